@@ -78,6 +78,8 @@ SHARED = {
 LIGHT_SERVICES = {
     "services.python.contract.limits",
     "services.python.contract.counters",
+    "services.python.contract.descriptors",
+    "services.python.contract.templates",
     "services.python.contract.description",
     "services.python.contract.judgement",
     "services.python.contract.knobs",

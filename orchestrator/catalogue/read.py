@@ -148,10 +148,9 @@ def _merged(spoken: list[tuple[Language, ProtocolOffered]]) -> Protocol:
     _refuse_twice(name, "responder", responders)
     _refuse_twice(name, "client", clients)
     asked = next((p for _, p in spoken if p.sequential is not None), None)
-    if not responders or asked is None:
-        missing = "nobody answers" if not responders else "nobody asks"
+    if asked is None:
         raise UsageError(
-            f"protocol {name} of {', '.join(of.name for of, _ in spoken)} is of no use: {missing} in it",
+            f"protocol {name} of {', '.join(of.name for of, _ in spoken)} is of no use: nobody asks in it",
             hint="a manifest below services/ must offer the other end",
         )
     return Protocol(

@@ -45,7 +45,7 @@ def conditions(run: RunEvidence) -> tuple[tuple[str, str], ...]:
     given = contrasts.externals_by_label(plan.stacks)
     lines = [("Provider", plan.provider), ("CPU pinning", _pinning(plan))]
     for label, of in given.items():
-        lines.append((f"Not started by orch: {label}", _known_of(run, label, of)))
+        lines.append((f"Not started by orch: {label}", _known_of(of)))
     if given:
         lines.append(
             ("Exchange floor", f"none for {quantities.listed(list(given))}: orch cannot start its own responder there")
@@ -128,7 +128,7 @@ def _ends(plan: Plan, placement: Placement) -> str:
     if placement.kind == "external":
         return "this machine to an address given"
     behind = contrasts.behind_loopback(plan.stacks)
-    if behind and all(stack.external for stack in plan.stacks):
+    if behind and all(stack.running for stack in plan.stacks):
         return behind
     return f"one host; {behind}" if behind else "one host"
 
@@ -142,19 +142,13 @@ def _pinning(plan: Plan) -> str:
             "; ".join(f"{placement.name}: {_PINNING[placement.pin]}" for placement in plan.placements if placement.pin)
             or _PINNING[plan.pin]
         )
-    if all(stack.external for stack in plan.stacks):
+    if all(stack.running for stack in plan.stacks):
         return "the requester alone; orch did not start the responder"
     return f"{_PINNING[plan.pin]}, where orch starts both"
 
 
-def _known_of(run: RunEvidence, label: str, given: External) -> str:
-    """The address, and what the one that answered there called itself."""
-    trials = [trial for cell in run.cells if cell.stack.label == label for trial in cell.trials]
-    met = dict.fromkeys(part.done.identity for trial in trials for part in trial.parts if part.done.identity)
-    who = {0: "does not say who it is", 1: f"called itself {next(iter(met), None)!r}"}.get(
-        len(met), f"{len(met)} answered that call themselves differently"
-    )
-    return f"{contrasts.address_of(given)}, {who}; version, CPU and settings are not known"
+def _known_of(given: External) -> str:
+    return f"{contrasts.address_of(given)}; version, CPU and settings are not known"
 
 
 def _told_once(key: str, values: Mapping[str, Any]) -> str:
@@ -185,8 +179,8 @@ def settings(run: RunEvidence) -> dict[str, dict[str, Any]]:
         if trials:
             record = trials[-1].record
             told["responder_versions"] = record.ready.versions if record.ready else {}
-            if stack.external is not None:
-                told["answered_by"] = _known_of(run, stack.label, stack.external)
+            if stack.running is not None:
+                told["answered_by"] = _known_of(stack.running)
             if record.requesters:
                 told["client_versions"] = record.requesters[0].done.versions
                 told["client_settings"] = record.requesters[0].done.settings

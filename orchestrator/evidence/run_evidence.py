@@ -430,7 +430,7 @@ class CellEvidence:
     @property
     def is_external(self) -> bool:
         """Whether who answers ran already: it tells orch nothing of itself, so that no check may pass by its account."""
-        return self.stack.external is not None
+        return self.stack.running is not None
 
     def parts(self, check: str) -> Iterator[tuple[TrialEvidence, Part, Any]]:
         """Each requester's part of each trial, with what a check saw in it; parts without samples are left out."""

@@ -45,11 +45,11 @@ class Baselines:
         self._placement = placement
         self._block = block
         self._attempt = attempt
-        external = [context.stacks[cell.stack].external for cell in cells]
-        launched = [cell for cell, given in zip(cells, external, strict=True) if given is None]
+        running = [context.stacks[cell.stack].running for cell in cells]
+        launched = [cell for cell, given in zip(cells, running, strict=True) if given is None]
         self._floors = floors(launched, context.sizes, context.mixed_sizes)
         # One machine answers all stacks of a placement; where orch starts none of them, it is the one that was given.
-        self._given = None if launched else next((given.host for given in external if given is not None), None)
+        self._given = None if launched else next((given.host for given in running if given is not None), None)
         self._is_wanted = any(cell.kind != "codec" for cell in cells)  # under a codec alone there is no network
         self._taken = 0
         self._rtt_s = 0.0

@@ -41,6 +41,7 @@ from orchestrator.measure.environment import (
     refuse_other_programs,
 )
 from orchestrator.measure.interrupts import SESSION, Interrupts, OutOfTime
+from orchestrator.measure.own.call_files import build_services, put_calls
 from orchestrator.measure.progress import duration
 from orchestrator.measure.refereeing import Refereeing, require_same
 from orchestrator.measure.run_context import Listener, RunContext
@@ -333,6 +334,9 @@ class Run:
             for host in requesters.values():
                 with context.interrupts.waiting():
                     context.payload_paths[file.operation] = str(host.put(path, path.name))
+        build_services(plan)
+        with context.interrupts.waiting():
+            put_calls(context, requesters.values())
         if are_needed(plan):
             pairs = [context.fleet.pair(placement.id) for placement in plan.placements]
             with context.interrupts.waiting():

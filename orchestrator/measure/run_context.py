@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any, Protocol
 
 from orchestrator.clock import Clock
@@ -62,6 +62,7 @@ class RunContext:
     payload_paths: dict[str, str] = field(default_factory=dict)  # on the requesters' hosts, by operation id
     schemas: dict[str, dict[str, Schema]] = field(default_factory=dict)  # by operation id, and the host they lie on
     certificates: Certificates = field(default_factory=Certificates)  # where cells need them
+    calls: dict[str, Payload] = field(default_factory=dict)  # of stacks that call an own service, by stack id
     postgresql: str = ""  # the DSN of the server that this session's responders ask, where cells need one
     built: Mapping[str, Built] = field(default_factory=dict)  # the programs that this session uses, by language
     sizes: dict[tuple[str, ...], tuple[int, int]] = field(default_factory=dict)  # body bytes by `Cell.exchange`
@@ -123,9 +124,7 @@ class RunContext:
             responder=stack.responder,
             client=stack.client,
             operation=mix[0].operation if mix else operation.name,
-            payload=mix[0].payload
-            if mix
-            else Payload(**{**operation.payload, "path": self.payload_paths.get(operation.id)}),
+            payload=self._payload(stack, operation, mix),
             mix=mix,
             connection=cell.connection,
             load=Load(concurrency=cell.load.concurrency, requests=0) if smoke else cell.load,
@@ -137,12 +136,20 @@ class RunContext:
             schemas=self.schemas[operation.id] if is_typed else None,
             kind=cell.kind,
             external=stack.external,
+            beside=Path(self.plan.experiment_path).parent,
             certificates=self.certificates if cell.is_secured else None,
             processes=1 if smoke else processes_of(cell.factors),
             requesters=1 if smoke else requesters_of(cell.factors),
             store=resources(cell.factors),
             postgresql=self.postgresql,
         )
+
+    def _payload(self, stack: Stack, operation: Operation, mix: tuple[Mixed, ...]) -> Payload:
+        if stack.id in self.calls:
+            return self.calls[stack.id]
+        if mix:
+            return mix[0].payload
+        return Payload(**{**operation.payload, "path": self.payload_paths.get(operation.id)})
 
     def label(self, cell: Cell) -> str:
         """A cell in words: what tells it apart in this plan, no more."""

@@ -6,6 +6,7 @@ import secrets
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Protocol, TypeVar
 
 from orchestrator import contract_lines
@@ -13,6 +14,7 @@ from orchestrator.catalogue.read import protocols
 from orchestrator.experiment.model.factors import DATABASE, POSTGRESQL, SQLITE, STORE
 from orchestrator.experiment.plan.cells import workers_told
 from orchestrator.experiment.plan.plan import External
+from orchestrator.files import sha256_of
 from orchestrator.hosts.base import ContractBroken, Host, Pair, Process
 from orchestrator.hosts.certificates import Certificates
 from orchestrator.measure.interrupts import Interrupts
@@ -45,7 +47,8 @@ class Ask:
     knobs: dict[str, str] = field(default_factory=dict)
     schemas: Mapping[str, Schema] | None = None  # of its typed document, by the host that it lies on
     kind: Kind = "call"
-    external: External | None = None  # who answers; a responder is started where it is None
+    external: External | None = None  # the person's own service that answers; None: a responder of the catalogue
+    beside: Path = Path()  # the experiment's folder, which files of that service stand in
     certificates: Certificates | None = None  # of a trial over TLS
     mix: tuple[Mixed, ...] = ()  # the operations of a mix; `operation` and `payload` are those of its first
     processes: int = 1  # requester processes on each requester's host, which share the load
@@ -73,6 +76,9 @@ class Ask:
 
     def authority_on(self, host: Host) -> Authority | None:
         """By whom that host's requester verifies the responder; None where connections are plain."""
+        if self.external is not None and self.external.authority:
+            path = (self.beside / self.external.authority).resolve()
+            return Authority(path=str(path), sha256=sha256_of(path))
         return None if self.certificates is None else self.certificates.trusted[host.name]
 
 
@@ -245,15 +251,14 @@ class _Unlaunched:
 
 @dataclass(kw_only=True)
 class Given(_Unlaunched):
-    """A responder that runs already, at an address: it is asked, and never started, ended or told anything."""
+    """A service that runs already, at an address: it is asked, and never started, ended or told anything."""
 
     host: str
     port: int
-    is_anonymous: bool = False
 
     def await_ready(self) -> Told:
-        """Where it is; who it is, the requester finds out."""
-        return Told(host=self.host, port=self.port, anonymous=self.is_anonymous)
+        """Where it is, by its name, which certificates and virtual hosts are of."""
+        return Told(host=self.host, port=self.port, anonymous=True)
 
 
 class NoTarget(_Unlaunched):

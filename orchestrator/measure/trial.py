@@ -17,6 +17,7 @@ from orchestrator.clock import Clock
 from orchestrator.experiment.plan.cells import number_among_all, seed_of, share, share_of_knobs
 from orchestrator.hosts.base import ContractBroken, Host, Pair, Process
 from orchestrator.measure.interrupts import Interrupts
+from orchestrator.measure.own.started import Started
 from orchestrator.measure.target import (
     READY_S,
     Ask,
@@ -139,8 +140,10 @@ def _target(ask: Ask, pair: Pair, interrupts: Interrupts) -> Target:
     """Who is to answer the trial."""
     if ask.kind == "codec":
         return NoTarget()
+    if ask.external is not None and ask.external.start is not None:
+        return Started(start_as=ask.external.start, pair=pair, interrupts=interrupts, beside=ask.beside)
     if ask.external is not None:
-        return Given(host=ask.external.host, port=ask.external.port, is_anonymous=ask.external.is_anonymous)
+        return Given(host=ask.external.given, port=ask.external.port)
     return Launched(ask=ask, pair=pair, interrupts=interrupts)
 
 

@@ -287,10 +287,14 @@ def _group(
     placements = {cell.placement_id for cell in cells}
     floors = tuple(floor for floor in summary.floors if floor.placement_id in placements and _beside(floor, ids))
     invalid = validity.invalid_cells(summary.cells, summary.checks)
-    ordered = ranked(cells, invalid, ranked_by(summary))
+    metric = ranked_by(summary)
+    ordered = ranked(cells, invalid, metric)
     shown = [replace(cell, stack=called[cell.id][0], stack_label=called[cell.id][1]) for cell in ordered]
     is_floor_shown = any(floor.kind == "tcp" for floor in floors)
-    externals = {stack["id"] for stack in summary.plan.get("stacks", ()) if stack.get("external")}
+    running = (
+        stack for stack in summary.plan.get("stacks", ()) if (stack.get("external") or {"start": {}})["start"] is None
+    )
+    externals = {stack["id"] for stack in running}
     given = dict.fromkeys(cell.stack_label for cell in ordered if is_floor_shown and cell.stack in externals)
     medians = [of.median for cell in cells if (of := cell.distribution) and of.median is not None]
     return Group(

@@ -23,7 +23,7 @@ _OF_A_HOST = ("role", "zone", "machine")
 
 
 def plan(document: Mapping[str, Any]) -> dict[str, Any]:
-    """The plan as plain data: the experiment by its file, services that run already by their role.
+    """The plan as plain data: the experiment by its file, services of the person's own by their role, without their calls.
 
     Where such a service is measured, overrides of stacks are without their values, as these may hold its address.
     """
@@ -96,7 +96,10 @@ def _stack(stack: dict[str, Any]) -> dict[str, Any]:
     if service is None:
         return stack
     address = HERE if is_loopback(service["host"]) else ELSEWHERE
-    return {**stack, "external": {**service, "given": stack["responder"], "host": address}}
+    call = {"kind": service["call"]["kind"], "expect": bool(service["call"]["expect"])}
+    start = service["start"] and {**service["start"], "argv": [], "folder": "", "env": {}, "build": [], "ready_at": ""}
+    shown = {"given": stack["responder"], "host": address, "authority": "", "call": call, "start": start}
+    return {**stack, "external": {**service, **shown}}
 
 
 def _override(text: str) -> str:

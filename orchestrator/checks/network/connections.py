@@ -135,7 +135,7 @@ def _ports_of(cell: CellEvidence, trial: TrialEvidence) -> float:
 
 def _peers(trial: TrialEvidence) -> int | None:
     before, after = trial.record.stats_before, trial.record.stats
-    return None if before is None or after is None else after.peers - before.peers
+    return None if before is None or after is None or not after.answered else after.peers - before.peers
 
 
 def _per_request(cell: CellEvidence, trial: TrialEvidence, part: Part, seen: Carried) -> Finding:
@@ -272,7 +272,7 @@ def _reopened(extra: int, requests: int) -> tuple[bool, float, int, int]:
 
 def _counted(cell: CellEvidence, evidence: dict[str, object], measured: str, peers: int | None) -> Finding:
     if peers is None:
-        why = quantities.NOT_OURS if cell.is_external else "the responder did not count its peers"
+        why = quantities.NOT_OURS if cell.stack.external is not None else "the responder did not count its peers"
         return Finding(
             verdict="cannot tell",
             evidence=evidence,

@@ -191,12 +191,12 @@ def _finding(troubles: list[str], evidence: dict[str, object], good: str) -> Fin
 def _answered(cell: CellEvidence, trial: TrialEvidence) -> Finding:
     """The responder's own count against the record's: it knows of a task's calls, and not of tasks."""
     before, after = trial.record.stats_before, trial.record.stats
-    if before is None or after is None:
+    if before is None or after is None or cell.stack.external is not None:
         return Finding(
             verdict="cannot tell",
             evidence={"trial": trial.record.index},
             explanation=f"How many requests it answered is unknown: {quantities.NOT_OURS}."
-            if cell.is_external
+            if cell.stack.external is not None
             else "The responder did not report how many requests it answered.",
             action="Use a responder that orch starts, and that prints `answered` in its `stats` line.",
         )

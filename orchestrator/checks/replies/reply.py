@@ -1,5 +1,7 @@
 """reply: only verified replies count, they came from the responder that this run started, and few enough are missing.
 
+Replies of a person's own service are verified by what its call expects; without that nobody knows whether they are right.
+
 A codec alone asks nobody: its replies are what it decoded, each of which was compared with what had been encoded.
 
 Requests without a right reply are in every percentile as slower than every reply, so none of them hides. But from a
@@ -15,9 +17,7 @@ from functools import partial
 
 from orchestrator import quantities
 from orchestrator.checks.base import CALLS, CODECS, Check, Finding, worst
-from orchestrator.evidence.run_evidence import CellEvidence, Part, RunEvidence, Samples, TrialEvidence
-from orchestrator.experiment.plan.contrasts import address_of
-from orchestrator.experiment.plan.plan import External
+from orchestrator.evidence.run_evidence import CellEvidence, Part, Samples, TrialEvidence
 from orchestrator.statistics.quantiles import fails_that_move, is_supported
 
 _PERCENTILES = {"median": 0.5, "p90": 0.90, "p95": 0.95, "p99": 0.99, "p99.9": 0.999}
@@ -121,12 +121,16 @@ def _finding(cell: CellEvidence, trial: TrialEvidence, part: Part, ok: int) -> F
             "faulty.",
             action="See `error_examples` in journal.jsonl for one, fix the responder, and measure again.",
         )
-    if cell.stack.external is not None and cell.stack.external.is_anonymous:
+    if (own := cell.stack.external) is not None and verified is not None:
+        if not own.call["expect"]:
+            return finding(
+                verdict="cannot tell",
+                explanation=f"{quantities.count(ok, 'reply', 'replies')} succeeded; whether they are right was not checked.",
+                action="Give the stack's `call` an `expect`.",
+            )
         return finding(
-            verdict="cannot tell",
-            explanation=f"{quantities.count(ok, 'reply', 'replies')} verified; who answered is not known, as the service "
-            "does not answer `identity`.",
-            action="Have it answer `identity` (protos/), and a restart or a load balancer shows.",
+            verdict="pass",
+            explanation=f"{quantities.count(ok, 'reply', 'replies')} verified{_by_bytes(part)} by what the call expects.",
         )
     if cell.cell.kind == "codec" and verified is not None:
         return finding(
@@ -141,8 +145,7 @@ def _finding(cell: CellEvidence, trial: TrialEvidence, part: Part, ok: int) -> F
         )
     return finding(
         verdict="pass",
-        explanation=f"{quantities.count(ok, 'reply', 'replies')} verified{_by_bytes(part)}, from "
-        + (f"the one that called itself {met!r}." if cell.is_external else "the responder of this run."),
+        explanation=f"{quantities.count(ok, 'reply', 'replies')} verified{_by_bytes(part)}, from the responder of this run.",
     )
 
 
@@ -151,33 +154,7 @@ def _by_bytes(part: Part) -> str:
     return f" ({alike:,} by their bytes, which equal those of one that was read)" if alike else ""
 
 
-def judge_run(run: RunEvidence) -> Finding | None:
-    """Whether one and the same responder answered all trials at each address that orch was given."""
-    met: dict[External, dict[str, TrialEvidence]] = {}
-    for cell in run.cells:
-        for trial in cell.trials:
-            for part in trial.parts:
-                if cell.stack.external is not None and part.done.identity is not None:
-                    met.setdefault(cell.stack.external, {}).setdefault(part.done.identity, trial)
-    return worst([_several(external, trials) for external, trials in met.items() if len(trials) > 1])
-
-
-def _several(external: External, trials: dict[str, TrialEvidence]) -> Finding:
-    """More than one identity at one address."""
-    names = list(trials)
-    first = ", ".join(f"{name!r} in {trials[name].called}" for name in names[:_NAMES_SHOWN])
-    return Finding(
-        verdict="warn",
-        evidence={"address": address_of(external), "identities": names[:_NAMES_KEPT], "count": len(names)},
-        weight=len(names),
-        explanation=f"At {address_of(external)} answered {len(names)} that call themselves differently: {first}"
-        f"{' and others' if len(names) > _NAMES_SHOWN else ''}. It was started anew, or something shares out the requests.",
-        action="Name the address of one responder, and leave it running: these trials may be of different programs.",
-    )
-
-
 NAME = "reply"
 MISSING_ALONE = "missing_alone"
 """The key of evidence that says whether requests without a right reply are all that is wrong."""
-_NAMES_SHOWN, _NAMES_KEPT = 2, 10
-CHECK = Check(name=NAME, severity="fatal", kinds=CALLS | CODECS, observe=observe, judge=judge, judge_run=judge_run)
+CHECK = Check(name=NAME, severity="fatal", kinds=CALLS | CODECS, observe=observe, judge=judge)

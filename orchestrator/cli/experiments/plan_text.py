@@ -343,7 +343,7 @@ def _placement_row(plan: Plan, placement: Placement) -> tuple[str, str, str, str
     here = there = "this machine"
     near = "none: one host"
     if behind_loopback(plan.stacks):
-        are_all = all(stack.external for stack in plan.stacks)
+        are_all = all(stack.running for stack in plan.stacks)
         there = "a loopback address" if are_all else f"{here}, or a loopback address"
         near = "not known" if are_all else f"{near}, or not known"
     if placement.kind == "external":
@@ -388,7 +388,7 @@ def _pinned(plan: Plan) -> str:
         return "requester and responder " + ", or ".join(_PINNED[pin] for pin in plan.pins)
     if plan.pin == "off":
         return "not pinned"
-    if all(cell.kind == "codec" for cell in plan.cells) or all(stack.external for stack in plan.stacks):
+    if all(cell.kind == "codec" for cell in plan.cells) or all(stack.running for stack in plan.stacks):
         return "the requester pinned"
     return f"requester and responder {_PINNED[plan.pin]}"
 

@@ -20,7 +20,6 @@ from pydantic import (
 
 from orchestrator.catalogue.offers import NATIVE
 from orchestrator.catalogue.read import catalogue
-from orchestrator.experiment.model.address import PATTERN, parse_address
 from orchestrator.experiment.model.factor import Factor, Numbers
 from orchestrator.experiment.model.factors import FACTORS, OF_THE_CALL, STACK
 from orchestrator.experiment.model.host_rules import MOST_TTL_S
@@ -47,6 +46,7 @@ from orchestrator.experiment.model.options import (
     TurnLength,
     WarmupSpec,
 )
+from orchestrator.experiment.model.own_services import Data, OwnCallSpec, Services, Text
 from orchestrator.experiment.providers import MAKERS, PROVIDERS, THIS_MACHINE, ProviderName
 from orchestrator.experiment.read import units
 from orchestrator.experiment.read.fields import (
@@ -162,47 +162,33 @@ def _left_out(factor: Factor) -> tuple[Any, Any] | None:
     return (_one_or_many(factor) | None, None) if factor.is_excludable else None
 
 
-class ExternalSpec(Strict):
-    """A responder that runs already: orch asks it, and starts and ends nothing there."""
-
-    address: Short = Field(
-        json_schema_extra={"pattern": PATTERN},
-        description="HOST:PORT, a name or an IPv4 address; orch contacts this address alone.",
-    )
-    identity: Literal["asked", "none"] = Field(
-        "asked", description="Whether it answers `identity` (protos/); with none, nobody can tell who answered."
-    )
-
-    @field_validator("address")
-    @classmethod
-    def _host_and_port(cls, value: str) -> str:
-        parse_address(value)
-        return value
-
-
-def _external(value: Any) -> Any:
-    if isinstance(value, int | float):
-        raise ValueError(f"'{shown(value)}' is no HOST:PORT, such as localhost:8080")
-    return {"address": value} if isinstance(value, str) else value
-
-
 @_with_factors(_chosen_for_a_stack)
 class StackSpec(Strict):
     """Who answers and who asks. A protocol's name alone means its default implementation and client."""
 
-    protocol: Short = Field(description="The wire protocol; `orch services` lists them.")
+    protocol: Short = Field("", description="The wire protocol; `orch services` lists them.")
     responder: OneOrMany[Short] | None = Field(
         None, description="The implementation that answers; the protocol's first one unless given."
     )
-    external: Annotated[ExternalSpec, Shorthand(_external, "HOST:PORT of a responder that runs already.")] | None = (
-        Field(None, description="Ask a responder that runs already, instead of starting one.")
-    )
+    name: Name | None = Field(None, description="What tables call a stack with a `service`.")
+    service: Name | None = Field(None, description="One of your own `services`, instead of a protocol.")
+    call: OwnCallSpec | None = Field(None, description="How that service is called.")
     client: OneOrMany[Short] | None = Field(
         None,
         examples=[NATIVE],
         description="The client library; by default a thin one that suits the requests in flight."
         f" `{NATIVE}`: the first of the protocol's compiled ones that does all that is asked and is built here.",
     )
+
+    @model_validator(mode="after")
+    def _protocol_or_service(self) -> StackSpec:
+        if self.service is None and (given := self.model_fields_set & {"name", "call"}):
+            raise ValueError(f"{', '.join(sorted(given))}: of a stack with a `service` of your own")
+        if self.service is None and not self.protocol:
+            raise ValueError("'protocol' is missing; or name a `service` of your own with its `call`")
+        if self.service is not None and (self.call is None or self.protocol or self.responder):
+            raise ValueError("a stack with a `service` has a `call`, and neither protocol nor responder")
+        return self
 
 
 def _with_operations_without_options(model: type[Model]) -> type[Model]:
@@ -412,9 +398,15 @@ class Experiment(Strict):
     stacks: OneOrMany[
         Annotated[StackSpec, Shorthand(_stack, "A protocol, with its default implementation and client.")]
     ] = Field(description="What is compared; `all` is every protocol that carries one of the operations.")
+    services: Services = {}  # noqa: RUF012 - pydantic copies it
+    data: Data | None = Field(None, description="Rows of values for the calls of your own services.")
+    same: dict[Name, Text] = Field(
+        default_factory=dict,
+        description="Your own services: values that all stacks must answer alike for a row, by their place in a reply.",
+    )
     operations: OneOrMany[
         Annotated[OperationSpec, Shorthand(_operation, "An operation with its default payload.", list(OPERATION_NAMES))]
-    ] = Field(description="What each request does.")
+    ] = Field((), description="What each request does; none where stacks call `services` of your own.")
     load: LoadSpec = Field(
         LoadSpec(), description="How requests are offered; 1,000 in a closed loop of one unless given."
     )

@@ -303,7 +303,8 @@ def _place_of(key: Key, owner: type[BaseModel]) -> str:
 def _model_at(path: Sequence[Key]) -> type[BaseModel]:
     """Which model a mapping of the file is read by."""
     names = [step for step in path if isinstance(step, str)]
-    return _models_by_key().get(names[-1], model.Experiment) if names else model.Experiment
+    known = _models_by_key()
+    return next((known[name] for name in reversed(names) if name in known), model.Experiment)
 
 
 @cache

@@ -297,7 +297,7 @@ def _or(names: Sequence[str]) -> str:
 
 def externals_by_label(stacks: Iterable[Stack]) -> dict[str, External]:
     """Who answers, where that runs already, by the stack's label; without the controls that enter a stack again."""
-    return {s.label: s.external for s in stacks if s.external is not None and s.control_of is None}
+    return {s.label: s.running for s in stacks if s.running is not None and s.control_of is None}
 
 
 def external_sentence(stacks: Collection[Stack]) -> str:
@@ -310,7 +310,7 @@ def external_sentence(stacks: Collection[Stack]) -> str:
         f" Unlike the others {'it does' if is_single else 'they do'} not start afresh for every trial,"
         f" {'is' if is_single else 'are'} not pinned by orch, and may answer from farther away, through a tunnel, a"
         " container or a proxy: their difference may be that."
-        if any(stack.external is None for stack in stacks)
+        if any(stack.running is None for stack in stacks)
         else ""
     )
     return (
@@ -334,8 +334,8 @@ def announcements(plan: Plan) -> list[str]:
     """To whom requests will go that orch did not start, and about how many; one line for each address."""
     by_address: dict[External, list[Stack]] = {}
     for stack in plan.stacks:
-        if stack.external is not None:
-            by_address.setdefault(stack.external, []).append(stack)
+        if stack.running is not None:
+            by_address.setdefault(stack.running, []).append(stack)
     return [
         f"{', '.join(externals_by_label(stacks))}: about {requests_of(plan, {s.id for s in stacks}):,} requests go to"
         f" {address_of(external)}{'' if external.given == external.host else f' ({external.host})'}, which runs already;"
@@ -507,7 +507,7 @@ def unread_fields(stacks: Sequence[Stack], resolved: Mapping[str, Mapping[str, A
 
 def work_sentences(stacks: Sequence[Stack], resolved: Mapping[str, Mapping[str, Any]]) -> tuple[str, ...]:
     """What a reader of a comparison must know besides: one sentence each, where there is something to say."""
-    texts = [external_sentence(stacks)] if any(stack.external for stack in stacks) else []
+    texts = [external_sentence(stacks)] if any(stack.running for stack in stacks) else []
     if omitted := unread_fields(stacks, resolved):
         texts.append(
             "Some stacks leave fields unread: theirs is the cost of passing a message on, not of using it. "

@@ -188,7 +188,7 @@ class _Part:
 
     def __init__(self, plan: Plan, placement: Placement, costs: Costs) -> None:
         self._plan, self._placement, self._costs = plan, placement, costs
-        self._externals = {stack.id for stack in plan.stacks if stack.external is not None}  # no floor stands there
+        self._externals = {stack.id for stack in plan.stacks if stack.running is not None}  # no floor stands there
         self._floors: dict[tuple[str, int, int], Operation] = {}
         self._trial_bytes = self._trial_at_most_bytes = 0.0
         self.trials_s = 0.0

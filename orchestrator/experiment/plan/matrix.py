@@ -26,6 +26,7 @@ from orchestrator.experiment.plan.loads import (
     resolve_searches,
     resolve_warmup,
 )
+from orchestrator.experiment.plan.own import own_calls
 from orchestrator.experiment.plan.payloads import Asked, resolve_operations, with_digest
 from orchestrator.experiment.plan.placements import is_elsewhere, resolve_placements
 from orchestrator.experiment.plan.plan import (
@@ -95,9 +96,13 @@ def build_matrix(located: Located, known: Mapping[str, Protocol], why_not: WhyNo
     `why_not`: why a language's programs cannot be started; unless given, all can.
     """
     rules.refuse_some_timing_rules(located)
-    entries = resolve_entries(located, known)
-    operations = resolve_operations(located)
-    placements = resolve_placements(located, is_elsewhere=is_elsewhere(e.external for e in entries if e.external))
+    if is_own := own_calls.has_own_services(located):
+        entries, operations = own_calls.own_entries(located, known), own_calls.asked_of_services()
+    else:
+        entries, operations = resolve_entries(located, known), resolve_operations(located)
+    placements = resolve_placements(
+        located, is_elsewhere=is_own and is_elsewhere(e.external for e in entries if e.external)
+    )
     located.raise_problems()
     questions = [_question(located, question) for question in operations]
     refuse_mixed_searches(located, (find for _, offers, _ in questions for _, find in offers))
@@ -153,16 +158,19 @@ _Question: TypeAlias = tuple[Asked, tuple[tuple[Load, Find | None], ...], Warmup
 
 
 def _question(located: Located, question: Asked) -> _Question:
-    spec = located.experiment.operations[question.item]
-    path = ("operations", question.item, spec.name)
     kind = kind_of(question.operation)
-    own = spec.options.load
+    path: tuple[Key, ...] = ()
+    own, warmup = None, None
+    if located.experiment.operations:
+        spec = located.experiment.operations[question.item]
+        path = ("operations", question.item, spec.name)
+        own, warmup = spec.options.load, spec.options.warmup
     return (
         question,
         resolve_searches(located, own, path, kind)
         if is_search(located, own)
         else tuple((load, None) for load in resolve_loads(located, own, path, kind)),
-        resolve_warmup(located, spec.options.warmup, path, kind),
+        resolve_warmup(located, warmup, path, kind),
     )
 
 

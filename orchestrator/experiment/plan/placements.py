@@ -8,13 +8,13 @@ from itertools import product
 from math import prod
 
 from orchestrator.errors import did_you_mean
-from orchestrator.experiment.model.address import is_loopback, parse_address, resolve
+from orchestrator.experiment.model.address import is_loopback
 from orchestrator.experiment.model.experiment import Experiment
 from orchestrator.experiment.model.loader import Located
 from orchestrator.experiment.model.options import LINK_KEYS, LinkSpec, PlacementSpec
 from orchestrator.experiment.plan.plan import External, Link, Placement, PlacementKind
 from orchestrator.experiment.plan.topology import AWAY_ZONE, HOME_ZONE, known_pairs, profile, region_of
-from orchestrator.experiment.providers import EMULATING, PROVIDERS, THIS_MACHINE, any_of
+from orchestrator.experiment.providers import EMULATING, PROVIDERS, any_of
 from orchestrator.experiment.read.fields import MOST_ITEMS
 from orchestrator.experiment.read.tree import Key
 
@@ -339,49 +339,15 @@ def _text(key: str, value: float) -> str:
     return f"{value:g}mbit" if key == "rate" else f"loss-{value * 100:g}pct"
 
 
-# ---- responders that run already
+# ---- services that run already
 
 
-def resolve_externals(located: Located) -> Mapping[int, External]:
-    """Return the responder that runs already of each stack item that names one, by the item's number.
-
-    Names are looked up once, here. What cannot be is noted in `located`: another provider than this machine, a name
-    without an address, a distance that is not the same for all.
-    """
-    experiment = located.experiment
-    named = {n: spec.external for n, spec in enumerate(experiment.stacks) if spec.external is not None}
-    if not named:
-        return {}
-    if PROVIDERS[experiment.provider].makes_hosts:
-        for number in named:
-            located.add(
-                ("stacks", number, "external"),
-                f"provider {experiment.provider} makes its own hosts, which need not reach this address; only"
-                f" `provider: {THIS_MACHINE}` asks a responder that runs already.",
-            )
-        return {}
-    if "together" in experiment.pin or len(experiment.pin) > 1:
-        located.add(("pin",), "orch cannot pin a responder that it does not start: leave `pin` out, or turn it off.")
-    hosts: dict[str, str] = {}
-    externals = {}
-    for number, spec in named.items():
-        host, port = parse_address(spec.address)
-        try:
-            hosts[host] = hosts.get(host) or resolve(host)
-        except ValueError as error:
-            located.add(("stacks", number, "external"), f"{error}.")
-            continue
-        externals[number] = External(given=host, host=hosts[host], port=port, is_anonymous=spec.identity == "none")
-    _refuse_several_distances(located, [externals.get(number) for number in range(len(experiment.stacks))])
-    return externals
-
-
-def _refuse_several_distances(located: Located, answering: Sequence[External | None]) -> None:
+def refuse_several_distances(located: Located, answering: Sequence[External]) -> None:
     """Note stacks that answer from elsewhere than the first on another machine: a difference would be the network's."""
-    away = [external for external in answering if external is not None and not is_loopback(external.host)]
+    away = [external for external in answering if not is_loopback(external.host)]
     for number, external in enumerate(answering):
-        if away and (external is None or external.host != away[0].host):
-            where = "this machine" if external is None or is_loopback(external.host) else external.host
+        if away and external.host != away[0].host:
+            where = "this machine" if is_loopback(external.host) else external.host
             located.add(
                 ("stacks", number),
                 f"it answers from {where}, another stack from {away[0].host}: their difference would be the network's."

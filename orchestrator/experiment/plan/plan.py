@@ -39,17 +39,37 @@ NOBODY = "none"
 
 
 @dataclass(frozen=True, kw_only=True)
-class External:
-    """A responder that runs already, and that orch only asks.
+class Start:
+    """How a person's own service is started for a trial, with `{port}` in its words, and when it is ready.
 
-    `given` is the host as the experiment names it, `host` the IPv4 address that it stood for when it was planned: nothing
-    else is contacted. An anonymous one does not answer `identity`.
+    `folder` stands beside the experiment. `ready`: http, grpc, tcp or line; `ready_at`: the path or the text of it.
+    """
+
+    argv: tuple[str, ...]
+    folder: str
+    ready: str
+    ready_at: str
+    within_s: float
+    env: dict[str, str] = field(default_factory=dict, hash=False)
+    build: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class External:
+    """A person's own service, and how a stack calls it: one that runs already, or with `start` one started for each trial.
+
+    `name`: what tables call it. `given` is the host as the experiment names it, `host` the address that it stood for when
+    it was planned. `call`: templates, expectations and, for gRPC, descriptors, as a call file has them. `authority`: the
+    PEM file by which its certificate is verified; empty where connections are plain.
     """
 
     given: str
     host: str
     port: int
-    is_anonymous: bool = False
+    name: str = ""
+    authority: str = ""
+    start: Start | None = None
+    call: dict[str, Any] = field(default_factory=dict, hash=False)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,7 +85,12 @@ class Stack:
     client: str
     label: str
     control_of: str | None = None
-    external: External | None = None  # where orch starts the responder, None
+    external: External | None = None  # the person's own service that it calls; None: a responder of the catalogue
+
+    @property
+    def running(self) -> External | None:
+        """The service that runs already, and that orch only asks; None where orch starts who answers."""
+        return self.external if self.external is not None and self.external.start is None else None
 
 
 @dataclass(frozen=True, kw_only=True)

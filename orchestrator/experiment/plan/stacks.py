@@ -9,7 +9,7 @@ from importlib.metadata import PackageNotFoundError, version
 from itertools import product
 from typing import Any, TypeAlias, TypeVar
 
-from orchestrator.catalogue.offers import NATIVE, Client, Language, Protocol, Responder
+from orchestrator.catalogue.offers import NATIVE, Client, Language, Parts, Protocol, Responder
 from orchestrator.errors import did_you_mean
 from orchestrator.experiment.model.experiment import StackSpec
 from orchestrator.experiment.model.factor import Value, Values
@@ -37,10 +37,9 @@ from orchestrator.experiment.plan.contrasts import (
     parts_of,
 )
 from orchestrator.experiment.plan.own_json import carried_alone, carried_by
-from orchestrator.experiment.plan.placements import resolve_externals
 from orchestrator.experiment.plan.plan import NOBODY, External, Stack
 from orchestrator.experiment.read.tree import Key
-from services.python.contract.knobs import HTTP, HTTP_3, READ_RATE, READ_RATES
+from services.python.contract.knobs import HTTP, HTTP_3
 from services.python.contract.limits import RESUMED, SESSION, TLS, TLS_1_3, Kind
 from services.python.contract.lines import Load
 
@@ -103,28 +102,15 @@ class Entry:
 
 def resolve_entries(located: Located, known: Mapping[str, Protocol]) -> tuple[Entry, ...]:
     """Every stack of the file against the protocols there are; unknown names are noted in `located`."""
-    externals = resolve_externals(located)
-    names = external_names(externals.values())
+    answered = {name: protocol for name, protocol in known.items() if protocol.responders}
     return tuple(
-        entry if given is None else _answered_by(entry, given, names[given])
+        entry
         for index, spec in enumerate(located.experiment.stacks)
-        for given in [externals.get(index)]
-        for entry in _expand(located, ("stacks", index), spec, known)
+        for entry in _expand(located, ("stacks", index), spec, answered)
     )
 
 
-def _answered_by(entry: Entry, given: External, name: str) -> Entry:
-    return replace(entry, responder=external_responder(entry.protocol, name), external=given)
-
-
 def _expand(located: Located, path: tuple[Key, ...], spec: StackSpec, known: Mapping[str, Protocol]) -> Iterator[Entry]:
-    if spec.external and (spec.protocol == ALL or spec.responder):
-        located.add(
-            path,
-            "a responder that runs already answers one protocol, by an implementation that orch does not know: name the"
-            " protocol, and no `responder`.",
-        )
-        return
     chosen = {f.name: getattr(spec, f.name) or getattr(located.experiment, f.name) for f in OF_THE_CALL}
     names_driver = DRIVER in spec.model_fields_set or DRIVER in located.experiment.model_fields_set
     entry = partial(Entry, path=path, chosen=chosen)
@@ -146,9 +132,8 @@ def _expand(located: Located, path: tuple[Key, ...], spec: StackSpec, known: Map
     ]
     clients = [choice for name in spec.client or () for choice in _choices(located, (*path, "client"), protocol, name)]
     alone = [client for client, _ in clients if client.kind == "codec"]
-    for key in ("responder", "external"):
-        if alone and getattr(spec, key):
-            located.add((*path, key), f"nobody answers {alone[0].name}, a codec alone: leave `{key}` out.")
+    if alone and spec.responder:
+        located.add((*path, "responder"), f"nobody answers {alone[0].name}, a codec alone: leave `responder` out.")
     entry = partial(entry, protocol=protocol)
     for codec in alone:
         yield entry(responder=None, client=codec)
@@ -346,7 +331,7 @@ def _responder(stack: Stack, protocol: Protocol) -> Responder | None:
 def label_stacks(stacks: Iterable[Stack], always_named: Container[str] = ()) -> tuple[Stack, ...]:
     """Stacks with the shortest labels that tell them apart: the protocol, and what differs among its stacks.
 
-    Responders and clients in `always_named` stand in every label of theirs, and so does a responder that runs already.
+    Responders and clients in `always_named` stand in every label of theirs. A person's own service has its own name.
     """
     every = list(stacks)
     labelled = []
@@ -355,11 +340,14 @@ def label_stacks(stacks: Iterable[Stack], always_named: Container[str] = ()) -> 
         parts = [
             getattr(stack, part)
             for part in ("responder", "client")
-            if len({getattr(other, part) for other in siblings}) > 1
-            or getattr(stack, part) in always_named
-            or (part == "responder" and stack.external is not None)
+            if len({getattr(other, part) for other in siblings}) > 1 or getattr(stack, part) in always_named
         ]
-        label = f"{stack.protocol} ({', '.join(parts)})" if parts else stack.protocol
+        name = stack.protocol
+        if stack.external is not None:
+            name = stack.external.name
+            clients = {other.client for other in every if other.responder == name}
+            parts = [stack.client] if len(clients) > 1 else []
+        label = f"{name} ({', '.join(parts)})" if parts else name
         labelled.append(replace(stack, label=label))
     return tuple(labelled)
 
@@ -460,26 +448,26 @@ def _first(
     return None
 
 
-EXTERNAL = "external"
-"""What stands for the implementation that answers: nobody here knows it."""
-_UNTOLD = "the responder runs already, and orch tells it nothing"
-
-
-def external_names(externals: Iterable[External]) -> Mapping[External, str]:
-    """What stands for each in ids, labels and tables: `external`, `external-2`."""
-    every = dict.fromkeys(externals)
-    return {external: EXTERNAL if not number else f"{EXTERNAL}-{number + 1}" for number, external in enumerate(every)}
+_UNTOLD = "it is your own service, and orch tells it nothing"
+_CODECS = {"HTTP": "JSON", "GraphQL": "GraphQL", "WebSocket": "JSON", "gRPC": "Protocol Buffers"}
+_TRANSPORTS = {"WebSocket": "WebSocket", "gRPC": "HTTP/2"}
 
 
 def external_responder(protocol: Protocol, name: str) -> Responder:
-    """What takes a responder's place in a stack: one that can do what the protocol can, and is told nothing."""
-    codec, unknown = protocol.responder().parts, _unknown(protocol, name)
+    """What takes a responder's place in a stack: one that takes what clients can be told, and is told nothing."""
+    unknown, client = _unknown(protocol, name), protocol.clients[0]
     return Responder(
         name=name,
-        language=protocol.responder().language,
-        knobs={READ_RATE: READ_RATES},  # which is the requester's alone
-        without_knobs={factor.name: _UNTOLD for factor in KNOBS if factor.name != READ_RATE},
-        parts=replace(codec, server=unknown, framework=unknown, validation=unknown),
+        language=client.language,
+        knobs=client.knobs,
+        without_knobs={factor.name: _UNTOLD for factor in KNOBS if factor.name not in client.knobs},
+        parts=Parts(
+            codec=_CODECS[protocol.title],
+            transport=_TRANSPORTS.get(protocol.title, "HTTP/1.1"),
+            server=unknown,
+            framework=unknown,
+            validation=unknown,
+        ),
     )
 
 

@@ -50,11 +50,14 @@ class Payload(Part):
     `events`: `per_second` events, each of `size` pseudo-random characters, or of what its operation reads (`size` 0).
     `transfer`: send `size` known bytes, be sent `reply_size` of them.
     `evolution`: `count` records that a schema wrote and another reads, which differ by `schema_change`.
+    `call`: the call file at `path`, whose SHA-256 is checked before use (protos/calls.md).
     `exchange` (the floor): send `size` bytes, be sent `reply_size`; the second request of a trial is `opening` times as
     large both ways, which opens TCP's window for the others.
     """
 
-    kind: Literal["none", "bytes", "records", "json", "image", "events", "exchange", "transfer", "evolution"] = "none"
+    kind: Literal[
+        "none", "bytes", "records", "json", "image", "events", "exchange", "transfer", "evolution", "call"
+    ] = "none"
     size: Exact = 0
     reply_size: Exact = 0
     count: Exact = 0

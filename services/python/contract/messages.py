@@ -79,6 +79,7 @@ IMAGE = Message(
 )
 TRANSFER = Message(name="transfer", request={"data": "bytes", "reply_size": "integer"}, reply={"data": "bytes"})
 EVOLUTION = Message(name="evolution", request={"count": "integer"}, reply={"records": "records"}, is_bare=True)
+CALL = Message(name="call", request={}, reply={}, is_bare=True)
 EXCHANGE = Message(
     name="exchange", request={"data": "bytes", "reply_size": "integer"}, reply={"data": "bytes"}, is_bare=True
 )

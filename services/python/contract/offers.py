@@ -1,8 +1,9 @@
 """What a protocol's folder says of itself, without importing what it needs.
 
 `services/python/protocols/<protocol>/__init__.py` holds one `PROTOCOL`; `protocols/bodies` has a table of those that differ
-in their codec alone. `manifest` writes them all to `services/python/manifest.json`, which the orchestrator plans by; both
-ends read it to find the module to load. Adding a protocol is adding such a folder, or a row of that table.
+in their codec alone, `protocols/own` one of those that call services of somebody's own. `manifest` writes them all to
+`services/python/manifest.json`, which the orchestrator plans by; both ends read it to find the module to load. Adding a
+protocol is adding such a folder, or a row of such a table.
 """
 
 from __future__ import annotations
@@ -32,6 +33,7 @@ from services.python.contract.strict import Part, part
 
 _PROTOCOLS = "services.python.protocols"
 _BODIES = f"{_PROTOCOLS}.bodies"
+_OWN = f"{_PROTOCOLS}.own"
 _CODECS = "services.python.codecs"
 _OPERATIONS = "services.python.operations"
 
@@ -268,7 +270,8 @@ def find_protocol(name: str) -> Protocol:
         try:
             protocol = getattr(importlib.import_module(f"{_PROTOCOLS}.{name}"), "PROTOCOL", None)
         except ModuleNotFoundError:
-            protocol = importlib.import_module(_BODIES).protocol(name)
+            table = _OWN if name.startswith("own_") else _BODIES
+            protocol = importlib.import_module(table).protocol(name)
         if isinstance(protocol, Protocol):
             return protocol
     raise KeyError(name)
@@ -288,5 +291,5 @@ def protocols() -> Mapping[str, Protocol]:
     folders = {
         module.name for module in pkgutil.iter_modules(importlib.import_module(_PROTOCOLS).__path__) if module.ispkg
     }
-    bodies = importlib.import_module(_BODIES)
-    return {name: find_protocol(name) for name in sorted(folders - {"bodies"} | set(bodies.NAMES))}
+    tables = [importlib.import_module(table).NAMES for table in (_BODIES, _OWN)]
+    return {name: find_protocol(name) for name in sorted((folders - {"bodies", "own"}).union(*tables))}

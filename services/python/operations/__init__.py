@@ -20,6 +20,7 @@ An operation's request and reply are flat mappings of plain values, its message 
 | events | interval_ns: int, count: int, size: int, seed: int | a stream of sequence: int, sent_ns: int, data: str |
 | activity | interval_ns, count, after: int | a stream of sequence, sent_ns, transaction, payer, payee, amount: int |
 
+`call` is a request to somebody's own service (`operations.call`), and no responder here answers it.
 Besides these every responder answers `identity` ({} -> identity: str; see `serve.dispatcher`), `tcp` alone `exchange`
 (data: bytes, reply_size: int -> data: bytes), and nobody `evolution` (count: int -> records), which codecs code alone.
 """
@@ -33,6 +34,7 @@ from services.python.operations import (
     accounts,
     activity,
     add,
+    call,
     echo,
     events,
     evolution,
@@ -46,7 +48,7 @@ from services.python.operations.base import Operation, PayloadError, Request
 
 OPERATIONS: Mapping[str, Operation] = {
     module.OPERATION.name: module.OPERATION
-    for module in (timestamp, add, echo, image, events, transfer, evolution, exchange)
+    for module in (timestamp, add, echo, image, events, transfer, evolution, exchange, call)
 } | {operation.name: operation for operation in (*accounts.OPERATIONS, activity.OPERATION, *posts.OPERATIONS)}
 
 

@@ -19,7 +19,7 @@ class AiohttpDialer(frames.DialerBase):
 
     async def dial(self) -> AiohttpConnection:
         """Connect and upgrade; CallFailed when either is refused."""
-        session, opened = await aiohttp_websocket.opened(self._call, self._url)
+        session, opened = await aiohttp_websocket.opened(self._call, self._url, headers=self._headers)
         return AiohttpConnection(session, opened, self._encode, self._decode)
 
 

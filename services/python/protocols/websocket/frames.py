@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from services.python.codecs.base import expect_mapping, message_of
@@ -125,14 +125,24 @@ def exchange(sent: Frame, received: Frame, decode: Callable[[Frame], Any]) -> Ex
     return _size(sent), _size(received), decode(received)
 
 
+@dataclass(frozen=True, kw_only=True)
+class Speech:
+    """Where a connection is opened, with which further header fields, and how its frames are written and read."""
+
+    url: str
+    encode: Callable[[Request], Frame]
+    decode: Callable[[Frame], Any]
+    headers: Mapping[str, str] = field(default_factory=dict)
+
+
 class DialerBase:
     """What every WebSocket client here opens connections by; CallFailed when JSON cannot carry the example request."""
 
-    def __init__(self, call: CallSpec) -> None:
+    def __init__(self, call: CallSpec, speech: Speech | None = None) -> None:
+        speech = speech or Speech(url=url(call), encode=encoder(call), decode=decoder(call))
         self._call = call
-        self._url = url(call)
-        self._encode = encoder(call)
-        self._decode = decoder(call)
+        self._url, self._encode, self._decode = speech.url, speech.encode, speech.decode
+        self._headers = dict(speech.headers)
 
 
 class ConnectionBase:

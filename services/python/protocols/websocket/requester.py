@@ -30,6 +30,7 @@ class WebSocketDialer(frames.DialerBase):
                 sslopt=None if tls is None else {"context": tls.context},
                 timeout=self._call.timeout_s,
                 sockopt=_NODELAY,
+                header=self._headers,
                 enable_multithread=False,
                 skip_utf8_validation=True,
                 suppress_origin=True,

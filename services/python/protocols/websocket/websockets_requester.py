@@ -36,6 +36,7 @@ class WebSocketsDialer(frames.DialerBase):
             opened = await _Connect(
                 self._url,
                 **secured,
+                additional_headers=self._headers,
                 compression=None,
                 proxy=None,
                 open_timeout=self._call.timeout_s,

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import aiohttp
+from yarl import URL
 
 from services.python.load.client import CallFailed, CallSpec, Request
 from services.python.load.handshake import no_connection, tls_failure
@@ -68,7 +69,9 @@ class AsyncConnection(HttpConnection):
         self._encode = route.encode
         self._read = route.reader()
         self._has_type = bool(route.reply_type)
-        self._url = f"{call.http}://{authority(call.host, call.port)}{route.path}"
+        self._server = f"{call.http}://{authority(call.host, call.port)}"
+        self._url: str | URL = f"{self._server}{route.path}"
+        self._method, self._varies = route.method, route.varies
         self._socket = OneSocket()
         timeout = aiohttp.ClientTimeout(total=call.timeout_s)
         self._session = session_on(self._socket, call, route.fields(), timeout=timeout, read_bufsize=_READ_BUFFER_BYTES)
@@ -77,8 +80,14 @@ class AsyncConnection(HttpConnection):
         """See `load.client.AsyncConnection.call`."""
         body = self._encode(request)
         again = self._socket.is_open
+        url, fields = self._url, None
+        if self._varies is not None:
+            path, fields = self._varies(request)
+            url = URL(self._server + path, encoded=True)
         try:
-            async with self._session.post(self._url, data=body, allow_redirects=False) as response:
+            async with self._session.request(
+                self._method, url, data=body, headers=fields, allow_redirects=False
+            ) as response:
                 self.body = reply = await response.read()
                 if ends_connection(response.version == aiohttp.HttpVersion10, response.headers.get("Connection")):
                     self.is_over, self._socket.is_open = True, False

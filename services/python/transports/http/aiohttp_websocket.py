@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 import aiohttp
 
@@ -15,7 +15,7 @@ _CLOSE_TIMEOUT_S = 1
 
 
 async def opened(
-    call: CallSpec, url: str, *, subprotocols: Iterable[str] = ()
+    call: CallSpec, url: str, *, subprotocols: Iterable[str] = (), headers: Mapping[str, str] | None = None
 ) -> tuple[aiohttp.ClientSession, aiohttp.ClientWebSocketResponse]:
     """A session of its own, and its upgraded connection; CallFailed when either is refused."""
     session = aiohttp.ClientSession(
@@ -29,6 +29,7 @@ async def opened(
         connection = await session.ws_connect(
             url,
             protocols=tuple(subprotocols),
+            headers=headers,
             timeout=aiohttp.ClientWSTimeout(ws_receive=patience_s, ws_close=_CLOSE_TIMEOUT_S),
             compress=0,
             max_msg_size=MAX_MESSAGE_BYTES,

@@ -37,10 +37,20 @@ class _HttpxConnection(HttpConnection):
         super().__init__(route)
         self._encode = route.encode
         self._read = route.read
-        self._url = f"{call.http}://{authority(call.host, call.port)}{route.path}"
+        self._server = f"{call.http}://{authority(call.host, call.port)}"
+        self._url = f"{self._server}{route.path}"
+        self._method, self._varies = route.method, route.varies
         self._stream: Any = None
         self._version = version.asked(call.knobs)
         self._expected = _EXPECTED[self._version]
+
+    def _asked(self, request: Request) -> dict[str, Any]:
+        """The arguments of the library's `request`."""
+        body = self._encode(request)
+        if self._varies is None:
+            return {"method": self._method, "url": self._url, "content": body}
+        path, fields = self._varies(request)
+        return {"method": self._method, "url": self._server + path, "content": body or None, "headers": fields}
 
     def _finish(self, response: httpx.Response, sent: int) -> HttpReply:
         stream = response.extensions["network_stream"]
@@ -80,12 +90,12 @@ class Connection(_HttpxConnection):
 
     def call(self, request: Request) -> HttpReply:
         """See `load.client.Connection.call`."""
-        body = self._encode(request)
+        asked = self._asked(request)
         try:
-            response = self._client.post(self._url, content=body)
+            response = self._client.request(**asked)
         except httpx.TransportError as error:
             raise _failure(error) from error
-        return self._finish(response, len(body))
+        return self._finish(response, len(asked["content"] or b""))
 
     def close(self) -> None:
         """See `load.client.Connection.close`."""
@@ -101,12 +111,12 @@ class AsyncConnection(_HttpxConnection):
 
     async def call(self, request: Request) -> HttpReply:
         """See `load.client.AsyncConnection.call`."""
-        body = self._encode(request)
+        asked = self._asked(request)
         try:
-            response = await self._client.post(self._url, content=body)
+            response = await self._client.request(**asked)
         except httpx.TransportError as error:
             raise _failure(error) from error
-        return self._finish(response, len(body))
+        return self._finish(response, len(asked["content"] or b""))
 
     async def close(self) -> None:
         """See `load.client.AsyncConnection.close`."""

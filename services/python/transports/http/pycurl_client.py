@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import socket
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -77,13 +78,20 @@ class EasyHandle(HttpConnection):
         self._openings = call.openings
         self._is_untold = False  # it has opened the socket, and nobody has asked yet how long that took
         self._curl = curl = pycurl.Curl()
-        curl.setopt(pycurl.URL, f"{call.http}://{authority(call.host, call.port)}{route.path}")
+        self._server = f"{call.http}://{authority(call.host, call.port)}"
+        self._is_post, self._varies = route.method == "POST", route.varies
+        self._fields: Mapping[str, str] = {}
+        if route.method == "HEAD":
+            curl.setopt(pycurl.NOBODY, 1)
+        elif not self._is_post:
+            curl.setopt(pycurl.CUSTOMREQUEST, route.method)
+        curl.setopt(pycurl.URL, f"{self._server}{route.path}")
         if call.tls is not None:
             curl_tls.secure(curl, call.tls)
         self._version = version.asked(call.knobs)
         told, self._expected = _VERSIONS[self._version]
         curl.setopt(pycurl.HTTP_VERSION, told)
-        curl.setopt(pycurl.HTTPHEADER, [*(f"{name}: {value}" for name, value in route.fields().items()), "Expect:"])
+        curl.setopt(pycurl.HTTPHEADER, _written(route.fields()))
         curl.setopt(pycurl.PROXY, "")
         curl.setopt(pycurl.NOSIGNAL, 1)
         curl.setopt(pycurl.TCP_NODELAY, 1)
@@ -110,7 +118,14 @@ class EasyHandle(HttpConnection):
             self._note_opening()
         body = self._encode(request)
         self._chunks.clear()
-        self._curl.setopt(pycurl.POSTFIELDS, body)
+        if self._varies is not None:
+            path, fields = self._varies(request)
+            self._curl.setopt(pycurl.URL, self._server + path)
+            if fields is not self._fields:
+                self._fields = fields
+                self._curl.setopt(pycurl.HTTPHEADER, _written(fields))
+        if body or self._is_post:
+            self._curl.setopt(pycurl.POSTFIELDS, body)
         return len(body)
 
     def _note_opening(self) -> None:
@@ -150,6 +165,10 @@ class EasyHandle(HttpConnection):
         return self._read(status, reply), sent, len(reply)
 
 
+def _written(fields: Mapping[str, str]) -> list[str]:
+    return [*(f"{name}: {value}" for name, value in fields.items()), "Expect:"]
+
+
 class Connection(EasyHandle):
     """An easy handle that blocks."""
 
@@ -169,5 +188,3 @@ class Connection(EasyHandle):
         """See `load.client.Connection.close`."""
         self._note_opening()
         self._curl.close()
-
-

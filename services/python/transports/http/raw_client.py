@@ -8,6 +8,7 @@ from __future__ import annotations
 import socket
 import struct
 import time
+from collections.abc import Mapping
 
 from services.python.load.client import CallFailed, CallSpec, Request
 from services.python.load.handshake import no_connection, secured
@@ -26,9 +27,8 @@ class Connection(HttpConnection):
         super().__init__(route)
         self._encode = route.encode
         self._read = route.reader()
-        fields = {"Host": authority(call.host, call.port), **route.fields()}
-        lines = [f"POST {route.path} HTTP/1.1", *(f"{name}: {value}" for name, value in fields.items())]
-        self._head = ("\r\n".join(lines) + "\r\nContent-Length: ").encode()
+        self._host, self._method, self._varies = authority(call.host, call.port), route.method, route.varies
+        self._head = self._head_of(route.path, route.fields())
         self._timeout_s = call.timeout_s
         self._call = call
         self._socket = _open(call)
@@ -43,7 +43,8 @@ class Connection(HttpConnection):
             self._open_anew()
         self._usable = False
         body = self._encode(request)
-        head = b"%b%d\r\n\r\n" % (self._head, len(body))
+        begun = self._head if self._varies is None else self._head_of(*self._varies(request))
+        head = b"%b%d\r\n\r\n" % (begun, len(body))
         try:
             if len(body) <= _JOINED_BYTES:
                 self._socket.sendall(head + body)
@@ -67,6 +68,12 @@ class Connection(HttpConnection):
             raise CallFailed("closed", GONE)
         self._socket.close()
         self._socket = _open(self._call)
+
+    def _head_of(self, path: str, fields: Mapping[str, str]) -> bytes:
+        """All of a request's head up to how many bytes its body has."""
+        named = {"Host": self._host, **fields}
+        lines = [f"{self._method} {path} HTTP/1.1", *(f"{name}: {value}" for name, value in named.items())]
+        return ("\r\n".join(lines) + "\r\nContent-Length: ").encode()
 
     def _receive(self) -> tuple[int, bytes]:
         """The HTTP status and the body of the next reply."""

@@ -81,7 +81,9 @@ class Connection(HttpConnection):
         super().__init__(route)
         self._encode = route.encode
         self._read = route.read
-        self._url = f"{call.http}://{authority(call.host, call.port)}{route.path}"
+        self._server = f"{call.http}://{authority(call.host, call.port)}"
+        self._url = f"{self._server}{route.path}"
+        self._method, self._varies = route.method, route.varies
         self._timeout_s = call.timeout_s
         self._failed = False
         self._session = requests.Session()
@@ -95,8 +97,19 @@ class Connection(HttpConnection):
         if self._failed:
             raise CallFailed("closed", GONE)
         body = self._encode(request)
+        url, fields = self._url, None
+        if self._varies is not None:
+            path, fields = self._varies(request)
+            url = self._server + path
         try:
-            response = self._session.post(self._url, data=body, timeout=self._timeout_s, allow_redirects=False)
+            response = self._session.request(
+                self._method,
+                url,
+                data=body or None,
+                headers=fields,
+                timeout=self._timeout_s,
+                allow_redirects=False,
+            )
         except (requests.RequestException, _Gone) as error:
             self._failed = True
             raise _failure(error) from error

@@ -29,9 +29,10 @@ def _failed(status: int, body: bytes) -> CallFailed:
 
 @part
 class Route(Part):
-    """One operation as a POST: made once for a trial, so that a call is `encode`, send, receive, `decode`.
+    """One operation as a request: made once for a trial, so that a call is `encode`, send, receive, `decode`.
 
-    All requests of a trial have one shape, that of the example it was made from; path and content type do not change.
+    All requests of a trial have one shape, that of the example it was made from; path and content type do not change,
+    unless `varies` gives the path and all header fields of each request.
     `decode` raises one of `decode_errors` for a body that is none, and CallFailed for an error in the protocol's own
     words. `value` turns what it gave into the operation's terms, outside the timed window. `also` are further header fields,
     `reply_type` is the Content-Type that a right reply must have (empty: it is not looked at), and `failed` says what a
@@ -48,6 +49,8 @@ class Route(Part):
     reply_type: str = ""
     failed: Callable[[int, bytes], CallFailed] = _failed
     coding: Coding | None = None
+    method: str = "POST"
+    varies: Callable[[Request], tuple[str, Mapping[str, str]]] | None = None
 
     def compressed(self, coding: Coding) -> Route:
         """The same operation with compressed bodies both ways."""

@@ -1,0 +1,201 @@
+"""Services of the person's own, and how a stack calls one: what an experiment file may say of them."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+from urllib.parse import SplitResult, urlsplit
+
+from pydantic import Field, field_validator, model_validator
+
+from orchestrator.experiment.model.options import Name, PositiveDuration, Short, Strict
+from orchestrator.experiment.read.fields import OneOrMany, Shorthand, Size
+from orchestrator.experiment.read.problems import shown
+
+CALLS = ("http", "graphql", "websocket", "grpc")
+METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS")
+Text = Annotated[str, Field(min_length=1, max_length=10_000)]
+_HIGHEST_PORT = 65_535
+
+
+class ReadySpec(Strict):
+    """How a started service tells that it can be asked; one of these."""
+
+    http: Text | None = Field(None, description="A path whose GET ends with a status below 400.")
+    grpc: Literal["health"] | None = Field(None, description="The gRPC health service says SERVING.")
+    tcp: Literal[True] | None = Field(None, description="The port takes connections.")
+    line: Text | None = Field(None, description="A line of its output has this text in it.")
+
+    @model_validator(mode="after")
+    def _one_way(self) -> ReadySpec:
+        if len(self.model_fields_set) != 1:
+            raise ValueError("give one of http, grpc, tcp, line")
+        return self
+
+
+class ServiceSpec(Strict):
+    """Who answers: started by orch for each trial, or running already at an address."""
+
+    start: Text | None = Field(
+        None,
+        description="The command that starts it, with the port to listen on, at 127.0.0.1, as `{port}`; `{python}` is the one that runs orch.",
+    )
+    folder: Text = Field(".", description="Where it is started, from the experiment's own folder on.")
+    env: dict[str, str] = Field(default_factory=dict, description="Further variables of its environment.")
+    build: Text | None = Field(None, description="A command that is run there once, before anything is measured.")
+    ready: ReadySpec | None = Field(None, description="When it can be asked; once its port takes connections.")
+    within: PositiveDuration = Field(30.0, description="It must be ready within so long.")
+    url: Text | None = Field(None, description="Of one that runs already: http://HOST:PORT or https://HOST.")
+    address: Short | None = Field(None, description="Of one that runs already, without TLS: HOST:PORT.")
+    ca: Text | None = Field(
+        None, description="A PEM file with the authority of its certificate; the system's unless given."
+    )
+    allow: bool = Field(False, description="Whether requests may go to another machine than this one.")
+
+    @model_validator(mode="after")
+    def _one_place(self) -> ServiceSpec:
+        if sum(value is not None for value in (self.start, self.url, self.address)) != 1:
+            raise ValueError("give one of `start`, `url`, `address`")
+        if self.start is None and (given := self.model_fields_set & {"folder", "env", "build", "ready", "within"}):
+            raise ValueError(f"{', '.join(sorted(given))}: of a service that orch starts")
+        if self.start is not None and (given := self.model_fields_set & {"ca", "allow"}):
+            raise ValueError(f"{', '.join(sorted(given))}: of a service that runs already")
+        if self.start is not None and "{port}" not in self.start:
+            raise ValueError("`start` needs `{port}`, the port to listen on")
+        return self
+
+    @field_validator("url")
+    @classmethod
+    def _is_url(cls, value: str | None) -> str | None:
+        if value is not None:
+            place_of(value)
+        return value
+
+    @field_validator("address")
+    @classmethod
+    def _is_address(cls, value: str | None) -> str | None:
+        if value is not None:
+            place_of(f"http://{value}")
+        return value
+
+    @property
+    def place(self) -> tuple[str, int, bool]:
+        """Host, port, and whether connections are TLS, of one that runs already."""
+        return place_of(self.url or f"http://{self.address}")
+
+
+def place_of(url: str) -> tuple[str, int, bool]:
+    """Return host, port and whether connections are TLS; ValueError for what names no server.
+
+    >>> place_of("https://orders.example"), place_of("http://[::1]:8080")
+    (('orders.example', 443, True), ('::1', 8080, False))
+    """
+    try:
+        parts: SplitResult = urlsplit(url)
+        port = parts.port
+    except ValueError as error:
+        raise ValueError(f"{shown(url)!r} names no server: {error}") from error
+    if parts.scheme not in ("http", "https") or not parts.hostname or parts.username or parts.query or parts.fragment:
+        raise ValueError(f"{shown(url)!r} names no server, such as http://localhost:8080 or https://orders.example")
+    if parts.path.strip("/"):
+        raise ValueError(f"{shown(url)!r} has a path, which belongs to the `call` of a stack")
+    return parts.hostname, port or (443 if parts.scheme == "https" else 80), parts.scheme == "https"
+
+
+class BodySpec(Strict):
+    """The body of a request; one of these."""
+
+    document: Any = Field(None, alias="json", description="A JSON value, with templates in its texts.")
+    form: dict[str, Any] | None = Field(None, description="Fields of a form.")
+    text: str | None = Field(None, description="A text.")
+    file: Text | None = Field(None, description="A file, sent as it is.")
+
+    @model_validator(mode="after")
+    def _one_form(self) -> BodySpec:
+        if len(self.model_fields_set) != 1:
+            raise ValueError("give one of json, form, text, file")
+        return self
+
+
+class ExpectSpec(Strict):
+    """What a right reply has; all that is given must hold."""
+
+    status: OneOrMany[Annotated[int, Field(ge=100, le=599)]] | None = Field(
+        None, description="HTTP statuses; any success unless given."
+    )
+    values: dict[Text, Any] = Field(
+        default_factory=dict, description="Values by JSONPath (RFC 9535), or by fields with points: `items[0].id`."
+    )
+    size: Size | None = Field(None, description="The size of its body.")
+    sha256: Annotated[str, Field(pattern="^[0-9a-f]{64}$")] | None = Field(None, description="The digest of its body.")
+
+
+class OwnCallSpec(Strict):
+    """A call of a service; one of http, graphql, websocket, grpc. `{column}` is a value of `data`, `${NAME}` a secret."""
+
+    http: Text | None = Field(None, description="Method and path: `GET /v1/orders/{id}`.")
+    graphql: Text | None = Field(None, description="A file with a GraphQL document.")
+    websocket: Text | None = Field(None, description="The path of a WebSocket: one message, one reply.")
+    grpc: Text | None = Field(None, description="A method: `shop.v1.Orders/Get`.")
+    headers: dict[str, str] = Field(default_factory=dict, description="Header fields; of gRPC metadata.")
+    body: BodySpec | None = Field(None, description="http: the body of each request.")
+    path: Text | None = Field(None, description="graphql: where it is asked; /graphql unless given.")
+    variables: dict[str, Any] | None = Field(None, description="graphql: the variables.")
+    send: Any = Field(None, description="websocket: the message, a text or a JSON value.")
+    message: dict[str, Any] | None = Field(None, description="grpc: the request by its fields.")
+    proto: Text | None = Field(None, description="grpc: a .proto file; what it imports is looked for beside it.")
+    descriptors: Text | None = Field(None, description="grpc: a compiled descriptor set.")
+    reflection: Literal[True] | None = Field(None, description="grpc: ask the running service what it offers.")
+    expect: ExpectSpec = Field(ExpectSpec(), description="What a right reply has; any success unless given.")
+    same: dict[str, Text] = Field(
+        default_factory=dict, description="Where this stack's replies have a value of `same`."
+    )
+    decode: bool = Field(True, description="Whether the timed call ends with the decoded reply, or with its bytes.")
+
+    @model_validator(mode="after")
+    def _one_kind(self) -> OwnCallSpec:
+        given = self.model_fields_set & set(CALLS)
+        if len(given) != 1:
+            raise ValueError(f"give one of {', '.join(CALLS)}")
+        others = {key for kind, keys in _OF_KIND.items() if kind != self.kind for key in keys}
+        if unfit := self.model_fields_set & (others - set(_OF_KIND[self.kind])):
+            raise ValueError(f"{', '.join(sorted(unfit))}: not of a call by {self.kind}")
+        if self.http is not None and not _is_request(self.http):
+            raise ValueError(f"{shown(self.http)!r} is no method and path, such as `GET /v1/orders`")
+        if self.kind == "grpc" and sum(bool(v) for v in (self.proto, self.descriptors, self.reflection)) != 1:
+            raise ValueError("grpc needs one of `proto`, `descriptors`, `reflection`")
+        if self.kind == "websocket" and self.send is None:
+            raise ValueError("websocket needs `send`")
+        return self
+
+    @property
+    def kind(self) -> str:
+        """Which kind of call it is."""
+        return next(kind for kind in CALLS if getattr(self, kind) is not None)
+
+
+_OF_KIND = {
+    "http": ("body",),
+    "graphql": ("path", "variables"),
+    "websocket": ("send",),
+    "grpc": ("message", "proto", "descriptors", "reflection"),
+}
+
+
+def _is_request(text: str) -> bool:
+    method, _, path = text.partition(" ")
+    return method in METHODS and path.startswith("/") and " " not in path
+
+
+class DataSpec(Strict):
+    """Rows of values for templates: CSV with a header line, or JSON lines."""
+
+    file: Text = Field(description="A .csv, .jsonl or .ndjson file.")
+    order: Literal["file", "random"] = Field("file", description="In which order rows are used; again from the first.")
+
+
+def _data(value: Any) -> Any:
+    return {"file": value} if isinstance(value, str) else value
+
+
+Services = Annotated[dict[Name, ServiceSpec], Field(description="Services of your own that stacks call.")]
+Data = Annotated[DataSpec, Shorthand(_data, "A .csv or .jsonl file.")]

@@ -1,0 +1,415 @@
+"""Stacks that call services of the person's own: what they call, who answers, and the rows that requests are made of.
+
+All of it is resolved here: files are read, names of columns, methods and secrets looked up. A plan holds `${NAME}` and
+never a secret's value.
+"""
+
+from __future__ import annotations
+
+import base64
+import csv
+import hashlib
+import json
+import os
+import shlex
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+import jsonpath_rfc9535
+
+from orchestrator.catalogue.offers import Protocol
+from orchestrator.errors import UsageError, did_you_mean
+from orchestrator.experiment.model.address import is_loopback, resolve
+from orchestrator.experiment.model.experiment import StackSpec
+from orchestrator.experiment.model.factors import OF_THE_CALL
+from orchestrator.experiment.model.loader import Located
+from orchestrator.experiment.model.own_services import OwnCallSpec, ServiceSpec
+from orchestrator.experiment.plan.own.own_protos import Unusable, compiled, described_by, reflected
+from orchestrator.experiment.plan.payloads import Asked
+from orchestrator.experiment.plan.placements import refuse_several_distances
+from orchestrator.experiment.plan.plan import External, Operation, Plan, Start
+from orchestrator.experiment.plan.stacks import Entry, external_responder
+from orchestrator.experiment.providers import PROVIDERS, THIS_MACHINE
+from orchestrator.experiment.read.problems import shown
+from orchestrator.experiment.read.tree import Key
+from orchestrator.files import UnreadableFile, read_file
+from services.python.contract.descriptors import method_of
+from services.python.contract.limits import TLS, TLS_1_3
+from services.python.contract.templates import columns, render, secrets
+
+OPERATION = Operation(
+    id="call", name="call", label="call", payload={"kind": "call"}, request_bytes=200, reply_bytes=1_000
+)
+MOST_ROWS = 100_000
+MOST_FILE_BYTES = 64 * 2**20
+_PREFIX = "own_"
+_CALL: tuple[Key, ...] = ("call",)
+
+
+def has_own_services(located: Located) -> bool:
+    """Return whether the experiment's stacks call services of the person's own; what does not fit is noted."""
+    experiment = located.experiment
+    own = [spec.service is not None for spec in experiment.stacks]
+    if any(own) and not all(own):
+        located.add(("stacks", own.index(False)), "stacks with a `service` of your own are compared among themselves.")
+    if any(own) and experiment.operations:
+        located.add(("operations",), "your own services are asked what their `call` says: leave `operations` out.")
+    if not any(own) and not experiment.operations:
+        located.add((), "'operations' is missing. What each request does.")
+    for key in ("services", "data", "same"):
+        if not any(own) and getattr(experiment, key):
+            located.add((key,), f"no stack has a `service`, so `{key}` says nothing.")
+    return any(own)
+
+
+def asked_of_services() -> tuple[Asked, ...]:
+    """Return the one operation of such an experiment."""
+    return (Asked(operation=OPERATION, file=None, item=0),)
+
+
+def own_entries(located: Located, known: Mapping[str, Protocol]) -> tuple[Entry, ...]:
+    """Return the entry of each stack and client. What cannot be is noted in `located`."""
+    experiment = located.experiment
+    if PROVIDERS[experiment.provider].makes_hosts:
+        located.add(("provider",), f"services of your own are measured by `provider: {THIS_MACHINE}` alone.")
+    rows = _rows(located)
+    entries: list[Entry] = []
+    placed: list[External] = []
+    for number, spec in enumerate(experiment.stacks):
+        path: tuple[Key, ...] = ("stacks", number)
+        service = experiment.services.get(spec.service or "")
+        if service is None:
+            known_names = did_you_mean(spec.service or "", experiment.services) if experiment.services else "Add it."
+            located.add((*path, "service"), f"`services` has no '{spec.service}'. {known_names}")
+            continue
+        external = _external(located, path, spec, service, rows)
+        if external is not None:
+            placed.append(external)
+            entries += _entries(located, path, spec, known, external)
+    located.raise_problems()
+    if ("together" in experiment.pin or len(experiment.pin) > 1) and any(each.start is None for each in placed):
+        located.add(("pin",), "orch cannot pin a service that it does not start: leave `pin` out, or turn it off.")
+    refuse_several_distances(located, placed)
+    return tuple(entries)
+
+
+def _entries(
+    located: Located, path: tuple[Key, ...], spec: StackSpec, known: Mapping[str, Protocol], external: External
+) -> Iterator[Entry]:
+    protocol = known[_PREFIX + str(external.call["kind"])]
+    chosen = {f.name: getattr(spec, f.name) or getattr(located.experiment, f.name) for f in OF_THE_CALL}
+    chosen[TLS] = (TLS_1_3 if external.authority else "none",)
+    responder = external_responder(protocol, external.name)
+    entry = partial(Entry, path=path, protocol=protocol, responder=responder, chosen=chosen, external=external)
+    clients = {client.name: client for client in protocol.clients}
+    for name in spec.client or (None,):
+        if name is not None and name not in clients:
+            kind = external.call["kind"]
+            located.add((*path, "client"), f"no client '{name}' calls by {kind}. {did_you_mean(name, clients)}")
+            continue
+        yield entry(client=None if name is None else clients[name])
+
+
+# ---- who answers
+
+
+def _external(
+    located: Located, path: tuple[Key, ...], spec: StackSpec, service: ServiceSpec, rows: Rows
+) -> External | None:
+    assert spec.call is not None  # noqa: S101 - the model's promise
+    where = _started(located, spec.service or "", service) if service.start else _running(located, spec, service)
+    if where is None:
+        return None
+    call = _call(located, (*path, *_CALL), spec.call, where, rows)
+    if call is None:
+        return None
+    for name in dict.fromkeys(secrets([call, dict(where.start.env) if where.start else {}])):
+        if name not in os.environ:
+            located.add((*path, *_CALL), f"the environment has no {name}, which this call names as `${{{name}}}`.")
+    return replace(where, name=spec.name or spec.service or "", call=call)
+
+
+def _started(located: Located, name: str, service: ServiceSpec) -> External | None:
+    if not (located.folder / service.folder).is_dir():
+        located.add(("services", name, "folder"), f"there is no folder {service.folder} beside the experiment.")
+        return None
+    try:
+        words, build = shlex.split(service.start or ""), shlex.split(service.build or "")
+    except ValueError as error:
+        located.add(("services", name), f"its command cannot be read: {error}.")
+        return None
+    ready = service.ready
+    kind = "tcp" if ready is None else next(iter(ready.model_fields_set))
+    return External(
+        given="127.0.0.1",
+        host="127.0.0.1",
+        port=0,
+        start=Start(
+            argv=tuple(words),
+            folder=service.folder,
+            env=dict(service.env),
+            build=tuple(build),
+            ready=kind,
+            ready_at="" if ready is None else str(getattr(ready, kind)),
+            within_s=service.within,
+        ),
+    )
+
+
+def _running(located: Located, spec: StackSpec, service: ServiceSpec) -> External | None:
+    path: tuple[Key, ...] = ("services", spec.service or "", "url" if service.url else "address")
+    host, port, is_secured = service.place
+    try:
+        address = resolve(host)
+    except ValueError as error:
+        located.add(path, f"{error}.")
+        return None
+    if not is_loopback(address) and not service.allow:
+        located.add(path, f"{host} is another machine: `allow: true` says that you may send it requests.")
+        return None
+    authority = ""
+    if is_secured:
+        import ssl
+
+        authority = service.ca or ssl.get_default_verify_paths().cafile or ""
+        if not authority or not (located.folder / authority).is_file():
+            located.add(path, f"no authority of its certificate is at {authority or 'hand'}: give `ca`.")
+            return None
+    return External(given=host, host=address, port=port, authority=authority)
+
+
+# ---- what is called
+
+
+def _call(
+    located: Located, path: tuple[Key, ...], spec: OwnCallSpec, where: External, rows: Rows
+) -> dict[str, Any] | None:
+    """The call as plans and call files have it, with `files` that it was made of; None where it cannot be made."""
+    call: dict[str, Any] = {
+        "kind": spec.kind,
+        "headers": dict(spec.headers),
+        "decode": spec.decode,
+        "order": rows.order,
+        "data": rows.source,
+        "expect": _expect(located, path, spec),
+        "same": _same(located, path, spec),
+    }
+    problems = len(located.problems)
+    if spec.http is not None:
+        method, _, target = spec.http.partition(" ")
+        call |= {"method": method, "path": target, "body": _body(located, path, spec)}
+    elif spec.graphql is not None:
+        query = _text(located, (*path, "graphql"), spec.graphql)
+        call |= {"path": spec.path or "/graphql", "query": query, "variables": spec.variables or {}}
+    elif spec.websocket is not None:
+        call |= {"path": spec.websocket, "send": spec.send}
+    else:
+        call |= {"method": spec.grpc, "message": spec.message or {}}
+        call["descriptors"] = _descriptors(located, path, spec, where)
+    if len(located.problems) > problems:
+        return None
+    templated = {key: value for key, value in call.items() if key not in ("query", "descriptors", "data")}
+    for column in dict.fromkeys(columns(templated)):
+        if column not in rows.columns:
+            known = (
+                f"{rows.name} has none. {did_you_mean(column, rows.columns)}" if rows.columns else "there is no `data`."
+            )
+            located.add(_place_of(path, spec, column), f"`{{{column}}}` is a column of the data, and {known}")
+    if call["kind"] == "grpc" and len(located.problems) == problems:
+        _refuse_unfit_message(located, path, call, rows)
+    return call
+
+
+def _place_of(path: tuple[Key, ...], spec: OwnCallSpec, column: str) -> tuple[Key, ...]:
+    """The key of a call in which a column is named first."""
+    for key in spec.model_fields_set:
+        value = getattr(spec, key)
+        value = value.model_dump() if hasattr(value, "model_dump") else value
+        if column in columns(value):
+            return (*path, key)
+    return path
+
+
+def _expect(located: Located, path: tuple[Key, ...], spec: OwnCallSpec) -> dict[str, Any]:
+    expect = spec.expect
+    values = {_path(located, (*path, "expect"), key): value for key, value in expect.values.items()}
+    wanted = {"status": list(expect.status or ()), "values": values, "size": expect.size, "sha256": expect.sha256}
+    return {key: value for key, value in wanted.items() if value}
+
+
+def _same(located: Located, path: tuple[Key, ...], spec: OwnCallSpec) -> dict[str, str]:
+    known = located.experiment.same
+    for name in spec.same:
+        if name not in known:
+            located.add((*path, "same"), f"the experiment's `same` has no '{name}'. {did_you_mean(name, known)}")
+    places = {name: spec.same.get(name, place) for name, place in known.items()}
+    return {name: _path(located, (*path, "same"), place) for name, place in places.items()}
+
+
+def _path(located: Located, path: tuple[Key, ...], text: str) -> str:
+    """A JSONPath; fields with points are one from the top."""
+    query = text if text.startswith("$") else f"$.{text}"
+    try:
+        jsonpath_rfc9535.compile(query)
+    except jsonpath_rfc9535.JSONPathError as error:
+        located.add(path, f"'{shown(text)}' is no JSONPath (RFC 9535): {str(error).splitlines()[0]}.")
+    return query
+
+
+def _body(located: Located, path: tuple[Key, ...], spec: OwnCallSpec) -> dict[str, Any]:
+    body = spec.body
+    if body is None:
+        return {}
+    if body.file is not None:
+        return {"hex": _read(located, (*path, "body", "file"), body.file).hex()}
+    if body.form is not None:
+        return {"form": body.form}
+    return {"text": body.text} if body.text is not None else {"json": body.document}
+
+
+def _descriptors(located: Located, path: tuple[Key, ...], spec: OwnCallSpec, where: External) -> str:
+    """The descriptor set of a method, base64; empty where there is none, which is noted."""
+    key = "proto" if spec.proto else "descriptors" if spec.descriptors else "reflection"
+    try:
+        if spec.proto:
+            content = compiled(located.folder / spec.proto)
+        elif spec.descriptors:
+            content = _read(located, (*path, key), spec.descriptors)
+        elif where.start is not None:
+            raise Unusable("a service that orch starts does not run while it is planned: give `proto`")
+        else:
+            trusted = where.authority and str(located.folder / where.authority)
+            content = reflected(where.given, where.port, trusted, str(spec.grpc).partition("/")[0])
+        described = described_by(content, str(spec.grpc))
+    except Unusable as error:
+        located.add((*path, error.key or key), f"{error}.")
+        return ""
+    return base64.b64encode(described).decode()
+
+
+def _refuse_unfit_message(located: Located, path: tuple[Key, ...], call: Mapping[str, Any], rows: Rows) -> None:
+    environment = dict.fromkeys(secrets(call["message"]), "secret")
+    for number, row in enumerate(rows.rows, start=1):
+        try:
+            method_of(call["descriptors"], call["method"]).request(render(call["message"], row, environment))
+        except ValueError as error:
+            reason = str(error).replace('Message type "', "message ").split(" at ")[0]
+            located.add((*path, "message"), f"row {number} makes no request of {call['method']}: {reason}")
+            return
+
+
+# ---- files
+
+
+@dataclass(frozen=True)
+class Rows:
+    """The rows of the data; one without values where there is none. `source`: its file and digest, as a plan has them."""
+
+    rows: Sequence[Mapping[str, Any]]
+    order: str = "file"
+    source: Mapping[str, str] | None = None
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns that every row has."""
+        return tuple(name for name in self.rows[0] if all(name in row for row in self.rows))
+
+    @property
+    def name(self) -> str:
+        """What messages call it."""
+        return "" if self.source is None else Path(self.source["path"]).name
+
+
+def _rows(located: Located) -> Rows:
+    spec = located.experiment.data
+    if spec is None:
+        return Rows(rows=({},))
+    content = _read(located, ("data",), spec.file)
+    located.raise_problems()
+    try:
+        rows = parse_rows(spec.file, content)
+    except ValueError as error:
+        located.add(("data",), f"{spec.file}: {error}.")
+        located.raise_problems()
+    return Rows(rows, spec.order, {"path": spec.file, "sha256": hashlib.sha256(content).hexdigest()})
+
+
+def parse_rows(name: str, content: bytes) -> list[dict[str, Any]]:
+    """Return the rows of a CSV with a header line, or of JSON lines; ValueError for what is neither."""
+    text = content.decode("utf-8-sig")
+    if name.endswith(".csv"):
+        reader = csv.DictReader(StringIO(text, newline=""), strict=True)
+        rows: list[dict[str, Any]] = []
+        for row in reader:
+            if None in row or None in row.values():
+                raise ValueError(f"line {reader.line_num} has another number of values than the header")
+            rows.append(row)
+    elif name.endswith((".jsonl", ".ndjson")):
+        rows = [_object(number, line) for number, line in enumerate(text.splitlines(), start=1) if line.strip()]
+    else:
+        raise ValueError("data are in a .csv, .jsonl or .ndjson file")
+    if not 1 <= len(rows) <= MOST_ROWS:
+        raise ValueError(f"it has {len(rows):,} rows; 1 to {MOST_ROWS:,} are used")
+    return rows
+
+
+def _object(number: int, line: str) -> dict[str, Any]:
+    try:
+        value = json.loads(line)
+    except ValueError as error:
+        raise ValueError(f"line {number} is no JSON: {error}") from None
+    if not isinstance(value, dict):
+        raise ValueError(f"line {number} is no JSON object")
+    return value
+
+
+def _text(located: Located, path: tuple[Key, ...], name: str) -> str:
+    content = _read(located, path, name)
+    try:
+        return content.decode()
+    except UnicodeDecodeError:
+        located.add(path, f"{name} is no text in UTF-8.")
+        return ""
+
+
+def _read(located: Located, path: tuple[Key, ...], name: str) -> bytes:
+    """A file beside the experiment; empty where it cannot be read, which is noted."""
+    try:
+        return read_file(located.folder / name, MOST_FILE_BYTES)
+    except FileNotFoundError:
+        near = [file.name for file in (located.folder / name).parent.glob("*") if file.is_file()]
+        located.add(path, f"there is no file {name} beside the experiment. {did_you_mean(Path(name).name, near)}")
+    except UnreadableFile as error:
+        located.add(path, f"{name} {error}.")
+    return b""
+
+
+def call_file(plan: Plan, external: External) -> bytes:
+    """Return the call file of a stack: its call with the rows; UsageError where the data are not those of the plan."""
+    source = external.call["data"]
+    rows: Sequence[Mapping[str, Any]] = ({},)
+    if source is not None:
+        hint = f"plan again: orch plan {plan.experiment_path}"
+        try:
+            content = read_file(beside(plan, source["path"]), MOST_FILE_BYTES)
+        except (FileNotFoundError, UnreadableFile) as error:
+            raise UsageError(f"{source['path']}, the data of the plan, cannot be read: {error}", hint=hint) from error
+        if hashlib.sha256(content).hexdigest() != source["sha256"]:
+            raise UsageError(f"{source['path']} has changed since the plan was made", hint=hint)
+        rows = parse_rows(source["path"], content)
+    call = {key: value for key, value in external.call.items() if key != "data"}
+    return json.dumps({**call, "rows": rows}, ensure_ascii=False).encode()
+
+
+def beside(plan: Plan, name: str) -> Path:
+    """Return a file or folder that the experiment names, which stands beside it."""
+    return Path(plan.experiment_path).parent / name
+
+
+def own_stacks(plan: Plan) -> Iterable[tuple[str, External]]:
+    """Yield the id of each stack that calls a service of the person's own, and that service."""
+    return ((stack.id, stack.external) for stack in plan.stacks if stack.external is not None)

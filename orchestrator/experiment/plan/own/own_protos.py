@@ -1,0 +1,118 @@
+"""What a gRPC service offers: from a .proto file, a descriptor set, or by reflection; always as one descriptor set."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from google.protobuf import descriptor_pb2, descriptor_pool
+from google.protobuf.message import DecodeError
+
+from orchestrator.errors import did_you_mean
+
+_COMPILE_S = 60.0
+_REFLECT_S = 10.0
+
+
+class Unusable(Exception):
+    """There is no such method, or nothing that describes it; `key` of the call is to blame where it is not the source."""
+
+    def __init__(self, message: str, key: str = "") -> None:
+        super().__init__(message)
+        self.key = key
+
+
+def compiled(proto: Path) -> bytes:
+    """Return the descriptor set of a .proto with its imports, which lie beside it or below; Unusable with protoc's word."""
+    if not proto.is_file():
+        near = [file.name for file in proto.parent.glob("*.proto")]
+        raise Unusable(
+            f"there is no file {proto.name} beside the experiment. {did_you_mean(proto.name, near)}".rstrip(".")
+        )
+    with tempfile.TemporaryDirectory(prefix="orch-") as folder:
+        made = Path(folder, "set.pb")
+        arguments = ["--include_imports", f"--descriptor_set_out={made}", f"-I{proto.parent.resolve()}", proto.name]
+        done = subprocess.run(
+            [sys.executable, "-P", "-m", "grpc_tools.protoc", *arguments],
+            cwd=proto.parent,
+            capture_output=True,
+            text=True,
+            timeout=_COMPILE_S,
+            check=False,
+        )
+        if done.returncode != 0:
+            raise Unusable(f"protoc refuses it: {done.stderr.strip().splitlines()[0]}")
+        return made.read_bytes()
+
+
+def described_by(content: bytes, name: str) -> bytes:
+    """Return the part of a descriptor set that a method `package.Service/Method` needs; Unusable where it has none."""
+    files = descriptor_pb2.FileDescriptorSet()
+    pool = descriptor_pool.DescriptorPool()
+    try:
+        files.ParseFromString(content)
+        for file in files.file:
+            pool.Add(file)
+    except (DecodeError, TypeError) as error:
+        raise Unusable(f"it is no descriptor set: {error}") from error
+    service, _, method = name.partition("/")
+    methods = {
+        f"{file.package}.{offered.name}".lstrip("."): {m.name: m for m in offered.method}
+        for file in files.file
+        for offered in file.service
+    }
+    if service not in methods:
+        raise Unusable(f"there is no service {service}. {did_you_mean(service, methods)}".rstrip("."), "grpc")
+    if method not in methods[service]:
+        raise Unusable(
+            f"{service} has no method {method}. {did_you_mean(method, methods[service])}".rstrip("."), "grpc"
+        )
+    if methods[service][method].client_streaming:
+        raise Unusable(f"{name} takes a stream of requests, and calls with one are measured", "grpc")
+    found = pool.FindServiceByName(service)
+    return descriptor_pb2.FileDescriptorSet(file=_files(found.file, set())).SerializeToString()
+
+
+def reflected(host: str, port: int, authority: str, service: str) -> bytes:
+    """Return what a running service says of itself by reflection; Unusable where it says nothing of that service."""
+    import grpc
+    from grpc_reflection.v1alpha.proto_reflection_descriptor_database import ProtoReflectionDescriptorDatabase
+
+    target = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+    options = (("grpc.enable_http_proxy", 0),)
+    if authority:
+        credentials = grpc.ssl_channel_credentials(Path(authority).read_bytes())
+        channel = grpc.secure_channel(target, credentials, options)
+    else:
+        channel = grpc.insecure_channel(target, options)
+    with channel:
+        try:
+            grpc.channel_ready_future(channel).result(timeout=_REFLECT_S)
+            database = ProtoReflectionDescriptorDatabase(channel)
+            offered = [name for name in database.get_services() if not name.startswith("grpc.reflection.")]
+            if service not in offered:
+                raise Unusable(
+                    f"{target} has no service {service}. {did_you_mean(service, offered)}".rstrip("."), "grpc"
+                )
+            found = descriptor_pool.DescriptorPool(database).FindServiceByName(service)
+        except grpc.FutureTimeoutError as error:
+            raise Unusable(f"{target} does not answer within {_REFLECT_S:g} s") from error
+        except grpc.RpcError as error:
+            raise Unusable(f"{target} has no reflection: {error}".splitlines()[0]) from error
+        return descriptor_pb2.FileDescriptorSet(file=_files(found.file, set())).SerializeToString()
+
+
+def _files(file: Any, seen: set[str]) -> Iterator[descriptor_pb2.FileDescriptorProto]:
+    """A file with its imports before it."""
+    if file.name in seen:
+        return
+    seen.add(file.name)
+    for imported in file.dependencies:
+        yield from _files(imported, seen)
+    proto = descriptor_pb2.FileDescriptorProto()
+    file.CopyToProto(proto)
+    yield proto

@@ -1,0 +1,1 @@
+"""Services of the person's own while they are measured."""

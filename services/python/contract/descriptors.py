@@ -1,0 +1,62 @@
+"""A method of somebody's own gRPC service, by a serialised FileDescriptorSet; protobuf is imported by who calls this."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+
+@dataclass(frozen=True, kw_only=True)
+class Method:
+    """One method: `request` makes its message from JSON values (ValueError), `reply` is the class of what comes back."""
+
+    path: str
+    request: Callable[[Any], Any]
+    reply: type[Any]
+    is_stream: bool
+
+
+@lru_cache(maxsize=8)
+def method_of(descriptors: str, name: str) -> Method:
+    """Return the method `package.Service/Method` of a descriptor set (base64)."""
+    from google.protobuf import json_format, message_factory
+
+    service, _, method = name.partition("/")
+    found = pool_of(descriptors).FindServiceByName(service).methods_by_name[method]
+    asked = message_factory.GetMessageClass(found.input_type)
+
+    def request(values: Any) -> Any:
+        try:
+            return json_format.ParseDict(values, asked())
+        except json_format.ParseError as error:
+            raise ValueError(str(error)) from error
+
+    return Method(
+        path=f"/{name}",
+        request=request,
+        reply=message_factory.GetMessageClass(found.output_type),
+        is_stream=found.server_streaming,
+    )
+
+
+def pool_of(descriptors: str) -> Any:
+    """Return a pool with the files of a descriptor set (base64), whose imports come first."""
+    from google.protobuf import descriptor_pb2, descriptor_pool
+
+    files = descriptor_pb2.FileDescriptorSet.FromString(base64.b64decode(descriptors))
+    pool = descriptor_pool.DescriptorPool()
+    for file in files.file:
+        pool.Add(file)
+    return pool
+
+
+def values_of(message: Any) -> Any:
+    """Return a message as JSON values, fields by the names of the .proto; fields without presence at their defaults too."""
+    from google.protobuf import json_format
+
+    return json_format.MessageToDict(
+        message, preserving_proto_field_name=True, always_print_fields_with_no_presence=True
+    )
