@@ -94,7 +94,6 @@ def build_matrix(located: Located, known: Mapping[str, Protocol], why_not: WhyNo
 
     `why_not`: why a language's programs cannot be started; unless given, all can.
     """
-    rules.refuse_some_timing_rules(located)
     entries = resolve_entries(located, known)
     operations = resolve_operations(located)
     placements = resolve_placements(located, is_elsewhere=is_elsewhere(e.external for e in entries if e.external))

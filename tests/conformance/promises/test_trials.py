@@ -16,7 +16,18 @@ from tests.conformance.reference.generator import pair as pair_of
 from tests.conformance.reference.generator import records, stream
 from tests.conformance.reference.operations import STAMP
 from tests.conformance.reference.record import HEADER, ROW_BYTES
-from tests.conformance.reference.server import Action, Asked, Close, Error, Garbage, LastReply, Reply, Script, Server, Silence
+from tests.conformance.reference.server import (
+    Action,
+    Asked,
+    Close,
+    Error,
+    Garbage,
+    LastReply,
+    Reply,
+    Script,
+    Server,
+    Silence,
+)
 from tests.conformance.reference.wire import WIRES
 
 pytestmark = pytest.mark.busy
@@ -185,7 +196,9 @@ def test_an_announced_close_is_a_new_connection_and_no_error(ends: Implementatio
     assert (trial.done["errors"], trial.done["requests"]) == ({}, 20)
     assert trial.done["connections_opened"] == 4  # after requests 5, 10, 15, 20, of which four warm up
     assert server.opened == 2 + 1 + 4
-    carried = [[row.sequence for row in rows] for _, rows in itertools.groupby(sorted(trial.rows), lambda r: r.connection)]
+    carried = [
+        [row.sequence for row in rows] for _, rows in itertools.groupby(sorted(trial.rows), lambda r: r.connection)
+    ]
     assert carried == [[1, 2, 3, 4], [5, 6, 7, 8, 9], [10, 11, 12, 13, 14], [15, 16, 17, 18, 19], [20, 21, 22, 23]]
 
 

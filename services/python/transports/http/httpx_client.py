@@ -53,7 +53,7 @@ class _HttpxConnection(HttpConnection):
         if (came := response.extensions["http_version"]) not in self._expected:
             raise version.another(self._version, came.decode())
         if self._version == version.TWO:
-            self.is_over |= not self._client._transport._pool.connections  # noqa: SLF001 - httpx shows it nowhere else
+            self.is_over |= not self._client._transport._pool.connections
         else:
             self.is_over |= ends_connection(came == b"HTTP/1.0", response.headers.get("connection"))
         body = response.content

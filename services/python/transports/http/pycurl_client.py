@@ -128,7 +128,7 @@ class EasyHandle(HttpConnection):
             self._openings.secured((secured_us - connected_us) * 1_000)
 
     def _may_reopen(self) -> None:
-        """libcurl has closed the connection behind a reply, which announced that: it may open another."""
+        """Libcurl has closed the connection behind a reply, which announced that: it may open another."""
         self.is_over, self._socket.is_open = True, False
 
     def _failure(self, error: pycurl.error, *, again: bool) -> CallFailed:
@@ -169,5 +169,3 @@ class Connection(EasyHandle):
         """See `load.client.Connection.close`."""
         self._note_opening()
         self._curl.close()
-
-

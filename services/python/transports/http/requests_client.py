@@ -36,7 +36,7 @@ class _OneSocket(urllib3.connection.HTTPConnection):
     def getresponse(self) -> Any:
         """The reply; one that announces the connection's end lets the next request open another."""
         response: Any = super().getresponse()
-        self._opened = not response._original_response.will_close  # noqa: SLF001 - urllib3 shows it nowhere else
+        self._opened = not response._original_response.will_close
         return response
 
 
@@ -105,7 +105,7 @@ class Connection(HttpConnection):
             raise
         reply = response.content
         raw: Any = response.raw
-        self.is_over |= raw._original_response.will_close  # noqa: SLF001 - as above
+        self.is_over |= raw._original_response.will_close
         received = len(reply)
         if (coding := self._route.coding) is not None:
             self._route.require_coding(coding, response.headers.get("Content-Encoding"))

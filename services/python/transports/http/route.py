@@ -129,7 +129,7 @@ class HttpConnection:
         return reply[1], reply[2]
 
 
-def ends_connection(is_1_0: bool, connection: str | None) -> bool:  # noqa: FBT001 - as a reply has both
+def ends_connection(is_1_0: bool, connection: str | None) -> bool:
     """Whether a reply of HTTP/1 announces that its connection is closed, by its version and field `Connection`."""
     if connection is None:
         return is_1_0
