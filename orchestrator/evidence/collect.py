@@ -224,11 +224,10 @@ def _cell(
             mix.add(samples, trial.totals.window_s)
         pool.append(ordered)
         failures.append(sum(errors.values()))
-        if cell.kind != "stream":
-            ended_ns += [s.received_ns[s.failed] - s.sent_ns[s.failed] for s in samples if s.failed.any()]
+        ended_ns += [s.received_ns[s.failed] - s.sent_ns[s.failed] for s in samples if s.failed.any()]
         strips.add(record.index, [of.whole for of in hosts])
     waits = cell.kind != "stream" and any("timeout" in trial.errors for trial in evidence)
-    of_all, replies = _distributions(pool, failures, limit_ns if waits else None, ended_ns)
+    of_all, replies = _distributions(pool, failures, limit_ns if waits else None, [] if events else ended_ns)
     return CellEvidence(
         cell=cell,
         stack=next(s for s in plan.stacks if s.id == cell.stack),
