@@ -14,6 +14,7 @@ from tests.conformance.reference.wire import WIRES
 PARTS = {
     "answering": "respond",
     "asking": "request",
+    "asking_http": "request",
     "coding": "request",
     "meeting": "both",
     "pair": "both",
@@ -88,8 +89,9 @@ def _values(wanted: str, ends: Implementation, everything: bool) -> Iterator[tup
         able = [(p["name"], one["name"]) for p in spoken for one in p["responders"] if _has_workers(one)]
         for protocol, responder in able if everything else able[:1]:
             yield (protocol, responder), f"{protocol}/{responder}"
-    elif wanted == "asking":
-        for place, protocol in enumerate(spoken if everything else spoken[:2]):
+    elif wanted in ("asking", "asking_http"):
+        known = spoken if wanted == "asking" else [one for one in spoken if one["name"] != "tcp"]
+        for place, protocol in enumerate(known if everything else known[: 2 if wanted == "asking" else 1]):
             clients = [client["name"] for client in protocol["clients"] if client.get("kind", "call") == "call"]
             for client in clients if everything else ends.default_clients(protocol["name"]):
                 yield _after_first(place, protocol["name"], client), f"{protocol['name']}/{client}"
