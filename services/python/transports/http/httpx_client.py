@@ -79,7 +79,6 @@ class Connection(_HttpxConnection):
         self._client = httpx.Client(**_options(route, call, partial(_look, route)))
 
     def call(self, request: Request) -> HttpReply:
-        """See `load.client.Connection.call`."""
         body = self._encode(request)
         try:
             response = self._client.post(self._url, content=body)
@@ -88,7 +87,6 @@ class Connection(_HttpxConnection):
         return self._finish(response, len(body))
 
     def close(self) -> None:
-        """See `load.client.Connection.close`."""
         self._client.close()
 
 
@@ -100,7 +98,6 @@ class AsyncConnection(_HttpxConnection):
         self._client = httpx.AsyncClient(**_options(route, call, partial(_look_awaited, route)))
 
     async def call(self, request: Request) -> HttpReply:
-        """See `load.client.AsyncConnection.call`."""
         body = self._encode(request)
         try:
             response = await self._client.post(self._url, content=body)
@@ -109,7 +106,6 @@ class AsyncConnection(_HttpxConnection):
         return self._finish(response, len(body))
 
     async def close(self) -> None:
-        """See `load.client.AsyncConnection.close`."""
         await self._client.aclose()
 
 
