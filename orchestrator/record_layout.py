@@ -22,7 +22,7 @@ COLUMNS = (
     "sender_ns",
     "sender_clock",
 )
-KINDS = ("request", "task", "part", "event", "codec", "misleading", "mixed")
+KINDS = ("request", "task", "part", "event", "codec", "unused", "mixed")
 CLOCKS = ("none", "requester-monotonic", "responder-monotonic", "requester-wall", "responder-wall")
 
 ROW = Struct(f"<{len(COLUMNS)}q")

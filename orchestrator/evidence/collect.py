@@ -226,11 +226,8 @@ def _cell(
         failures.append(sum(errors.values()))
         ended_ns += [s.received_ns[s.failed] - s.sent_ns[s.failed] for s in samples if s.failed.any()]
         strips.add(record.index, [of.whole for of in hosts])
-    of_all, replies = _distributions(pool, failures, limit_ns)
-    if of_all is not None and cell.kind == "stream":
-        of_all = replace(of_all, limit=None)  # nobody waits for an event: one that was dropped has no time-out
-    elif of_all is not None and ended_ns and not any("timeout" in trial.errors for trial in evidence):
-        of_all = replace(of_all, limit=None, ended=float(np.median(np.concatenate(ended_ns))) / st.NS_PER_MS)
+    waits = cell.kind != "stream" and any("timeout" in trial.errors for trial in evidence)
+    of_all, replies = _distributions(pool, failures, limit_ns if waits else None, [] if events else ended_ns)
     return CellEvidence(
         cell=cell,
         stack=next(s for s in plan.stacks if s.id == cell.stack),
@@ -277,9 +274,13 @@ def _part(name: str, took: list[Nanoseconds]) -> PartSummary:
 
 
 def _distributions(
-    trials: list[Nanoseconds], failures: list[int], limit_ns: float
+    trials: list[Nanoseconds], failures: list[int], limit_ns: float | None, ended_ns: list[Nanoseconds]
 ) -> tuple[Distribution | None, Distribution | None]:
-    """Of all requests of a cell, and of the right replies alone; None without one. A trial without a request is none."""
+    """Of all requests of a cell, and of the right replies alone; None without one. A trial without a request is none.
+
+    Without a limit no failed request waited for one: then `ended_ns` says after which time they ended; of an event that
+    was dropped nothing is known.
+    """
     pooled = _merge(trials)
     if not pooled.size:
         return None, None
@@ -287,7 +288,11 @@ def _distributions(
     if not any(failures):
         return replies, replies
     each = [st.percentiles(o, failed) for o, failed in zip(trials, failures, strict=True) if o.size + failed]
-    return st.over_trials(st.distribution(pooled, sum(failures), limit_ns), each), replies
+    found = st.over_trials(st.distribution(pooled, sum(failures), limit_ns), each)
+    if limit_ns is None:
+        ended = float(np.median(np.concatenate(ended_ns))) / st.NS_PER_MS if ended_ns else None
+        found = replace(found, limit=None, ended=ended)
+    return found, replies
 
 
 def _merge(parts: list[Nanoseconds]) -> Nanoseconds:

@@ -48,7 +48,7 @@ _RECORD: Mapping[str, tuple[str, str]] = {
     "bytes_sent": ("B", "bytes of the request's body, -1 if unknown"),
     "bytes_received": ("B", "bytes of the reply's body, -1 if unknown"),
     "status": ("", "0 ok; otherwise an index of protos/statuses.json"),
-    "kind": ("", "0 request, 1 task, 2 part, 3 event, 4 codec, 5 misleading, 6 mixed"),
+    "kind": ("", "0 request, 1 task, 2 part, 3 event, 4 codec, 6 mixed"),
     "parent": ("", "the sequence of the row that this one belongs to; 0 for none"),
     "sender_ns": ("ns", "the stamp that the other end put into its message; 0 where sender_clock is 0"),
     "sender_clock": ("", "which clock that is of (protos/timings.md)"),

@@ -18,7 +18,7 @@ from orchestrator.statistics.equivalence import is_within
 from orchestrator.statistics.intervals import FEWEST_BLOCKS, LogMean, holm_levels, log_mean
 from orchestrator.statistics.terms import Interval
 
-OF_THE_MEASUREMENT = ("processes", "requesters", "read_rate", "timing_rules")  # nothing that a service chooses
+OF_THE_MEASUREMENT = ("processes", "requesters", "read_rate")  # nothing that a service chooses
 _CHOICES = (*(f.name for f in OF_THE_CALL if f.name not in OF_THE_MEASUREMENT), "responder", "client")
 _PART_OF = {"responder": ("framework", "validation"), "client": ("client",), "connection": ("connection",)}
 

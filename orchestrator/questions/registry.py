@@ -17,7 +17,6 @@ from orchestrator.questions.scorecard import find as scorecard
 from orchestrator.questions.shares import find as shares
 from orchestrator.questions.stability import find as stability
 from orchestrator.questions.stalls import find as stalls
-from orchestrator.questions.timing_rules import find as timing_rules
 from orchestrator.questions.until import find as until
 from orchestrator.shapes import decode_json
 
@@ -32,7 +31,6 @@ QUESTIONS: tuple[Question[Any], ...] = (
     stability.QUESTION,
     shares.QUESTION,
     clients.QUESTION,
-    timing_rules.QUESTION,
     prediction.QUESTION,
     scorecard.QUESTION,
 )

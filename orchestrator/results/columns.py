@@ -14,11 +14,8 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from orchestrator.errors import InvalidMeasurement
-from orchestrator.record_layout import KINDS
 from orchestrator.results.documents import ALTERED, Damaged
 
-_MISLEADING = KINDS.index("misleading")
 _STAMPS = {"intended_ns", "sent_ns", "received_ns", "sender_ns"}
 _LATEST_NS = 1 << 62  # 146 years since the host was started
 _BYTES = {"bytes_sent", "bytes_received"}
@@ -47,7 +44,7 @@ def read_columns(path: Path, columns: Sequence[str], *, sha256: str | None = Non
         if not set(columns) <= set(file.schema_arrow.names):
             raise Damaged(path, "not a samples file of orch")
         found = {name: _column(path, file, name) for name in dict.fromkeys(columns)}
-        _require_possible_in(path, file, found)
+        require_possible(path, found)
         return found
 
 
@@ -122,23 +119,8 @@ def _numbers(path: Path, file: pq.ParquetFile, name: str) -> npt.NDArray[Any]:
     return values
 
 
-def _require_possible_in(path: Path, file: pq.ParquetFile, columns: Mapping[str, npt.NDArray[Any]]) -> None:
-    """As `require_possible`; rows of misleading rules, which may have two clocks, may end before they begin."""
-    try:
-        require_possible(path, columns)
-    except InvalidMeasurement:
-        if "kind" not in file.schema_arrow.names:
-            raise
-        require_possible(path, columns, none_else=_column(path, file, "kind") != _MISLEADING)
-
-
-def require_possible(
-    path: Path, columns: Mapping[str, npt.NDArray[Any]], none_else: npt.NDArray[np.bool_] | None = None
-) -> None:
-    """InvalidMeasurement for stamps that no clock gives: calculating with them overflows, or gives times below zero.
-
-    `none_else`: the rows that may not end before they begin (None: all), where others may: a rule may have two clocks.
-    """
+def require_possible(path: Path, columns: Mapping[str, npt.NDArray[Any]]) -> None:
+    """InvalidMeasurement for stamps that no clock gives: calculating with them overflows, or gives times below zero."""
     for name in _STAMPS & columns.keys():
         stamps = columns[name]
         if stamps.size and not (stamps.min() >= 0 and stamps.max() <= _LATEST_NS):
@@ -146,8 +128,7 @@ def require_possible(
     for first, last in (("sent_ns", "received_ns"), ("intended_ns", "received_ns")):
         if first not in columns or last not in columns:
             continue
-        is_backwards = columns[last] < columns[first]
-        if (is_backwards if none_else is None else is_backwards & none_else).any():
+        if (columns[last] < columns[first]).any():
             raise Damaged(path, f"a row ends ({last}) before it begins ({first})")
     for name in _BYTES & columns.keys():
         if columns[name].size and not (columns[name].min() >= -1 and columns[name].max() <= _MOST_BYTES):

@@ -10,7 +10,6 @@ import numpy.typing as npt
 
 from orchestrator.record_layout import KINDS
 from services.python.contract.limits import MIX, Recorded
-from services.python.contract.timing_rules import RULES
 
 Columns = Mapping[str, npt.NDArray[np.int64]]
 
@@ -24,31 +23,22 @@ OK = 0
 class Rows:
     """The kind of row that a sample has, and of those that belong to one, if any may.
 
-    `is_in_parts`: what belongs to a sample is numbered 1, 2, 3, ..., and directly follows it. `are_steps`: these are its
+    `is_in_parts`: what belongs to a sample is numbered 1, 2, 3, ..., and directly follows it: its
     steps, within its stamps, and one after the other unless made at once.
     """
 
     sample: str
     belonging: str | None = None
     is_in_parts: bool = False
-    are_steps: bool = False
 
 
 OF_KIND: Mapping[Recorded, Rows] = {
     "call": Rows(sample="request"),
-    "task": Rows(sample="task", belonging="part", is_in_parts=True, are_steps=True),
-    "codec": Rows(sample="codec", belonging="part", is_in_parts=True, are_steps=True),
+    "task": Rows(sample="task", belonging="part", is_in_parts=True),
+    "codec": Rows(sample="codec", belonging="part", is_in_parts=True),
     "stream": Rows(sample="request", belonging="event"),
     "mix": Rows(sample="mixed"),
 }
-
-WITH_MISLEADING = Rows(sample="request", belonging="misleading", is_in_parts=True)
-"""Of a call that is timed by rules that mislead, too: only where a plan says so, which then says how many."""
-
-
-def rows_of(kind: Recorded, parts: int | None) -> Rows:
-    """Those of a cell of that kind, a right sample of which has so many parts."""
-    return WITH_MISLEADING if kind == "call" and parts else OF_KIND[kind]
 
 
 def sample_number(kind: Recorded) -> int:
@@ -69,7 +59,7 @@ def refusal(
     `parts`: how many a right sample has, of a mix how many operations, None where that is not known. `at_once`: they may
     overlap. `in_order`: rows stand as they were stored, so that a sample's parts directly follow it.
     """
-    rules, kinds, parents = rows_of(kind, parts), columns["kind"], columns["parent"]
+    rules, kinds, parents = OF_KIND[kind], columns["kind"], columns["parent"]
     sample, belonging = sample_number(kind), KINDS.index(rules.belonging) if rules.belonging else None
     for number in sorted({*np.unique(kinds).tolist()} - {sample, belonging}):
         return f"it holds rows of kind {_named(number)}, which no cell of kind {kind} has"
@@ -139,9 +129,6 @@ def _strange_parts(
     for name in ("phase", "connection"):
         if (columns[name][places] != columns[name][of]).any():
             return f"a part is of another {name} than its {rules.sample}"
-    if not rules.are_steps:
-        strange = _strange_endings(columns["status"], rules, is_sample, of, places, parts)
-        return strange or _strange_rules(columns, rules, places, of)
     sent, received = columns["sent_ns"], columns["received_ns"]
     if (sent[places] < sent[of]).any() or (received[places] > received[of]).any():
         return f"a part is not within the stamps of its {rules.sample}"
@@ -149,25 +136,6 @@ def _strange_parts(
     if not at_once and (sent[places][1:] < received[places][:-1])[follows].any():
         return f"the parts of a {rules.sample} overlap, or are not in order"
     return _strange_endings(columns["status"], rules, is_sample, of, places, parts)
-
-
-def _strange_rules(columns: Columns, rules: Rows, places: npt.NDArray[np.intp], of: npt.NDArray[np.intp]) -> str | None:
-    """Why these are not what misleading rules say of right requests; `of` has the row of each one's request."""
-    if (columns["status"][of] != OK).any():
-        return f"a {rules.sample} failed, and a rule says something of it"
-    sent, received, number = (columns[name][places] for name in ("sent_ns", "received_ns", "sequence"))
-    begun, ended = columns["sent_ns"][of], columns["received_ns"][of]
-    for place, rule in enumerate(RULES, start=1):
-        is_strange = sent > ended
-        if rule.begins == "within":
-            is_strange |= sent < begun
-        if rule.ends == "within":
-            is_strange |= (received < begun) | (received > ended)
-        if rule.ends != "anywhere":
-            is_strange |= received < sent
-        if (is_strange & (number == place)).any():
-            return f"a row of kind {rules.belonging} has stamps that {rule.name} does not take"
-    return None
 
 
 def _strange_endings(

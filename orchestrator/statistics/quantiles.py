@@ -36,7 +36,8 @@ class Distribution:
 
     A request without a right reply (`failed` of them) counts as slower than every reply: it is right-censored. What
     falls among those is no number: it is None, and `censored` names it (`p99`, `maximum`, ...); all that is known is
-    that it lies beyond `limit`, the time-out, or where no request waited for that, after which time they `ended`. Mean and SD of censored values are not defined, and None.
+    that it lies beyond `limit`, the time-out, or where no request waited for that, after which time they `ended`. Mean and
+    SD of censored values are not defined, and None.
 
     `curve` is the ECDF by rank: (share of requests at or below, latency), even ranks, more in the tail, and each of the
     slowest 200; with failures it ends below 1. Percentiles are None with fewer than ten requests beyond them, too.

@@ -15,8 +15,6 @@ from orchestrator.questions.shares.find import QUESTION as SHARES
 from orchestrator.questions.stability.find import QUESTION as STABILITY
 from orchestrator.questions.stability.find import Least, least
 from orchestrator.questions.stability.spread import SPREAD_NAMES, SPREADS, SpreadName
-from orchestrator.questions.timing_rules import words as rule_words
-from orchestrator.questions.timing_rules.find import QUESTION as TIMING_RULES
 from orchestrator.wording.phrasing import Line, fitting, named, scale_for, some
 
 
@@ -25,7 +23,6 @@ def own(summary: RunSummary) -> tuple[str, ...]:
     shares = [ways for each in SHARES.of(summary) if (ways := share_words.sentences(each))]
     changed = evolution.sentence(summary.cells)
     every = (
-        rule_words.sentences(TIMING_RULES.of(summary)),
         *shares,
         *steadiest(summary),
         (changed,) if changed else (),

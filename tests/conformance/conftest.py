@@ -14,6 +14,7 @@ from tests.conformance.reference.wire import WIRES
 PARTS = {
     "answering": "respond",
     "asking": "request",
+    "asking_http": "request",
     "coding": "request",
     "meeting": "both",
     "pair": "both",
@@ -23,7 +24,6 @@ PARTS = {
     "packing_pair": "both",
     "multiplexing_pair": "both",
     "window_pair": "both",
-    "timing_pair": "both",
     "sharing": "respond",
     "sending": "respond",
     "receiving": "request",
@@ -89,8 +89,9 @@ def _values(wanted: str, ends: Implementation, everything: bool) -> Iterator[tup
         able = [(p["name"], one["name"]) for p in spoken for one in p["responders"] if _has_workers(one)]
         for protocol, responder in able if everything else able[:1]:
             yield (protocol, responder), f"{protocol}/{responder}"
-    elif wanted == "asking":
-        for place, protocol in enumerate(spoken if everything else spoken[:2]):
+    elif wanted in ("asking", "asking_http"):
+        known = spoken if wanted == "asking" else [one for one in spoken if one["name"] != "tcp"]
+        for place, protocol in enumerate(known if everything else known[: 2 if wanted == "asking" else 1]):
             clients = [client["name"] for client in protocol["clients"] if client.get("kind", "call") == "call"]
             for client in clients if everything else ends.default_clients(protocol["name"]):
                 yield _after_first(place, protocol["name"], client), f"{protocol['name']}/{client}"
@@ -114,8 +115,6 @@ def _values(wanted: str, ends: Implementation, everything: bool) -> Iterator[tup
         yield from _told_pairs(ends, everything, "connections", "each", one_each=True)
     elif wanted == "window_pair":
         yield from _told_pairs(ends, everything, "flow_window", "library", one_each=True)
-    elif wanted == "timing_pair":
-        yield from _timing_pairs(ends, everything)
     elif wanted in ("sending", "receiving"):
         for protocol in (protocol for protocol in ends.protocols if protocol["name"] == "sse"):
             responders, clients = ([one["name"] for one in protocol[role]] for role in ("responders", "clients"))
@@ -223,24 +222,3 @@ def _told_pairs(
 def _needed(end: dict[str, Any], knob: str) -> set[str]:
     """What goes with a knob of connections where the protocol leaves the version of HTTP open."""
     return {"http: 2"} if knob in ("connections", "flow_window") and "http" in end["knobs"] else set()
-
-
-def _timing_pairs(ends: Implementation, everything: bool) -> Iterator[tuple[object, str]]:
-    """Protocol, responder, client that can be told `timing_rules: misleading`; not all, as in `_told_pairs`."""
-    told = 0
-    for protocol in ends.protocols:
-        responders, clients = (
-            [
-                one["name"]
-                for one in protocol[role]
-                if one.get("kind", "call") == "call" and "misleading" in one.get("knobs", {}).get("timing_rules", ())
-            ]
-            for role in ("responders", "clients")
-        )
-        if "timestamp" not in protocol["operations"] or not responders or not clients:
-            continue
-        told += 1
-        if not everything and told > 2:
-            return
-        for client in clients if everything else clients[:1]:
-            yield (protocol["name"], responders[0], client), f"{protocol['name']}/{responders[0]}-{client}"

@@ -24,7 +24,6 @@ from orchestrator.questions.distance.find import QUESTION as DISTANCE
 from orchestrator.questions.prediction.find import QUESTION as PREDICTION
 from orchestrator.questions.saturation.find import QUESTION as SATURATION
 from orchestrator.questions.stability.find import QUESTION as STABILITY
-from orchestrator.questions.timing_rules.find import QUESTION as TIMING_RULES
 from orchestrator.questions.until.find import QUESTION as UNTIL
 from orchestrator.results.folder import RunFolder
 from orchestrator.summarise import summarise
@@ -48,7 +47,6 @@ _PARTS: Mapping[str, Callable[[RunSummary], Any]] = {
     "curves": AXES.of,
     "round_trips": lambda summary: DISTANCE.of(summary).round_trips,
     "links": lambda summary: DISTANCE.of(summary).links,
-    "timing_rules": TIMING_RULES.of,
     "client_shares": CLIENTS.of,
     "stopped": UNTIL.of,
     "prediction": PREDICTION.of,

@@ -1,4 +1,4 @@
-"""Streams of events between both ends as programs: every transport, what is lost on the way, and ends that go away."""
+"""Streams whose reader is slow: who holds whom back."""
 
 from __future__ import annotations
 
@@ -12,23 +12,12 @@ import pytest
 from websockets.sync.client import connect
 
 from services.python.contract.lines import Load, Payload, Target, Trial, Warmup
-from services.python.load.record import CLOCKS, KINDS, Row, read_record
+from services.python.load.record import CLOCKS, KINDS, read_record
 from tests.support.ends import Program, make_trial, responder
-from tests.support.event_relay import CHUNKS, FRAMES, GRPC, Faults, Framing, event_relay
 
 pytestmark = pytest.mark.busy
 
 EVENT, SENDER = KINDS.index("event"), CLOCKS.index("responder-monotonic")
-PAIRS = [
-    ("websocket", "uvicorn", "aiohttp"),
-    ("websocket", "uvicorn", "websockets"),
-    ("sse", "uvicorn", "aiohttp"),
-    ("sse", "starlette", "aiohttp"),
-    ("grpc", "grpc-aio", "grpc-aio"),
-    ("grpc", "grpcio", "grpc-aio"),
-    pytest.param("socketio", "python-socketio", "socketio", marks=pytest.mark.slow),
-    pytest.param("graphqlws", "strawberry", "aiohttp", marks=pytest.mark.slow),
-]
 PATIENCE_S = 30
 
 
@@ -58,112 +47,6 @@ def stats_of_the_end(started: Program) -> dict[str, Any]:
             return dict(events)
         time.sleep(0.02)
     raise AssertionError("the responder did not notice that its client had left")
-
-
-@pytest.mark.parametrize(("protocol", "implementation", "client"), PAIRS)
-def test_every_event_comes_once_in_order_and_has_a_row(
-    protocol: str, implementation: str, client: str, tmp_path: Path
-) -> None:
-    record = tmp_path / "record"
-    with responder(protocol, implementation=implementation) as (started, ready):
-        lines = make_trial(trial(protocol, client, ready["port"], record))
-        said = stats(started)
-    done = lines[-1]
-    assert done["type"] == "done", lines
-    counts = {"offered": 40, "delivered": 40, "dropped": 0, "duplicated": 0, "reordered": 0, "wrong": 0}
-    assert done["events"] == counts
-    assert (done["requests"], done["warmup_requests"], done["errors"], done["verified"]) == (2, 2, {}, 40)
-    rows = list(read_record(record))
-    assert done["rows"] == len(rows) == 2 + 2 * 1 + 2 + 40
-    measured = [row for row in rows if row.kind == EVENT and row.phase == 1]
-    of = {row.sequence: row for row in rows if row.kind == 0}
-    for parent in (3, 4):
-        assert [row.sequence for row in measured if row.parent == parent] == list(range(1, 21))
-    for row in measured:
-        assert (row.status, row.sender_clock, row.connection) == (0, SENDER, of[row.parent].connection)
-        assert of[row.parent].sent_ns == row.sent_ns <= row.sender_ns <= row.received_ns <= of[row.parent].received_ns
-    # The check's event, one of each client's warm-up, and those that were measured.
-    assert (said["events"]["offered"], said["events"]["sent"]) == (43, 43)
-    assert said["answered"] == 1 + 1 + 2 + 2
-
-
-TABLES = [
-    ("websocket", "uvicorn", "websockets", "none"),
-    pytest.param("grpc", "grpcio", "grpc-aio", "none", marks=pytest.mark.slow),
-    *(
-        pytest.param(*pair, "sqlite", marks=pytest.mark.slow)
-        for pair in (
-            ("websocket", "uvicorn", "aiohttp"),
-            ("sse", "uvicorn", "aiohttp"),
-            ("sse", "starlette", "aiohttp"),
-            ("grpc", "grpc-aio", "grpc-aio"),
-            ("grpc", "grpcio", "grpc-aio"),
-            ("socketio", "python-socketio", "socketio"),
-            ("graphqlws", "strawberry", "aiohttp"),
-        )
-    ),
-]
-
-
-@pytest.mark.parametrize(("protocol", "implementation", "client", "store"), TABLES)
-def test_every_row_of_a_table_comes_once_and_the_store_tells_where_its_time_went(
-    protocol: str, implementation: str, client: str, store: str, tmp_path: Path
-) -> None:
-    record = tmp_path / "record"
-    kept = {"store": store, "database": str(tmp_path / "store.sqlite3")} if store == "sqlite" else {"store": store}
-    asked = {"operation": "activity", "payload": Payload(kind="events", per_second=2000.0)}
-    with responder(protocol, implementation=implementation, operations=["activity"], resources=kept) as (
-        started,
-        ready,
-    ):
-        lines = make_trial(trial(protocol, client, ready["port"], record, **asked))
-        said = stats(started)
-    done = lines[-1]
-    assert done["type"] == "done", lines
-    counts = {"offered": 400, "delivered": 400, "dropped": 0, "duplicated": 0, "reordered": 0, "wrong": 0}
-    assert (done["events"], done["errors"], done["verified"]) == (counts, {}, 400)
-    told = said["store"]
-    assert (said["events"]["sent"], told["requests"]) == (403, 403)
-    # The check, the warm-up of two clients, and two pages of each that is measured: a third where the table ends within.
-    assert told["queries"] in ((7, 9) if store == "sqlite" else (0,))
-    parts = sum(told[f"{name}_s"] for name in ("queue", "pool", "database", "service"))
-    assert 0 < parts <= told["handling_s"]
-    assert (told["database_s"] > 0) is (store == "sqlite")
-
-
-def is_as_scheduled(rows: list[Row], interval_ns: int) -> bool:
-    """Whether no event was sent before it was due, counted from the first."""
-    first = min(row.sender_ns - (row.sequence - 1) * interval_ns for row in rows)
-    return all(row.sender_ns >= first + (row.sequence - 1) * interval_ns for row in rows)
-
-
-RELAYED = [
-    pytest.param("websocket", None, "aiohttp", FRAMES, id="websocket"),
-    pytest.param("sse", None, "aiohttp", CHUNKS, id="sse"),
-    pytest.param("grpc", "grpc-aio", "grpc-aio", GRPC, id="grpc"),
-    pytest.param("socketio", None, "socketio", FRAMES, id="socketio", marks=pytest.mark.slow),
-    pytest.param("graphqlws", None, "aiohttp", FRAMES, id="graphqlws", marks=pytest.mark.slow),
-]
-
-
-@pytest.mark.parametrize(("protocol", "implementation", "client", "framing"), RELAYED)
-def test_what_a_relay_drops_repeats_and_reorders_is_counted_exactly(
-    protocol: str, implementation: str | None, client: str, framing: Framing, tmp_path: Path
-) -> None:
-    faults = Faults(dropped=frozenset({7, 8, 20}), repeated=frozenset({9}), held=frozenset({5, 12}))
-    record = tmp_path / "record"
-    started = responder(protocol, implementation=implementation)
-    with started as (_, ready), event_relay(ready["port"], faults, framing) as port:
-        done = make_trial(trial(protocol, client, port, record))[-1]
-    assert done["type"] == "done", done
-    counts = {"offered": 40, "delivered": 34, "dropped": 6, "duplicated": 2, "reordered": 4, "wrong": 0}
-    assert done["events"] == counts
-    assert done["errors"] == {}
-    measured = [row for row in read_record(record) if row.kind == EVENT and row.phase == 1]
-    assert [row.sequence for row in measured if row.parent == 3] == [
-        1, 2, 3, 4, 6, 5, 9, 9, 10, 11, 13, 12, 14, 15, 16, 17, 18, 19,
-    ]  # fmt: skip
-    assert is_as_scheduled(measured, 5_000_000)
 
 
 @pytest.mark.parametrize("implementation", ["uvicorn", "starlette"])

@@ -56,9 +56,9 @@ def judge(cell: CellEvidence) -> Finding | None:
 
 
 def _finding(cell: CellEvidence, trial: TrialEvidence) -> Finding:
-    asked = list(_of_requesters(trial))
+    asked = list(_of_requesters(trial, in_turns=cell.cell.turns is not None))
     answered = None
-    if cell.placement.kind != "local":
+    if cell.placement.kind != "local" and cell.cell.turns is None:
         answered = _grown(_host(trial.record.stats_before), _host(trial.record.stats))
     requests = sum(part.done.requests for part in trial.parts)
     waited = sum(seen for of, _, seen in cell.parts(NAME) if of is trial)
@@ -76,7 +76,7 @@ def _finding(cell: CellEvidence, trial: TrialEvidence) -> Finding:
         return Finding(
             verdict="cannot tell",
             evidence=evidence,
-            explanation="Neither the connections nor the hosts count packets sent again.",
+            explanation="Neither the connections nor the hosts count the packets sent again for this cell alone.",
             action="Measure on Linux, which counts them, or look for requests that take 200 ms longer than the median"
             f" ({quantities.count(waited, 'request')} of this trial did).",
         )
@@ -143,8 +143,11 @@ def _cost(waited: int, again: int) -> str:
     )
 
 
-def _of_requesters(trial: TrialEvidence) -> Iterator[Packets | None]:
-    """Of each requester, what its connections counted; of a host where they do not, its own count, which holds them all."""
+def _of_requesters(trial: TrialEvidence, *, in_turns: bool) -> Iterator[Packets | None]:
+    """Of each requester, what its connections counted; of a host where they do not, its own count, which holds them all.
+
+    In turns a host's count holds the packets of other stacks, too: then nothing is known.
+    """
     hosts: dict[str, list[Done]] = {}
     for part in trial.parts:
         hosts.setdefault(part.host, []).append(part.done)
@@ -152,6 +155,8 @@ def _of_requesters(trial: TrialEvidence) -> Iterator[Packets | None]:
         wires = [done.wire for done in dones if done.wire is not None]
         if len(wires) == len(dones):
             yield from ((wire.retransmits, wire.segments_sent) for wire in wires)
+        elif in_turns:
+            yield None
         else:
             grown = [_grown(done.host_before, done.host_after) for done in dones]
             known = [packets for packets in grown if packets is not None]

@@ -13,7 +13,6 @@ from itertools import product
 from typing import Any
 
 from orchestrator.experiment.model.factor import Factor, Numbers, Value, Values, chosen, fixed_by, level
-from services.python.contract.timing_rules import MISLEADING, TIMING_RULES
 
 CALLS = "calls"
 PIN = "pin"
@@ -290,17 +289,6 @@ FACTORS: tuple[Factor, ...] = (
         "responder workers",
         numbers=Numbers(least=1, most=64, words="{} responder workers", one="one responder worker"),
         description="So many worker processes that answer on the responder's one port, where its server has them",
-    ),
-    chosen(
-        TIMING_RULES,
-        "timing rules",
-        levels=(
-            level("none", "no misleading timing rule"),
-            level(MISLEADING, "misleading timing rules beside the true one", said="timing-rules"),
-        ),
-        description="Time each request by rules that mislead, too, beside the true one (misleading), or not (none): of a "
-        "whole experiment, and of no use to another (docs/how-to/examine-figures.md)",
-        is_excludable=False,
     ),
     chosen(
         STORE,

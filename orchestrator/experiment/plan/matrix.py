@@ -95,7 +95,6 @@ def build_matrix(located: Located, known: Mapping[str, Protocol], why_not: WhyNo
 
     `why_not`: why a language's programs cannot be started; unless given, all can.
     """
-    rules.refuse_some_timing_rules(located)
     if is_own := own_calls.has_own_services(located):
         entries, operations = own_calls.own_entries(located, known), own_calls.asked_of_services()
     else:

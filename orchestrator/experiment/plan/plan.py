@@ -28,7 +28,6 @@ from orchestrator.shapes import decode
 from services.python.contract.knobs import HTTP, HTTP_3, MULTIPLEXED
 from services.python.contract.limits import MIX, TLS, TLS_1_3, Kind, Policy, Recorded
 from services.python.contract.lines import Load, Warmup
-from services.python.contract.timing_rules import RULES, are_asked_for
 
 SCHEMA_VERSION = 1
 _RTT_SLACK, _RTT_SLACK_MS = 0.05, 0.5  # of a wanted round trip
@@ -288,7 +287,7 @@ class Cell:
 
     @property
     def parts(self) -> int | None:
-        """How many parts, or rows of misleading timing rules, a right sample has, of a mix how many operations.
+        """How many parts a right sample has, of a mix how many operations.
 
         None where that is not known beforehand.
         """
@@ -296,8 +295,6 @@ class Cell:
             return self.mixed
         if self.kind == "codec":
             return 2  # encoding and decoding
-        if are_asked_for(self.factors):
-            return len(RULES)
         return self.calls if self.kind == "task" else None
 
     @property

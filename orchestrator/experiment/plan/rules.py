@@ -43,7 +43,6 @@ from services.python.contract.knobs import FLOW_WINDOW, OF_SOCKETS, REPLIES, WOR
 from services.python.contract.limits import Kind
 from services.python.contract.lines import Load, Warmup
 from services.python.contract.streams import MOST_EVENTS, schedule
-from services.python.contract.timing_rules import MISLEADING, TIMING_RULES, are_asked_for
 
 _PINGS = "keepalive"
 _LARGEST_REPLY = 32_768  # bytes of content that no codec here makes larger than the smallest window
@@ -178,17 +177,6 @@ def _give(way: str) -> Callable[[Case], str]:
     return lambda _: f"{way}, {OR_EXCLUDE}."
 
 
-def _timed(applies: Callable[[Case], bool], what: Callable[[Case], str]) -> Refusal:
-    return Refusal(
-        applies,
-        lambda case: (
-            f"{case.given(TIMING_RULES)} times `timestamp` calls that follow one another on a kept connection, after a"
-            f" warm-up of so many requests; this asks for {what(case)}"
-        ),
-        _give("Change it"),
-    )
-
-
 def _coded(applies: Callable[[Case], bool], what: Callable[[Case], str]) -> Refusal:
     return Refusal(
         applies,
@@ -265,25 +253,6 @@ _OF_STREAMS = (
             " are recorded"
         ),
         _give("Lower the rate, the duration or the number of clients"),
-    ),
-)
-
-_OF_TIMING = (
-    _timed(
-        lambda case: case.operation.name != "timestamp",
-        lambda case: f"`{case.operation.name}`, whose reply has no stamp of the responder's",
-    ),
-    _timed(lambda case: case.operation.calls > 1, lambda case: f"`calls: {case.operation.calls}`"),
-    _timed(lambda case: not case.is_kept, lambda case: case.given("connection")),
-    _timed(lambda case: case.has_hosts, lambda case: case.given(REQUESTERS)),
-    _timed(lambda case: processes_of(case.call) > 1, lambda case: case.given(PROCESSES)),
-    _timed(lambda case: case.is_search, lambda _: "a rate that `find` searches for"),
-    _timed(lambda case: case.load.rate_per_s is not None, lambda _: "a rate"),
-    _timed(lambda case: case.load.concurrency > 1, lambda case: f"{case.load.concurrency:,} in flight"),
-    _timed(lambda case: case.load.think_s > 0, lambda _: "think time"),
-    _timed(
-        lambda case: case.warmup.at_least_s > 0,
-        lambda _: "a warm-up of so much time, which code without one would measure: give `at_least: 0s`",
     ),
 )
 
@@ -369,7 +338,6 @@ REFUSALS: tuple[Group, ...] = (
     (lambda case: case.kind != "codec", _OF_CONNECTIONS),
     (lambda case: case.kind != "codec" and case.parts > 1, _OF_REQUESTERS),
     (lambda case: case.kind == "stream", _OF_STREAMS),
-    (lambda case: are_asked_for(case.call), _OF_TIMING),
     (lambda case: case.kind != "codec" and bool(resources(case.call)), _OF_STORES),
     (lambda case: case.kind != "codec", _OF_PAGES),
     (lambda _: True, _OF_ENDS),
@@ -419,7 +387,6 @@ WITHOUT_TURNS: tuple[tuple[Callable[[Turning], bool], Callable[[Turning], str]],
     (lambda case: case.cell.find is not None, lambda _: "a search has rates of its own"),
     (lambda case: case.cell.load.rate_per_s is not None, lambda _: "an open loop has a schedule"),
     (lambda case: case.cell.load.think_s > 0, lambda _: "users with think time have no turns"),
-    (lambda case: are_asked_for(case.cell.factors), lambda _: f"`{TIMING_RULES}` are measured in one phase"),
     (
         lambda case: requesters_of(case.cell.factors) * processes_of(case.cell.factors) > 1,
         lambda _: "several requesters share the load",
@@ -490,22 +457,3 @@ def refuse_calls_of_codecs(located: Located, paths: Iterable[Sequence[Key]], pla
         )
     elif items and any(placement.kind != "local" for placement in placements):
         located.add(items[0], "a codec alone is at no distance from anybody: its only placement is local.")
-
-
-def refuse_some_timing_rules(located: Located) -> None:
-    """Note misleading timing rules of a part of an experiment, and comparisons by them: they are the whole experiment's."""
-    experiment = located.experiment
-    chosen = getattr(experiment, TIMING_RULES)
-    paths: list[tuple[Key, ...]] = [
-        ("stacks", n, TIMING_RULES)
-        for n, stack in enumerate(experiment.stacks)
-        if getattr(stack, TIMING_RULES) is not None
-    ]
-    paths += [(TIMING_RULES,)] if MISLEADING in chosen and len(chosen) > 1 else []
-    paths += [("compare_by",)] if TIMING_RULES in experiment.compare_by else []
-    for path in paths:
-        located.add(
-            path,
-            f"`{TIMING_RULES}: {MISLEADING}` is a question of its own: give it alone, for all stacks, and compare by"
-            " something else.",
-        )

@@ -14,7 +14,6 @@ from orchestrator.questions.shares import words as shares
 from orchestrator.questions.stability import words as stability
 from orchestrator.questions.stores import words as stores
 from orchestrator.questions.streams import words as streams
-from orchestrator.questions.timing_rules import words as timing_rules
 from orchestrator.wording.tables.table import Table
 
 TABLES: Mapping[str, Callable[[RunSummary], tuple[Table, ...]]] = {
@@ -22,7 +21,6 @@ TABLES: Mapping[str, Callable[[RunSummary], tuple[Table, ...]]] = {
     "Operations of the mix": mix.tables,
     "Stability": stability.tables,
     "Changed schemas": evolution.tables,
-    "Timing rules": timing_rules.tables,
     "Server time": stores.tables,
     "Client overhead": clients.tables,
     "Language and protocol": shares.tables,

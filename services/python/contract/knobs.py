@@ -6,7 +6,6 @@ from collections.abc import Container, Iterable, Mapping
 from typing import Final
 
 from services.python.contract.limits import RESUMED, SESSION, TLS, TLS_1_3
-from services.python.contract.timing_rules import MISLEADING, TIMING_RULES
 
 CONNECTIONS: Final = "connections"
 HTTP: Final = "http"
@@ -62,9 +61,6 @@ OF_SOCKETS: Final[Mapping[str, tuple[str, ...]]] = {
 }
 """Knobs of the sockets themselves: every protocol has them, whatever library opened its connections."""
 
-OF_CALLS: Final[Mapping[str, tuple[str, ...]]] = {TIMING_RULES: ("none", MISLEADING)}
-"""Knobs of how a requester times its calls: every protocol has them, as the wrapper is around any client."""
-
 WHY_NOT: Final[Mapping[str, str]] = {
     CONNECTIONS: "each of its connections carries one request at a time",
     FLOW_WINDOW: "it has no window beside TCP's own",
@@ -73,7 +69,6 @@ WHY_NOT: Final[Mapping[str, str]] = {
     FIELDS: "its requester cannot be told which fields of a reply it needs",
     FETCH: "none of its clients asks several operations on one connection",
     WORKERS: "each of its responders is one process",
-    TIMING_RULES: "its requester times by the true rule alone",
     READ_RATE: "it carries no stream that a client could read slowly",
 }
 """Why a protocol has no such knob, where it does not say so itself."""

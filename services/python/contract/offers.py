@@ -18,7 +18,6 @@ from services.python.contract.judgement import Judgement
 from services.python.contract.knobs import (
     CONNECTIONS,
     DRIVERS,
-    OF_CALLS,
     OF_SOCKETS,
     READ_RATE,
     READ_RATES,
@@ -202,7 +201,7 @@ class Protocol(Part):
     def every_knob(self) -> Mapping[str, tuple[str, ...]]:
         """Its own, those of sockets, those of any client's calls, and where it carries streams those of their readers."""
         of_streams = {} if self.streams == "no" else {READ_RATE: READ_RATES}
-        return {**OF_SOCKETS, **OF_CALLS, **of_streams, **self.knobs}
+        return {**OF_SOCKETS, **of_streams, **self.knobs}
 
     def lacks(self, knob: str, value: str) -> str | None:
         """Why neither end can be told so; None when both can."""

@@ -72,16 +72,13 @@ class AwaitingLoops:
 
     @property
     def lag_ms(self) -> float | None:
-        """See `loop.Loops.lag_ms`."""
         return self._worst_lag_ns / 1e6
 
     def open(self) -> None:
-        """See `loop.Loops.open`."""
         if self._work.policy == "reuse":
             self._loop.run_until_complete(self._dial_all())
 
     def closed_loop(self, phase: Phase, rests: Rests | None = None) -> None:
-        """See `loop.Loops.closed_loop`."""
         load = self._workers(None, phase.take) if rests is None else self._resting(phase, rests)
         self._loop.run_until_complete(self._watched(load))
         count_pauses(self._work, self._lanes, is_closed_loop=True)
@@ -91,15 +88,12 @@ class AwaitingLoops:
         self._loop.run_until_complete(self._watched(self._open_loop(phase, due, close_ns)))
 
     def wait(self, seconds: float) -> None:
-        """See `loop.Waits.wait`."""
         self._loop.run_until_complete(asyncio.sleep(seconds))
 
     def wait_for(self, hear: Callable[[], str]) -> str:
-        """See `loop.Waits.wait_for`."""
         return self._loop.run_until_complete(self._loop.run_in_executor(None, hear))
 
     def close(self, grace_s: float = 0) -> None:
-        """See `loop.Loops.close`."""
         self._loop.run_until_complete(self._drop_all(grace_s))
 
     async def _open_loop(self, phase: Phase, due: array[int], close_ns: int | None) -> None:

@@ -89,7 +89,6 @@ class BlockingMix:
         self._readers: list[Connection | None] = [None] * len(dialers)
 
     def dial(self) -> BlockingMixConnection:
-        """See `client.Dialer.dial`."""
         mixed = BlockingMixConnection(self._dialers, self._readers)
         if self._are_kept:
             mixed.open_all()
@@ -141,7 +140,6 @@ class AwaitingMix:
         self._readers: list[AsyncConnection | None] = [None] * len(dialers)
 
     async def dial(self) -> AwaitingMixConnection:
-        """See `client.Dialer.dial`."""
         mixed = AwaitingMixConnection(self._dialers, self._readers)
         if self._are_kept:
             await mixed.open_all()
@@ -156,7 +154,6 @@ class AwaitingMixConnection(_Mixed[AsyncConnection]):
         self._dialers = dialers
 
     async def open_all(self) -> None:
-        """See `BlockingMixConnection.open_all`."""
         try:
             for place, dialer in enumerate(self._dialers):
                 self._opens(place, await dialer.dial())
@@ -165,7 +162,6 @@ class AwaitingMixConnection(_Mixed[AsyncConnection]):
             raise
 
     async def call(self, request: Request) -> tuple[Request, Any]:
-        """See `BlockingMixConnection.call`."""
         place = request[_PLACE]
         connection = self._connections[place]
         if connection is None:

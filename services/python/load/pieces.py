@@ -56,7 +56,6 @@ class Pieces:
     on_one: bool
 
     async def dial(self) -> AsyncConnection:
-        """See `AsyncDialer.dial`."""
         if self.on_one:
             one = self.pieces[0].dialer.one_connection()
             connections = [await piece.dialer.dial_on(one) for piece in self.pieces]

@@ -25,7 +25,7 @@ from services.python.load.unverified import Unverified
 STATUS_INDEX: Mapping[str, int] = {name: index for index, name in enumerate(STATUSES)}
 OK = STATUS_INDEX["ok"]
 NOT_SENT = STATUS_INDEX["not-sent"]
-REQUEST, TASK, PART, MISLEADING, MIXED = map(KINDS.index, ("request", "task", "part", "misleading", "mixed"))
+REQUEST, TASK, PART, MIXED = map(KINDS.index, ("request", "task", "part", "mixed"))
 
 MOST_FAILURES_IN_A_ROW = 50
 MOST_SILENT_TIMEOUTS = 3
@@ -105,8 +105,7 @@ class Recorder:
     """Writes the record and keeps the tally; threads may call it at once.
 
     `kind` is that of a sample's row. Samples of a kind other than `request` and `mixed` have parts, which their connections
-    tell (`load.client.InParts`): the rows of a sample's parts directly follow its own. With `has_misleading_rows` right
-    requests have them, too: what timing rules that mislead say of each, in rows of their own kind. Those of kind `mixed`
+    tell (`load.client.InParts`): the rows of a sample's parts directly follow its own. Those of kind `mixed`
     have a parent, the place of their operation in the mix from 1; each worker `each_has` so many kept connections.
 
     A reply is kept without a lock: a thread that waits for one gives up the interpreter, and 16 of them then spend more
@@ -123,7 +122,6 @@ class Recorder:
         in_flight: int = 1,
         most_kept_bytes: int = LEAST_BYTES,
         kind: str = "request",
-        has_misleading_rows: bool = False,
         parent_of: Callable[[int], int] = lambda _sequence: 0,
         each_has: int = 0,
     ) -> None:
@@ -131,8 +129,7 @@ class Recorder:
         self._kind = KINDS.index(kind)
         self._is_in_parts = self._kind not in (REQUEST, MIXED)
         self._parent_of, self._each_has = parent_of, each_has
-        self._is_plain = self._kind == REQUEST and not has_misleading_rows  # one row a sample, of stamps alone
-        self._belonging = MISLEADING if has_misleading_rows else PART
+        self._is_plain = self._kind == REQUEST  # one row a sample, of stamps alone
         self._parts = 0  # rows of parts in this phase
         self._in_turn = threading.Lock()  # for rows that stand together
         self._tally = Tally()
@@ -178,7 +175,7 @@ class Recorder:
     def end_turn(self) -> tuple[int, int]:
         """Count a turn whose window is over: how many requests it had, and when the last of them was answered."""
         waiting, alike = self._first_kept
-        stamps = [row[4:6] for row in self.record.stored(self._first_row) if row.kind not in (PART, MISLEADING)]
+        stamps = [row[4:6] for row in self.record.stored(self._first_row) if row.kind != PART]
         stamps += [kept[3:5] for kept in self._kept.waiting[waiting:]]
         stamps += [kept[3:5] for kept in self._kept.alike[alike:]]
         if not stamps:
@@ -201,7 +198,7 @@ class Recorder:
         tally = self._tally
         for row in self.record.stored(self._counted) if self._counted < self.record.rows else ():
             self._counted += 1
-            if row.kind in (PART, MISLEADING) or row.phase != self._phase_number:
+            if row.kind == PART or row.phase != self._phase_number:
                 continue
             if row.status == NOT_SENT:
                 tally.not_sent += 1
@@ -358,7 +355,7 @@ class Recorder:
                         part.bytes_sent,
                         part.bytes_received,
                         OK if part.failure is None else STATUS_INDEX[part.failure.status],
-                        kind=self._belonging,
+                        kind=PART,
                         parent=sequence,
                     )
                 )
@@ -403,8 +400,6 @@ class Recorder:
         else:
             try:
                 reason = self._verify(request, reader.value(reply))
-                if reason is None and self._belonging == MISLEADING:
-                    parts = cast("InParts", reader).parts(request, reply)
             except CallFailed as failure:
                 return -1, -1, failure, parts
             wrong = None if reason is None else CallFailed("wrong-reply", reason)

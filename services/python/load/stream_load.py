@@ -101,7 +101,6 @@ class AwaitingStreams:
         self._loop.run_until_complete(asyncio.sleep(seconds))
 
     def wait_for(self, hear: Callable[[], str]) -> str:
-        """See `loop.Waits.wait_for`."""
         return self._loop.run_until_complete(self._loop.run_in_executor(None, hear))
 
     def close(self) -> None:

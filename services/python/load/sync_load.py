@@ -69,13 +69,11 @@ class BlockingLoops:
         self._threads = ThreadPoolExecutor(work.concurrency)  # started with the first phase of several in flight
 
     def open(self) -> None:
-        """See `loop.Loops.open`."""
         if self._work.policy == "reuse":
             for lane in self._lanes:
                 self._dial(lane)
 
     def closed_loop(self, phase: Phase, rests: Rests | None = None) -> None:
-        """See `loop.Loops.closed_loop`."""
         self._run(phase, phase.take, None, rests)
         count_pauses(self._work, self._lanes, is_closed_loop=True)
 
@@ -107,15 +105,12 @@ class BlockingLoops:
         cancel_rest(work, phase, due, clock())
 
     def wait(self, seconds: float) -> None:
-        """See `loop.Waits.wait`."""
         self._work.clock.sleep(seconds)
 
     def wait_for(self, hear: Callable[[], str]) -> str:
-        """See `loop.Waits.wait_for`."""
         return hear()
 
     def close(self, grace_s: float = 0) -> None:
-        """See `loop.Loops.close`."""
         looks = [look for lane in self._lanes if (look := getattr(lane.connection, "has_unasked", None))]
         if looks:
             self.wait(grace_s)

@@ -55,7 +55,6 @@ class _Task(Generic[Wrapped]):
 
     @property
     def is_over(self) -> bool:
-        """See `client.Ending`."""
         return bool(getattr(self._connection, "is_over", False))
 
     @property
@@ -145,7 +144,6 @@ class BlockingTasks:
         self._dialer, self._verify, self._clock = dialer, verify, clock
 
     def dial(self) -> Connection:
-        """See `Dialer.dial`."""
         return _BlockingTask(self._dialer.dial(), self._verify, self._clock)
 
 
@@ -156,5 +154,4 @@ class AwaitingTasks:
         self._dialer, self._verify, self._clock = dialer, verify, clock
 
     async def dial(self) -> AsyncConnection:
-        """See `AsyncDialer.dial`."""
         return _AwaitingTask(await self._dialer.dial(), self._verify, self._clock)

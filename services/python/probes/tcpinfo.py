@@ -152,7 +152,7 @@ class WireMeter:
     def begin(self) -> None:
         """Start counting from here."""
         self._latest, self._open = {}, frozenset()
-        self._open_at_begin = self._look_everywhere()
+        self._open_at_begin = self._look_where_it_was() or self._look_everywhere()  # a turn begins without a pause
         self._before = dict(self._latest)
         self._closed = self._vanished = 0
         self._is_complete = True

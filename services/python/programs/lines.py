@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import resource
 import sys
 import threading
 from collections.abc import Callable, Iterator
@@ -45,6 +46,12 @@ def use_no_proxy() -> None:
     """Take the proxies out of this process's environment: an end speaks with the other one, and with nobody between."""
     for name in [name for name in os.environ if name.lower().endswith("_proxy")]:
         del os.environ[name]
+
+
+def use_every_descriptor() -> None:
+    """Raise this process's limit of open files as far as it may go."""
+    most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
 
 
 def leave(status: int) -> NoReturn:

@@ -39,13 +39,11 @@ class AsyncpgStore:
         self._pool: Any = None
 
     async def account(self, number: int, spent: Spent) -> Account | None:
-        """See `base.Store`."""
         async with self._connection(spent) as connection:
             found = await connection.fetchrow(_SQL["account"], number)
         return None if found is None else tuple(found)
 
     async def pay(self, payer: int, payee: int, amount: int, spent: Spent) -> Payment:
-        """See `base.Store`."""
         refuse_unfit(payer, payee, amount)
         async with self._connection(spent) as connection, connection.transaction():
             balances = dict(tuple(row) for row in await connection.fetch(_SQL["balances"], payer, payee))
@@ -57,17 +55,14 @@ class AsyncpgStore:
             return Payment(accepted=True, number=entered, balance=balances[payer] - amount)
 
     async def last(self, payer: int, count: int, spent: Spent) -> list[Transaction]:
-        """See `base.Store`."""
         async with self._connection(spent) as connection:
             return [tuple(row) for row in await connection.fetch(_SQL["last"], payer, count)]
 
     async def page(self, after: int, count: int, spent: Spent) -> list[Account]:
-        """See `base.Store`."""
         async with self._connection(spent) as connection:
             return [tuple(row) for row in await connection.fetch(_SQL["page"], after, count)]
 
     async def after(self, number: int, count: int, spent: Spent) -> list[Transaction]:
-        """See `base.Store`."""
         async with self._connection(spent) as connection:
             spent.queries += 1
             return [tuple(row) for row in await connection.fetch(_SQL["after"], number, count)]

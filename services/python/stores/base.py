@@ -164,25 +164,21 @@ class AskedInThreads:
         raise NotImplementedError
 
     def account(self, number: int, spent: Spent) -> Account | None:
-        """See `Store`."""
         with self._connection(spent) as connection:
             row: Account | None = connection.execute(self._account, (number,)).fetchone()
         return row
 
     def last(self, payer: int, count: int, spent: Spent) -> list[Transaction]:
-        """See `Store`."""
         with self._connection(spent) as connection:
             rows: list[Transaction] = connection.execute(self._last, (payer, count)).fetchall()
         return rows
 
     def page(self, after: int, count: int, spent: Spent) -> list[Account]:
-        """See `Store`."""
         with self._connection(spent) as connection:
             rows: list[Account] = connection.execute(self._page, (after, count)).fetchall()
         return rows
 
     def after(self, number: int, count: int, spent: Spent) -> list[Transaction]:
-        """See `Store`."""
         with self._connection(spent) as connection:
             spent.queries += 1
             rows: list[Transaction] = connection.execute(self._after, (number, count)).fetchall()
@@ -199,13 +195,11 @@ class Held:
 
     @property
     def runs(self) -> Runs:
-        """See `Store.runs`."""
         runs: Runs = self.store.runs
         return runs
 
     @property
     def threads(self) -> int:
-        """See `Store.threads`."""
         return int(self.store.threads)
 
 

@@ -26,11 +26,9 @@ class MemoryStore:
         self._lock = threading.Lock()
 
     def account(self, number: int, spent: Spent) -> Account | None:  # noqa: ARG002 - see the class
-        """See `base.Store`."""
         return self._accounts[number - 1] if 0 < number <= len(self._accounts) else None
 
     def pay(self, payer: int, payee: int, amount: int, spent: Spent) -> Payment:  # noqa: ARG002 - see the class
-        """See `base.Store`."""
         refuse_unfit(payer, payee, amount)
         with self._lock:
             accounts = self._accounts
@@ -47,7 +45,6 @@ class MemoryStore:
             return Payment(accepted=True, number=self._number, balance=left)
 
     def last(self, payer: int, count: int, spent: Spent) -> list[Transaction]:  # noqa: ARG002 - see the class
-        """See `base.Store`."""
         if not 0 < payer <= len(self._accounts):
             return []
         with self._lock:
@@ -55,12 +52,10 @@ class MemoryStore:
         return [*newest, *seed.by_payer()[payer][: count - len(newest)]]
 
     def page(self, after: int, count: int, spent: Spent) -> list[Account]:  # noqa: ARG002 - see the class
-        """See `base.Store`."""
         first = max(after, 0)
         return self._accounts[first : first + count]
 
     def after(self, number: int, count: int, spent: Spent) -> list[Transaction]:  # noqa: ARG002 - see the class
-        """See `base.Store`."""
         first = max(number, 0)
         seeded = seed.transactions()[first : first + count]
         if len(seeded) == count:

@@ -45,22 +45,18 @@ class InMemory:
     threads = 0
 
     def user(self, number: int, spent: Spent) -> User | None:
-        """See `PostStore`."""
         spent.queries += 1
         return seed.users()[number - 1] if 0 < number <= seed.USERS else None
 
     def posts(self, user: int, count: int, spent: Spent) -> list[Post]:
-        """See `PostStore`."""
         spent.queries += 1
         return _posts(user, count)
 
     def under(self, posts: Sequence[int], each: int, spent: Spent) -> list[Comment]:
-        """See `PostStore`."""
         spent.queries += 1
         return under(posts, each)
 
     def comments(self, user: int, count: int, each: int, spent: Spent) -> list[Comment]:
-        """See `PostStore`."""
         spent.queries += 1
         return under([post[0] for post in _posts(user, count)], each)
 

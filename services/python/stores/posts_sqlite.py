@@ -66,7 +66,6 @@ class InSqlite:
         self._connections = connections
 
     def user(self, number: int, spent: Spent) -> User | None:
-        """See `posts.PostStore`."""
         with self._connection(spent) as connection:
             found: User | None = connection.execute(
                 "SELECT user, name, about, joined FROM users WHERE user = ?", (number,)
@@ -74,18 +73,15 @@ class InSqlite:
         return found
 
     def posts(self, user: int, count: int, spent: Spent) -> list[Post]:
-        """See `posts.PostStore`."""
         with self._connection(spent) as connection:
             return connection.execute(_POSTS, (user, count)).fetchall()
 
     def under(self, posts: Sequence[int], each: int, spent: Spent) -> list[Comment]:
-        """See `posts.PostStore`."""
         with self._connection(spent) as connection:
             places = ", ".join("?" * len(posts))
             return connection.execute(_RANKED.format(places), (*posts, each)).fetchall()
 
     def comments(self, user: int, count: int, each: int, spent: Spent) -> list[Comment]:
-        """See `posts.PostStore`."""
         with self._connection(spent) as connection:
             return connection.execute(_OF_USER, (user, count, each)).fetchall()
 

@@ -25,7 +25,6 @@ class PsycopgStore(AskedInThreads):
         self._pool = pool
 
     def pay(self, payer: int, payee: int, amount: int, spent: Spent) -> Payment:
-        """See `base.Store`."""
         refuse_unfit(payer, payee, amount)
         with self._connection(spent) as connection, connection.transaction():
             balances = dict(connection.execute(_SQL["balances"], (payer, payee)).fetchall())

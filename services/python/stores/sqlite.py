@@ -87,7 +87,6 @@ class SqliteStore(AskedInThreads):
         return lent(self._connections, spent)
 
     def pay(self, payer: int, payee: int, amount: int, spent: Spent) -> Payment:
-        """See `base.Store`."""
         refuse_unfit(payer, payee, amount)
         with lent(self._connections, spent) as connection, self._writing:
             connection.execute("BEGIN IMMEDIATE")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import importlib
 import time
 from array import array
@@ -10,12 +11,12 @@ from dataclasses import field
 from functools import partial
 from typing import Any
 
+from services.python.contract.counters import Clocks
 from services.python.contract.knobs import ALL_FIELDS, FIELDS
 from services.python.contract.lines import Target, Trial
 from services.python.contract.offers import Client, Protocol, find_protocol
-from services.python.contract.requester_lines import END, TURN, Warm, may_measure_from
+from services.python.contract.requester_lines import END, TURN, Start, Warm, may_measure_from
 from services.python.contract.strict import Line, Part, part
-from services.python.contract.timing_rules import are_asked_for
 from services.python.load import sync_load as blocking
 from services.python.load.client import CallFailed, CallSpec, Reply, Request
 from services.python.load.loop import Loops, Waits, Work
@@ -94,8 +95,8 @@ def mix_of(trial: Trial, protocol: Protocol, client: Client) -> Mix | None:
     """The mix of a trial, None where it asks one operation; ValueError for one that cannot be asked."""
     if not trial.mix:
         return None
-    if trial.calls > 1 or trial.schema is not None or client.kind != "call" or are_asked_for(trial.knobs):
-        raise ValueError("mix: each request is one call, without a schema of its own, and timed by no misleading rule")
+    if trial.calls > 1 or trial.schema is not None or client.kind != "call":
+        raise ValueError("mix: each request is one call, without a schema of its own")
     operations = []
     for mixed in trial.mix:
         operation = OPERATIONS.get(mixed.operation)
@@ -147,18 +148,7 @@ class Parts(Part):
 
 def load_parts(trial: Trial) -> Parts:
     """Import what the trial needs and nothing else; CannotTry for what there is not."""
-    try:
-        protocol = find_protocol(trial.protocol)
-        client = protocol.client(trial.client)
-        operation = OPERATIONS[trial.operation]
-    except KeyError as error:
-        raise CannotTry("trial", f"no such protocol, client or operation: {error}; see `orch services`") from error
-    if operation.name not in protocol.operations:
-        raise CannotTry("trial", f"{protocol.name} does not carry {operation.name}")
-    has_schema, has_tls = trial.schema is not None, trial.tls is not None
-    refusal = protocol.refusal_of(trial.knobs, client, has_schema=has_schema, has_tls=has_tls)
-    if reason := refusal or refusal_of_target(trial, client):
-        raise CannotTry("trial", reason)
+    protocol, client, operation = _named(trial)
     try:
         refuse_impossible(trial, operation)
         sockets.refuse_if_impossible(trial.knobs)
@@ -189,31 +179,14 @@ def load_parts(trial: Trial) -> Parts:
     except ImportError as error:
         raise CannotTry("trial", f"{client.name}: {error}; install the project's `services` extra here") from error
 
-    target = trial.target
-
-    def dialer(operation_name: str, example: Request) -> Any:
-        call = CallSpec(
-            host="" if target is None else target.host,
-            port=0 if target is None else target.port,
-            operation=operation_name,
-            timeout_s=trial.timeout_s,
-            example=example,
-            knobs=trial.knobs,
-            schema=schema,
-            kind="call" if operation_name == "identity" else operation.kind,
-            tls=tls,
-            openings=openings,
-        )
-        return module.dialer(call, client)
-
     return Parts(
-        target=target,
+        target=trial.target,
         protocol=protocol,
         client=client,
         operation=operation,
         make=make,
         verify=verify,
-        dialer=dialer,
+        dialer=_dialers(trial, client, operation, module, schema, tls=tls, openings=openings),
         ask=ask,
         loops=loops,
         event_loop=event_loop,
@@ -221,6 +194,46 @@ def load_parts(trial: Trial) -> Parts:
         openings=openings,
         mix=mix,
     )
+
+
+def _named(trial: Trial) -> tuple[Protocol, Client, Operation]:
+    """The protocol, client and operation of a trial; CannotTry where there is none, or they do not go together."""
+    try:
+        protocol = find_protocol(trial.protocol)
+        client = protocol.client(trial.client)
+        operation = OPERATIONS[trial.operation]
+    except KeyError as error:
+        raise CannotTry("trial", f"no such protocol, client or operation: {error}; see `orch services`") from error
+    if operation.name not in protocol.operations:
+        raise CannotTry("trial", f"{protocol.name} does not carry {operation.name}")
+    has_schema, has_tls = trial.schema is not None, trial.tls is not None
+    refusal = protocol.refusal_of(trial.knobs, client, has_schema=has_schema, has_tls=has_tls)
+    if reason := refusal or refusal_of_target(trial, client):
+        raise CannotTry("trial", reason)
+    return protocol, client, operation
+
+
+def _dialers(
+    trial: Trial, client: Client, operation: Operation, module: Any, schema: bytes | None, **shared: Any
+) -> Callable[[str, Request], Any]:
+    """Makes dialers of an operation and an example request."""
+    target = trial.target
+
+    def dialer(name: str, example: Request) -> Any:
+        call = CallSpec(
+            host="" if target is None else target.host,
+            port=0 if target is None else target.port,
+            operation=name,
+            timeout_s=trial.timeout_s,
+            example=example,
+            knobs=trial.knobs,
+            schema=schema,
+            kind="call" if name == "identity" else operation.kind,
+            **shared,
+        )
+        return module.dialer(call, client)
+
+    return dialer
 
 
 def _style(client: Client) -> tuple[Ask, Callable[[Any, Work], Loops], Any]:
@@ -298,6 +311,16 @@ def _ask_operation(trial: Trial, parts: Parts) -> Ask:
     from services.python.load.stream_load import ask_event
 
     return partial(ask_event, parts.event_loop, trial.timeout_s)
+
+
+def start(print_line: Print, clock: Clock) -> Clocks:
+    """Say that the trial starts. The garbage collector must not run into a sample: what stands now stands to the end."""
+    gc.collect()
+    gc.freeze()
+    gc.disable()
+    anchor = clock.anchor()
+    print_line(Start(anchor=anchor))
+    return anchor
 
 
 def hold_back(

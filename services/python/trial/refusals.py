@@ -5,7 +5,6 @@ from __future__ import annotations
 from services.python.contract.knobs import CONNECTIONS, FETCH, WHOLE
 from services.python.contract.lines import Load, Trial
 from services.python.contract.offers import Client
-from services.python.contract.timing_rules import MISLEADING, TIMING_RULES, are_asked_for
 from services.python.load.phases import SLOWEST_RATE, measured
 from services.python.operations import Operation
 
@@ -39,8 +38,6 @@ def refuse_impossible(trial: Trial, operation: Operation) -> None:
     load = trial.load
     if operation.kind == "stream" and load.requests != 0:
         _refuse_impossible_streams(load, trial.connection)
-    if are_asked_for(trial.knobs):
-        refuse_timing_rules(trial)
     if trial.turn_warm_up is not None:
         _refuse_impossible_turns(trial, operation)
     if (fetch := trial.knobs.get(FETCH, WHOLE)) != WHOLE:
@@ -84,25 +81,6 @@ def _refuse_impossible_turns(trial: Trial, operation: Operation) -> None:
         (operation.kind != "call", f"{operation.name} is a {operation.kind}, and no call"),
         (load.rate_per_s is not None, "rate_per_s: an open loop has one schedule, and no turns"),
         (load.think_s > 0, "think_s: users who rest have no turns"),
-        (are_asked_for(trial.knobs), f"{TIMING_RULES}: {MISLEADING} is measured in one phase"),
     ):
         if is_given:
             raise ValueError(f"turn_warm_up: {what}")
-
-
-def refuse_timing_rules(trial: Trial) -> None:
-    """ValueError unless the trial is one that timing rules can be applied to: calls one after the other, kept, stamped."""
-    load = trial.load
-    for is_given, what in (
-        (trial.operation != "timestamp", f"{trial.operation}, whose reply has no stamp of the responder's"),
-        (trial.calls != 1, f"calls: {trial.calls}"),
-        (trial.connection != "reuse", f"connection: {trial.connection}"),
-        (load.concurrency != 1, f"a concurrency of {load.concurrency}"),
-        (load.rate_per_s is not None, "a rate"),
-        (load.think_s > 0, "think time"),
-    ):
-        if is_given:
-            raise ValueError(
-                f"{TIMING_RULES}: {MISLEADING} times `timestamp` calls that follow one another on a kept connection: "
-                f"not {what}"
-            )

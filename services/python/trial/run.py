@@ -13,8 +13,7 @@ from typing import Any
 from services.python.contract.knobs import TCP_WINDOW
 from services.python.contract.limits import SATURATED
 from services.python.contract.lines import Trial
-from services.python.contract.requester_lines import Bodies, Checked, Done, Progress, Start, Wire
-from services.python.contract.timing_rules import RULES, are_asked_for
+from services.python.contract.requester_lines import Bodies, Checked, Done, Progress, Wire
 from services.python.load.client import CallFailed, Request
 from services.python.load.loop import Loops, Work, close_after
 from services.python.load.memory import LEAST_BYTES, bound_memory, room_for_replies
@@ -38,7 +37,7 @@ from services.python.probes.clock import Clock
 from services.python.probes.counters import host_counters
 from services.python.probes.memory import PeakMemory
 from services.python.probes.tcpinfo import Meter, NoWire, WireMeter
-from services.python.trial.parts import CannotTry, Hear, Parts, Print, check, hold_back, load_parts
+from services.python.trial.parts import CannotTry, Hear, Parts, Print, check, hold_back, load_parts, start
 from services.python.trial.tasks import is_at_once, make_of, over_fetched_bytes, tasks_of
 from services.python.trial.turns import Turns, Window
 
@@ -80,7 +79,6 @@ def expected_rows(trial: Trial) -> int:
     load = trial.load
     each = 1 if trial.calls == 1 else 1 + trial.calls  # a task and its parts
     each = 1 + _PARTS_OF_A_CODEC if trial.target is None else each
-    each = 1 + len(RULES) if are_asked_for(trial.knobs) else each
     warm = max(trial.warmup.requests, int(trial.warmup.at_least_s * _ROWS_PER_S))
     if trial.turn_warm_up is not None:
         return each * (warm + int(_IN_TURNS_S * _ROWS_PER_S * 1.1))
@@ -109,59 +107,18 @@ def _measure(
     hear: Hear,
 ) -> Done:
     """Both phases on the same connections, with the responder that said it is `met`; None for one that cannot say."""
-    overlap = trial.connection == "per-request" and (trial.load.concurrency > 1 or is_at_once(trial))
-    is_task, mix = trial.calls > 1, parts.mix
-    recorder = Recorder(
-        record,
-        parts.verify if mix is None else mix.verify(),
-        timeout_s=trial.timeout_s * trial.calls,
-        progress=lambda told: print_line(Progress(**told)),
-        in_flight=trial.load.concurrency,
-        most_kept_bytes=room_for_replies() if trial.turn_warm_up is None else LEAST_BYTES,  # others wait beside it
-        kind="task" if is_task else _ROW_KINDS[parts.client.kind] if mix is None else "mixed",
-        has_misleading_rows=are_asked_for(trial.knobs),
-        **({} if mix is None else mix.rows(are_kept=trial.connection == "reuse")),
-    )
-    wire: Meter = NoWire()
-    if parts.target is not None:
-        wire = WireMeter(parts.target.host, parts.target.port, overlap=overlap, opened=lambda: recorder.connections)
-    work = Work(
-        make=make_of(trial, parts) if mix is None else mix.make(),
-        recorder=recorder,
-        clock=clock,
-        policy=trial.connection,
-        concurrency=trial.load.concurrency,
-        before_close=wire.before_close,
-    )
-    dialer = parts.dialer(trial.operation, example)
-    if mix is not None:
-        dialer = mix.dialer(parts.dialer, parts.client.style, are_kept=trial.connection == "reuse")
-    if is_task:
-        dialer = tasks_of(trial, parts, example, dialer, clock.monotonic_ns)
-    batches = None
-    if are_asked_for(trial.knobs):
-        from services.python.misleading import noting
-
-        batches = noting.Batches()
-        notes = noting.BlockingNotes if parts.client.style == "sync" else noting.AwaitingNotes
-        dialer = notes(dialer, batches, clock.monotonic_ns)
-    loops = parts.loops(dialer, work)
+    recorder = _recorder(trial, parts, record, print_line)
+    wire = _meter(trial, parts, recorder)
+    dialer, loops = _loops(trial, parts, example, recorder, wire, clock)
     due = None if trial.load.rate_per_s is None else arrivals(trial.load, trial.seed)  # before connections wait for it
     resting = rests(trial.load, trial.seed)
-    # The collector must not run into a sample; what stands now will stand to the end.
-    gc.collect()
-    gc.freeze()
-    gc.disable()
-    anchor = clock.anchor()
-    print_line(Start(anchor=anchor))
+    anchor = start(print_line, clock)
     parts.openings.clear()  # of the check
     warm = _warm_up(trial, loops, recorder, clock)
     warmed = warm.next_sequence - 1
     word = hold_back(trial, warmed, loops, print_line, clock, hear)
     if trial.connection == "per-request":
         parts.openings.clear()  # of the warm-up
-    if batches is not None:
-        batches.begin()
     measure = partial(_in_one_phase, trial, due, resting, loops, recorder, wire, clock, warm.next_sequence)
     if trial.turn_warm_up is not None:
         turns = Turns(trial=trial, loops=loops, recorder=recorder, wire=wire, clock=clock, sequence=warm.next_sequence)
@@ -186,6 +143,49 @@ def _measure(
         **measured_phase,
         **who,
     )
+
+
+def _recorder(trial: Trial, parts: Parts, record: Record, print_line: Print) -> Recorder:
+    mix = parts.mix
+    kind = "task" if trial.calls > 1 else _ROW_KINDS[parts.client.kind] if mix is None else "mixed"
+    return Recorder(
+        record,
+        parts.verify if mix is None else mix.verify(),
+        timeout_s=trial.timeout_s * trial.calls,
+        progress=lambda told: print_line(Progress(**told)),
+        in_flight=trial.load.concurrency,
+        most_kept_bytes=room_for_replies() if trial.turn_warm_up is None else LEAST_BYTES,  # others wait beside it
+        kind=kind,
+        **({} if mix is None else mix.rows(are_kept=trial.connection == "reuse")),
+    )
+
+
+def _meter(trial: Trial, parts: Parts, recorder: Recorder) -> Meter:
+    if parts.target is None:
+        return NoWire()
+    overlap = trial.connection == "per-request" and (trial.load.concurrency > 1 or is_at_once(trial))
+    return WireMeter(parts.target.host, parts.target.port, overlap=overlap, opened=lambda: recorder.connections)
+
+
+def _loops(
+    trial: Trial, parts: Parts, example: Request, recorder: Recorder, wire: Meter, clock: Clock
+) -> tuple[Any, Loops]:
+    """What opens the connections of a trial, and what drives its load over them."""
+    mix = parts.mix
+    dialer = parts.dialer(trial.operation, example)
+    if mix is not None:
+        dialer = mix.dialer(parts.dialer, parts.client.style, are_kept=trial.connection == "reuse")
+    if trial.calls > 1:
+        dialer = tasks_of(trial, parts, example, dialer, clock.monotonic_ns)
+    work = Work(
+        make=make_of(trial, parts) if mix is None else mix.make(),
+        recorder=recorder,
+        clock=clock,
+        policy=trial.connection,
+        concurrency=trial.load.concurrency,
+        before_close=wire.before_close,
+    )
+    return dialer, parts.loops(dialer, work)
 
 
 def _on_sockets(act: Callable[[Mapping[str, str], int], None], trial: Trial) -> None:

@@ -7,7 +7,7 @@ import time
 from typing import Any
 
 from services.python.contract.lines import Trial
-from services.python.contract.requester_lines import Done, EventsReceived, Progress, Start, Wire
+from services.python.contract.requester_lines import Done, EventsReceived, Progress, Wire
 from services.python.contract.streams import read_interval_ns
 from services.python.load.client import CallFailed, Request
 from services.python.load.memory import room_for_replies
@@ -20,7 +20,7 @@ from services.python.probes.clock import Clock
 from services.python.probes.counters import host_counters
 from services.python.probes.memory import PeakMemory
 from services.python.probes.tcpinfo import WireMeter
-from services.python.trial.parts import Hear, Parts, Print, hold_back
+from services.python.trial.parts import Hear, Parts, Print, hold_back, start
 
 
 def subscriptions(trial: Trial, parts: Parts) -> tuple[Request, Request]:
@@ -58,21 +58,11 @@ def measure_streams(
     )
     assert trial.target is not None  # noqa: S101 - whoever is subscribed to stands somewhere
     wire = WireMeter(trial.target.host, trial.target.port, overlap=False, opened=lambda: recorder.connections)
-    work = StreamWork(
-        recorder=recorder,
-        clock=clock,
-        clients=trial.load.concurrency,
-        timeout_s=trial.timeout_s,
-        before_close=wire.before_close,
-    )
+    shared: dict[str, Any] = {"recorder": recorder, "clock": clock, "before_close": wire.before_close}
+    work = StreamWork(clients=trial.load.concurrency, timeout_s=trial.timeout_s, **shared)
     warm, measured = subscriptions(trial, parts)
     streams = AwaitingStreams(parts.event_loop, parts.dialer(trial.operation, warm), work)
-    # The collector must not run into an event; what stands now will stand to the end.
-    gc.collect()
-    gc.freeze()
-    gc.disable()
-    anchor = clock.anchor()
-    print_line(Start(anchor=anchor))
+    anchor = start(print_line, clock)
     warmed = _phase(WARM_UP, warm, 1, streams, recorder, clock)
     hold_back(trial, len(warmed), streams, print_line, clock, hear)
     _open(streams, trial)  # those that broke in the warm-up

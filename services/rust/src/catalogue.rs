@@ -42,13 +42,11 @@ const SESSION: Knob = ("session", &["resumed"]);
 const ONE_THREAD: Setting = ("event loop", "tokio, one thread");
 const NODELAY_IS_ON: Setting = ("TCP_NODELAY", "on");
 const JSON: Setting = ("JSON", "compact, by serde_json; records decoded to a struct, documents to a tree of values");
-const ONE_CONNECTION: Setting =
-    ("a connection is", "a connection of hyper's own (client::conn), without a pool");
+const ONE_CONNECTION: Setting = ("a connection is", "a connection of hyper's own (client::conn), without a pool");
 const SHARED: Setting = ("connections: N", "shared, the least used one for the next");
 const ONE_PIECE: Setting = ("a request is", "head and body written in one piece, up to 64 KiB");
 const MESSAGES: Setting = ("Protocol Buffers", "prost, generated messages");
-const CHANNEL: Setting =
-    ("channels", "one with one connection for each request in flight");
+const CHANNEL: Setting = ("channels", "one with one connection for each request in flight");
 const ONE_WRITE: Setting =
     ("a call is", "tonic's client::Grpc on a connection of h2 itself: head and message leave in one write");
 const DOCUMENT: Setting = ("document", "google.protobuf.Value, whose numbers are doubles");

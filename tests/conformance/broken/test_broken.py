@@ -95,6 +95,7 @@ REQUESTERS = {
     "KeepsWhomItMetToItself": "test_without_an_identity_it_says_whom_it_met",
     "AsksTheAnonymous": "test_one_that_is_anonymous_is_not_asked_who_it_is",
     "AnyReplyIsRight": KINDS,
+    "ForgetsThatAConnectionEnds": "test_an_announced_close_is_a_new_connection_and_no_error",
     "NoHeader": RECORD,
     "AnotherVersionOfTheRecord": RECORD,
     "StampsSwapped": STAMPS,

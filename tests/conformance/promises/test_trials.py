@@ -185,14 +185,11 @@ def test_errors_are_counted_by_their_kind(ends: Implementation, asking: Asking, 
     }
 
 
-def test_an_announced_close_is_a_new_connection_and_no_error(ends: Implementation, asking: Asking, tmp_path: Path):
-    if asking[0] == "tcp":
-        pytest.skip("a connection of tcp announces nothing")
-
+def test_an_announced_close_is_a_new_connection_and_no_error(ends: Implementation, asking_http: Asking, tmp_path: Path):
     def each_fifth(number: int, asked: Asked) -> Action | None:
         return LastReply() if number % 5 == 0 else None
 
-    trial, server = make(ends, asking, tmp_path, each_fifth, load={"requests": 20})
+    trial, server = make(ends, asking_http, tmp_path, each_fifth, load={"requests": 20})
     assert (trial.done["errors"], trial.done["requests"]) == ({}, 20)
     assert trial.done["connections_opened"] == 4  # after requests 5, 10, 15, 20, of which four warm up
     assert server.opened == 2 + 1 + 4

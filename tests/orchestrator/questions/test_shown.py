@@ -25,7 +25,6 @@ from tests.orchestrator.questions.saturation import test_beyond_capacity as satu
 from tests.orchestrator.questions.shares import test_find as shares
 from tests.orchestrator.questions.stability import test_find as stability
 from tests.orchestrator.questions.stores import test_times as stores
-from tests.orchestrator.questions.timing_rules import test_find as timing_rules
 from tests.support.codec_runs import a_codec_run
 from tests.support.event_runs import a_stream_run
 from tests.support.matrices import LANGUAGES
@@ -75,7 +74,6 @@ SHOWN: dict[str, Callable[[], RunSummary]] = {
     "stability": lambda: stability.told(shape=stability.tailed, base_us={"rest": 300.0, "grpc": 200.0}),
     "stores": lambda: stores.stored(stores.BY_DATABASE),
     "streams": lambda: summarise(a_stream_run()),
-    "timing-rules": lambda: summarise(timing_rules.a_run_with_rules()),
 }
 
 

@@ -121,36 +121,3 @@ def test_in_a_record_parts_directly_follow_their_task(tmp_path):
 def test_a_clock_that_there_is_not_is_refused_in_every_kind(tmp_path):
     with pytest.raises(InvalidMeasurement, match="sender_clock is 9"):
         from_record(changed(0, sender_clock=9), tmp_path, "task", 2)
-
-
-def with_rules(number: int, **of_last: int) -> list[Row]:
-    """A request, and behind it what two rules say: one that ends before it begins, one of a batch before it."""
-    at = 100 * number
-    of_rules = [row("misleading", 1, at, at - 7, parent=number), row("misleading", 2, 1, at + 50, parent=number)]
-    return [row("request", number, at, at + 50), of_rules[0], of_rules[1]._replace(**of_last)]
-
-
-def test_what_misleading_rules_say_is_read_where_a_plan_asks_for_it_wherever_its_stamps_lie(tmp_path):
-    rows = [*with_rules(1), *with_rules(2), row("request", 3, 300, 340, status=TIMEOUT)]
-    assert from_record(rows, tmp_path, "call", 2) == len(rows)
-
-
-@pytest.mark.parametrize(
-    ("rows", "why"),
-    [
-        (with_rules(1)[:2], "a request has another number of parts than 2"),
-        (with_rules(1, sequence=3), "the parts of a request are not numbered 1, 2, 3, ..."),
-        (with_rules(1, parent=9), "the parent of a row of kind misleading is no request of this record"),
-        (with_rules(1, connection=4), "a part is of another connection than its request"),
-        (with_rules(1, phase=0), "a part is of another phase than its request"),
-    ],
-)
-def test_a_request_has_what_each_rule_says_once(tmp_path, rows, why):
-    with pytest.raises(InvalidMeasurement, match=why):
-        from_record(rows, tmp_path, "call", 2)
-
-
-def test_no_rule_says_anything_of_a_request_that_failed(tmp_path):
-    request, *said = with_rules(1)
-    with pytest.raises(InvalidMeasurement, match="a request failed, and a rule says something of it"):
-        from_record([request._replace(status=TIMEOUT), *said], tmp_path, "call", 2)

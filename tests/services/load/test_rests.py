@@ -1,9 +1,8 @@
-"""Think time: how long each worker rests, that no latency and no pause holds it, and that nobody rests beyond the end."""
+"""Think time: nobody rests beyond the end of a phase, and each wakes at its time."""
 
 from __future__ import annotations
 
 import asyncio
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +12,8 @@ from services.python.contract.lines import Load
 from services.python.load.async_load import AwaitingLoops
 from services.python.load.loop import Loops, Work
 from services.python.load.pacer import Pacer
-from services.python.load.phases import MEASURED, NS, RESTS, Phase, measured, rests
-from services.python.load.record import Record, Row, read_record
+from services.python.load.phases import MEASURED, NS, Phase, measured, rests
+from services.python.load.record import Record, read_record
 from services.python.load.recorder import Recorder
 from services.python.load.sync_load import BlockingLoops
 from services.python.probes.clock import Clock
@@ -56,38 +55,6 @@ def play(style: str, path: Path, load: Load, policy: Any = "reuse", time: Script
     return phase, list(read_record(path)), tally
 
 
-@pytest.mark.parametrize("policy", ["reuse", "per-request"])
-def test_a_rest_is_in_no_latency_and_is_no_pause(tmp_path: Path, policy: Any):
-    """By a clock that each reading moves on by 100 ns: a request takes 1,234 ns and a few readings."""
-    load = Load(requests=5, think_s=0.010)
-    _, rows, tally = play("blocking", tmp_path / "record", load, policy, ScriptedClock(tick_ns=100))
-    assert len(rows) == 5
-    for row, following in pairwise(rows):
-        assert 0 <= following.intended_ns - row.received_ns - 10 * MS < 1 * US
-        assert 0 <= following.sent_ns - following.intended_ns < 1 * US
-    assert all(1_234 <= row.received_ns - row.sent_ns < 2 * US for row in rows)
-    assert 0 < tally.paused_ns < 4 * US
-    assert tally.span_s > 0.040
-
-
-@pytest.mark.parametrize("style", ["blocking", "awaiting"])
-@pytest.mark.parametrize("thinking", ["constant", "exponential"])
-def test_each_worker_rests_as_drawn(tmp_path: Path, style: str, thinking: Any):
-    load = Load(requests=60, concurrency=5, think_s=0.002, thinking=thinking)
-    phase, rows, _ = play(style, tmp_path / "record", load)
-    drawn = rests(load, 7)
-    assert drawn is not None
-    workers: dict[int, list[Row]] = {}
-    for row in sorted(rows):
-        workers.setdefault(row.connection, []).append(row)
-    for worker, made in workers.items():
-        assert made[0].intended_ns == phase.begin_ns + drawn.first_ns(worker)
-        for row, following in pairwise(made):
-            assert following.intended_ns >= row.received_ns + drawn.after_ns(row.sequence - 4)
-    assert sorted(row.sequence for row in rows) == list(range(4, 64))
-    assert all(row.sent_ns >= row.intended_ns for row in rows)
-
-
 @pytest.mark.parametrize("style", ["blocking", "awaiting"])
 def test_a_worker_whose_rest_ends_beyond_the_window_ends_it_for_nobody_else(tmp_path: Path, style: str):
     """Rests are drawn: one may last longer than what is left of the window, while others have time for more."""
@@ -101,19 +68,6 @@ def test_a_worker_whose_rest_ends_beyond_the_window_ends_it_for_nobody_else(tmp_
     end_ns = phase.begin_ns + 500 * MS
     assert all(row.received_ns + drawn.after_ns(row.sequence - 4) + 100 * MS > end_ns for row in last.values())
     assert all(row.sent_ns < end_ns for row in rows)
-
-
-def test_exponential_rests_have_the_mean_and_come_again():
-    load = Load(concurrency=4, think_s=0.001, thinking="exponential")
-    drawn = rests(load, seed=1)
-    assert drawn is not None
-    assert [drawn.first_ns(worker) for worker in range(4)] == list(drawn.drawn[:4])
-    assert [drawn.after_ns(index) for index in (0, RESTS - 4, RESTS)] == [drawn.drawn[at] for at in (4, 0, 4)]
-    assert sum(drawn.drawn) / RESTS == pytest.approx(MS, rel=0.02)
-    beyond = sum(rest > 3 * MS for rest in drawn.drawn) / RESTS
-    assert beyond == pytest.approx(0.0498, rel=0.1)  # e^-3
-    assert rests(load, seed=1) == drawn
-    assert rests(load, seed=2) != drawn
 
 
 def test_a_pacer_wakes_each_task_at_its_time_and_all_when_it_is_over():

@@ -44,6 +44,7 @@ func (s *sums) turn(plan *Plan, books *Books, number int64, next *int64) (int64,
 	if err := books.record.Reserve(rowsOfSample(trial) * (most + measuredSamples(trial.Load))); err != nil {
 		return 0, &contract.CannotTry{Kind: "host", Message: err.Error()}
 	}
+	before := probe.ReadDisturbance() // before the warm-up: a look into files leaves caches cold
 	warming := first(most, probe.Now())
 	warming.First = *next
 	books.begin(warming)
@@ -51,7 +52,6 @@ func (s *sums) turn(plan *Plan, books *Books, number int64, next *int64) (int64,
 		return 0, err
 	}
 	*next += warming.Taken()
-	before := probe.ReadDisturbance()
 	window, err := s.window(plan, books, func(beginNS int64) *Phase { return measured(trial.Load, nil, nil, beginNS, *next) })
 	if err != nil {
 		return 0, err

@@ -32,7 +32,6 @@ export const KIND = /** @type {const} */ ({
   part: 2,
   event: 3,
   codec: 4,
-  misleading: 5,
   mixed: 6,
 });
 

@@ -76,11 +76,11 @@ export class Windows {
     const most = (trial.turn_warm_up ?? 0) * concurrency;
     const rowsOfSample = trial.calls > 1 ? 1 + trial.calls : 1;
     recorder.record.makeRoom(rowsOfSample * (most + (requests ?? Math.ceil((durationS ?? 0) * ROWS_PER_S))));
+    const before = disturbance(); // before the warm-up: a look into files leaves caches cold
     const warmUp = this.begin(WARM_UP, { requests: most, leastNs: 0n, mostNs: NEVER, most });
     await loops.closedLoop(warmUp);
     this.firstSequence += warmUp.taken;
     this.warmed += warmUp.taken;
-    const before = disturbance();
     const { phase, endNs, cpu } = await this.window(measured(trial.load), (window) => loops.closedLoop(window));
     const after = disturbance();
     print({

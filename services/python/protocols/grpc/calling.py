@@ -86,7 +86,6 @@ class MeasuredChannel:
         self.body: bytes | None = None
 
     def unary_unary(self, path: str, request_serializer: Any, response_deserializer: Any, **keywords: Any) -> Any:
-        """See `grpc.Channel.unary_unary`."""
         return self._noted(self._channel.unary_unary, path, request_serializer, response_deserializer, keywords)
 
     def unary_stream(self, path: str, request_serializer: Any, response_deserializer: Any, **keywords: Any) -> Any:
@@ -133,12 +132,10 @@ class GrpcConnectionBase:
 
     @property
     def shared(self) -> int | None:
-        """See `load.client.Shared`."""
         return self._share.number
 
     @property
     def body(self) -> bytes | None:
-        """See `load.client.Connection.body`."""
         return self._lengths.body
 
     def value(self, reply: GrpcReply) -> Reply:

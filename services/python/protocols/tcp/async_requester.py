@@ -73,7 +73,6 @@ class LoopConnection:
         return reply[:2]
 
     async def has_unasked(self) -> bool:
-        """See `load.client.Unnumbered`."""
         return self._frames.has_unasked
 
     async def close(self) -> None:

@@ -77,7 +77,6 @@ class AiohttpConnection(frames.ConnectionBase):
         return frames.event(message.data)
 
     async def has_unasked(self) -> bool:
-        """See `load.client.Unnumbered`."""
         try:
             async with asyncio.timeout(0):
                 message = await self._socket.receive()

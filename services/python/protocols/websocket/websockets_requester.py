@@ -101,7 +101,6 @@ class WebSocketsConnection(frames.ConnectionBase):
             raise CallFailed("closed", str(error)) from error
 
     async def has_unasked(self) -> bool:
-        """See `load.client.Unnumbered`."""
         try:
             async with asyncio.timeout(0):
                 await self._socket.recv()

@@ -77,7 +77,6 @@ class AsyncConnection(HttpConnection):
         self._session = session_on(self._socket, call, route.fields(), timeout=timeout, read_bufsize=_READ_BUFFER_BYTES)
 
     async def call(self, request: Request) -> HttpReply:
-        """See `load.client.AsyncConnection.call`."""
         body = self._encode(request)
         again = self._socket.is_open
         url, fields = self._url, None
@@ -98,5 +97,4 @@ class AsyncConnection(HttpConnection):
         return self._read(response.status, reply), len(body), len(reply)
 
     async def close(self) -> None:
-        """See `load.client.AsyncConnection.close`."""
         await self._session.close()

@@ -184,12 +184,10 @@ class _AsyncDialer:
         return self.opens(self.route, self.call)
 
     def one_connection(self) -> Any:
-        """See `load.client.Joining`."""
         if self.on_one is None:
             raise CallFailed("protocol", "this client asks one operation on a connection")
         return self.on_one()
 
     async def dial_on(self, one: Any) -> AsyncConnection:
-        """See `load.client.Joining`."""
         opened: AsyncConnection = one(self.route, self.call)
         return opened

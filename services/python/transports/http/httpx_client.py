@@ -89,7 +89,6 @@ class Connection(_HttpxConnection):
         self._client = httpx.Client(**_options(route, call, partial(_look, route)))
 
     def call(self, request: Request) -> HttpReply:
-        """See `load.client.Connection.call`."""
         asked = self._asked(request)
         try:
             response = self._client.request(**asked)
@@ -98,7 +97,6 @@ class Connection(_HttpxConnection):
         return self._finish(response, len(asked["content"] or b""))
 
     def close(self) -> None:
-        """See `load.client.Connection.close`."""
         self._client.close()
 
 
@@ -110,7 +108,6 @@ class AsyncConnection(_HttpxConnection):
         self._client = httpx.AsyncClient(**_options(route, call, partial(_look_awaited, route)))
 
     async def call(self, request: Request) -> HttpReply:
-        """See `load.client.AsyncConnection.call`."""
         asked = self._asked(request)
         try:
             response = await self._client.request(**asked)
@@ -119,7 +116,6 @@ class AsyncConnection(_HttpxConnection):
         return self._finish(response, len(asked["content"] or b""))
 
     async def close(self) -> None:
-        """See `load.client.AsyncConnection.close`."""
         await self._client.aclose()
 
 

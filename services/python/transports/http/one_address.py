@@ -17,7 +17,6 @@ class OneAddress(aiohttp.TCPConnector):
         self._only = (host, port)
 
     async def connect(self, req: aiohttp.ClientRequest, *rest: Any, **named: Any) -> Any:
-        """See `aiohttp.BaseConnector.connect`."""
         if (req.url.host, req.url.port) != self._only:
             raise aiohttp.ClientConnectionError(f"a redirect to {req.url.host}:{req.url.port} is not followed")
         return await super().connect(req, *rest, **named)

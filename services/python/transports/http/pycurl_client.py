@@ -173,7 +173,6 @@ class Connection(EasyHandle):
     """An easy handle that blocks."""
 
     def call(self, request: Request) -> HttpReply:
-        """See `load.client.Connection.call`."""
         sent = self._begin(request)
         again = self._socket.is_open
         try:
@@ -185,6 +184,5 @@ class Connection(EasyHandle):
         return self._finish(sent)
 
     def close(self) -> None:
-        """See `load.client.Connection.close`."""
         self._note_opening()
         self._curl.close()

@@ -48,11 +48,9 @@ class AsyncConnection(EasyHandle):
 
     @property
     def shared(self) -> int | None:
-        """See `load.client.Shared`."""
         return self._share.number
 
     async def call(self, request: Request) -> HttpReply:
-        """See `load.client.AsyncConnection.call`."""
         sent = self._begin(request)
         if self._socket.is_gone:  # opened anew by this request, as the one that found it gone has failed
             self._socket.is_open = self._socket.is_gone = False
@@ -78,7 +76,6 @@ class AsyncConnection(EasyHandle):
         return ended
 
     async def close(self) -> None:
-        """See `load.client.AsyncConnection.close`."""
         self._note_opening()
         self._multi.stop(self._curl)
         if (carrier := self._share.end()) is not None:

@@ -38,7 +38,6 @@ class Connection(HttpConnection):
         self._reply_head = b""
 
     def call(self, request: Request) -> HttpReply:
-        """See `load.client.Connection.call`."""
         if not self._usable:
             self._open_anew()
         self._usable = False
@@ -123,7 +122,6 @@ class Connection(HttpConnection):
         return bool(peek(self._socket))
 
     def close(self) -> None:
-        """See `load.client.Connection.close`."""
         self._usable = False
         self._socket.close()
 

@@ -93,7 +93,6 @@ class Connection(HttpConnection):
         self._session.mount(f"{call.http}://", _Adapter(call.tls))
 
     def call(self, request: Request) -> HttpReply:
-        """See `load.client.Connection.call`."""
         if self._failed:
             raise CallFailed("closed", GONE)
         body = self._encode(request)
@@ -130,7 +129,6 @@ class Connection(HttpConnection):
         return self._read(response.status_code, reply), len(body), received
 
     def close(self) -> None:
-        """See `load.client.Connection.close`."""
         self._session.close()
 
 

@@ -124,11 +124,9 @@ class HttpConnection:
         self._route = route
 
     def value(self, reply: HttpReply) -> Reply:
-        """See `load.client.Connection.value`."""
         return self._route.value(reply[0])
 
     def sizes(self, request: Request, reply: HttpReply) -> tuple[int, int]:  # noqa: ARG002 - counted when it was sent
-        """See `load.client.Connection.sizes`."""
         return reply[1], reply[2]
 
 

@@ -3,9 +3,11 @@
 
 use std::path::PathBuf;
 
+use orch_rust::probes::system::use_every_descriptor;
 use orch_rust::{contract, request, respond};
 
 fn main() {
+    use_every_descriptor();
     let started_as = std::env::args_os().next().map(PathBuf::from).unwrap_or_default();
     match started_as.file_name().and_then(|name| name.to_str()) {
         Some("respond") => respond::run(),

@@ -49,6 +49,18 @@ pub fn ticks_per_second() -> i64 {
     unsafe { libc::sysconf(libc::_SC_CLK_TCK) }
 }
 
+/// Raise this process's limit of open files as far as it may go.
+pub fn use_every_descriptor() {
+    let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
+    // SAFETY: `limit` is an rlimit that the calls may read and write.
+    unsafe {
+        if libc::getrlimit(libc::RLIMIT_NOFILE, &raw mut limit) == 0 {
+            limit.rlim_cur = limit.rlim_max;
+            libc::setrlimit(libc::RLIMIT_NOFILE, &raw const limit);
+        }
+    }
+}
+
 /// What the kernel counts of this process.
 pub fn usage() -> libc::rusage {
     // SAFETY: all fields of rusage are numbers, for which 0 is a value, and the call may write to it.

@@ -69,11 +69,11 @@ impl<'a, C: Client + 'static> Windows<'a, C> {
 
     async fn turn(&mut self, trial: &Trial, warm_up: u64, number: u64) -> Result<(), GaveUp> {
         self.loops.books().recorder.borrow_mut().reserve(rows_of_turn(trial, warm_up))?;
+        let before = Disturbance::read(); // before the warm-up: a look into files leaves caches cold
         let phase = self.begin(WARM_UP, Extent::of(warm_up));
         let warmed = self.loops.play(phase, Schedule::Closed(None)).await?.taken();
         self.first_sequence += warmed;
         self.sums.warmed += warmed;
-        let before = Disturbance::read();
         let window = self.play(Extent::measured(&trial.load), Schedule::Closed(None)).await?;
         let disturbance = Disturbance::read().since(before);
         print_line(&json!({

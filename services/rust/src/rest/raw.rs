@@ -62,7 +62,14 @@ impl Client for Raw {
     async fn dial(&self) -> Result<RawConnection, Failure> {
         let stream = self.dialer.dial().await?;
         let common = Rc::clone(&self.common);
-        Ok(RawConnection { stream, common, body: Vec::new(), outgoing: Vec::new(), incoming: BytesMut::new(), is_over: false })
+        Ok(RawConnection {
+            stream,
+            common,
+            body: Vec::new(),
+            outgoing: Vec::new(),
+            incoming: BytesMut::new(),
+            is_over: false,
+        })
     }
 }
 

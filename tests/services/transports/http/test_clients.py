@@ -13,6 +13,7 @@ import struct
 import threading
 import zlib
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import h2.config
@@ -157,7 +158,7 @@ class Conversation:
 def no_descriptor_left() -> Iterator[None]:
     """This process opens no file and no socket meanwhile."""
     limits = resource.getrlimit(resource.RLIMIT_NOFILE)
-    with open(os.devnull) as first_free:
+    with Path(os.devnull).open() as first_free:
         lowest = first_free.fileno()
     resource.setrlimit(resource.RLIMIT_NOFILE, (lowest, limits[1]))
     try:

@@ -1,1 +1,0 @@
-"""What misleading timing rules would publish, and which checks fail for it (docs/how-to/examine-figures.md)."""
