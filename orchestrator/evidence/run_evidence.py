@@ -450,3 +450,22 @@ class RunEvidence:
     readings: tuple[BaselineReading, ...]
     floors: tuple[FloorSummary, ...] = ()
     problems: tuple[str, ...] = field(default=())  # what could not be read, in words
+
+    def beside(self, cell: CellEvidence) -> list[CellEvidence]:
+        """Return the cells that differ from one in the stack alone."""
+        return [other for other in self.in_blocks_of(cell) if other.cell.setting == cell.cell.setting]
+
+    def in_blocks_of(self, cell: CellEvidence) -> list[CellEvidence]:
+        """Return the other cells with the same work at the same place: what disturbs a block disturbs them, too."""
+        return [other for other in self._by_work[_work_of(cell)] if other is not cell]
+
+    @cached_property
+    def _by_work(self) -> Mapping[tuple[object, ...], list[CellEvidence]]:
+        cells: dict[tuple[object, ...], list[CellEvidence]] = {}
+        for cell in self.cells:
+            cells.setdefault(_work_of(cell), []).append(cell)
+        return cells
+
+
+def _work_of(cell: CellEvidence) -> tuple[object, ...]:
+    return (cell.operation.id, cell.placement.id, cell.cell.load, cell.cell.kind)

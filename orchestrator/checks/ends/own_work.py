@@ -85,8 +85,7 @@ def judge(cell: CellEvidence, run: RunEvidence) -> Finding | None:
     findings = []
     if not cell.is_open_loop and any(part.load.concurrency == 1 for trial in cell.trials for part in trial.parts):
         findings.append(_alone_in_flight(cell, run))
-    others = [other for other in run.cells if other is not cell and other.cell.setting == cell.cell.setting]
-    is_wrong = is_of_the_stack(_entering(cell), _MOST, [_entering(other) for other in others])
+    is_wrong = is_of_the_stack(_entering(cell), _MOST, [_entering(other) for other in run.beside(cell)])
     for trial in cell.trials:
         for part in trial.parts:
             if part.load.concurrency == 1:  # one of several processes: its work delays its own next request alone
@@ -239,9 +238,7 @@ def _typical(cell: CellEvidence) -> Pauses | None:
 def _beside(cell: CellEvidence, run: RunEvidence) -> Iterable[CellEvidence]:
     """The cells that differ from it in the stack alone, whose requester is in the same language as far as that is known."""
     language = contrasts.language_of_requester(run.plan.resolved, cell.stack.id)
-    for other in run.cells:
-        if other.stack.id == cell.stack.id or other.cell.setting != cell.cell.setting:
-            continue
+    for other in run.beside(cell):
         if contrasts.language_of_requester(run.plan.resolved, other.stack.id) == language:
             yield other
 
