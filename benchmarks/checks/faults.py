@@ -325,13 +325,6 @@ FAULTS: tuple[Fault, ...] = (
         planned=plans.short,
     ),
     Fault(
-        check="trial modes",
-        what="two groups of trials {} apart, 10 blocks",
-        sizes=(0.05, 0.1, 0.15, 0.2, 0.3, 0.5),
-        inject=to.two_speeds,
-        planned=plans.ten_blocks,
-    ),
-    Fault(
         check="codec size",
         what="{} of the payload not carried",
         sizes=(0.005, 0.01, 0.02, 0.05, 0.1, 0.5),

@@ -259,12 +259,6 @@ def scatter_trials(draft: Draft, size: float, rng: np.random.Generator) -> None:
     _stretch(draft, float(np.exp(rng.normal(0, size))))
 
 
-def two_speeds(draft: Draft, size: float, rng: np.random.Generator) -> None:
-    """Make half of the trials slow from beginning to end."""
-    if rng.random() < 0.5:
-        _stretch(draft, 1 + size)
-
-
 def carry_less(draft: Draft, size: float, _rng: np.random.Generator) -> None:
     """Let bodies be smaller than their payload."""
     for name in ("bytes_sent", "bytes_received"):

@@ -8,7 +8,7 @@ from dataclasses import replace
 from orchestrator import quantities
 from orchestrator.checks.base import Check, Finding, gravity
 from orchestrator.checks.ends import control, cpu_time, own_work, referee, responder_core, together
-from orchestrator.checks.latency import alike, between_trials, bimodal, modes, noise, steady_state, tail
+from orchestrator.checks.latency import alike, between_trials, modes, noise, steady_state, tail
 from orchestrator.checks.load import event_stream, flight, in_flight, mix, offered_load, order, ramp
 from orchestrator.checks.network import clocks, connections, floor, goodput, packets, round_trips, stamps
 from orchestrator.checks.replies import codec_size, completeness, reply
@@ -43,7 +43,6 @@ CHECKS: tuple[Check, ...] = (
     packets.CHECK,
     clocks.CHECK,
     *between_trials.CHECKS,
-    bimodal.CHECK,
     codec_size.CHECK,
     control.CHECK,
     referee.CHECK,

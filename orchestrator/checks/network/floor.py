@@ -26,9 +26,6 @@ connection bounds it once, as the task opens one for all its calls. Each of its 
 A ping or an exchange was measured beside the calls and may have been disturbed where they were not: below these a cell fails
 where most of its trials are, and warns otherwise.
 
-What a client library says of TCP's, TLS's and QUIC's handshakes is held against the same bounds, and on a connection for
-each request against the requests that they are a part of: a warning, as no latency rests on it.
-
 HTTP/3 has no sockets of TCP, so that ping and exchange remain, and the exchange of a body beyond TCP's initial window is no
 bound of it.
 
@@ -56,11 +53,6 @@ _ACTION = (
     "Do not publish this cell. Find out where the timer stops and who answers (raw timings are in samples/), then "
     "measure again."
 )
-_NO_HANDSHAKES = (
-    "Do not rely on the times of handshakes here, nor on round trips fitted to them; latencies are not affected."
-)
-_MOST_TOLD = 0.9  # of a trial's requests, for the median of their handshakes to be below that of the requests
-_ROUNDED = 0.02
 _ONE_SEGMENT_BYTES, _SAME_SIZE = 1_400, 0.01
 
 
@@ -144,8 +136,7 @@ def judge(cell: CellEvidence) -> Finding | None:
             findings += [
                 _finding(trial, took_ns, bound, is_far=is_far) for bound in of if not bound.is_no_pass(took_ns)
             ]
-    handshakes = [found for trial in cell.trials for part in trial.parts for found in _handshakes(cell, trial, part)]
-    if not findings and not handshakes:
+    if not findings:
         without = "socket round trip" if cell.is_external else "ping, socket round trip or tcp floor"
         ping = ", and who answers a ping to the address of a service that is not ours is not known"
         return Finding(
@@ -156,7 +147,7 @@ def judge(cell: CellEvidence) -> Finding | None:
     exact = [finding for finding in findings if finding.evidence["bound"].startswith(_MIN_RTT)]
     beside = [finding for finding in findings if not finding.evidence["bound"].startswith(_MIN_RTT)]
     findings = [*exact, *in_most(beside, len(cell.trials))]
-    return worst([*sorted(findings, key=lambda f: -f.evidence["shortfall"]), *handshakes])
+    return worst(sorted(findings, key=lambda f: -f.evidence["shortfall"]))
 
 
 def _of_mix(trial: TrialEvidence, part: Part, cell: CellEvidence, place: int, fastest: Fastest) -> list[_Bound]:
@@ -208,44 +199,6 @@ def _bounds(
             # Of an operation that is asked by those it is made of, the exchange has the bodies of all of them.
             is_of_each_call=cell.cell.connection == "reuse" and not is_in_pieces(cell.cell.factors),
         )
-
-
-def _handshakes(cell: CellEvidence, trial: TrialEvidence, part: Part) -> Iterator[Finding]:
-    """The medians that cannot be: each handshake takes a round trip, and no longer than the request that waits for it."""
-    told = part.done.opening
-    if told is None:
-        return
-    bounds = [bound for bound in _bounds(trial, part, cell) if bound.name != _EXCHANGE and bound.why_not is None]
-    secure = "QUIC" if cell.cell.is_over_quic else "TLS"
-    for protocol, took_s in (("TCP", told.connect_s), (secure, told.tls_s)):
-        if took_s is None:
-            continue
-        took_ns = took_s * 1e9
-        said = f"By the client library's word {protocol}'s handshakes took {quantities.ns(took_ns)} (median)"
-        evidence = {"trial": trial.record.index, "handshake": protocol, "median_ms": took_s * 1e3}
-        for bound in bounds:
-            if took_ns < bound.least_ns - bound.uncertain_ns:
-                yield Finding(
-                    verdict="warn",
-                    evidence={**evidence, "bound": bound.name, "bound_ms": bound.least_ns / 1e6},
-                    weight=1 - took_ns / bound.least_ns,
-                    explanation=f"{said}, less than the {bound.name} of {quantities.ns(bound.least_ns)}: impossible.",
-                    action=_NO_HANDSHAKES,
-                )
-        summary = trial.summary
-        if summary is None or summary.median is None or summary.errors or len(trial.parts) > 1:
-            continue
-        is_part = cell.cell.connection == "per-request" and told.connections >= _MOST_TOLD * summary.n
-        if is_part and took_s * 1e3 > (1 + _ROUNDED) * summary.median:
-            yield Finding(
-                verdict="warn",
-                evidence={**evidence, "latency_ms": summary.median},
-                weight=took_s * 1e3 / summary.median,
-                explanation=(
-                    f"{said}, longer than the requests that waited for them ({quantities.ms(summary.median)}): impossible."
-                ),
-                action=_NO_HANDSHAKES,
-            )
 
 
 def _disagreement(readings: Sequence[BaselineReading]) -> float:
