@@ -224,10 +224,9 @@ def remarks(run: RunEvidence) -> Iterator[str]:
     own = _by_value(apart).get(BY_NAME[CONGESTION].default, [])
     if other := sorted(ends for ends in _told(own) if any(end not in ("", USUAL) for end in ends)):
         yield (
-            f"TCP's congestion control was {quantities.listed(list(map(_words, other)))}, and not {USUAL} at both ends, "
-            "where no"
-            f" cell asked for one: it is the hosts' own. `{CONGESTION}: {USUAL}` asks for it, where their"
-            " kernel has it."
+            f"TCP's congestion control was {quantities.listed(list(map(_words, other)))}, and not {USUAL} at both "
+            f"ends, where no cell asked for one: it is the hosts' own. `{CONGESTION}: {USUAL}` asks for it, where "
+            "their kernel has it."
         )
     for value, cells in _by_value(run.cells).items():
         unlike = sorted(ends for ends in _told(cells) if any(end not in ("", value) for end in ends))

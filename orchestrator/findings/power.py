@@ -264,6 +264,5 @@ def _sentence(repeats: int, spread: str, least: float | None, tie_within: float 
     )
     return (
         f"{repeats} repeats find a difference in medians of {quantities.difference(least)} or more four times in "
-        f"five{smaller}; "
-        f"{goal} {spread}."
+        f"five{smaller}; {goal} {spread}."
     )

@@ -99,9 +99,8 @@ def _finding(cell: CellEvidence, trial: TrialEvidence, windows: Sequence[tuple[P
             verdict="fail",
             evidence=evidence | {"host": worst_of, "early_s": early[worst_of] / 1e9},
             weight=2.0,
-            explanation=f"In {trial.called} the requester on {worst_of} sent requests {quantities.ns(early[worst_of])} "
-            "before it"
-            " was told to: requesters did not begin together.",
+            explanation=f"In {trial.called} the requester on {worst_of} sent requests "
+            f"{quantities.ns(early[worst_of])} before it was told to: requesters did not begin together.",
             action="Find out why it did not wait for `measure`, or whose stamps its record holds.",
         )
     return _judged(cell, trial, known, longest_ns, evidence)

@@ -149,9 +149,8 @@ def _jumps(courses: Sequence[tuple[TrialEvidence, Course]]) -> list[Finding]:
             verdict="warn",
             evidence={"trial": trial.record.index, "jump": exp(seen.jump) - 1, "at": seen.at, "trials": len(jumps)},
             weight=abs(seen.jump),
-            explanation=f"Latency {_changes(exp(seen.jump))} after {quantities.percent(seen.at)} of {trial.called}, and "
-            "stays "
-            f"there; {len(jumps)} of {len(courses)} trials jump.",
+            explanation=f"Latency {_changes(exp(seen.jump))} after {quantities.percent(seen.at)} of {trial.called}, "
+            f"and stays there; {len(jumps)} of {len(courses)} trials jump.",
             action="Lengthen the warm-up (`warmup`) until this disappears.",
         )
     ]

@@ -118,9 +118,8 @@ def _disagreement(trial: TrialEvidence, part: Part, seen: Seen) -> Finding:
     least_ns = _FASTEST * (done.min_rtt_us or 0.0) * 1e3
     if seen.delivery_ns is not None and 0 <= seen.delivery_ns < least_ns:
         troubles.append(
-            f"half of the events came within {quantities.ns(seen.delivery_ns)} of being sent, and TCP's own round trip "
-            "takes "
-            f"{quantities.ns(least_ns / _FASTEST)}: they were stamped later than they were sent"
+            f"half of the events came within {quantities.ns(seen.delivery_ns)} of being sent, and TCP's own round "
+            f"trip takes {quantities.ns(least_ns / _FASTEST)}: they were stamped later than they were sent"
         )
     evidence = {"trial": trial.record.index, "rows": seen.rows, **counts.__dict__}
     if troubles:
@@ -160,9 +159,8 @@ def _of_trial(trial: TrialEvidence, stream: StreamTrial) -> Iterator[Finding]:
             verdict="warn",
             evidence={**evidence, "unended": dict(stream.unended)},
             weight=0.5,
-            explanation=f"In {trial.called} {quantities.count(sum(stream.unended.values()), 'stream')} did not end as a "
-            "stream "
-            f"does: {ended}.",
+            explanation=f"In {trial.called} {quantities.count(sum(stream.unended.values()), 'stream')} did not end "
+            f"as a stream does: {ended}.",
             action="Find out why: what is missing of these streams counts as dropped.",
         )
 
@@ -197,8 +195,7 @@ def _of_stamps(trial: TrialEvidence, stream: StreamTrial, evidence: dict[str, An
             evidence={**evidence, "early": stream.early},
             weight=0.9,
             explanation=f"In {trial.called} {quantities.count(stream.early, 'event was', 'events were')} sent before "
-            "being due: "
-            "the load was not the planned one, or the events are of an earlier subscription.",
+            "being due: the load was not the planned one, or the events are of an earlier subscription.",
             action="Let the sender wait until an event is due, and stamp it then (protos/process.md, Streams).",
         )
     if stream.is_contradictory:
@@ -225,9 +222,8 @@ def _of_stamps(trial: TrialEvidence, stream: StreamTrial, evidence: dict[str, An
             verdict="fail",
             evidence={**evidence, "late_most_ns": seen},
             weight=0.8,
-            explanation=f"In {trial.called} the sender says that no event was more than {quantities.ns(said)} late; by "
-            "its own "
-            f"stamps one was {quantities.ns(seen)} late.",
+            explanation=f"In {trial.called} the sender says that no event was more than {quantities.ns(said)} late; "
+            f"by its own stamps one was {quantities.ns(seen)} late.",
             action="Find out what the sender counts: its lateness is in no delivery, so its word on it must hold.",
         )
 

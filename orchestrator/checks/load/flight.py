@@ -217,9 +217,8 @@ def _cut_short(follows: list[float], typical: float) -> Finding:
             "stops_at": share,
         },
         weight=typical,
-        explanation=f"Pauses between requests grow with the latency before them, by {quantities.percent(typical)} of it: "
-        "the "
-        f"clock stops at about {quantities.percent(share)} of the wait.",
+        explanation=f"Pauses between requests grow with the latency before them, by {quantities.percent(typical)} of "
+        f"it: the clock stops at about {quantities.percent(share)} of the wait.",
         action="Check where the timer stops: what a latency leaves out appears in the pause after it.",
     )
 

@@ -94,9 +94,8 @@ def _cold(cell: CellEvidence) -> Iterator[Finding]:
         evidence={"policy": "reuse", "first_over_median": ratio, "chance": chance, "trials": len(firsts)},
         explanation=(
             f"Nothing was warmed up, and in {quantities.count(len(firsts), 'trial')} the first request takes "
-            f"{quantities.factor(ratio)} times the median: the opening of its connection, or what is done once, may stand "
-            "in "
-            "it. A mean has it in it."
+            f"{quantities.factor(ratio)} times the median: the opening of its connection, or what is done once, may "
+            "stand in it. A mean has it in it."
         ),
         action="Give `warmup`, and read medians.",
     )
@@ -231,8 +230,7 @@ def _reuse(cell: CellEvidence, trial: TrialEvidence, part: Part, seen: Carried) 
             weight=unused,
             explanation=(
                 f"{quantities.count(requests, 'request')} used {quantities.count(seen.used, 'connection')} of the "
-                f"{declared:,} "
-                "declared."
+                f"{declared:,} declared."
             ),
             action="Find out whether the client shares connections among its requests in flight.",
         )

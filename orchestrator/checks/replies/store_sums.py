@@ -48,9 +48,8 @@ def _unaccounted(times: StoreTimes, a_sample: str) -> str:
     if not (off := store_times.unaccounted(times)):
         return ""
     return (
-        f"The responder's handling took {quantities.ms(times.handling)} {a_sample}, and its parts (waiting, database, "
-        "service)"
-        f" add up to {quantities.percent(times.accounted)} of that: {off}."
+        f"The responder's handling took {quantities.ms(times.handling)} {a_sample}, and its parts (waiting, "
+        f"database, service) add up to {quantities.percent(times.accounted)} of that: {off}."
     )
 
 
