@@ -196,10 +196,10 @@ def settings(run: RunEvidence) -> dict[str, dict[str, Any]]:
 
 def _databases(run: RunEvidence) -> Iterator[tuple[str, str]]:
     """What, value: the databases that responders asked, with versions and the libraries that asked, by their word."""
-    told = [
+    databases = [
         trial.record.ready.settings for cell in run.cells for trial in cell.trials if trial.record.ready is not None
     ]
-    found = {" by ".join(each[name] for name in (STORE, DRIVER) if name in each) for each in told if STORE in each}
+    found = {" by ".join(each[name] for name in (STORE, DRIVER) if name in each) for each in databases if STORE in each}
     if found:
         yield "Databases", "; ".join(sorted(found))
 
@@ -236,11 +236,11 @@ def remarks(run: RunEvidence) -> Iterator[str]:
 
 
 def _by_value(cells: Iterable[CellEvidence]) -> dict[object, list[CellEvidence]]:
-    found: dict[object, list[CellEvidence]] = {}
+    by_value: dict[object, list[CellEvidence]] = {}
     for cell in cells:
         if cell.cell.kind != "codec":
-            found.setdefault(cell.cell.factors.get(CONGESTION, BY_NAME[CONGESTION].default), []).append(cell)
-    return found
+            by_value.setdefault(cell.cell.factors.get(CONGESTION, BY_NAME[CONGESTION].default), []).append(cell)
+    return by_value
 
 
 def _told(cells: Iterable[CellEvidence]) -> set[Ends]:

@@ -189,8 +189,8 @@ class Samples:
         if not self.rests.drawn:
             return np.full(index.size, self.rests.mean_ns, dtype=np.int64)
         drawn = np.asarray(self.rests.drawn, dtype=np.int64)
-        found: Nanoseconds = drawn[(self.rests.workers + index) % drawn.size]
-        return found
+        rests: Nanoseconds = drawn[(self.rests.workers + index) % drawn.size]
+        return rests
 
     @cached_property
     def places(self) -> Nanoseconds:
@@ -200,8 +200,8 @@ class Samples:
     @property
     def never_sent_places(self) -> Nanoseconds:
         """`places` of what was due and never sent."""
-        found: Nanoseconds = self._columns["parent"][self._never_sent]
-        return found
+        places: Nanoseconds = self._columns["parent"][self._never_sent]
+        return places
 
     @cached_property
     def connection(self) -> Nanoseconds:
@@ -236,8 +236,8 @@ class Samples:
     @cached_property
     def every_status(self) -> Nanoseconds:
         """`status` of all rows, warm-up included."""
-        found: Nanoseconds = self._columns["status"]
-        return found
+        status: Nanoseconds = self._columns["status"]
+        return status
 
     @cached_property
     def bytes_sent(self) -> Nanoseconds:

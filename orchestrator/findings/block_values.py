@@ -51,8 +51,8 @@ def by_block(trials: Iterable[TrialSummary], statistic: str) -> dict[int, float]
 
 def by_median(cell: CellSummary) -> tuple[int, float]:
     """A key to sort by: behind the medians the cells whose median is beyond the time-out, then those without a reply."""
-    of = cell.distribution
-    return (2, 0.0) if of is None else (1, 0.0) if of.median is None else (0, of.median)
+    distribution = cell.distribution
+    return (2, 0.0) if distribution is None else (1, 0.0) if distribution.median is None else (0, distribution.median)
 
 
 def by_schedule(sides: Sequence[CellSummary], statistic: str) -> Reason | None:

@@ -130,7 +130,7 @@ def unvaried(rankings: Sequence[Ranking], effects: Sequence[Effect]) -> tuple[st
 
 def limits(rankings: Sequence[Ranking]) -> dict[str, tuple[str, ...]]:
     """Return the labels of stacks by the end whose CPU is the limit at their load: `responder`, `requester` or `both`."""
-    found: dict[str, list[str]] = {}
+    by_limit: dict[str, list[str]] = {}
     cells = {cell: ranking.cells[cell] for ranking in rankings for cell in ranking.names}
     for cell in cells.values():
         is_loaded = cell.kind == "call" and (int(cell.factors.get("concurrency") or 1) > 1 or cell.factors.get("rate"))
@@ -140,5 +140,5 @@ def limits(rankings: Sequence[Ranking]) -> dict[str, tuple[str, ...]]:
             mean_of(responder_cpu(trial) for trial in cell.trials), mean_of(trial.cpu_share for trial in cell.trials)
         )
         if limit in ("responder", "requester", "both"):
-            found.setdefault(limit, []).append(cell.stack_label)
-    return {end: tuple(dict.fromkeys(labels)) for end, labels in found.items()}
+            by_limit.setdefault(limit, []).append(cell.stack_label)
+    return {end: tuple(dict.fromkeys(labels)) for end, labels in by_limit.items()}

@@ -103,7 +103,7 @@ def judge_support(cell: CellEvidence) -> Finding | None:
             action=f"Find out why {one}s fail: the table counts them by kind.",
         )
     if "p99" in hidden:
-        asked = (cell.cell.load.requests or 0) * cell.planned
+        planned = (cell.cell.load.requests or 0) * cell.planned
         return Finding(
             verdict="warn",
             evidence=evidence,
@@ -113,8 +113,8 @@ def judge_support(cell: CellEvidence) -> Finding | None:
                 f"fewer than {SUPPORT} lie beyond, so that percentile is not shown."
             ),
             action=(
-                f"Find out why only {n:,} of the planned {asked:,} requests were made."
-                if is_supported(asked, 0.99)
+                f"Find out why only {n:,} of the planned {planned:,} requests were made."
+                if is_supported(planned, 0.99)
                 else f"For p99, plan at least 1,000 {one}s per cell, over all its trials."
             ),
         )

@@ -171,12 +171,12 @@ def _short_warmups(cell: CellEvidence) -> list[Finding]:
     ]
     if not short:
         return []
-    trial, made = short[0]
+    trial, requests = short[0]
     return [
         Finding(
             verdict="warn",
-            evidence={"trial": trial, "made": made, "wanted": wanted, "trials": len(short)},
-            explanation=f"Warm-up ended after {made:,} of {quantities.count(wanted, 'request')}, at its time limit.",
+            evidence={"trial": trial, "made": requests, "wanted": wanted, "trials": len(short)},
+            explanation=f"Warm-up ended after {requests:,} of {quantities.count(wanted, 'request')}, at its time limit.",
             action="Raise `warmup.at_most`, or plan fewer warm-up requests.",
         )
     ]

@@ -1,36 +1,22 @@
 """floor: no reply can be faster than the network between the two ends.
 
-Three bounds, from the strictest to the loosest, and what each is worth:
+Three bounds, from the strictest to the loosest:
 
-* The kernel's own round trip of the measured sockets (TCP_INFO min_rtt). A reply acknowledges its request at the latest,
-  so every call takes at least as long as its own segment's round trip; delayed acknowledgements make single round trips
-  longer than the path, never the smallest one longer than the fastest call. Uncertain by its unit, 1 µs, and 5 %.
-* The fastest ping of the block. ICMP may take another path and another moment, and few pings find a minimum later than
-  many requests: uncertain by 10 %, by what the block's readings disagree, and by twice the distance from the fastest to
-  the middle ping. On loopback a ping is mostly the pinging program's own system calls: never more than half is believed.
-* The `tcp` exchange of the same bodies, which is a program too. An exchange that has to wake a sleeping CPU takes three
-  times as long as one that has not: on one machine a quarter of the fastest exchange is a bound, and where the two ends
-  are not pinned, or with several requests in flight, none is. Over a distance the network decides: uncertain by 10 %, by
-  what the block's readings disagree, and by twice the way from the fastest exchange to the middle one.
+* The kernel's own round trip of the measured sockets (TCP_INFO min_rtt): a reply acknowledges its request at the latest.
+  Uncertain by its unit, 1 µs, and 5 %.
+* The fastest ping of the block. ICMP may take another path and another moment: uncertain by 10 %, by what the block's
+  readings disagree, and by twice the distance from the fastest to the middle ping. On loopback a ping is mostly the pinging
+  program's own system calls: never more than half of it counts.
+* The `tcp` exchange of the same bodies. One that has to wake a sleeping CPU takes three times as long as one that has not:
+  on one machine a quarter of the fastest is a bound, and none where ends are not pinned or several requests are in flight.
+  Over a distance it is as uncertain as the ping. Beyond TCP's initial window it bounds only where a larger exchange has
+  opened the window of its kept connection; a call faster than an exchange that is no bound is shown as that.
 
-  Beyond TCP's initial window it bounds only where TCP itself does not limit it, which takes a kept connection whose window
-  a larger exchange has opened. How fast another one is depends on its own past (see `measure.baselines`); so a call that is
-  faster than an exchange which is no bound is shown as that, and never as "above the floor".
-
-Each operation of a mix is held to the exchange of as many bytes as its own bodies have; all of them together to ping and the
-kernel's round trip.
-
-A task of n calls takes n of each at least: n times the bound, and n times what that is uncertain by. An exchange on a new
-connection bounds it once, as the task opens one for all its calls. Each of its calls by itself is held to one bound, too.
-
-A ping or an exchange was measured beside the calls and may have been disturbed where they were not: below these a cell fails
-where most of its trials are, and warns otherwise.
-
-HTTP/3 has no sockets of TCP, so that ping and exchange remain, and the exchange of a body beyond TCP's initial window is no
-bound of it.
-
-Who answers a ping to the address of a responder that orch did not start is not known: no call passes by such a ping. On
-loopback this machine itself answers it, and it is left out. What remains is the sockets' own round trip.
+Each operation of a mix is held to the exchange of as many bytes, all of them together to ping and the kernel's round trip.
+A task of n calls takes n of each at least; each of its calls by itself is held to one bound, too. Ping and exchange may
+have been disturbed where the calls were not: below these a cell fails where most of its trials are, and warns otherwise.
+HTTP/3 has no sockets of TCP: ping remains, and the exchange of a body within TCP's initial window. Who answers a ping to
+a responder that orch did not start is not known: no call passes by such a ping.
 """
 
 from __future__ import annotations
@@ -113,8 +99,8 @@ def observe(samples: Samples) -> Fastest:
         return Fastest(took_ns=took_ns)
     places, bodies = samples.places[samples.ok], {}
     for place in map(int, np.unique(places)):
-        of = np.flatnonzero(places == place)
-        quickest = of[np.argmin(samples.call_ns[of])]
+        rows = np.flatnonzero(places == place)
+        quickest = rows[np.argmin(samples.call_ns[rows])]
         took_ns[place] = int(samples.call_ns[quickest])
         bodies[place] = int(samples.bytes_sent[quickest]), int(samples.bytes_received[quickest])
     return Fastest(took_ns=took_ns, bodies=bodies)
@@ -128,13 +114,13 @@ def judge(cell: CellEvidence) -> Finding | None:
         bounds = list(_bounds(trial, part, cell))
         for place, took_ns in fastest.took_ns.items():
             if cell.operation.mix:
-                of = _of_mix(trial, part, cell, place, fastest)
+                applying = _of_mix(trial, part, cell, place, fastest)
             elif place:
-                of = [b.of_part(place) for b in bounds if b.is_of_each_call]
+                applying = [b.of_part(place) for b in bounds if b.is_of_each_call]
             else:
-                of = [b.of_task(cell.cell.in_a_row) for b in bounds]
+                applying = [b.of_task(cell.cell.in_a_row) for b in bounds]
             findings += [
-                _finding(trial, took_ns, bound, is_far=is_far) for bound in of if not bound.is_no_pass(took_ns)
+                _finding(trial, took_ns, bound, is_far=is_far) for bound in applying if not bound.is_no_pass(took_ns)
             ]
     if not findings:
         without = "socket round trip" if cell.is_external else "ping, socket round trip or tcp floor"

@@ -82,7 +82,7 @@ def judge(cell: CellEvidence) -> Finding | None:
             )
         counted = quantities.count(rows.rows, quantities.OF_SAMPLE[cell.cell.kind])
         findings.append(_finding(troubles, evidence, f"{counted}, each recorded once."))
-    findings += [found for trial in cell.trials if (found := _lost_requesters(cell, trial))]
+    findings += [finding for trial in cell.trials if (finding := _lost_requesters(cell, trial))]
     if cell.cell.kind != "codec":  # it has nobody who answers
         findings += [_answered(cell, trial) for trial in cell.trials]
     findings += store_sums.findings(cell)
@@ -96,9 +96,9 @@ def _of_stream(cell: CellEvidence) -> Finding | None:
     findings = store_sums.findings(cell)
     if cell.failed or sum(1 for trial in cell.trials if trial.summary) < cell.planned:
         findings.append(_missing_trials(cell))
-    made = quantities.count(len(cell.trials), "trial")
+    trials = quantities.count(len(cell.trials), "trial")
     return worst(findings) or Finding(
-        verdict="pass", evidence={"trials": len(cell.trials)}, explanation=f"{made}, each with events of its own."
+        verdict="pass", evidence={"trials": len(cell.trials)}, explanation=f"{trials}, each with events of its own."
     )
 
 
@@ -158,12 +158,16 @@ def _lost_requesters(cell: CellEvidence, trial: TrialEvidence) -> Finding | None
     Every host has all processes, as many hosts as were declared: by them it is decided whose stamps have one clock.
     """
     processes = processes_of(cell.cell.factors)
-    told = trial.record.requesters
-    kept = {(of.host, of.process) for of in told if of.samples and of.process in range(processes)}
+    requesters = trial.record.requesters
+    kept = {
+        (requester.host, requester.process)
+        for requester in requesters
+        if requester.samples and requester.process in range(processes)
+    }
     hosts, declared = len({host for host, _ in kept}), cell.requesters // processes
-    if len(kept) == len(told) == cell.requesters and hosts == declared:
+    if len(kept) == len(requesters) == cell.requesters and hosts == declared:
         return None
-    more = [] if len(told) == cell.requesters else [f"{len(told)} are told of"]
+    more = [] if len(requesters) == cell.requesters else [f"{len(requesters)} are told of"]
     more += [] if hosts in (0, declared) else [f"they ran on {quantities.count(hosts, 'host')}, not {declared}"]
     return Finding(
         verdict="fail",

@@ -20,12 +20,12 @@ _ACTION = "Do not read where the responder's time goes; its latencies are not to
 
 def findings(cell: CellEvidence) -> list[Finding]:
     """A finding for each trial whose sums cannot be; none where the responder tells of no store."""
-    told = [(trial, times) for trial in cell.trials if (times := store_times.of_trial(trial.record)) is not None]
+    trials = [(trial, times) for trial in cell.trials if (times := store_times.of_trial(trial.record)) is not None]
     # A machine that stops the responder for a moment between two of its stamps does so in a trial, and not in most.
     a_sample = "an event" if cell.cell.kind == "stream" else "a request"
-    off = [_finding(trial, times, text) for trial, times in told if (text := _unaccounted(times, a_sample))]
-    found = off if 2 * len(off) > len(told) else []
-    return found + (list(_storeless(cell.trials)) if cell.cell.factors.get(STORE) in (SQLITE, POSTGRESQL) else [])
+    off = [_finding(trial, times, text) for trial, times in trials if (text := _unaccounted(times, a_sample))]
+    results = off if 2 * len(off) > len(trials) else []
+    return results + (list(_storeless(cell.trials)) if cell.cell.factors.get(STORE) in (SQLITE, POSTGRESQL) else [])
 
 
 def _storeless(trials: Sequence[TrialEvidence]) -> Iterator[Finding]:
