@@ -154,22 +154,6 @@ FAULTS: tuple[Fault, ...] = (
         planned=plans.mixed,
     ),
     Fault(
-        check="order",
-        what="{} of five blocks made in another order",
-        sizes=(1, 2, 3, 5),
-        percent=False,
-        inject=to.turn_blocks_round,
-        found="fail",
-    ),
-    Fault(
-        check="order",
-        what="the same order in {} of ten blocks",
-        sizes=(2, 4, 6, 8, 10),
-        percent=False,
-        inject=to.nothing,
-        planned=plans.fixed_orders,
-    ),
-    Fault(
         check="reply",
         what="{} of 1,000 replies not verified",
         sizes=(1, 2, 5, 10),

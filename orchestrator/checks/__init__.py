@@ -9,7 +9,7 @@ from orchestrator import quantities
 from orchestrator.checks.base import Check, Finding, gravity
 from orchestrator.checks.ends import control, cpu_time, own_work, referee, responder_core, together
 from orchestrator.checks.latency import alike, between_trials, modes, noise, steady_state, tail
-from orchestrator.checks.load import event_stream, flight, in_flight, mix, offered_load, order, ramp
+from orchestrator.checks.load import event_stream, flight, in_flight, mix, offered_load, ramp
 from orchestrator.checks.network import clocks, connections, floor, goodput, packets, round_trips, stamps
 from orchestrator.checks.replies import codec_size, completeness, reply
 from orchestrator.evidence.run_evidence import RunEvidence
@@ -25,7 +25,6 @@ CHECKS: tuple[Check, ...] = (
     flight.CHECK,
     ramp.CHECK,
     completeness.CHECK,
-    order.CHECK,
     mix.CHECK,
     reply.CHECK,
     event_stream.CHECK,

@@ -8,8 +8,7 @@ from itertools import combinations
 from math import log
 
 from orchestrator.experiment.model.factor import Value
-from orchestrator.experiment.model.factors import BY_NAME, OF_THE_CALL, STACK
-from orchestrator.experiment.plan.contrasts import PROTOCOL
+from orchestrator.experiment.model.factors import BY_NAME, OF_THE_CALL
 from orchestrator.findings.block_values import by_block
 from orchestrator.findings.ranking import Ranking
 from orchestrator.findings.summary import CellSummary
@@ -111,21 +110,6 @@ def greatest(effects: Sequence[Effect], rankings: Sequence[Ranking]) -> tuple[Ef
 def _widest(ranking: Ranking) -> float | None:
     tiers = ranking.tiers
     return ranking.gap(tiers[0].cells[0], tiers[-1].cells[-1]) if tiers else None
-
-
-def unvaried(rankings: Sequence[Ranking], effects: Sequence[Effect]) -> tuple[str, ...]:
-    """Return the parts besides the protocol in which compared stacks differ, and whose effect the run did not measure."""
-    measured = {part for effect in effects for part in _PART_OF.get(effect.factor, ())}
-    return tuple(
-        dict.fromkeys(
-            part
-            for ranking in rankings
-            if ranking.factor == STACK
-            for member in ranking.members
-            for part in (*member.differs_in, *member.may_differ_in)
-            if part not in PROTOCOL and part not in measured
-        )
-    )
 
 
 def limits(rankings: Sequence[Ranking]) -> dict[str, tuple[str, ...]]:

@@ -70,7 +70,7 @@ def _finding(control: CellEvidence, twin: CellEvidence) -> Finding:
             evidence=evidence,
             weight=weight,
             explanation=f"The reference differs from itself by {differs}, beyond chance.",
-            action="See `order` and `noise` for the cause, or raise `repeats`: "
+            action="See `noise` for the cause, or raise `repeats`: "
             "differences no larger than this one are not resolved.",
         )
     return Finding(

@@ -57,7 +57,6 @@ class Rested:
     """
 
     requests: int
-    late_median_ns: float
     late_mean_ns: float
     cycle_ns: float
     early: int
@@ -98,7 +97,6 @@ def _rested(samples: Samples) -> Rested:
     short, shortest_ns = cut_rests(samples)
     return Rested(
         requests=samples.measured,
-        late_median_ns=float(np.median(late)),
         late_mean_ns=float(late.mean()),
         cycle_ns=samples.span_ns * samples.in_flight / samples.measured,
         early=int((late < 0).sum()),
