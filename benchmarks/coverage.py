@@ -22,7 +22,6 @@ import numpy as np
 import numpy.typing as npt
 
 from benchmarks.simulated import print_tables
-from orchestrator.checks.latency.bimodal import find_modes
 from orchestrator.experiment.plan.plan import Cell, Limits, Operation, Placement, Plan, PlannedTrial, Stack
 from orchestrator.experiment.plan.schedule import schedule
 from orchestrator.findings.compare import compare_cells
@@ -38,7 +37,6 @@ BLOCK_SD, TRIAL_SD = 0.05, 0.02
 BLOCKS, STACKS = (3, 5, 10), (2, 3, 6, 10)
 SEVERAL = ((2, 8, 3), (2, 8, 5), (2, 8, 10), (6, 8, 5))  # stacks, settings, blocks
 SLOWER = 1.2
-MODES_RUNS = 300
 
 
 def quiet(_rng: np.random.Generator, blocks: int, positions: int) -> Logs:
@@ -117,20 +115,6 @@ def _runs(
             trials = order(plan.cells, blocks, run)
             cells = measured(plan, trials, noise(rng, blocks, stacks), ratios, rng)
             yield [c for c in compare_cells(plan, cells) if c.statistic == "median"]
-
-
-def warned(noise: Noise, *, stacks: int, blocks: int, runs: int, seed: int = 1) -> float:
-    """The share of runs in which the check `trial modes` finds two groups of trials."""
-    rng = np.random.default_rng([seed, stacks, blocks])
-    plan = plan_of(stacks, blocks)
-    ratios = {cell.id: 1.0 for cell in plan.cells}
-    found = 0
-    for run in range(runs):
-        trials = schedule(plan.cells, blocks, run)
-        cells = measured(plan, trials, noise(rng, blocks, stacks), ratios, rng)
-        medians = [[trial.median for trial in sorted(cell.trials, key=lambda t: t.block)] for cell in cells]
-        found += find_modes([np.log(medians)]).are_there()
-    return found / runs
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -265,18 +249,17 @@ def _cell(cell: Cell, trials: tuple[TrialSummary, ...]) -> CellSummary:
 
 def table(runs: int, seed: int) -> Iterator[str]:
     """The lines of the table, in Markdown."""
-    yield "| noise | stacks | blocks | coverage | false winners | slower one found | `trial modes` warns |"
-    yield "| --- | ---: | ---: | ---: | ---: | ---: | ---: |"
+    yield "| noise | stacks | blocks | coverage | false winners | slower one found |"
+    yield "| --- | ---: | ---: | ---: | ---: | ---: |"
     for name, noise in NOISES.items():
         for stacks in STACKS:
             for blocks in BLOCKS:
                 size = {"stacks": stacks, "blocks": blocks, "seed": seed}
                 old = simulate(noise, runs=runs, before=True, **size)
                 new = simulate(noise, runs=runs, **size)
-                modes = warned(noise, runs=min(runs, MODES_RUNS), **size)
                 pairs = [(getattr(old, key), getattr(new, key)) for key in ("coverage", "false_winners", "found")]
                 shares = [f"{100 * a:.1f} → {100 * b:.1f} %" for a, b in pairs]
-                yield f"| {name} | {stacks} | {blocks} | {' | '.join(shares)} | {100 * modes:.1f} % |"
+                yield f"| {name} | {stacks} | {blocks} | {' | '.join(shares)} |"
 
 
 def winners_table(runs: int, seed: int) -> Iterator[str]:

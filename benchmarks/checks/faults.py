@@ -154,22 +154,6 @@ FAULTS: tuple[Fault, ...] = (
         planned=plans.mixed,
     ),
     Fault(
-        check="order",
-        what="{} of five blocks made in another order",
-        sizes=(1, 2, 3, 5),
-        percent=False,
-        inject=to.turn_blocks_round,
-        found="fail",
-    ),
-    Fault(
-        check="order",
-        what="the same order in {} of ten blocks",
-        sizes=(2, 4, 6, 8, 10),
-        percent=False,
-        inject=to.nothing,
-        planned=plans.fixed_orders,
-    ),
-    Fault(
         check="reply",
         what="{} of 1,000 replies not verified",
         sizes=(1, 2, 5, 10),
@@ -323,13 +307,6 @@ FAULTS: tuple[Fault, ...] = (
         sizes=(0.0, 0.005, 0.01, 0.05, 0.1, 0.5),
         inject=to.nothing,
         planned=plans.short,
-    ),
-    Fault(
-        check="trial modes",
-        what="two groups of trials {} apart, 10 blocks",
-        sizes=(0.05, 0.1, 0.15, 0.2, 0.3, 0.5),
-        inject=to.two_speeds,
-        planned=plans.ten_blocks,
     ),
     Fault(
         check="codec size",

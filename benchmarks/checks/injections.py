@@ -8,7 +8,7 @@ from benchmarks.checks.realistic import FAR
 from orchestrator.questions.streams.observe import due
 from services.python.contract.lines import STATUSES
 from tests.support.event_runs import EVENT, without
-from tests.support.runs import BOOT_NS, Draft, S
+from tests.support.runs import Draft
 
 
 def _latency(draft: Draft) -> np.ndarray:
@@ -259,12 +259,6 @@ def scatter_trials(draft: Draft, size: float, rng: np.random.Generator) -> None:
     _stretch(draft, float(np.exp(rng.normal(0, size))))
 
 
-def two_speeds(draft: Draft, size: float, rng: np.random.Generator) -> None:
-    """Make half of the trials slow from beginning to end."""
-    if rng.random() < 0.5:
-        _stretch(draft, 1 + size)
-
-
 def carry_less(draft: Draft, size: float, _rng: np.random.Generator) -> None:
     """Let bodies be smaller than their payload."""
     for name in ("bytes_sent", "bytes_received"):
@@ -315,19 +309,6 @@ def decode_late(draft: Draft, size: float, _rng: np.random.Generator) -> None:
     late = (latency * size).astype(np.int64)
     draft.columns["received_ns"] = draft.columns["received_ns"] - late
     draft.done["paused_s"] += float(late[_measured(draft)].sum()) / 1e9
-
-
-def turn_blocks_round(draft: Draft, size: float, _rng: np.random.Generator) -> None:
-    """Make the trials of so many blocks from the last to the first."""
-    if draft.block >= size:
-        return
-    mirror = 2 * BOOT_NS + 10_000 * S
-    later = mirror - 2 * draft.done["anchor"]["monotonic_ns"]
-    for name in ("sent_ns", "intended_ns", "received_ns"):
-        draft.columns[name] = draft.columns[name] + later
-    draft.done["begin_ns"] += later
-    for name in ("anchor", "anchor_end"):
-        draft.done[name]["monotonic_ns"] += later
 
 
 def nothing(_draft: Draft, _size: float, _rng: np.random.Generator) -> None:

@@ -97,16 +97,6 @@ def two_requesters(_size: float) -> dict[str, Any]:
     return {"requesters": 2}
 
 
-def fixed_orders(size: float) -> dict[str, Any]:
-    """Ten blocks, so many of them in one order."""
-    return {"blocks": 10, "fixed": round(size)}
-
-
-def ten_blocks(_size: float) -> dict[str, Any]:
-    """Ten blocks."""
-    return {"blocks": 10}
-
-
 def mixed(_size: float) -> dict[str, Any]:
     """Four requests in five of one operation, one of another."""
     return {"operation": MIX}

@@ -177,7 +177,7 @@ def _extreme(test: Lowest | Highest, file: AuditFile) -> _Outcome:
     if len(values) == 1:
         return "undetermined", EXTREME, f"{arithmetic}: no other row was measured alike"
     own = column_bounds(named, file, test.statistic)
-    others = [found for r in rows if r is not named and (found := column_bounds(r, file, test.statistic))]
+    others = [bounds for r in rows if r is not named and (bounds := column_bounds(r, file, test.statistic))]
     best = ranked[0][1]
     if values[test.row] == best and [v for _, v in ranked].count(best) == 1:
         return "supported", EXTREME, arithmetic

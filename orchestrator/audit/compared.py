@@ -52,13 +52,13 @@ def _pair(test: Faster | Slower, left: Row, right: Row, file: AuditFile) -> tupl
     if a is None or b is None or None in around:
         lacking = [f"{r.name} ({r.missing})" if r.missing else r.name for r, v in ((left, a), (right, b)) if v is None]
         return "undetermined", f"no {test.statistic} is published for {', '.join(lacking)}"
-    one, two = (found or Bounds(0, math.inf) for found in around)
+    one, two = (bounds or Bounds(0, math.inf) for bounds in around)
     if not (a and b and one.low and two.low):
         return "undetermined", f"{left.name} {a:g} against {right.name} {b:g}: too few digits to compare"
     readings = _readings(test, a, b)
-    said = ", ".join(_in_words(value, name) for name, value in readings.items())
+    changes = ", ".join(_in_words(value, name) for name, value in readings.items())
     unit = {"throughput_per_s": "/s", "cv": ""}.get(test.statistic, " ms")
-    text = f"{left.name} {a:g}{unit} against {right.name} {b:g}{unit}: {said}"
+    text = f"{left.name} {a:g}{unit} against {right.name} {b:g}{unit}: {changes}"
     # Where each figure lies at the end of its rounding that favours the other one, and the reverse.
     corners = [_readings(test, x, y) for x, y in ((one.low, two.high), (one.high, two.low))]
     ranges = {name: (min(c[name] for c in corners), max(c[name] for c in corners)) for name in readings}
@@ -89,7 +89,7 @@ def _percent(
     if any(value > 0 and wide[0] <= value <= wide[1] for value in readings.values()):
         return "supported", text
     exact = (max(low - half_digit(low), 1e-9), high + half_digit(high))
-    if any(overlap(found, exact) for found in ranges.values()):
+    if any(overlap(interval, exact) for interval in ranges.values()):
         return "undetermined", f"{text}; the published digits allow the claim"
     return "contradicted", text
 

@@ -78,7 +78,7 @@ def below_the_ping(row: Row, file: AuditFile) -> Assessment | None:
     fastest = next(n for n in ("min", "p10", "p25", "median", "mean", *reversed(_TYPICAL)) if n in lower | upper)
     value = row.value(fastest) or 0.0
     arithmetic = f"{fastest} {value:g} ms / ping {place.ping_ms:g} ms = {value / place.ping_ms:.3g}"
-    under = [n for n, found in upper.items() if found.high < least]
+    under = [n for n, figure in upper.items() if figure.high < least]
     if under:
         typical = next((n for n in ("median", "mean") if n in under), under[-1])
         words = f"{typical} {row.value(typical):g} ms is below ping; {arithmetic}"
@@ -88,7 +88,7 @@ def below_the_ping(row: Row, file: AuditFile) -> Assessment | None:
         if why := _never_went_there(row, file):
             return about(row, BELOW_PING, "undetermined", f"{words}: {why}")
         return about(row, BELOW_PING, "impossible", words)
-    if any(found.high < least for found in lower.values()):
+    if any(figure.high < least for figure in lower.values()):
         return about(row, BELOW_PING, "undetermined", f"{arithmetic}: the ping's own minimum is not published")
     return about(row, BELOW_PING, "supported", arithmetic)
 
@@ -205,10 +205,10 @@ def goodput(row: Row, file: AuditFile) -> Assessment | None:
     typical = next((n for n in ("median", "mean", *reversed(_TYPICAL)) if bounds(row, file, n)), None)
     if not size or not caps or row.measures == "gap" or typical is None or (row.batch or 1) > 1:
         return None
-    value, found = row.value(typical), bounds(row, file, typical)
-    if not value or found is None:
+    value, possible = row.value(typical), bounds(row, file, typical)
+    if not value or possible is None:
         return None
-    mbit, surely = size * 8 / value / 1000, size * 8 / found.high / 1000
+    mbit, surely = size * 8 / value / 1000, size * 8 / possible.high / 1000
     name, cap = min(caps.items(), key=lambda item: item[1])
     arithmetic = f"{size:,} bytes in {value:g} ms = {mbit:,.0f} Mbit/s; {name} carries {cap:,.0f} Mbit/s"
     if surely > cap * 1.05 and (why := _fewer_bytes(row, file)):

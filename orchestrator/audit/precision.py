@@ -124,7 +124,7 @@ def mean_bounds(row: Row, file: AuditFile) -> Bounds:
     Between two neighbouring figures lies a known share of all requests, each no less than the lower and no more than the
     upper one.
     """
-    at = {name: found for name in LADDER if name not in blanks(row) and (found := bounds(row, file, name))}
+    at = {name: possible for name in LADDER if name not in blanks(row) and (possible := bounds(row, file, name))}
     known = [(share, at[name]) for name, share in SHARES.items() if name in at]
     lowest, highest = at.get("min"), at.get("max")
     steps = [(0.0, lowest or Bounds(0.0, 0.0)), *known, (1.0, highest or Bounds(0.0, math.inf))]

@@ -108,10 +108,10 @@ def spread(row: Row, file: AuditFile) -> Assessment | None:
         if value is not None and row.samples and name not in blanks(row):
             forced[name] = (abs(value - row.mean) - half_digit(value)) / math.sqrt(row.samples) * 0.98
     for name, share in SHARES.items():
-        found = bounds(row, file, name)
-        if found and name not in blanks(row) and (row.samples or 1_000) * min(share, 1 - share) >= 10:
-            up = (found.low - row.mean) * math.sqrt((1 - share) / share)
-            down = (row.mean - found.high) * math.sqrt(share / (1 - share))
+        possible = bounds(row, file, name)
+        if possible and name not in blanks(row) and (row.samples or 1_000) * min(share, 1 - share) >= 10:
+            up = (possible.low - row.mean) * math.sqrt((1 - share) / share)
+            down = (row.mean - possible.high) * math.sqrt(share / (1 - share))
             forced[name] = max(up, down) * 0.95
     most = math.inf
     if row.min is not None and row.max is not None and row.samples:
@@ -189,8 +189,8 @@ def uniform_ramp(row: Row, file: AuditFile) -> Assessment | None:
 
 def is_ramp(row: Row, file: AuditFile) -> bool:
     """Whether the row's figures are those of a uniform ramp, honest or not."""
-    found = uniform_ramp(row, file)
-    return found is not None and found.verdict != "supported"
+    ramp = uniform_ramp(row, file)
+    return ramp is not None and ramp.verdict != "supported"
 
 
 def constant(row: Row, file: AuditFile) -> Assessment | None:

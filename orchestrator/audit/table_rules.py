@@ -28,7 +28,6 @@ REPEATED = Rule(
     "left out; so are results that are alike in everything",
     "the results are of one and the same measurement, or an unusual time-out or clock tick stands where a latency should",
 )
-WINNERS = Rule("winner by p99 against winner by throughput", "none", "one of the two figures does not matter")
 
 _INDEPENDENT = "the distributions of the stacks were measured independently"
 
@@ -184,27 +183,4 @@ def _setting(row: Row) -> tuple[object, ...]:
     return (row.protocol, row.operation, row.placement, row.concurrency, row.batch, row.request_bytes, row.reply_bytes)
 
 
-def winners(file: AuditFile) -> Iterator[Assessment]:
-    """Where one protocol wins by p99 and another by throughput, there is no winner to name."""
-    groups: dict[tuple[str | None, str | None, int | None], list[Row]] = defaultdict(list)
-    for row in file.results:
-        if row.p99 and row.throughput_per_s and row.measures == "latency" and row.protocol:
-            groups[(row.operation, row.placement, row.concurrency)].append(row)
-    for rows in groups.values():
-        if len({r.protocol for r in rows}) < 2:
-            continue
-        by_p99 = min(rows, key=lambda r: r.p99 or 0)
-        by_throughput = max(rows, key=lambda r: r.throughput_per_s or 0)
-        one = by_p99.protocol == by_throughput.protocol
-        listed = "; ".join(f"{r.name}: p99 {r.p99:g} ms, {r.throughput_per_s:,g}/s" for r in rows)
-        yield judge(
-            WINNERS,
-            "supported" if one else "undetermined",
-            f"{listed}: by p99 {by_p99.protocol}, by throughput {by_throughput.protocol}",
-            claim=f"one protocol wins among {', '.join(r.name for r in rows)}",
-            rows=tuple(r.name for r in rows),
-            evidence={"by_p99": by_p99.protocol, "by_throughput": by_throughput.protocol},
-        )
-
-
-TABLE_RULES: tuple[TableRule, ...] = (tail_template, repeated_figures, winners)
+TABLE_RULES: tuple[TableRule, ...] = (tail_template, repeated_figures)

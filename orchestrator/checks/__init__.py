@@ -8,8 +8,8 @@ from dataclasses import replace
 from orchestrator import quantities
 from orchestrator.checks.base import Check, Finding, gravity
 from orchestrator.checks.ends import control, cpu_time, own_work, referee, responder_core, together
-from orchestrator.checks.latency import alike, between_trials, bimodal, modes, noise, steady_state, tail
-from orchestrator.checks.load import event_stream, flight, in_flight, mix, offered_load, order, ramp
+from orchestrator.checks.latency import alike, between_trials, modes, noise, steady_state, tail
+from orchestrator.checks.load import event_stream, flight, in_flight, mix, offered_load, ramp
 from orchestrator.checks.network import clocks, connections, floor, goodput, packets, round_trips, stamps
 from orchestrator.checks.replies import codec_size, completeness, reply
 from orchestrator.evidence.run_evidence import RunEvidence
@@ -25,7 +25,6 @@ CHECKS: tuple[Check, ...] = (
     flight.CHECK,
     ramp.CHECK,
     completeness.CHECK,
-    order.CHECK,
     mix.CHECK,
     reply.CHECK,
     event_stream.CHECK,
@@ -43,7 +42,6 @@ CHECKS: tuple[Check, ...] = (
     packets.CHECK,
     clocks.CHECK,
     *between_trials.CHECKS,
-    bimodal.CHECK,
     codec_size.CHECK,
     control.CHECK,
     referee.CHECK,
@@ -63,20 +61,20 @@ def run_checks(run: RunEvidence) -> tuple[CheckResult, ...]:
     blocks = {trial.record.index: trial.record.block for cell in run.cells for trial in cell.trials}
     for check in CHECKS:
         of_its_kinds = replace(run, cells=tuple(cell for cell in run.cells if cell.cell.kind in check.kinds))
-        found: list[tuple[Finding | None, str | None]] = []
+        findings: list[tuple[Finding | None, str | None]] = []
         if of_its_kinds.cells or not run.cells:
-            found += [(check.judge_run(of_its_kinds), None)] if check.judge_run else []
-            found += [(check.judge_last(of_its_kinds, results), None)] if check.judge_last else []
+            findings += [(check.judge_run(of_its_kinds), None)] if check.judge_run else []
+            findings += [(check.judge_last(of_its_kinds, results), None)] if check.judge_last else []
         judged = [cell for cell in of_its_kinds.cells if cell.trials or check.judges_empty]
-        found += [(_in_its_words(check.judge(cell), cell.cell.kind), cell.cell.id) for cell in judged if check.judge]
-        found += [
+        findings += [(_in_its_words(check.judge(cell), cell.cell.kind), cell.cell.id) for cell in judged if check.judge]
+        findings += [
             (_in_its_words(check.judge_beside(cell, of_its_kinds), cell.cell.kind), cell.cell.id)
             for cell in judged
             if check.judge_beside
         ]
         others = [cell.cell for cell in run.cells if cell.cell.kind not in check.kinds]
-        found += [(_not_of_its_kinds(check, cell.kind), cell.id) for cell in others]
-        ranked = sorted(((f, cell_id) for f, cell_id in found if f), key=lambda pair: gravity(pair[0]), reverse=True)
+        findings += [(_not_of_its_kinds(check, cell.kind), cell.id) for cell in others]
+        ranked = sorted(((f, cell_id) for f, cell_id in findings if f), key=lambda pair: gravity(pair[0]), reverse=True)
         of_check = [check.result(_with_block(finding, blocks), cell_id) for finding, cell_id in ranked]
         results += of_check or [check.result(_NOTHING, None)]
     return tuple(results)

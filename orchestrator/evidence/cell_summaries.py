@@ -34,8 +34,7 @@ def summarise_cells(run: RunEvidence, checks: Sequence[CheckResult]) -> tuple[Ce
 
 def _summarise(cell: CellEvidence, run: RunEvidence, sound: Sequence[CellEvidence]) -> CellSummary:
     trials = tuple(replace(t.summary, held_up=host_noise.held_up(cell, t)) for t in cell.trials if t.summary)
-    payload_bytes = content(cell.operation, cell.cell)
-    goodput_mb_per_s, goodput_interval = goodput(payload_bytes, trials)
+    goodput_mb_per_s, goodput_interval = goodput(content(cell.operation, cell.cell), trials)
     outcomes: Counter[str] = Counter()
     errors: Counter[str] = Counter()
     for trial in cell.trials:
@@ -80,7 +79,6 @@ def _summarise(cell: CellEvidence, run: RunEvidence, sound: Sequence[CellEvidenc
         parts=cell.parts_ms,
         stream=cell.stream,
         costs=costing.of_cell(trials, costing.prices(run.plan, cell.placement)),
-        payload_bytes=payload_bytes,
         goodput_mb_per_s=goodput_mb_per_s,
         goodput_interval=goodput_interval,
         opening=_opening(cell, trials),

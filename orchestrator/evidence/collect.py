@@ -184,13 +184,13 @@ def _cell(
     of_whole: Mapping[str, Observe],
     cpus_of_hosts: Mapping[str, int | None],
 ) -> CellEvidence:
-    made = [t for t in trials if t.outcome == "ok"]
+    finished = [t for t in trials if t.outcome == "ok"]
     pool: list[Nanoseconds] = []
     failures: list[int] = []
     ended_ns: list[Nanoseconds] = []  # how long requests without a right reply took
     pieces: dict[int, list[Nanoseconds]] = defaultdict(list)
     limit_ns = cell.timeout_s * cell.calls * 1e9
-    strips = StripMaker(max(2, BINS_PER_CELL // max(1, len(made))))
+    strips = StripMaker(max(2, BINS_PER_CELL // max(1, len(finished))))
     evidence = []
     placement = next(p for p in plan.placements if p.id == cell.placement)
     is_one_clock = is_one_machine(plan, placement)
@@ -199,7 +199,7 @@ def _cell(
     mix = OperationsOfMix(operation) if operation.mix else None
     wanted = (*COLUMNS, *streams.COLUMNS) if events is not None else COLUMNS_OF_MIXES if mix is not None else COLUMNS
     near = tuple(k for k in readings if k.record.placement == cell.placement)
-    for record in made:
+    for record in finished:
         parts = _parts(run, plan, cell, record, wanted, pieces, is_one_clock=is_one_clock)
         samples = [part.samples for part in parts]
         stream = None if events is None else events.add(record, [s for s in samples if isinstance(s, StreamSamples)])
@@ -214,9 +214,9 @@ def _cell(
             not_sent=sum(s.never_sent_ns.size for s in samples),
             stream=stream,
             readings=tuple(k for k in near if k.record.block == record.block),
-            whole=seen_in_all([of.whole for of in hosts if of.whole.measured], of_whole),
+            whole=seen_in_all([host.whole for host in hosts if host.whole.measured], of_whole),
             by_host=requester_hosts.of_trial(hosts),
-            in_flight={of.host: of.whole.most_in_flight for of in hosts if len(of.parts) > 1},
+            in_flight={host.host: host.whole.most_in_flight for host in hosts if len(host.parts) > 1},
         )
         ordered = _merge([s.ordered_ns for s in samples])
         evidence.append(replace(trial, summary=_trial_summary(trial, ordered, hosts, cpus_of_hosts)))
@@ -225,7 +225,7 @@ def _cell(
         pool.append(ordered)
         failures.append(sum(errors.values()))
         ended_ns += [s.received_ns[s.failed] - s.sent_ns[s.failed] for s in samples if s.failed.any()]
-        strips.add(record.index, [of.whole for of in hosts])
+        strips.add(record.index, [host.whole for host in hosts])
     waits = cell.kind != "stream" and any("timeout" in trial.errors for trial in evidence)
     of_all, replies = _distributions(pool, failures, limit_ns if waits else None, [] if events else ended_ns)
     return CellEvidence(
@@ -269,8 +269,8 @@ def _named(cell: Cell, operation: Operation, place: int) -> str:
 def _part(name: str, took: list[Nanoseconds]) -> PartSummary:
     """Over trials as a cell's own percentiles are, of which each has its rows of this part in `took`."""
     trials = [np.sort(each) for each in took if each.size]
-    of = st.over_trials(st.distribution(_merge(trials)), [st.percentiles(ordered) for ordered in trials])
-    return PartSummary(name=name, n=of.n, median=of.median or 0.0, p99=of.p99)
+    pooled = st.over_trials(st.distribution(_merge(trials)), [st.percentiles(ordered) for ordered in trials])
+    return PartSummary(name=name, n=pooled.n, median=pooled.median or 0.0, p99=pooled.p99)
 
 
 def _distributions(
@@ -310,7 +310,7 @@ def _trial_summary(
     failed = sum(trial.errors.values())
     if not ordered.size + failed or totals.rate_per_s is None:
         return None
-    span_ns = max((of.whole.whole_span_ns for of in hosts), default=0)
+    span_ns = max((host.whole.whole_span_ns for host in hosts), default=0)
     median = st.quantile(ordered, 0.5, failed) / st.NS_PER_MS
     p99 = st.supported_quantile(ordered, 0.99, failed)
     return TrialSummary(
@@ -330,7 +330,7 @@ def _trial_summary(
         responder_cpu_share=responder_workers.cpu_share(record, span_ns),
         responder_window_s=span_ns / 1e9,
         not_sent=not_sent,
-        offered_per_s=_offered_per_s([of.whole for of in hosts]),
+        offered_per_s=_offered_per_s([host.whole for host in hosts]),
         unsent_moves=_moves(ordered, failed, not_sent) if not_sent else {},
         cost=costing.of_trial(record),
         opening=openings.of_trial(record),
@@ -352,12 +352,12 @@ def _offered_per_s(parts: list[Samples]) -> float | None:
 
 def _moves(ordered: Nanoseconds, failed: int, not_sent: int) -> dict[str, float | None]:
     """See `TrialSummary.unsent_moves`; only of percentiles that are shown."""
-    found: dict[str, float | None] = {}
+    moves: dict[str, float | None] = {}
     for name, at in (("median", 0.5), ("p99", 0.99)):
         value = st.supported_quantile(ordered, at, failed)
         if value is not None and 0 < value < math.inf:
-            found[name] = st.finite(st.quantile(ordered, at, failed + not_sent) / (value * st.NS_PER_MS))
-    return found
+            moves[name] = st.finite(st.quantile(ordered, at, failed + not_sent) / (value * st.NS_PER_MS))
+    return moves
 
 
 def _known_total(counts: list[int | None]) -> int | None:
@@ -367,8 +367,8 @@ def _known_total(counts: list[int | None]) -> int | None:
 
 
 def _totals(cell: Cell, hosts: Sequence[OnHost]) -> Totals:
-    rates = [of.rate_per_s for of in hosts if of.whole.measured]
-    parts = [of.whole for of in hosts]
+    rates = [host.rate_per_s for host in hosts if host.whole.measured]
+    parts = [host.whole for host in hosts]
     sent, received = (_known_sum([getattr(s, name) for s in parts]) for name in ("bytes_sent", "bytes_received"))
     longest_s = max((s.span_ns for s in parts), default=0) / 1e9
     larger = max((b for b in (sent, received) if b is not None), default=None)
@@ -476,14 +476,14 @@ class Share:
 
 def shares_of(cell: Cell, record: TrialRecord, seed: int) -> list[Share]:
     """The share of each requester of a trial, in the trial's order: host by host, process by process."""
-    hosts = list(dict.fromkeys(of.host for of in record.requesters))
+    hosts = list(dict.fromkeys(requester.host for requester in record.requesters))
     return [
         Share(
-            load=share_of(cell.factors, cell.load, hosts.index(of.host), of.process),
-            connections=connections_in(cell, hosts.index(of.host), of.process) * (cell.mixed or 1),
+            load=share_of(cell.factors, cell.load, hosts.index(requester.host), requester.process),
+            connections=connections_in(cell, hosts.index(requester.host), requester.process) * (cell.mixed or 1),
             seed=seed_of(seed, number),
         )
-        for number, of in enumerate(record.requesters)
+        for number, requester in enumerate(record.requesters)
     ]
 
 

@@ -190,10 +190,10 @@ def settings(run: RunEvidence) -> dict[str, dict[str, Any]]:
 
 def _databases(run: RunEvidence) -> Iterator[tuple[str, str]]:
     """What, value: the databases that responders asked, with versions and the libraries that asked, by their word."""
-    told = [
+    databases = [
         trial.record.ready.settings for cell in run.cells for trial in cell.trials if trial.record.ready is not None
     ]
-    found = {" by ".join(each[name] for name in (STORE, DRIVER) if name in each) for each in told if STORE in each}
+    found = {" by ".join(each[name] for name in (STORE, DRIVER) if name in each) for each in databases if STORE in each}
     if found:
         yield "Databases", "; ".join(sorted(found))
 
@@ -218,10 +218,9 @@ def remarks(run: RunEvidence) -> Iterator[str]:
     own = _by_value(apart).get(BY_NAME[CONGESTION].default, [])
     if other := sorted(ends for ends in _told(own) if any(end not in ("", USUAL) for end in ends)):
         yield (
-            f"TCP's congestion control was {quantities.listed(list(map(_words, other)))}, and not {USUAL} at both ends, "
-            "where no"
-            f" cell asked for one: it is the hosts' own. `{CONGESTION}: {USUAL}` asks for it, where their"
-            " kernel has it."
+            f"TCP's congestion control was {quantities.listed(list(map(_words, other)))}, and not {USUAL} at both "
+            f"ends, where no cell asked for one: it is the hosts' own. `{CONGESTION}: {USUAL}` asks for it, where "
+            "their kernel has it."
         )
     for value, cells in _by_value(run.cells).items():
         unlike = sorted(ends for ends in _told(cells) if any(end not in ("", value) for end in ends))
@@ -231,11 +230,11 @@ def remarks(run: RunEvidence) -> Iterator[str]:
 
 
 def _by_value(cells: Iterable[CellEvidence]) -> dict[object, list[CellEvidence]]:
-    found: dict[object, list[CellEvidence]] = {}
+    by_value: dict[object, list[CellEvidence]] = {}
     for cell in cells:
         if cell.cell.kind != "codec":
-            found.setdefault(cell.cell.factors.get(CONGESTION, BY_NAME[CONGESTION].default), []).append(cell)
-    return found
+            by_value.setdefault(cell.cell.factors.get(CONGESTION, BY_NAME[CONGESTION].default), []).append(cell)
+    return by_value
 
 
 def _told(cells: Iterable[CellEvidence]) -> set[Ends]:

@@ -46,18 +46,18 @@ def of_trial(record: TrialRecord) -> TrialCost | None:
 def of_cell(trials: Sequence[TrialSummary], paid: Prices | None) -> dict[str, CellCost]:
     """Each quantity that every trial of the cell has, and what a million samples cost where there are prices."""
     costs = [trial.cost for trial in trials]
-    found: dict[str, CellCost] = {}
+    costs_of_cell: dict[str, CellCost] = {}
     for name in SHOWN:
         values = [getattr(cost, name) if cost else None for cost in costs]
         known = [float(value) for value in values if value is not None and value > 0]
         if known and len(known) == len(values):
             mean = intervals.of_trials(known)
-            found[name] = CellCost(
+            costs_of_cell[name] = CellCost(
                 value=mean.ratio,
                 interval=mean.interval(),
                 is_whole_life=any(getattr(cost, f"{name}_since", None) == "process" for cost in costs),
             )
-    return found | ({} if paid is None else paid.of(found))
+    return costs_of_cell | ({} if paid is None else paid.of(costs_of_cell))
 
 
 class Prices:
@@ -76,16 +76,16 @@ class Prices:
 
     def of(self, costs: Mapping[str, CellCost]) -> dict[str, CellCost]:
         """What a million samples cost by these quantities; what lacks a price or a count is left out."""
-        found: dict[str, CellCost] = {}
+        priced: dict[str, CellCost] = {}
         for end, price in (("responder", self._responder), ("requester", self._requester)):
             cpu = costs.get(f"{end}_cpu")
             if cpu is not None and price is not None:
-                found[f"{end}_usd"] = _times(cpu, price * _MILLION / PER)
+                priced[f"{end}_usd"] = _times(cpu, price * _MILLION / PER)
         sent, received = costs.get("wire_bytes_sent"), costs.get("wire_bytes_received")
         if sent and received and self._gib:
             both = (sent.value + received.value) * self._gib / _GIB * _MILLION / PER
-            found["traffic_usd"] = CellCost(value=both, interval=None)
-        return found
+            priced["traffic_usd"] = CellCost(value=both, interval=None)
+        return priced
 
 
 def prices(plan: Plan, placement: Placement) -> Prices | None:

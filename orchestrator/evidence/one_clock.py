@@ -54,9 +54,9 @@ class OnHost:
 
 def by_host(requesters: Iterable[tuple[RequesterRecord, Samples]]) -> tuple[OnHost, ...]:
     """A trial's requesters by the host that they ran on, in the order of their first."""
-    found: dict[str, list[tuple[RequesterRecord, Samples]]] = {}
+    hosts: dict[str, list[tuple[RequesterRecord, Samples]]] = {}
     for record, samples in requesters:
-        found.setdefault(record.host, []).append((record, samples))
+        hosts.setdefault(record.host, []).append((record, samples))
     return tuple(
         OnHost(
             host=host,
@@ -64,7 +64,7 @@ def by_host(requesters: Iterable[tuple[RequesterRecord, Samples]]) -> tuple[OnHo
             parts=tuple(samples for _, samples in members),
             whole=put_together([samples for _, samples in members]),
         )
-        for host, members in found.items()
+        for host, members in hosts.items()
     )
 
 
@@ -95,11 +95,11 @@ def from_its_begin(hosts: Sequence[Samples]) -> Samples:
     if len(hosts) == 1:
         return hosts[0]
     moved = []
-    for of in hosts:
-        due = np.concatenate([of.intended_ns, of.never_sent_ns])
+    for host in hosts:
+        due = np.concatenate([host.intended_ns, host.never_sent_ns])
         begin_ns = int(due.min()) if due.size else 0
-        columns = {name: values - begin_ns if name in _STAMPS else values for name, values in of.columns.items()}
-        moved.append(Samples(columns, is_open_loop=of.is_open_loop, in_flight=of.in_flight))
+        columns = {name: values - begin_ns if name in _STAMPS else values for name, values in host.columns.items()}
+        moved.append(Samples(columns, is_open_loop=host.is_open_loop, in_flight=host.in_flight))
     return put_together(moved)
 
 
@@ -123,12 +123,12 @@ def busiest(requesters: Iterable[RequesterRecord], cpus_of_hosts: Mapping[str, i
     groups: dict[tuple[str, str | None], list[float]] = {}
     for host, cpus, share in shares:
         groups.setdefault((host, cpus), []).append(share)
-    found = [share for *_, share in shares]
+    known = [share for *_, share in shares]
     for (host, cpus), of_group in groups.items():
         count = cpus_of_hosts.get(host) if cpus is None else counted(cpus)
         if count:
-            found.append(sum(of_group) / count)
-    return max(found, default=None)
+            known.append(sum(of_group) / count)
+    return max(known, default=None)
 
 
 def counted(cpus: str) -> int | None:
@@ -138,5 +138,5 @@ def counted(cpus: str) -> int | None:
     (1, 4, None)
     """
     ranges = [re.fullmatch(r"(\d{1,6})(?:-(\d{1,6}))?", part, re.ASCII) for part in cpus.split(",")]
-    found = [int(of[2] or of[1]) - int(of[1]) + 1 for of in ranges if of is not None]
-    return sum(found) if len(found) == len(ranges) and min(found) > 0 else None
+    lengths = [int(span[2] or span[1]) - int(span[1]) + 1 for span in ranges if span is not None]
+    return sum(lengths) if len(lengths) == len(ranges) and min(lengths) > 0 else None

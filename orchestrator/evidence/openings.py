@@ -12,13 +12,13 @@ from orchestrator.statistics import intervals
 
 def of_trial(record: TrialRecord) -> TrialOpening | None:
     """What the requesters of a trial told; None where none of them did."""
-    told = [requester.done.opening for requester in record.requesters if requester.done.opening is not None]
-    if not told:
+    openings = [requester.done.opening for requester in record.requesters if requester.done.opening is not None]
+    if not openings:
         return None
     return TrialOpening(
-        told=sum(each.connections for each in told),
-        connect=_mean_ms([each.connect_s for each in told]),
-        tls=_mean_ms([each.tls_s for each in told]),
+        told=sum(each.connections for each in openings),
+        connect=_mean_ms([each.connect_s for each in openings]),
+        tls=_mean_ms([each.tls_s for each in openings]),
     )
 
 

@@ -15,17 +15,17 @@ def of_trial(hosts: Sequence[OnHost]) -> tuple[OfTrial, ...]:
     """Each host of a trial; none where there is one."""
     if len(hosts) < 2:
         return ()
-    return tuple(_of_host(of) for of in hosts)
+    return tuple(_of_host(host) for host in hosts)
 
 
-def _of_host(of: OnHost) -> OfTrial:
-    ordered, failed = of.whole.ordered_ns, int(of.whole.failed.sum())
-    shares = [record.done.cpu_share for record in of.records if record.done.cpu_share is not None]
+def _of_host(host: OnHost) -> OfTrial:
+    ordered, failed = host.whole.ordered_ns, int(host.whole.failed.sum())
+    shares = [record.done.cpu_share for record in host.records if record.done.cpu_share is not None]
     return OfTrial(
-        host=of.host,
-        processes=len(of.records),
-        requests=of.whole.measured,
-        throughput_per_s=of.rate_per_s if of.whole.measured else None,
+        host=host.host,
+        processes=len(host.records),
+        requests=host.whole.measured,
+        throughput_per_s=host.rate_per_s if host.whole.measured else None,
         median=st.quantile(ordered, 0.5, failed) / st.NS_PER_MS if ordered.size + failed else None,
         p99=st.supported_quantile(ordered, 0.99, failed),
         cpu_share=max(shares, default=None),

@@ -189,8 +189,8 @@ class Samples:
         if not self.rests.drawn:
             return np.full(index.size, self.rests.mean_ns, dtype=np.int64)
         drawn = np.asarray(self.rests.drawn, dtype=np.int64)
-        found: Nanoseconds = drawn[(self.rests.workers + index) % drawn.size]
-        return found
+        rests: Nanoseconds = drawn[(self.rests.workers + index) % drawn.size]
+        return rests
 
     @cached_property
     def places(self) -> Nanoseconds:
@@ -200,8 +200,8 @@ class Samples:
     @property
     def never_sent_places(self) -> Nanoseconds:
         """`places` of what was due and never sent."""
-        found: Nanoseconds = self._columns["parent"][self._never_sent]
-        return found
+        places: Nanoseconds = self._columns["parent"][self._never_sent]
+        return places
 
     @cached_property
     def connection(self) -> Nanoseconds:
@@ -236,8 +236,8 @@ class Samples:
     @cached_property
     def every_status(self) -> Nanoseconds:
         """`status` of all rows, warm-up included."""
-        found: Nanoseconds = self._columns["status"]
-        return found
+        status: Nanoseconds = self._columns["status"]
+        return status
 
     @cached_property
     def bytes_sent(self) -> Nanoseconds:
@@ -450,3 +450,22 @@ class RunEvidence:
     readings: tuple[BaselineReading, ...]
     floors: tuple[FloorSummary, ...] = ()
     problems: tuple[str, ...] = field(default=())  # what could not be read, in words
+
+    def beside(self, cell: CellEvidence) -> list[CellEvidence]:
+        """Return the cells that differ from one in the stack alone."""
+        return [other for other in self.in_blocks_of(cell) if other.cell.setting == cell.cell.setting]
+
+    def in_blocks_of(self, cell: CellEvidence) -> list[CellEvidence]:
+        """Return the other cells with the same work at the same place: what disturbs a block disturbs them, too."""
+        return [other for other in self._by_work[_work_of(cell)] if other is not cell]
+
+    @cached_property
+    def _by_work(self) -> Mapping[tuple[object, ...], list[CellEvidence]]:
+        cells: dict[tuple[object, ...], list[CellEvidence]] = {}
+        for cell in self.cells:
+            cells.setdefault(_work_of(cell), []).append(cell)
+        return cells
+
+
+def _work_of(cell: CellEvidence) -> tuple[object, ...]:
+    return (cell.operation.id, cell.placement.id, cell.cell.load, cell.cell.kind)

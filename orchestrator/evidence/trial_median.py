@@ -54,10 +54,10 @@ def differing(run: Run, medians: Mapping[tuple[int, int], float]) -> Iterator[st
         if noted is None or cell is None or cell.find is not None:
             continue
         files = [part.samples for part in record.requesters if part.samples]
-        found = _median_ns(cell, record, (run.samples(file, ANALYSED) for file in files))
-        if found is None or not isclose(noted, found, rel_tol=_SAME):
+        median_ns = _median_ns(cell, record, (run.samples(file, ANALYSED) for file in files))
+        if median_ns is None or not isclose(noted, median_ns, rel_tol=_SAME):
             which = quantities.of_trial(record.block, record.index)
-            yield f"the median of {which} is {quantities.ns(noted)}, and of its samples {quantities.ns(found or 0)}"
+            yield f"the median of {which} is {quantities.ns(noted)}, and of its samples {quantities.ns(median_ns or 0)}"
 
 
 def _median_ns(

@@ -67,14 +67,16 @@ def by_check(results: Iterable[CheckResult]) -> dict[str, CheckVerdict]:
 
 def counts(results: Iterable[CheckResult]) -> dict[CheckVerdict, int]:
     """How many checks got each verdict as their worst, every verdict named."""
-    found = Counter(by_check(results).values())
-    return {verdict: found[verdict] for verdict in WORST_FIRST}
+    counted = Counter(by_check(results).values())
+    return {verdict: counted[verdict] for verdict in WORST_FIRST}
 
 
-def in_words(of: Mapping[CheckVerdict, int]) -> str:
+def in_words(counted: Mapping[CheckVerdict, int]) -> str:
     """Such counts as people read them: `14 passed, 3 do not apply, 2 warnings`; empty when no check was made."""
     return ", ".join(
-        f"{of[verdict]} {one if of[verdict] == 1 else several}" for verdict, one, several in _READ if of.get(verdict)
+        f"{counted[verdict]} {one if counted[verdict] == 1 else several}"
+        for verdict, one, several in _READ
+        if counted.get(verdict)
     )
 
 

@@ -112,9 +112,9 @@ def compare_costs(plan: Plan, cells: Sequence[CellSummary], invalid: Container[s
 
     A standing is `less` or `more` where one of a time is `faster` or `slower`. Each quantity is a family of its own.
     """
-    found = compare_by(COST_NAMES, plan, cells, _pairs(plan, cells, invalid), invalid)
+    compared = compare_by(COST_NAMES, plan, cells, _pairs(plan, cells, invalid), invalid)
     counted = {(cell.id, name) for cell in cells for name in COST_NAMES if by_block(cell.trials, name)}
-    return tuple(c for c in found if {(c.cell, c.statistic), (c.reference_cell, c.statistic)} <= counted)
+    return tuple(c for c in compared if {(c.cell, c.statistic), (c.reference_cell, c.statistic)} <= counted)
 
 
 def compare_spreads(plan: Plan, cells: Sequence[CellSummary], invalid: Container[str] = ()) -> tuple[Comparison, ...]:
@@ -134,14 +134,14 @@ def _compare(
     invalid: Container[str],
     statistics: Sequence[Compared],
 ) -> Iterator[Comparison]:
-    asked = [pair for pair in wanted if pair.cell.id in by_id and pair.reference.id in by_id]
+    known = [pair for pair in wanted if pair.cell.id in by_id and pair.reference.id in by_id]
     for statistic in statistics:
-        of = [
+        compared = [
             _pair(plan, pair, by_id[pair.cell.id], by_id[pair.reference.id], statistic)
-            for pair in asked
+            for pair in known
             if statistic != "throughput" or pair.cell.kind != "stream"  # its schedule sets how many events there are
         ]
-        yield from _judge(of, statistic, plan.matters, invalid, until.alpha(plan))
+        yield from _judge(compared, statistic, plan.matters, invalid, until.alpha(plan))
 
 
 def _parts(plan: Plan, cell: CellSummary) -> dict[str, str]:
@@ -267,7 +267,7 @@ def _with_shared_error(
     The trials of a placement come from the same machines, whatever is asked of them.
     A pair over two placements shares with those of the cell's.
     """
-    found: dict[int, LogMean | None] = {}
+    results: dict[int, LogMean | None] = {}
     for placement in {pair.cell.placement_id for pair in pairs}:
         here = [number for number, pair in enumerate(pairs) if pair.cell.placement_id == placement]
         sound = [
@@ -276,18 +276,18 @@ def _with_shared_error(
             else _log_mean(ratios[number])
             for number in here
         ]
-        found |= dict(zip(here, intervals.with_shared_error(sound), strict=True))
-    return [found[number] for number in range(len(pairs))]
+        results |= dict(zip(here, intervals.with_shared_error(sound), strict=True))
+    return [results[number] for number in range(len(pairs))]
 
 
 def _envelopes(pairs: Sequence[_Pair], results: Sequence[LogMean | None]) -> dict[tuple[object, ...], float]:
     """By how much the reference stack differs from itself, as |log ratio|, in each setting that has controls."""
-    found: dict[tuple[object, ...], float] = {}
+    envelopes: dict[tuple[object, ...], float] = {}
     for pair, result in zip(pairs, results, strict=True):
         if pair.control and result:
             for setting in pair.settings:
-                found[setting] = max(found.get(setting, 0.0), abs(result.mean))
-    return found
+                envelopes[setting] = max(envelopes.get(setting, 0.0), abs(result.mean))
+    return envelopes
 
 
 def _comparison(

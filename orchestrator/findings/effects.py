@@ -8,8 +8,7 @@ from itertools import combinations
 from math import log
 
 from orchestrator.experiment.model.factor import Value
-from orchestrator.experiment.model.factors import BY_NAME, OF_THE_CALL, STACK
-from orchestrator.experiment.plan.contrasts import PROTOCOL
+from orchestrator.experiment.model.factors import BY_NAME, OF_THE_CALL
 from orchestrator.findings.block_values import by_block
 from orchestrator.findings.ranking import Ranking
 from orchestrator.findings.summary import CellSummary
@@ -113,24 +112,9 @@ def _widest(ranking: Ranking) -> float | None:
     return ranking.gap(tiers[0].cells[0], tiers[-1].cells[-1]) if tiers else None
 
 
-def unvaried(rankings: Sequence[Ranking], effects: Sequence[Effect]) -> tuple[str, ...]:
-    """Return the parts besides the protocol in which compared stacks differ, and whose effect the run did not measure."""
-    measured = {part for effect in effects for part in _PART_OF.get(effect.factor, ())}
-    return tuple(
-        dict.fromkeys(
-            part
-            for ranking in rankings
-            if ranking.factor == STACK
-            for member in ranking.members
-            for part in (*member.differs_in, *member.may_differ_in)
-            if part not in PROTOCOL and part not in measured
-        )
-    )
-
-
 def limits(rankings: Sequence[Ranking]) -> dict[str, tuple[str, ...]]:
     """Return the labels of stacks by the end whose CPU is the limit at their load: `responder`, `requester` or `both`."""
-    found: dict[str, list[str]] = {}
+    by_limit: dict[str, list[str]] = {}
     cells = {cell: ranking.cells[cell] for ranking in rankings for cell in ranking.names}
     for cell in cells.values():
         is_loaded = cell.kind == "call" and (int(cell.factors.get("concurrency") or 1) > 1 or cell.factors.get("rate"))
@@ -140,5 +124,5 @@ def limits(rankings: Sequence[Ranking]) -> dict[str, tuple[str, ...]]:
             mean_of(responder_cpu(trial) for trial in cell.trials), mean_of(trial.cpu_share for trial in cell.trials)
         )
         if limit in ("responder", "requester", "both"):
-            found.setdefault(limit, []).append(cell.stack_label)
-    return {end: tuple(dict.fromkeys(labels)) for end, labels in found.items()}
+            by_limit.setdefault(limit, []).append(cell.stack_label)
+    return {end: tuple(dict.fromkeys(labels)) for end, labels in by_limit.items()}

@@ -30,7 +30,7 @@ def in_tables(summary: RunSummary) -> dict[str, str]:
     carried = own_json.carried_cells(summary.plan)
     has = {(cell.stack, f.name, cell.factors.get(f.name)) for cell in summary.cells for f in apart}
     ends = contrasts.languages_of_stacks(summary.plan)
-    told = ends if contrasts.are_several_languages(ends) else {}
+    languages = ends if contrasts.are_several_languages(ends) else {}
     several = {key for key, count in Counter((stack, name) for stack, name, _ in has).items() if count > 1}
     return {
         cell.id: _label(
@@ -41,7 +41,7 @@ def in_tables(summary: RunSummary) -> dict[str, str]:
                 if (f.name != own_json.DOCUMENT or cell.id in carried)
                 and ((cell.stack, f.name) in several or cell.factors.get(f.name) != f.default)
             ],
-            told.get(cell.stack),
+            languages.get(cell.stack),
         )
         for cell in summary.cells
     }
@@ -62,23 +62,23 @@ def of_stacks(cell: CellSummary, reference: CellSummary) -> str:
 
 def without(factor: str, cell: CellSummary) -> str:
     """A setting less the factor that is compared, and less what varies with it: `echo 100 B, local, 1,000 requests`."""
-    of = BY_NAME[factor]
-    free = (factor, *of.varies_with)
+    compared = BY_NAME[factor]
+    free = (factor, *compared.varies_with)
     call = {name: value for name, value in cell.factors.items() if name not in free}
-    said = short(cell.factors) if of not in OF_THE_CALL else short({**call, factor: of.default})
-    if of in OF_THE_CALL and of.is_always_said:
-        said = tuple(value for value in said if value != of.default)
+    calls = short(cell.factors) if compared not in OF_THE_CALL else short({**call, factor: compared.default})
+    if compared in OF_THE_CALL and compared.is_always_said:
+        calls = tuple(value for value in calls if value != compared.default)
     load = [cell.load]
-    if of.belongs_to == "load":
+    if compared.belongs_to == "load":
         load = [BY_NAME[name].text(cell.factors[name]) for name in ("concurrency", "rate") if name not in free]
         load += of_load(cell.factors, free)
     operation = cell.operation
-    if of.belongs_to == "operation":
+    if compared.belongs_to == "operation":
         operation = str(cell.factors["operation" if factor == "payload" or "payload" in free else "payload"])
     parts = (
         *([] if factor == "operation" else [operation]),
         *([] if "placement" in free else [cell.placement]),
-        *said,
+        *calls,
         *load,
     )
     return ", ".join(parts)
@@ -87,7 +87,9 @@ def without(factor: str, cell: CellSummary) -> str:
 def in_phrases(setting: str, cells: Iterable[CellSummary]) -> str:
     """A setting as readers see it: `connections kept open` where names and ids say `reuse`."""
     of_call = {
-        said: phrase for cell in cells for said, phrase in zip(short(cell.factors), phrases(cell.factors), strict=True)
+        value: phrase
+        for cell in cells
+        for value, phrase in zip(short(cell.factors), phrases(cell.factors), strict=True)
     }
     return ", ".join(
         " against ".join(of_call.get(side, side) for side in part.split(" against ")) for part in setting.split(", ")
@@ -99,16 +101,16 @@ def of_rates(setting: str, goals: str, cells: Sequence[CellSummary]) -> str:
 
     `Highest rate while p99 < 10 ms: operation add, placement local, connections kept open`.
     """
-    rest, said = setting, []
+    rest, parts = setting, []
     for kind in ("operation", "placement"):
         names = {str(getattr(cell, kind)) for cell in cells}
         # The longest first: `echo 100 B` where there is an `echo`, too.
-        found = next((n for n in sorted(names, key=len, reverse=True) if f"{rest}, ".startswith(f"{n}, ")), None)
-        if found is not None:
-            said.append(f"{kind} {found}")
-            rest = rest[len(found) + 2 :]
-    said += [in_phrases(rest, cells)] if rest else []
-    return f"Highest rate while {goals}: {', '.join(said)}"
+        name = next((n for n in sorted(names, key=len, reverse=True) if f"{rest}, ".startswith(f"{n}, ")), None)
+        if name is not None:
+            parts.append(f"{kind} {name}")
+            rest = rest[len(name) + 2 :]
+    parts += [in_phrases(rest, cells)] if rest else []
+    return f"Highest rate while {goals}: {', '.join(parts)}"
 
 
 def values(factor: str, cells: tuple[CellSummary, CellSummary]) -> tuple[str, str]:
@@ -139,7 +141,7 @@ def units(tables: Sequence[Medians], pairs: Iterable[tuple[str, str]]) -> list[U
     Tables are joined over others, too. None where none of them has a median.
     """
     first = _joined(tables, pairs)
-    found: list[Unit | None] = []
+    chosen: list[Unit | None] = []
     for number in first:
         medians = [
             median
@@ -147,8 +149,8 @@ def units(tables: Sequence[Medians], pairs: Iterable[tuple[str, str]]) -> list[U
             for median in table.values()
             if other == number and median is not None
         ]
-        found.append(unit_for(medians) if medians else None)
-    return found
+        chosen.append(unit_for(medians) if medians else None)
+    return chosen
 
 
 def _joined(tables: Sequence[Medians], pairs: Iterable[tuple[str, str]]) -> list[int]:

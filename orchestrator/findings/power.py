@@ -79,8 +79,8 @@ def power_of(
         return float(shift > limit)
     half = _halves(sd, blocks, compared, alpha)
     beyond, error = np.maximum(half, limit - half), sd / sqrt(blocks)
-    found = special.ndtr((shift - beyond) / error) + special.ndtr((-shift - beyond) / error)
-    return float(found.mean())
+    chances = special.ndtr((shift - beyond) / error) + special.ndtr((-shift - beyond) / error)
+    return float(chances.mean())
 
 
 def smallest_detectable(
@@ -170,13 +170,13 @@ def repeats_for_tie(
 
 def spread_of(comparisons: Iterable[Comparison | dict[str, Any]], statistic: str = "median") -> float | None:
     """The typical SD over blocks of the log ratio of this statistic in a finished run; None with too few blocks."""
-    found = []
+    spreads = []
     for comparison in comparisons:
         fields = asdict(comparison) if isinstance(comparison, Comparison) else comparison
         ratios = [ratio for ratio in fields["by_block"] if ratio > 0]
         if fields["statistic"] == statistic and len(ratios) >= FEWEST_BLOCKS:
-            found.append(stdev([log(ratio) for ratio in ratios]))
-    return median(found) if found else None
+            spreads.append(stdev([log(ratio) for ratio in ratios]))
+    return median(spreads) if spreads else None
 
 
 def repeats_to_settle(margin: float, sd: float, *, compared: int = 1) -> int | None:
@@ -257,13 +257,12 @@ def _goal(wanted: float, needed: int | None, for_tie: int | None) -> str:
 
 def _sentence(repeats: int, spread: str, least: float | None, tie_within: float | None, goal: str) -> str:
     if least is None:
-        made = "1 repeat gives" if repeats == 1 else f"{repeats} repeats give"
-        return f"{made} no interval, which needs {FEWEST_BLOCKS}; {goal} {spread}."
+        count = "1 repeat gives" if repeats == 1 else f"{repeats} repeats give"
+        return f"{count} no interval, which needs {FEWEST_BLOCKS}; {goal} {spread}."
     smaller = (
         "" if tie_within is None else f" (much smaller ones are called a tie within {quantities.margin(tie_within)})"
     )
     return (
         f"{repeats} repeats find a difference in medians of {quantities.difference(least)} or more four times in "
-        f"five{smaller}; "
-        f"{goal} {spread}."
+        f"five{smaller}; {goal} {spread}."
     )

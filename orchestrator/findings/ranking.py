@@ -242,15 +242,6 @@ class Ranking:
         base = self.value(self.reference)
         return None if base is None or self.is_of_rates else base * (self.ratio(other) - self.ratio(cell))
 
-    def gap_bounds(self, cell: str, other: str) -> Interval | None:
-        """The interval of that, of two that are compared with each other; None of two that are not."""
-        base = self.value(self.reference)
-        side = next((s for s in self.sides if s.cell in (cell, other)), None)
-        if base is None or self.is_of_rates or side is None or self.reference not in (cell, other):
-            return None
-        low, high = (base * (bound - 1) for bound in side.interval)
-        return (low, high) if cell == self.reference else (-high, -low)
-
     @property
     def lead(self) -> float | None:
         """By how many ms the first of the fastest is ahead of the first of the next tier; None with one tier."""

@@ -180,7 +180,6 @@ class CellSummary:
     parts: tuple[PartSummary, ...] = ()  # in their order; empty where samples have none
     stream: StreamSummary | None = None
     costs: dict[str, CellCost] = field(default_factory=dict)  # by `cost.SHOWN` and `cost.PRICED`, of what was counted
-    payload_bytes: tuple[int, int] | None = None  # content of a sample's request and reply, see `content`
     goodput_mb_per_s: float | None = None  # content of replies and their requests, 10^6 bytes a second; of its trials
     goodput_interval: Interval | None = None
     opening: CellOpening | None = None  # None where there is no connection

@@ -16,8 +16,8 @@ from orchestrator.statistics.terms import Reason, ReasonKind
 
 def invalid_cells(cells: Sequence[CellSummary], checks: Sequence[CheckResult]) -> dict[str, tuple[str, ...]]:
     """The names of the checks that failed, by id of the cell that they invalidate, in the order of the cells."""
-    found = {cell.id: failed_in(cell.id, checks) for cell in cells}
-    return {cell: names for cell, names in found.items() if names}
+    failed = {cell.id: failed_in(cell.id, checks) for cell in cells}
+    return {cell: names for cell, names in failed.items() if names}
 
 
 def failed_in(cell: str, checks: Sequence[CheckResult]) -> tuple[str, ...]:

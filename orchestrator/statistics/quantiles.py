@@ -148,8 +148,8 @@ PERCENTILES = {"median": 0.5, "p90": 0.90, "p95": 0.95, "p99": 0.99, "p999": 0.9
 
 def percentiles(ordered: Nanoseconds, failed: int = 0) -> dict[str, float | None]:
     """A trial's percentiles in ms, the median always; None with too few requests beyond, infinite among `failed`."""
-    found = {name: supported_quantile(ordered, share, failed) for name, share in PERCENTILES.items() if share > 0.5}
-    return {"median": quantile(ordered, 0.5, failed) / NS_PER_MS, **found}
+    values = {name: supported_quantile(ordered, share, failed) for name, share in PERCENTILES.items() if share > 0.5}
+    return {"median": quantile(ordered, 0.5, failed) / NS_PER_MS, **values}
 
 
 def over_trials(pooled: Distribution, trials: Sequence[Mapping[str, float | None]]) -> Distribution:
@@ -175,9 +175,9 @@ def over_trials(pooled: Distribution, trials: Sequence[Mapping[str, float | None
     )
 
 
-def without_curve(of: Distribution) -> Distribution:
+def without_curve(distribution: Distribution) -> Distribution:
     """The same, where nobody draws it."""
-    return replace(of, curve=())
+    return replace(distribution, curve=())
 
 
 def _censored(ordered: Nanoseconds, failed: int, limit_ms: float) -> Distribution:
@@ -186,7 +186,7 @@ def _censored(ordered: Nanoseconds, failed: int, limit_ms: float) -> Distributio
     spread = (quantile(ordered, 0.75, failed) - quantile(ordered, 0.25, failed)) / NS_PER_MS
     shares = {"p90": 0.90, "p95": 0.95, "p99": 0.99, "p999": 0.999}
     percentiles = {name: supported_quantile(ordered, share, failed) for name, share in shares.items()}
-    found: dict[str, float | None] = {"median": median, **percentiles, "maximum": math.inf}
+    values: dict[str, float | None] = {"median": median, **percentiles, "maximum": math.inf}
     p99 = finite(percentiles["p99"])
     return Distribution(
         n=int(ordered.size),
@@ -205,7 +205,7 @@ def _censored(ordered: Nanoseconds, failed: int, limit_ms: float) -> Distributio
         curve=curve(ordered, failed=failed),
         failed=failed,
         limit=limit_ms,
-        censored=tuple(name for name, value in found.items() if value == math.inf),
+        censored=tuple(name for name, value in values.items() if value == math.inf),
     )
 
 

@@ -16,14 +16,14 @@ from orchestrator.findings.validity import failed_in
 from orchestrator.statistics import intervals
 
 
-def judge(run: RunEvidence, found: Sequence[CheckResult]) -> Finding | None:
+def judge(run: RunEvidence, results: Sequence[CheckResult]) -> Finding | None:
     """`found`: what the other checks say. None where the experiment has no control."""
     controls = [cell for cell in run.cells if cell.stack.control_of]
     findings = []
     for control in controls:
         twin = next((c for c in run.cells if _is_twin(c, control)), None)
         if twin is not None:
-            findings.append(_invalid(control, twin, found) or _finding(control, twin))
+            findings.append(_invalid(control, twin, results) or _finding(control, twin))
     return worst(findings)
 
 
@@ -31,8 +31,8 @@ def _is_twin(cell: CellEvidence, control: CellEvidence) -> bool:
     return cell.stack.id == control.stack.control_of and cell.cell.setting == control.cell.setting
 
 
-def _invalid(control: CellEvidence, twin: CellEvidence, found: Sequence[CheckResult]) -> Finding | None:
-    troubles = {cell.stack.label: names for cell in (control, twin) if (names := failed_in(cell.cell.id, found))}
+def _invalid(control: CellEvidence, twin: CellEvidence, results: Sequence[CheckResult]) -> Finding | None:
+    troubles = {cell.stack.label: names for cell in (control, twin) if (names := failed_in(cell.cell.id, results))}
     if not troubles:
         return None
     text = "; ".join(f"{label} failed {', '.join(names)}" for label, names in troubles.items())
@@ -70,7 +70,7 @@ def _finding(control: CellEvidence, twin: CellEvidence) -> Finding:
             evidence=evidence,
             weight=weight,
             explanation=f"The reference differs from itself by {differs}, beyond chance.",
-            action="See `order` and `noise` for the cause, or raise `repeats`: "
+            action="See `noise` for the cause, or raise `repeats`: "
             "differences no larger than this one are not resolved.",
         )
     return Finding(

@@ -1,32 +1,18 @@
 """requester's own work: how much of the time the requester spent on work that delays requests but belongs to none.
 
-With several in flight, what it verifies and records stands in the latencies of the others: a requester that is its own limit
-answers slower, and less, by up to that share.
+With several in flight, what it verifies and records stands in the latencies of the others, and lowers throughput by up to
+that share. With one in flight it stands between a reply and the next request, where no clock runs: a client that decodes
+after its clock has stopped looks faster than one that decodes in time. So each stack's pauses are compared with the
+shortest among stacks of its setting whose requester is in the same language; the limits below are shares of a request and
+its pause. Without others, the share of the pause itself is judged. Closing a connection per request is in these pauses
+as well, and clients differ in it honestly (a WebSocket's closing handshake: 20 %): there the limits are higher.
 
-With one in flight it stands between a reply and the next request, where no clock runs: in no latency, and Req/s takes off
-what the requester says of it (`paused_s`). So a client that decodes late, after its clock has stopped, looks faster than
-one that decodes in time. The rows show how long those pauses are, whatever caused them; the harness's own work is
-the same for every stack of a setting whose requester is in the same language. So each stack is compared with the one of
-these that pauses least (another language's harness verifies and records in another time), and what it pauses longer, as a
-share of the time of a request and its pause, is out of line from 5 % on (and 10 µs: the harness's own instructions differ
-by less) and wrong from 30 % on. By itself, where nothing stands beside it or all postpone alike, more than a fifth is a
-warning (and 20 µs: `tcp` on one host answers in 17 µs), and more than half a failure.
-
-A codec alone is held against the others of its setting in the same way, by what it puts off until its clock has stopped;
-one that says that it leaves fields unread is told, and not failed for it. How long the pauses are beside so little work
-says nothing; nor does their mean, which a machine that is held up makes many times as long: medians are compared. But the
-stamps count: what lies between those of a message and those of its two parts (clock readings, the call, and freeing what
-the message before was decoded to) is in the sum, of every codec alike, and makes ratios of sums look smaller; it is told,
-from a fifth of the sum on as a warning. Each part holds about one reading of the clock.
-
-Think time is no pause, and what a timer is late by is none either: a rest begins when the requester is done with a reply.
+A codec alone is held against the others of its setting in the same way, by medians; one that declares that it leaves
+fields unread is named, and does not fail. What lies between the stamps of a message and those of its two parts is shown.
 
 Limits: honest clients that keep their connections came to 12 µs and less than 1 % beyond the least, with seven stacks on a
-busy machine. Closing a connection per request is in these pauses as well, and clients differ in it honestly (a WebSocket's
-closing handshake: 20 %): there the limits are a quarter and half. What is postponed by less passes, and what another thread
-does later shows only as far as it delays the next request. The three longest pauses of a trial are left out, as a machine
-may stand still there, too, and a failure takes the middle pause as well as their mean, in most of three blocks or more: work
-put off until every tenth request, say, is a warning.
+busy machine. The three longest pauses of a trial are left out, as a machine may stand still there, and a failure takes the
+middle pause as well as their mean, in most of three blocks or more.
 """
 
 from __future__ import annotations
@@ -85,8 +71,7 @@ def judge(cell: CellEvidence, run: RunEvidence) -> Finding | None:
     findings = []
     if not cell.is_open_loop and any(part.load.concurrency == 1 for trial in cell.trials for part in trial.parts):
         findings.append(_alone_in_flight(cell, run))
-    others = [other for other in run.cells if other is not cell and other.cell.setting == cell.cell.setting]
-    is_wrong = is_of_the_stack(_entering(cell), _MOST, [_entering(other) for other in others])
+    is_wrong = is_of_the_stack(_entering(cell), _MOST, [_entering(other) for other in run.beside(cell)])
     for trial in cell.trials:
         for part in trial.parts:
             if part.load.concurrency == 1:  # one of several processes: its work delays its own next request alone
@@ -114,7 +99,7 @@ def _entering(cell: CellEvidence) -> dict[int, float]:
         for part in trial.parts
         if part.load.concurrency > 1 and part.done.measured_s
     ]
-    return {block: max(share for of, share in shares if of == block) for block, _ in shares}
+    return {block: max(share for at, share in shares if at == block) for block, _ in shares}
 
 
 def _judged(trial: int, share: float, *, is_wrong: bool) -> Finding:
@@ -239,9 +224,7 @@ def _typical(cell: CellEvidence) -> Pauses | None:
 def _beside(cell: CellEvidence, run: RunEvidence) -> Iterable[CellEvidence]:
     """The cells that differ from it in the stack alone, whose requester is in the same language as far as that is known."""
     language = contrasts.language_of_requester(run.plan.resolved, cell.stack.id)
-    for other in run.cells:
-        if other.stack.id == cell.stack.id or other.cell.setting != cell.cell.setting:
-            continue
+    for other in run.beside(cell):
         if contrasts.language_of_requester(run.plan.resolved, other.stack.id) == language:
             yield other
 

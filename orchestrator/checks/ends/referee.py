@@ -99,10 +99,10 @@ def _finding(cell: CellEvidence, found: Refereed, tool: str, within: float) -> F
     )
 
 
-def _told(of: Compared, within: float) -> str:
-    if of.interval is None:
-        return quantities.factor(of.ratio)
-    return f"{quantities.factor(of.ratio)} ({' to '.join(quantities.bounds(of.interval, within))})"
+def _told(compared: Compared, within: float) -> str:
+    if compared.interval is None:
+        return quantities.factor(compared.ratio)
+    return f"{quantities.factor(compared.ratio)} ({' to '.join(quantities.bounds(compared.interval, within))})"
 
 
 def _own_work(cell: CellEvidence) -> str:
@@ -152,8 +152,8 @@ class Refereed:
     @property
     def agreement(self) -> Agreement:
         """That of both quantities: they differ where one does, and agree where both do."""
-        found = {self.median_ms.agreement, self.rate_per_s.agreement}
-        return "differs" if "differs" in found else "agrees" if found == {"agrees"} else "cannot tell"
+        agreements = {self.median_ms.agreement, self.rate_per_s.agreement}
+        return "differs" if "differs" in agreements else "agrees" if agreements == {"agrees"} else "cannot tell"
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data, ready for JSON."""
@@ -171,15 +171,16 @@ def compare(trials: Iterable[TrialSummary], turns: Sequence[TurnRecord], within:
     blocks = sorted(ours.keys() & theirs.keys())
     if not blocks:
         return None
-    found = [
-        _compared([float(ours[b][of] or 0.0) for b in blocks], [theirs[b][of] for b in blocks], within) for of in (0, 1)
+    figures = [
+        _compared([float(ours[b][statistic] or 0.0) for b in blocks], [theirs[b][statistic] for b in blocks], within)
+        for statistic in (0, 1)
     ]
     return Refereed(
         tool=turns[0].tool,
         rounds=len(blocks),
         lost=sum(t.median_ns is None for t in turns),
-        median_ms=found[0],
-        rate_per_s=found[1],
+        median_ms=figures[0],
+        rate_per_s=figures[1],
     )
 
 
@@ -211,7 +212,7 @@ def agreement(interval: Interval | None, within: float) -> Agreement:
 
 def turns_of(turns: Iterable[TurnRecord]) -> Mapping[str, tuple[TurnRecord, ...]]:
     """Turns by cell."""
-    found: dict[str, list[TurnRecord]] = {}
+    by_cell: dict[str, list[TurnRecord]] = {}
     for turn in turns:
-        found.setdefault(turn.cell, []).append(turn)
-    return {cell: tuple(of) for cell, of in found.items()}
+        by_cell.setdefault(turn.cell, []).append(turn)
+    return {cell: tuple(of) for cell, of in by_cell.items()}

@@ -24,10 +24,10 @@ def judge(cell: CellEvidence) -> Finding | None:
     """The busiest trial."""
     several = spread.has_several(cell) or cell.is_open_loop or cell.cell.kind == "stream"
     one = "event" if cell.cell.kind == "stream" else "request"
-    asked = "Events were sent" if cell.cell.kind == "stream" else "Requests were made"
+    work = "Events were sent" if cell.cell.kind == "stream" else "Requests were made"
     workers = workers_of(cell.cell.factors)
     whose = "The responder's core" if workers == 1 else f"The busiest core of the responder's {workers:,} workers"
-    findings = [found for trial in cell.trials if (found := spread.finding(cell, trial))]
+    findings = [uneven for trial in cell.trials if (uneven := spread.finding(cell, trial))]
     for trial in cell.trials:
         share = trial.summary.responder_cpu_share if trial.summary else None
         evidence: dict[str, Any] = {"trial": trial.record.index, "cpu_share": share}
@@ -53,7 +53,7 @@ def judge(cell: CellEvidence) -> Finding | None:
                     verdict="cannot tell",
                     evidence={**evidence, "window_s": window_s},
                     explanation=(
-                        f"{asked} for only {quantities.ms(window_s * 1e3)}: the responder's CPU time may have gone "
+                        f"{work} for only {quantities.ms(window_s * 1e3)}: the responder's CPU time may have gone "
                         "into starting and ending the trial."
                     ),
                     action=f"Measure for {SHORT_WINDOW_S:g} s or longer.",

@@ -1,20 +1,15 @@
 """requesters together: whether several requesters asked one stack at the same time, so that their rates add up.
 
 Req/s of a trial is the sum of its hosts' rates, each over its own window. That is a rate which the stack carried only
-as far as the windows overlap: two requesters one after the other are the rate of one, twice. The processes of one host have
-one clock, and their replies are counted over one window; but what is in no more than one process's was under less than the
-declared load.
+as far as the windows overlap. The processes of one host have one clock, and their replies are counted over one window.
 
-The clocks of two hosts are never compared: they may be hours apart. What lies between is bounded by what passed through
-orch, on the one clock there. A host sent its first request after it was told to measure; and what it had recorded before it
-said `warm`, and its last anchor before it said `done`, was over when these lines were read. Between both bounds lie
-about a round trip and what it takes to print a line. So a host's window is known to lie within so much, and the overlap is
-between a least and a most: the check passes by the least, and fails by the most.
+The clocks of two hosts are never compared. A host sent its first request after orch told it to measure, and what it had
+recorded before it printed `warm` and `done` was over when orch read these lines, on the one clock there. So a host's
+window is known to lie within about a round trip, and the overlap between a least and a most: the check passes by the
+least, and fails by the most.
 
-Limits: requesters that end with a number of requests and not with time end apart, by what they differ in speed; below nine
-tenths of the longest window the sum overstates what was carried by more than differences that matter, and below half it is
-no longer the load that was declared. The clients of a stream are declared to be sent events all at once, whoever reads them.
-Two clocks may drift apart by one part in 5,000.
+Limits: below nine tenths of the longest window the sum overstates what was carried by more than differences that matter,
+and below half it is no longer the declared load. Two clocks may drift apart by one part in 5,000.
 """
 
 from __future__ import annotations
@@ -69,7 +64,7 @@ def judge(cell: CellEvidence) -> Finding | None:
         return None
     findings = []
     for trial in cell.trials:
-        windows = [(part, seen) for of, part, seen in cell.parts(NAME) if of is trial and seen is not None]
+        windows = [(part, seen) for other, part, seen in cell.parts(NAME) if other is trial and seen is not None]
         findings.append(_finding(cell, trial, windows))
     early = [finding for finding in findings if "early_s" in finding.evidence]
     apart = [finding for finding in findings if "early_s" not in finding.evidence]
@@ -99,21 +94,20 @@ def _finding(cell: CellEvidence, trial: TrialEvidence, windows: Sequence[tuple[P
             verdict="fail",
             evidence=evidence | {"host": worst_of, "early_s": early[worst_of] / 1e9},
             weight=2.0,
-            explanation=f"In {trial.called} the requester on {worst_of} sent requests {quantities.ns(early[worst_of])} "
-            "before it"
-            " was told to: requesters did not begin together.",
+            explanation=f"In {trial.called} the requester on {worst_of} sent requests "
+            f"{quantities.ns(early[worst_of])} before it was told to: requesters did not begin together.",
             action="Find out why it did not wait for `measure`, or whose stamps its record holds.",
         )
     return _judged(cell, trial, known, longest_ns, evidence)
 
 
-def _host(of: Sequence[tuple[Part, Window]], *, is_alone: bool) -> _Host | None:
+def _host(windows: Sequence[tuple[Part, Window]], *, is_alone: bool) -> _Host | None:
     """A host's requesters together; None where nothing says how its clock stands to the one here. Alone it need not."""
-    begin_ns, end_ns = max(seen.begin_ns for _, seen in of), min(seen.end_ns for _, seen in of)
+    begin_ns, end_ns = max(seen.begin_ns for _, seen in windows), min(seen.end_ns for _, seen in windows)
     if is_alone:
         return _Host(begin_ns=begin_ns, end_ns=end_ns, least_ahead_ns=0, most_ahead_ns=0)
     least, most = [], []
-    for part, seen in of:
+    for part, seen in windows:
         if part.heard is None:
             return None
         most.append(seen.begin_ns - part.heard.told_ns)
@@ -129,14 +123,14 @@ def _host(of: Sequence[tuple[Part, Window]], *, is_alone: bool) -> _Host | None:
 def _judged(
     cell: CellEvidence, trial: TrialEvidence, hosts: Mapping[str, _Host], longest_ns: int, evidence: dict[str, object]
 ) -> Finding:
-    of = [
+    spans = [
         (h.begin_ns - max(h.most_ahead_ns, h.least_ahead_ns), h.begin_ns - h.least_ahead_ns, h.end_ns - h.begin_ns)
         for h in hosts.values()
     ]
-    least_ns = min([length for *_, length in of] + [a[0] + a[2] - b[1] for a, b in permutations(of, 2)])
-    most_ns = min([length for *_, length in of] + [a[1] + a[2] - b[0] for a, b in permutations(of, 2)])
+    least_ns = min([length for *_, length in spans] + [a[0] + a[2] - b[1] for a, b in permutations(spans, 2)])
+    most_ns = min([length for *_, length in spans] + [a[1] + a[2] - b[0] for a, b in permutations(spans, 2)])
     least, most = ((max(0, ns) / longest_ns if longest_ns > 0 else 1.0) for ns in (least_ns, most_ns))
-    begins, ends = _apart([(first, last) for first, last, _ in of]), _apart([(a + n, b + n) for a, b, n in of])
+    begins, ends = _apart([(first, last) for first, last, _ in spans]), _apart([(a + n, b + n) for a, b, n in spans])
     if len(hosts) == 1:  # its requesters apart, on their one clock
         begins, ends = _of_one_clock(cell, trial)
     evidence = evidence | {
@@ -144,7 +138,7 @@ def _judged(
         "overlap_at_most": most,
         "begins_apart_s": begins / 1e9,
         "ends_apart_s": ends / 1e9,
-        "known_to_s": max(last - first for first, last, _ in of) / 1e9,
+        "known_to_s": max(last - first for first, last, _ in spans) / 1e9,
     }
     every = "both" if cell.requesters == 2 else f"all {cell.requesters}"
     many = len(hosts) > 1
@@ -182,7 +176,7 @@ def _apart(moments: Sequence[tuple[int, int]]) -> int:
 
 def _of_one_clock(cell: CellEvidence, trial: TrialEvidence) -> tuple[int, int]:
     """How far the begins, and the ends, of a host's requesters are apart."""
-    windows = [seen for of, _, seen in cell.parts(NAME) if of is trial and seen is not None]
+    windows = [seen for other, _, seen in cell.parts(NAME) if other is trial and seen is not None]
     begins, ends = [seen.begin_ns for seen in windows], [seen.end_ns for seen in windows]
     return max(begins) - min(begins), max(ends) - min(ends)
 

@@ -85,13 +85,13 @@ def judge(cell: CellEvidence) -> Finding | None:
 
 def _medians(cell: CellEvidence, index: int) -> dict[str, float] | None:
     """The log of each host's median in a trial, over its processes the mean; None where a host has none."""
-    found: dict[str, list[float]] = {}
+    by_host: dict[str, list[float]] = {}
     for trial, part, seen in cell.parts(NAME):
         if trial is cell.trials[index] and seen is not None and seen > 0:
-            found.setdefault(part.host, []).append(log(seen))
-    if len(found) < requesters_of(cell.cell.factors):
+            by_host.setdefault(part.host, []).append(log(seen))
+    if len(by_host) < requesters_of(cell.cell.factors):
         return None
-    return {host: sum(logs) / len(logs) for host, logs in found.items()}
+    return {host: sum(logs) / len(logs) for host, logs in by_host.items()}
 
 
 def compared(trials: Sequence[Mapping[str, float]]) -> list[Odd]:

@@ -1,12 +1,18 @@
-"""between trials, and percentile support: whether what is shown can be reproduced, and rests on enough samples."""
+"""between trials, and percentile support: whether what is shown can be reproduced, and rests on enough samples.
+
+Blocks share the machine's moods, and comparisons are made within blocks. So a cell's medians are held against those of
+the block's other cells: what all of them share moves absolute figures alone, and is the machine's.
+"""
 
 from __future__ import annotations
 
+from math import log
 from statistics import median, stdev
 
 from orchestrator import quantities
 from orchestrator.checks.base import CALLS, CODECS, STREAMS, Check, Finding
-from orchestrator.evidence.run_evidence import CellEvidence, Samples
+from orchestrator.evidence.run_evidence import CellEvidence, RunEvidence, Samples
+from orchestrator.findings.block_values import by_block
 from orchestrator.statistics.intervals import FEWEST_BLOCKS
 from orchestrator.statistics.quantiles import NS_PER_MS, SUPPORT, is_supported, quantile
 
@@ -20,9 +26,9 @@ def spread(samples: Samples) -> float | None:
     return (quantile(ordered, 0.75) - quantile(ordered, 0.25)) / 1.349 / NS_PER_MS if ordered.size else None
 
 
-def judge_between(cell: CellEvidence) -> Finding | None:
-    """Compares the SD of the trials' medians with the SD within trials."""
-    medians = [t.summary.median for t in cell.trials if t.summary and t.summary.median]
+def judge_between(cell: CellEvidence, run: RunEvidence) -> Finding | None:
+    """Compares the SD of the trials' medians, less what others share, with the SD within trials."""
+    medians = _medians(cell)
     within = [seen for _, _, seen in cell.parts(BETWEEN) if seen is not None]
     if len(medians) < FEWEST_BLOCKS or not within:
         return Finding(
@@ -32,20 +38,52 @@ def judge_between(cell: CellEvidence) -> Finding | None:
             "spread.",
             action="Raise `repeats`.",
         )
-    between, inside, middle = stdev(medians), median(within), median(medians)
-    evidence = {"sd_between_ms": between, "sd_within_ms": inside, "median_ms": middle, "trials": len(medians)}
-    shares = [quantities.percent(sd / middle) for sd in (between, inside)]
+    middle = median(medians.values())
+    between, inside = stdev(medians.values()) / middle, median(within) / middle
+    own = _own_spread(medians, [_medians(other) for other in run.in_blocks_of(cell)])
+    evidence = {"between": between, "within": inside, "own": own, "median_ms": middle, "trials": len(medians)}
     one = quantities.OF_SAMPLE[cell.cell.kind]
-    measured = f"Medians of trials spread by {shares[0]}, {one}s within one by {shares[1]}"
-    if between > inside and between / middle > _LOUD:
+    measured = (
+        f"Medians of trials spread by {quantities.percent(between)}, {one}s within one by {quantities.percent(inside)}"
+    )
+    if between <= max(inside, _LOUD):
+        return Finding(verdict="pass", evidence=evidence, explanation=f"{measured}.")
+    if own is None:
         return Finding(
-            verdict="warn",
+            verdict="cannot tell",
             evidence=evidence,
-            weight=between / middle,
-            explanation=f"{measured}: one trial says little about the next.",
+            weight=between,
+            explanation=f"{measured}. Nothing was measured beside it that shows whether the machine is the cause.",
             action="Raise `repeats`, and look for the cause in `noise`.",
         )
-    return Finding(verdict="pass", evidence=evidence, explanation=f"{measured}.")
+    if own <= max(inside, _LOUD):
+        return Finding(
+            verdict="pass",
+            evidence=evidence,
+            explanation=f"{measured}; beside the block's other stacks by {quantities.percent(own)}.",
+        )
+    return Finding(
+        verdict="warn",
+        evidence=evidence,
+        weight=own,
+        explanation=f"{measured}, and by {quantities.percent(own)} beside the block's other stacks: one trial says little "
+        "about the next.",
+        action="Raise `repeats`, and look for the cause in `noise`.",
+    )
+
+
+def _medians(cell: CellEvidence) -> dict[int, float]:
+    return by_block((trial.summary for trial in cell.trials if trial.summary), "median")
+
+
+def _own_spread(medians: dict[int, float], beside: list[dict[int, float]]) -> float | None:
+    """The SD over blocks of the log of a median over the middle of the others'; None with too few blocks of others."""
+    logs = [
+        log(own / median(others))
+        for block, own in medians.items()
+        if (others := [other[block] for other in beside if block in other])
+    ]
+    return stdev(logs) if len(logs) >= FEWEST_BLOCKS else None
 
 
 def judge_support(cell: CellEvidence) -> Finding | None:
@@ -65,7 +103,7 @@ def judge_support(cell: CellEvidence) -> Finding | None:
             action=f"Find out why {one}s fail: the table counts them by kind.",
         )
     if "p99" in hidden:
-        asked = (cell.cell.load.requests or 0) * cell.planned
+        planned = (cell.cell.load.requests or 0) * cell.planned
         return Finding(
             verdict="warn",
             evidence=evidence,
@@ -75,8 +113,8 @@ def judge_support(cell: CellEvidence) -> Finding | None:
                 f"fewer than {SUPPORT} lie beyond, so that percentile is not shown."
             ),
             action=(
-                f"Find out why only {n:,} of the planned {asked:,} requests were made."
-                if is_supported(asked, 0.99)
+                f"Find out why only {n:,} of the planned {planned:,} requests were made."
+                if is_supported(planned, 0.99)
                 else f"For p99, plan at least 1,000 {one}s per cell, over all its trials."
             ),
         )
@@ -94,7 +132,7 @@ CHECKS = (
         severity="note",
         kinds=CALLS | CODECS | STREAMS,
         observe=spread,
-        judge=judge_between,
+        judge_beside=judge_between,
     ),
     Check(
         name="percentile support",

@@ -196,15 +196,9 @@ def _of_all(
 def _references(cell: CellEvidence, run: RunEvidence) -> Iterator[tuple[str, float, float]]:
     """What requests are held against, how long that takes, and how long work may be that is not in it; ns."""
     if cell.cell.connection == "reuse":
-        alike = (
-            cell.stack.id,
-            cell.operation.id,
-            cell.placement.id,
-            {**cell.cell.factors, "connection": "per-request"},
-        )
-        for other in run.cells:
-            setting = (other.stack.id, other.operation.id, other.placement.id, other.cell.factors)
-            if setting == alike and other.replies is not None and other.replies.median:
+        alike = (cell.stack.id, {**cell.cell.factors, "connection": "per-request"})
+        for other in run.in_blocks_of(cell):
+            if (other.stack.id, other.cell.factors) == alike and other.replies is not None and other.replies.median:
                 yield "on new connections", other.replies.median * NS_PER_MS / cell.cell.calls, 0.0
     echoes = [reading.median_ns for trial in cell.trials for reading in trial.readings_of("tcp", cell.cell.id)]
     known = [ns for ns in echoes if ns]

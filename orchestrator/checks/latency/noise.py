@@ -37,13 +37,13 @@ def judge(cell: CellEvidence) -> Finding | None:
 
 def _in_a_third(seen: Sequence[tuple[TrialEvidence, Noise]]) -> dict[str, float]:
     """By kind, the share that a third of the trials reach or exceed: one loud trial is no loud machine."""
-    found = {}
+    shares = {}
     for kind in KINDS:
         by_trial: dict[int, float] = {}
         for trial, noise in seen:
             by_trial[trial.record.index] = max(by_trial.get(trial.record.index, 0.0), getattr(noise, kind) or 0.0)
-        found[kind] = sorted(by_trial.values(), reverse=True)[ceil(len(by_trial) / 3) - 1]
-    return found
+        shares[kind] = sorted(by_trial.values(), reverse=True)[ceil(len(by_trial) / 3) - 1]
+    return shares
 
 
 def _has_a_database_beside(cell: CellEvidence) -> bool:

@@ -3,22 +3,24 @@
 Each trial is cut into twenty segments of equal count; the logs of their medians are looked at. A drift that all trials
 share means that warm-up was too short; a jump in most trials, as code that is compiled anew makes, is the stack's; one in a
 single trial is the machine's, and no warning. Steady is what was
-shown to be: the whole 95 % interval of the shared drift lies within 5 %. Where it reaches farther, the trials cannot tell.
+shown to be: the whole 95 % interval of the shared drift lies within 5 %, or that of the drift beyond what is typical of the
+block's other stacks, as the machine's moods move all of them. Where both reach farther, the trials cannot tell.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import exp, log
-from statistics import fmean
+from statistics import fmean, median
 
 import numpy as np
 
 from orchestrator import quantities
 from orchestrator.checks.base import CALLS, CODECS, Check, Finding, worst
-from orchestrator.evidence.run_evidence import CellEvidence, Samples, TrialEvidence
+from orchestrator.evidence.run_evidence import CellEvidence, RunEvidence, Samples, TrialEvidence
 from orchestrator.statistics import intervals
+from orchestrator.statistics.terms import Interval
 
 _SEGMENTS = 20
 _FEWEST = 10 * _SEGMENTS
@@ -56,7 +58,7 @@ def observe(samples: Samples) -> Course | None:
     )
 
 
-def judge(cell: CellEvidence) -> Finding | None:
+def judge(cell: CellEvidence, run: RunEvidence) -> Finding | None:
     """The drift that trials share, jumps of most of them, and warm-ups that were cut short."""
     courses = [(trial, seen) for trial, _part, seen in cell.parts(NAME) if seen is not None]
     if not courses:
@@ -65,20 +67,32 @@ def judge(cell: CellEvidence) -> Finding | None:
             explanation=f"Fewer than {_FEWEST} requests per trial: too few to see a drift.",
             action="Ask for more requests per trial.",
         )
+    beside = [_drifts(other) for other in run.in_blocks_of(cell)]
+    return worst([_drift(_drifts(cell), beside), *_jumps(courses), *_short_warmups(cell)])
+
+
+def _drifts(cell: CellEvidence) -> dict[int, float]:
+    """By block the drift of a trial, whoever asked in it."""
     drifts: dict[int, list[float]] = {}
-    for trial, seen in courses:
-        drifts.setdefault(trial.record.index, []).append(seen.drift)
-    findings = [_drift([fmean(of_trial) for of_trial in drifts.values()])]  # a trial is one, whoever asked in it
-    findings += _jumps(courses)
-    findings += _short_warmups(cell)
-    return worst(findings)
+    for trial, _part, seen in cell.parts(NAME):
+        if seen is not None:
+            drifts.setdefault(trial.record.block, []).append(seen.drift)
+    return {block: fmean(of_trial) for block, of_trial in drifts.items()}
 
 
-def _drift(drifts: list[float]) -> Finding:
-    shared = intervals.log_mean(drifts)
+def _drift(drifts: Mapping[int, float], beside: Sequence[Mapping[int, float]]) -> Finding:
+    shared = intervals.log_mean([*drifts.values()])
     interval = shared.interval()
     evidence = {"drift": exp(shared.mean) - 1, "interval": interval, "trials": shared.n}
-    if interval and not interval[0] <= 1 <= interval[1] and abs(shared.mean) > _DRIFT:
+    if interval is None:
+        return Finding(
+            verdict="cannot tell",
+            evidence=evidence,
+            explanation=f"{quantities.count(shared.n, 'trial')}: at least {intervals.FEWEST_BLOCKS} are needed to find a"
+            " drift that all share.",
+            action="Raise `repeats`.",
+        )
+    if not interval[0] <= 1 <= interval[1] and abs(shared.mean) > _DRIFT:
         change = quantities.off(exp(shared.mean) - 1)
         way = "more" if shared.mean > 0 else "less"
         return Finding(
@@ -87,26 +101,40 @@ def _drift(drifts: list[float]) -> Finding:
             explanation=f"In all trials, requests take {change} {way} time after the first fifth of the window.",
             action="Lengthen the warm-up (`warmup`) or the trial until this disappears.",
         )
-    if interval is None:
-        return Finding(
-            verdict="cannot tell",
-            evidence=evidence,
-            explanation=f"{quantities.count(shared.n, 'trial')}: at least {intervals.FEWEST_BLOCKS} are needed to find a "
-            "drift "
-            "that all share.",
-            action="Raise `repeats`.",
-        )
     low, high = (quantities.change(bound - 1, 1) for bound in interval)
-    if not exp(-_DRIFT) <= interval[0] <= interval[1] <= exp(_DRIFT):
+    if _is_steady(interval):
+        measured = f"No drift shared by the {shared.n} trials: {low} to {high} after the first fifth of the window."
+        return Finding(verdict="pass", evidence=evidence, explanation=measured)
+    own = _beyond_others(drifts, beside)
+    if own is not None and _is_steady(own):
+        low, high = (quantities.change(bound - 1, 1) for bound in own)
         return Finding(
-            verdict="cannot tell",
-            evidence=evidence,
-            weight=log(interval[1] / interval[0]),
-            explanation=f"The {shared.n} trials allow a drift of {low} to {high} after the first fifth of the window.",
-            action="Raise `repeats` or plan more requests per trial, to narrow it to 5 % either way.",
+            verdict="pass",
+            evidence={**evidence, "beyond_others": own},
+            explanation=f"After the first fifth of the window requests drift as those of the block's other stacks do, but"
+            f" for {low} to {high}.",
         )
-    measured = f"No drift shared by the {shared.n} trials: {low} to {high} after the first fifth of the window."
-    return Finding(verdict="pass", evidence=evidence, explanation=measured)
+    return Finding(
+        verdict="cannot tell",
+        evidence=evidence,
+        weight=log(interval[1] / interval[0]),
+        explanation=f"The {shared.n} trials allow a drift of {low} to {high} after the first fifth of the window.",
+        action="Raise `repeats` or plan more requests per trial, to narrow it to 5 % either way.",
+    )
+
+
+def _is_steady(interval: Interval) -> bool:
+    return exp(-_DRIFT) <= interval[0] <= interval[1] <= exp(_DRIFT)
+
+
+def _beyond_others(drifts: Mapping[int, float], beside: Sequence[Mapping[int, float]]) -> Interval | None:
+    """The interval of the drift beyond what is typical of each block's other cells; None without them."""
+    own = [
+        drift - median(others)
+        for block, drift in drifts.items()
+        if (others := [other[block] for other in beside if block in other])
+    ]
+    return intervals.log_mean(own).interval() if own else None
 
 
 def _jumps(courses: Sequence[tuple[TrialEvidence, Course]]) -> list[Finding]:
@@ -121,17 +149,16 @@ def _jumps(courses: Sequence[tuple[TrialEvidence, Course]]) -> list[Finding]:
             verdict="warn",
             evidence={"trial": trial.record.index, "jump": exp(seen.jump) - 1, "at": seen.at, "trials": len(jumps)},
             weight=abs(seen.jump),
-            explanation=f"Latency {_changes(exp(seen.jump))} after {quantities.percent(seen.at)} of {trial.called}, and "
-            "stays "
-            f"there; {len(jumps)} of {len(courses)} trials jump.",
+            explanation=f"Latency {_changes(exp(seen.jump))} after {quantities.percent(seen.at)} of {trial.called}, "
+            f"and stays there; {len(jumps)} of {len(courses)} trials jump.",
             action="Lengthen the warm-up (`warmup`) until this disappears.",
         )
     ]
 
 
 def _changes(times: float) -> str:
-    said = quantities.change(times - 1)
-    return f"becomes {said} as long" if said.endswith("times") else f"changes by {said}"
+    change = quantities.change(times - 1)
+    return f"becomes {change} as long" if times - 1 > quantities.MOST_CHANGE else f"changes by {change}"
 
 
 def _short_warmups(cell: CellEvidence) -> list[Finding]:
@@ -144,16 +171,16 @@ def _short_warmups(cell: CellEvidence) -> list[Finding]:
     ]
     if not short:
         return []
-    trial, made = short[0]
+    trial, requests = short[0]
     return [
         Finding(
             verdict="warn",
-            evidence={"trial": trial, "made": made, "wanted": wanted, "trials": len(short)},
-            explanation=f"Warm-up ended after {made:,} of {quantities.count(wanted, 'request')}, at its time limit.",
+            evidence={"trial": trial, "made": requests, "wanted": wanted, "trials": len(short)},
+            explanation=f"Warm-up ended after {requests:,} of {quantities.count(wanted, 'request')}, at its time limit.",
             action="Raise `warmup.at_most`, or plan fewer warm-up requests.",
         )
     ]
 
 
 NAME = "steady state"
-CHECK = Check(name=NAME, severity="serious", kinds=CALLS | CODECS, observe=observe, judge=judge)
+CHECK = Check(name=NAME, severity="serious", kinds=CALLS | CODECS, observe=observe, judge_beside=judge)

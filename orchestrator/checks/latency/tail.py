@@ -46,14 +46,14 @@ def observe(samples: Samples) -> Tail | None:
 
 def judge(cell: CellEvidence) -> Finding | None:
     """Each trial's tail."""
-    found = [(trial, part, seen) for trial, part, seen in cell.parts(NAME) if seen is not None]
-    if not found:
+    tails = [(trial, part, seen) for trial, part, seen in cell.parts(NAME) if seen is not None]
+    if not tails:
         return Finding(
             verdict="cannot tell",
             explanation=f"Fewer than {_FEWEST} requests per trial: too few to have a tail.",
             action="Ask for more requests per trial.",
         )
-    judged = [(t, seen) for t, part, seen in found if seen.n >= _PER_ONE_IN_FLIGHT * part.load.concurrency]
+    judged = [(t, seen) for t, part, seen in tails if seen.n >= _PER_ONE_IN_FLIGHT * part.load.concurrency]
     if cell.is_open_loop or not judged:
         return Finding(
             verdict="not applicable", explanation="A queue, or too few requests for each in flight, shapes the tail."

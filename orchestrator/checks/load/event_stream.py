@@ -1,18 +1,13 @@
 """event stream: every event that was due came, once, in its order, and the sender kept to its schedule.
 
-The schedule is held against what both ends say by themselves: no event may be sent before it can be due, no stream may begin
-long after it was asked for, and the sender's own word on its lateness and its events must be that of the stamps and rows.
+No event may be sent before it is due, no stream may begin long after its request, and the sender's own count of lateness and
+events must be that of the stamps and rows. TCP neither loses nor reorders, so what is missing, came twice or out of order is
+the stack's doing. Dropped events count as slower than all others; where they move a percentile that is shown further than
+chance does, the cell fails. A sender that slow readers hold back must keep their rate.
 
-TCP neither loses nor reorders, so what is missing, came twice or behind a higher number is the stack's doing, or that of
-something in between. Dropped events count as slower than all others in each percentile; from a share on that moves a
-percentile shown further than chance does, the cell fails. Where clients are told to read slowly they must do so, and a
-sender that they hold back must keep their rate: what it is late by is what was asked for.
-
-No timer wakes its sender in the nanosecond. What it is late by matters where it moves a number that is shown. Less than the
-rate is one. Deliveries are timed from the sender's stamp: a late event that goes out alone takes as long as one in time, but
-those that are due before the one before them was sent leave in a burst, and their wait is in no delivery. So one event in a
-hundred, as p99 is shown, may not be a whole interval late. Gaps have the sender's lateness in them: their p99 is held
-against what it would be had each event been sent when due.
+Deliveries are timed from the sender's stamp: events that are due before the one before them was sent leave in a burst, and
+their wait is in no delivery. So one event in a hundred may not be a whole interval late. Gaps have the sender's lateness in
+them: their p99 is held against what it would be had each event been sent when due.
 """
 
 from __future__ import annotations
@@ -84,7 +79,7 @@ def judge(cell: CellEvidence) -> Finding | None:
 
 def _disagreement(trial: TrialEvidence, part: Part, seen: Seen) -> Finding:
     """Record against `done` line, and whether the responder met is the one that this run started."""
-    counts, said, done = seen.counts, part.done.events, part.done
+    counts, counted, done = seen.counts, part.done.events, part.done
     troubles = []
     if done.rows != seen.rows:
         troubles.append(f"the requester said {done.rows:,} rows, the record holds {seen.rows:,}")
@@ -96,17 +91,17 @@ def _disagreement(trial: TrialEvidence, part: Part, seen: Seen) -> Finding:
             f"the requester said that {quantities.count(sum(done.errors.values()), 'subscription')} failed, by the record "
             f"{seen.unended:,} did"
         )
-    if said is None:
+    if counted is None:
         troubles.append("the requester did not say what came of its events")
     else:
         names = ("offered", "delivered", "dropped", "duplicated", "reordered")
-        mine, theirs = ([getattr(of, name) for name in names] for of in (counts, said))
+        mine, theirs = ([getattr(each, name) for name in names] for each in (counts, counted))
         troubles += [
             f"the requester said {other:,} {name}, the record holds {one:,}"
             for name, one, other in zip(names, mine, theirs, strict=True)
             if one != other
         ]
-        if done.verified != said.delivered + said.duplicated:
+        if done.verified != counted.delivered + counted.duplicated:
             troubles.append("not every event that counts was compared with what it should be")
     if counts.strange:
         troubles.append(
@@ -118,9 +113,8 @@ def _disagreement(trial: TrialEvidence, part: Part, seen: Seen) -> Finding:
     least_ns = _FASTEST * (done.min_rtt_us or 0.0) * 1e3
     if seen.delivery_ns is not None and 0 <= seen.delivery_ns < least_ns:
         troubles.append(
-            f"half of the events came within {quantities.ns(seen.delivery_ns)} of being sent, and TCP's own round trip "
-            "takes "
-            f"{quantities.ns(least_ns / _FASTEST)}: they were stamped later than they were sent"
+            f"half of the events came within {quantities.ns(seen.delivery_ns)} of being sent, and TCP's own round "
+            f"trip takes {quantities.ns(least_ns / _FASTEST)}: they were stamped later than they were sent"
         )
     evidence = {"trial": trial.record.index, "rows": seen.rows, **counts.__dict__}
     if troubles:
@@ -160,9 +154,8 @@ def _of_trial(trial: TrialEvidence, stream: StreamTrial) -> Iterator[Finding]:
             verdict="warn",
             evidence={**evidence, "unended": dict(stream.unended)},
             weight=0.5,
-            explanation=f"In {trial.called} {quantities.count(sum(stream.unended.values()), 'stream')} did not end as a "
-            "stream "
-            f"does: {ended}.",
+            explanation=f"In {trial.called} {quantities.count(sum(stream.unended.values()), 'stream')} did not end "
+            f"as a stream does: {ended}.",
             action="Find out why: what is missing of these streams counts as dropped.",
         )
 
@@ -197,8 +190,7 @@ def _of_stamps(trial: TrialEvidence, stream: StreamTrial, evidence: dict[str, An
             evidence={**evidence, "early": stream.early},
             weight=0.9,
             explanation=f"In {trial.called} {quantities.count(stream.early, 'event was', 'events were')} sent before "
-            "being due: "
-            "the load was not the planned one, or the events are of an earlier subscription.",
+            "being due: the load was not the planned one, or the events are of an earlier subscription.",
             action="Let the sender wait until an event is due, and stamp it then (protos/process.md, Streams).",
         )
     if stream.is_contradictory:
@@ -219,15 +211,16 @@ def _of_stamps(trial: TrialEvidence, stream: StreamTrial, evidence: dict[str, An
             f"{quantities.ns(stream.reading_ns)} for each after the first allow: clients read faster than `read_rate` says.",
             action="Let the requester wait between two events of a subscription (protos/process.md, Streams).",
         )
-    said, seen = stream.worst_late_ns, stream.late_most_ns
-    if stream.sent is not None and said is not None and seen is not None and said < seen:  # it counted all streams
+    reported, seen = stream.worst_late_ns, stream.late_most_ns
+    if (
+        stream.sent is not None and reported is not None and seen is not None and reported < seen
+    ):  # it counted all streams
         yield Finding(
             verdict="fail",
             evidence={**evidence, "late_most_ns": seen},
             weight=0.8,
-            explanation=f"In {trial.called} the sender says that no event was more than {quantities.ns(said)} late; by "
-            "its own "
-            f"stamps one was {quantities.ns(seen)} late.",
+            explanation=f"In {trial.called} the sender says that no event was more than {quantities.ns(reported)} late; "
+            f"by its own stamps one was {quantities.ns(seen)} late.",
             action="Find out what the sender counts: its lateness is in no delivery, so its word on it must hold.",
         )
 
@@ -322,49 +315,35 @@ def _of_counts(trial: TrialEvidence, stream: StreamTrial, evidence: dict[str, An
     before, after = trial.record.stats_before, trial.record.stats
     if before is None or after is None:
         return
-    answered, asked = after.answered - before.answered, stream.asked + _CHECK_REQUESTS * len(trial.parts)
-    if answered > asked:
+    answered, requested = after.answered - before.answered, stream.asked + _CHECK_REQUESTS * len(trial.parts)
+    if answered > requested:
         yield Finding(
             verdict="fail",
-            evidence={**evidence, "answered": answered, "asked": asked},
+            evidence={**evidence, "answered": answered, "asked": requested},
             weight=0.6,
-            explanation=f"The responder answered {quantities.count(answered, 'request')}, and only {asked:,} are recorded: "
-            "somebody else was served meanwhile.",
+            explanation=f"The responder answered {quantities.count(answered, 'request')}, and only {requested:,} are "
+            "recorded: somebody else was served meanwhile.",
             action="Measure with a responder that nobody else asks.",
         )
-
-
-def _held_back(cell: CellEvidence) -> str:
-    """What slow readers came to; empty where there are none."""
-    trials = [trial.stream for trial in cell.trials if trial.stream and trial.stream.reading_ns]
-    slowed = [trial for trial in trials if trial.reading_ns > trial.interval_ns]
-    kept = [trial.rate_kept for trial in slowed if trial.rate_kept is not None]
-    if not kept:
-        return ""
-    waiting = [trial.waiting for trial in slowed if trial.waiting is not None]
-    told = f", and at most {quantities.count(max(waiting), 'event')} of a stream waited to be read" if waiting else ""
-    asked = slowed[0].interval_ns / slowed[0].reading_ns
-    return (
-        f" Its clients read {quantities.percent(asked)} of the rate; the sender kept {quantities.percent(min(kept))} "
-        f"of it{told}."
-    )
 
 
 def _of_cell(cell: CellEvidence) -> Finding:
     """Lost, repeated and reordered events of all trials."""
     assert cell.stream is not None  # noqa: S101 - narrows the type
-    of = cell.stream
-    shown = {name: share for name, share in _PERCENTILES.items() if is_supported(of.offered, share) or name == "median"}
-    moved = [name for name, share in shown.items() if of.dropped > fails_that_move(share, of.offered)]
+    events = cell.stream
+    shown = {
+        name: share for name, share in _PERCENTILES.items() if is_supported(events.offered, share) or name == "median"
+    }
+    moved = [name for name, share in shown.items() if events.dropped > fails_that_move(share, events.offered)]
     evidence = {
-        name: getattr(of, name)
+        name: getattr(events, name)
         for name in ("offered", "sent", "delivered", "dropped", "duplicated", "reordered", "wrong")
     }
     kinds = {
-        "never came": of.dropped - of.wrong if of.dropped >= of.wrong else of.dropped,
-        "came wrong": of.wrong,
-        "came twice": of.duplicated,
-        "came behind a later one": of.reordered,
+        "never came": events.dropped - events.wrong if events.dropped >= events.wrong else events.dropped,
+        "came wrong": events.wrong,
+        "came twice": events.duplicated,
+        "came behind a later one": events.reordered,
     }
     counted = quantities.listed([f"{number:,} {what}" for what, number in kinds.items() if number])
     silent = sum(trial.stream.silent for trial in cell.trials if trial.stream)
@@ -372,20 +351,15 @@ def _of_cell(cell: CellEvidence) -> Finding:
         evidence["silent"] = silent
         counted += f" ({quantities.count(silent, 'client')} got none at all)"
     if not counted:
-        held_back = _held_back(cell)
-        return Finding(
-            verdict="pass",
-            evidence=evidence,
-            weight=1.0 if held_back else 0.0,
-            explanation=f"All {of.offered:,} events came, once and in their order.{held_back}",
-        )
-    is_failed = bool(of.wrong or moved)
+        came = f"All {events.offered:,} events came, once and in their order."
+        return Finding(verdict="pass", evidence=evidence, explanation=came)
+    is_failed = bool(events.wrong or moved)
     beyond = f": enough to move {quantities.listed(moved)}, which the report shows" if moved else ""
     return Finding(
         verdict="fail" if is_failed else "warn",
         evidence={**evidence, "moved": moved},
-        weight=of.dropped / of.offered if of.offered else 1.0,
-        explanation=f"Of {of.offered:,} events, {counted}{beyond}.",
+        weight=events.dropped / events.offered if events.offered else 1.0,
+        explanation=f"Of {events.offered:,} events, {counted}{beyond}.",
         action="Find out who loses, repeats or reorders: responder, client, or something between them.",
     )
 

@@ -1,34 +1,17 @@
 """Little's law: the time of the requests under way adds up. Each requester is held against its own share of the load.
 
-In a closed loop every worker is either waiting for its reply or doing the requester's own work (making the next request,
-verifying the last reply), which takes CPU time, or waits while the requester does that for another worker. So concurrency
-x window = sum of latencies + pauses (Little 1961), and pauses must not exceed the requester's CPU time, once for each
-worker: more is time that it waited for replies and did not count. A busy machine can hold up the requester between two
-requests as well, but not between most of them: the pause that is typical counts, not the sum of all.
+In a closed loop concurrency x window = sum of latencies + rests + pauses (Little 1961; with think time the interactive
+response time law), and pauses are the requester's own work: no more than its CPU time, once for each worker. A busy machine
+can hold up the requester between two requests as well, but not between most of them: the typical pause counts.
 
-A clock that stops at nine tenths of the latency leaves a pause which the requester's CPU time may still explain. But what
-it cuts off a request then stands in the pause after it, so that pauses follow latencies: at a share f of the latency by
-(1 - f) / f. An honest pause does not know how long the reply took. Changes from one request to the next are compared, as
-slow phases of a machine prolong both, and medians of the quarters with the largest and the smallest change, as single
-requests are held up by anything.
+A clock that stops early leaves the rest of the latency in the pause after it. At a share f pauses follow latencies by
+(1 - f) / f, while an honest pause does not know how long the reply took. Changes from one request to the next are compared,
+by medians of the quarters with the largest and the smallest change. A clock that stops early for the slowest requests
+alone shows in the pauses after those, with one in flight; they are found by the time from one send to the next.
 
-A clock that stops early for the slowest requests alone lowers p99 and hardly lengthens pauses overall. With one in
-flight the slowest are found by the time from one send to the next, which such a clock does not change; what is typical of
-the pauses after them must be typical of all, or be pauses that the requester says it made.
-
-A codec alone waits for nobody, so that Little's law has nothing to say of it: what it puts off until its clock has stopped
-shows in `requester's own work`.
-
-With think time a worker rests before each request, and its row says when the rest was over. The time from a reply to that
-moment, less the rest that the trial's seed gives, is a pause like any other: what a clock leaves out stands there, as a rest
-begins when the worker is ready. What a timer is late by belongs to neither, and Little's law is the interactive response
-time law: concurrency x window = sum of latencies + rests + pauses. Fewer are in flight than declared then, so that workers
-are counted, where each has a connection of its own.
-
-Whose a request was is not known where several are in flight and each has a connection of its own. Then each reply is taken
-to free a worker for the next send that needs one: for n in flight the k-th reply for the send n places after the k-th. The
-sum of these pauses is that of the workers', and more only by what a worker began late or ended early. So no requester can
-have paused for longer than that, which is what it says of itself (`paused_s`) that Req/s rests on.
+Whose a request was is not known where several are in flight and each has a connection of its own. Then the k-th reply is
+taken to free a worker for the send n places after the k-th; the sum of these pauses is that of the workers'. No requester
+can have paused for longer than that, which is what it reports (`paused_s`) and Req/s rests on.
 """
 
 from __future__ import annotations
@@ -112,27 +95,29 @@ def _constant_cut(cell: CellEvidence) -> list[Finding]:
 
     It says how long it was busy between requests (`paused_s`); what a few instructions take beyond that is microseconds.
     """
-    found: list[tuple[TrialEvidence, Busy, float, float]] = []
+    pauses: list[tuple[TrialEvidence, Busy, float, float]] = []
     for trial, part, seen in cell.parts(LITTLE):
         unknown_s = _unknown_s(part, seen, part.load.concurrency)
         if unknown_s is None:
             return []
-        found.append((trial, seen, unknown_s, min(unknown_s, _typically_unknown_s(part, seen))))
-    calls, requests = sum(seen.call_s for _, seen, *_ in found), sum(seen.requests for _, seen, *_ in found)
+        pauses.append((trial, seen, unknown_s, min(unknown_s, _typically_unknown_s(part, seen))))
+    calls, requests = sum(seen.call_s for _, seen, *_ in pauses), sum(seen.requests for _, seen, *_ in pauses)
     if not requests:
         return []
     findings = []
-    of_all = sum(unknown_s for _, _, unknown_s, _ in found) / requests
-    of_typical = sum(typically_s for *_, typically_s in found) / requests
+    of_all = sum(unknown_s for _, _, unknown_s, _ in pauses) / requests
+    of_typical = sum(typically_s for *_, typically_s in pauses) / requests
     limit = max(_OF_ALL_S, _OF_ALL_SHARE * calls / requests)
     if of_all > limit:
-        held_up = sum(_held_up_s(cell, trial) for trial in {id(each[0]): each[0] for each in found}.values()) / requests
-        beyond = sum(
-            s > seen.requests * max(_OF_ALL_S, _OF_ALL_SHARE * seen.call_s / seen.requests) for _, seen, s, _ in found
+        held_up = (
+            sum(_held_up_s(cell, trial) for trial in {id(each[0]): each[0] for each in pauses}.values()) / requests
         )
-        is_noise = of_typical <= limit and (of_all - of_typical <= held_up or 2 * beyond <= len(found))
-        findings.append(_stops_early(of_all, calls / requests, {"trials": len(found)}, "", is_noise=is_noise))
-    for trial, seen, unknown_s, typically_s in found:
+        beyond = sum(
+            s > seen.requests * max(_OF_ALL_S, _OF_ALL_SHARE * seen.call_s / seen.requests) for _, seen, s, _ in pauses
+        )
+        is_noise = of_typical <= limit and (of_all - of_typical <= held_up or 2 * beyond <= len(pauses))
+        findings.append(_stops_early(of_all, calls / requests, {"trials": len(pauses)}, "", is_noise=is_noise))
+    for trial, seen, unknown_s, typically_s in pauses:
         each, latency_s = unknown_s / seen.requests, seen.call_s / seen.requests
         limit = max(_OF_ONE_S, _OF_ONE_SHARE * latency_s)
         if each > limit:
@@ -169,13 +154,14 @@ def _unknown_s(part: Part, seen: Busy, concurrency: int) -> float | None:
 
 
 def _stops_early(
-    unknown_s: float, latency_s: float, of: dict[str, Any], where: str, *, is_noise: bool = False
+    unknown_s: float, latency_s: float, evidence: dict[str, Any], where: str, *, is_noise: bool = False
 ) -> Finding:
     """`is_noise`: the middle pause is the requester's own, and the long ones are of few trials or of a busy host."""
+    evidence = {**evidence, "unknown_pause_ms": unknown_s * 1000, "latency_ms": latency_s * 1000}
     if is_noise:
         return Finding(
             verdict="warn",
-            evidence={**of, "unknown_pause_ms": unknown_s * 1000, "latency_ms": latency_s * 1000},
+            evidence=evidence,
             weight=unknown_s,
             explanation=f"{where or 'Between'} a reply and the next request, {quantities.ns(unknown_s * 1e9)} on average "
             "are not"
@@ -184,7 +170,7 @@ def _stops_early(
         )
     return Finding(
         verdict="fail",
-        evidence={**of, "unknown_pause_ms": unknown_s * 1000, "latency_ms": latency_s * 1000},
+        evidence=evidence,
         weight=unknown_s,
         explanation=f"{where or 'Between'} a reply and the next request, {quantities.ns(unknown_s * 1e9)} are not the "
         f"requester's own work, at a latency of {quantities.ns(latency_s * 1e9)}: the clock stops too early.",
@@ -217,9 +203,8 @@ def _cut_short(follows: list[float], typical: float) -> Finding:
             "stops_at": share,
         },
         weight=typical,
-        explanation=f"Pauses between requests grow with the latency before them, by {quantities.percent(typical)} of it: "
-        "the "
-        f"clock stops at about {quantities.percent(share)} of the wait.",
+        explanation=f"Pauses between requests grow with the latency before them, by {quantities.percent(typical)} of "
+        f"it: the clock stops at about {quantities.percent(share)} of the wait.",
         action="Check where the timer stops: what a latency leaves out appears in the pause after it.",
     )
 
@@ -240,7 +225,7 @@ def _cut_slowest(cell: CellEvidence) -> list[Finding]:
     if not seen:
         return []
     every = [busy.slowest for _, _, busy in cell.parts(LITTLE) if busy.slowest]
-    worst_trial, most = max(seen, key=lambda found: found[1].excess_s / max(found[1].call_s, 1e-9))
+    worst_trial, most = max(seen, key=lambda entry: entry[1].excess_s / max(entry[1].call_s, 1e-9))
     typical = Slowest(
         count=sum(s.count for s in every),
         call_s=median(s.call_s for s in every),
@@ -263,10 +248,10 @@ def _is_held_up(cell: CellEvidence, trial: TrialEvidence, seen: Busy, unknown_s:
     return not is_slow and unknown_s <= _held_up_s(cell, trial)
 
 
-def _stops_early_for_slowest(slowest: Slowest, of: dict[str, Any], where: str) -> Finding:
+def _stops_early_for_slowest(slowest: Slowest, evidence: dict[str, Any], where: str) -> Finding:
     return Finding(
         verdict="fail",
-        evidence={**of, "slowest_ms": slowest.call_s * 1000, "excess_pause_ms": slowest.excess_s * 1000},
+        evidence={**evidence, "slowest_ms": slowest.call_s * 1000, "excess_pause_ms": slowest.excess_s * 1000},
         weight=slowest.excess_s,
         explanation=f"{where} the slowest requests ({quantities.ns(slowest.call_s * 1e9)}), the next one is sent "
         f"{quantities.ns(slowest.excess_s * 1e9)} later than after the others, and not because of the requester's own work: "

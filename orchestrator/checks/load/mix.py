@@ -103,8 +103,8 @@ def _of_part(cell: CellEvidence, trial: TrialEvidence, part: Part, seen: Seen) -
             + f", {off:.1f} standard deviations from what chance gives.",
             action="Do not publish this cell: what was measured is not the mix that was planned.",
         )
-    told = ", ".join(f"{m.label} {n:,}" for m, n in zip(cell.operation.mix, counts, strict=True))
-    return Finding(verdict="pass", evidence=evidence, explanation=f"Asked as the seed draws them: {told}.")
+    shares = ", ".join(f"{m.label} {n:,}" for m, n in zip(cell.operation.mix, counts, strict=True))
+    return Finding(verdict="pass", evidence=evidence, explanation=f"Asked as the seed draws them: {shares}.")
 
 
 def _furthest(counts: Sequence[int], wanted: Sequence[float], independent: int) -> float:

@@ -57,7 +57,6 @@ class Rested:
     """
 
     requests: int
-    late_median_ns: float
     late_mean_ns: float
     cycle_ns: float
     early: int
@@ -98,7 +97,6 @@ def _rested(samples: Samples) -> Rested:
     short, shortest_ns = cut_rests(samples)
     return Rested(
         requests=samples.measured,
-        late_median_ns=float(np.median(late)),
         late_mean_ns=float(late.mean()),
         cycle_ns=samples.span_ns * samples.in_flight / samples.measured,
         early=int((late < 0).sum()),
@@ -126,13 +124,13 @@ def cut(seen: Schedule, part: Part) -> str:
     standard deviations of a Poisson count.
     """
     load = part.load
-    asked = load.requests or NEVER
-    least = most = len(arrivals(replace(load, requests=min(asked, _REDRAWN)), part.seed))
+    most_requests = load.requests or NEVER
+    least = most = len(arrivals(replace(load, requests=min(most_requests, _REDRAWN)), part.seed))
     if least == _REDRAWN:
-        least = most = asked
+        least = most = most_requests
         if load.rate_per_s is not None and load.duration_s is not None:
             mean = load.rate_per_s * load.duration_s
-            least, most = (min(asked, int(mean + deviations * sqrt(mean))) for deviations in (-5, 5))
+            least, most = (min(most_requests, int(mean + deviations * sqrt(mean))) for deviations in (-5, 5))
     if least <= seen.intended <= most:
         return ""
     of_load = f"{least:,}" if least == most else f"{least:,} to {most:,}"
@@ -178,18 +176,18 @@ def _who(trial: TrialEvidence, part: Part) -> str:
 
 def _unlike_its_load(trial: TrialEvidence, part: Part) -> Finding | None:
     """Where a closed loop made more or fewer requests than its load has, or ended before its time."""
-    made, load, window = part.done.requests, part.load, part.seen.get(WINDOW)
-    evidence: dict[str, Any] = {"trial": trial.record.index, "requests": made, "declared": load.requests}
-    is_cut = load.duration_s is None and load.requests is not None and made < load.requests
-    if is_cut or (load.requests is not None and made > load.requests):
+    requests, load, window = part.done.requests, part.load, part.seen.get(WINDOW)
+    evidence: dict[str, Any] = {"trial": trial.record.index, "requests": requests, "declared": load.requests}
+    is_cut = load.duration_s is None and load.requests is not None and requests < load.requests
+    if is_cut or (load.requests is not None and requests > load.requests):
         return Finding(
             verdict="fail",
             evidence=evidence,
-            weight=abs(made - (load.requests or 0)),
-            explanation=f"{_who(trial, part)} made {quantities.count(made, 'request')}; its load has {load.requests:,}.",
+            weight=abs(requests - (load.requests or 0)),
+            explanation=f"{_who(trial, part)} made {quantities.count(requests, 'request')}; its load has {load.requests:,}.",
             action=_FIND_THE_END if is_cut else "Find out which requests were made, or entered, beyond the load.",
         )
-    if made == load.requests or load.duration_s is None or load.think_s or window is None:
+    if requests == load.requests or load.duration_s is None or load.think_s or window is None:
         return None
     took_s = (window.end_ns - window.begin_ns) / 1e9
     if load.duration_s - took_s <= max(_ENDS_EARLY * load.duration_s, _ENDS_EARLY_S):

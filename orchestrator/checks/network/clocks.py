@@ -84,9 +84,8 @@ def _rates(cell: CellEvidence) -> Finding | None:
         verdict="fail",
         evidence={"wall_per_monotonic": 1 + typical, "of_trials": [round(1 + share, 4) for share in shares]},
         weight=abs(typical),
-        explanation=f"In {len(alike)} of {quantities.count(len(shares), *of_what)} the wall clock ran {1 + typical:.3g} "
-        "times as "
-        "fast as the timestamp clock: one of the two does not count seconds.",
+        explanation=f"In {len(alike)} of {quantities.count(len(shares), *of_what)} the wall clock ran "
+        f"{1 + typical:.3g} times as fast as the timestamp clock: one of the two does not count seconds.",
         action="Check which clock the requester reads and how the host keeps time: latencies may be off by that factor.",
     )
 

@@ -1,11 +1,8 @@
 """connections: as many as the policy implies, by the requester's count and by the peers that the responder saw.
 
-Under `reuse`, connections that were opened again are counted against the requests, whatever made it necessary: that each
-follows an error explains them and does not make the requests on fresh connections those of kept ones. Fewer than declared
-are a fault, too: a library may put several channels on one connection, and number them as if they were several.
-
-Where nothing was warmed up, a first request that stands out may have the opening of its connection in it, or what is done
-once.
+Under `reuse`, connections that were opened again are counted against the requests, whatever made it necessary. Fewer than
+declared are a fault, too: a library may put several channels on one connection. Where nothing was warmed up, a first
+request that stands out may have the opening of its connection in it.
 """
 
 from __future__ import annotations
@@ -75,9 +72,9 @@ def judge(cell: CellEvidence) -> Finding | None:
     if cell.cell.connection == "per-request":
         return worst([_per_request(cell, trial, part, seen) for trial, part, seen in cell.parts(NAME)])
     findings = [_reuse(cell, trial, part, seen) for trial, part, seen in cell.parts(NAME)]
-    missing = [found for trial in cell.trials if (found := _missing_peers(cell, trial)) is not None]
+    missing = [finding for trial in cell.trials if (finding := _missing_peers(cell, trial)) is not None]
     often = 2 * sum(beyond > 0 for beyond, _ in missing) > len(missing)
-    missed = (found for beyond, found in missing if beyond > (0 if often else 1))
+    missed = (finding for beyond, finding in missing if beyond > (0 if often else 1))
     return worst([*findings, *missed, *_cold(cell)])
 
 
@@ -94,9 +91,8 @@ def _cold(cell: CellEvidence) -> Iterator[Finding]:
         evidence={"policy": "reuse", "first_over_median": ratio, "chance": chance, "trials": len(firsts)},
         explanation=(
             f"Nothing was warmed up, and in {quantities.count(len(firsts), 'trial')} the first request takes "
-            f"{quantities.factor(ratio)} times the median: the opening of its connection, or what is done once, may stand "
-            "in "
-            "it. A mean has it in it."
+            f"{quantities.factor(ratio)} times the median: the opening of its connection, or what is done once, may "
+            "stand in it. A mean has it in it."
         ),
         action="Give `warmup`, and read medians.",
     )
@@ -127,8 +123,8 @@ def _by_chance(cell: CellEvidence, trial: TrialEvidence) -> int:
 def _ports_of(cell: CellEvidence, trial: TrialEvidence) -> float:
     """How many different ports a trial's requests use at all hosts; the processes of one draw theirs from the same."""
     requests: dict[str, int] = {}
-    for of, part, seen in cell.parts(NAME):
-        if of is trial:
+    for other, part, seen in cell.parts(NAME):
+        if other is trial:
             requests[part.host] = requests.get(part.host, 0) + seen.ok
     return sum(distinct_ports(number) for number in requests.values())
 
@@ -169,8 +165,8 @@ def _per_request(cell: CellEvidence, trial: TrialEvidence, part: Part, seen: Car
 
 def _sessions(part: Part, evidence: dict[str, object]) -> Finding | None:
     """Where connections that were to resume a session did not, or nobody counted; half of them end the trial itself."""
-    told = part.done.tls
-    if told is None or told.handshakes is None or told.resumed is None:
+    tls = part.done.tls
+    if tls is None or tls.handshakes is None or tls.resumed is None:
         return Finding(
             verdict="cannot tell",
             evidence=evidence,
@@ -178,14 +174,14 @@ def _sessions(part: Part, evidence: dict[str, object]) -> Finding | None:
             "library tells it of the check alone.",
             action="Use a client on Python's `ssl` to have handshakes counted.",
         )
-    full = told.handshakes - told.resumed
-    if full <= part.load.concurrency + _FEW_FULL * told.handshakes:  # the first of each worker has none to resume
+    full = tls.handshakes - tls.resumed
+    if full <= part.load.concurrency + _FEW_FULL * tls.handshakes:  # the first of each worker has none to resume
         return None
     return Finding(
         verdict="warn",
-        evidence=evidence | {"handshakes": told.handshakes, "resumed": told.resumed},
-        weight=full / told.handshakes,
-        explanation=f"{full:,} of {told.handshakes:,} handshakes resumed no session: they are among the latencies.",
+        evidence=evidence | {"handshakes": tls.handshakes, "resumed": tls.resumed},
+        weight=full / tls.handshakes,
+        explanation=f"{full:,} of {tls.handshakes:,} handshakes resumed no session: they are among the latencies.",
         action="Find out whether the responder hands out too few tickets, or takes each of them once.",
     )
 
@@ -231,8 +227,7 @@ def _reuse(cell: CellEvidence, trial: TrialEvidence, part: Part, seen: Carried) 
             weight=unused,
             explanation=(
                 f"{quantities.count(requests, 'request')} used {quantities.count(seen.used, 'connection')} of the "
-                f"{declared:,} "
-                "declared."
+                f"{declared:,} declared."
             ),
             action="Find out whether the client shares connections among its requests in flight.",
         )

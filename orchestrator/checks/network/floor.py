@@ -1,39 +1,22 @@
 """floor: no reply can be faster than the network between the two ends.
 
-Three bounds, from the strictest to the loosest, and what each is worth:
+Three bounds, from the strictest to the loosest:
 
-* The kernel's own round trip of the measured sockets (TCP_INFO min_rtt). A reply acknowledges its request at the latest,
-  so every call takes at least as long as its own segment's round trip; delayed acknowledgements make single round trips
-  longer than the path, never the smallest one longer than the fastest call. Uncertain by its unit, 1 µs, and 5 %.
-* The fastest ping of the block. ICMP may take another path and another moment, and few pings find a minimum later than
-  many requests: uncertain by 10 %, by what the block's readings disagree, and by twice the distance from the fastest to
-  the middle ping. On loopback a ping is mostly the pinging program's own system calls: never more than half is believed.
-* The `tcp` exchange of the same bodies, which is a program too. An exchange that has to wake a sleeping CPU takes three
-  times as long as one that has not: on one machine a quarter of the fastest exchange is a bound, and where the two ends
-  are not pinned, or with several requests in flight, none is. Over a distance the network decides: uncertain by 10 %, by
-  what the block's readings disagree, and by twice the way from the fastest exchange to the middle one.
+* The kernel's own round trip of the measured sockets (TCP_INFO min_rtt): a reply acknowledges its request at the latest.
+  Uncertain by its unit, 1 µs, and 5 %.
+* The fastest ping of the block. ICMP may take another path and another moment: uncertain by 10 %, by what the block's
+  readings disagree, and by twice the distance from the fastest to the middle ping. On loopback a ping is mostly the pinging
+  program's own system calls: never more than half of it counts.
+* The `tcp` exchange of the same bodies. One that has to wake a sleeping CPU takes three times as long as one that has not:
+  on one machine a quarter of the fastest is a bound, and none where ends are not pinned or several requests are in flight.
+  Over a distance it is as uncertain as the ping. Beyond TCP's initial window it bounds only where a larger exchange has
+  opened the window of its kept connection; a call faster than an exchange that is no bound is shown as that.
 
-  Beyond TCP's initial window it bounds only where TCP itself does not limit it, which takes a kept connection whose window
-  a larger exchange has opened. How fast another one is depends on its own past (see `measure.baselines`); so a call that is
-  faster than an exchange which is no bound is shown as that, and never as "above the floor".
-
-Each operation of a mix is held to the exchange of as many bytes as its own bodies have; all of them together to ping and the
-kernel's round trip.
-
-A task of n calls takes n of each at least: n times the bound, and n times what that is uncertain by. An exchange on a new
-connection bounds it once, as the task opens one for all its calls. Each of its calls by itself is held to one bound, too.
-
-A ping or an exchange was measured beside the calls and may have been disturbed where they were not: below these a cell fails
-where most of its trials are, and warns otherwise.
-
-What a client library says of TCP's, TLS's and QUIC's handshakes is held against the same bounds, and on a connection for
-each request against the requests that they are a part of: a warning, as no latency rests on it.
-
-HTTP/3 has no sockets of TCP, so that ping and exchange remain, and the exchange of a body beyond TCP's initial window is no
-bound of it.
-
-Who answers a ping to the address of a responder that orch did not start is not known: no call passes by such a ping. On
-loopback this machine itself answers it, and it is left out. What remains is the sockets' own round trip.
+Each operation of a mix is held to the exchange of as many bytes, all of them together to ping and the kernel's round trip.
+A task of n calls takes n of each at least; each of its calls by itself is held to one bound, too. Ping and exchange may
+have been disturbed where the calls were not: below these a cell fails where most of its trials are, and warns otherwise.
+HTTP/3 has no sockets of TCP: ping remains, and the exchange of a body within TCP's initial window. Who answers a ping to
+a responder that orch did not start is not known: no call passes by such a ping.
 """
 
 from __future__ import annotations
@@ -56,11 +39,6 @@ _ACTION = (
     "Do not publish this cell. Find out where the timer stops and who answers (raw timings are in samples/), then "
     "measure again."
 )
-_NO_HANDSHAKES = (
-    "Do not rely on the times of handshakes here, nor on round trips fitted to them; latencies are not affected."
-)
-_MOST_TOLD = 0.9  # of a trial's requests, for the median of their handshakes to be below that of the requests
-_ROUNDED = 0.02
 _ONE_SEGMENT_BYTES, _SAME_SIZE = 1_400, 0.01
 
 
@@ -121,8 +99,8 @@ def observe(samples: Samples) -> Fastest:
         return Fastest(took_ns=took_ns)
     places, bodies = samples.places[samples.ok], {}
     for place in map(int, np.unique(places)):
-        of = np.flatnonzero(places == place)
-        quickest = of[np.argmin(samples.call_ns[of])]
+        rows = np.flatnonzero(places == place)
+        quickest = rows[np.argmin(samples.call_ns[rows])]
         took_ns[place] = int(samples.call_ns[quickest])
         bodies[place] = int(samples.bytes_sent[quickest]), int(samples.bytes_received[quickest])
     return Fastest(took_ns=took_ns, bodies=bodies)
@@ -136,16 +114,15 @@ def judge(cell: CellEvidence) -> Finding | None:
         bounds = list(_bounds(trial, part, cell))
         for place, took_ns in fastest.took_ns.items():
             if cell.operation.mix:
-                of = _of_mix(trial, part, cell, place, fastest)
+                applying = _of_mix(trial, part, cell, place, fastest)
             elif place:
-                of = [b.of_part(place) for b in bounds if b.is_of_each_call]
+                applying = [b.of_part(place) for b in bounds if b.is_of_each_call]
             else:
-                of = [b.of_task(cell.cell.in_a_row) for b in bounds]
+                applying = [b.of_task(cell.cell.in_a_row) for b in bounds]
             findings += [
-                _finding(trial, took_ns, bound, is_far=is_far) for bound in of if not bound.is_no_pass(took_ns)
+                _finding(trial, took_ns, bound, is_far=is_far) for bound in applying if not bound.is_no_pass(took_ns)
             ]
-    handshakes = [found for trial in cell.trials for part in trial.parts for found in _handshakes(cell, trial, part)]
-    if not findings and not handshakes:
+    if not findings:
         without = "socket round trip" if cell.is_external else "ping, socket round trip or tcp floor"
         ping = ", and who answers a ping to the address of a service that is not ours is not known"
         return Finding(
@@ -156,7 +133,7 @@ def judge(cell: CellEvidence) -> Finding | None:
     exact = [finding for finding in findings if finding.evidence["bound"].startswith(_MIN_RTT)]
     beside = [finding for finding in findings if not finding.evidence["bound"].startswith(_MIN_RTT)]
     findings = [*exact, *in_most(beside, len(cell.trials))]
-    return worst([*sorted(findings, key=lambda f: -f.evidence["shortfall"]), *handshakes])
+    return worst(sorted(findings, key=lambda f: -f.evidence["shortfall"]))
 
 
 def _of_mix(trial: TrialEvidence, part: Part, cell: CellEvidence, place: int, fastest: Fastest) -> list[_Bound]:
@@ -208,44 +185,6 @@ def _bounds(
             # Of an operation that is asked by those it is made of, the exchange has the bodies of all of them.
             is_of_each_call=cell.cell.connection == "reuse" and not is_in_pieces(cell.cell.factors),
         )
-
-
-def _handshakes(cell: CellEvidence, trial: TrialEvidence, part: Part) -> Iterator[Finding]:
-    """The medians that cannot be: each handshake takes a round trip, and no longer than the request that waits for it."""
-    told = part.done.opening
-    if told is None:
-        return
-    bounds = [bound for bound in _bounds(trial, part, cell) if bound.name != _EXCHANGE and bound.why_not is None]
-    secure = "QUIC" if cell.cell.is_over_quic else "TLS"
-    for protocol, took_s in (("TCP", told.connect_s), (secure, told.tls_s)):
-        if took_s is None:
-            continue
-        took_ns = took_s * 1e9
-        said = f"By the client library's word {protocol}'s handshakes took {quantities.ns(took_ns)} (median)"
-        evidence = {"trial": trial.record.index, "handshake": protocol, "median_ms": took_s * 1e3}
-        for bound in bounds:
-            if took_ns < bound.least_ns - bound.uncertain_ns:
-                yield Finding(
-                    verdict="warn",
-                    evidence={**evidence, "bound": bound.name, "bound_ms": bound.least_ns / 1e6},
-                    weight=1 - took_ns / bound.least_ns,
-                    explanation=f"{said}, less than the {bound.name} of {quantities.ns(bound.least_ns)}: impossible.",
-                    action=_NO_HANDSHAKES,
-                )
-        summary = trial.summary
-        if summary is None or summary.median is None or summary.errors or len(trial.parts) > 1:
-            continue
-        is_part = cell.cell.connection == "per-request" and told.connections >= _MOST_TOLD * summary.n
-        if is_part and took_s * 1e3 > (1 + _ROUNDED) * summary.median:
-            yield Finding(
-                verdict="warn",
-                evidence={**evidence, "latency_ms": summary.median},
-                weight=took_s * 1e3 / summary.median,
-                explanation=(
-                    f"{said}, longer than the requests that waited for them ({quantities.ms(summary.median)}): impossible."
-                ),
-                action=_NO_HANDSHAKES,
-            )
 
 
 def _disagreement(readings: Sequence[BaselineReading]) -> float:

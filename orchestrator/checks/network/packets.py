@@ -1,15 +1,11 @@
 """lost packets: what TCP had to send again, for which no protocol is to blame.
 
-What that cost is said only as far as the latencies show it. A packet whose loss is seen by a time-out costs its request
-200 ms and a round trip (Linux's TCP_RTO_MIN); one that is sent again sooner, by later acknowledgements or a probe (RFC
-5681, RFC 8985), a round trip or two, and one that was only late nothing at all. So requests that took 195 ms longer than
-the median of their trial are counted, and where there are none no such time is spoken of.
+A packet whose loss is seen by a time-out costs its request 200 ms and a round trip (Linux's TCP_RTO_MIN); one that is sent
+again sooner (RFC 5681, RFC 8985) a round trip or two. So requests that took 195 ms longer than the median are counted.
 
 The requester's connections count their own (TCP_INFO); where that is not known, and for the replies, all TCP of the host
-counts (/proc/net/snmp), and never less than the connections of one process on it: who says so has counted wrongly, and
-packets and bytes per request with it. On one host both directions are in one count, and TCP_INFO's alone is read. Who
-answers behind a loopback address that orch was given may be elsewhere: of such a way back nothing is known, either.
-Of HTTP/3 no kernel counts anything.
+counts (/proc/net/snmp), which is never less than the connections of one process on it. On one host both directions are in
+one count, and TCP_INFO's alone is read. Of an external responder's way back nothing is known; of HTTP/3 nothing at all.
 """
 
 from __future__ import annotations
@@ -56,23 +52,23 @@ def judge(cell: CellEvidence) -> Finding | None:
 
 
 def _finding(cell: CellEvidence, trial: TrialEvidence) -> Finding:
-    asked = list(_of_requesters(trial, in_turns=cell.cell.turns is not None))
+    requesters = list(_of_requesters(trial, in_turns=cell.cell.turns is not None))
     answered = None
     if cell.placement.kind != "local" and cell.cell.turns is None:
         answered = _grown(_host(trial.record.stats_before), _host(trial.record.stats))
     requests = sum(part.done.requests for part in trial.parts)
-    waited = sum(seen for of, _, seen in cell.parts(NAME) if of is trial)
-    known = [count for count in (*asked, answered) if count is not None]
+    waited = sum(seen for other, _, seen in cell.parts(NAME) if other is trial)
+    known = [count for count in (*requesters, answered) if count is not None]
     again, sent = sum(count[0] for count in known), sum(count[1] for count in known)
     evidence = {
         "trial": trial.record.index,
         "requests": requests,
-        "sent_again_by_requester": None if None in asked else sum(count[0] for count in asked if count),
+        "sent_again_by_requester": None if None in requesters else sum(count[0] for count in requesters if count),
         "sent_again_by_responder": None if answered is None else answered[0],
         "packets": sent,
         "requests_200_ms_slower": waited,
     }
-    if None in asked:
+    if None in requesters:
         return Finding(
             verdict="cannot tell",
             evidence=evidence,

@@ -1,4 +1,4 @@
-"""completeness: every request that was made is recorded, once, and in the phase in which it was made.
+"""completeness: every request that was made is recorded, once and in the phase in which it was made.
 
 What is entered as warm-up or as not sent is in no percentile. So the warm-up is over before the measured phase begins, by
 number and by time, as protos/process.md has it; and only a schedule can have something due that is never sent.
@@ -6,27 +6,19 @@ number and by time, as protos/process.md has it; and only a schedule can have so
 
 from __future__ import annotations
 
-import hashlib
-from collections import defaultdict
-from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
 
 from orchestrator import quantities
 from orchestrator.checks.base import CALLS, CODECS, STREAMS, Check, Finding, worst
-from orchestrator.checks.ends import worker_counts
 from orchestrator.checks.replies import store_sums
-from orchestrator.evidence.run_evidence import CellEvidence, RunEvidence, Samples, TrialEvidence
+from orchestrator.evidence.run_evidence import CellEvidence, Samples, TrialEvidence
 from orchestrator.experiment.plan.cells import processes_of, workers_of
-from orchestrator.questions.until import find as until
-from orchestrator.statistics.quantiles import distinct
 from services.python.contract.lines import STATUSES
 
-_TELLING = 50  # so many different latencies do not come twice
 # May have failed before the responder saw them; an error in the protocol's words may be that of something in between.
 _UNANSWERED = [STATUSES.index(name) for name in STATUSES if name not in ("ok", "wrong-reply", "not-sent", "unverified")]
-_COPIED = "Measure again: a copied trial makes intervals too narrow."
 _ACTION = (
     "Do not publish this cell, as the missing requests may be the slowest. See the requester's output under logs/."
 )
@@ -46,7 +38,6 @@ class Rows:
     repeated: int
     out_of_place: int  # of the warm-up, and not over before the measured phase
     unanswered: int  # ended in a way that may have kept the request from the responder
-    digest: str  # of the measured stamps
 
 
 def observe(samples: Samples) -> Rows:
@@ -64,21 +55,7 @@ def observe(samples: Samples) -> Rows:
         repeated=repeated,
         out_of_place=samples.out_of_place,
         unanswered=int(np.isin(samples.every_status, _UNANSWERED).sum()),
-        digest=_digest(samples),
     )
-
-
-def _digest(samples: Samples) -> str:
-    """Of when requests were sent and answered, counted from the first send, so that a copy moved in time is one too.
-
-    With few different latencies (a coarse clock) two trials may agree by chance: then of the clock's own stamps.
-    """
-    if not samples.measured:
-        return ""
-    took = samples.received_ns - samples.sent_ns
-    many = any(distinct(part) >= _TELLING for part in (took[: 4 * _TELLING], took))
-    stamps = np.stack([samples.sent_ns, samples.received_ns]) - (samples.sent_ns[0] if many else 0)
-    return hashlib.sha256(stamps.astype("<i8").tobytes()).hexdigest()[:16]
 
 
 def judge(cell: CellEvidence) -> Finding | None:
@@ -105,80 +82,24 @@ def judge(cell: CellEvidence) -> Finding | None:
             )
         counted = quantities.count(rows.rows, quantities.OF_SAMPLE[cell.cell.kind])
         findings.append(_finding(troubles, evidence, f"{counted}, each recorded once."))
-    findings += [found for trial in cell.trials if (found := _lost_requesters(cell, trial))]
+    findings += [finding for trial in cell.trials if (finding := _lost_requesters(cell, trial))]
     if cell.cell.kind != "codec":  # it has nobody who answers
         findings += [_answered(cell, trial) for trial in cell.trials]
     findings += store_sums.findings(cell)
-    findings += _repeated(cell.trials, "trials of this cell")
     if cell.failed or sum(1 for trial in cell.trials if trial.summary) < cell.planned:
         findings.append(_missing_trials(cell))
     return worst(findings)
 
 
 def _of_stream(cell: CellEvidence) -> Finding | None:
-    """Missing and repeated trials, and time that is missing; whether each event is recorded, `event stream` says."""
-    findings = _repeated(cell.trials, "trials of this cell") + store_sums.findings(cell)
+    """Missing trials, and time that is missing; whether each event is recorded, `event stream` says."""
+    findings = store_sums.findings(cell)
     if cell.failed or sum(1 for trial in cell.trials if trial.summary) < cell.planned:
         findings.append(_missing_trials(cell))
-    made = quantities.count(len(cell.trials), "trial")
+    trials = quantities.count(len(cell.trials), "trial")
     return worst(findings) or Finding(
-        verdict="pass", evidence={"trials": len(cell.trials)}, explanation=f"{made}, each with events of its own."
+        verdict="pass", evidence={"trials": len(cell.trials)}, explanation=f"{trials}, each with events of its own."
     )
-
-
-def judge_run(run: RunEvidence) -> Finding | None:
-    """The same samples in several cells (within one, `judge` finds them), and an end that the plan does not allow."""
-    copies = _repeated([trial for cell in run.cells for trial in cell.trials], "several cells", across=True)
-    return worst([*copies, *_ended(run)])
-
-
-def _ended(run: RunEvidence) -> list[Finding]:
-    """Where a run measures until intervals are narrow enough: whether its samples let it end where it did."""
-    plan, made = run.plan, run.plan.blocks
-    if plan.until is None or run.manifest.state != "complete":
-        return []
-    medians: dict[int, dict[str, float]] = defaultdict(dict)
-    for cell in run.cells:
-        for trial in cell.trials:
-            if trial.summary is not None and trial.summary.median:
-                medians[trial.record.block][cell.cell.id] = trial.summary.median
-    ends = until.ends_after(plan, medians, made)
-    evidence = {"blocks": made, "at_most": plan.until.at_most, "within": plan.until.within, "ends_after": ends}
-    if ends == made:
-        return [Finding(verdict="pass", evidence=evidence, explanation="The run ended where its intervals let it end.")]
-    return [
-        Finding(
-            verdict="fail",
-            evidence=evidence,
-            explanation=f"The run ended after {quantities.count(made, 'block')}; by its samples it ends after {ends}.",
-            action="Measure again: blocks were left out, or added, after their results were known.",
-        )
-    ]
-
-
-def _repeated(trials: Iterable[TrialEvidence], where: str, *, across: bool = False) -> list[Finding]:
-    """Samples that occur more than once: they are one measurement, and say nothing about the spread between trials."""
-    found: dict[str, list[TrialEvidence]] = defaultdict(list)
-    for trial in trials:
-        keys = [requester.samples for requester in trial.record.requesters]
-        keys += [part.seen[NAME].digest for part in trial.parts if NAME in part.seen]
-        for key in filter(None, keys):
-            found[key].append(trial)
-    copies = [same for same in found.values() if len(same) > 1 and (len({t.record.cell for t in same}) > 1) is across]
-    return [
-        Finding(
-            verdict="fail",
-            evidence={"trial": same[0].record.index, "trials": [trial.record.index for trial in same]},
-            weight=len(same),
-            explanation=f"One measurement appears {len(same)} times, in {where}: {_named(same)} hold the same samples.",
-            action=_COPIED,
-        )
-        for same in copies
-    ]
-
-
-def _named(trials: list[TrialEvidence]) -> str:
-    return ", ".join(dict.fromkeys(trial.called for trial in trials))
 
 
 def _finding(troubles: list[str], evidence: dict[str, object], good: str) -> Finding:
@@ -207,7 +128,11 @@ def _answered(cell: CellEvidence, trial: TrialEvidence) -> Finding:
     # A library may ask again by itself after a lost connection, and an awaited reply may come after the count.
     slack = len(trial.parts) * cell.check_requests + unanswered
     evidence = {"trial": trial.record.index, "answered": answered, "recorded": rows, "slack": slack}
-    troubles = worker_counts.troubles(trial.record, workers_of(cell.cell.factors))
+    troubles = []
+    planned, workers = workers_of(cell.cell.factors), (trial.record.ready.workers or 1) if trial.record.ready else None
+    if workers not in (None, planned):
+        named = quantities.count(workers or 0, "worker process", "worker processes")
+        troubles.append(f"the responder answered from {named}, the plan has {planned:,}")
     if answered > rows + slack:
         troubles.append(f"the responder answered {quantities.count(answered, 'request')}, {rows:,} were recorded")
     if answered < rows + len(trial.parts) * cell.check_requests - unanswered:
@@ -233,12 +158,16 @@ def _lost_requesters(cell: CellEvidence, trial: TrialEvidence) -> Finding | None
     Every host has all processes, as many hosts as were declared: by them it is decided whose stamps have one clock.
     """
     processes = processes_of(cell.cell.factors)
-    told = trial.record.requesters
-    kept = {(of.host, of.process) for of in told if of.samples and of.process in range(processes)}
+    requesters = trial.record.requesters
+    kept = {
+        (requester.host, requester.process)
+        for requester in requesters
+        if requester.samples and requester.process in range(processes)
+    }
     hosts, declared = len({host for host, _ in kept}), cell.requesters // processes
-    if len(kept) == len(told) == cell.requesters and hosts == declared:
+    if len(kept) == len(requesters) == cell.requesters and hosts == declared:
         return None
-    more = [] if len(told) == cell.requesters else [f"{len(told)} are told of"]
+    more = [] if len(requesters) == cell.requesters else [f"{len(requesters)} are told of"]
     more += [] if hosts in (0, declared) else [f"they ran on {quantities.count(hosts, 'host')}, not {declared}"]
     return Finding(
         verdict="fail",
@@ -271,6 +200,5 @@ CHECK = Check(
     kinds=CALLS | CODECS | STREAMS,
     observe=observe,
     judge=judge,
-    judge_run=judge_run,
     judges_empty=True,
 )

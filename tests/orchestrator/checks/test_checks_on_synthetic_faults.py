@@ -307,17 +307,20 @@ def test_the_check_says_what_it_should_of_the_error(spoil, check, verdict, plann
     assert [text for text in texts if len(re.findall(r"\.(?= [A-Z]|$)", text)) > 2] == []
 
 
-def test_trials_that_drift_either_way_are_not_called_steady():
+@pytest.mark.parametrize(("are_all", "verdict"), [(False, "cannot tell"), (True, "pass")])
+def test_trials_that_drift_either_way_are_steady_only_where_the_blocks_other_stacks_drift_alike(are_all, verdict):
     """Some trials get 15 % slower after a fifth of the window, the others faster."""
 
     def spoil(draft):
+        if not are_all and "grpc" not in draft.cell.stack:
+            return
         latency = draft.columns["received_ns"] - draft.columns["sent_ns"]
         late = np.arange(latency.size) > latency.size // 4
         latency[late] = (latency[late] * (1.15 if draft.block % 2 else 1 / 1.15)).astype(np.int64)
         draft.columns["received_ns"] = draft.columns["sent_ns"] + latency
 
-    (first, *_) = of(a_run(spoil=spoil), "steady state")
-    assert first.verdict == "cannot tell"
+    first = next(result for result in of(a_run(spoil=spoil), "steady state") if "grpc" in result.cell)
+    assert first.verdict == verdict
     low, high = first.evidence["interval"]
     assert low < 1 / 1.05
     assert high > 1.05

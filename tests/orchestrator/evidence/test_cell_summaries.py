@@ -8,7 +8,6 @@ import pytest
 
 from orchestrator.evidence.cell_summaries import content, goodput
 from orchestrator.experiment.plan.plan import Operation
-from orchestrator.findings.summary import CellSummary, RunSummary
 from services.python.contract.lines import Load, Warmup
 from tests.support.summaries import a_run
 
@@ -66,27 +65,3 @@ def test_its_interval_comes_from_the_spread_between_trials() -> None:
 )
 def test_without_content_or_a_right_reply_in_each_trial_there_is_none(sizes, rates) -> None:
     assert goodput(sizes, trials(*rates)) == (None, None)
-
-
-def a_sweep(*sizes: int) -> RunSummary:
-    """Two stacks asked with so many bytes each way; the first one's goodput is the size in MB/s."""
-    run = a_run(stacks=2)
-    cells: list[CellSummary] = []
-    for size in sizes:
-        for number, cell in enumerate(run.cells):
-            label = f"transfer {size} B, reply {size} B"
-            mb_per_s = float(size * (number + 1))
-            cells.append(
-                replace(
-                    cell,
-                    id=f"{cell.stack}-{size}",
-                    operation=label,
-                    operation_id=f"transfer-{size}",
-                    load=f"{1000 - size} requests, 1 in flight",
-                    payload_bytes=(size, size),
-                    goodput_mb_per_s=mb_per_s,
-                    goodput_interval=(mb_per_s * 0.9, mb_per_s * 1.1),
-                    wire_bytes=(size + 50.0, size + 70.0),
-                )
-            )
-    return replace(run, cells=tuple(cells), comparisons=(), checks=())

@@ -27,7 +27,7 @@ seed: 1
 repeats: 1
 warmup: {requests: 5, at_least: 0s}
 """
-EXACT = ("completeness", "connections", "reply", "one stamp per sample", "mix", "order", "floor")
+EXACT = ("completeness", "connections", "reply", "one stamp per sample", "mix", "floor")
 SMALL, LARGE = "timestamp", "echo 5 kB"
 
 

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from benchmarks import coverage
-from orchestrator.checks.latency.bimodal import find_modes
 from orchestrator.findings.compare import compare_cells
 from orchestrator.statistics import intervals
 from tests.support.matrix import others_slow
@@ -56,16 +55,3 @@ def test_no_error_is_less_than_half_the_median_of_the_group():
     assert result[0].se == loud[0].se / 2
     assert result[0].mean == steady.mean
     assert result[0].p_value == pytest.approx(intervals.two_sided_p(steady.mean / result[0].se, 2))
-
-
-@pytest.mark.parametrize("noise", ["quiet", "drift", "sawtooth", "position"])
-def test_other_noise_is_seldom_taken_for_two_groups(noise):
-    assert coverage.warned(coverage.NOISES[noise], stacks=6, blocks=5, runs=60) <= 0.1
-
-
-def test_groups_that_hardly_differ_do_not_matter():
-    source = np.random.default_rng(3)
-    logs = 0.02 * source.integers(0, 2, size=(6, 10)) + source.normal(0, 0.001, size=(6, 10))
-    modes = find_modes([logs])
-    assert modes.p_value < 0.02
-    assert not modes.are_there()

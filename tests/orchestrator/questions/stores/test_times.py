@@ -104,48 +104,6 @@ def test_parts_that_do_not_add_up_to_the_handling_time_are_found(database_s: flo
     assert said in found.explanation
 
 
-@pytest.mark.parametrize(
-    ("warm", "after", "said"),
-    [
-        (
-            {"requests": 0, "handling_s": 0.2, "database_s": 0.2},
-            {"requests": 1000, "handling_s": 0.3, "database_s": 0.1, "service_s": 0.2},
-            "`database_s` of what its store took went backwards",
-        ),
-        (
-            {"requests": 0},
-            {"requests": 9_000_000, "handling_s": 90.0, "database_s": 90.0},
-            "9,000,000 requests that its store took part in, and answered 1,000",
-        ),
-        (
-            {"requests": 0},
-            {"requests": 1000, "handling_s": 900.0, "database_s": 900.0},
-            "900 ms to handle a request, on average, and who asked had waited",
-        ),
-    ],
-)
-def test_sums_that_cannot_be_are_found(warm: dict[str, float], after: dict[str, float], said: str) -> None:
-    none = {"handling_s": 0.0, "queue_s": 0.0, "pool_s": 0.0, "database_s": 0.0, "service_s": 0.0}
-
-    def told(draft: Any) -> None:
-        draft.stats_warm["store"] = {**none, **warm}
-        draft.stats["store"] = {**none, **after}
-
-    found = judged.of(run_made_up(spoil=told), "completeness")[0]
-    assert found.verdict == "fail"
-    assert said in found.explanation
-
-
-def test_queries_of_one_request_that_overlap_may_take_longer_than_it() -> None:
-    none = {"handling_s": 0.0, "queue_s": 0.0, "pool_s": 0.0, "database_s": 0.0, "service_s": 0.0}
-
-    def told(draft: Any) -> None:
-        draft.stats_warm["store"] = {"requests": 0, **none}
-        draft.stats["store"] = {**none, "requests": 1000, "queries": 3000, "handling_s": 9.0, "database_s": 9.0}
-
-    assert {found.verdict for found in judged.of(run_made_up(spoil=told), "completeness")} == {"pass"}
-
-
 def test_one_trial_in_which_the_machine_did_something_else_is_no_gap() -> None:
     drafts: list[Any] = []
 

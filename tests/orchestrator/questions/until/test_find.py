@@ -88,17 +88,3 @@ def test_a_run_that_ended_by_the_rule_lacks_nothing_and_says_why_it_ended(whole)
     assert "3 blocks of at most 6" in dict(summary.conditions)["Repeats"]
     again = summary_of(json.loads(json.dumps(summary.to_dict())))
     assert UNTIL.of(again) == UNTIL.of(summary)
-
-
-def test_an_end_that_its_samples_do_not_allow_fails(whole):
-    narrow = replace(whole, stored=replace(whole.stored, plan=until(0.001, blocks=6).to_dict()))
-    summary = summarise(cut(narrow, 4))
-    (failed,) = [c for c in summary.checks if c.name == "completeness" and c.verdict == "fail"]
-    assert failed.explanation == "The run ended after 4 blocks; by its samples it ends after 6."
-
-
-def test_blocks_made_after_the_run_might_have_ended_fail_too(whole):
-    summary = summarise(cut(whole, 5))
-    assert [c.explanation for c in summary.checks if c.name == "completeness" and c.verdict == "fail"] == [
-        "The run ended after 5 blocks; by its samples it ends after 3."
-    ]
