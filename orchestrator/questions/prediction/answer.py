@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from math import log, sqrt
-from typing import Any, Literal
+from typing import Literal
 
 from orchestrator import quantities
 from orchestrator.questions.prediction.predict import Places, estimate
 from orchestrator.questions.prediction.shapes import (
-    MODEL,
     MOST_MISSED,
     Fit,
     Judged,
-    Method,
     Modelled,
     Predicted,
     Series,
@@ -34,7 +32,7 @@ BEYOND = 2.0
 class Asked:
     """A reader's place: ms, bytes, Mbit/s. None of a rate: the one that the run's links had. None of a connection: each.
 
-    What is given of `window` (bytes), `congestion` and `machine` must be as it was measured. `stacks` are ids; none: each.
+    `stacks` are ids; none: each.
     """
 
     rtt: float
@@ -43,9 +41,6 @@ class Asked:
     connection: str | None = None
     in_flight: int = 1
     operation: str | None = None
-    window: int | None = None
-    congestion: str | None = None
-    machine: str | None = None
     stacks: tuple[str, ...] = ()
 
     def is_of(self, series: Series) -> bool:
@@ -69,14 +64,13 @@ class Row:
 
 @dataclass(frozen=True, kw_only=True)
 class Setting:
-    """The stacks that make their requests in the same way, the quickest first; `said` names the winner, if there is one."""
+    """The stacks that make their requests in the same way, the fastest first."""
 
     setting: str
     operation: str
     rows: tuple[Row, ...]
     outcome: Outcome
     winner: str
-    said: str
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -96,18 +90,12 @@ class Answer:
     asked: Asked
     settings: tuple[Setting, ...]
     refused: tuple[Refused, ...]
-    method: Method
-    trust: str
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data, ready for JSON."""
-        return asdict(self)
+    matters: float
 
 
 def answer(modelled: Modelled, asked: Asked, matters: float) -> Answer:
     """The prediction for every series that was asked about; `matters` is the share below which a difference does not."""
     judged = modelled.judged
-    method: Method = MODEL if judged is None else judged.used
     refused = [
         Refused(series=series.id, label=series.label, setting=series.setting, why=(modelled.not_fitted[series.id],))
         for series in modelled.series
@@ -125,25 +113,15 @@ def answer(modelled: Modelled, asked: Asked, matters: float) -> Answer:
         if not asked.is_of(series):
             continue
         why = refusals(fitted, judged, asked)
-        if method != MODEL:
-            why = (*why, *beyond_rival(fitted, method, asked))
         if why:
             refused.append(Refused(series=series.id, label=series.label, setting=series.setting, why=why))
         else:
             by_setting.setdefault((series.setting, series.operation), []).append(fitted)
     settings = [
-        _setting(*key, [at_place(fitted, judged, method, asked) for fitted in fits], matters)
+        _setting(*key, [at_place(fitted, judged, asked) for fitted in fits], matters)
         for key, fits in by_setting.items()
     ]
-    return Answer(
-        asked=asked,
-        settings=tuple(settings),
-        refused=tuple(refused),
-        method=method,
-        trust="no cell was sealed, so nobody knows how far this is off: plan the run with `predict: {hold_out: 20%}`."
-        if judged is None
-        else judged.said,
-    )
+    return Answer(asked=asked, settings=tuple(settings), refused=tuple(refused), matters=matters)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -155,10 +133,10 @@ class AtPlace:
     freedom: float
 
 
-def at_place(fitted: Fit, judged: Judged | None, method: Method, asked: Asked) -> AtPlace:
+def at_place(fitted: Fit, judged: Judged | None, asked: Asked) -> AtPlace:
     """Return what is predicted of a series at a reader's place."""
     place = Places.one(asked.rtt, asked.size, rate_of(fitted, asked), asked.in_flight)
-    found = estimate(fitted, judged, method, place)
+    found = estimate(fitted, judged, place)
     latency, half = float(found.latency), float(found.half)
     predicted = Predicted(
         series=fitted.series.id,
@@ -166,7 +144,6 @@ def at_place(fitted: Fit, judged: Judged | None, method: Method, asked: Asked) -
         setting=fitted.series.setting,
         latency=latency,
         interval=(from_log(log(latency) - half), from_log(log(latency) + half)),
-        method=method,
         causes={name: float(value) for name, value in found.causes.items()},
     )
     return AtPlace(predicted=predicted, relative=float(found.relative), freedom=found.freedom)
@@ -181,14 +158,13 @@ def _setting(name: str, operation: str, found: list[AtPlace], matters: float) ->
         else _row(each, first, len(found) - 1, matters)
         for each in found
     ]
-    outcome, said = _outcome(rows, matters)
+    outcome = _outcome(rows)
     return Setting(
         setting=name,
         operation=operation,
         rows=tuple(rows),
         outcome=outcome,
         winner=first.predicted.label if outcome == "ahead" else "",
-        said=said,
     )
 
 
@@ -200,28 +176,13 @@ def _row(each: AtPlace, first: AtPlace, compared: int, matters: float) -> Row:
     return Row(predicted=each.predicted, standing=standing(interval, matters), ratio=ratio, ratio_interval=interval)
 
 
-def _outcome(rows: Sequence[Row], matters: float) -> tuple[Outcome, str]:
-    first, *others = rows
-    label, limit = first.predicted.label, quantities.margin(matters)
-    if not others:
-        return "alone", f"{label} alone is predicted."
-    if all(row.standing == "tie" for row in others):
-        return "does not matter", f"It does not matter: all lie within {limit} of {label}."
-    if all(row.standing == "slower" for row in others):
-        second = others[0]
-        by = second.predicted.latency - first.predicted.latency
-        return (
-            "ahead",
-            f"{label} is faster than {second.predicted.label} by {quantities.ms(by)}, "
-            f"{quantities.difference(second.ratio - 1)}.",
-        )
-    near = [row.predicted.label for row in others if row.standing == "tie"]
-    unsure = [row.predicted.label for row in others if row.standing not in ("tie", "slower")]
-    behind = [row.predicted.label for row in others if row.standing == "slower"]
-    parts = [f"within {limit} of it: {quantities.listed(near)}"] if near else []
-    parts += [f"not told apart from it: {quantities.listed(unsure)}"] if unsure else []
-    parts += [f"slower: {quantities.listed(behind)}"] if behind else []
-    return "not resolved", f"{label} is predicted first; {'; '.join(parts)}."
+def _outcome(rows: Sequence[Row]) -> Outcome:
+    standings = {row.standing for row in rows[1:]}
+    if not standings:
+        return "alone"
+    if standings == {"tie"}:
+        return "does not matter"
+    return "ahead" if standings == {"slower"} else "not resolved"
 
 
 # ---- where the model must not speak
@@ -231,32 +192,9 @@ def refusals(fitted: Fit, judged: Judged | None, asked: Asked) -> tuple[str, ...
     """Why nothing is predicted of a series there, a clause each; empty where it is."""
     return (
         *_beyond(fitted, asked),
-        *elsewhere(fitted.series, asked),
         *_missed(fitted, judged),
         *_missed_in_flight(fitted, asked),
     )
-
-
-def beyond_rival(fitted: Fit, method: Method, asked: Asked) -> Iterator[str]:
-    """What a rival that predicts in the model's place does not know: clauses."""
-    if asked.in_flight > 1:
-        yield f"{method} predicts, which knows one request in flight alone"
-    known = sorted({cell.rate_mbit for cell in fitted.cells if cell.rate_mbit is not None})
-    if asked.rate_mbit is not None and known and asked.rate_mbit not in known:
-        rates = quantities.listed([f"{rate:g} Mbit/s" for rate in known])
-        yield f"{method} predicts, which knows links of {rates} alone"
-
-
-def elsewhere(series: Series, asked: Asked) -> Iterator[str]:
-    """What was asked for that the series did not have."""
-    if asked.window is not None and asked.window != series.window:
-        had = "the library's own" if series.window is None else quantities.size(series.window)
-        yield f"measured with a window of {had}, not {quantities.size(asked.window)}"
-    if asked.congestion is not None and asked.congestion != series.congestion:
-        had = f"the congestion control {series.congestion}" if series.congestion else "an unknown congestion control"
-        yield f"measured with {had}, not {asked.congestion}"
-    if asked.machine is not None and asked.machine != series.machine:
-        yield f"measured on {series.machine or 'this machine'}, not on {asked.machine}"
 
 
 def rate_of(fitted: Fit, asked: Asked) -> float | None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Container, Sequence
-from dataclasses import replace
 
 from orchestrator.evidence.run_evidence import RunEvidence
 from orchestrator.findings.summary import CellSummary
@@ -14,7 +13,6 @@ from orchestrator.questions.prediction import cells as model_cells
 from orchestrator.questions.prediction.fit import fit_all
 from orchestrator.questions.prediction.judged import judged
 from orchestrator.questions.prediction.predict import with_crowded
-from orchestrator.questions.prediction.rules import rules
 from orchestrator.questions.prediction.shapes import Modelled
 
 
@@ -32,14 +30,13 @@ def modelled(
         return Modelled(series=series, fits=(), judged=None, refusals=refusals, not_fitted={})
     fits, not_fitted = fit_all([each for each in series if each.id not in unlike], found)
     fits = with_crowded(fits, found)
-    complete = Modelled(
+    return Modelled(
         series=series,
         fits=fits,
         judged=judged(fits, found, run.plan.matters, len(run.plan.sealed)),
         refusals=(),
         not_fitted={**unlike, **not_fitted},
     )
-    return replace(complete, rules=rules(complete, run.plan.matters))
 
 
 def _find(basis: Basis) -> Modelled | None:

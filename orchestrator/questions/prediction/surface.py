@@ -15,7 +15,7 @@ import numpy.typing as npt
 from orchestrator.questions.prediction.answer import BEYOND, Asked, refusals
 from orchestrator.questions.prediction.network import Floats
 from orchestrator.questions.prediction.predict import Estimate, Places, estimate
-from orchestrator.questions.prediction.shapes import MODEL, Fit, Judged, Method, Modelled, Series
+from orchestrator.questions.prediction.shapes import Fit, Judged, Modelled, Series
 from orchestrator.statistics.intervals import ALPHA, t_quantile
 
 Grid = npt.NDArray[np.int64]
@@ -25,7 +25,6 @@ NONE, UNSURE, EVEN = -1, -2, 0
 
 ABSENT, FIRST, TIE, UNRESOLVED, SLOWER = range(-1, 4)
 STEPS = (1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 8)
-COARSE = (1, 2, 5)
 _MOST_STACKS = 26  # on one map: as many as there are letters
 _MOST_IN_FLIGHT = 8  # numbers of requests in flight that there are maps of
 _WIDEST = 1e9  # between the ends of a range: no run is wider, and a grid over more would not end
@@ -43,7 +42,6 @@ class Way:
     fits: tuple[Fit, ...]
     refused: dict[str, str]
     judged: Judged | None
-    method: Method
     matters: float
 
     @property
@@ -98,14 +96,13 @@ class Surface:
 def ways(modelled: Modelled, matters: float) -> tuple[Way, ...]:
     """What there are maps of; a way of which nothing can be predicted is left out."""
     judged = modelled.judged
-    method: Method = MODEL if judged is None else judged.used
     of: dict[tuple[str, str], list[Fit]] = {}
     for fit in modelled.fits:
         of.setdefault((fit.series.setting, fit.series.operation), []).append(fit)
     found = []
     for (setting, operation), fits in of.items():
         for rate in _rates(fits):
-            for number in _in_flight(fits, judged, method):
+            for number in _in_flight(fits, judged):
                 kept, refused = _predicted(fits, judged, rate, number)
                 refused |= {
                     series.label: modelled.not_fitted[series.id]
@@ -123,7 +120,6 @@ def ways(modelled: Modelled, matters: float) -> tuple[Way, ...]:
                             fits=kept,
                             refused=refused,
                             judged=judged,
-                            method=method,
                             matters=matters,
                         )
                     )
@@ -136,9 +132,7 @@ def _rates(fits: Sequence[Fit]) -> list[float | None]:
     return list(dict.fromkeys((known[0], known[-1]))) if known else [None]
 
 
-def _in_flight(fits: Sequence[Fit], judged: Judged | None, method: Method) -> list[int]:
-    if method != MODEL:
-        return [1]  # rivals know no queues
+def _in_flight(fits: Sequence[Fit], judged: Judged | None) -> list[int]:
     series = {fit.series.id for fit in fits}
     sealed = {cell.in_flight for cell in judged.cells if cell.series in series} if judged else set()
     found = sorted({1, *sealed, max(fit.in_flight_range[1] for fit in fits)})
@@ -185,8 +179,7 @@ def surface(way: Way, rtts: Floats, sizes: Floats) -> Surface:
 
 
 def round_surface(way: Way, steps: Sequence[float] = STEPS) -> Surface:
-    """At round numbers, so many in a decade, within twice what was measured; rivals are asked at fewer of them."""
-    steps = steps if way.method == MODEL else COARSE
+    """At round numbers, so many in a decade, within twice what was measured."""
     rtts = list(round_numbers(way.rtt_range, steps))
     sizes = sorted({int(size) for size in round_numbers(way.size_range, steps)})
     return surface(way, np.array(rtts), np.array(sizes, dtype=np.float64))
@@ -209,7 +202,7 @@ def _layer(way: Way, fit: Fit, rtts: Floats, sizes: Floats) -> Estimate:
     is_within = (near / BEYOND <= rtt) & (rtt <= far * BEYOND) & (small / BEYOND <= size) & (size <= large * BEYOND)
     rate = np.array(np.inf if way.rate_mbit is None else way.rate_mbit)
     places = Places(rtt=rtt, size=size, rate_mbit=rate, in_flight=way.in_flight)
-    predicted = estimate(fit, way.judged, way.method, places)
+    predicted = estimate(fit, way.judged, places)
     return Estimate(
         latency=_kept(predicted.latency, is_within),
         causes={name: _kept(value, is_within) for name, value in predicted.causes.items()},
