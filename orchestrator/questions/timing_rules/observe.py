@@ -55,7 +55,7 @@ class AsRequester:
         self._manifest = replace(
             stored,
             plan=stored.plan if rule.has_warm_up else _without_warm_up(stored.plan),
-            trials=tuple(self._said(trial) for trial in stored.trials if trial.cell not in without),
+            trials=tuple(self._as_recorded(trial) for trial in stored.trials if trial.cell not in without),
         )
 
     def manifest(self) -> Manifest:
@@ -83,24 +83,24 @@ class AsRequester:
             raise Refused(cell, error) from error
         return {name: stamped[name] for name in columns}
 
-    def _said(self, trial: TrialRecord) -> TrialRecord:
-        requesters = tuple(self._said_by(part) for part in trial.requesters)
+    def _as_recorded(self, trial: TrialRecord) -> TrialRecord:
+        requesters = tuple(self._as_recorded_by(part) for part in trial.requesters)
         if self._rule.has_warm_up:
             return replace(trial, requesters=requesters)
-        return replace(trial, requesters=requesters, stats_warm=None)  # nobody was asked when it was warm
+        return replace(trial, requesters=requesters, stats_warm=None)
 
-    def _said_by(self, part: RequesterRecord) -> RequesterRecord:
+    def _as_recorded_by(self, part: RequesterRecord) -> RequesterRecord:
         done = part.done
         done = replace(done, rows=done.warmup_requests + done.requests + done.not_sent)
         if not self._rule.has_warm_up:
             verified = None if done.verified is None else done.verified + done.warmup_requests
             requests = done.requests + done.warmup_requests
             grown = requests / done.requests if done.requests else 1.0
-            told: dict[str, Any] = {
+            times: dict[str, Any] = {
                 name: None if (value := getattr(done, name)) is None else value * grown for name in _GROWING
             }
             done = replace(
-                done, requests=requests, warmup_requests=0, verified=verified, begin_ns=None, wire=None, **told
+                done, requests=requests, warmup_requests=0, verified=verified, begin_ns=None, wire=None, **times
             )
         return replace(part, done=done)
 

@@ -10,7 +10,7 @@ import pytest
 from orchestrator.experiment.plan.plan import Operation
 from orchestrator.findings.summary import RunSummary
 from orchestrator.questions.timing_rules.find import QUESTION as TIMING_RULES
-from orchestrator.questions.timing_rules.find import RuleFigure
+from orchestrator.questions.timing_rules.find import READER, RuleFigure
 from orchestrator.questions.timing_rules.observe import MISLEADING, with_stamps_of
 from orchestrator.questions.timing_rules.words import found_by, sentences
 from orchestrator.summarise import summarise
@@ -116,22 +116,16 @@ def test_each_rule_publishes_its_own_figure_beside_the_true_one(judged: RunSumma
 def test_the_checks_themselves_find_a_rule_out(judged: RunSummary, rule: str) -> None:
     for figure in of_rule(judged, rule):
         assert CAUGHT[rule] in figure.caught_by
-        assert figure.explanation
     assert judged.checks
-    assert not [
-        check for check in judged.checks if check.verdict == "fail"
-    ]  # nothing of it is in the run's own verdict
+    assert "fail" not in {check.verdict for check in judged.checks}  # nothing of it is in the run's own verdict
 
 
 def test_a_mean_that_includes_connecting_is_warned_of(judged: RunSummary) -> None:
     found = of_rule(judged, "connecting-in-the-mean")
     assert {figure.statistic for figure in found} == {"mean"}
     assert [figure.is_caught for figure in found] == [False, False]
-    assert {found_by(figure) for figure in found} == {"only a warning: connections"}
-    assert all("Nothing was warmed up" in figure.explanation for figure in found)
-    sentence, *_ = sentences(TIMING_RULES.of(judged))
-    assert "5 of 6" in sentence
-    assert "only a warning: a mean that includes connecting" in sentence
+    assert {found_by(figure) for figure in found} == {"only warns: connections"}
+    assert sentences(TIMING_RULES.of(judged)) == ("Checks find 5 of 6 misleading timing rules with every stack.",)
 
 
 def test_a_rule_that_measured_nothing_is_not_called_found() -> None:
@@ -145,9 +139,7 @@ def test_a_rule_that_measured_nothing_is_not_called_found() -> None:
     found = of_rule(summary, "cpu-time")
     assert [(figure.published, figure.ratio, figure.is_caught) for figure in found] == 2 * [(0.0, None, False)]
     assert {found_by(figure) for figure in found} == {"measured nothing"}
-    sentence, *_ = sentences(TIMING_RULES.of(summary))
-    assert "4 of 6" in sentence
-    assert "measured nothing: the requester's CPU time instead of wall time (rest (thin) and grpc (thin))" in sentence
+    assert "4 of 6" in sentences(TIMING_RULES.of(summary))[0]
 
 
 def test_a_record_that_ends_before_it_begins_is_refused_as_from_any_requester() -> None:
@@ -157,7 +149,7 @@ def test_a_record_that_ends_before_it_begins_is_refused_as_from_any_requester() 
             of = (columns["kind"] == MISLEADING) & (columns["sequence"] == NUMBER["server-minus-client"])
             columns["received_ns"] = np.where(of, columns["sent_ns"] - 5, columns["received_ns"])
     found = of_rule(summarise(run), "server-minus-client")
-    assert all("before it begins" in figure.refused for figure in found)
+    assert {figure.caught_by for figure in found} == {(READER,)}
     assert [(figure.published, figure.ratio, figure.is_caught) for figure in found] == 2 * [(None, None, True)]
 
 
