@@ -9,7 +9,6 @@ from typing import Any
 from orchestrator.questions.axes import find as axes
 from orchestrator.questions.base import Basis, Question
 from orchestrator.questions.capacity import find as capacity
-from orchestrator.questions.clients import find as clients
 from orchestrator.questions.distance import find as distance
 from orchestrator.questions.prediction import find as prediction
 from orchestrator.questions.saturation import find as saturation
@@ -31,7 +30,6 @@ QUESTIONS: tuple[Question[Any], ...] = (
     capacity.QUESTION,
     stability.QUESTION,
     shares.QUESTION,
-    clients.QUESTION,
     timing_rules.QUESTION,
     prediction.QUESTION,
     scorecard.QUESTION,

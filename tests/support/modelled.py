@@ -189,4 +189,4 @@ def fitted(lab: Lab, *, is_sealed: bool = True, matters: float = 0.1) -> Modelle
 def predicted(fit: Fit, rtt: float, size: float, rate_mbit: float | None, in_flight: int = 1) -> Predicted:
     """What the model says of one place."""
     asked = Asked(rtt=rtt, size=int(size), rate_mbit=rate_mbit, in_flight=in_flight)
-    return at_place(fit, None, asked).predicted
+    return at_place(fit, None, asked)[0]

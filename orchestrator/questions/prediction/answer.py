@@ -8,7 +8,7 @@ from math import log, sqrt
 from typing import Literal
 
 from orchestrator import quantities
-from orchestrator.questions.prediction.predict import Places, estimate
+from orchestrator.questions.prediction.predict import Estimate, Places, estimate
 from orchestrator.questions.prediction.shapes import (
     MOST_MISSED,
     Fit,
@@ -124,56 +124,39 @@ def answer(modelled: Modelled, asked: Asked, matters: float) -> Answer:
     return Answer(asked=asked, settings=tuple(settings), refused=tuple(refused), matters=matters)
 
 
-@dataclass(frozen=True, kw_only=True)
-class AtPlace:
-    """A prediction, and how far it may be off beside another one of the same blocks: as a share, with its freedom."""
-
-    predicted: Predicted
-    relative: float
-    freedom: float
-
-
-def at_place(fitted: Fit, judged: Judged | None, asked: Asked) -> AtPlace:
+def at_place(fitted: Fit, judged: Judged | None, asked: Asked) -> tuple[Predicted, Estimate]:
     """Return what is predicted of a series at a reader's place."""
-    place = Places.one(asked.rtt, asked.size, rate_of(fitted, asked), asked.in_flight)
-    found = estimate(fitted, judged, place)
-    latency, half = float(found.latency), float(found.half)
+    estimated = estimate(fitted, judged, Places.one(asked.rtt, asked.size, rate_of(fitted, asked), asked.in_flight))
+    latency, half = float(estimated.latency), float(estimated.half)
     predicted = Predicted(
         series=fitted.series.id,
         label=fitted.series.label,
         setting=fitted.series.setting,
         latency=latency,
         interval=(from_log(log(latency) - half), from_log(log(latency) + half)),
-        causes={name: float(value) for name, value in found.causes.items()},
+        causes={name: float(value) for name, value in estimated.causes.items()},
     )
-    return AtPlace(predicted=predicted, relative=float(found.relative), freedom=found.freedom)
+    return predicted, estimated
 
 
-def _setting(name: str, operation: str, found: list[AtPlace], matters: float) -> Setting:
-    found.sort(key=lambda each: each.predicted.latency)
-    first = found[0]
+def _setting(name: str, operation: str, stacks: list[tuple[Predicted, Estimate]], matters: float) -> Setting:
+    stacks.sort(key=lambda pair: pair[0].latency)
+    first, *others = stacks
     rows = [
-        Row(predicted=each.predicted, standing="reference", ratio=1.0, ratio_interval=None)
-        if each is first
-        else _row(each, first, len(found) - 1, matters)
-        for each in found
+        Row(predicted=first[0], standing="reference", ratio=1.0, ratio_interval=None),
+        *(_row(each, first, len(others), matters) for each in others),
     ]
     outcome = _outcome(rows)
-    return Setting(
-        setting=name,
-        operation=operation,
-        rows=tuple(rows),
-        outcome=outcome,
-        winner=first.predicted.label if outcome == "ahead" else "",
-    )
+    winner = first[0].label if outcome == "ahead" else ""
+    return Setting(setting=name, operation=operation, rows=tuple(rows), outcome=outcome, winner=winner)
 
 
-def _row(each: AtPlace, first: AtPlace, compared: int, matters: float) -> Row:
-    ratio = each.predicted.latency / first.predicted.latency
-    sd = sqrt(each.relative**2 + first.relative**2)
-    half = t_quantile(1 - ALPHA / compared / 2, min(each.freedom, first.freedom)) * sd
+def _row(each: tuple[Predicted, Estimate], first: tuple[Predicted, Estimate], compared: int, matters: float) -> Row:
+    ratio = each[0].latency / first[0].latency
+    sd = sqrt(float(each[1].relative) ** 2 + float(first[1].relative) ** 2)
+    half = t_quantile(1 - ALPHA / compared / 2, min(each[1].freedom, first[1].freedom)) * sd
     interval = (from_log(log(ratio) - half), from_log(log(ratio) + half))
-    return Row(predicted=each.predicted, standing=standing(interval, matters), ratio=ratio, ratio_interval=interval)
+    return Row(predicted=each[0], standing=standing(interval, matters), ratio=ratio, ratio_interval=interval)
 
 
 def _outcome(rows: Sequence[Row]) -> Outcome:

@@ -62,7 +62,6 @@ class LoadPoint:
     errors: int = 0
     is_busy: bool = False  # other things kept the machine busy in a third of the trials: CPU shares then say little
     left_out: str = ""
-    client_share: float | None = None  # of the median, over a bare socket at the same load
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -88,11 +87,6 @@ class LoadSeries:
     is_reached: bool = False
     limit: Limit | None = None
     keeps_up_to: int | None = None
-
-    @property
-    def has_client_shares(self) -> bool:
-        """Whether a bare socket was measured at one of its loads."""
-        return any(point.client_share is not None for point in self.points)
 
     @property
     def is_open(self) -> bool:
@@ -206,7 +200,6 @@ def _point(cell: CellSummary, factor: str, checks: Sequence[CheckResult], margin
         errors=cell.failed,
         is_busy=bool(validity.disturbances(checks, (cell.id,))),
         left_out=_why_left_out(cell, checks),
-        client_share=cell.client_share,
     )
 
 

@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping
 
 from orchestrator.findings.summary import RunSummary
 from orchestrator.questions.capacity import words as capacity
-from orchestrator.questions.clients import words as clients
 from orchestrator.questions.evolution import words as evolution
 from orchestrator.questions.mix import words as mix
 from orchestrator.questions.saturation import words as saturation
@@ -24,7 +23,6 @@ TABLES: Mapping[str, Callable[[RunSummary], tuple[Table, ...]]] = {
     "Changed schemas": evolution.tables,
     "Timing rules": timing_rules.tables,
     "Server time": stores.tables,
-    "Client overhead": clients.tables,
     "Language and protocol": shares.tables,
     "Saturation": saturation.tables,
     "Highest rate": capacity.tables,
