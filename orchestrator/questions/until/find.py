@@ -19,7 +19,7 @@ from math import exp, log, sqrt
 
 from orchestrator.experiment.plan.contrasts import Pair, pairs
 from orchestrator.experiment.plan.plan import Plan
-from orchestrator.questions.base import Basis, Question
+from orchestrator.questions.base import Basis, Question, with_shared_error
 from orchestrator.statistics import intervals
 from orchestrator.statistics.intervals import ALPHA, LogMean
 
@@ -83,13 +83,14 @@ def look(plan: Plan, medians: Medians, blocks: int) -> Look:
     """The widths after the first so many blocks; ValueError for a plan that does not ask for them."""
     if plan.until is None:
         raise ValueError("the plan has a fixed number of blocks")
-    asked = list(pairs(plan))
-    results = _shared(asked, [_result(pair, medians, blocks) for pair in asked])
-    of = [(pair, result) for pair, result in zip(asked, results, strict=True) if not pair.is_control]
-    level = alpha(plan, blocks) / max(1, len(of))
+    planned = list(pairs(plan))
+    logs = [_result(pair, medians, blocks) for pair in planned]
+    results = with_shared_error([pair.cell.placement for pair in planned], logs)
+    compared = [(pair, result) for pair, result in zip(planned, results, strict=True) if not pair.is_control]
+    level = alpha(plan, blocks) / max(1, len(compared))
     widths = tuple(
         Width(cell=pair.cell.id, reference_cell=pair.reference.id, reaches=_reaches(result, level))
-        for pair, result in of
+        for pair, result in compared
     )
     limit = plan.until.within * (1 + _TINY)
     return Look(blocks=blocks, widths=widths, reached=all(w.reaches is not None and w.reaches <= limit for w in widths))
@@ -165,16 +166,6 @@ def _result(pair: Pair, medians: Medians, blocks: int) -> LogMean | None:
         if (mine := medians.get(block, {})).keys() >= {pair.cell.id, pair.reference.id}
     ]
     return intervals.log_mean(logs) if logs else None
-
-
-def _shared(asked: Sequence[Pair], results: Sequence[LogMean | None]) -> list[LogMean | None]:
-    """As comparisons share their error: within a placement."""
-    found: dict[int, LogMean | None] = {}
-    for placement in {pair.cell.placement for pair in asked}:
-        here = [number for number, pair in enumerate(asked) if pair.cell.placement == placement]
-        shared = intervals.with_shared_error([results[number] for number in here])
-        found |= dict(zip(here, shared, strict=True))
-    return [found[number] for number in range(len(asked))]
 
 
 def _reaches(result: LogMean | None, level: float) -> float | None:
