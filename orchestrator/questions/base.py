@@ -6,14 +6,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
-from orchestrator.evidence.run_evidence import Run, RunEvidence, Samples
+from orchestrator.evidence.run_evidence import Run, RunEvidence
 from orchestrator.experiment.plan.plan import Plan
 from orchestrator.findings.summary import RunSummary
 from orchestrator.statistics import intervals
 from orchestrator.statistics.intervals import LogMean
 
 F = TypeVar("F")
-Observers = Mapping[str, Callable[[Samples], Any]]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -22,7 +21,6 @@ class Sampled:
 
     run: Run
     evidence: RunEvidence
-    observers: Observers
     is_modelled: bool = False
 
 

@@ -1,33 +1,37 @@
-"""Every rule's record read and checked as any requester's."""
+"""What each misleading rule would publish of the requests that it timed, beside their true median.
+
+No figure of a rule is a latency. docs/how-to/examine-figures.md says which checks fail for such records.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence, Set
-from dataclasses import dataclass, replace
-from typing import Literal
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
 
-from orchestrator.checks import run_checks
-from orchestrator.evidence.collect import collect
-from orchestrator.evidence.run_evidence import CellEvidence, Run, RunEvidence
-from orchestrator.findings.check_result import CheckResult
+import numpy as np
+import numpy.typing as npt
+
+from orchestrator.evidence.run_evidence import COLUMNS, CellEvidence, Run, Samples
 from orchestrator.findings.summary import CellSummary
-from orchestrator.questions.base import Basis, Observers, Question
-from orchestrator.questions.timing_rules.observe import AsRequester, Refused
+from orchestrator.questions.base import Basis, Question
+from orchestrator.record_layout import KINDS
 from orchestrator.statistics import intervals
+from orchestrator.statistics.quantiles import NS_PER_MS
 from services.python.contract.timing_rules import RULES, TimingRule, are_asked_for
 
-READER = "the reader of records"
-"""What finds a record that orch refuses to read, beside the checks."""
+REQUEST, MISLEADING = map(KINDS.index, ("request", "misleading"))
+_COLUMNS = (*COLUMNS, "parent")
+
+Columns = Mapping[str, npt.NDArray[Any]]
 
 
 @dataclass(frozen=True, kw_only=True)
 class RuleFigure:
-    """One rule for one cell, in ms; the figure of a rule is no latency.
+    """One rule for one cell, in ms.
 
-    `published`: the statistic that such code publishes, of its own record; None where orch refuses to read that. `true`:
-    the median of the same trials' round trips. `ratio`: of both, the geometric mean over blocks, with its 95 % interval;
-    None where a figure is not above zero. `caught_by` and `warned_by`: checks that fail or warn when its record is judged
-    as a requester's, and did not for the true one.
+    `published`: the statistic that such code publishes, the geometric mean over trials. `ratio`: of that to the true median,
+    trial by trial, with its 95 % interval. None of a rule with a trial whose figure is not above zero.
     """
 
     cell: str
@@ -36,119 +40,75 @@ class RuleFigure:
     rule: str
     words: str
     statistic: Literal["median", "mean"]
-    published: float | None = None
+    published: float | None
     true: float | None
-    ratio: float | None = None
-    interval: tuple[float, float] | None = None
-    caught_by: tuple[str, ...] = ()
-    warned_by: tuple[str, ...] = ()
-
-    @property
-    def is_empty(self) -> bool:
-        """Whether the rule measured nothing: what a check says of times of zero says nothing of the rule."""
-        return self.published is not None and self.published <= 0
-
-    @property
-    def is_caught(self) -> bool:
-        """Whether orch calls such a record invalid, or does not even read it."""
-        return bool(self.caught_by) and not self.is_empty
+    ratio: float | None
+    interval: tuple[float, float] | None
 
 
-def rule_figures(
-    run: Run, evidence: RunEvidence, checks: Sequence[CheckResult], cells: Sequence[CellSummary], observers: Observers
-) -> tuple[RuleFigure, ...]:
-    """Return rules in their order, and for each its cells in theirs; none where no requests were timed by such rules.
+def rule_figures(run: Run, evidence: Sequence[CellEvidence], cells: Sequence[CellSummary]) -> tuple[RuleFigure, ...]:
+    """Return rules in their order, and for each its cells in theirs; none where no requests were timed by such rules."""
+    timed = {cell.id: cell for cell in cells if are_asked_for(cell.factors) and cell.distribution is not None}
+    by_cell = [(timed[each.cell.id], _published(run, each)) for each in evidence if each.cell.id in timed]
+    return tuple(_figure(cell, rule, trials) for rule in RULES for cell, trials in by_cell)
 
-    `evidence`, `checks` and `cells` are those of the true rule. Reads every sample once more for each rule.
-    """
-    timed = [cell for cell in cells if are_asked_for(cell.factors) and cell.distribution is not None]
-    true = {cell.cell.id: cell for cell in evidence.cells}
-    return tuple(
-        figure
-        for rule in RULES
-        if timed
-        for figure in _of_rule(run, rule, [(cell, true[cell.id]) for cell in timed], checks, observers)
+
+def _published(run: Run, cell: CellEvidence) -> list[tuple[float, Mapping[str, float]]]:
+    """Of each trial its true median, and what each rule would publish; ms."""
+    trials: list[tuple[float, Mapping[str, float]]] = []
+    for trial in cell.trials:
+        paths = [part.samples for part in trial.record.requesters if part.samples is not None]
+        if trial.summary is not None and trial.summary.median is not None and len(paths) == 1:
+            columns = run.samples(paths[0], _COLUMNS)
+            trials.append((trial.summary.median, {rule.name: _statistic(columns, rule) for rule in RULES}))
+    return trials
+
+
+def _statistic(columns: Columns, rule: TimingRule) -> float:
+    stamped = with_stamps_of(columns, RULES.index(rule) + 1, has_warm_up=rule.has_warm_up)
+    latencies = Samples(stamped).latency_ns / NS_PER_MS
+    if not latencies.size:
+        return 0.0
+    return float(np.mean(latencies) if rule.statistic == "mean" else np.median(latencies))
+
+
+def _figure(cell: CellSummary, rule: TimingRule, trials: Sequence[tuple[float, Mapping[str, float]]]) -> RuleFigure:
+    values, medians = [figures[rule.name] for _, figures in trials], [median for median, _ in trials]
+    is_known = bool(values) and min(values) > 0 and min(medians) > 0
+    ratio = intervals.paired(values, medians) if is_known else None
+    return RuleFigure(
+        cell=cell.id,
+        stack_label=cell.stack_label,
+        setting=cell.setting,
+        rule=rule.name,
+        words=rule.words,
+        statistic=rule.statistic,
+        published=intervals.of_trials(values).ratio if is_known else None,
+        true=cell.distribution.median if cell.distribution else None,
+        ratio=None if ratio is None else ratio.ratio,
+        interval=None if ratio is None else ratio.interval(),
     )
 
 
-def _of_rule(
-    run: Run,
-    rule: TimingRule,
-    cells: Sequence[tuple[CellSummary, CellEvidence]],
-    checks: Sequence[CheckResult],
-    observers: Observers,
-) -> Iterator[RuleFigure]:
-    judged, results, refused = _judged(run, rule, observers)
-    by_id = {each.cell.id: each for each in judged}
-    for cell, true in cells:
-        figure = RuleFigure(
-            cell=cell.id,
-            stack_label=cell.stack_label,
-            setting=cell.setting,
-            rule=rule.name,
-            words=rule.words,
-            statistic=rule.statistic,
-            true=cell.distribution.median if cell.distribution else None,
-        )
-        if cell.id in refused or cell.id not in by_id:
-            yield replace(figure, caught_by=(READER,) if cell.id in refused else ())
-            continue
-        distribution, ratio = by_id[cell.id].distribution, _ratio(by_id[cell.id], true, rule)
-        caught, warned = (_names(results, cell.id, verdict) for verdict in ("fail", "warn"))
-        known = _names(checks, cell.id, "fail")
-        yield replace(
-            figure,
-            published=None if distribution is None else getattr(distribution, rule.statistic),
-            ratio=None if ratio is None else ratio.ratio,
-            interval=None if ratio is None else ratio.interval(),
-            caught_by=tuple(name for name in caught if name not in known),
-            warned_by=tuple(n for n in warned if n not in {*known, *caught, *_names(checks, cell.id, "warn")}),
-        )
-
-
-def _judged(
-    run: Run, rule: TimingRule, observers: Observers
-) -> tuple[Sequence[CellEvidence], Sequence[CheckResult], Set[str]]:
-    """The cells under a rule, the results of the checks, and the cells whose record is refused."""
-    refused: set[str] = set()
-    while True:
-        view = AsRequester(run, rule, without=refused)
-        if not any(trial.outcome == "ok" for trial in view.manifest().trials):
-            return (), (), refused
-        try:
-            judged = collect(view, observers)
-        except Refused as error:
-            refused.add(error.cell)
-        else:
-            return judged.cells, run_checks(judged), refused
-
-
-def _names(checks: Sequence[CheckResult], cell: str, verdict: str) -> dict[str, None]:
-    """The checks with that verdict on a cell, or on the whole run."""
-    return {
-        check.name: None
-        for check in checks
-        if check.verdict == verdict and check.severity != "note" and check.cell in (None, cell)
-    }
-
-
-def _ratio(of_rule: CellEvidence, true: CellEvidence, rule: TimingRule) -> intervals.LogMean | None:
-    """What it publishes over the true median, trial by trial; None where one is missing or not above zero."""
-    published = {t.record.block: getattr(t.summary, rule.statistic) for t in of_rule.trials if t.summary is not None}
-    medians = {t.record.block: t.summary.median for t in true.trials if t.summary is not None}
-    pairs = [(published.get(block), medians[block]) for block in sorted(medians)]
-    values = [(value, median) for value, median in pairs if value is not None and median is not None]
-    if not values or len(values) < len(pairs) or any(value <= 0 or median <= 0 for value, median in values):
-        return None
-    return intervals.paired([value for value, _ in values], [median for _, median in values])
+def with_stamps_of(columns: Columns, number: int, *, has_warm_up: bool) -> dict[str, npt.NDArray[Any]]:
+    """Return the requests of a record alone, with the stamps of that rule; those that failed keep theirs."""
+    is_request = columns["kind"] == REQUEST
+    stamped = {name: values[is_request].copy() for name, values in columns.items()}
+    is_of_rule = (columns["kind"] == MISLEADING) & (columns["sequence"] == number)
+    order = np.argsort(stamped["sequence"], kind="stable")
+    rows = order[np.searchsorted(stamped["sequence"][order], columns["parent"][is_of_rule])]
+    for name, source in (("intended_ns", "sent_ns"), ("sent_ns", "sent_ns"), ("received_ns", "received_ns")):
+        stamped[name][rows] = columns[source][is_of_rule]
+    if not has_warm_up:
+        stamped["phase"][:] = 1
+    return stamped
 
 
 def _find(basis: Basis) -> tuple[RuleFigure, ...]:
     """Return the figures of rules; read from samples, and kept where a summary is judged again."""
     if basis.sampled is None:
         return QUESTION.of(basis.summary)
-    sampled, summary = basis.sampled, basis.summary
-    return rule_figures(sampled.run, sampled.evidence, summary.checks, summary.cells, sampled.observers)
+    return rule_figures(basis.sampled.run, basis.sampled.evidence.cells, basis.summary.cells)
 
 
 QUESTION: Question[tuple[RuleFigure, ...]] = Question(
