@@ -44,7 +44,7 @@ class Basis:
 class Question(Generic[F]):
     """A question: `find` gives its findings, which are numbers and no sentences.
 
-    `type` is that of its findings, `empty` stands for none. `applies` reads the plan as it was made.
+    `type` is that of its findings, `empty` means none. `applies` reads the plan as it was made.
     """
 
     name: str

@@ -72,7 +72,7 @@ class Axis:
         return tuple((key, value) for key, value in vars(placement.link).items() if key not in (self.link, "source"))
 
     def parts(self, cell: Cell, operation: Operation, placement: Placement, *, has_call: bool) -> tuple[str, ...]:
-        """What `setting` is, in words; each part stands at the same place for all cells."""
+        """What `setting` is, in words; each part has the same place for all cells."""
         free = [factor.name for factor in self._free]
         asked = operation.name if self.factor.belongs_to == "operation" else operation.label
         asked = " ".join((asked, *self._other_options(cell)))
@@ -163,8 +163,8 @@ def _numeric(name: str, title: str, unit: str) -> Axis:
 
     def text(at: float) -> str:
         space = "" if unit.startswith("/") else " "
-        one = unit.removesuffix("s") if at == 1 else unit
-        return _bytes(at) if factor.kind == "bytes" else f"{at:,.6g}{space}{one}"
+        name = unit.removesuffix("s") if at == 1 else unit
+        return _bytes(at) if factor.kind == "bytes" else f"{at:,.6g}{space}{name}"
 
     return Axis(name=name, title=title, unit=unit, at=_of_factor(name), text=text, factor=factor)
 

@@ -34,7 +34,7 @@ HEADS = (
     "remarks",
 )
 NOTES = (
-    "The highest rate is the median over searches, each of which bisects the rates tried; CPU is of one core, at the rates"
+    "The highest rate is the median over searches; each bisects the rates tried; CPU is of one core, at the rates"
     " just above it. Differences are to the reference's rate. -: not known."
 )
 
@@ -112,14 +112,14 @@ def _bound(comparison: RateComparison) -> float:
 # ---- tables
 
 
-def row(found: FoundRate, comparisons: Sequence[RateComparison]) -> tuple[str, ...]:
+def row(rate: FoundRate, comparisons: Sequence[RateComparison]) -> tuple[str, ...]:
     """Return the row of a rate below `HEADS`; `comparisons` may be of others, too."""
-    rate = "-" if found.rate_per_s is None else format_rate(found.rate_per_s)
-    side = {"below": "below ", "at least": "at least ", "": ""}[found.side]
-    interval = "-" if found.interval is None else " to ".join(quantities.rate(bound) for bound in found.interval)
-    against = [_against(c) for c in comparisons if c.cell == found.cell]
-    cpu = ("-" if share is None else quantities.percent(share) for share in (found.requester_cpu, found.responder_cpu))
-    return (found.stack_label, f"{side}{rate}", interval, "; ".join(against) or "-", *cpu, "; ".join(_remarks(found)))
+    text = "-" if rate.rate_per_s is None else format_rate(rate.rate_per_s)
+    side = {"below": "below ", "at least": "at least ", "": ""}[rate.side]
+    interval = "-" if rate.interval is None else " to ".join(quantities.rate(bound) for bound in rate.interval)
+    against = [_against(c) for c in comparisons if c.cell == rate.cell]
+    cpu = ("-" if share is None else quantities.percent(share) for share in (rate.requester_cpu, rate.responder_cpu))
+    return (rate.stack_label, f"{side}{text}", interval, "; ".join(against) or "-", *cpu, "; ".join(_remarks(rate)))
 
 
 def _against(comparison: RateComparison) -> str:
@@ -149,12 +149,12 @@ def tables(summary: RunSummary) -> tuple[Table, ...]:
 
 
 def _table(setting: str, goals: str, rates: Sequence[FoundRate], capacity: Capacity) -> Table:
-    rows = [row(found, capacity.comparisons) for found in rates]
+    rows = [row(rate, capacity.comparisons) for rate in rates]
     table = text_table(f"highest rate while {goals} · {setting}", HEADS, rows, (NOTES,), texts=1)
     shown = []
-    for line, found in zip(table.rows, rates, strict=True):
+    for line, rate in zip(table.rows, rates, strict=True):
         first, *rest = line.entries
-        shown.append(replace(line, entries=(replace(first, value=found.rate_per_s), *rest)))
+        shown.append(replace(line, entries=(replace(first, value=rate.rate_per_s), *rest)))
     return replace(table, rows=tuple(shown))
 
 

@@ -29,11 +29,11 @@ class Evolutions:
 
 def evolutions(cells: Iterable[CellSummary]) -> tuple[Evolutions, ...]:
     """A table for each number of records; none where no cell reads by another schema."""
-    found: dict[str, list[CellSummary]] = {}
+    by_operation: dict[str, list[CellSummary]] = {}
     for cell in cells:
         if cell.factors.get(FACTOR) is not None:
-            found.setdefault(cell.operation.rpartition(", schema change: ")[0], []).append(cell)
-    return tuple(_table(operation, of) for operation, of in found.items())
+            by_operation.setdefault(cell.operation.rpartition(", schema change: ")[0], []).append(cell)
+    return tuple(_table(operation, members) for operation, members in by_operation.items())
 
 
 def sentence(cells: Iterable[CellSummary]) -> str:
@@ -42,22 +42,22 @@ def sentence(cells: Iterable[CellSummary]) -> str:
     `Lost silently: json with a field renamed; fails: avro with a field retyped.`
     """
     changed = [cell for cell in cells if cell.factors.get(FACTOR) not in (None, "none") and cell.outcomes]
-    found: dict[str, dict[str, list[str]]] = {}
+    by_kind: dict[str, dict[str, list[str]]] = {}
     for cell in changed:
         for outcome in cell.outcomes:
             kind = next((kind for kind in _BAD if outcome.startswith(kind)), None)
             if kind is not None:
-                changes = found.setdefault(kind, {}).setdefault(cell.stack_label, [])
+                changes = by_kind.setdefault(kind, {}).setdefault(cell.stack_label, [])
                 change = BY_NAME[FACTOR].briefly(cell.factors[FACTOR])
                 changes += [] if change in changes else [change]
-    if not found:
+    if not by_kind:
         return "No reader failed, or lost the field that changed." if changed else ""
-    told = [
-        f"{kind}: {'; '.join(f'{stack} with {quantities.listed(changes)}' for stack, changes in found[kind].items())}"
+    clauses = [
+        f"{kind}: {'; '.join(f'{stack} with {quantities.listed(changes)}' for stack, changes in by_kind[kind].items())}"
         for kind in _BAD
-        if kind in found
+        if kind in by_kind
     ]
-    text = "; ".join(told)
+    text = "; ".join(clauses)
     return f"{text[0].upper()}{text[1:]}."
 
 
@@ -82,7 +82,9 @@ def _table(operation: str, cells: list[CellSummary]) -> Evolutions:
     return Evolutions(
         operation=operation,
         changes=changes,
-        rows=tuple((stack, tuple(_brief(of.get(change, "")) for change in changes)) for stack, of in stacks.items()),
+        rows=tuple(
+            (stack, tuple(_brief(outcomes.get(change, "")) for change in changes)) for stack, outcomes in stacks.items()
+        ),
         notes=tuple(failed),
     )
 

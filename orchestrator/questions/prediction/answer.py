@@ -1,4 +1,4 @@
-"""What a run says of a reader's own place: the latency of every stack, who is ahead, or that it does not matter. Pure."""
+"""What a run says of a reader's own place: the latency of every stack, which is fastest, or that it does not matter."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class Asked:
 
 @dataclass(frozen=True, kw_only=True)
 class Row:
-    """One stack at the place, and how it stands to the quickest one; `ratio` above 1 is slower, with its 95 % interval."""
+    """One stack at the place beside the fastest one; `ratio` above 1 is slower, with its 95 % interval."""
 
     predicted: Predicted
     standing: Standing
@@ -75,7 +75,7 @@ class Setting:
 
 @dataclass(frozen=True, kw_only=True)
 class Refused:
-    """A series of which nothing is predicted, and why."""
+    """A series that is not predicted, and why."""
 
     series: str
     label: str
@@ -93,40 +93,40 @@ class Answer:
     matters: float
 
 
-def answer(modelled: Modelled, asked: Asked, matters: float) -> Answer:
+def answer(modelled: Modelled, place: Asked, matters: float) -> Answer:
     """The prediction for every series that was asked about; `matters` is the share below which a difference does not."""
     judged = modelled.judged
     refused = [
         Refused(series=series.id, label=series.label, setting=series.setting, why=(modelled.not_fitted[series.id],))
         for series in modelled.series
-        if series.id in modelled.not_fitted and asked.is_of(series)
+        if series.id in modelled.not_fitted and place.is_of(series)
     ]
     measured = {series.stack for series in modelled.series}
     refused += [
         Refused(series="", label=stack, setting="", why=("it was not measured in this run",))
-        for stack in asked.stacks
+        for stack in place.stacks
         if stack not in measured
     ]
     by_setting: dict[tuple[str, str], list[Fit]] = {}
     for fitted in modelled.fits:
         series = fitted.series
-        if not asked.is_of(series):
+        if not place.is_of(series):
             continue
-        why = refusals(fitted, judged, asked)
+        why = refusals(fitted, judged, place)
         if why:
             refused.append(Refused(series=series.id, label=series.label, setting=series.setting, why=why))
         else:
             by_setting.setdefault((series.setting, series.operation), []).append(fitted)
     settings = [
-        _setting(*key, [at_place(fitted, judged, asked) for fitted in fits], matters)
+        _setting(*key, [at_place(fitted, judged, place) for fitted in fits], matters)
         for key, fits in by_setting.items()
     ]
-    return Answer(asked=asked, settings=tuple(settings), refused=tuple(refused), matters=matters)
+    return Answer(asked=place, settings=tuple(settings), refused=tuple(refused), matters=matters)
 
 
-def at_place(fitted: Fit, judged: Judged | None, asked: Asked) -> tuple[Predicted, Estimate]:
+def at_place(fitted: Fit, judged: Judged | None, place: Asked) -> tuple[Predicted, Estimate]:
     """Return what is predicted of a series at a reader's place."""
-    estimated = estimate(fitted, judged, Places.one(asked.rtt, asked.size, rate_of(fitted, asked), asked.in_flight))
+    estimated = estimate(fitted, judged, Places.one(place.rtt, place.size, rate_of(fitted, place), place.in_flight))
     latency, half = float(estimated.latency), float(estimated.half)
     predicted = Predicted(
         series=fitted.series.id,
@@ -171,37 +171,37 @@ def _outcome(rows: Sequence[Row]) -> Outcome:
 # ---- where the model must not speak
 
 
-def refusals(fitted: Fit, judged: Judged | None, asked: Asked) -> tuple[str, ...]:
+def refusals(fitted: Fit, judged: Judged | None, place: Asked) -> tuple[str, ...]:
     """Why nothing is predicted of a series there, a clause each; empty where it is."""
     return (
-        *_beyond(fitted, asked),
+        *_beyond(fitted, place),
         *_missed(fitted, judged),
-        *_missed_in_flight(fitted, asked),
+        *_missed_in_flight(fitted, place),
     )
 
 
-def rate_of(fitted: Fit, asked: Asked) -> float | None:
+def rate_of(fitted: Fit, place: Asked) -> float | None:
     """The rate to predict at: the one asked for, else the run's own; None where the run knows none."""
-    if asked.rate_mbit is not None or fitted.rate_range is None:
-        return asked.rate_mbit
+    if place.rate_mbit is not None or fitted.rate_range is None:
+        return place.rate_mbit
     return fitted.rate_range[0]
 
 
-def _beyond(fitted: Fit, asked: Asked) -> Iterator[str]:
-    yield from _range("a round trip", asked.rtt, fitted.rtt_range, quantities.ms)
-    yield from _range("a payload", float(asked.size), fitted.size_range, quantities.size)
-    if asked.rate_mbit is not None and fitted.rate_range is None:
+def _beyond(fitted: Fit, place: Asked) -> Iterator[str]:
+    yield from _range("a round trip", place.rtt, fitted.rtt_range, quantities.ms)
+    yield from _range("a payload", float(place.size), fitted.size_range, quantities.size)
+    if place.rate_mbit is not None and fitted.rate_range is None:
         yield "the rate of the links is not known, so no other one can be predicted: omit --rate"
-    elif asked.rate_mbit is not None and fitted.rate_range is not None:
-        yield from _range("a link", asked.rate_mbit, fitted.rate_range, lambda rate: f"{rate:g} Mbit/s")
+    elif place.rate_mbit is not None and fitted.rate_range is not None:
+        yield from _range("a link", place.rate_mbit, fitted.rate_range, lambda rate: f"{rate:g} Mbit/s")
     elif fitted.rate_range is not None and fitted.rate_range[0] != fitted.rate_range[1]:
         low, high = fitted.rate_range
         yield f"the links had {low:g} to {high:g} Mbit/s: say which one, with --rate"
-    if asked.in_flight > 1 and fitted.series.shares_load:
+    if place.in_flight > 1 and fitted.series.shares_load:
         yield "several processes share its load, and how requests queue for them is not modelled"
     most = fitted.in_flight_range[1]
-    if asked.in_flight > BEYOND * most:
-        yield f"{asked.in_flight} requests in flight are more than twice the {most} that were measured"
+    if place.in_flight > BEYOND * most:
+        yield f"{place.in_flight} requests in flight are more than twice the {most} that were measured"
 
 
 def _range(what: str, value: float, measured: tuple[float, float], text: Callable[[float], str]) -> Iterator[str]:
@@ -218,8 +218,8 @@ def _missed(fitted: Fit, judged: Judged | None) -> Iterator[str]:
         yield f"its sealed cells were missed by {quantities.off(p90)} at p90, more than {quantities.margin(MOST_MISSED)}"
 
 
-def _missed_in_flight(fitted: Fit, asked: Asked) -> Iterator[str]:
-    if asked.in_flight > 1 and fitted.off_in_flight is not None and fitted.off_in_flight > MOST_MISSED:
+def _missed_in_flight(fitted: Fit, place: Asked) -> Iterator[str]:
+    if place.in_flight > 1 and fitted.off_in_flight is not None and fitted.off_in_flight > MOST_MISSED:
         yield (
             f"its cells with several requests in flight were missed by {quantities.off(fitted.off_in_flight)} at p90, "
             f"more than"

@@ -24,23 +24,23 @@ def modelled(
     invalid: Container[str],
 ) -> Modelled:
     """Every series with its model, or with the reason why it has none. Invalid cells are neither fitted nor sealed."""
-    series, found, unlike = model_cells.read(run, cells, floors, invalid)
-    refusals = model_cells.refusals(run, links, found)
+    series, measured, unlike = model_cells.read(run, cells, floors, invalid)
+    refusals = model_cells.refusals(run, links, measured)
     if refusals:
         return Modelled(series=series, fits=(), judged=None, refusals=refusals, not_fitted={})
-    fits, not_fitted = fit_all([each for each in series if each.id not in unlike], found)
-    fits = with_crowded(fits, found)
+    fits, not_fitted = fit_all([each for each in series if each.id not in unlike], measured)
+    fits = with_crowded(fits, measured)
     return Modelled(
         series=series,
         fits=fits,
-        judged=judged(fits, found, run.plan.matters, len(run.plan.sealed)),
+        judged=judged(fits, measured, run.plan.matters, len(run.plan.sealed)),
         refusals=(),
         not_fitted={**unlike, **not_fitted},
     )
 
 
 def _find(basis: Basis) -> Modelled | None:
-    """Return the cost model, where the plan or the caller asks for it; kept where a summary is judged again."""
+    """Return the cost model, where the plan or the caller wants it; kept where a summary is judged again."""
     if basis.sampled is None:
         return QUESTION.of(basis.summary)
     if not (basis.plan.hold_out or basis.sampled.is_modelled):

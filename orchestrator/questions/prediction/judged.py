@@ -52,9 +52,9 @@ def judged(
 def _sealed(fitted: Fit, cell: ModelCell) -> SealedCell:
     """One sealed cell; its interval is that of a cell of the same blocks, whose drift it shares."""
     rtt, measured = float(np.mean(cell.rtt)), float(np.mean(cell.median))
-    found = at(fitted, Places.one(rtt, cell.size, cell.rate_mbit, cell.in_flight))
-    latency = float(found.latency)
-    bounds = interval(latency, float(found.sd_beside), found.freedom)
+    predicted = at(fitted, Places.one(rtt, cell.size, cell.rate_mbit, cell.in_flight))
+    latency = float(predicted.latency)
+    bounds = interval(latency, float(predicted.sd_beside), predicted.freedom)
     alike = of_rate(fitted.cells, cell.rate_mbit)
     rivals = {method: rival(alike, rtt, cell.size) for method, rival in RIVALS.items()}
     return SealedCell(
@@ -83,11 +83,11 @@ def _widened(fits: Mapping[str, Fit], sealed: Sequence[SealedCell]) -> dict[str,
         sd = max(log(cell.interval[1] / cell.predicted) / t_quantile(0.5 + LEVEL / 2, freedom), _BY_CHANCE)
         usual = freedom / max(freedom - 2, 1.0)  # the variance of Student's t
         squares.setdefault(cell.series, []).append((log(cell.measured / cell.predicted) / sd) ** 2 / usual)
-    every = [square for of in squares.values() for square in of]
+    every = [square for values in squares.values() for square in values]
     pooled = max(1.0, (sum(every) + _AS_SAID) / (len(every) + _AS_SAID))
     return {
-        name: sqrt(max(1.0, (sum(of) + _LIKE_OTHERS * pooled) / (len(of) + _LIKE_OTHERS)))
-        for name, of in squares.items()
+        name: sqrt(max(1.0, (sum(values) + _LIKE_OTHERS * pooled) / (len(values) + _LIKE_OTHERS)))
+        for name, values in squares.items()
     }
 
 

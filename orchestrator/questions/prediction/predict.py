@@ -68,11 +68,11 @@ def at(fitted: Fit, places: Places) -> At:
     sizes = np.array(fitted.sizes, dtype=np.float64)
     rtt, size, rate = np.broadcast_arrays(places.rtt, places.size, places.rate_mbit)
     size = size.astype(np.float64)
-    up, down = (np.maximum(along(sizes, np.array(of), size), 1.0) for of in (fitted.up, fitted.down))
+    up, down = (np.maximum(along(sizes, np.array(values), size), 1.0) for values in (fitted.up, fitted.down))
     hosts = _hosts(fitted, size)
     distance, wire, windows = network_ms(fitted.opening, up, down, rtt, rate, fitted.windows)
     alone = hosts + distance + wire + windows
-    requester, responder = (_cpu(of, sizes, size) for of in (fitted.requester_cpu, fitted.responder_cpu))
+    requester, responder = (_cpu(values, sizes, size) for values in (fitted.requester_cpu, fitted.responder_cpu))
     client = np.minimum(requester, hosts)
     latency = alone
     if places.in_flight > 1:
@@ -106,8 +106,8 @@ def along(sizes: Floats, values: Floats, at_size: Floats) -> Floats:
     low = (values[1] - values[0]) / (sizes[1] - sizes[0])
     high = (values[-1] - values[-2]) / (sizes[-1] - sizes[-2])
     beyond = np.maximum(at_size - sizes[-1], 0.0) * high + np.minimum(at_size - sizes[0], 0.0) * low
-    found: Floats = inside + beyond
-    return found
+    along_line: Floats = inside + beyond
+    return along_line
 
 
 def in_flight_ms(alone: Floats, demands: Floats, in_flight: int) -> Floats:
@@ -125,8 +125,8 @@ def in_flight_ms(alone: Floats, demands: Floats, in_flight: int) -> Floats:
 def _hosts(fitted: Fit, size: Floats) -> Floats:
     sizes, hosts = np.array(fitted.sizes, dtype=np.float64), np.array(fitted.hosts)
     nearest = np.interp(size, sizes, hosts)
-    found: Floats = np.maximum(along(sizes, hosts, size), _LEAST * nearest)
-    return found
+    times: Floats = np.maximum(along(sizes, hosts, size), _LEAST * nearest)
+    return times
 
 
 def _cpu(values: tuple[float, ...], sizes: Floats, size: Floats) -> Floats:
@@ -185,10 +185,10 @@ def one_round_trip(cells: Sequence[ModelCell], rtt: float, size: float) -> float
         here = float(np.mean(cell.rtt)), float(np.mean(cell.median))
         nearest[cell.size] = min(nearest.get(cell.size, here), here)
     sizes = sorted(nearest)
-    near, median = (np.array([nearest[of][place] for of in sizes]) for place in (0, 1))
+    near, median = (np.array([nearest[key][place] for key in sizes]) for place in (0, 1))
     places = np.array(sizes, dtype=np.float64), np.array(size)
-    found = float(along(places[0], median, places[1])) + rtt - float(along(places[0], near, places[1]))
-    return max(found, TINY_MS)  # a steep line ends below nothing
+    latency = float(along(places[0], median, places[1])) + rtt - float(along(places[0], near, places[1]))
+    return max(latency, TINY_MS)  # a steep line ends below nothing
 
 
 def interpolation(cells: Sequence[ModelCell], rtt: float, size: float) -> float:
@@ -197,8 +197,8 @@ def interpolation(cells: Sequence[ModelCell], rtt: float, size: float) -> float:
     for cell in cells:
         by_size.setdefault(cell.size, []).append((log(np.mean(cell.rtt)), log(np.mean(cell.median))))
     sizes = sorted(by_size)
-    rows = [_on_line(sorted(by_size[of]), log(rtt)) for of in sizes]
-    return from_log(_on_line([(_log(of), row) for of, row in zip(sizes, rows, strict=True)], _log(size)))
+    rows = [_on_line(sorted(by_size[key]), log(rtt)) for key in sizes]
+    return from_log(_on_line([(_log(key), row) for key, row in zip(sizes, rows, strict=True)], _log(size)))
 
 
 def _log(size: float) -> float:

@@ -80,7 +80,7 @@ class Windows:
     `steady` is the largest window that any round trip has, None without one. With `is_stepped` a round trip passes when a
     window is used up, else transfers go on while windows open bit by bit, and a part of one takes a part of a round trip.
 
-    `rounds` stands in place of all that where no such windows describe what was measured, as under a control that paces what
+    `rounds` replaces all that where no such windows describe what was measured, as under a control that paces what
     it sends: places of (bytes on the wire of the larger message, round trips in all, opening included), ascending.
     """
 

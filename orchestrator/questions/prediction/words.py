@@ -17,7 +17,7 @@ from orchestrator.questions.prediction.predict import RIVALS
 from orchestrator.questions.prediction.shapes import MODEL, MOST_MISSED, Judged, Modelled
 from orchestrator.questions.prediction.surface import EVEN, NONE, UNSURE, Grid, Surface, round_surface, ways
 
-_ENOUGH = 0.5  # of an axis, which both ends of it claim together: less is said in shares
+_ENOUGH = 0.5  # of an axis, which both ends of it claim together: less is given in shares
 _MOST_SHARES = 3
 _WIDER_FROM = 1.2  # times as wide
 

@@ -16,7 +16,7 @@ DASH = (
 
 
 def heads(series: LoadSeries) -> tuple[str, ...]:
-    """What stands above the columns."""
+    """Return the heads of the columns."""
     unit = _unit(series).name
     offered = ("offered/s", "answered", "not sent") if series.is_open else ()
     return (

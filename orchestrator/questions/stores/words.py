@@ -1,4 +1,4 @@
-"""Where the handling time of requests to a store went: a row for each cell, and what is said of it. Pure."""
+"""Where the handling time of requests to a store went: a row for each cell, and a sentence."""
 
 from __future__ import annotations
 
@@ -164,7 +164,7 @@ def _calls(cell: CellSummary) -> int:
 
 
 def _named(cell: CellSummary, store: Value) -> str:
-    """The store in words, PostgreSQL with who asks it."""
+    """The store in words, PostgreSQL with its driver."""
     words_of = BY_NAME[STORE].level(store).compared
     driver = cell.factors.get(DRIVER, BY_NAME[DRIVER].default)
     return f"{words_of} by {driver}" if store == POSTGRESQL else words_of
@@ -172,5 +172,5 @@ def _named(cell: CellSummary, store: Value) -> str:
 
 def tables(summary: RunSummary) -> tuple[Table, ...]:
     """Return where the handling time of requests to a store went, a row for each cell."""
-    found = [row.texts for row in rows(summary.cells)]
-    return (text_table("where the responder's handling time goes", HEADS, found, (NOTE,), texts=1),) if found else ()
+    texts = [row.texts for row in rows(summary.cells)]
+    return (text_table("where the responder's handling time goes", HEADS, texts, (NOTE,), texts=1),) if texts else ()

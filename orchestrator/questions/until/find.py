@@ -75,8 +75,8 @@ def alpha(plan: Plan, blocks: int | None = None) -> float:
 
     `plan` as it was made: of one that ended early, `repeats` are the blocks that it has.
     """
-    made = plan.blocks if blocks is None else blocks
-    return ALPHA * SHARE if plan.until is not None and made < plan.until.at_most else ALPHA
+    run_blocks = plan.blocks if blocks is None else blocks
+    return ALPHA * SHARE if plan.until is not None and run_blocks < plan.until.at_most else ALPHA
 
 
 def look(plan: Plan, medians: Medians, blocks: int) -> Look:
@@ -106,7 +106,7 @@ def expected_blocks(plan: Plan, sd: float) -> int:
 
 def still_expected(plan: Plan, reaches: Sequence[float | None], blocks: int) -> int:
     """Likewise of one that has so many blocks, whose intervals reach so far."""
-    known = [log(1 + of) for of in reaches if of is not None]
+    known = [log(1 + reach) for reach in reaches if reach is not None]
     if plan.until is None or len(known) < len(reaches) or not known:
         return plan.blocks
     error = max(known) / intervals.t_quantile(1 - alpha(plan, blocks) / len(reaches) / 2, blocks - 1)
@@ -124,12 +124,12 @@ def _first_narrow(plan: Plan, compared: int, error_after: Callable[[int], float]
     return plan.until.at_most
 
 
-def ends_after(plan: Plan, medians: Medians, made: int) -> int:
+def ends_after(plan: Plan, medians: Medians, blocks_run: int) -> int:
     """After how many of the blocks that were made the rule ends a run; its most blocks where it does not before."""
     if plan.until is None:
         return plan.blocks
     at_most = plan.until.at_most
-    for blocks in range(plan.until.at_least, min(made, at_most - 1) + 1):
+    for blocks in range(plan.until.at_least, min(blocks_run, at_most - 1) + 1):
         if look(plan, medians, blocks).reached:
             return blocks
     return at_most
