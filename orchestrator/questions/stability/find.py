@@ -1,9 +1,8 @@
 """Which stack is the most predictable: by each spread, from comparisons of every two stacks, corrected for all of the run.
 
-A stack is the most predictable by a spread where every other one that could be compared is shown to spread more than some
-stack, and it is not. Of equal stacks that happens in at most 5 % of runs, as no pair of them differs significantly in the others
-(`docs/explanation/statistics.md`). SD, IQR and p99 over the median are a family each, like statistics of latencies, and
-may differ: SD and IQR are in ms, so that who is quick spreads little; p99 over the median is relative.
+A stack is the most predictable by a spread where every other one that could be compared spreads significantly more than
+some stack, and it does not. Of equal stacks that happens in at most 5 % of runs (`docs/explanation/statistics.md`). SD, IQR
+and p99 over the median are a family each and may differ: SD and IQR are in ms, p99 over the median is relative.
 """
 
 from __future__ import annotations
