@@ -331,7 +331,7 @@ def test_what_misleads_is_loaded_by_the_trial_that_asks_for_it_and_read_for_its_
         "orchestrator/wording/other_questions.py",
     }
     assert naming == {  # the kind of row, and the knob's value
-        "orchestrator/questions/timing_rules/observe.py",
+        "orchestrator/questions/timing_rules/find.py",
         "orchestrator/record_layout.py",
         "orchestrator/results/columns.py",
         "orchestrator/results/rows.py",
