@@ -60,7 +60,7 @@ def summarise(run: Run, *, is_modelled: bool = False) -> RunSummary:
         matters=plan.matters,
         manifest_sha256=_manifest_sha256(run),
     )
-    sampled = Sampled(run=run, evidence=evidence, observers=observers, is_modelled=is_modelled)
+    sampled = Sampled(run=run, evidence=evidence, is_modelled=is_modelled)
     return judged(measured, plan, searched, sampled)
 
 

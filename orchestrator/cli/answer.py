@@ -8,6 +8,7 @@ from orchestrator import quantities
 from orchestrator.cli.table_lines import tables_lines, wrapped
 from orchestrator.findings.summary import RunSummary
 from orchestrator.questions.prediction.find import QUESTION as PREDICTION
+from orchestrator.questions.prediction.words import rules
 from orchestrator.wording.answer import answer
 from orchestrator.wording.left_out import why_uncompared
 from orchestrator.wording.notes import notes
@@ -40,6 +41,5 @@ def answer_lines(summary: RunSummary, *, width: int = 100) -> Iterator[str]:
 
 
 def prediction(summary: RunSummary) -> tuple[str, ...]:
-    """Return what the decision maps come to, the broadest first; empty without a model, or where nothing is answered."""
-    prediction = PREDICTION.of(summary)
-    return () if prediction is None or answer(summary).cannot_answer else prediction.rules
+    """Return what the decision maps come to, a sentence each; empty without a model, or where nothing is answered."""
+    return () if answer(summary).cannot_answer else rules(PREDICTION.of(summary), summary.matters)

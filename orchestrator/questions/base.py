@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
-from orchestrator.evidence.run_evidence import Run, RunEvidence, Samples
+from orchestrator.evidence.run_evidence import Run, RunEvidence
 from orchestrator.experiment.plan.plan import Plan
 from orchestrator.findings.summary import RunSummary
+from orchestrator.statistics import intervals
+from orchestrator.statistics.intervals import LogMean
 
 F = TypeVar("F")
-Observers = Mapping[str, Callable[[Samples], Any]]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -20,7 +21,6 @@ class Sampled:
 
     run: Run
     evidence: RunEvidence
-    observers: Observers
     is_modelled: bool = False
 
 
@@ -44,7 +44,7 @@ class Basis:
 class Question(Generic[F]):
     """A question: `find` gives its findings, which are numbers and no sentences.
 
-    `type` is that of its findings, `empty` stands for none. `applies` reads the plan as it was made.
+    `type` is that of its findings, `empty` means none. `applies` reads the plan as it was made.
     """
 
     name: str
@@ -62,3 +62,12 @@ class Question(Generic[F]):
 def is_no_search(plan: Plan) -> bool:
     """Return whether cells are measured at loads that the plan names: not where rates are searched for."""
     return all(cell.find is None for cell in plan.cells)
+
+
+def with_shared_error(places: Sequence[str], results: Sequence[LogMean | None]) -> list[LogMean | None]:
+    """Return the results, in their order, with the error that those of one placement share."""
+    shared: dict[int, LogMean | None] = {}
+    for placement in set(places):
+        here = [number for number, place in enumerate(places) if place == placement]
+        shared |= dict(zip(here, intervals.with_shared_error([results[number] for number in here]), strict=True))
+    return [shared[number] for number in range(len(places))]

@@ -9,7 +9,6 @@ from typing import Any
 from orchestrator.questions.axes import find as axes
 from orchestrator.questions.base import Basis, Question
 from orchestrator.questions.capacity import find as capacity
-from orchestrator.questions.clients import find as clients
 from orchestrator.questions.distance import find as distance
 from orchestrator.questions.prediction import find as prediction
 from orchestrator.questions.saturation import find as saturation
@@ -30,7 +29,6 @@ QUESTIONS: tuple[Question[Any], ...] = (
     capacity.QUESTION,
     stability.QUESTION,
     shares.QUESTION,
-    clients.QUESTION,
     prediction.QUESTION,
     scorecard.QUESTION,
 )
@@ -38,10 +36,10 @@ QUESTIONS: tuple[Question[Any], ...] = (
 
 def find(basis: Basis) -> dict[str, Any]:
     """Return the findings of every question that applies to a run, by its name; questions without findings are left out."""
-    made, earlier = basis.searched or basis.plan, basis.summary.findings
+    planned, earlier = basis.searched or basis.plan, basis.summary.findings
     findings: dict[str, Any] = {}
     for question in QUESTIONS:
-        if question.applies(made):
+        if question.applies(planned):
             known = {**earlier, **findings}
             finding = question.find(replace(basis, summary=replace(basis.summary, findings=known)))
             if finding != question.empty:

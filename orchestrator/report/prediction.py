@@ -13,10 +13,8 @@ from orchestrator import quantities
 from orchestrator.findings.summary import RunSummary
 from orchestrator.questions.prediction.find import QUESTION as PREDICTION
 from orchestrator.questions.prediction.network import Floats
-from orchestrator.questions.prediction.rules import bytes_text, name_of, rule
 from orchestrator.questions.prediction.shapes import MODEL, Judged, Modelled, SealedCell
 from orchestrator.questions.prediction.surface import (
-    COARSE,
     EVEN,
     NONE,
     STEPS,
@@ -25,6 +23,7 @@ from orchestrator.questions.prediction.surface import (
     round_surface,
     ways,
 )
+from orchestrator.questions.prediction.words import bytes_text, name_of, rule, trust
 from orchestrator.report.figures.base import Figure
 from orchestrator.report.figures.map import decision_map
 from orchestrator.report.figures.sealed import errors
@@ -37,7 +36,7 @@ MOST_LETTERS = 40_000
 
 _MOST_SEALED = 20  # rows of the table of sealed cells
 _IN_TABLE = 4
-_SPARSER = (STEPS, (1, 1.5, 2, 3, 5, 7), COARSE, (1,))
+_SPARSER = (STEPS, (1, 1.5, 2, 3, 5, 7), (1, 2, 5), (1,))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -83,6 +82,7 @@ class PredictionView:
     maps: tuple[MapView, ...]
     others: tuple[tuple[str, str], ...]
     sealed: Judged | None
+    trust: str
     missed: tuple[SealedCell, ...]
     errors: Figure | None
 
@@ -99,13 +99,14 @@ def prediction_view(summary: RunSummary, colours: Mapping[str, int]) -> Predicti
     packed = _packed(drawn, colours)
     return PredictionView(
         modelled=modelled,
-        lead=modelled.rules[0] if modelled.rules else "",
+        lead=f"{name_of(compared[0], surfaces)}: {rule(compared[0])}" if compared else "",
         maps=tuple(
             _view(number, each, name_of(each, surfaces), of, text, colours)
             for number, (each, (of, text)) in enumerate(zip(drawn, packed, strict=True), start=1)
         ),
         others=tuple((name_of(each, surfaces), rule(each)) for each in compared[MOST_MAPS:]),
         sealed=modelled.judged,
+        trust=trust(modelled.judged),
         missed=_missed(modelled.judged) if modelled.judged else (),
         errors=errors(modelled.judged, colours, modelled) if modelled.judged else None,
     )
@@ -118,12 +119,12 @@ def _missed(judged: Judged) -> tuple[SealedCell, ...]:
 def _view(
     number: int, round_: Surface, title: str, of_sliders: Surface, packed: str, colours: Mapping[str, int]
 ) -> MapView:
-    slug, said = f"map-{number}", rule(round_)
+    slug = f"map-{number}"
     columns, lines = _inside(round_)
     return MapView(
         slug=slug,
         title=title,
-        rule=said,
+        rule=rule(round_),
         figure=decision_map(slug, title, round_, colours),
         refused=round_.way.refused,
         heads=("Payload", *(quantities.ms(float(round_.rtts[place])) for place in columns)),

@@ -16,8 +16,6 @@ from orchestrator.findings.summary import CellSummary, Comparison, RunSummary
 from orchestrator.questions.axes.find import QUESTION as AXES
 from orchestrator.questions.capacity import words as capacity_words
 from orchestrator.questions.capacity.find import QUESTION as CAPACITY
-from orchestrator.questions.clients import words as client_words
-from orchestrator.questions.clients.find import QUESTION as CLIENTS
 from orchestrator.questions.evolution import words as evolution
 from orchestrator.questions.shares import words as share_words
 from orchestrator.questions.shares.find import QUESTION as SHARES
@@ -41,13 +39,11 @@ def notes(summary: RunSummary) -> tuple[str, ...]:
         *map(capacity_words.sentence, CAPACITY.of(summary).rates),
         evolution.sentence(summary.cells),
         store_words.sentence(summary.cells),
-        store_words.queries(summary.cells),
         *message_sizes.sentences(valid, summary.comparisons, summary.matters),
         own_json.sentence(summary.plan),
         library_defaults(summary.plan),
         differences(summary.comparisons),
         unlike_clients(summary.cells, summary.comparisons),
-        client_words.sentence(CLIENTS.of(summary)),
         *contrasts.work_sentences(stacks, summary.plan.get("resolved", {})),
     )
     return tuple(dict.fromkeys(filter(None, every)))

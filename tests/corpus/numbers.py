@@ -19,7 +19,6 @@ from typing import Any
 from orchestrator.findings.summary import RunSummary
 from orchestrator.questions.axes.find import QUESTION as AXES
 from orchestrator.questions.capacity.find import QUESTION as CAPACITY
-from orchestrator.questions.clients.find import QUESTION as CLIENTS
 from orchestrator.questions.distance.find import QUESTION as DISTANCE
 from orchestrator.questions.prediction.find import QUESTION as PREDICTION
 from orchestrator.questions.saturation.find import QUESTION as SATURATION
@@ -47,7 +46,6 @@ _PARTS: Mapping[str, Callable[[RunSummary], Any]] = {
     "curves": AXES.of,
     "round_trips": lambda summary: DISTANCE.of(summary).round_trips,
     "links": lambda summary: DISTANCE.of(summary).links,
-    "client_shares": CLIENTS.of,
     "stopped": UNTIL.of,
     "prediction": PREDICTION.of,
 }

@@ -14,7 +14,7 @@ from orchestrator.questions.prediction.fit import fit_all
 from orchestrator.questions.prediction.judged import judged
 from orchestrator.questions.prediction.network import network_ms, on_the_wire
 from orchestrator.questions.prediction.predict import in_flight_ms, with_crowded
-from orchestrator.questions.prediction.shapes import MODEL, Fit, ModelCell, Modelled, Predicted, Series, Windows
+from orchestrator.questions.prediction.shapes import Fit, ModelCell, Modelled, Predicted, Series, Windows
 
 RTTS = (1.0, 5.0, 20.0, 50.0, 100.0)
 SIZES = (100, 1_000, 10_000, 100_000, 1_000_000)
@@ -189,4 +189,4 @@ def fitted(lab: Lab, *, is_sealed: bool = True, matters: float = 0.1) -> Modelle
 def predicted(fit: Fit, rtt: float, size: float, rate_mbit: float | None, in_flight: int = 1) -> Predicted:
     """What the model says of one place."""
     asked = Asked(rtt=rtt, size=int(size), rate_mbit=rate_mbit, in_flight=in_flight)
-    return at_place(fit, None, MODEL, asked).predicted
+    return at_place(fit, None, asked)[0]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TypeVar
 
@@ -60,6 +60,7 @@ def predict(
     from orchestrator.experiment.read import units
     from orchestrator.hosts.local.host import round_trip_to
     from orchestrator.questions.prediction.answer import Asked, answer
+    from orchestrator.questions.prediction.words import trust
     from orchestrator.results.folder import RunFolder
 
     console.as_json = as_json
@@ -88,7 +89,8 @@ def predict(
         console.result(line)
     if plan is not None:
         console.result(f"wrote {plan}; next: orch plan {plan}")
-    console.emit({"run": summary.run_id, **found.to_dict(), "missing": missing, "wrote": plan and str(plan)})
+    more = {"trust": trust(model.judged), "missing": missing, "wrote": plan and str(plan)}
+    console.emit({"run": summary.run_id, **asdict(found), **more})
     if not found.settings:
         _refuse(found, missing)
 

@@ -11,6 +11,7 @@ from orchestrator.findings.summary import RunSummary
 from orchestrator.questions.prediction.answer import Answer, Setting, rate_of
 from orchestrator.questions.prediction.find import QUESTION as PREDICTION
 from orchestrator.questions.prediction.predict import CAUSES
+from orchestrator.questions.prediction.words import outcome, trust
 from orchestrator.wording.answer import answer
 
 _WIDTH = 100
@@ -27,7 +28,7 @@ def lines(summary: RunSummary, found: Answer, missing: str = "") -> Iterator[str
         yield from textwrap.wrap(doubt, _WIDTH)
     for setting in found.settings:
         yield ""
-        yield f"{setting.setting}: {setting.said}"
+        yield f"{setting.setting}: {outcome(setting, found.matters)}"
         yield from (f"  {line}" for line in _table(setting))
     if found.refused:
         yield ""
@@ -42,7 +43,7 @@ def lines(summary: RunSummary, found: Answer, missing: str = "") -> Iterator[str
     if missing:
         yield from textwrap.wrap(f"to fill the gap: {missing}", _WIDTH, subsequent_indent="  ")
     yield ""
-    yield from textwrap.wrap(found.trust, _WIDTH)
+    yield from textwrap.wrap(trust(model.judged if (model := PREDICTION.of(summary)) else None), _WIDTH)
     yield from textwrap.wrap(_conditions(summary), _WIDTH)
 
 

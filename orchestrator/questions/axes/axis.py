@@ -72,7 +72,7 @@ class Axis:
         return tuple((key, value) for key, value in vars(placement.link).items() if key not in (self.link, "source"))
 
     def parts(self, cell: Cell, operation: Operation, placement: Placement, *, has_call: bool) -> tuple[str, ...]:
-        """What `setting` is, in words; each part stands at the same place for all cells."""
+        """What `setting` is, in words; each part has the same place for all cells."""
         free = [factor.name for factor in self._free]
         asked = operation.name if self.factor.belongs_to == "operation" else operation.label
         asked = " ".join((asked, *self._other_options(cell)))
@@ -89,7 +89,7 @@ class Axis:
         load += of_load(cell.factors, free)
         return (
             asked,
-            ", ".join(_of_link(placement.link, self.link)) if self.link else placement.name,
+            ", ".join(_link_parts(placement.link, self.link)) if self.link else placement.name,
             ", ".join(phrases(called)) if has_call else "",
             ", ".join(load),
         )
@@ -100,24 +100,24 @@ class Axis:
             return
         free = [factor.name for factor in self._free]
         has_reply = cell.factors.get("reply_bytes") is not None
-        for name, said in (("bytes", "request {}" if has_reply else "{}"), ("reply_bytes", "reply {}")):
+        for name, form in (("bytes", "request {}" if has_reply else "{}"), ("reply_bytes", "reply {}")):
             value = cell.factors.get(name)
             if name not in free and isinstance(value, int):
-                yield said.format(format_size(value))
+                yield form.format(format_size(value))
         change = cell.factors.get("schema_change")
         if "schema_change" not in free and change is not None:
             yield f"with {BY_NAME['schema_change'].briefly(change)}"
 
 
-def _of_link(link: Link, without: str) -> list[str]:
-    said = {
+def _link_parts(link: Link, without: str) -> list[str]:
+    parts = {
         "rtt_ms": f"{link.rtt_ms:g} ms round trip" if link.rtt_ms is not None else "",
         "jitter_ms": f"± {link.jitter_ms:g} ms" if link.jitter_ms else "",
         "rate_mbit": f"{link.rate_mbit:g} Mbit/s" if link.rate_mbit else "",
         "loss": f"{quantities.percent(link.loss)} of packets lost" if link.loss else "",
         "initial_window": f"initial window of {link.initial_window} segments" if link.initial_window else "",
     }
-    return [text for key, text in said.items() if text and key != without]
+    return [text for key, text in parts.items() if text and key != without]
 
 
 def _measured(cell: Cell, placement: Placement, summary: CellSummary) -> float | None:  # noqa: ARG001 - an `At`
@@ -163,8 +163,8 @@ def _numeric(name: str, title: str, unit: str) -> Axis:
 
     def text(at: float) -> str:
         space = "" if unit.startswith("/") else " "
-        one = unit.removesuffix("s") if at == 1 else unit
-        return _bytes(at) if factor.kind == "bytes" else f"{at:,.6g}{space}{one}"
+        name = unit.removesuffix("s") if at == 1 else unit
+        return _bytes(at) if factor.kind == "bytes" else f"{at:,.6g}{space}{name}"
 
     return Axis(name=name, title=title, unit=unit, at=_of_factor(name), text=text, factor=factor)
 
@@ -174,6 +174,11 @@ def _percent(at: float) -> str:
 
 
 _PLACEMENT = BY_NAME["placement"]
+
+
+def _of_link(name: str, title: str, unit: str, key: str, text: Callable[[float], str]) -> Axis:
+    return Axis(name=name, title=title, unit=unit, at=_of_the_link(key), text=text, factor=_PLACEMENT, link=key)
+
 
 AXES: tuple[Axis, ...] = (
     Axis(
@@ -186,41 +191,15 @@ AXES: tuple[Axis, ...] = (
         link="rtt_ms",
         is_always_linear=True,
     ),
-    Axis(
-        name="jitter",
-        title="jitter asked of the link",
-        unit="ms",
-        at=_of_the_link("jitter_ms"),
-        text=quantities.ms,
-        factor=_PLACEMENT,
-        link="jitter_ms",
-    ),
-    Axis(
-        name="loss",
-        title="share of packets lost in each direction, as asked of the link",
-        unit="",
-        at=_of_the_link("loss"),
-        text=_percent,
-        factor=_PLACEMENT,
-        link="loss",
-    ),
-    Axis(
-        name="link rate",
-        title="rate of the link",
-        unit="Mbit/s",
-        at=_of_the_link("rate_mbit"),
-        text=lambda at: f"{at:g} Mbit/s",
-        factor=_PLACEMENT,
-        link="rate_mbit",
-    ),
-    Axis(
-        name="initial window",
-        title="TCP's initial congestion window",
-        unit="segments",
-        at=_of_the_link("initial_window"),
-        text=lambda at: f"{at:g} segments",
-        factor=_PLACEMENT,
-        link="initial_window",
+    _of_link("jitter", "jitter asked of the link", "ms", "jitter_ms", quantities.ms),
+    _of_link("loss", "share of packets lost in each direction, as asked of the link", "", "loss", _percent),
+    _of_link("link rate", "rate of the link", "Mbit/s", "rate_mbit", lambda at: f"{at:g} Mbit/s"),
+    _of_link(
+        "initial window",
+        "TCP's initial congestion window",
+        "segments",
+        "initial_window",
+        lambda at: f"{at:g} segments",
     ),
     _numeric("bytes", "payload", "B"),
     _numeric("reply_bytes", "payload of the reply", "B"),

@@ -69,7 +69,7 @@ def crossing(places: Sequence[float], by_block: Differences, scale: Scale = "lin
     differences, one row for each of n blocks and one column for each place. Along `log` a difference that grows with the
     place itself, as time does with bytes, crosses later than the line has it: there the interval reaches from where the
     one begins to where the other ends. Also None where on one side no place has a
-    difference that is told from zero: a sign that is nowhere known does not change.
+    significant difference: a sign that is nowhere known does not change.
     """
     blocks, count = by_block.shape
     if blocks < FEWEST_BLOCKS or count < 2:
@@ -90,23 +90,23 @@ def crossing(places: Sequence[float], by_block: Differences, scale: Scale = "lin
     ]
     t = t_quantile(1 - ALPHA / 2, blocks - 1)
     where = int(np.flatnonzero(np.diff(np.sign(means)))[0])
-    told = np.abs(means) > t * np.sqrt(np.diag(covariance))
-    if not told[: where + 1].any() or not told[where + 1 :].any():
+    known = np.abs(means) > t * np.sqrt(np.diag(covariance))
+    if not known[: where + 1].any() or not known[where + 1 :].any():
         return None
     u = -segments[where].a / segments[where].b
     low, high = _below(segments, where, u, t), _above(segments, where, u, t)
 
-    of = _along_log if scale == "log" else _along
-    return Crossing(at=of(places, (where, u)), low=of(places, low), high=_along(places, high))
+    along = _along_log if scale == "log" else _along
+    return Crossing(at=along(places, (where, u)), low=along(places, low), high=_along(places, high))
 
 
-def _along(places: Sequence[float], found: tuple[int, float]) -> float:
-    low, high = places[found[0]], places[found[0] + 1]
-    return low + found[1] * (high - low)
+def _along(places: Sequence[float], place: tuple[int, float]) -> float:
+    low, high = places[place[0]], places[place[0] + 1]
+    return low + place[1] * (high - low)
 
 
-def _along_log(places: Sequence[float], found: tuple[int, float]) -> float:
-    return exp(_along([log(place) for place in places], found))
+def _along_log(places: Sequence[float], place: tuple[int, float]) -> float:
+    return exp(_along([log(place) for place in places], place))
 
 
 def _below(segments: Sequence[_Segment], where: int, u: float, t: float) -> tuple[int, float]:

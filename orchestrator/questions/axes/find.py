@@ -106,12 +106,12 @@ def curves(
     plan: Plan, cells: Sequence[CellSummary], comparisons: Sequence[Comparison], invalid: Container[str]
 ) -> tuple[Curves, ...]:
     """Every axis along which at least three cells differ in nothing else; cells that are `invalid` (by id) are left out."""
-    found = []
+    by_axis = []
     for axis in AXES:
         on_axis = settings(plan, cells, invalid, axis)
         if on_axis:
-            found.append(_of_axis(plan, axis, on_axis, comparisons))
-    return tuple(found)
+            by_axis.append(_of_axis(plan, axis, on_axis, comparisons))
+    return tuple(by_axis)
 
 
 def settings(
@@ -123,7 +123,7 @@ def settings(
     operations = {operation.id: operation for operation in plan.operations}
     placements = {placement.id: placement for placement in plan.placements}
     has_call = _is_call_apart(plan)
-    found: dict[tuple[object, ...], list[Placed]] = {}
+    by_setting: dict[tuple[object, ...], list[Placed]] = {}
     for cell in plan.cells:
         summary = by_id.get(cell.id)
         median = summary.distribution.median if summary and summary.distribution else None
@@ -142,10 +142,10 @@ def settings(
                 at=at,
                 median=median,
             )
-            found.setdefault(axis.setting(cell, placement, has_call=has_call), []).append(placed)
+            by_setting.setdefault(axis.setting(cell, placement, has_call=has_call), []).append(placed)
     return {
         setting: placed
-        for setting, placed in found.items()
+        for setting, placed in by_setting.items()
         if any(len({m.at for m in members}) >= FEWEST_PLACES for members in by_stack(placed))
     }
 
@@ -160,10 +160,10 @@ def _is_call_apart(plan: Plan) -> bool:
 
 def by_stack(placed: Sequence[Placed]) -> list[list[Placed]]:
     """The cells of each stack in the order of the axis; one cell for a place."""
-    found: dict[str, dict[float, Placed]] = {}
+    lines: dict[str, dict[float, Placed]] = {}
     for member in placed:
-        found.setdefault(member.cell.stack, {}).setdefault(member.at, member)
-    return [[members[at] for at in sorted(members)] for members in found.values()]
+        lines.setdefault(member.cell.stack, {}).setdefault(member.at, member)
+    return [[members[at] for at in sorted(members)] for members in lines.values()]
 
 
 def _of_axis(
@@ -171,13 +171,13 @@ def _of_axis(
 ) -> Curves:
     has_call = _is_call_apart(plan)
     scale = axis.scale(m.at for placed in settings.values() for m in placed)
-    told = [axis.parts(p[0].cell, p[0].operation, p[0].placement, has_call=has_call) for p in settings.values()]
-    alike = [len({parts[number] for parts in told}) == 1 for number in range(len(told[0]))]
+    known = [axis.parts(p[0].cell, p[0].operation, p[0].placement, has_call=has_call) for p in settings.values()]
+    alike = [len({parts[number] for parts in known}) == 1 for number in range(len(known[0]))]
     on_axis = {m.cell.id: m for placed in settings.values() for m in placed}
     panels = []
-    for parts, placed in zip(told, settings.values(), strict=True):
+    for parts, placed in zip(known, settings.values(), strict=True):
         lines = [members for members in by_stack(placed) if len(members) > 1]
-        own = [part for part, same in zip(parts, alike, strict=True) if part and (len(told) == 1 or not same)]
+        own = [part for part, same in zip(parts, alike, strict=True) if part and (len(known) == 1 or not same)]
         panels.append(
             Panel(
                 title=" · ".join(own or [part for part in parts if part]),
@@ -282,7 +282,7 @@ def _is_told_on_both_sides(points: Sequence[Difference], crossed: Crossing) -> b
     """
     below = {point.standing for point in points if point.at <= crossed.at}
     above = {point.standing for point in points if point.at > crossed.at}
-    return any({"faster", "slower"} == {one, other} for one in below for other in above)
+    return any({"faster", "slower"} == {lower, upper} for lower in below for upper in above)
 
 
 def _find(basis: Basis) -> tuple[Curves, ...]:

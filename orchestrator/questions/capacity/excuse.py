@@ -1,7 +1,7 @@
 """Checks that fail for what a search looked for: a rate that was too high, and what came of it.
 
 A trial that missed its goals says so, and nothing else that it shows is used. Above what a stack answers, requests fail and
-their connections are opened anew, or not one is answered. What a check finds besides stands: a wrong reply, another
+their connections are opened anew, or not one is answered. What a check finds besides still counts: a wrong reply, another
 responder, a schedule that was not kept. And where requests failed in trials that *held*, the check's own rule is applied
 to those.
 """
@@ -33,8 +33,8 @@ def excused(searched: Plan, manifest: Manifest, checks: Sequence[CheckResult]) -
 def _excused(check: CheckResult, why: str) -> CheckResult:
     if not why:
         return check
-    said = f"{why}: {check.explanation}"
-    return replace(check, verdict="not applicable", explanation=said, action="Nothing to do.")
+    text = f"{why}: {check.explanation}"
+    return replace(check, verdict="not applicable", explanation=text, action="Nothing to do.")
 
 
 class _Excuses:
@@ -45,8 +45,8 @@ class _Excuses:
         self._missed: dict[str, list[TrialRecord]] = {}
         for record in manifest.trials:
             if record.probe is not None and record.probe.verdict in ("held", "not held"):
-                of = self._held if record.probe.verdict == "held" else self._missed
-                of.setdefault(record.cell, []).append(record)
+                records = self._held if record.probe.verdict == "held" else self._missed
+                records.setdefault(record.cell, []).append(record)
         self._may_fail = {
             at_step(cell, step).id
             for cell in searched.cells
@@ -76,8 +76,8 @@ class _Excuses:
         if not check.evidence.get(reply.MISSING_ALONE):
             return False
         done = [part.done for record in self._held.get(str(check.cell), ()) for part in record.requesters if part.done]
-        failed = sum(sum(of.errors.values()) for of in done)
-        return not reply.moved(failed, sum(of.requests for of in done))
+        failed = sum(sum(done_part.errors.values()) for done_part in done)
+        return not reply.moved(failed, sum(done_part.requests for done_part in done))
 
     def _reopened(self, check: CheckResult) -> bool:
         """Connections that broke with the requests on them, in a trial that missed; none in one that held."""
@@ -88,7 +88,7 @@ class _Excuses:
             and isinstance(opened, int)
             and isinstance(failed, int)
             and 0 < opened <= failed
-            and not any(of.connections_opened for of in held)
+            and not any(part.connections_opened for part in held)
         )
 
     def _unanswered(self, check: CheckResult) -> bool:

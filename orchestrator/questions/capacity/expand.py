@@ -41,12 +41,12 @@ def expanded(plan: Plan, manifest: Manifest) -> tuple[Plan, Manifest]:
     trials = tuple(
         t if t.probe is None else replace(t, cell=tried_cells[t.cell, t.probe.step].id) for t in manifest.trials
     )
-    made = {trial.index: trial.cell for trial in trials}
+    cells = {trial.index: trial.cell for trial in trials}
     return (
         replace(
             plan,
             cells=tuple(tried_cells.values()),
-            trials=tuple(replace(t, cell=made.get(t.index, t.cell)) for t in plan.trials),
+            trials=tuple(replace(t, cell=cells.get(t.index, t.cell)) for t in plan.trials),
             repeats=plan.blocks,
         ),
         replace(
@@ -65,9 +65,9 @@ def searches(plan: Plan, manifest: Manifest) -> dict[tuple[str, int], list[Trial
     last: dict[int, int] = {}
     for trial in manifest.trials:
         last[trial.block] = max(last.get(trial.block, 0), trial.attempt)
-    found: dict[tuple[str, int], list[TrialRecord]] = defaultdict(list)
+    by_search: dict[tuple[str, int], list[TrialRecord]] = defaultdict(list)
     for trial in sorted(manifest.trials, key=lambda t: t.index):
         if trial.attempt != last[trial.block]:
             continue
-        found[trial.cell, trial.block // plan.rounds].append(trial)
-    return dict(found)
+        by_search[trial.cell, trial.block // plan.rounds].append(trial)
+    return dict(by_search)

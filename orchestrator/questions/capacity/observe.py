@@ -33,7 +33,7 @@ NAME = "search"
 """What a trial's reading is kept as, among what checks observe."""
 
 LEAST_OFFERED = 0.98
-"""Of the rate that is tried, what must be sent: as the check `offered load` asks of every open loop."""
+"""Of the rate that is tried, what must be sent: as the check `offered load` requires of every open loop."""
 
 
 @dataclass(frozen=True, kw_only=True)

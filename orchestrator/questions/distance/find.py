@@ -131,7 +131,7 @@ def round_trips(
 ) -> tuple[RoundTrips, ...]:
     """Of every stack and way to call: the slope of latency over distance, where requests do not wait for one another."""
     axis = next(axis for axis in AXES if axis.name == DISTANCE)
-    found = []
+    results = []
     for placed in settings(plan, cells, invalid, axis).values():
         for members in by_stack(placed):
             first = members[0]
@@ -146,7 +146,7 @@ def round_trips(
             stack = next(stack for stack in plan.stacks if stack.id == first.cell.stack)
             opening = round_trips_to_open(stack) + first.cell.handshakes
             opens = opening if first.cell.connection == "per-request" else 0
-            found.append(
+            results.append(
                 RoundTrips(
                     stack=first.cell.stack,
                     label=first.summary.stack_label,
@@ -162,17 +162,17 @@ def round_trips(
                     steps=tuple(_steps(members, floors)),
                 )
             )
-    return tuple(found)
+    return tuple(results)
 
 
 def _steps(members: Sequence[Placed], floors: Floors) -> Iterator[OpeningStep]:
     """The slopes of what the library tells of opening a connection, over all distances of a stack."""
     for step in STEPS:
-        found: dict[str, dict[int, float]] = {}
+        slopes: dict[str, dict[int, float]] = {}
         for member in members:
-            told = [(trial.block, getattr(trial.opening, step, None)) for trial in member.summary.trials]
-            found[member.placement.id] = {block: value for block, value in told if value is not None}
-        if fitted := fit(found, floors):
+            times = [(trial.block, getattr(trial.opening, step, None)) for trial in member.summary.trials]
+            slopes[member.placement.id] = {block: value for block, value in times if value is not None}
+        if fitted := fit(slopes, floors):
             yield OpeningStep(name=step, round_trips=fitted.slope, interval=fitted.interval)
 
 

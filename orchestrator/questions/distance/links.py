@@ -56,7 +56,7 @@ def floors_by_block(readings: Sequence[BaselineReading]) -> dict[str, dict[int, 
         if reading.record.kind == "ping" and reading.median_ns is not None:
             of_block = every.setdefault(reading.record.placement, {}).setdefault(reading.record.block, [])
             of_block.append(reading.median_ns / 1e6)
-    return {place: {block: median(found) for block, found in blocks.items()} for place, blocks in every.items()}
+    return {place: {block: median(medians) for block, medians in blocks.items()} for place, blocks in every.items()}
 
 
 def _of(placement: Placement, readings: Sequence[BaselineReading]) -> Delivered:

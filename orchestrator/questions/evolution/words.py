@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
 
 from orchestrator import quantities
 from orchestrator.experiment.model.factors import BY_NAME
@@ -14,91 +13,61 @@ FACTOR = "schema_change"
 _BAD = ("lost silently", "wrong type", "wrong value", "another field is wrong", "fails")  # how such outcomes begin
 
 
-@dataclass(frozen=True, kw_only=True)
-class Evolutions:
-    """One row for each stack, one column for each change; `notes` are the words of readers that failed.
-
-    An outcome is empty where nothing came of it. `operation` is what was coded, without the change.
-    """
-
-    operation: str
-    changes: tuple[str, ...]
-    rows: tuple[tuple[str, tuple[str, ...]], ...]
-    notes: tuple[str, ...]
-
-
-def evolutions(cells: Iterable[CellSummary]) -> tuple[Evolutions, ...]:
-    """A table for each number of records; none where no cell reads by another schema."""
-    found: dict[str, list[CellSummary]] = {}
-    for cell in cells:
-        if cell.factors.get(FACTOR) is not None:
-            found.setdefault(cell.operation.rpartition(", schema change: ")[0], []).append(cell)
-    return tuple(_table(operation, of) for operation, of in found.items())
-
-
 def sentence(cells: Iterable[CellSummary]) -> str:
-    """Which readers fail, and which lose or mistake the field that changed without a word; empty where nothing changed.
+    """Return which readers fail, or silently lose or mistake the field that changed; empty where nothing changed.
 
     `Lost silently: json with a field renamed; fails: avro with a field retyped.`
     """
     changed = [cell for cell in cells if cell.factors.get(FACTOR) not in (None, "none") and cell.outcomes]
-    found: dict[str, dict[str, list[str]]] = {}
+    by_kind: dict[str, dict[str, list[str]]] = {}
     for cell in changed:
         for outcome in cell.outcomes:
             kind = next((kind for kind in _BAD if outcome.startswith(kind)), None)
             if kind is not None:
-                changes = found.setdefault(kind, {}).setdefault(cell.stack_label, [])
+                changes = by_kind.setdefault(kind, {}).setdefault(cell.stack_label, [])
                 change = BY_NAME[FACTOR].briefly(cell.factors[FACTOR])
                 changes += [] if change in changes else [change]
-    if not found:
+    if not by_kind:
         return "No reader failed, or lost the field that changed." if changed else ""
-    told = [
-        f"{kind}: {'; '.join(f'{stack} with {quantities.listed(changes)}' for stack, changes in found[kind].items())}"
+    clauses = [
+        f"{kind}: {'; '.join(f'{stack} with {quantities.listed(changes)}' for stack, changes in by_kind[kind].items())}"
         for kind in _BAD
-        if kind in found
+        if kind in by_kind
     ]
-    text = "; ".join(told)
+    text = "; ".join(clauses)
     return f"{text[0].upper()}{text[1:]}."
 
 
 def said(cell: CellSummary) -> str:
-    """What came of it: its only outcome, or each with how often; empty where nothing did."""
+    """Return a cell's only outcome, or each with how often; empty without one."""
     if len(cell.outcomes) < 2:
         return next(iter(cell.outcomes), "")
     return "; ".join(f"{outcome} ({count:,} times)" for outcome, count in cell.outcomes.items())
 
 
-def _table(operation: str, cells: list[CellSummary]) -> Evolutions:
-    changes = tuple(dict.fromkeys(str(cell.factors[FACTOR]) for cell in cells))
-    stacks: dict[str, dict[str, str]] = {}
-    for cell in cells:
-        stacks.setdefault(cell.stack_label, {})[str(cell.factors[FACTOR])] = said(cell)
+def tables(summary: RunSummary) -> tuple[Table, ...]:
+    """Return a table for each number of records: an outcome for each stack and change; below, messages of readers."""
+    by_operation: dict[str, list[CellSummary]] = {}
+    for cell in summary.cells:
+        if cell.factors.get(FACTOR) is not None:
+            by_operation.setdefault(cell.operation.rpartition(", schema change: ")[0], []).append(cell)
+    return tuple(_table(operation, cells) for operation, cells in by_operation.items())
+
+
+def _table(operation: str, cells: Sequence[CellSummary]) -> Table:
+    outcomes = {(cell.stack_label, str(cell.factors[FACTOR])): said(cell) for cell in cells}
+    changes = list(dict.fromkeys(change for _, change in outcomes))
     failed = [
-        f"{stack}, {BY_NAME[FACTOR].briefly(change)}: {outcome.removeprefix(FAILS)}"
-        for stack, by_change in stacks.items()
-        for change, outcome in by_change.items()
+        f"fails: {stack}, {BY_NAME[FACTOR].briefly(change)}: {outcome.removeprefix(FAILS)}"
+        for (stack, change), outcome in outcomes.items()
         if outcome.startswith(FAILS)
     ]
-    return Evolutions(
-        operation=operation,
-        changes=changes,
-        rows=tuple((stack, tuple(_brief(of.get(change, "")) for change in changes)) for stack, of in stacks.items()),
-        notes=tuple(failed),
-    )
+    rows = [
+        (stack, *(_brief(outcomes.get((stack, change), "")) for change in changes))
+        for stack in dict.fromkeys(stack for stack, _ in outcomes)
+    ]
+    return text_table(f"what came of the field that changed · {operation}", ("stack", *changes), rows, failed)
 
 
 def _brief(outcome: str) -> str:
     return FAILS.strip().removesuffix(":") if outcome.startswith(FAILS) else outcome
-
-
-def tables(summary: RunSummary) -> tuple[Table, ...]:
-    """Return what came of each change, a row for each stack; below, the messages of readers that failed."""
-    return tuple(
-        text_table(
-            f"what came of the field that changed · {table.operation}",
-            ("stack", *table.changes),
-            [(stack, *outcomes) for stack, outcomes in table.rows],
-            tuple(f"fails: {note}" for note in table.notes),
-        )
-        for table in evolutions(summary.cells)
-    )

@@ -30,40 +30,42 @@ def heads(unit: quantities.Unit) -> tuple[str, ...]:
     return tuple(head.format(unit=unit.name) for head in HEADS)
 
 
-def figures(of: MixedSummary, unit: quantities.Unit) -> tuple[str, ...]:
+def figures(mixed: MixedSummary, unit: quantities.Unit) -> tuple[str, ...]:
     """A row, below `HEADS`."""
-    drawn = "-" if of.drawn is None else quantities.percent(of.drawn)
-    errors = f"{of.failed:,}" + (f", {of.not_sent:,} not sent" if of.not_sent else "")
-    sent, received = ("-", "-") if of.body_bytes is None else (quantities.number(size, 1) for size in of.body_bytes)
+    drawn = "-" if mixed.drawn is None else quantities.percent(mixed.drawn)
+    errors = f"{mixed.failed:,}" + (f", {mixed.not_sent:,} not sent" if mixed.not_sent else "")
+    sent, received = (
+        ("-", "-") if mixed.body_bytes is None else (quantities.number(size, 1) for size in mixed.body_bytes)
+    )
     return (
-        f"{quantities.percent(of.share)} ({drawn})",
-        _value(of, "median", unit),
-        _interval(of, unit),
-        _value(of, "p99", unit),
-        "-" if of.throughput_per_s is None else quantities.rate(of.throughput_per_s),
+        f"{quantities.percent(mixed.share)} ({drawn})",
+        _value(mixed, "median", unit),
+        _interval(mixed, unit),
+        _value(mixed, "p99", unit),
+        "-" if mixed.throughput_per_s is None else quantities.rate(mixed.throughput_per_s),
         errors,
         sent,
         received,
     )
 
 
-def _value(of: MixedSummary, name: str, unit: quantities.Unit) -> str:
-    found = of.distribution
-    if found is None:
+def _value(mixed: MixedSummary, name: str, unit: quantities.Unit) -> str:
+    distribution = mixed.distribution
+    if distribution is None:
         return "-"
-    if name in found.censored:
-        return "no reply" if found.limit is None else f"> {quantities.ms(found.limit)}"
-    value = getattr(found, name)
+    if name in distribution.censored:
+        return "no reply" if distribution.limit is None else f"> {quantities.ms(distribution.limit)}"
+    value = getattr(distribution, name)
     return "-" if value is None else unit.text(value)
 
 
-def _interval(of: MixedSummary, unit: quantities.Unit) -> str:
-    if of.median_interval is None:
+def _interval(mixed: MixedSummary, unit: quantities.Unit) -> str:
+    if mixed.median_interval is None:
         return "-"
     return (
         "*"
-        if quantities.is_vague(of.median_interval)
-        else " to ".join(unit.text(bound) for bound in of.median_interval)
+        if quantities.is_vague(mixed.median_interval)
+        else " to ".join(unit.text(bound) for bound in mixed.median_interval)
     )
 
 

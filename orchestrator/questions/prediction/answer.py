@@ -1,20 +1,18 @@
-"""What a run says of a reader's own place: the latency of every stack, who is ahead, or that it does not matter. Pure."""
+"""What a run says of a reader's own place: the latency of every stack, which is fastest, or that it does not matter."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from math import log, sqrt
-from typing import Any, Literal
+from typing import Literal
 
 from orchestrator import quantities
-from orchestrator.questions.prediction.predict import Places, estimate
+from orchestrator.questions.prediction.predict import Estimate, Places, estimate
 from orchestrator.questions.prediction.shapes import (
-    MODEL,
     MOST_MISSED,
     Fit,
     Judged,
-    Method,
     Modelled,
     Predicted,
     Series,
@@ -34,7 +32,7 @@ BEYOND = 2.0
 class Asked:
     """A reader's place: ms, bytes, Mbit/s. None of a rate: the one that the run's links had. None of a connection: each.
 
-    What is given of `window` (bytes), `congestion` and `machine` must be as it was measured. `stacks` are ids; none: each.
+    `stacks` are ids; none: each.
     """
 
     rtt: float
@@ -43,9 +41,6 @@ class Asked:
     connection: str | None = None
     in_flight: int = 1
     operation: str | None = None
-    window: int | None = None
-    congestion: str | None = None
-    machine: str | None = None
     stacks: tuple[str, ...] = ()
 
     def is_of(self, series: Series) -> bool:
@@ -59,7 +54,7 @@ class Asked:
 
 @dataclass(frozen=True, kw_only=True)
 class Row:
-    """One stack at the place, and how it stands to the quickest one; `ratio` above 1 is slower, with its 95 % interval."""
+    """One stack at the place beside the fastest one; `ratio` above 1 is slower, with its 95 % interval."""
 
     predicted: Predicted
     standing: Standing
@@ -69,19 +64,18 @@ class Row:
 
 @dataclass(frozen=True, kw_only=True)
 class Setting:
-    """The stacks that make their requests in the same way, the quickest first; `said` names the winner, if there is one."""
+    """The stacks that make their requests in the same way, the fastest first."""
 
     setting: str
     operation: str
     rows: tuple[Row, ...]
     outcome: Outcome
     winner: str
-    said: str
 
 
 @dataclass(frozen=True, kw_only=True)
 class Refused:
-    """A series of which nothing is predicted, and why."""
+    """A series that is not predicted, and why."""
 
     series: str
     label: str
@@ -96,191 +90,118 @@ class Answer:
     asked: Asked
     settings: tuple[Setting, ...]
     refused: tuple[Refused, ...]
-    method: Method
-    trust: str
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data, ready for JSON."""
-        return asdict(self)
+    matters: float
 
 
-def answer(modelled: Modelled, asked: Asked, matters: float) -> Answer:
+def answer(modelled: Modelled, place: Asked, matters: float) -> Answer:
     """The prediction for every series that was asked about; `matters` is the share below which a difference does not."""
     judged = modelled.judged
-    method: Method = MODEL if judged is None else judged.used
     refused = [
         Refused(series=series.id, label=series.label, setting=series.setting, why=(modelled.not_fitted[series.id],))
         for series in modelled.series
-        if series.id in modelled.not_fitted and asked.is_of(series)
+        if series.id in modelled.not_fitted and place.is_of(series)
     ]
     measured = {series.stack for series in modelled.series}
     refused += [
         Refused(series="", label=stack, setting="", why=("it was not measured in this run",))
-        for stack in asked.stacks
+        for stack in place.stacks
         if stack not in measured
     ]
     by_setting: dict[tuple[str, str], list[Fit]] = {}
     for fitted in modelled.fits:
         series = fitted.series
-        if not asked.is_of(series):
+        if not place.is_of(series):
             continue
-        why = refusals(fitted, judged, asked)
-        if method != MODEL:
-            why = (*why, *beyond_rival(fitted, method, asked))
+        why = refusals(fitted, judged, place)
         if why:
             refused.append(Refused(series=series.id, label=series.label, setting=series.setting, why=why))
         else:
             by_setting.setdefault((series.setting, series.operation), []).append(fitted)
     settings = [
-        _setting(*key, [at_place(fitted, judged, method, asked) for fitted in fits], matters)
+        _setting(*key, [at_place(fitted, judged, place) for fitted in fits], matters)
         for key, fits in by_setting.items()
     ]
-    return Answer(
-        asked=asked,
-        settings=tuple(settings),
-        refused=tuple(refused),
-        method=method,
-        trust="no cell was sealed, so nobody knows how far this is off: plan the run with `predict: {hold_out: 20%}`."
-        if judged is None
-        else judged.said,
-    )
+    return Answer(asked=place, settings=tuple(settings), refused=tuple(refused), matters=matters)
 
 
-@dataclass(frozen=True, kw_only=True)
-class AtPlace:
-    """A prediction, and how far it may be off beside another one of the same blocks: as a share, with its freedom."""
-
-    predicted: Predicted
-    relative: float
-    freedom: float
-
-
-def at_place(fitted: Fit, judged: Judged | None, method: Method, asked: Asked) -> AtPlace:
+def at_place(fitted: Fit, judged: Judged | None, place: Asked) -> tuple[Predicted, Estimate]:
     """Return what is predicted of a series at a reader's place."""
-    place = Places.one(asked.rtt, asked.size, rate_of(fitted, asked), asked.in_flight)
-    found = estimate(fitted, judged, method, place)
-    latency, half = float(found.latency), float(found.half)
+    estimated = estimate(fitted, judged, Places.one(place.rtt, place.size, rate_of(fitted, place), place.in_flight))
+    latency, half = float(estimated.latency), float(estimated.half)
     predicted = Predicted(
         series=fitted.series.id,
         label=fitted.series.label,
         setting=fitted.series.setting,
         latency=latency,
         interval=(from_log(log(latency) - half), from_log(log(latency) + half)),
-        method=method,
-        causes={name: float(value) for name, value in found.causes.items()},
+        causes={name: float(value) for name, value in estimated.causes.items()},
     )
-    return AtPlace(predicted=predicted, relative=float(found.relative), freedom=found.freedom)
+    return predicted, estimated
 
 
-def _setting(name: str, operation: str, found: list[AtPlace], matters: float) -> Setting:
-    found.sort(key=lambda each: each.predicted.latency)
-    first = found[0]
+def _setting(name: str, operation: str, stacks: list[tuple[Predicted, Estimate]], matters: float) -> Setting:
+    stacks.sort(key=lambda pair: pair[0].latency)
+    first, *others = stacks
     rows = [
-        Row(predicted=each.predicted, standing="reference", ratio=1.0, ratio_interval=None)
-        if each is first
-        else _row(each, first, len(found) - 1, matters)
-        for each in found
+        Row(predicted=first[0], standing="reference", ratio=1.0, ratio_interval=None),
+        *(_row(each, first, len(others), matters) for each in others),
     ]
-    outcome, said = _outcome(rows, matters)
-    return Setting(
-        setting=name,
-        operation=operation,
-        rows=tuple(rows),
-        outcome=outcome,
-        winner=first.predicted.label if outcome == "ahead" else "",
-        said=said,
-    )
+    outcome = _outcome(rows)
+    winner = first[0].label if outcome == "ahead" else ""
+    return Setting(setting=name, operation=operation, rows=tuple(rows), outcome=outcome, winner=winner)
 
 
-def _row(each: AtPlace, first: AtPlace, compared: int, matters: float) -> Row:
-    ratio = each.predicted.latency / first.predicted.latency
-    sd = sqrt(each.relative**2 + first.relative**2)
-    half = t_quantile(1 - ALPHA / compared / 2, min(each.freedom, first.freedom)) * sd
+def _row(each: tuple[Predicted, Estimate], first: tuple[Predicted, Estimate], compared: int, matters: float) -> Row:
+    ratio = each[0].latency / first[0].latency
+    sd = sqrt(float(each[1].relative) ** 2 + float(first[1].relative) ** 2)
+    half = t_quantile(1 - ALPHA / compared / 2, min(each[1].freedom, first[1].freedom)) * sd
     interval = (from_log(log(ratio) - half), from_log(log(ratio) + half))
-    return Row(predicted=each.predicted, standing=standing(interval, matters), ratio=ratio, ratio_interval=interval)
+    return Row(predicted=each[0], standing=standing(interval, matters), ratio=ratio, ratio_interval=interval)
 
 
-def _outcome(rows: Sequence[Row], matters: float) -> tuple[Outcome, str]:
-    first, *others = rows
-    label, limit = first.predicted.label, quantities.margin(matters)
-    if not others:
-        return "alone", f"{label} alone is predicted."
-    if all(row.standing == "tie" for row in others):
-        return "does not matter", f"It does not matter: all lie within {limit} of {label}."
-    if all(row.standing == "slower" for row in others):
-        second = others[0]
-        by = second.predicted.latency - first.predicted.latency
-        return (
-            "ahead",
-            f"{label} is faster than {second.predicted.label} by {quantities.ms(by)}, "
-            f"{quantities.difference(second.ratio - 1)}.",
-        )
-    near = [row.predicted.label for row in others if row.standing == "tie"]
-    unsure = [row.predicted.label for row in others if row.standing not in ("tie", "slower")]
-    behind = [row.predicted.label for row in others if row.standing == "slower"]
-    parts = [f"within {limit} of it: {quantities.listed(near)}"] if near else []
-    parts += [f"not told apart from it: {quantities.listed(unsure)}"] if unsure else []
-    parts += [f"slower: {quantities.listed(behind)}"] if behind else []
-    return "not resolved", f"{label} is predicted first; {'; '.join(parts)}."
+def _outcome(rows: Sequence[Row]) -> Outcome:
+    standings = {row.standing for row in rows[1:]}
+    if not standings:
+        return "alone"
+    if standings == {"tie"}:
+        return "does not matter"
+    return "ahead" if standings == {"slower"} else "not resolved"
 
 
 # ---- where the model must not speak
 
 
-def refusals(fitted: Fit, judged: Judged | None, asked: Asked) -> tuple[str, ...]:
+def refusals(fitted: Fit, judged: Judged | None, place: Asked) -> tuple[str, ...]:
     """Why nothing is predicted of a series there, a clause each; empty where it is."""
     return (
-        *_beyond(fitted, asked),
-        *elsewhere(fitted.series, asked),
+        *_beyond(fitted, place),
         *_missed(fitted, judged),
-        *_missed_in_flight(fitted, asked),
+        *_missed_in_flight(fitted, place),
     )
 
 
-def beyond_rival(fitted: Fit, method: Method, asked: Asked) -> Iterator[str]:
-    """What a rival that predicts in the model's place does not know: clauses."""
-    if asked.in_flight > 1:
-        yield f"{method} predicts, which knows one request in flight alone"
-    known = sorted({cell.rate_mbit for cell in fitted.cells if cell.rate_mbit is not None})
-    if asked.rate_mbit is not None and known and asked.rate_mbit not in known:
-        rates = quantities.listed([f"{rate:g} Mbit/s" for rate in known])
-        yield f"{method} predicts, which knows links of {rates} alone"
-
-
-def elsewhere(series: Series, asked: Asked) -> Iterator[str]:
-    """What was asked for that the series did not have."""
-    if asked.window is not None and asked.window != series.window:
-        had = "the library's own" if series.window is None else quantities.size(series.window)
-        yield f"measured with a window of {had}, not {quantities.size(asked.window)}"
-    if asked.congestion is not None and asked.congestion != series.congestion:
-        had = f"the congestion control {series.congestion}" if series.congestion else "an unknown congestion control"
-        yield f"measured with {had}, not {asked.congestion}"
-    if asked.machine is not None and asked.machine != series.machine:
-        yield f"measured on {series.machine or 'this machine'}, not on {asked.machine}"
-
-
-def rate_of(fitted: Fit, asked: Asked) -> float | None:
+def rate_of(fitted: Fit, place: Asked) -> float | None:
     """The rate to predict at: the one asked for, else the run's own; None where the run knows none."""
-    if asked.rate_mbit is not None or fitted.rate_range is None:
-        return asked.rate_mbit
+    if place.rate_mbit is not None or fitted.rate_range is None:
+        return place.rate_mbit
     return fitted.rate_range[0]
 
 
-def _beyond(fitted: Fit, asked: Asked) -> Iterator[str]:
-    yield from _range("a round trip", asked.rtt, fitted.rtt_range, quantities.ms)
-    yield from _range("a payload", float(asked.size), fitted.size_range, quantities.size)
-    if asked.rate_mbit is not None and fitted.rate_range is None:
+def _beyond(fitted: Fit, place: Asked) -> Iterator[str]:
+    yield from _range("a round trip", place.rtt, fitted.rtt_range, quantities.ms)
+    yield from _range("a payload", float(place.size), fitted.size_range, quantities.size)
+    if place.rate_mbit is not None and fitted.rate_range is None:
         yield "the rate of the links is not known, so no other one can be predicted: omit --rate"
-    elif asked.rate_mbit is not None and fitted.rate_range is not None:
-        yield from _range("a link", asked.rate_mbit, fitted.rate_range, lambda rate: f"{rate:g} Mbit/s")
+    elif place.rate_mbit is not None and fitted.rate_range is not None:
+        yield from _range("a link", place.rate_mbit, fitted.rate_range, lambda rate: f"{rate:g} Mbit/s")
     elif fitted.rate_range is not None and fitted.rate_range[0] != fitted.rate_range[1]:
         low, high = fitted.rate_range
         yield f"the links had {low:g} to {high:g} Mbit/s: say which one, with --rate"
-    if asked.in_flight > 1 and fitted.series.shares_load:
+    if place.in_flight > 1 and fitted.series.shares_load:
         yield "several processes share its load, and how requests queue for them is not modelled"
     most = fitted.in_flight_range[1]
-    if asked.in_flight > BEYOND * most:
-        yield f"{asked.in_flight} requests in flight are more than twice the {most} that were measured"
+    if place.in_flight > BEYOND * most:
+        yield f"{place.in_flight} requests in flight are more than twice the {most} that were measured"
 
 
 def _range(what: str, value: float, measured: tuple[float, float], text: Callable[[float], str]) -> Iterator[str]:
@@ -297,8 +218,8 @@ def _missed(fitted: Fit, judged: Judged | None) -> Iterator[str]:
         yield f"its sealed cells were missed by {quantities.off(p90)} at p90, more than {quantities.margin(MOST_MISSED)}"
 
 
-def _missed_in_flight(fitted: Fit, asked: Asked) -> Iterator[str]:
-    if asked.in_flight > 1 and fitted.off_in_flight is not None and fitted.off_in_flight > MOST_MISSED:
+def _missed_in_flight(fitted: Fit, place: Asked) -> Iterator[str]:
+    if place.in_flight > 1 and fitted.off_in_flight is not None and fitted.off_in_flight > MOST_MISSED:
         yield (
             f"its cells with several requests in flight were missed by {quantities.off(fitted.off_in_flight)} at p90, "
             f"more than"

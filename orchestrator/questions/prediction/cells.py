@@ -44,18 +44,18 @@ def read(
         name = series_id(cell.cell, cell.operation, cell.placement, cell.stack)
         if name is not None:
             of_series.setdefault(name, []).append(cell)
-    found: list[Series] = []
+    every: list[Series] = []
     modelled: list[ModelCell] = []
     refused: dict[str, str] = {}
     for name, members in of_series.items():
-        found.append(_series(run, name, members))
+        every.append(_series(run, name, members))
         for cell in members:
             summary = by_id.get(cell.cell.id)
             if summary is not None and cell.cell.id not in invalid:
                 modelled += _model_cell(run, name, cell, summary, floors)
         if why := _unlike_hosts(members):
             refused[name] = why
-    return tuple(found), tuple(modelled), refused
+    return tuple(every), tuple(modelled), refused
 
 
 def _series(run: RunEvidence, name: str, members: Sequence[CellEvidence]) -> Series:
@@ -120,19 +120,19 @@ def _middle(per_thousand_s: Sequence[float | None]) -> float | None:
 
 def _congestion(members: Sequence[CellEvidence]) -> set[str]:
     """The congestion controls that both ends told of any trial, and what was asked for."""
-    told = {str(member.cell.factors[CONGESTION]) for member in members if member.cell.factors.get(CONGESTION)}
-    told -= {"system"}
+    controls = {str(member.cell.factors[CONGESTION]) for member in members if member.cell.factors.get(CONGESTION)}
+    controls -= {"system"}
     for trial in (trial for member in members for trial in member.trials):
         ready = trial.record.ready.settings.get(IN_FORCE, "") if trial.record.ready else ""
-        told |= {ready, *(part.done.settings.get(IN_FORCE, "") for part in trial.parts)} - {""}
-    return told
+        controls |= {ready, *(part.done.settings.get(IN_FORCE, "") for part in trial.parts)} - {""}
+    return controls
 
 
 def _unlike_hosts(members: Sequence[CellEvidence]) -> str | None:
     """Why trials of one series are not of one kind of host; None where they are."""
-    told = _congestion(members)
-    if len(told) > 1:
-        return f"its trials had different congestion controls: {quantities.listed(sorted(told))}"
+    controls = _congestion(members)
+    if len(controls) > 1:
+        return f"its trials had different congestion controls: {quantities.listed(sorted(controls))}"
     windows = {member.placement.link.initial_window for member in members}
     if len(windows) > 1 and members[0].cell.connection == "per-request" and not members[0].cell.is_over_quic:
         shown = [
@@ -149,13 +149,13 @@ def refusals(run: RunEvidence, links: Sequence[Delivered], modelled: Sequence[Mo
         return (f"none of its cells can be modelled: that takes {needed}.",)
     used = {cell.placement for cell in modelled}
     placements = [placement for placement in run.plan.placements if placement.name in used]
-    found = [*_links(placements, links), *_throttled(run), *_outlying(modelled)]
+    reasons = [*_links(placements, links), *_throttled(run), *_outlying(modelled)]
     blocks = max(len(cell.blocks) for cell in modelled)
     if blocks < FEWEST_BLOCKS:
-        found.append(
+        reasons.append(
             f"only {quantities.count(blocks, 'block')} of at least {FEWEST_BLOCKS} measured: plan more `repeats`."
         )
-    return tuple(found)
+    return tuple(reasons)
 
 
 def _links(placements: Sequence[Placement], links: Sequence[Delivered]) -> Iterator[str]:

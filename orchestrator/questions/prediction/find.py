@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Container, Sequence
-from dataclasses import replace
 
 from orchestrator.evidence.run_evidence import RunEvidence
 from orchestrator.findings.summary import CellSummary
@@ -14,7 +13,6 @@ from orchestrator.questions.prediction import cells as model_cells
 from orchestrator.questions.prediction.fit import fit_all
 from orchestrator.questions.prediction.judged import judged
 from orchestrator.questions.prediction.predict import with_crowded
-from orchestrator.questions.prediction.rules import rules
 from orchestrator.questions.prediction.shapes import Modelled
 
 
@@ -26,24 +24,23 @@ def modelled(
     invalid: Container[str],
 ) -> Modelled:
     """Every series with its model, or with the reason why it has none. Invalid cells are neither fitted nor sealed."""
-    series, found, unlike = model_cells.read(run, cells, floors, invalid)
-    refusals = model_cells.refusals(run, links, found)
+    series, measured, unlike = model_cells.read(run, cells, floors, invalid)
+    refusals = model_cells.refusals(run, links, measured)
     if refusals:
         return Modelled(series=series, fits=(), judged=None, refusals=refusals, not_fitted={})
-    fits, not_fitted = fit_all([each for each in series if each.id not in unlike], found)
-    fits = with_crowded(fits, found)
-    complete = Modelled(
+    fits, not_fitted = fit_all([each for each in series if each.id not in unlike], measured)
+    fits = with_crowded(fits, measured)
+    return Modelled(
         series=series,
         fits=fits,
-        judged=judged(fits, found, run.plan.matters, len(run.plan.sealed)),
+        judged=judged(fits, measured, run.plan.matters, len(run.plan.sealed)),
         refusals=(),
         not_fitted={**unlike, **not_fitted},
     )
-    return replace(complete, rules=rules(complete, run.plan.matters))
 
 
 def _find(basis: Basis) -> Modelled | None:
-    """Return the cost model, where the plan or the caller asks for it; kept where a summary is judged again."""
+    """Return the cost model, where the plan or the caller wants it; kept where a summary is judged again."""
     if basis.sampled is None:
         return QUESTION.of(basis.summary)
     if not (basis.plan.hold_out or basis.sampled.is_modelled):

@@ -61,7 +61,7 @@ class _Fitted:
 def fit_all(series: Iterable[Series], cells: Sequence[ModelCell]) -> tuple[tuple[Fit, ...], dict[str, str]]:
     """The model of every series that has one, and by its id why another has none."""
     refused: dict[str, str] = {}
-    found: list[_Fitted] = []
+    fitted: list[_Fitted] = []
     of_series: dict[str, list[ModelCell]] = {}
     for cell in cells:
         of_series.setdefault(cell.series, []).append(cell)
@@ -69,17 +69,20 @@ def fit_all(series: Iterable[Series], cells: Sequence[ModelCell]) -> tuple[tuple
     for each in series:
         try:
             data = Data(each, of_series.get(each.id, []))
-            of = _with_hosts(data, *find(data), scatter)
-            _require_like_windows(of, scatter)  # before its scatter would count for that of all
-            _require_like_blocks(of)
+            candidate = _with_hosts(data, *find(data), scatter)
+            _require_like_windows(candidate, scatter)  # before its scatter would count for that of all
+            _require_like_blocks(candidate)
         except NotFittedError as why:
             refused[each.id] = str(why)
         else:
-            found.append(of)
+            fitted.append(candidate)
     for _ in range(2):
-        scatter = _scatter(found, scatter)
-        found = [_with_hosts(of.data, of.opening, of.windows, of.beyond_default, scatter) for of in found]
-    return tuple(_told(of, scatter) for of in found), refused
+        scatter = _scatter(fitted, scatter)
+        fitted = [
+            _with_hosts(candidate.data, candidate.opening, candidate.windows, candidate.beyond_default, scatter)
+            for candidate in fitted
+        ]
+    return tuple(_told(candidate, scatter) for candidate in fitted), refused
 
 
 def _with_hosts(data: Data, opening: int, windows: Windows, beyond: int, scatter: Scatter) -> _Fitted:
@@ -112,31 +115,31 @@ def _with_hosts(data: Data, opening: int, windows: Windows, beyond: int, scatter
     )
 
 
-def _require_like_windows(of: _Fitted, scatter: Scatter) -> None:
+def _require_like_windows(fit: _Fitted, scatter: Scatter) -> None:
     """NotFittedError where a cell needs other round trips than the windows found on the other links give it."""
-    data = of.data
-    off = np.abs(of.residuals)
-    noise = np.sqrt(variance(of.hosts[data.level], of.network, scatter))
+    data = fit.data
+    off = np.abs(fit.residuals)
+    noise = np.sqrt(variance(fit.hosts[data.level], fit.network, scatter))
     trips = off / data.mean_rtt
     is_unlike = (trips > _UNLIKE) & (off > 0.1 * data.mean_y) & (off > 2 * noise)
     if is_unlike.any():
         worst = int(np.argmax(np.where(is_unlike, off, 0.0)))
-        cell, more = data.cells[worst], "more" if of.residuals[worst] > 0 else "fewer"
+        cell, more = data.cells[worst], "more" if fit.residuals[worst] > 0 else "fewer"
         raise NotFittedError(
             f"{quantities.size(cell.size)} over {cell.placement} take {trips[worst]:.1f} round trips {more} than the windows"
             " that describe its other cells give them: links or trials had different windows"
         )
 
 
-def _require_like_blocks(of: _Fitted) -> None:
+def _require_like_blocks(fit: _Fitted) -> None:
     """NotFittedError where far trials took other round trips in one block than in most: their mean is what neither takes.
 
     One trial alone may be chance: two of one block, or of one cell, are not.
     """
-    data = of.data
-    left = data.y - data.network(of.opening, of.windows)
+    data = fit.data
+    left = data.y - data.network(fit.opening, fit.windows)
     off = left - np.median(left, axis=1)[:, None]
-    hosts, rtt = of.hosts[data.level], data.mean_rtt
+    hosts, rtt = fit.hosts[data.level], data.mean_rtt
     least_off = np.maximum(
         np.maximum(_UNLIKE * rtt, 0.1 * data.mean_y), hosts
     )  # more than hosts that are busy for once
@@ -153,16 +156,16 @@ def _require_like_blocks(of: _Fitted) -> None:
         )
 
 
-def _scatter(found: Sequence[_Fitted], before: Scatter) -> Scatter:
+def _scatter(fits: Sequence[_Fitted], before: Scatter) -> Scatter:
     """Both parts over all series: the most likely ones, residuals being smaller by their cells' own weight in the fit."""
     from scipy import optimize
 
-    if not found:
+    if not fits:
         return before
     residuals, network, leverage = (
-        np.concatenate([getattr(of, name) for of in found]) for name in ("residuals", "network", "leverage")
+        np.concatenate([getattr(fit, name) for fit in fits]) for name in ("residuals", "network", "leverage")
     )
-    hosts = np.concatenate([of.hosts[of.data.level] for of in found])
+    hosts = np.concatenate([fit.hosts[fit.data.level] for fit in fits])
     free = np.clip(1 - leverage, 1e-6, 1.0)
 
     def unlikely(logs: Floats) -> float:
@@ -174,14 +177,14 @@ def _scatter(found: Sequence[_Fitted], before: Scatter) -> Scatter:
         min(max(log(part), low), high) for part, (low, high) in zip((before.hosts, before.network), bounds, strict=True)
     ]
     best = optimize.minimize(unlikely, begin, bounds=bounds, method="Nelder-Mead")
-    between = [block_noise(of.by_block, of.hosts, [each.hosts for each in _unsure(of, before)]) for of in found]
+    between = [block_noise(fit.by_block, fit.hosts, [each.hosts for each in _unsure(fit, before)]) for fit in fits]
     return Scatter(hosts=max(exp(float(best.x[0])), float(np.median(between))), network=exp(float(best.x[1])))
 
 
 def drift(by_block: Floats, hosts: Floats, unsure: Sequence[float]) -> Floats:
     """By which share each block was slower than all, over all sizes; those count most whose hosts' time is known best."""
-    found: Floats = (by_block / hosts - 1) @ _counts(hosts, unsure) / _counts(hosts, unsure).sum()
-    return found
+    shares: Floats = (by_block / hosts - 1) @ _counts(hosts, unsure) / _counts(hosts, unsure).sum()
+    return shares
 
 
 def block_noise(by_block: Floats, hosts: Floats, unsure: Sequence[float]) -> float:
@@ -201,23 +204,25 @@ def _counts(hosts: Floats, unsure: Sequence[float]) -> Floats:
     Where no near cell was fitted, it is what is left of much longer times, and may be off by more than all of it.
     """
     known = (hosts / np.maximum(np.array(unsure), TINY_MS)) ** 2
-    found: Floats = known / known.max()
-    return found
+    counts: Floats = known / known.max()
+    return counts
 
 
-def _unsure(of: _Fitted, scatter: Scatter) -> tuple[Unsure, ...]:
+def _unsure(fit: _Fitted, scatter: Scatter) -> tuple[Unsure, ...]:
     """Of each size, from how far its cells may lie off the model: a mean, or a line where round trips were found as well."""
-    weights = 1 / variance(of.hosts[of.data.level], of.network, scatter)
-    found: list[Unsure] = []
-    for level in range(of.data.sizes.size):
-        here = of.data.level == level
+    weights = 1 / variance(fit.hosts[fit.data.level], fit.network, scatter)
+    unsure: list[Unsure] = []
+    for level in range(fit.data.sizes.size):
+        here = fit.data.level == level
         hosts, middle, spread = 1 / sqrt(weights[here].sum()), 0.0, 0.0
-        if of.trips[level] > of.opening + 1:
-            middle, spread = _spread(of.waiting[here], weights[here])
-        of_smaller = found[-1].trips if middle else 0.0  # where it takes as many, or those alone that it takes at least
-        trips = 1 / sqrt(spread) if of.is_found[level] and spread > 0 else of_smaller
-        found.append(Unsure(hosts=hosts, trips=trips, middle=middle))
-    return tuple(found)
+        if fit.trips[level] > fit.opening + 1:
+            middle, spread = _spread(fit.waiting[here], weights[here])
+        of_smaller = (
+            unsure[-1].trips if middle else 0.0
+        )  # where it takes as many, or those alone that it takes at least
+        trips = 1 / sqrt(spread) if fit.is_found[level] and spread > 0 else of_smaller
+        unsure.append(Unsure(hosts=hosts, trips=trips, middle=middle))
+    return tuple(unsure)
 
 
 def _spread(values: Floats, weights: Floats) -> tuple[float, float]:
@@ -228,13 +233,13 @@ def _spread(values: Floats, weights: Floats) -> tuple[float, float]:
 
 def _leverage(share: Floats, waiting: Floats, is_found: Sequence[bool]) -> Floats:
     """How much of its own residual each cell takes away: by the mean of its size, and by round trips found from it."""
-    found = share.max(axis=1)
+    leverage = share.max(axis=1)
     for level in np.flatnonzero(is_found):
         weights = share[:, level]  # 0 but for the cells of the size
         middle, spread = _spread(waiting, weights)
         if spread > 0:
-            found = found + weights * (waiting - middle) ** 2 / spread
-    return np.asarray(found)
+            leverage = leverage + weights * (waiting - middle) ** 2 / spread
+    return np.asarray(leverage)
 
 
 def _round_trips(data: Data, opening: int, windows: Windows) -> tuple[list[float], list[bool], Floats]:
@@ -248,32 +253,32 @@ def _round_trips(data: Data, opening: int, windows: Windows) -> tuple[list[float
         size = float(np.maximum(data.up, data.down)[data.level == level].max())
         trips.append(rounds.get(size, before))
         before = trips[-1]
-    is_found = [one > fewer for fewer, one in pairwise([float(opening + 1), *trips])]
+    is_found = [more > fewer for fewer, more in pairwise([float(opening + 1), *trips])]
     bytes_ms = wire_ms(data.up, data.rate) + wire_ms(data.down, data.rate)
     taken = np.array(trips)[data.level] * data.mean_rtt
     waiting = np.where(taken > (opening + 1) * data.mean_rtt + bytes_ms, data.mean_rtt, 0.0)
     return trips, is_found, waiting
 
 
-def _told(of: _Fitted, scatter: Scatter) -> Fit:
-    data = of.data
-    expected = variance(of.hosts[data.level], of.network, scatter)
-    free = max(1, data.mean_y.size - data.sizes.size - 1 - of.beyond_default)
-    chi2 = float((of.residuals**2 / expected).sum())
+def _told(fit: _Fitted, scatter: Scatter) -> Fit:
+    data = fit.data
+    expected = variance(fit.hosts[data.level], fit.network, scatter)
+    free = max(1, data.mean_y.size - data.sizes.size - 1 - fit.beyond_default)
+    chi2 = float((fit.residuals**2 / expected).sum())
     factor = sqrt((chi2 + _PRIOR) / (free + _PRIOR))
     scatter = Scatter(hosts=scatter.hosts * factor, network=scatter.network * factor)
-    own, per_kb = _line(data.sizes.astype(np.float64), of.by_block, of.hosts)
+    own, per_kb = _line(data.sizes.astype(np.float64), fit.by_block, fit.hosts)
     rates = data.rate[np.isfinite(data.rate)]
     return Fit(
         series=data.series,
-        opening=of.opening,
-        windows=of.windows,
+        opening=fit.opening,
+        windows=fit.windows,
         sizes=tuple(int(size) for size in data.sizes),
         up=_by_size(data, data.up),
         down=_by_size(data, data.down),
-        hosts=_floats(of.hosts),
-        by_block=tuple(_floats(row) for row in of.by_block),
-        unsure=_unsure(of, scatter),
+        hosts=_floats(fit.hosts),
+        by_block=tuple(_floats(row) for row in fit.by_block),
+        unsure=_unsure(fit, scatter),
         requester_cpu=_cpu(data, "requester_cpu"),
         responder_cpu=_cpu(data, "responder_cpu"),
         own=own,
@@ -281,7 +286,7 @@ def _told(of: _Fitted, scatter: Scatter) -> Fit:
         scatter_hosts=scatter.hosts,
         scatter_network=scatter.network,
         freedom=free + _PRIOR,
-        off_by=float(np.median(np.abs(of.residuals) / data.mean_y)),
+        off_by=float(np.median(np.abs(fit.residuals) / data.mean_y)),
         cells=tuple(data.cells),
         rtt_range=(float(data.mean_rtt.min()), float(data.mean_rtt.max())),
         size_range=(float(data.sizes[0]), float(data.sizes[-1])),
@@ -313,7 +318,7 @@ def _by_size(data: Data, values: Floats) -> tuple[float, ...]:
 
 def _cpu(data: Data, name: str) -> tuple[float, ...]:
     """CPU time at each size, of its nearest cell; empty where some size has none."""
-    found = []
+    times = []
     for level in range(data.sizes.size):
         near = sorted(
             (float(data.mean_rtt[place]), value)
@@ -322,8 +327,8 @@ def _cpu(data: Data, name: str) -> tuple[float, ...]:
         )
         if not near:
             return ()
-        found.append(near[0][1])
-    return tuple(found)
+        times.append(near[0][1])
+    return tuple(times)
 
 
 def _floats(values: Floats) -> tuple[float, ...]:

@@ -47,13 +47,13 @@ class Grid:
     @classmethod
     def of_all(cls, windows: list[Windows]) -> Grid:
         """One for each row."""
-        one = [cls.of(each) for each in windows]
-        column = (len(one), 1)
+        grids = [cls.of(each) for each in windows]
+        column = (len(grids), 1)
         return cls(
-            first=np.array([each.first for each in one]).reshape(column),
-            growth=np.array([each.growth for each in one]).reshape(column),
-            steady=np.array([each.steady for each in one]).reshape(column),
-            is_stepped=np.array([each.is_stepped for each in one]).reshape(column),
+            first=np.array([each.first for each in grids]).reshape(column),
+            growth=np.array([each.growth for each in grids]).reshape(column),
+            steady=np.array([each.steady for each in grids]).reshape(column),
+            is_stepped=np.array([each.is_stepped for each in grids]).reshape(column),
         )
 
 
@@ -107,10 +107,12 @@ def rounds_at(rounds: Sequence[tuple[float, float]], size: Floats) -> Floats:
     """Round trips in all of a message of so many bytes: on lines in logarithms of bytes, and on the last of them beyond."""
     places, trips = _as_lines(rounds)
     at_size = np.log(size)
-    found: Floats = np.interp(at_size, places, trips)
+    trips_there: Floats = np.interp(at_size, places, trips)
     if places.size > 1:
-        found = found + np.maximum(at_size - places[-1], 0.0) * (trips[-1] - trips[-2]) / (places[-1] - places[-2])
-    return found
+        trips_there = trips_there + np.maximum(at_size - places[-1], 0.0) * (trips[-1] - trips[-2]) / (
+            places[-1] - places[-2]
+        )
+    return trips_there
 
 
 def unsure_rounds(rounds: Sequence[tuple[float, float]], size: Floats) -> Floats:
@@ -119,11 +121,11 @@ def unsure_rounds(rounds: Sequence[tuple[float, float]], size: Floats) -> Floats
     As a bridge between two known ends; beyond the largest size all that comes on top.
     """
     places, trips = _as_lines(rounds)
-    found = rounds_at(rounds, size)
+    there = rounds_at(rounds, size)
     above = np.minimum(np.searchsorted(places, np.log(size)), places.size - 1)
     low, high = trips[np.maximum(above - 1, 0)], trips[above]
-    between = np.sqrt(np.maximum(found - low, 0.0) * np.maximum(high - found, 0.0))
-    return np.asarray(between + np.maximum(found - trips[-1], 0.0))
+    between = np.sqrt(np.maximum(there - low, 0.0) * np.maximum(high - there, 0.0))
+    return np.asarray(between + np.maximum(there - trips[-1], 0.0))
 
 
 def _as_lines(rounds: Sequence[tuple[float, float]]) -> tuple[Floats, Floats]:

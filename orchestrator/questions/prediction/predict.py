@@ -19,7 +19,6 @@ from orchestrator.questions.prediction.network import Floats, network_ms, unsure
 from orchestrator.questions.prediction.shapes import (
     INTERPOLATION,
     LEVEL,
-    MODEL,
     ONE_ROUND_TRIP,
     Fit,
     Judged,
@@ -31,7 +30,6 @@ from orchestrator.statistics.intervals import from_log, t_quantile
 
 CAUSES = ("distance", "wire", "windows", "hosts", "client", "queue")
 _SIGMAS_BETWEEN = 1.645  # either size beside it is within 90 %
-_BY_CHANCE = 1e-4  # the least that a rival is taken to be off
 _LEAST = 0.2  # of the hosts' time at the nearest size: what a line beyond the sizes measured cannot fall below
 
 
@@ -70,11 +68,11 @@ def at(fitted: Fit, places: Places) -> At:
     sizes = np.array(fitted.sizes, dtype=np.float64)
     rtt, size, rate = np.broadcast_arrays(places.rtt, places.size, places.rate_mbit)
     size = size.astype(np.float64)
-    up, down = (np.maximum(along(sizes, np.array(of), size), 1.0) for of in (fitted.up, fitted.down))
+    up, down = (np.maximum(along(sizes, np.array(values), size), 1.0) for values in (fitted.up, fitted.down))
     hosts = _hosts(fitted, size)
     distance, wire, windows = network_ms(fitted.opening, up, down, rtt, rate, fitted.windows)
     alone = hosts + distance + wire + windows
-    requester, responder = (_cpu(of, sizes, size) for of in (fitted.requester_cpu, fitted.responder_cpu))
+    requester, responder = (_cpu(values, sizes, size) for values in (fitted.requester_cpu, fitted.responder_cpu))
     client = np.minimum(requester, hosts)
     latency = alone
     if places.in_flight > 1:
@@ -108,8 +106,8 @@ def along(sizes: Floats, values: Floats, at_size: Floats) -> Floats:
     low = (values[1] - values[0]) / (sizes[1] - sizes[0])
     high = (values[-1] - values[-2]) / (sizes[-1] - sizes[-2])
     beyond = np.maximum(at_size - sizes[-1], 0.0) * high + np.minimum(at_size - sizes[0], 0.0) * low
-    found: Floats = inside + beyond
-    return found
+    along_line: Floats = inside + beyond
+    return along_line
 
 
 def in_flight_ms(alone: Floats, demands: Floats, in_flight: int) -> Floats:
@@ -127,8 +125,8 @@ def in_flight_ms(alone: Floats, demands: Floats, in_flight: int) -> Floats:
 def _hosts(fitted: Fit, size: Floats) -> Floats:
     sizes, hosts = np.array(fitted.sizes, dtype=np.float64), np.array(fitted.hosts)
     nearest = np.interp(size, sizes, hosts)
-    found: Floats = np.maximum(along(sizes, hosts, size), _LEAST * nearest)
-    return found
+    times: Floats = np.maximum(along(sizes, hosts, size), _LEAST * nearest)
+    return times
 
 
 def _cpu(values: tuple[float, ...], sizes: Floats, size: Floats) -> Floats:
@@ -175,7 +173,7 @@ def _off_in_flight(fitted: Fit, cells: Sequence[ModelCell]) -> float | None:
     return float(np.percentile(errors, 90)) if errors else None
 
 
-# ---- two plain rivals, which the model must beat
+# ---- two plain ways that the model is held against
 
 Rival = Callable[[Sequence[ModelCell], float, float], float]
 
@@ -187,10 +185,10 @@ def one_round_trip(cells: Sequence[ModelCell], rtt: float, size: float) -> float
         here = float(np.mean(cell.rtt)), float(np.mean(cell.median))
         nearest[cell.size] = min(nearest.get(cell.size, here), here)
     sizes = sorted(nearest)
-    near, median = (np.array([nearest[of][place] for of in sizes]) for place in (0, 1))
+    near, median = (np.array([nearest[key][place] for key in sizes]) for place in (0, 1))
     places = np.array(sizes, dtype=np.float64), np.array(size)
-    found = float(along(places[0], median, places[1])) + rtt - float(along(places[0], near, places[1]))
-    return max(found, TINY_MS)  # a steep line ends below nothing
+    latency = float(along(places[0], median, places[1])) + rtt - float(along(places[0], near, places[1]))
+    return max(latency, TINY_MS)  # a steep line ends below nothing
 
 
 def interpolation(cells: Sequence[ModelCell], rtt: float, size: float) -> float:
@@ -199,8 +197,8 @@ def interpolation(cells: Sequence[ModelCell], rtt: float, size: float) -> float:
     for cell in cells:
         by_size.setdefault(cell.size, []).append((log(np.mean(cell.rtt)), log(np.mean(cell.median))))
     sizes = sorted(by_size)
-    rows = [_on_line(sorted(by_size[of]), log(rtt)) for of in sizes]
-    return from_log(_on_line([(_log(of), row) for of, row in zip(sizes, rows, strict=True)], _log(size)))
+    rows = [_on_line(sorted(by_size[key]), log(rtt)) for key in sizes]
+    return from_log(_on_line([(_log(key), row) for key, row in zip(sizes, rows, strict=True)], _log(size)))
 
 
 def _log(size: float) -> float:
@@ -212,16 +210,6 @@ def of_rate(cells: Sequence[ModelCell], rate_mbit: float | None) -> tuple[ModelC
     return tuple(cell for cell in cells if cell.rate_mbit == rate_mbit) or tuple(cells)
 
 
-def off(judged: Judged, series: str, method: Method) -> tuple[float, float]:
-    """By which share a rival is off, one standard deviation, and its degrees of freedom: by its sealed cells, or all.
-
-    Its errors are taken to lie around zero, so that each of them counts: a percentile of two or three covers too little.
-    """
-    errors = [cell.errors[method] for cell in judged.cells if cell.series == series]
-    errors = errors or [cell.errors[method] for cell in judged.cells]
-    return max(sqrt(float(np.mean(np.square(errors)))), _BY_CHANCE), float(len(errors))
-
-
 def _on_line(points: Sequence[tuple[float, float]], at: float) -> float:
     x, y = (np.array([point[place] for point in points]) for place in (0, 1))
     return float(along(x, y, np.array(at)))
@@ -230,12 +218,12 @@ def _on_line(points: Sequence[tuple[float, float]], at: float) -> float:
 RIVALS: Final[Mapping[Method, Rival]] = {ONE_ROUND_TRIP: one_round_trip, INTERPOLATION: interpolation}
 
 
-# ---- by the method that predicts
+# ---- with its intervals
 
 
 @dataclass(frozen=True, kw_only=True)
 class Estimate:
-    """What is predicted of places: arrays of their shape, ms; no causes by a rival.
+    """What is predicted of places: arrays of their shape, ms.
 
     On the scale of logarithms, `half` is half of the 90 % interval, `relative` the standard deviation beside another stack.
     """
@@ -247,25 +235,15 @@ class Estimate:
     freedom: float
 
 
-def estimate(fitted: Fit, judged: Judged | None, method: Method, places: Places) -> Estimate:
-    """Return the prediction by the model, or by the rival that beat it; links of a rival all have one rate."""
-    if method == MODEL or judged is None:
-        model = at(fitted, places)
-        wider = 1.0 if judged is None else judged.widened.get(fitted.series.id, 1.0)
-        t = t_quantile(0.5 + LEVEL / 2, model.freedom)
-        return Estimate(
-            latency=model.latency,
-            causes=model.causes,
-            half=wider * t * model.sd_elsewhere / model.latency,
-            relative=wider * model.sd_beside / model.latency,
-            freedom=model.freedom,
-        )
-    sd, freedom = off(judged, fitted.series.id, method)
-    rate = float(places.rate_mbit)
-    rival, alike = RIVALS[method], of_rate(fitted.cells, rate if np.isfinite(rate) else None)
-    rtts, sizes = np.broadcast_arrays(places.rtt, places.size)
-    flat = [rival(alike, float(rtt), float(size)) for rtt, size in zip(rtts.flat, sizes.flat, strict=True)]
-    latency = np.array(flat).reshape(rtts.shape)
-    relative = np.full_like(latency, sd)
-    half = relative * t_quantile(0.5 + LEVEL / 2, freedom)
-    return Estimate(latency=latency, causes={}, half=half, relative=relative, freedom=freedom)
+def estimate(fitted: Fit, judged: Judged | None, places: Places) -> Estimate:
+    """Return the prediction at these places, its intervals as wide as the sealed cells make them."""
+    model = at(fitted, places)
+    wider = 1.0 if judged is None else judged.widened.get(fitted.series.id, 1.0)
+    t = t_quantile(0.5 + LEVEL / 2, model.freedom)
+    return Estimate(
+        latency=model.latency,
+        causes=model.causes,
+        half=wider * t * model.sd_elsewhere / model.latency,
+        relative=wider * model.sd_beside / model.latency,
+        freedom=model.freedom,
+    )

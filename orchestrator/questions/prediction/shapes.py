@@ -5,13 +5,13 @@ Times are float milliseconds, sizes bytes, rates Mbit/s. `None` means "not known
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field
-from typing import Any, Final, Literal
+from dataclasses import dataclass, field
+from typing import Final, Literal
 
 from orchestrator.statistics.terms import Interval
 
 Method = Literal["model", "one round trip", "interpolation"]
-"""The cost model and its two plain rivals."""
+"""The cost model, which predicts, and two plain ways that it is held against."""
 
 MODEL: Final[Method] = "model"
 ONE_ROUND_TRIP: Final[Method] = "one round trip"
@@ -80,7 +80,7 @@ class Windows:
     `steady` is the largest window that any round trip has, None without one. With `is_stepped` a round trip passes when a
     window is used up, else transfers go on while windows open bit by bit, and a part of one takes a part of a round trip.
 
-    `rounds` stands in place of all that where no such windows describe what was measured, as under a control that paces what
+    `rounds` replaces all that where no such windows describe what was measured, as under a control that paces what
     it sends: places of (bytes on the wire of the larger message, round trips in all, opening included), ascending.
     """
 
@@ -157,7 +157,6 @@ class Predicted:
     setting: str
     latency: float
     interval: Interval
-    method: Method
     causes: dict[str, float]  # distance, wire, windows, hosts, client, queue
 
 
@@ -196,23 +195,20 @@ class Score:
 
 @dataclass(frozen=True, kw_only=True)
 class Judged:
-    """How the model did on the sealed cells. `used` is the method that predicts: the model where it beats both rivals.
+    """How the model did on the sealed cells, and two plain ways beside it (`scores`).
 
-    `coverage` is of the model's intervals. `by_series` has the 90th percentile of the errors of the method used. `winners`
-    are places with a sealed cell at which one stack was ahead by more than matters: how many there are, and at how many it
-    was the predicted one. `not_judged` counts sealed cells that are invalid, were not measured, or whose series has no fit.
-    `widened` has by series what the model's intervals elsewhere are multiplied by, 1 or more: how much farther off the
-    sealed cells lay than their own intervals say.
+    `coverage` is of the model's intervals. `by_series` has the 90th percentile of its errors. `winners` are places with a
+    sealed cell at which one stack was faster by more than matters: how many there are, and at how many it was the predicted
+    one. `not_judged` counts sealed cells that are invalid, were not measured, or whose series has no fit. `widened` has by
+    series what intervals elsewhere are multiplied by, 1 or more: how much farther off the sealed cells lay than they say.
     """
 
     cells: tuple[SealedCell, ...]
     scores: tuple[Score, ...]
     coverage: float
-    used: Method
     by_series: dict[str, float]
     winners: tuple[int, int]
     not_judged: int
-    said: str
     widened: dict[str, float] = field(default_factory=dict)
 
 
@@ -221,7 +217,7 @@ class Modelled:
     """The cost model of a run: its fits, what the sealed cells say of it, and why what is missing was not fitted.
 
     `refusals` are of the whole run, and leave no fit; `not_fitted` has a sentence by series (its `id`). `judged` is None
-    where no cell was sealed. `rules` are what the decision maps come to, in sentences.
+    where no cell was sealed.
     """
 
     series: tuple[Series, ...]
@@ -229,8 +225,3 @@ class Modelled:
     judged: Judged | None
     refusals: tuple[str, ...]
     not_fitted: dict[str, str]
-    rules: tuple[str, ...] = ()
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data, ready for JSON."""
-        return asdict(self)

@@ -15,17 +15,16 @@ import numpy.typing as npt
 from orchestrator.questions.prediction.answer import BEYOND, Asked, refusals
 from orchestrator.questions.prediction.network import Floats
 from orchestrator.questions.prediction.predict import Estimate, Places, estimate
-from orchestrator.questions.prediction.shapes import MODEL, Fit, Judged, Method, Modelled, Series
+from orchestrator.questions.prediction.shapes import Fit, Judged, Modelled, Series
 from orchestrator.statistics.intervals import ALPHA, t_quantile
 
 Grid = npt.NDArray[np.int64]
 
 NONE, UNSURE, EVEN = -1, -2, 0
-"""Codes of a place: fewer than two stacks are predicted, nothing is told apart, it does not matter."""
+"""Codes of a place: fewer than two stacks are predicted, no significant difference, it does not matter."""
 
 ABSENT, FIRST, TIE, UNRESOLVED, SLOWER = range(-1, 4)
 STEPS = (1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 8)
-COARSE = (1, 2, 5)
 _MOST_STACKS = 26  # on one map: as many as there are letters
 _MOST_IN_FLIGHT = 8  # numbers of requests in flight that there are maps of
 _WIDEST = 1e9  # between the ends of a range: no run is wider, and a grid over more would not end
@@ -43,7 +42,6 @@ class Way:
     fits: tuple[Fit, ...]
     refused: dict[str, str]
     judged: Judged | None
-    method: Method
     matters: float
 
     @property
@@ -92,20 +90,19 @@ class Surface:
 
     def names(self, code: int) -> list[str]:
         """The labels of the stacks whose bits a code has."""
-        return [of.label for place, of in enumerate(self.series) if code > 0 and code >> place & 1]
+        return [series.label for place, series in enumerate(self.series) if code > 0 and code >> place & 1]
 
 
 def ways(modelled: Modelled, matters: float) -> tuple[Way, ...]:
-    """What there are maps of; a way of which nothing can be predicted is left out."""
+    """Return what there are maps of; a way without a prediction is left out."""
     judged = modelled.judged
-    method: Method = MODEL if judged is None else judged.used
-    of: dict[tuple[str, str], list[Fit]] = {}
+    by_setting: dict[tuple[str, str], list[Fit]] = {}
     for fit in modelled.fits:
-        of.setdefault((fit.series.setting, fit.series.operation), []).append(fit)
-    found = []
-    for (setting, operation), fits in of.items():
+        by_setting.setdefault((fit.series.setting, fit.series.operation), []).append(fit)
+    results = []
+    for (setting, operation), fits in by_setting.items():
         for rate in _rates(fits):
-            for number in _in_flight(fits, judged, method):
+            for number in _in_flight(fits, judged):
                 kept, refused = _predicted(fits, judged, rate, number)
                 refused |= {
                     series.label: modelled.not_fitted[series.id]
@@ -113,7 +110,7 @@ def ways(modelled: Modelled, matters: float) -> tuple[Way, ...]:
                     if series.id in modelled.not_fitted and (series.setting, series.operation) == (setting, operation)
                 }
                 if kept:
-                    found.append(
+                    results.append(
                         Way(
                             setting=setting,
                             operation=operation,
@@ -123,11 +120,10 @@ def ways(modelled: Modelled, matters: float) -> tuple[Way, ...]:
                             fits=kept,
                             refused=refused,
                             judged=judged,
-                            method=method,
                             matters=matters,
                         )
                     )
-    return tuple(found)
+    return tuple(results)
 
 
 def _rates(fits: Sequence[Fit]) -> list[float | None]:
@@ -136,13 +132,11 @@ def _rates(fits: Sequence[Fit]) -> list[float | None]:
     return list(dict.fromkeys((known[0], known[-1]))) if known else [None]
 
 
-def _in_flight(fits: Sequence[Fit], judged: Judged | None, method: Method) -> list[int]:
-    if method != MODEL:
-        return [1]  # rivals know no queues
+def _in_flight(fits: Sequence[Fit], judged: Judged | None) -> list[int]:
     series = {fit.series.id for fit in fits}
     sealed = {cell.in_flight for cell in judged.cells if cell.series in series} if judged else set()
-    found = sorted({1, *sealed, max(fit.in_flight_range[1] for fit in fits)})
-    return [*found[: _MOST_IN_FLIGHT - 1], found[-1]] if len(found) > _MOST_IN_FLIGHT else found
+    numbers = sorted({1, *sealed, max(fit.in_flight_range[1] for fit in fits)})
+    return [*numbers[: _MOST_IN_FLIGHT - 1], numbers[-1]] if len(numbers) > _MOST_IN_FLIGHT else numbers
 
 
 def _predicted(
@@ -185,8 +179,7 @@ def surface(way: Way, rtts: Floats, sizes: Floats) -> Surface:
 
 
 def round_surface(way: Way, steps: Sequence[float] = STEPS) -> Surface:
-    """At round numbers, so many in a decade, within twice what was measured; rivals are asked at fewer of them."""
-    steps = steps if way.method == MODEL else COARSE
+    """At round numbers, so many in a decade, within twice what was measured."""
     rtts = list(round_numbers(way.rtt_range, steps))
     sizes = sorted({int(size) for size in round_numbers(way.size_range, steps)})
     return surface(way, np.array(rtts), np.array(sizes, dtype=np.float64))
@@ -209,7 +202,7 @@ def _layer(way: Way, fit: Fit, rtts: Floats, sizes: Floats) -> Estimate:
     is_within = (near / BEYOND <= rtt) & (rtt <= far * BEYOND) & (small / BEYOND <= size) & (size <= large * BEYOND)
     rate = np.array(np.inf if way.rate_mbit is None else way.rate_mbit)
     places = Places(rtt=rtt, size=size, rate_mbit=rate, in_flight=way.in_flight)
-    predicted = estimate(fit, way.judged, way.method, places)
+    predicted = estimate(fit, way.judged, places)
     return Estimate(
         latency=_kept(predicted.latency, is_within),
         causes={name: _kept(value, is_within) for name, value in predicted.causes.items()},
@@ -220,29 +213,29 @@ def _layer(way: Way, fit: Fit, rtts: Floats, sizes: Floats) -> Estimate:
 
 
 def _kept(values: Floats, is_within: npt.NDArray[np.bool_]) -> Floats:
-    found: Floats = np.where(is_within, values, np.nan)
-    return found
+    kept: Floats = np.where(is_within, values, np.nan)
+    return kept
 
 
 def _standings(latency: Floats, relative: Floats, freedom: Sequence[float], matters: float) -> Grid:
-    """How each stack stands to the quickest one at its place, as `answer` judges it."""
+    """The standing of each stack beside the fastest one at its place, as `answer` judges it."""
     is_there = ~np.isnan(latency)
-    of = np.where(is_there, latency, np.inf)
-    first = of.argmin(axis=0)
+    known = np.where(is_there, latency, np.inf)
+    first = known.argmin(axis=0)
     compared = np.maximum(is_there.sum(axis=0) - 1, 1)
     quantiles = _quantiles(freedom)
-    least = np.take_along_axis(of, first[None], axis=0)[0]
+    least = np.take_along_axis(known, first[None], axis=0)[0]
     spread = np.take_along_axis(np.nan_to_num(relative), first[None], axis=0)[0]
-    found = np.full(latency.shape, ABSENT, dtype=np.int64)
+    standings = np.full(latency.shape, ABSENT, dtype=np.int64)
     with np.errstate(invalid="ignore", divide="ignore"):
         for place in range(latency.shape[0]):
-            ratio = np.log(of[place] / least)
+            ratio = np.log(known[place] / least)
             half = quantiles[compared - 1, place, first] * np.hypot(np.nan_to_num(relative[place]), spread)
             is_tie = (ratio - half >= -np.log(1 + matters)) & (ratio + half <= np.log(1 + matters))
             judged = np.where(is_tie, TIE, np.where(ratio - half > 0, SLOWER, UNRESOLVED))
-            found[place] = np.where(first == place, FIRST, judged)
-    found[~is_there] = ABSENT
-    return found
+            standings[place] = np.where(first == place, FIRST, judged)
+    standings[~is_there] = ABSENT
+    return standings
 
 
 def _quantiles(freedom: Sequence[float]) -> Floats:
@@ -250,7 +243,7 @@ def _quantiles(freedom: Sequence[float]) -> Floats:
     count = len(freedom)
     return np.array(
         [
-            [[t_quantile(1 - ALPHA / compared / 2, min(one, other)) for other in freedom] for one in freedom]
+            [[t_quantile(1 - ALPHA / compared / 2, min(first, other)) for other in freedom] for first in freedom]
             for compared in range(1, max(count, 2))
         ]
     )
@@ -263,5 +256,5 @@ def _codes(standing: Grid) -> Grid:
     is_there = standing != ABSENT
     is_even = ((standing == TIE) | (standing == FIRST) | ~is_there).all(axis=0)
     is_unsure = (contends == is_there).all(axis=0) & ~is_even
-    found: Grid = np.where(is_there.sum(axis=0) < 2, NONE, np.where(is_even, EVEN, np.where(is_unsure, UNSURE, mask)))
-    return found
+    codes: Grid = np.where(is_there.sum(axis=0) < 2, NONE, np.where(is_even, EVEN, np.where(is_unsure, UNSURE, mask)))
+    return codes

@@ -44,8 +44,8 @@ BEGIN = Scatter(hosts=0.03, network=0.004)
 
 def variance(hosts: Floats, network: Floats, scatter: Scatter) -> Floats:
     """Of cells whose hosts and network take so long, ms squared."""
-    found: Floats = (scatter.hosts * hosts) ** 2 + (scatter.network * network) ** 2 + TINY_MS**2
-    return found
+    squares: Floats = (scatter.hosts * hosts) ** 2 + (scatter.network * network) ** 2 + TINY_MS**2
+    return squares
 
 
 class Data:
@@ -137,7 +137,9 @@ def find(data: Data) -> tuple[int, Windows, int]:
     nearby, beyond_nearby = _nearby(windows, freed)
     if nearby:
         windows, score, freed = min(
-            (windows, score, freed), _best(data, opening, weights, nearby, beyond_nearby), key=lambda found: found[1]
+            (windows, score, freed),
+            _best(data, opening, weights, nearby, beyond_nearby),
+            key=lambda candidate: candidate[1],
         )
     rounds, chi2, sizes = _rounds(data, opening, weights)
     if sizes and _score(data, np.array([chi2]), np.array([float(sizes)]))[0] < score:
@@ -160,19 +162,19 @@ def _best(
 
 def _score(data: Data, chi2: Floats, beyond: Floats) -> Floats:
     n = data.mean_y.size
-    found: Floats = n * np.log(1 + chi2 / n) + beyond * log(n)
-    return found
+    scores: Floats = n * np.log(1 + chi2 / n) + beyond * log(n)
+    return scores
 
 
 def _nearby(windows: Windows, beyond: int) -> tuple[list[Windows], Floats]:
     """Windows between those of the grid, where it chose others than those that are known."""
-    found = []
+    nearby = []
     steps = 2.0 ** np.linspace(-0.5, 0.5, 81)
     if beyond and windows.steady is not None:
-        found += [replace(windows, steady=float(windows.steady * step)) for step in steps]
+        nearby += [replace(windows, steady=float(windows.steady * step)) for step in steps]
     if beyond and windows.first is not None:
-        found += [replace(windows, first=float(windows.first * step)) for step in steps]
-    return found, np.full(len(found), beyond + 1.0)  # of windows that are as likely, that of the grid stays
+        nearby += [replace(windows, first=float(windows.first * step)) for step in steps]
+    return nearby, np.full(len(nearby), beyond + 1.0)  # of windows that are as likely, that of the grid stays
 
 
 def _rounds(data: Data, opening: int, weights: Floats) -> tuple[tuple[tuple[float, float], ...], float, int]:
@@ -220,8 +222,8 @@ def _left_over(trips: Floats, y: Floats, weights: Floats, rtt: Floats, fewest: F
     """Chi square of one size for each number of round trips, the hosts' time being the best one."""
     left = y[None, :] - np.maximum(fewest[None, :], trips[:, None] * rtt[None, :])
     hosts = np.maximum(left @ (weights / weights.sum()), least_hosts)
-    found: Floats = ((left - hosts[:, None]) ** 2 * weights).sum(axis=1)
-    return found
+    chi2: Floats = ((left - hosts[:, None]) ** 2 * weights).sum(axis=1)
+    return chi2
 
 
 def _opening(data: Data) -> int:
@@ -259,9 +261,9 @@ def _candidates(series: Series) -> tuple[list[Windows], Floats]:
     octaves = [*np.arange(-1.5, 3.0, 0.25), *np.arange(3.0, 8.0)]
     firsts = [first, *(float(first * 2.0**power) for power in octaves if power)] if first else [None]
     growths = _GROWTHS if is_new else (2.0,)
-    found, beyond = [], []
-    for one, growth, limit, is_stepped in product(firsts, growths, steadies, (True, False)):
-        found.append(Windows(first=one, growth=growth, steady=limit, is_stepped=is_stepped))
-        changes = (one != known.first, growth != known.growth, limit != known.steady, not is_stepped)
+    windows, beyond = [], []
+    for begin, growth, limit, is_stepped in product(firsts, growths, steadies, (True, False)):
+        windows.append(Windows(first=begin, growth=growth, steady=limit, is_stepped=is_stepped))
+        changes = (begin != known.first, growth != known.growth, limit != known.steady, not is_stepped)
         beyond.append(float(sum(changes)))
-    return found, np.array(beyond)
+    return windows, np.array(beyond)

@@ -62,7 +62,6 @@ class LoadPoint:
     errors: int = 0
     is_busy: bool = False  # other things kept the machine busy in a third of the trials: CPU shares then say little
     left_out: str = ""
-    client_share: float | None = None  # of the median, over a bare socket at the same load
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -90,11 +89,6 @@ class LoadSeries:
     keeps_up_to: int | None = None
 
     @property
-    def has_client_shares(self) -> bool:
-        """Whether a bare socket was measured at one of its loads."""
-        return any(point.client_share is not None for point in self.points)
-
-    @property
     def is_open(self) -> bool:
         """Whether requests come at a rate."""
         return self.factor == "rate"
@@ -115,12 +109,12 @@ def find_series(
     for cell in cells:
         if cell.kind in ("call", "task"):
             (closed if cell.factors["rate"] is None else opened).setdefault(_key(cell), []).append(cell)
-    found = [("concurrency", members) for members in closed.values()]
-    found += [("rate", members) for alike in opened.values() for members in _by_bound(alike)]
+    groups = [("concurrency", members) for members in closed.values()]
+    groups += [("rate", members) for alike in opened.values() for members in _by_bound(alike)]
     places = {cell.id: place for place, cell in enumerate(cells)}
-    found.sort(key=lambda one: places[one[1][0].id])
+    groups.sort(key=lambda group: places[group[1][0].id])
     return tuple(
-        _series(factor, members, checks, matters) for factor, members in found if len(members) >= FEWEST_POINTS
+        _series(factor, members, checks, matters) for factor, members in groups if len(members) >= FEWEST_POINTS
     )
 
 
@@ -173,13 +167,13 @@ def _by_block(cell: CellSummary) -> dict[int, float]:
 
 def _point(cell: CellSummary, factor: str, checks: Sequence[CheckResult], margin: float) -> LoadPoint:
     rates = [trial.throughput_per_s for trial in cell.trials]
-    of = intervals.of_trials(rates) if rates and min(rates) > 0 else None
+    throughput = intervals.of_trials(rates) if rates and min(rates) > 0 else None
     load = _load(cell, factor)
     offered = answered = None
     if factor == "rate":
         due = [trial.offered_per_s or load for trial in cell.trials]
         offered = intervals.of_trials(due).ratio if due else None
-        answered = intervals.paired(rates, due) if of else None
+        answered = intervals.paired(rates, due) if throughput else None
     keeps_up = None
     if factor == "rate" and rates:
         is_answered = answered is not None and answered.mean >= -log(1 + margin)
@@ -191,8 +185,8 @@ def _point(cell: CellSummary, factor: str, checks: Sequence[CheckResult], margin
         load=load,
         load_text=format_rate(load) if factor == "rate" else BY_NAME[factor].text(cell.factors[factor]),
         offered_per_s=offered,
-        throughput_per_s=of.ratio if of else None,
-        interval=of.interval() if of else None,
+        throughput_per_s=throughput.ratio if throughput else None,
+        interval=throughput.interval() if throughput else None,
         of_highest=None,
         of_highest_interval=None,
         answered=answered.ratio if answered else None,
@@ -206,15 +200,14 @@ def _point(cell: CellSummary, factor: str, checks: Sequence[CheckResult], margin
         errors=cell.failed,
         is_busy=bool(validity.disturbances(checks, (cell.id,))),
         left_out=_why_left_out(cell, checks),
-        client_share=cell.client_share,
     )
 
 
 def mean_of(shares: Iterable[float | None]) -> float | None:
     """Over trials; None unless every trial knows."""
-    found = [*shares]
-    known = [share for share in found if share is not None]
-    return mean(known) if known and len(known) == len(found) else None
+    every = [*shares]
+    known = [share for share in every if share is not None]
+    return mean(known) if known and len(known) == len(every) else None
 
 
 def responder_cpu(trial: TrialSummary) -> float | None:
@@ -284,12 +277,12 @@ def _with_knee(series: LoadSeries, by_block: Sequence[Mapping[int, float]], soun
 def _ratios(values: Mapping[int, Sequence[float]]) -> dict[tuple[int, int], LogMean]:
     """Every load's throughput over every other's, block by block, with a shared least error."""
     pairs = [*combinations(values, 2)]
-    found: dict[tuple[int, int], LogMean] = {}
-    shared = intervals.with_shared_error([intervals.paired(values[one], values[other]) for one, other in pairs])
-    for (one, other), of in zip(pairs, shared, strict=True):
-        if of is not None:
-            found[one, other], found[other, one] = of, replace(of, mean=-of.mean)
-    return found
+    ratios: dict[tuple[int, int], LogMean] = {}
+    shared = intervals.with_shared_error([intervals.paired(values[first], values[other]) for first, other in pairs])
+    for (first, other), ratio in zip(pairs, shared, strict=True):
+        if ratio is not None:
+            ratios[first, other], ratios[other, first] = ratio, replace(ratio, mean=-ratio.mean)
+    return ratios
 
 
 def _ends(ratios: Mapping[tuple[int, int], LogMean], sound: Sequence[int], least: float) -> tuple[int, int]:
@@ -298,8 +291,8 @@ def _ends(ratios: Mapping[tuple[int, int], LogMean], sound: Sequence[int], least
 
     def reaches(place: int, bound: int, alpha: float) -> bool:
         """Whether the lower (0) or upper (1) bounds of the ratios to all others lie within the margin."""
-        of = (ratios[place, other].interval(alpha) for other in sound if other != place)
-        return all(interval is not None and interval[bound] >= least for interval in of)
+        bounds = (ratios[place, other].interval(alpha) for other in sound if other != place)
+        return all(interval is not None and interval[bound] >= least for interval in bounds)
 
     first = next(place for place in sound if reaches(place, 1, several))
     return first, next((place for place in sound if reaches(place, 0, intervals.ALPHA)), sound[-1])

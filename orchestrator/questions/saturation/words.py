@@ -11,13 +11,12 @@ from orchestrator.wording.tables.table import Table, text_table
 
 DASH = (
     "-: not known. A share of the highest or of what was offered has its 95 % interval behind it, and CPU is of one core,"
-    " on average over trials. Where a bare socket was measured at the same load, the client's share"
-    " is how much of the median lies above that one's."
+    " on average over trials."
 )
 
 
 def heads(series: LoadSeries) -> tuple[str, ...]:
-    """What stands above the columns."""
+    """Return the heads of the columns."""
     unit = _unit(series).name
     offered = ("offered/s", "answered", "not sent") if series.is_open else ()
     return (
@@ -28,7 +27,6 @@ def heads(series: LoadSeries) -> tuple[str, ...]:
         "of the highest",
         f"median, {unit}",
         f"p99, {unit}",
-        *(("client's share",) if series.has_client_shares else ()),
         "requester CPU",
         "responder CPU",
         "remarks",
@@ -51,7 +49,6 @@ def _row(series: LoadSeries, place: int, point: LoadPoint) -> tuple[str, ...]:
         _bounds(point) or "-",
         _share(point.of_highest, point.of_highest_interval),
         *("-" if value is None else unit.text(value) for value in (point.median, point.p99)),
-        *((_of_client(point.client_share),) if series.has_client_shares else ()),
         *("-" if value is None else quantities.percent(value) for value in (point.requester_cpu, point.responder_cpu)),
         ", ".join((*remarks(series, place), *errors)),
     )
@@ -68,11 +65,6 @@ def remarks(series: LoadSeries, place: int) -> tuple[str, ...]:
         "beyond capacity": point.keeps_up is False,
     }
     return tuple(name for name, holds in is_so.items() if holds)
-
-
-def _of_client(share: float | None) -> str:
-    """Nothing where the bare socket was no quicker."""
-    return "-" if share is None else quantities.percent(max(share, 0.0))
 
 
 def _unit(series: LoadSeries) -> quantities.Unit:

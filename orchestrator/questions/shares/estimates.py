@@ -3,7 +3,7 @@
 Of N cells, one for each combination of the factors' levels, let y(c) be the mean over blocks of the log of a cell's
 trials, as endlessly many blocks would give it, and V the variance of the y(c) over the cells (over N). A balanced
 matrix has one decomposition of the y(c) into a mean, a main effect of each factor and an interaction of each set of
-factors, each of which sums to zero along each of its factors (Scheffé 1959); the mean squares of the effects over the
+factors; each sums to zero along each of its factors (Scheffé 1959); the mean squares of the effects over the
 cells add up to V. The *share* of an effect is its mean square over V: of these very levels, as no language is drawn at
 random from others.
 
@@ -137,27 +137,27 @@ def decompose(logs: Floats) -> Decomposition | None:
     )
 
 
-def _sum(of: Sequence[_Jackknifed], blocks: int) -> _Jackknifed:
-    return sum(of, _Jackknifed(value=0.0, without=np.zeros(blocks)))
+def _sum(parts: Sequence[_Jackknifed], blocks: int) -> _Jackknifed:
+    return sum(parts, _Jackknifed(value=0.0, without=np.zeros(blocks)))
 
 
 @cache
 def _projections(levels: tuple[int, ...]) -> Mapping[Effect, Floats]:
-    """Of each effect the matrix that takes it alone from the cells' values, of which the last factor's levels run fastest.
+    """Of each effect the matrix that takes it alone from the cells' values; the last factor's levels run fastest.
 
     It is the product over factors of what leaves their mean, or takes it off (those of the effect).
     """
     means = [np.full((size, size), 1 / size) for size in levels]
     less = [np.eye(size) - mean for size, mean in zip(levels, means, strict=True)]
-    found: dict[Effect, Floats] = {}
+    projections: dict[Effect, Floats] = {}
     for count in range(1, len(levels) + 1):
         for places in combinations(range(len(levels)), count):
             parts = [less[place] if place in places else means[place] for place in range(len(levels))]
             projection = np.ones((1, 1))
             for part in parts:
                 projection = np.kron(projection, part)
-            found[frozenset(places)] = projection
-    return found
+            projections[frozenset(places)] = projection
+    return projections
 
 
 def _between_blocks(products: Floats) -> _Jackknifed:

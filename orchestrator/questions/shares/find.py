@@ -164,7 +164,7 @@ def _is_usable(cell: CellSummary, invalid: Container[str], fewest: int, margin: 
 
 
 def complete_part(keys: Sequence[Key]) -> tuple[tuple[str, ...], ...]:
-    """Return levels of each factor of which every combination is there: the level with most gaps is left out, repeatedly."""
+    """Return levels of each factor whose combinations are all there: the level with most gaps is left out, repeatedly."""
     levels = [list(dict.fromkeys(key[place] for key in keys)) for place in range(len(FACTORS))]
     there = set(keys)
     while gaps := [key for key in product(*levels) if key not in there]:

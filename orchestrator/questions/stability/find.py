@@ -1,9 +1,8 @@
 """Which stack is the most predictable: by each spread, from comparisons of every two stacks, corrected for all of the run.
 
-A stack is the most predictable by a spread where every other one that could be compared is shown to spread more than some
-stack, and it is not. Of equal stacks that happens in at most 5 % of runs, as no pair of them is told apart in the others
-(`docs/explanation/statistics.md`). SD, IQR and p99 over the median are a family each, like statistics of latencies, and
-may differ: SD and IQR are in ms, so that who is quick spreads little; p99 over the median is relative.
+A stack is the most predictable by a spread where every other one that could be compared spreads significantly more than
+some stack, and it does not. Of equal stacks that happens in at most 5 % of runs (`docs/explanation/statistics.md`). SD, IQR
+and p99 over the median are a family each and may differ: SD and IQR are in ms, p99 over the median is relative.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ from orchestrator.questions.stability.spread import SPREAD_NAMES, SpreadName
 class Least:
     """What one spread says of a setting's stacks: the cells that may spread least, by id, the least by its mean first.
 
-    One alone is told from all others. `tie`: they are several, and each two of them tie.
+    One alone spreads significantly less than all others. `tie`: they are several, and each two of them tie.
     """
 
     by: SpreadName
@@ -33,18 +32,20 @@ class Least:
 
 def least(comparisons: Sequence[Comparison], cells: Mapping[str, CellSummary]) -> tuple[Least, ...]:
     """By each spread, of the comparisons of one setting; a spread by which nothing can be told is left out."""
-    found = []
+    results = []
     for name in SPREAD_NAMES:
-        told = [c for c in comparisons if c.statistic == name and c.standing != "cannot tell"]
-        involved = dict.fromkeys(cell for c in told for cell in (c.reference_cell, c.cell))
-        more = {c.cell for c in told if c.standing == "more"} | {c.reference_cell for c in told if c.standing == "less"}
+        known = [c for c in comparisons if c.statistic == name and c.standing != "cannot tell"]
+        involved = dict.fromkeys(cell for c in known for cell in (c.reference_cell, c.cell))
+        more = {c.cell for c in known if c.standing == "more"} | {
+            c.reference_cell for c in known if c.standing == "less"
+        }
         left = [cell for cell in involved if cell not in more]
         left.sort(key=lambda cell: cells[cell].spreads[name].value if name in cells[cell].spreads else float("inf"))
-        ties = {frozenset((c.cell, c.reference_cell)) for c in told if c.standing == "tie"}
+        ties = {frozenset((c.cell, c.reference_cell)) for c in known if c.standing == "tie"}
         is_tie = len(left) > 1 and all(frozenset(pair) in ties for pair in combinations(left, 2))
         if left:
-            found.append(Least(by=name, cells=tuple(left), tie=is_tie))
-    return tuple(found)
+            results.append(Least(by=name, cells=tuple(left), tie=is_tie))
+    return tuple(results)
 
 
 def _find(basis: Basis) -> tuple[Comparison, ...]:

@@ -32,14 +32,14 @@ def of_trial(ordered: Nanoseconds, failed: int, first_ms: float | None) -> Trial
 
 def of_cell(trials: Sequence[TrialSpread | None]) -> dict[str, CellSpread]:
     """Each spread that every trial of the cell has."""
-    found: dict[str, CellSpread] = {}
+    spreads: dict[str, CellSpread] = {}
     for name in SHOWN:
         values = [getattr(trial, name) if trial else None for trial in trials]
         known = [float(value) for value in values if value is not None and value > 0]
         if known and len(known) == len(values):
             mean = intervals.of_trials(known)
-            found[name] = CellSpread(value=mean.ratio, interval=mean.interval())
-    return found
+            spreads[name] = CellSpread(value=mean.ratio, interval=mean.interval())
+    return spreads
 
 
 def _sd_ms(ordered: Nanoseconds) -> float:

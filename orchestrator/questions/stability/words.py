@@ -33,19 +33,23 @@ def value(name: str, amount: float, unit: quantities.Unit) -> str:
     return unit.text(amount) if is_time(name) else quantities.factor(amount)
 
 
-def with_interval(name: str, of: CellSpread | None, unit: quantities.Unit) -> str:
+def with_interval(name: str, spread: CellSpread | None, unit: quantities.Unit) -> str:
     """`24.1 (20.3 to 28.6)`; a dash where there is none, a star for an interval wider than a factor of ten."""
-    if of is None:
+    if spread is None:
         return "-"
-    told = value(name, of.value, unit)
-    if of.interval is None:
-        return told
-    bounds = "*" if quantities.is_vague(of.interval) else " to ".join(value(name, bound, unit) for bound in of.interval)
-    return f"{told} ({bounds})"
+    text = value(name, spread.value, unit)
+    if spread.interval is None:
+        return text
+    bounds = (
+        "*"
+        if quantities.is_vague(spread.interval)
+        else " to ".join(value(name, bound, unit) for bound in spread.interval)
+    )
+    return f"{text} ({bounds})"
 
 
 def tables(summary: RunSummary) -> tuple[Table, ...]:
-    """Return how steady latencies are, a table for each setting, where the plan asks for it."""
+    """Return how steady latencies are, a table for each setting, where the plan wants it."""
     settings: dict[str, list[CellSummary]] = {}
     for cell in summary.cells if summary.plan.get("stability") else ():
         settings.setdefault(cell.setting, []).append(cell)

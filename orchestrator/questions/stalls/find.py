@@ -65,13 +65,13 @@ def observe(samples: Samples) -> Reading | None:
 def stalls(evidence: Sequence[CellEvidence], cells: Sequence[CellSummary]) -> tuple[Stall, ...]:
     """Return each cell of calls or tasks that stalled, the one whose p99 would grow most first."""
     by_id = {cell.id: cell for cell in cells if cell.kind in ("call", "task")}
-    found = []
+    worst_of_cells = []
     for each in evidence:
         cell = by_id.get(each.cell.id)
         readings = [reading for trial in each.trials if (reading := trial.whole.get(NAME)) is not None]
         if cell is not None and readings:
             worst = max(readings, key=lambda reading: reading.even_p99 / reading.p99)
-            found.append(
+            worst_of_cells.append(
                 Stall(
                     cell=cell.id,
                     stack_label=cell.stack_label,
@@ -83,7 +83,7 @@ def stalls(evidence: Sequence[CellEvidence], cells: Sequence[CellSummary]) -> tu
                     trials=len(cell.trials),
                 )
             )
-    return tuple(sorted(found, key=lambda stall: stall.p99 / stall.even_p99))
+    return tuple(sorted(worst_of_cells, key=lambda stall: stall.p99 / stall.even_p99))
 
 
 def _find(basis: Basis) -> tuple[Stall, ...]:

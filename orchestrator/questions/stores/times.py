@@ -62,11 +62,11 @@ def of_trial(record: TrialRecord) -> StoreTimes | None:
 
 def of_cell(records: Sequence[TrialRecord]) -> StoreTimes | None:
     """The medians over trials; None where none of them told."""
-    told = [times for record in records if (times := of_trial(record)) is not None]
-    if not told:
+    known = [times for record in records if (times := of_trial(record)) is not None]
+    if not known:
         return None
     return StoreTimes(
-        **{name: median(getattr(times, name) for times in told) for name in ("handling", *PLACES, "queries")}
+        **{name: median(getattr(times, name) for times in known) for name in ("handling", *PLACES, "queries")}
     )
 
 

@@ -1,16 +1,14 @@
-"""Where the handling time of requests to a store went: a row for each cell, and what is said of it. Pure."""
+"""Where the handling time of requests to a store went: a row for each cell, and a sentence."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Iterable
 from dataclasses import dataclass
-from statistics import median
 from typing import Final
 
 from orchestrator import quantities
 from orchestrator.experiment.model.factor import Value
 from orchestrator.experiment.model.factors import (
-    BATCHING,
     BY_NAME,
     DRIVER,
     OF_THE_STORE,
@@ -76,9 +74,7 @@ class StoreRow:
     times: StoreTimes
     queries: float  # that a sample takes, those of all its calls; 0 where the store does not count them
     of_latency: float | None  # the handling time over the median latency; of events over the interval between two
-    bottleneck: (
-        Where | None
-    )  # where half of the handling time goes, if that is a quarter of the latency; with a database
+    bottleneck: Where | None  # where half of the handling time goes, if that is a quarter of the latency
 
     @property
     def texts(self) -> tuple[str, ...]:
@@ -100,85 +96,32 @@ class StoreRow:
 
 
 def rows(cells: Iterable[CellSummary]) -> tuple[StoreRow, ...]:
-    """A row for each cell whose responder told where its time went."""
-    return tuple(row for row in map(_row_of, cells) if row is not None)
+    """Return a row for each cell whose responder says where its time went."""
+    return tuple(_row(cell, cell.store_times) for cell in cells if cell.store_times is not None)
 
 
 def sentence(cells: Iterable[CellSummary]) -> str:
-    """Which part of the handling time limits which cells; empty where none has half of it."""
-    found: dict[Where, list[tuple[CellSummary, StoreRow]]] = {}
-    told = [(cell, row) for cell in cells if (row := _row_of(cell)) is not None]
-    for cell, row in told:
+    """Return which part of the handling time limits which cells; empty where none has half of it."""
+    by_place: dict[Where, list[StoreRow]] = {}
+    for row in rows(cells):
         if row.bottleneck in _BOTTLENECKS:
-            found.setdefault(row.bottleneck, []).append((cell, row))
-    parts = [{*_parts(cell)} for cell, _ in told]
-    common = set.intersection(*parts) if len(told) > 1 else set()
-    loads = len({cell.load for cell, _ in told})
-    most_first = sorted(found.items(), key=lambda item: len(item[1]), reverse=True)
-    return " ".join(_told(where, of, common, loads) for where, of in most_first)
-
-
-def queries(cells: Sequence[CellSummary]) -> str:
-    """How many queries a sample takes, those of all its calls; empty where it is the same everywhere, or not counted."""
-    counted = {
-        cell.id: row.queries for cell, row in zip(cells, map(_row_of, cells), strict=True) if row and row.queries
-    }
-    by_operation: dict[str, dict[str, list[float]]] = {}
-    for cell in cells:
-        if cell.id in counted and cell.kind != "stream":  # which reads pages, a whole one or the last of a table
-            by_operation.setdefault(cell.operation, {}).setdefault(_asker(cell, cells), []).append(counted[cell.id])
-    told = [f"{operation}: {_grouped(of)}" for operation, of in by_operation.items() if len(_alike(of)) > 1]
-    return f"Queries to the store for each sample, on average: {'; '.join(told)}." if told else ""
-
-
-def _asker(cell: CellSummary, cells: Sequence[CellSummary]) -> str:
-    """The stack, and how its resolvers ask where it has done so in several ways."""
-    ways = {other.factors.get(BATCHING) for other in cells if other.stack == cell.stack}
-    way = cell.factors.get(BATCHING)
-    return cell.stack_label if len(ways) == 1 else f"{BY_NAME[BATCHING].briefly(way)} of {cell.stack_label}"
-
-
-def _alike(of: Mapping[str, Sequence[float]]) -> dict[str, list[str]]:
-    """Who takes as many queries, the fewest first; by the median of those that differ by the users that were drawn."""
-    found: dict[str, list[str]] = {}
-    for asker, numbers in sorted(of.items(), key=lambda item: median(item[1])):
-        found.setdefault(f"{median(numbers):.3g}", []).append(asker)
-    return found
-
-
-def _grouped(of: Mapping[str, Sequence[float]]) -> str:
-    return "; ".join(f"{number} with {quantities.listed(askers)}" for number, askers in _alike(of).items())
-
-
-def _told(where: Where, of: Sequence[tuple[CellSummary, StoreRow]], common: Set[str], loads: int) -> str:
-    """Cells that differ in their load alone are named once; what all cells of the run have in common, not at all."""
-    alike: dict[str, list[tuple[CellSummary, StoreRow]]] = {}
-    for cell, row in sorted(of, key=lambda each: each[1].times.share(where), reverse=True):
-        parts = [part for part in _parts(cell) if part not in common]
-        name = ", ".join((row.stack, *parts, f"{row.store}{f' with {row.pool}' if row.pool else ''}"))
-        alike.setdefault(name, []).append((cell, row))
-    most = list(alike.items())[: _MOST_NAMED if len(alike) <= _MOST_NAMED else 1]  # of many one, as an example
-    named = [_named_once(name, where, found, loads) for name, found in most]
-    others = len(of) - sum(len(found) for _, found in most)
-    more = f"; and of {quantities.count(others, 'more cell')}" if others else ""
-    return f"{_BOTTLENECKS[where]} of {'; '.join(named)}{more}."
-
-
-def _named_once(name: str, where: Where, found: Sequence[tuple[CellSummary, StoreRow]], loads: int) -> str:
-    share = quantities.percent(found[0][1].times.share(where))
-    if len(found) > 1:
-        return f"{name}, under {len(found)} of {loads} loads (up to {share} of the handling time)"
-    load = f", {found[0][0].load}" if loads > 1 else ""
-    return f"{name}{load} ({share} of the handling time)"
+            by_place.setdefault(row.bottleneck, []).append(row)
+    texts = []
+    for where, limited in sorted(by_place.items(), key=lambda item: -len(item[1])):
+        limited.sort(key=lambda row: -row.times.share(where))
+        names = [
+            f"{row.stack}, {row.asked}, {row.store}{row.pool and f' with {row.pool}'}"
+            f" ({quantities.percent(row.times.share(where))} of the handling time)"
+            for row in limited[:_MOST_NAMED]
+        ]
+        more = f"; and of {quantities.count(len(limited) - 1, 'more cell')}" if len(limited) > _MOST_NAMED else ""
+        texts.append(f"{_BOTTLENECKS[where]} of {'; '.join(names if not more else names[:1])}{more}.")
+    return " ".join(texts)
 
 
 def _parts(cell: CellSummary) -> tuple[str, ...]:
     """What is asked, but for store and load."""
     return (cell.operation, cell.placement, *_call(cell))
-
-
-def _row_of(cell: CellSummary) -> StoreRow | None:
-    return None if cell.store_times is None else _row(cell, cell.store_times)
 
 
 def _row(cell: CellSummary, times: StoreTimes) -> StoreRow:
@@ -221,7 +164,7 @@ def _calls(cell: CellSummary) -> int:
 
 
 def _named(cell: CellSummary, store: Value) -> str:
-    """The store in words, PostgreSQL with who asks it."""
+    """The store in words, PostgreSQL with its driver."""
     words_of = BY_NAME[STORE].level(store).compared
     driver = cell.factors.get(DRIVER, BY_NAME[DRIVER].default)
     return f"{words_of} by {driver}" if store == POSTGRESQL else words_of
@@ -229,5 +172,5 @@ def _named(cell: CellSummary, store: Value) -> str:
 
 def tables(summary: RunSummary) -> tuple[Table, ...]:
     """Return where the handling time of requests to a store went, a row for each cell."""
-    found = [row.texts for row in rows(summary.cells)]
-    return (text_table("where the responder's handling time goes", HEADS, found, (NOTE,), texts=1),) if found else ()
+    texts = [row.texts for row in rows(summary.cells)]
+    return (text_table("where the responder's handling time goes", HEADS, texts, (NOTE,), texts=1),) if texts else ()

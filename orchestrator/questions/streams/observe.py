@@ -6,7 +6,7 @@ dropped event counts as slower than every other in each percentile, as a failed 
 
 What is timed of an event is its delivery: from the sender's stamp to its receipt. Those are readings of two clocks, unless
 both ends run on one host, where they are of one. Over a distance the gap is timed and compared, from one event of a
-subscription to the next that came: what arrives late makes a long gap, whatever the clocks. A delivery stands there with a
+subscription to the next that came: what arrives late makes a long gap, whatever the clocks. A delivery has a
 bound on its error (`two_clocks`), about half a round trip: too wide to compare by.
 
 Between its stamp and its receipt an event waits somewhere: in the sender, in a socket, on the way, or in the client. How
@@ -72,8 +72,8 @@ _SENDER = CLOCKS.index("responder-monotonic")
 _CLOCKS_DIFFER = 1_000  # two hosts' clocks count the same time to one part in so many, and far better
 
 WHY_NO_DELIVERY = (
-    "sender and receiver are on two hosts, with a clock each: compared are the gaps between events, and a delivery stands"
-    " with the most that it may be off, by stamps both ways and clocks that drift apart by at most 200 ppm (a dash: nothing"
+    "sender and receiver are on two hosts, with a clock each: compared are the gaps between events, and a delivery"
+    " has the most that it may be off, by stamps both ways and clocks that drift apart by at most 200 ppm (a dash: nothing"
     " bounds it)"
 )
 
@@ -402,7 +402,7 @@ class StreamsOfCell:
         median, p99, bound_ns = (delivery.median if delivery else None), (delivery.p99 if delivery else None), None
         if len(self._deliveries) == len(self._trials):
             dropped = [trial.counts.dropped for trial in self._trials]
-            median, p99, among = _percentiles(self._deliveries, dropped, of="delivery")
+            median, p99, among = _percentiles(self._deliveries, dropped, prefix="delivery")
             censored += among
             bound_ns = max(trial.bound_ns or 0 for trial in self._trials)
         sent = [trial.sent for trial in self._trials if trial.sent is not None]
@@ -438,12 +438,16 @@ def _together(parts: Sequence[Nanoseconds]) -> Nanoseconds:
 
 
 def _percentiles(
-    trials: Sequence[Nanoseconds], dropped: Sequence[int], *, of: str = "gap"
+    trials: Sequence[Nanoseconds], dropped: Sequence[int], *, prefix: str = "gap"
 ) -> tuple[float | None, float | None, tuple[str, ...]]:
     """Median and p99 in ms, as a cell's percentiles are; what falls among dropped events is None, and named."""
     pooled = np.sort(np.concatenate(trials))
     if not pooled.size:
         return None, None, ()
     each = [st.percentiles(gaps, lost) for gaps, lost in zip(trials, dropped, strict=True) if gaps.size + lost]
-    found = st.over_trials(st.distribution(pooled, sum(dropped)), each)
-    return found.median, found.p99, tuple(f"{of}_{name}" for name in ("median", "p99") if name in found.censored)
+    percentiles = st.over_trials(st.distribution(pooled, sum(dropped)), each)
+    return (
+        percentiles.median,
+        percentiles.p99,
+        tuple(f"{prefix}_{name}" for name in ("median", "p99") if name in percentiles.censored),
+    )

@@ -13,7 +13,7 @@ TIMED_OF_EVENTS: Mapping[str, str] = {
     "gap": "Latencies of events are the gaps between one and the next that came",
 }
 DROPPED = "dropped"
-"""What stands for a percentile that falls among events that never came right."""
+"""The text of a percentile that falls among events that never came right."""
 
 HEADS_OF_EVENTS = (
     "offered",

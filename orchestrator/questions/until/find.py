@@ -19,7 +19,7 @@ from math import exp, log, sqrt
 
 from orchestrator.experiment.plan.contrasts import Pair, pairs
 from orchestrator.experiment.plan.plan import Plan
-from orchestrator.questions.base import Basis, Question
+from orchestrator.questions.base import Basis, Question, with_shared_error
 from orchestrator.statistics import intervals
 from orchestrator.statistics.intervals import ALPHA, LogMean
 
@@ -75,21 +75,22 @@ def alpha(plan: Plan, blocks: int | None = None) -> float:
 
     `plan` as it was made: of one that ended early, `repeats` are the blocks that it has.
     """
-    made = plan.blocks if blocks is None else blocks
-    return ALPHA * SHARE if plan.until is not None and made < plan.until.at_most else ALPHA
+    run_blocks = plan.blocks if blocks is None else blocks
+    return ALPHA * SHARE if plan.until is not None and run_blocks < plan.until.at_most else ALPHA
 
 
 def look(plan: Plan, medians: Medians, blocks: int) -> Look:
     """The widths after the first so many blocks; ValueError for a plan that does not ask for them."""
     if plan.until is None:
         raise ValueError("the plan has a fixed number of blocks")
-    asked = list(pairs(plan))
-    results = _shared(asked, [_result(pair, medians, blocks) for pair in asked])
-    of = [(pair, result) for pair, result in zip(asked, results, strict=True) if not pair.is_control]
-    level = alpha(plan, blocks) / max(1, len(of))
+    planned = list(pairs(plan))
+    logs = [_result(pair, medians, blocks) for pair in planned]
+    results = with_shared_error([pair.cell.placement for pair in planned], logs)
+    compared = [(pair, result) for pair, result in zip(planned, results, strict=True) if not pair.is_control]
+    level = alpha(plan, blocks) / max(1, len(compared))
     widths = tuple(
         Width(cell=pair.cell.id, reference_cell=pair.reference.id, reaches=_reaches(result, level))
-        for pair, result in of
+        for pair, result in compared
     )
     limit = plan.until.within * (1 + _TINY)
     return Look(blocks=blocks, widths=widths, reached=all(w.reaches is not None and w.reaches <= limit for w in widths))
@@ -105,7 +106,7 @@ def expected_blocks(plan: Plan, sd: float) -> int:
 
 def still_expected(plan: Plan, reaches: Sequence[float | None], blocks: int) -> int:
     """Likewise of one that has so many blocks, whose intervals reach so far."""
-    known = [log(1 + of) for of in reaches if of is not None]
+    known = [log(1 + reach) for reach in reaches if reach is not None]
     if plan.until is None or len(known) < len(reaches) or not known:
         return plan.blocks
     error = max(known) / intervals.t_quantile(1 - alpha(plan, blocks) / len(reaches) / 2, blocks - 1)
@@ -123,12 +124,12 @@ def _first_narrow(plan: Plan, compared: int, error_after: Callable[[int], float]
     return plan.until.at_most
 
 
-def ends_after(plan: Plan, medians: Medians, made: int) -> int:
+def ends_after(plan: Plan, medians: Medians, blocks_run: int) -> int:
     """After how many of the blocks that were made the rule ends a run; its most blocks where it does not before."""
     if plan.until is None:
         return plan.blocks
     at_most = plan.until.at_most
-    for blocks in range(plan.until.at_least, min(made, at_most - 1) + 1):
+    for blocks in range(plan.until.at_least, min(blocks_run, at_most - 1) + 1):
         if look(plan, medians, blocks).reached:
             return blocks
     return at_most
@@ -165,16 +166,6 @@ def _result(pair: Pair, medians: Medians, blocks: int) -> LogMean | None:
         if (mine := medians.get(block, {})).keys() >= {pair.cell.id, pair.reference.id}
     ]
     return intervals.log_mean(logs) if logs else None
-
-
-def _shared(asked: Sequence[Pair], results: Sequence[LogMean | None]) -> list[LogMean | None]:
-    """As comparisons share their error: within a placement."""
-    found: dict[int, LogMean | None] = {}
-    for placement in {pair.cell.placement for pair in asked}:
-        here = [number for number, pair in enumerate(asked) if pair.cell.placement == placement]
-        shared = intervals.with_shared_error([results[number] for number in here])
-        found |= dict(zip(here, shared, strict=True))
-    return [found[number] for number in range(len(asked))]
 
 
 def _reaches(result: LogMean | None, level: float) -> float | None:

@@ -10,9 +10,9 @@ from typing import Any
 
 import plotly.graph_objects as go
 
-from orchestrator.findings import validity
 from orchestrator.findings.block_values import ranked
 from orchestrator.findings.summary import CellSummary, RunSummary, Strip, TrialSummary
+from orchestrator.findings.validity import invalid_cells
 from orchestrator.quantities import Unit, ms, percent, significant
 from orchestrator.report.figures.base import (
     BETTER,
@@ -72,8 +72,9 @@ def timeline(summary: RunSummary, colours: Mapping[str, int]) -> Figure | None:
     def at(moment_ns: float) -> float:
         return significant((moment_ns - zero) / 1e9 / per, 6)
 
-    invalid = validity.invalid_cells(summary.cells, summary.checks)
-    labels = {cell.stack: cell.stack_label for cell in ranked(summary.cells, invalid)}
+    labels = {
+        cell.stack: cell.stack_label for cell in ranked(summary.cells, invalid_cells(summary.cells, summary.checks))
+    }
     stacks = [stack for stack in labels if any(span.stack == stack for span in spans)]
     places = {stack: place for place, stack in enumerate(stacks, start=1)}
     rows = Rows(labels=(_BASELINES, *(labels[stack] for stack in stacks)), band_px=_BAND_PX)

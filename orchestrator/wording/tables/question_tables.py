@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping
 
 from orchestrator.findings.summary import RunSummary
 from orchestrator.questions.capacity import words as capacity
-from orchestrator.questions.clients import words as clients
 from orchestrator.questions.evolution import words as evolution
 from orchestrator.questions.mix import words as mix
 from orchestrator.questions.saturation import words as saturation
@@ -22,7 +21,6 @@ TABLES: Mapping[str, Callable[[RunSummary], tuple[Table, ...]]] = {
     "Stability": stability.tables,
     "Changed schemas": evolution.tables,
     "Server time": stores.tables,
-    "Client overhead": clients.tables,
     "Language and protocol": shares.tables,
     "Saturation": saturation.tables,
     "Highest rate": capacity.tables,

@@ -78,7 +78,7 @@ def test_a_place_that_was_not_measured_has_latencies_causes_and_a_winner(out: io
     assert "connections kept open: It does not matter: all lie within 10 % of grpc." in text
     assert "a new connection for each request: rest is faster than grpc by 59.9 ms, 50 %." in text
     assert "stack  latency  90 % interval" in text
-    assert "8 cells that the fit never saw: the model was off by" in text
+    assert "8 held-out cells: the model was off by" in text
     assert "Measured on lab; it holds for no other machine, window or congestion control." in text
 
 
@@ -94,7 +94,7 @@ def test_json_is_one_document_with_causes_that_add_up(out: io.StringIO) -> None:
     predict.predict("mapped", **AT, rate="500Mbit/s", concurrency=2, as_json=True)
     document = json.loads(out.getvalue())
     assert document["asked"]["rate_mbit"] == 500.0
-    assert document["method"] == "model"
+    assert document["trust"].startswith("8 held-out cells")
     for setting in document["settings"]:
         for row in setting["rows"]:
             found = row["predicted"]
@@ -191,7 +191,7 @@ def test_one_stack_can_be_asked_about(out: io.StringIO) -> None:
     predict.predict("mapped", **AT, connection="reuse", stack=["rest"])
     text = out.getvalue()
     assert "connections kept open: rest alone is predicted." in text
-    assert "grpc" not in text.partition("cells that the fit never saw")[0]
+    assert "grpc" not in text.partition("held-out cells")[0]
 
 
 @pytest.mark.usefixtures("once")
@@ -246,7 +246,7 @@ def test_a_run_that_has_no_model_says_why() -> None:
 def test_a_run_without_sealed_cells_predicts_and_says_that_nobody_tested_it(out: io.StringIO) -> None:
     write_run(a_mapped_run(a_map(hold_out=0.0, blocks=3, stacks=("rest",))), Path("results/untested"))
     predict.predict("untested", **AT)
-    assert "no cell was sealed, so nobody knows how far this is off" in " ".join(out.getvalue().split())
+    assert "No cell was held out, so the error is not known" in " ".join(out.getvalue().split())
 
 
 @pytest.mark.usefixtures("once")

@@ -19,7 +19,6 @@ from orchestrator.summarise import summarise, summary_of_json
 from orchestrator.wording.answer import answer
 from orchestrator.wording.tables.question_tables import tables
 from tests.orchestrator.questions.capacity import test_find as capacity
-from tests.orchestrator.questions.clients import test_find as clients
 from tests.orchestrator.questions.mix import test_observe as mix
 from tests.orchestrator.questions.saturation import test_beyond_capacity as saturation
 from tests.orchestrator.questions.shares import test_find as shares
@@ -65,7 +64,6 @@ def an_evolution() -> RunSummary:
 
 SHOWN: dict[str, Callable[[], RunSummary]] = {
     "capacity": capacity.summary,
-    "clients": lambda: clients.run_of("rest-quick"),
     "codecs": lambda: summarise(a_codec_run()),
     "evolutions": an_evolution,
     "mix": lambda: summarise(mix.mixed_run()),

@@ -84,13 +84,9 @@ def test_a_goal_that_holds_nowhere_and_one_that_holds_everywhere_are_said_plainl
     found = summarise(a_search_run(a_search(), capacity(rest=40.0, grpc=9000.0)))
     rest, grpc = CAPACITY.of(found).rates
     assert (rest.rate_per_s, rest.side, rest.interval) == (100.0, "below", None)
-    assert "p50 < 10 ms does not hold at 100/s, the lowest rate tried: below 100/s (5 searches)" in rate_words.sentence(
-        rest
-    )
+    assert "p50 < 10 ms does not hold at 100/s, the lowest rate tried (5 searches)" in rate_words.sentence(rest)
     assert (grpc.rate_per_s, grpc.side, grpc.interval) == (1600.0, "at least", None)
-    assert "p50 < 10 ms holds at 1600/s, the highest rate tried: at least 1600/s (5 searches)." in rate_words.sentence(
-        grpc
-    )
+    assert "p50 < 10 ms holds at 1600/s, the highest rate tried (5 searches)." in rate_words.sentence(grpc)
     (comparison,) = CAPACITY.of(found).comparisons
     assert comparison.standing == "more", "one side is below, the other above"
 
@@ -101,7 +97,7 @@ def test_a_rate_that_the_requester_limits_says_nothing_of_its_responder():
     found = summarise(a_search_run(a_search(), capacity(), cpu=cpu))
     rest, _ = CAPACITY.of(found).rates
     assert rest.limit == "requester"
-    assert "its responder may do more, which this requester cannot tell" in rate_words.sentence(rest)
+    assert "its responder may do more, which this requester cannot show" in rate_words.sentence(rest)
     (comparison,) = CAPACITY.of(found).comparisons
     assert comparison.standing == "cannot tell"
     slow = summarise(a_search_run(a_search(), capacity(grpc=200.0), cpu=cpu))
@@ -151,11 +147,8 @@ def test_a_search_that_was_cut_counts_for_nothing_and_is_said_to_be():
 def test_fewer_than_three_searches_have_no_interval():
     found = summarise(a_search_run(a_search(repeats=2), capacity()))
     assert [one.interval for one in CAPACITY.of(found).rates] == [None, None]
-    assert rate_words.why_no_interval(CAPACITY.of(found).rates[0]) == "2 of at least 3 searches that an interval needs"
+    assert "no interval: fewer than 3 searches; 2 searches" in rate_words.sentence(CAPACITY.of(found).rates[0])
     assert [c.standing for c in CAPACITY.of(found).comparisons] == ["cannot tell"]
-
-
-# ---- where it is shown
 
 
 # ---- how well a search finds: its error, and the coverage of its interval

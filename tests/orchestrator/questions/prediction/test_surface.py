@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from orchestrator.questions.prediction.answer import Asked, answer
-from orchestrator.questions.prediction.shapes import INTERPOLATION, Modelled
+from orchestrator.questions.prediction.shapes import Modelled
 from orchestrator.questions.prediction.surface import EVEN, NONE, UNSURE, Surface, round_surface, surface, ways
 from tests.support.modelled import NEW, Lab, Truth, fitted
 
@@ -28,7 +28,7 @@ def modelled() -> Modelled:
     return fitted(Lab(truths=(*STACKS, *NEW_STACKS), in_flight=(1, 8)))
 
 
-def said_by_answer(modelled: Modelled, of: Surface, column: int, line: int) -> tuple[int, dict[str, float]]:
+def by_answer(modelled: Modelled, of: Surface, column: int, line: int) -> tuple[int, dict[str, float]]:
     """The code and the latencies that `answer` gives a place."""
     asked = Asked(
         rtt=float(of.rtts[column]),
@@ -53,7 +53,7 @@ def require_alike(modelled: Modelled, of: Surface) -> None:
     for column, line in zip(
         random.integers(of.rtts.size, size=40), random.integers(of.sizes.size, size=40), strict=True
     ):
-        code, latencies = said_by_answer(modelled, of, column, line)
+        code, latencies = by_answer(modelled, of, column, line)
         assert of.codes[column, line] == code
         found = {series.id: of.latency[place, column, line] for place, series in enumerate(of.series)}
         assert {name: value for name, value in found.items() if not np.isnan(value)} == pytest.approx(latencies)
@@ -75,14 +75,6 @@ def test_every_place_is_what_predict_says_of_it(modelled: Modelled) -> None:
     ]
     for way in found:
         require_alike(modelled, round_surface(way))
-
-
-def test_where_a_rival_predicts_the_map_is_the_rivals(modelled: Modelled) -> None:
-    assert modelled.judged is not None
-    plainer = replace(modelled, judged=replace(modelled.judged, used=INTERPOLATION))
-    found = ways(plainer, 0.1)
-    assert {way.in_flight for way in found} == {1}  # rivals know no queues
-    require_alike(plainer, round_surface(found[0]))
 
 
 def test_beyond_twice_what_was_measured_of_a_stack_it_is_not_there() -> None:

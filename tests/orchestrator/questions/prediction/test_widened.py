@@ -44,7 +44,6 @@ def test_intervals_of_a_series_whose_sealed_cells_were_missed_are_wider() -> Non
     assert off.judged.widened["grpc connections kept open"] > 2
     assert width(off, "grpc") > 2 * width(honest, "grpc")
     assert width(off, "rest") < width(off, "grpc")
-    assert "times as wide" in off.judged.said
 
 
 @pytest.mark.parametrize("seed", range(5))

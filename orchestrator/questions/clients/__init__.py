@@ -1,1 +1,0 @@
-"""How much of a latency is the client library's."""
