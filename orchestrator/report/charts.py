@@ -24,7 +24,7 @@ from orchestrator.report.figures.rates import found_rates
 from orchestrator.report.figures.shares import share_dots
 from orchestrator.report.figures.stack_rows import stack_dots
 from orchestrator.report.figures.time import time_strip, timeline
-from orchestrator.report.groups import Group, anchor, kin, rate_groups
+from orchestrator.report.groups import Group, anchor, cell_colours, groups, kin, rate_groups
 from orchestrator.report.prediction import PredictionView, prediction_view
 
 MOST_FIRST = 6
@@ -204,6 +204,18 @@ class Charts:
             for kind, figure in figures:
                 if figure:
                     yield kind, Pictured(title=group.title, figure=figure)
+
+
+def main_pictures(summary: RunSummary, beside: Sequence[Group] = ()) -> tuple[Pictured, ...]:
+    """What answers a run at a glance, as `Charts.first`, without its other pictures; scales are those of `beside`, too."""
+    found = groups(summary)
+    colours = cell_colours(found, summary)
+    if others := tuple(_rates(summary, colours)) or tuple(_sweep(summary, colours)):
+        return others[:MOST_FIRST]
+    drawn = (
+        (each, stack_dots(each, [*kin(each, found), *(b for b in beside if b.unit == each.unit)])) for each in found
+    )
+    return tuple(Pictured(title=each.title, figure=figure) for each, figure in drawn if figure)[:MOST_FIRST]
 
 
 def charts(summary: RunSummary, found: Sequence[Group], colours: dict[str, int]) -> Charts:

@@ -9,10 +9,10 @@ from typing import TypeAlias
 import plotly.graph_objects as go
 
 from orchestrator.quantities import significant
-from orchestrator.report.figures.base import BETTER, MUTED, Figure, axis, figure, log10, logarithmic, of_series, plain
+from orchestrator.report.figures.base import BETTER, Figure, axis, figure, log10, logarithmic, of_series, plain
 from orchestrator.report.figures.labels import MARGIN_PX, End, at_ends, needed_px
 from orchestrator.report.groups import Group
-from orchestrator.report.palette import dash, series
+from orchestrator.report.palette import MUTED, dash, series
 from orchestrator.report.palette import text as text_colour
 from orchestrator.statistics.quantiles import Distribution
 

@@ -8,18 +8,8 @@ import plotly.graph_objects as go
 
 from orchestrator.quantities import change, ms, significant, size
 from orchestrator.questions.prediction.shapes import Judged, Modelled, SealedCell
-from orchestrator.report.figures.base import (
-    MUTED,
-    Figure,
-    axis,
-    figure,
-    level,
-    logarithmic,
-    of_series,
-    plain,
-    whiskers,
-)
-from orchestrator.report.palette import SERIES, series
+from orchestrator.report.figures.base import Figure, axis, figure, level, logarithmic, of_series, plain, whiskers
+from orchestrator.report.palette import MUTED, SERIES, series
 
 _SYMBOLS = ("circle", "square", "diamond", "triangle-up")
 _HEIGHT_PX = 300

@@ -13,20 +13,9 @@ import plotly.graph_objects as go
 from orchestrator.findings.block_values import best_first
 from orchestrator.findings.summary import CellSummary, RunSummary, Strip, TrialSummary
 from orchestrator.quantities import Unit, ms, percent, significant
-from orchestrator.report.figures.base import (
-    BETTER,
-    RULE,
-    Figure,
-    Rows,
-    axis,
-    figure,
-    logarithmic,
-    of_series,
-    plain,
-    upright,
-)
+from orchestrator.report.figures.base import BETTER, Figure, Rows, axis, figure, logarithmic, of_series, plain, upright
 from orchestrator.report.groups import Group, slowest_reply
-from orchestrator.report.palette import series
+from orchestrator.report.palette import RULE, series
 
 OFF = 0.25
 """A trial whose median lies further than this from the middle of its cell's trials is ringed."""
