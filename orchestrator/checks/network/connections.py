@@ -94,8 +94,7 @@ def _cold(cell: CellEvidence) -> Iterator[Finding]:
         evidence={"policy": "reuse", "first_over_median": ratio, "chance": chance, "trials": len(firsts)},
         explanation=(
             f"Nothing was warmed up, and in {quantities.count(len(firsts), 'trial')} the first request takes "
-            f"{quantities.factor(ratio)} times the median: the opening of its connection, or what is done once, may stand "
-            "in "
+            f"{quantities.factor(ratio)} times the median: the opening of its connection, or what is done once, may be in "
             "it. A mean has it in it."
         ),
         action="Give `warmup`, and read medians.",
