@@ -386,7 +386,7 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         check="event stream",
-        what="a slow reader that takes each event {} sooner than it was told",
+        what="a slow reader that takes each event {} sooner than its setting",
         sizes=(0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1),
         inject=to.read_slowly,
         found="fail",

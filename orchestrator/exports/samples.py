@@ -44,7 +44,7 @@ _RECORD: Mapping[str, tuple[str, str]] = {
     "intended_ns": ("ns", "when it should have been sent, by the requester's monotonic clock"),
     "sent_ns": ("ns", "immediately before the client's call, by the same clock"),
     "received_ns": ("ns", "when the reply was decoded, or was known to have failed"),
-    "service_ns": ("ns", "the responder's own handling time where a requester is told it, else -1"),
+    "service_ns": ("ns", "the responder's own handling time where the requester knows it, else -1"),
     "bytes_sent": ("B", "bytes of the request's body, -1 if unknown"),
     "bytes_received": ("B", "bytes of the reply's body, -1 if unknown"),
     "status": ("", "0 ok; otherwise an index of protos/statuses.json"),

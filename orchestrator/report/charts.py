@@ -19,12 +19,12 @@ from orchestrator.questions.shares.find import QUESTION as SHARES
 from orchestrator.questions.shares.find import Shares
 from orchestrator.report.figures.base import Figure
 from orchestrator.report.figures.curves import gap_curves, latency_curves, panels, scales
-from orchestrator.report.figures.distribution import ecdf, percentile_curve
+from orchestrator.report.figures.distribution import percentile_curve
 from orchestrator.report.figures.rates import found_rates
 from orchestrator.report.figures.shares import share_dots
 from orchestrator.report.figures.stack_rows import stack_dots
-from orchestrator.report.figures.time import time_strip, timeline
-from orchestrator.report.groups import Group, anchor, kin, rate_groups
+from orchestrator.report.figures.time import time_strip
+from orchestrator.report.groups import Group, anchor, cell_colours, groups, kin, rate_groups
 from orchestrator.report.prediction import PredictionView, prediction_view
 
 MOST_FIRST = 6
@@ -57,7 +57,6 @@ class GroupCharts:
     """The pictures of one group; one that has nothing to show is None."""
 
     stacks: Figure | None
-    ecdf: Figure | None
     percentiles: Figure | None
     strips: tuple[Strip, ...]
 
@@ -117,7 +116,6 @@ class Charts:
     sweep: tuple[Pictured, ...]
     rates: tuple[Pictured, ...]
     shares: tuple[ShareView, ...]
-    timeline: Figure | None
     groups: Sequence[Group]
     prediction: PredictionView | None = None
 
@@ -168,8 +166,6 @@ class Charts:
                 left_out[kind] += 1
             else:
                 found.append(pictured)
-        if self.timeline:
-            found.append(Pictured(title="When each trial ran", figure=self.timeline))
         return found, left_out
 
     def _of_run(self) -> Iterator[Pictured]:
@@ -180,8 +176,6 @@ class Charts:
             yield from (
                 Pictured(title=f"Decision map: {each.title}", figure=each.figure) for each in self.prediction.maps
             )
-            if self.prediction.errors:
-                yield Pictured(title="Held-out cells", figure=self.prediction.errors)
         for axis in self.axes:
             for one in axis.multiples:
                 yield Pictured(title=one.panel.title, figure=one.latency)
@@ -197,13 +191,24 @@ class Charts:
             of = self.of_groups[group.slug]
             figures = (
                 (_STACKS, of.stacks),
-                ("distributions", of.ecdf),
                 ("percentile curves", of.percentiles),
                 *(("timings over time", strip.figure) for strip in of.strips),
             )
             for kind, figure in figures:
                 if figure:
                     yield kind, Pictured(title=group.title, figure=figure)
+
+
+def main_pictures(summary: RunSummary, beside: Sequence[Group] = ()) -> tuple[Pictured, ...]:
+    """What answers a run at a glance, as `Charts.first`, without its other pictures; scales are those of `beside`, too."""
+    found = groups(summary)
+    colours = cell_colours(found, summary)
+    if others := tuple(_rates(summary, colours)) or tuple(_sweep(summary, colours)):
+        return others[:MOST_FIRST]
+    drawn = (
+        (each, stack_dots(each, [*kin(each, found), *(b for b in beside if b.unit == each.unit)])) for each in found
+    )
+    return tuple(Pictured(title=each.title, figure=figure) for each, figure in drawn if figure)[:MOST_FIRST]
 
 
 def charts(summary: RunSummary, found: Sequence[Group], colours: dict[str, int]) -> Charts:
@@ -214,7 +219,6 @@ def charts(summary: RunSummary, found: Sequence[Group], colours: dict[str, int])
         sweep=tuple(_sweep(summary, colours)),
         rates=tuple(_rates(summary, colours)),
         shares=tuple(share_views(summary)),
-        timeline=timeline(summary, colours),
         groups=found,
         prediction=prediction_view(summary, colours),
     )
@@ -240,7 +244,6 @@ def _of_group(group: Group, beside: Sequence[Group], colours: dict[str, int]) ->
     strips = [(cell, time_strip(cell, group, colours, beside)) for cell in group.measured]
     return GroupCharts(
         stacks=stack_dots(group, beside),
-        ecdf=ecdf(group, colours, beside),
         percentiles=percentile_curve(group, colours, beside),
         strips=tuple(
             Strip(label=cell.stack_label, number=colours[cell.stack], figure=drawn) for cell, drawn in strips if drawn

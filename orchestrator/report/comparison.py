@@ -159,7 +159,7 @@ def _case(
     case = ET.Element("testcase", {"classname": one_line(name[0]) or "orch compare", "name": one_line(name[1])})
     numbers = sentence(row, limit)
     if found == "slower":
-        message = f"surely slower by more than {quantities.margin(limit)}: {numbers}"
+        message = f"significantly slower by more than {quantities.margin(limit)}: {numbers}"
         _child(case, "failure", message, "slower", row)
     elif found == "cannot tell":
         message = f"cannot tell: {why_undetermined(row, limit)}; {numbers}"

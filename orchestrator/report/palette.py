@@ -65,6 +65,7 @@ DARK = {
     "series-7": "#f0384a",
 }
 
+INK, MUTED, GRID, RULE = (f"var(--{name})" for name in ("ink", "muted", "grid", "rule"))
 SERIES = 8
 _LEAST_CONTRAST = 4.5  # of text (WCAG 2.2, 1.4.3)
 

@@ -1,23 +1,19 @@
-"""What the part *Prediction* shows: the decision maps, their tables, what the sliders read, and the held-out cells."""
+"""What the part *Prediction* shows: the decision maps with their tables, and the held-out cells."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from orchestrator import quantities
 from orchestrator.findings.summary import RunSummary
 from orchestrator.questions.prediction.find import QUESTION as PREDICTION
-from orchestrator.questions.prediction.network import Floats
 from orchestrator.questions.prediction.shapes import MODEL, Judged, Modelled, SealedCell
 from orchestrator.questions.prediction.surface import (
     EVEN,
     NONE,
-    STEPS,
     UNSURE,
     Surface,
     round_surface,
@@ -26,17 +22,12 @@ from orchestrator.questions.prediction.surface import (
 from orchestrator.questions.prediction.words import bytes_text, name_of, rule, trust
 from orchestrator.report.figures.base import Figure
 from orchestrator.report.figures.map import decision_map
-from orchestrator.report.figures.sealed import errors
-from orchestrator.report.page import pack, shown
 
 MOST_MAPS = 6
 """Maps that are drawn; of more settings the others have their sentence."""
-MOST_LETTERS = 40_000
-"""Of what the sliders of all maps read, in the page: beyond it they stop at fewer places."""
 
 _MOST_SEALED = 20  # rows of the table of sealed cells
 _IN_TABLE = 4
-_SPARSER = (STEPS, (1, 1.5, 2, 3, 5, 7), (1, 2, 5), (1,))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,7 +49,7 @@ class Row:
 
 @dataclass(frozen=True, kw_only=True)
 class MapView:
-    """One decision map. `packed` is what its sliders read (`page.pack`), `begin` the places at which they stand at first."""
+    """One decision map with its table."""
 
     slug: str
     title: str
@@ -67,10 +58,6 @@ class MapView:
     refused: dict[str, str]
     heads: tuple[str, ...]
     rows: tuple[Row, ...]
-    packed: str
-    rtts: tuple[float, ...]
-    sizes: tuple[float, ...]
-    begin: tuple[int, int]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -84,7 +71,6 @@ class PredictionView:
     sealed: Judged | None
     trust: str
     missed: tuple[SealedCell, ...]
-    errors: Figure | None
 
 
 def prediction_view(summary: RunSummary, colours: Mapping[str, int]) -> PredictionView | None:
@@ -96,19 +82,14 @@ def prediction_view(summary: RunSummary, colours: Mapping[str, int]) -> Predicti
     surfaces = [round_surface(way) for way in found]
     compared = [each for each in surfaces if len(each.series) > 1]
     drawn = compared[:MOST_MAPS]
-    packed = _packed(drawn, colours)
     return PredictionView(
         modelled=modelled,
         lead=f"{name_of(compared[0], surfaces)}: {rule(compared[0])}" if compared else "",
-        maps=tuple(
-            _view(number, each, name_of(each, surfaces), of, text, colours)
-            for number, (each, (of, text)) in enumerate(zip(drawn, packed, strict=True), start=1)
-        ),
+        maps=tuple(_view(number, each, name_of(each, surfaces), colours) for number, each in enumerate(drawn, start=1)),
         others=tuple((name_of(each, surfaces), rule(each)) for each in compared[MOST_MAPS:]),
         sealed=modelled.judged,
         trust=trust(modelled.judged),
         missed=_missed(modelled.judged) if modelled.judged else (),
-        errors=errors(modelled.judged, colours, modelled) if modelled.judged else None,
     )
 
 
@@ -116,9 +97,7 @@ def _missed(judged: Judged) -> tuple[SealedCell, ...]:
     return tuple(sorted(judged.cells, key=lambda cell: -abs(cell.errors[MODEL]))[:_MOST_SEALED])
 
 
-def _view(
-    number: int, round_: Surface, title: str, of_sliders: Surface, packed: str, colours: Mapping[str, int]
-) -> MapView:
+def _view(number: int, round_: Surface, title: str, colours: Mapping[str, int]) -> MapView:
     slug = f"map-{number}"
     columns, lines = _inside(round_)
     return MapView(
@@ -135,10 +114,6 @@ def _view(
             )
             for line in lines
         ),
-        packed=packed,
-        rtts=tuple(of_sliders.rtts.tolist()),
-        sizes=tuple(of_sliders.sizes.tolist()),
-        begin=(of_sliders.rtts.size // 2, of_sliders.sizes.size // 2),
     )
 
 
@@ -166,64 +141,3 @@ def _inside(of: Surface) -> tuple[list[int], list[int]]:
         picked = inside[np.linspace(0, inside.size - 1, min(_IN_TABLE, inside.size)).round().astype(int)]
         found.append(list(dict.fromkeys(picked.tolist())))
     return found[0], found[1][::-1]
-
-
-def _packed(surfaces: Sequence[Surface], colours: Mapping[str, int]) -> list[tuple[Surface, str]]:
-    """What the sliders of each map read; at fewer places where it would be more than `MOST_LETTERS`."""
-    found: list[tuple[Surface, str]] = []
-    for steps in _SPARSER:
-        of = surfaces if steps is STEPS else [round_surface(each.way, steps) for each in surfaces]
-        found = [(each, pack(shown(json.dumps(grid_of(each, colours), separators=(",", ":")), "\\\\"))) for each in of]
-        if sum(len(text) for _, text in found) <= MOST_LETTERS:
-            break
-    return found
-
-
-def grid_of(of: Surface, colours: Mapping[str, int]) -> dict[str, Any]:
-    """What the page's script reads: places, codes, and by stack its causes and half of its interval, where it is known.
-
-    A cause that changes along one axis alone is a list of that: `r` by round trip, `s` by size; `m` is a matrix.
-    """
-    stacks = []
-    for place, each in enumerate(of.series):
-        known = ~np.isnan(of.latency[place])
-        columns, lines = np.flatnonzero(known.any(axis=1)), np.flatnonzero(known.any(axis=0))
-        if not columns.size:
-            continue
-        box = np.ix_(columns, lines)
-        parts = {name: values[place] for name, values in of.causes.items()} or {"latency": of.latency[place]}
-        stacks.append(
-            {
-                "label": each.label,
-                "bit": 1 << place,
-                "colour": colours[each.stack],
-                "from": [int(columns[0]), int(lines[0])],
-                "to": [int(columns[-1]), int(lines[-1])],
-                "parts": {name: _part(values[box]) for name, values in parts.items() if np.any(values[box])},
-                "half": {"m": _numbers(of.half[place][box], 3)},
-            }
-        )
-    return {
-        "rtts": of.rtts.tolist(),
-        "sizes": of.sizes.tolist(),
-        "matters": quantities.margin(of.way.matters),
-        "codes": of.codes.tolist(),
-        "stacks": stacks,
-    }
-
-
-def _part(values: Floats) -> dict[str, Any]:
-    scale = float(np.abs(values).max()) or 1.0
-    if np.allclose(values, values[:1], rtol=0, atol=1e-9 * scale):
-        return {"s": _numbers(values[0], 6)}
-    if np.allclose(values, values[:, :1], rtol=0, atol=1e-9 * scale):
-        return {"r": _numbers(values[:, 0], 6)}
-    return {"m": _numbers(values, 6)}
-
-
-def _numbers(values: Floats, digits: int) -> Any:
-    """Nested lists of so many significant digits; whole numbers without a point."""
-    if values.ndim > 1:
-        return [_numbers(row, digits) for row in values]
-    rounded = [quantities.significant(value, digits) for value in values.tolist()]
-    return [int(value) if value.is_integer() else value for value in rounded]

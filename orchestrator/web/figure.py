@@ -10,11 +10,10 @@ from typing import Any
 from orchestrator.history.trend import Point, Trend, letter
 from orchestrator.quantities import Unit, factor
 from orchestrator.report.page import shown
-from orchestrator.report.palette import series
+from orchestrator.report.palette import GRID, INK, MUTED, series
 from orchestrator.web.live_view import View
 
-INK, MUTED, GRID = "var(--ink)", "var(--muted)", "var(--grid)"
-_ROW_PX, _TREND_PX = 34, 300
+_ROW_PX, _TREND_PX = 34, 220
 _MOST_ROWS = 24
 _LOGARITHMIC_FROM = 5.0  # the largest latency over the smallest
 _MOST_TICKS = 4

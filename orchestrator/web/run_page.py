@@ -48,8 +48,11 @@ def run_page(request: Request, site: Here, run: str) -> Response:
 
 
 def _figures(judged: JudgedRun) -> dict[str, Any]:
+    from orchestrator.report.charts import main_pictures  # which imports Plotly
+
     folder, summary = judged.folder, judged.summary
     return {
+        "pictures": main_pictures(summary),
         "summary": summary,
         "answer": answer(summary),
         "invalid": invalid_numbers(summary),

@@ -52,12 +52,12 @@ def judge(comparison: RunComparison, limit: float) -> Judgement:
         sentence = error.message
     else:
         count = _count(comparison.rows, comparison.rows)
-        sentence = f"{count} surely not slower by more than {quantities.margin(limit)}"
+        sentence = f"{count} not slower by more than {quantities.margin(limit)}"
     return Judgement(limit=limit, outcomes=outcomes, sentence=sentence, error=error)
 
 
 def require_not_slower(comparison: RunComparison, limit: float) -> None:
-    """Return when every row is surely within the limit (0.05: slower by less than 5 %).
+    """Return when every row is significantly within the limit (0.05: slower by less than 5 %).
 
     Regression when a row's whole interval lies beyond it; Undecided when no row's does, but the interval of one reaches
     there, one has no verdict, or there is no row.
@@ -80,15 +80,14 @@ def _error(rows: Sequence[Row], outcomes: Sequence[Outcome], limit: float) -> Re
     if slower:
         worst = max(slower, key=lambda row: row.ratio or 0)
         return Regression(
-            f"{_count(slower, rows)} surely slower by more than {quantities.margin(limit)}: {_text(worst, limit)}",
+            f"{_count(slower, rows)} significantly slower by more than {quantities.margin(limit)}: {_text(worst, limit)}",
             hint="the table shows each ratio with its interval; `orch report` shows the distributions",
         )
     open_rows = [row for row, found in zip(rows, outcomes, strict=True) if found == "cannot tell"]
     if open_rows:
         first = max(open_rows, key=lambda row: row.interval[1] if row.interval else float("inf"))
         return Undecided(
-            f"{_count(open_rows, rows)} neither surely slower by more than {quantities.margin(limit)} nor surely not: "
-            f"{_text(first, limit)}",
+            f"{_count(open_rows, rows)} undetermined, at a limit of {quantities.margin(limit)}: {_text(first, limit)}",
             hint="more repeats narrow an interval, and so do more equal runs to estimate the spread between runs from; "
             "a larger limit is easier to rule out",
         )

@@ -91,8 +91,8 @@ def _cold(cell: CellEvidence) -> Iterator[Finding]:
         evidence={"policy": "reuse", "first_over_median": ratio, "chance": chance, "trials": len(firsts)},
         explanation=(
             f"Nothing was warmed up, and in {quantities.count(len(firsts), 'trial')} the first request takes "
-            f"{quantities.factor(ratio)} times the median: the opening of its connection, or what is done once, may "
-            "stand in it. A mean has it in it."
+            f"{quantities.factor(ratio)} times the median: the opening of its connection, or what is done once, may be in "
+            "it. A mean has it in it."
         ),
         action="Give `warmup`, and read medians.",
     )

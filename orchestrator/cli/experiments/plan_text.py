@@ -172,7 +172,7 @@ def _facts(plan: Plan, document: dict[str, Any]) -> Iterator[tuple[str, str]]:
     yield "compared", compared(plan)
     if document["stability"]:
         yield "stability", document["stability"]
-    yield "matters", f"a difference of {margin(plan.matters)}: stacks that surely differ by less are a tie"
+    yield "matters", f"a difference of {margin(plan.matters)}: stacks whose whole interval is below it are equal"
     yield from _sealed(plan)
     yield "hosts", _hosts(plan, expected["hosts"])
     yield from (("external", text) for text in document["external"])

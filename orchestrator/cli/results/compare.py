@@ -55,8 +55,8 @@ def compare(
         str | None,
         typer.Option(
             metavar="SHARE",
-            help="Exit with 1 when something is surely slower by more than this (5%, or `matters`: what matters to the"
-            " experiment), with 8 when that is undetermined, with 0 only when every interval lies below it.",
+            help="Exit with 1 when something is significantly slower by more than this (5%, or `matters`: the experiment's"
+            " own), with 8 when that is undetermined, with 0 only when every interval lies below it.",
         ),
     ] = None,
     allow_undetermined: Annotated[
@@ -76,7 +76,7 @@ def compare(
 ) -> None:
     """Compare two runs, or the stacks of one: ratios with intervals, a row per cell; above 1 is slower.
 
-    Exit codes with --fail-if-slower: 0 surely not slower, 1 surely slower, 8 neither can be said (0 with
+    Exit codes with --fail-if-slower: 0 not slower, 1 significantly slower, 8 undetermined (0 with
     --allow-undetermined). Runs without a cell in common end with 8, too (without it with 2); other runs that cannot be
     compared with 2.
     """

@@ -164,7 +164,7 @@ def _left_out(factor: Factor) -> tuple[Any, Any] | None:
 
 @_with_factors(_chosen_for_a_stack)
 class StackSpec(Strict):
-    """Who answers and who asks. A protocol's name alone means its default implementation and client."""
+    """The server and the client. A protocol's name alone means its default implementation and client."""
 
     protocol: Short = Field("", description="The wire protocol; `orch services` lists them.")
     responder: OneOrMany[Short] | None = Field(
@@ -271,7 +271,7 @@ class MixedSpec(_Operations):
 
 
 class MixOptions(OptionsOfAny):
-    """Several operations that requests ask, each with its share; which one each asks is drawn by the trial's seed."""
+    """Several operations, each with its share of the requests; which one a request is of is drawn by the trial's seed."""
 
     of: Annotated[
         OneOrMany[Annotated[MixedSpec, BeforeValidator(_mixed_item)]],
@@ -391,9 +391,9 @@ class Experiment(Strict):
             PlacementSpec,
             Shorthand(_placement, "local, same-zone or cross-region", ["local", "same-zone", "cross-region"]),
         ]
-    ] = Field((PlacementSpec(name="local"),), description="Where the two ends stand.")
+    ] = Field((PlacementSpec(name="local"),), description="Where the two ends run.")
     distance: Annotated[DistanceSpec, Shorthand(_distance, "A round trip, such as 80ms.", has_lists=True)] | None = (
-        Field(None, description="How far apart the two ends stand: each value of a list is a placement of its own.")
+        Field(None, description="How far apart the two ends are: each value of a list is a placement of its own.")
     )
     stacks: OneOrMany[
         Annotated[StackSpec, Shorthand(_stack, "A protocol, with its default implementation and client.")]
@@ -442,7 +442,8 @@ class Experiment(Strict):
         description="What the result is about: median latency, p99 latency, or requests answered a second.",
     )
     matters: Margin = Field(
-        0.05, description="The smallest difference that matters to you: two stacks tie when they surely differ by less."
+        0.05,
+        description="The smallest difference that matters to you: two stacks are equal when the interval is below it.",
     )
     exclude: Annotated[
         OneOrMany[ExcludeSpec], Field(max_length=MOST_EXCLUDED, description="Parts of the matrix to leave out.")

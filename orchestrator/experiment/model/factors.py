@@ -208,7 +208,7 @@ FACTORS: tuple[Factor, ...] = (
             measure="size",
             why="what HTTP/2 begins with, and the most that it has",
         ),
-        description="How many bytes HTTP/2 lets a peer send on a stream until it is told to go on: from 65535 B on, or "
+        description="How many bytes HTTP/2 lets a peer send on a stream until it gets leave to go on: from 65535 B on, or "
         "what the library finds fit (library)",
     ),
     chosen(
@@ -329,8 +329,8 @@ FACTORS: tuple[Factor, ...] = (
             level("asyncpg", "asyncpg on the event loop", compared="asyncpg"),
             level("pgx", "pgx in goroutines", compared="pgx"),
         ),
-        description="By which library the responder asks PostgreSQL: in Python psycopg 3 in threads (psycopg), or asyncpg "
-        "on its event loop (asyncpg); in Go pgx; its own first one unless given",
+        description="The library by which the responder queries PostgreSQL: in Python psycopg 3 in threads (psycopg), or "
+        "asyncpg on its event loop (asyncpg); in Go pgx; its own first one unless given",
         has_streams=True,
     ),
     chosen(

@@ -336,7 +336,7 @@ class LinkSpec(Strict):
 
 
 class PlacementSpec(LinkSpec):
-    """Where the two ends stand. `from` is the requester's zone, `to` the responder's."""
+    """Where the two ends run. `from` is the requester's zone, `to` the responder's."""
 
     name: Name = Field(description="local, same-zone, cross-region, or a name of your own.")
     from_zone: Zone | None = Field(None, alias="from", description="The requester's zone, e.g. us-central1-a.")

@@ -176,7 +176,7 @@ def kind_of(operation: Operation, call: Values | None = None) -> Kind:
 
 @dataclass(frozen=True, kw_only=True)
 class Placement:
-    """Where the two ends stand. `from_zone` is the requester's, `to_zone` the responder's; None for provider `local`.
+    """Where the two ends run. `from_zone` is the requester's, `to_zone` the responder's; None for provider `local`.
 
     `external`: who answers runs already, and not on the requester's machine.
     """

@@ -219,93 +219,6 @@
     const buttons = [...list.querySelectorAll(".save")];
     if (buttons.length > 1) rove(list, buttons, inTurn(buttons));
   }
-  // ---- decision maps: two sliders choose a place of the grid, and say what is predicted there
-
-  const three = (value) => Number(value.toPrecision(3));
-  const inMs = (value) => {
-    const rounded = three(value);
-    if (rounded >= 1000) return `${three(rounded / 1000)} s`;
-    return rounded >= 1 ? `${rounded} ms` : `${three(rounded * 1000)} µs`;
-  };
-  const inBytes = (value) => {
-    const [limit, name] = [[1e9, "GB"], [1e6, "MB"], [1e3, "kB"], [1, "B"]].find(([least]) => value >= least);
-    return `${three(value / limit)} ${name}`;
-  };
-
-  const at = (stack, part, rtt, size) => {
-    const [across, up] = [rtt - stack.from[0], size - stack.from[1]];
-    return part.r?.[across] ?? part.s?.[up] ?? part.m[across][up];
-  };
-
-  // The stacks that are predicted at a place, the quickest first.
-  const stacksAt = (grid, rtt, size) => grid.stacks
-    .filter(({ from, to }) => rtt >= from[0] && rtt <= to[0] && size >= from[1] && size <= to[1])
-    .map((stack) => {
-      const causes = Object.entries(stack.parts).map(([name, part]) => [name, at(stack, part, rtt, size)]);
-      const latency = causes.reduce((sum, [, value]) => sum + value, 0);
-      return { ...stack, causes, latency, half: at(stack, stack.half, rtt, size) };
-    })
-    .sort((one, other) => one.latency - other.latency);
-
-  const outcome = (grid, code, found) => {
-    if (!found.length) return "Nothing is predicted there: it is beyond twice what was measured.";
-    if (code === -1) return `${found[0].label} alone is predicted there.`;
-    if (code === 0) return `It does not matter: all lie within ${grid.matters} of ${found[0].label}.`;
-    if (code === -2) return `${found[0].label} is predicted first, without a significant difference to the others.`;
-    const first = found.filter(({ bit }) => Math.floor(code / bit) % 2).map(({ label }) => label);
-    if (first.length > 1) return `${first.join(" or ")}: faster than the others, and close to each other.`;
-    const by = found[1].latency - found[0].latency;
-    const share = by / found[0].latency;
-    const times = share < 99 ? (1 + share).toFixed(1) : Math.round(1 + share).toLocaleString("en-US");
-    const more = share < 1 ? `${(100 * share).toFixed(share < 0.1 ? 1 : 0)} %` : `a factor of ${times}`; // words.difference
-    return `${first[0]} is faster than ${found[1].label} by ${inMs(by)}, ${more}.`;
-  };
-
-  const make = (tag, className, ...content) => {
-    const made = document.createElement(tag);
-    made.className = className;
-    made.append(...content);
-    return made;
-  };
-
-  const row = (stack, longest) => {
-    const bar = make("div", "bar");
-    const causes = make("span", "causes");
-    bar.setAttribute("aria-hidden", "true");
-    bar.style.width = `${(100 * stack.latency) / longest}%`;
-    for (const [name, value] of stack.causes) {
-      const part = make("span", `${name}`);
-      part.style.background = "var(--c)";
-      part.style.flex = `${value} 0 0`;
-      if (value > 0) bar.append(part);
-      if (value > 0 && name !== "latency") causes.append(make("span", "", make("span", `dot ${name}`), `${name} ${inMs(value)}`));
-    }
-    const interval = `± ${inMs((stack.latency * (Math.exp(stack.half) - Math.exp(-stack.half))) / 2)}`;
-    const total = make("span", "total", make("strong", "", stack.label), make("span", "", `${inMs(stack.latency)} ${interval}`));
-    return make("li", "", total, bar, causes);
-  };
-
-  const slide = async (place) => {
-    const grid = JSON.parse(await unpack(place.querySelector("script").textContent));
-    const inputs = [...place.querySelectorAll("input")];
-    const [rttSaid, sizeSaid] = inputs.map(({ id }) => document.getElementById(`${id}-said`));
-    const show = () => {
-      const [rtt, size] = inputs.map(({ value }) => Number(value));
-      const found = stacksAt(grid, rtt, size);
-      rttSaid.textContent = inMs(grid.rtts[rtt]);
-      sizeSaid.textContent = inBytes(grid.sizes[size]);
-      inputs[0].setAttribute("aria-valuetext", rttSaid.textContent);
-      inputs[1].setAttribute("aria-valuetext", sizeSaid.textContent);
-      place.querySelector(".outcome").textContent = outcome(grid, grid.codes[rtt][size], found);
-      const longest = found.at(-1)?.latency;
-      place.querySelector(".stacked").replaceChildren(...found.map((stack) => row(stack, longest)));
-    };
-    inputs.forEach((input) => input.addEventListener("input", show));
-    show();
-    place.hidden = false;
-  };
-  document.querySelectorAll(".place").forEach(slide);
-
   // ---- theme: the system's, unless the address or the button says otherwise
 
   const systemIsDark = window.matchMedia("(prefers-color-scheme: dark)");
@@ -391,7 +304,8 @@
   for (const table of document.querySelectorAll("table.data")) {
     const rows = [...table.tBodies[0].rows].filter((row) => row.className !== "floor");
     if (rows.length < FEWEST_ROWS) continue;
-    const input = make("input", "filter");
+    const input = document.createElement("input");
+    input.className = "filter";
     input.type = "search";
     input.placeholder = "Filter rows";
     input.setAttribute("aria-label", `Filter rows: ${table.caption?.textContent.trim() ?? ""}`);

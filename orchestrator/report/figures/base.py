@@ -15,10 +15,10 @@ import plotly.graph_objects as go
 from orchestrator.quantities import significant
 from orchestrator.report.figures.scales import log_ticks, tick_text
 from orchestrator.report.page import pack, shown
+from orchestrator.report.palette import GRID, INK, MUTED, RULE
 from orchestrator.statistics.terms import Interval
 
 FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, sans-serif"
-INK, MUTED, GRID, RULE = "var(--ink)", "var(--muted)", "var(--grid)", "var(--rule)"
 BETTER = " ←\u00a0better"
 """Behind the title of an axis of latencies; of an upright one, which is written upwards, the arrow points down."""
 MORE_IS_BETTER = " better\u00a0→"

@@ -15,7 +15,6 @@ from orchestrator.questions.axes.axis import TEXTS
 from orchestrator.questions.axes.find import Curves, Difference, Gap, Panel, Point
 from orchestrator.report.figures.base import (
     BETTER,
-    INK,
     Figure,
     axis,
     column,
@@ -29,7 +28,7 @@ from orchestrator.report.figures.base import (
 )
 from orchestrator.report.figures.labels import MARGIN_PX, End, at_ends, needed_px
 from orchestrator.report.figures.scales import Range, range_of
-from orchestrator.report.palette import SERIES, dash, series
+from orchestrator.report.palette import INK, SERIES, dash, series
 from orchestrator.report.palette import text as text_colour
 from orchestrator.statistics.terms import Interval
 from orchestrator.wording.tables import axis_names

@@ -1,4 +1,4 @@
-"""Latency distributions by rank: the ECDF, and the same samples as a percentile curve that stretches the tail."""
+"""Latency by percentile, with a scale that stretches the tail."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from typing import TypeAlias
 import plotly.graph_objects as go
 
 from orchestrator.quantities import significant
-from orchestrator.report.figures.base import BETTER, MUTED, Figure, axis, figure, log10, logarithmic, of_series, plain
+from orchestrator.report.figures.base import BETTER, Figure, axis, figure, log10, logarithmic, of_series, plain
 from orchestrator.report.figures.labels import MARGIN_PX, End, at_ends, needed_px
 from orchestrator.report.groups import Group
-from orchestrator.report.palette import dash, series
+from orchestrator.report.palette import MUTED, dash, series
 from orchestrator.report.palette import text as text_colour
 from orchestrator.statistics.quantiles import Distribution
 
@@ -37,38 +37,6 @@ class Curve:
     def colour(self) -> str:
         """Of its name."""
         return text_colour(self.series) if isinstance(self.series, int) else MUTED
-
-
-def ecdf(group: Group, colours: dict[str, int], beside: Sequence[Group] = ()) -> Figure | None:
-    """Return the share of requests at or below each latency, latency logarithmic; None when there are no samples.
-
-    Requests without a right reply are among those shares: a curve with failures ends below 100 %. The
-    scale is that of the groups `beside` it, too.
-    """
-    curves = _curves(group, colours)
-    if not curves:
-        return None
-    low, high = _extent(group, colours, beside)
-    width = log10(high / low)
-    lines = [
-        _line(
-            curve,
-            group.unit.scaled(latency for _, latency in points),
-            [significant(share, _DIGITS) for share, _ in points],
-            hover=f"%{{y:.2%}} of {group.samples} within %{{x}} {group.unit.name}",
-        )
-        for curve in curves
-        for points in [
-            drawn_points(curve.of.curve, [(_log(latency) / width, share) for share, latency in curve.of.curve])
-        ]
-    ]
-    layout = {
-        "margin": {"l": 8, "r": 16, "t": _TOP_PX, "b": _BOTTOM_PX},
-        "xaxis": logarithmic(f"latency, {group.unit.name} (logarithmic){BETTER}", low, high),
-        "yaxis": axis(f"share of {group.samples}", range=[0, 1.01], tickformat=".0%", fixedrange=True),
-    }
-    label = f"Latency distribution (ECDF), {group.title}."
-    return figure(f"ecdf-{group.slug}", label, lines, layout, HEIGHT_PX)
 
 
 def percentile_curve(group: Group, colours: dict[str, int], beside: Sequence[Group] = ()) -> Figure | None:

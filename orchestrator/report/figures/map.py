@@ -15,9 +15,9 @@ from orchestrator.questions.prediction.network import Floats
 from orchestrator.questions.prediction.shapes import MODEL
 from orchestrator.questions.prediction.surface import EVEN, UNSURE, Grid, Surface
 from orchestrator.questions.prediction.words import bytes_text
-from orchestrator.report.figures.base import INK, Figure, axis, figure, log10, plain
+from orchestrator.report.figures.base import Figure, axis, figure, log10, plain
 from orchestrator.report.figures.scales import log_ticks
-from orchestrator.report.palette import series
+from orchestrator.report.palette import INK, series
 
 _PLOT_PX, _TOP_PX, _AXIS_PX, _LINE_PX = 260, 8, 56, 18
 _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"

@@ -9,18 +9,9 @@ import plotly.graph_objects as go
 from orchestrator.experiment.read.units import format_rate
 from orchestrator.quantities import factor, significant
 from orchestrator.questions.capacity.find import FoundRate, RateComparison
-from orchestrator.report.figures.base import (
-    INK,
-    MORE_IS_BETTER,
-    Figure,
-    Rows,
-    beside_row,
-    figure,
-    logarithmic,
-    whiskers,
-)
+from orchestrator.report.figures.base import MORE_IS_BETTER, Figure, Rows, beside_row, figure, logarithmic, whiskers
 from orchestrator.report.figures.static import Dot, chart
-from orchestrator.report.palette import series
+from orchestrator.report.palette import INK, series
 
 _BAND_PX = 30
 _DOTS_BELOW = 0.2  # of a row

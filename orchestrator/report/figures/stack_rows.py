@@ -9,19 +9,10 @@ import plotly.graph_objects as go
 from orchestrator.findings.block_values import value_of
 from orchestrator.findings.summary import CellSummary
 from orchestrator.quantities import is_vague, rate, significant
-from orchestrator.report.figures.base import (
-    INK,
-    MUTED,
-    Figure,
-    figure,
-    log10,
-    logarithmic,
-    plain,
-    upright,
-    whiskers,
-)
+from orchestrator.report.figures.base import Figure, figure, log10, logarithmic, plain, upright, whiskers
 from orchestrator.report.figures.static import Dot, chart
 from orchestrator.report.groups import Group
+from orchestrator.report.palette import INK, MUTED
 from orchestrator.wording.phrasing import change
 from orchestrator.wording.tables.axis_names import ends
 
@@ -69,7 +60,7 @@ def stack_dots(group: Group, beside: Sequence[Group] = ()) -> Figure | None:
     }
     height_px = _ROW_PX * len(rows) + _TOP_PX + _BOTTOM_PX
     label = f"Median and p99 latency of each stack, {group.title}."
-    still = chart(rows, label, floor)
+    still = chart(rows, label, floor, values)
     return figure(f"stacks-{group.slug}", label, _traces(rows, unit.name), layout, height_px, still=still)
 
 

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from markupsafe import Markup
 
-from orchestrator.report.figures.base import INK, MUTED, RULE
 from orchestrator.report.figures.scales import Range, log_ticks, range_of, tick_text
+from orchestrator.report.palette import INK, MUTED, RULE
 from orchestrator.statistics.terms import Interval
 
 _ROW_PX, _AXIS_PX = 32, 22
 _LEFT, _RIGHT = 36.0, 80.0  # between labels and values, in per cent of the width
 _MOST_TICKS = 5
 _SMALL_ROW_PX, _MOST_SMALL = 7, 10
+_SPARK_PX = 24
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,9 +38,12 @@ class Dot:
         return (self.value, *(self.interval or ()), *((self.tail,) if self.tail else ()))
 
 
-def chart(dots: Sequence[Dot], label: str, floor: float | None = None) -> Markup:
-    """Return the rows below one another over a logarithmic axis, with a dotted line at the floor; values are above 0."""
-    scale = range_of([*(value for dot in dots for value in dot.extent), *((floor,) if floor else ())], is_log=True)
+def chart(dots: Sequence[Dot], label: str, floor: float | None = None, beside: Sequence[float] = ()) -> Markup:
+    """Return the rows below one another over a logarithmic axis, with a dotted line at the floor; values are above 0.
+
+    The axis has room for the values `beside`, too.
+    """
+    scale = range_of([*(value for dot in dots for value in dot.extent), *filter(None, (floor, *beside))], is_log=True)
     height = _ROW_PX * len(dots) + _AXIS_PX
     parts = [*_axis(scale, height)]
     if floor:
@@ -66,6 +71,18 @@ def thumbnail(dots: Sequence[Dot], label: str) -> Markup:
     return _svg(parts, label, _SMALL_ROW_PX * len(shown))
 
 
+def sparkline(values: Sequence[float], label: str) -> Markup:
+    """Return values one after another as a line that is as small as a word; empty of fewer than two."""
+    if len(values) < 2:
+        return Markup()
+    low, high = min(values), max(values)
+    heights = [_SPARK_PX - 3 - (_SPARK_PX - 6) * (value - low) / ((high - low) or 1.0) for value in values]
+    places = [2 + 96 * number / (len(values) - 1) for number in range(len(values))]
+    pairs = list(zip(places, heights, strict=True))
+    lines = [_line(x1, x2, y1, y2, MUTED) for (x1, y1), (x2, y2) in pairwise(pairs)]
+    return _svg([*lines, _circle(*pairs[-1], 2.5, INK)], label, _SPARK_PX)
+
+
 def _across(scale: Range, value: float) -> float:
     return _LEFT + (_RIGHT - _LEFT) * scale.share(value)
 
@@ -90,17 +107,17 @@ def _marks(dot: Dot, scale: Range, middle: float, radius: float) -> Iterator[Mar
 
 def _line(x1: float, x2: float, y1: float, y2: float, colour: str, dashes: str = "") -> Markup:
     return Markup(
-        '<line x1="{:.1f}%" x2="{:.1f}%" y1="{:g}" y2="{:g}" stroke-dasharray="{}" style="stroke:{};stroke-width:1.5"/>'
+        '<line x1="{:.1f}%" x2="{:.1f}%" y1="{:g}" y2="{:g}" stroke-dasharray="{}" stroke="{}" stroke-width="1.5"/>'
     ).format(x1, x2, y1, y2, dashes, colour)
 
 
 def _circle(at: float, middle: float, radius: float, colour: str) -> Markup:
-    return Markup('<circle cx="{:.1f}%" cy="{:g}" r="{:g}" style="fill:{}"/>').format(at, middle, radius, colour)
+    return Markup('<circle cx="{:.1f}%" cy="{:g}" r="{:g}" fill="{}"/>').format(at, middle, radius, colour)
 
 
 def _text(at: float, y: float, text: str, *, bold: bool = False, colour: str = INK, anchor: str = "start") -> Markup:
     weight = 650 if bold else 400
-    return Markup('<text x="{:.1f}%" y="{:g}" text-anchor="{}" style="fill:{};font-weight:{}">{}</text>').format(
+    return Markup('<text x="{:.1f}%" y="{:g}" text-anchor="{}" fill="{}" font-weight="{}">{}</text>').format(
         at, y, anchor, colour, weight, text
     )
 

@@ -24,9 +24,9 @@ def table(lines):
 @pytest.mark.parametrize(
     ("interval", "begins"),
     [
-        ((0.98, 1.02), "**Not slower:** 1 of 1 comparisons is surely not slower by more than 5 %."),
-        ((1.2, 1.4), "**Slower:** 1 of 1 comparisons is surely slower by more than 5 %: "),
-        ((0.9, 1.3), "**Cannot tell:** 1 of 1 comparisons is neither surely slower by more than 5 % nor surely not: "),
+        ((0.98, 1.02), "**Not slower:** 1 of 1 comparisons is not slower by more than 5 %."),
+        ((1.2, 1.4), "**Slower:** 1 of 1 comparisons is significantly slower by more than 5 %: "),
+        ((0.9, 1.3), "**Cannot tell:** 1 of 1 comparisons is undetermined, at a limit of 5 %: "),
     ],
 )
 def test_the_sentence_comes_first(interval, begins):

@@ -63,9 +63,9 @@ def test_charts_of_a_fold_are_drawn_when_one_opens_it(page, tmp_path):
     page.open(write_report(RUN, tmp_path / "report.html"), height=600)
 
     page.evaluate(OPEN)
-    page.evaluate("document.querySelector('[id^=chart-timeline]').scrollIntoView()")
+    page.evaluate("document.querySelector('[id^=chart-strip]').scrollIntoView()")
 
-    page.wait_for("document.querySelector('[id^=chart-timeline] svg.main-svg') !== null")
+    page.wait_for("document.querySelector('[id^=chart-strip] svg.main-svg') !== null")
 
 
 def test_the_toggle_changes_page_and_charts(page, tmp_path):
@@ -121,7 +121,7 @@ def test_one_series_is_shown_alone_by_click_and_by_keyboard(page, tmp_path):
     page.evaluate(OPEN)
     page.wait_for(DRAWN)
     faint = (
-        "[...document.querySelectorAll('#chart-ecdf-g1 .scatterlayer .trace')]"
+        "[...document.querySelectorAll('#chart-percentiles-g1 .scatterlayer .trace')]"
         ".filter((one) => Number(getComputedStyle(one).opacity) < 0.5).length"
     )
     pressed = "[...document.querySelectorAll('.legend [aria-pressed=true]')].map((one) => one.textContent)"

@@ -30,7 +30,8 @@ def test_each_row_is_a_test_case_and_says_what_the_exit_code_says():
         assert counts == ["4", "1", "2", "0"]
     worse = next(case for case in root.iter("testcase") if case.get("name") == "worse")
     assert worse.get("classname") == "add, local"
-    assert worse[0].get("message").startswith("surely slower by more than 5 %: ratio 1.30, 95 % interval 1.20 to 1.40")
+    message = worse[0].get("message")
+    assert message.startswith("significantly slower by more than 5 %: ratio 1.30, 95 % interval 1.20 to 1.40")
 
 
 def test_what_cannot_be_told_is_skipped_with_its_reason_where_it_may_pass():

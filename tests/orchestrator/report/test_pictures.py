@@ -77,8 +77,8 @@ def test_what_must_not_be_missed_is_in_each_page_of_pictures(tmp_path, run, warn
 def test_of_searched_rates_the_pictures_of_single_rates_are_left_out_and_counted():
     run = summarise(a_search_run(a_search(), capacity()))
     assert slugs(run)[0] == "rates-1"
-    assert not [slug for slug in slugs(run) if slug.startswith(("ecdf", "percentiles", "floor"))]
-    assert re.search(r"\d+ of distributions", chosen(run)[1])
+    assert not [slug for slug in slugs(run) if slug.startswith("percentiles")]
+    assert re.search(r"\d+ of percentile curves", chosen(run)[1])
 
 
 def test_of_many_settings_some_of_each_kind_are_written_and_the_others_counted():
@@ -89,8 +89,8 @@ def test_of_many_settings_some_of_each_kind_are_written_and_the_others_counted()
     ]
     run = replace(RUN, cells=tuple(cells))
     kinds = Counter(slug.partition("-")[0] for slug in slugs(run))
-    assert kinds["ecdf"] == kinds["percentiles"] == MOST_OF_A_KIND
-    assert "3 of distributions" in chosen(run)[1]
+    assert kinds["percentiles"] == MOST_OF_A_KIND
+    assert "3 of percentile curves" in chosen(run)[1]
 
 
 def test_a_browser_that_draws_less_or_fails_is_an_error(tmp_path):

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import base64
-import gzip
 import json
-import re
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
+from orchestrator.questions.prediction.rules import rules
 
 from orchestrator.cli.answer import answer_lines, prediction
 from orchestrator.cli.short_answer import short_lines
@@ -18,16 +16,16 @@ from orchestrator.findings.summary import RunSummary
 from orchestrator.questions.prediction.find import QUESTION as PREDICTION
 from orchestrator.questions.prediction.fit import fit_all
 from orchestrator.questions.prediction.judged import judged
-from orchestrator.questions.prediction.shapes import Modelled
+from orchestrator.questions.prediction.shapes import INTERPOLATION, Modelled
 from orchestrator.questions.prediction.surface import NONE, round_surface, ways
 from orchestrator.report import markup, render
 from orchestrator.report.figures.base import Figure
-from orchestrator.report.prediction import MOST_LETTERS, MOST_MAPS, grid_of, prediction_view
+from orchestrator.report.prediction import MOST_MAPS, prediction_view
 from orchestrator.summarise import summarise
 from orchestrator.wording.answer import answer
 from tests.support.concluded import check
 from tests.support.findings import with_findings
-from tests.support.modelled import NEW, Lab, Truth, fitted, predicted, sealed_at
+from tests.support.modelled import NEW, Lab, Truth, fitted, sealed_at
 from tests.support.modelled_runs import a_map, a_mapped_run, distances
 from tests.support.summaries import a_run
 
@@ -45,24 +43,26 @@ def page(summary: RunSummary) -> str:
     return render(summary)
 
 
-def unpacked(text: str) -> Any:
-    return json.loads(gzip.decompress(base64.b64decode(text)))
-
-
-def test_each_setting_has_a_map_a_sentence_sliders_and_a_table(page: str) -> None:
-    assert page.count('<div class="map"') == page.count('class="place"') == 2
+def test_each_setting_has_a_map_a_sentence_and_a_table(page: str) -> None:
+    assert page.count('<div class="map"') == 2
     assert "Decision map, connections kept open" in page
     assert "Decision map, a new connection for each request" in page
     for sentence in (
+        "matters more than which stack",
         "Held-out cells",
         "interpolation",
         "one round trip",
     ):
         assert sentence in page
-    assert page.count('type="range"') == 4
-    for name in re.findall(r'<input id="([^"]+)" type="range"', page):
-        assert f'<label for="{name}">' in page
-        assert f'for="{name}"></output>' in page
+
+
+def test_the_sentence_above_all_maps_begins_as_a_sentence(summary: RunSummary) -> None:
+    assert PREDICTION.of(summary) is not None
+    rule = "connections kept open: it depends."
+    beginning = render(
+        with_findings(summary, prediction=replace(PREDICTION.of(summary), rules=(rule, *PREDICTION.of(summary).rules)))
+    )
+    assert '<p class="lead">Connections kept open: it depends.</p>' in beginning
 
 
 def marks(figure: Figure, name: str) -> int:
@@ -99,7 +99,7 @@ def lab_summary(**lab: Any) -> RunSummary:
         for number, stack in enumerate(stacks)
     ]
     found = fitted(Lab(truths=tuple(truths), **lab))
-    return with_findings(replace(base, matters=0.1), prediction=found)
+    return with_findings(replace(base, matters=0.1), prediction=replace(found, rules=rules(found, 0.1)))
 
 
 def test_a_map_has_the_sealed_cells_of_links_of_its_own_rate() -> None:
@@ -122,33 +122,6 @@ def test_a_map_has_the_sealed_cells_of_links_of_its_own_rate() -> None:
         assert marks(map_.figure, "held out") == len(sealed)
 
 
-def test_what_sliders_read_is_what_predict_says_at_every_place(summary: RunSummary) -> None:
-    assert PREDICTION.of(summary) is not None
-    for way in ways(PREDICTION.of(summary), summary.matters):
-        of = round_surface(way)
-        grid = json.loads(json.dumps(grid_of(of, {series.stack: 0 for series in of.series})))
-        for column, line in ((0, 3), (7, 11), (20, 30), (of.rtts.size // 2, of.sizes.size // 2)):
-            for stack, fit in zip(grid["stacks"], way.fits, strict=True):
-                (first, lowest), (last, highest) = stack["from"], stack["to"]
-                if not (first <= column <= last and lowest <= line <= highest):
-                    continue
-                there = column - first, line - lowest
-                exact = predicted(fit, grid["rtts"][column], grid["sizes"][line], way.rate_mbit)
-                found = {name: at(part, *there) for name, part in stack["parts"].items()}
-                assert sum(found.values()) == pytest.approx(exact.latency, rel=1e-4)
-                for name, value in found.items():
-                    assert value == pytest.approx(exact.causes[name], rel=1e-4, abs=1e-9)
-                half = np.log(exact.interval[1] / exact.latency)
-                assert at(stack["half"], *there) == pytest.approx(half, rel=1e-2)
-
-
-def at(part: dict[str, Any], column: int, line: int) -> float:
-    """As the page's script reads it."""
-    if "r" in part:
-        return float(part["r"][column])
-    return float(part["s"][line]) if "s" in part else float(part["m"][column][line])
-
-
 def test_a_run_of_500_cells_adds_at_most_150_kilobytes() -> None:
     """Five stacks, five settings, four distances, five payloads."""
     base = a_run(stacks=5)
@@ -167,13 +140,12 @@ def test_a_run_of_500_cells_adds_at_most_150_kilobytes() -> None:
     ]
     found = fitted(Lab(truths=tuple(truths), rtts=(1.0, 10.0, 30.0, 80.0), blocks=3))
     assert sum(len(fit.cells) for fit in found.fits) + len(found.judged.cells if found.judged else ()) == 500
-    modelled = with_findings(replace(base, matters=0.1), prediction=found)
+    modelled = with_findings(replace(base, matters=0.1), prediction=replace(found, rules=rules(found, 0.1)))
     added = len(render(modelled).encode()) - len(render(base).encode())
     assert 0 < added <= MOST_ADDED
     view = prediction_view(modelled, {stack: number for number, stack in enumerate(stacks)})
     assert view is not None
     assert len(view.maps) == 5
-    assert sum(len(each.packed) for each in view.maps) <= MOST_LETTERS
 
 
 def test_of_many_settings_the_others_have_their_sentence() -> None:
@@ -188,6 +160,17 @@ def test_of_many_settings_the_others_have_their_sentence() -> None:
     text = render(with_findings(replace(base, matters=0.1), prediction=found))
     assert text.count('<div class="map"') == MOST_MAPS
     assert f"<strong>Setting {MOST_MAPS + 1}:</strong>" in text
+
+
+def test_where_a_rival_predicts_the_page_says_so_and_maps_the_rival() -> None:
+    summary = lab_summary()
+    assert PREDICTION.of(summary) is not None
+    assert PREDICTION.of(summary).judged is not None
+    judged = replace(PREDICTION.of(summary).judged, used=INTERPOLATION, said="The model does not beat interpolation.")
+    text = render(with_findings(summary, prediction=replace(PREDICTION.of(summary), judged=judged)))
+    assert "interpolation (predicts)" in text
+    assert "The model does not beat interpolation." in text
+    assert '<div class="map"' in text
 
 
 def test_a_run_without_a_model_says_why() -> None:
@@ -222,7 +205,7 @@ def test_stacks_without_a_fit_are_named_with_the_reason(summary: RunSummary) -> 
 
 def test_terminal_and_json_have_the_sentences(summary: RunSummary) -> None:
     assert any(line.startswith("Prediction") for line in short_lines(summary))
-    assert " ".join(answer_lines(summary)).count("Prediction: ") == 2
+    assert " ".join(answer_lines(summary)).count("Prediction: ") == 3
 
 
 def test_a_run_that_cannot_answer_predicts_nothing_beside_its_answer(summary: RunSummary) -> None:

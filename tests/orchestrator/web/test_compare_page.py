@@ -14,9 +14,12 @@ def test_two_runs_are_compared_as_on_the_command_line(shared, pages):
     new, old = map(Site(shared).judged, (WITH_SAMPLES, OLDER))
     history = beside(new.summary, old.summary, new.folder, old.folder)
     expected = compare_runs(new.summary, old.summary, "p99", history)
-    (compared,) = pages.get(f"/compare?run={WITH_SAMPLES}&run={OLDER}&statistic=p99").context["compared"]
+    context = pages.get(f"/compare?run={WITH_SAMPLES}&run={OLDER}&statistic=p99").context
+    (compared,) = context["compared"]
     assert expected.rows
     assert compared.comparison.rows == expected.rows
+    assert compared.picture.count("<circle") == sum(row.ratio is not None for row in expected.rows)
+    assert [len(pictures) for pictures in context["sides"]] == [1, 1]
 
 
 def test_one_run_compares_its_own_stacks(shared, pages):

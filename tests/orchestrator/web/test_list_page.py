@@ -6,6 +6,8 @@ import pytest
 
 from orchestrator.web import list_page
 from orchestrator.web.list_page import Conditions
+from orchestrator.web.site import Site
+from orchestrator.wording.answer import answer
 from orchestrator.workspace import Workspace
 from tests.support.web import OLDER, RUNS, WITH_SAMPLES, client
 
@@ -54,6 +56,20 @@ def test_a_list_has_pages_and_one_beyond_them_is_the_last(pages, monkeypatch):
 def test_links_to_other_pages_keep_the_filters(pages, monkeypatch):
     monkeypatch.setattr(list_page, "PER_PAGE", 3)
     assert 'href="/?page=2&amp;stack=grpc-thin"' in pages.get("/?stack=grpc-thin").text
+
+
+def test_the_first_page_has_the_newest_result_that_can_be_judged(pages, shared, monkeypatch):
+    monkeypatch.setattr(list_page, "_MOST_TRIED", len(ALL))
+    newest = pages.get("/").context["newest"]
+    assert newest["run"].id == WITH_SAMPLES
+    assert newest["answer"] == answer(Site(shared).judged(WITH_SAMPLES).summary)
+    assert [picture.title for picture in newest["pictures"]] == ["add · local · connections kept open"]
+    assert pages.get("/?text=grpc").context["newest"] is None
+
+
+def test_each_judged_run_has_a_dot_for_each_of_its_cells(pages):
+    pictures = pages.get("/").context["pictures"]
+    assert {run: picture.count("<circle") for run, picture in pictures.items()} == dict.fromkeys(RUNS, 2)
 
 
 def test_empty_conditions_do_not_count():

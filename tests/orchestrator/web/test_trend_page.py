@@ -8,8 +8,10 @@ from tests.support.web import EVIL, RUNS
 
 
 def test_the_cells_that_runs_measured_are_listed_and_searched(pages):
-    cells = pages.get("/trends").context["cells"]
+    context = pages.get("/trends").context
+    cells = context["cells"]
     assert len(cells) == 2
+    assert {context["lines"][cell[0]].count("<line") for cell in cells} == {5}
     assert {runs for *_, runs in cells} == {6}
     (cell,) = pages.get("/trends?text=GRPC").context["cells"]
     assert cell[1] == "grpc-thin"

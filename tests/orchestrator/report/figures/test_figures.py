@@ -8,9 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orchestrator.quantities import significant
 from orchestrator.report.figures.base import Rows, axis, plain
-from orchestrator.report.figures.distribution import drawn_points, ecdf, percentile_curve
+from orchestrator.report.figures.distribution import drawn_points, percentile_curve
 from orchestrator.report.figures.scales import log_ticks
 from orchestrator.report.figures.stack_rows import stack_dots
 from orchestrator.report.figures.time import time_strip
@@ -76,19 +75,6 @@ class TestDistribution:
     def traces(self, figure):
         return {trace["name"]: trace for trace in unpacked(figure)["data"]}
 
-    def test_what_is_drawn_are_points_of_the_summarys_curve_with_extremes_and_percentiles(self):
-        drawn = self.traces(ecdf(GROUP, COLOURS))
-        for cell in GROUP.cells:
-            trace, curve = drawn[cell.stack_label], cell.distribution.curve
-            points = {(significant(latency * 1000), significant(share, 4)) for share, latency in curve}
-            shown = list(zip(trace["x"], trace["y"], strict=True))
-            assert set(shown) <= points
-            assert shown[0][0] == one(curve[0][1] * 1000)
-            assert shown[-1][0] == one(cell.distribution.maximum * 1000)
-            for nine in (0.5, 0.9, 0.99, 0.999):
-                share, latency = next(point for point in curve if point[0] >= nine)
-                assert (significant(latency * 1000), significant(share, 4)) in shown
-
     def test_a_point_is_left_out_only_beside_one_that_is_drawn(self):
         curve = GROUP.cells[0].distribution.curve
         places = [(math.log10(latency / curve[0][1]), share) for share, latency in curve]
@@ -108,10 +94,10 @@ class TestDistribution:
         assert drawn_points([], []) == []
 
     def test_the_floors_are_in_the_same_picture(self):
-        assert {"ping (floor)", "tcp (floor)"} <= self.traces(ecdf(GROUP, COLOURS)).keys()
+        assert {"ping (floor)", "tcp (floor)"} <= self.traces(percentile_curve(GROUP, COLOURS)).keys()
 
     def test_the_axis_reaches_the_slowest(self):
-        low, high = unpacked(ecdf(GROUP, COLOURS))["layout"]["xaxis"]["range"]
+        low, high = unpacked(percentile_curve(GROUP, COLOURS))["layout"]["yaxis"]["range"]
         slowest = max(cell.distribution.maximum for cell in GROUP.cells) * 1000
         quickest = min(floor.distribution.minimum for floor in GROUP.floors) * 1000
 
