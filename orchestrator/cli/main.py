@@ -51,9 +51,8 @@ RUNS = {
     "note": Verb(_KEEP, "runs.listing:note", "Write a note on a run, or show its notes."),
     "tag": Verb(_KEEP, "runs.listing:tag", "Tag a run, or remove its tags."),
     "delete": Verb(_KEEP, "runs.listing:delete", "Delete runs, their reports and their notes."),
-    "import": Verb(_KEEP, "runs.listing:import_", "Import runs that were made elsewhere."),
-    "publish": Verb(_KEEP, "runs.teams:publish", "Publish runs to a team's index and dataset."),
-    "unpublish": Verb(_KEEP, "runs.teams:unpublish", "Take runs out of a team's index and dataset."),
+    "publish": Verb(_KEEP, "runs.teams:publish", "Publish runs in a team's index."),
+    "unpublish": Verb(_KEEP, "runs.teams:unpublish", "Take runs out of a team's index."),
 }
 _STATUS = Verb("Hosts", "machine.hosts:status", "Show hosts that are up and runs in progress.")
 _TEARDOWN = Verb("Hosts", "machine.hosts:teardown", "Take down every host and process that is up.")

@@ -16,11 +16,8 @@ from orchestrator.wording.answer import answer
 _WIDTH = 100
 
 
-def lines(summary: RunSummary, found: Answer, missing: str = "") -> Iterator[str]:
-    """The lines: where, who is ahead, the tables, what is not predicted, and how far all of it may be trusted.
-
-    `missing`: what would measure what is not predicted.
-    """
+def lines(summary: RunSummary, found: Answer) -> Iterator[str]:
+    """Yield where, what is fastest, the tables, what is not predicted, and how far all of it may be trusted."""
     yield f"{summary.name}, run {summary.run_id}: {_where(summary, found)}"
     if invalid := answer(summary).invalid_because:
         doubt = f"It rests on measurements to doubt: {invalid}."
@@ -31,19 +28,23 @@ def lines(summary: RunSummary, found: Answer, missing: str = "") -> Iterator[str
         yield from (f"  {line}" for line in _table(setting))
     if found.refused:
         yield ""
-    reasons: dict[tuple[str, ...], list[str]] = {}
-    for refused in found.refused:
-        name = f"{refused.label}, {refused.setting}" if refused.setting else refused.label
-        reasons.setdefault(refused.why, []).append(name)
-    for why, series in reasons.items():
-        yield from textwrap.wrap(
-            f"not predicted: {'; '.join(series)}: {'; '.join(why)}", _WIDTH, subsequent_indent="  "
-        )
-    if missing:
-        yield from textwrap.wrap(f"to fill the gap: {missing}", _WIDTH, subsequent_indent="  ")
+    for refusal in refusals(found):
+        yield from textwrap.wrap(f"not predicted: {refusal}", _WIDTH, subsequent_indent="  ")
     yield ""
     yield from textwrap.wrap(found.trust, _WIDTH)
     yield from textwrap.wrap(_conditions(summary), _WIDTH)
+
+
+def refusals(found: Answer) -> list[str]:
+    """Why latencies are not predicted, with the series of each reason; a reason of all of them alone."""
+    series: dict[tuple[str, ...], list[str]] = {}
+    for refused in found.refused:
+        name = f"{refused.label}, {refused.setting}" if refused.setting else refused.label
+        series.setdefault(refused.why, []).append(name)
+    return [
+        "; ".join(reasons) if len(names) == len(found.refused) > 1 else f"{'; '.join(names)}: {'; '.join(reasons)}"
+        for reasons, names in series.items()
+    ]
 
 
 def _where(summary: RunSummary, found: Answer) -> str:

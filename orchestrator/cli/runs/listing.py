@@ -5,8 +5,7 @@ from __future__ import annotations
 import shutil
 import sys
 from dataclasses import asdict, replace
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -207,32 +206,3 @@ def confirm(count: int, verb: str) -> None:
         raise UsageError(f"nobody can be asked whether to {verb}", hint=f"give --yes to {verb} without a question")
     if not confirmed(f"{verb.capitalize()} {'this run' if count == 1 else f'these {count} runs'} for good?"):
         raise UsageError(f"nothing was {verb.removesuffix('e')}ed", hint="answer y, or give --yes")
-
-
-def import_(
-    paths: Annotated[
-        list[Path], typer.Argument(metavar="PATH...", help="Run folders (docs/how-to/read-and-share.md).")
-    ],
-    as_json: AsJson = False,
-) -> None:
-    """Import runs that were made elsewhere, verified first.
-
-    Each is copied into results/, where it is one of the runs that are here.
-    """
-    from orchestrator.history.folders import import_run
-
-    console.as_json = as_json
-    documents: list[dict[str, Any]] = []
-    for path in paths:
-        imported = import_run(WORKSPACE, path)
-        if imported.is_new:
-            console.result(
-                f"run {imported.run}: {imported.files} files as they were written, copied to {imported.path}"
-            )
-        else:
-            console.result(f"run {imported.run}: it is here already")
-        if imported.remark:
-            console.warning(f"run {imported.run}: {imported.remark}")
-        documents.append({**asdict(imported), "path": str(imported.path)})
-    update_index()
-    console.emit({"imported": documents})
