@@ -7,7 +7,7 @@ they are given.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -19,7 +19,7 @@ from orchestrator.cli.here import WORKSPACE
 
 if TYPE_CHECKING:
     from orchestrator.history.filters import Filters
-    from orchestrator.history.index import Index, Known
+    from orchestrator.history.index import Index
     from orchestrator.history.keep import Update
 
 _FEW = 5  # folders that are read without a word
@@ -80,27 +80,6 @@ def complete_providers() -> list[str]:
     return list(PROVIDERS)
 
 
-def complete_measured(condition: Known) -> Callable[[], list[str]]:
-    """The values of a condition of `orch runs`, by the index as it was last written: the prompt does not wait."""
-
-    def known() -> list[str]:
-        from orchestrator.history.keep import history
-
-        with history(WORKSPACE, look=False) as (index, _):
-            return plain_names(index.known(condition))
-
-    return known
-
-
-def complete_cells(incomplete: str) -> list[str]:
-    """Labels and ids of stacks that were measured; behind a stack's id, its cells."""
-    from orchestrator.history.keep import history
-
-    with history(WORKSPACE, look=False) as (index, _):
-        stacks = [stack for stack in index.known("stack") if stack.startswith(incomplete)]
-        return plain_names(stacks or (cell for cell, _, _, _ in index.cells()))
-
-
 def complete_formats() -> list[str]:
     """The formats of `orch export`."""
     from orchestrator.exports.writers import FORMATS
@@ -133,33 +112,18 @@ ShareMachine = Annotated[
         "--share-machine", help="Measure even while another run measures on this machine; both runs record it."
     ),
 ]
-Name = Annotated[
+Find = Annotated[
     str | None,
     typer.Option(
-        "--experiment",
-        help="Runs of the experiment of this name.",
-        autocompletion=complete_measured("experiment"),
+        metavar="WORDS",
+        help="Runs with all these words in id, experiment, question, stacks, placements, hosts, answer, checks, state,"
+        " tags or notes.",
     ),
-]
-Stack = Annotated[
-    str | None,
-    typer.Option(
-        help="Runs in which this stack was measured: its id, or its label.",
-        autocompletion=complete_measured("stack"),
-    ),
-]
-Placement = Annotated[
-    str | None, typer.Option(help="Runs with this placement.", autocompletion=complete_measured("placement"))
-]
-Host = Annotated[
-    str | None, typer.Option(help="Runs on this provider, or on a host whose name, CPU or machine type has this in it.")
 ]
 Since = Annotated[
     str | None, typer.Option(metavar="DATE", help="Runs begun then or later: 2026-11-21, or a time (UTC).")
 ]
 Until = Annotated[str | None, typer.Option(metavar="DATE", help="Runs begun by then; a day counts whole.")]
-Verdict = Annotated[str | None, typer.Option(help="Runs that are `valid`, `warned`, `invalid`, or `not judged`.")]
-Tag = Annotated[str | None, typer.Option(help="Runs with this tag.", autocompletion=complete_measured("tag"))]
 IndexAt = Annotated[
     str | None,
     typer.Option(
@@ -171,45 +135,16 @@ IndexAt = Annotated[
 OfTeam = Annotated[bool, typer.Option("--team", help="The index whose URL ORCH_INDEX holds.")]
 
 
-def filters(*, since: str | None, until: str | None, verdict: str | None, **names: str | None) -> Filters:
-    """The conditions that were given; UsageError for one that cannot be."""
-    from orchestrator.history.filters import Filters, moment_of, require_verdict
+def filters(find: str | None, since: str | None, until: str | None) -> Filters:
+    """The conditions that were given; UsageError for a date that is none."""
+    from orchestrator.history.filters import Filters, moment_of
 
-    return Filters(
-        since=moment_of(since, "--since"),
-        until=moment_of(until, "--until", is_end=True),
-        verdict=require_verdict(verdict, "--verdict"),
-        experiment=names["experiment"],
-        stack=names["stack"],
-        placement=names["placement"],
-        host=names["host"],
-        tag=names["tag"],
-    )
+    return Filters(text=find, since=moment_of(since, "--since"), until=moment_of(until, "--until", is_end=True))
 
 
 def nothing_here(*, is_shared: bool) -> str:
     """That no run is there at all, in a team's index or in this folder."""
     return "no run was published there" if is_shared else "there is no run here; `orch run FILE` makes one"
-
-
-def nearest_to(wanted: Filters, index: Index) -> str | None:
-    """What a condition that holds for no run may stand for, as a sentence; None where each of them holds for some."""
-    from orchestrator.errors import did_you_mean
-
-    given: dict[Known, str | None] = {
-        "experiment": wanted.experiment,
-        "stack": wanted.stack,
-        "placement": wanted.placement,
-        "tag": wanted.tag,
-    }
-    for condition, word in given.items():
-        if word is None:
-            continue
-        known = index.known(condition)
-        is_known = word in known or (condition == "experiment" and word.lower() in map(str.lower, known))
-        if known and not is_known:
-            return f"no {condition} {word!r}. {did_you_mean(word, known)}"
-    return None
 
 
 @contextmanager

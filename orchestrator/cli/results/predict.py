@@ -11,7 +11,7 @@ import typer
 from orchestrator.cli.console import console
 from orchestrator.cli.here import WORKSPACE
 from orchestrator.cli.keeping import judged_with_model
-from orchestrator.cli.shared_options import AsJson, Run, complete_measured
+from orchestrator.cli.shared_options import AsJson, Run
 
 if TYPE_CHECKING:
     from orchestrator.findings.summary import RunSummary
@@ -39,7 +39,6 @@ def predict(
         list[str] | None,
         typer.Option(
             help="This stack alone: its label, id or protocol; again for more; every one unless given.",
-            autocompletion=complete_measured("stack"),
         ),
     ] = None,
     matters: Annotated[

@@ -9,20 +9,13 @@ import typer
 from orchestrator.cli.console import console, plain
 from orchestrator.cli.shared_options import (
     AsJson,
-    Host,
+    Find,
     IndexAt,
-    Name,
     OfTeam,
-    Placement,
     Since,
-    Stack,
-    Tag,
     Until,
-    Verdict,
     an_index,
-    complete_cells,
     filters,
-    nearest_to,
     nothing_here,
 )
 from orchestrator.cli.tables import table
@@ -51,20 +44,14 @@ def trend(
         typer.Argument(
             metavar="CELL-or-STACK...",
             help="Id of a cell, its beginning, or a stack's id or label.",
-            autocompletion=complete_cells,
         ),
     ] = None,
     statistic: Annotated[
         Literal["median", "p99", "throughput"], typer.Option(help="Which of each trial's numbers is followed.")
     ] = "median",
-    experiment: Name = None,
-    stack: Stack = None,
-    placement: Placement = None,
-    host: Host = None,
+    find: Find = None,
     since: Since = None,
     until: Until = None,
-    verdict: Verdict = None,
-    tag: Tag = None,
     limit: Annotated[int | None, typer.Option(min=1, help="Follow only the newest runs of each cell, so many.")] = None,
     rebuild: Annotated[
         bool, typer.Option("--rebuild", help="Make the index anew from the run folders; notes and tags stay.")
@@ -75,16 +62,7 @@ def trend(
 ) -> None:
     """Show a cell over runs, oldest first, and mark where it changed; without a cell, list the cells that runs measured."""
     console.as_json = as_json
-    wanted = filters(
-        experiment=experiment,
-        stack=stack,
-        placement=placement,
-        host=host,
-        since=since,
-        until=until,
-        verdict=verdict,
-        tag=tag,
-    )
+    wanted = filters(find, since, until)
     is_shared = index is not None or team
     with an_index(index, of_team=team, rebuild=rebuild) as (opened, update):
         if rebuild:
@@ -114,9 +92,8 @@ def _seen(index: Index, word: str, wanted: Filters, *, is_shared: bool) -> dict[
     if cells:
         return cells
     if index.seen(word, type(wanted)()):
-        few = nearest_to(wanted, index) or "fewer conditions find more"
-        raise UsageError(f"no run measured {word!r} under these conditions", hint=few)
-    stacks = index.known("stack")
+        raise UsageError(f"no run measured {word!r} under these conditions", hint="fewer conditions find more")
+    stacks = index.stacks()
     hint = did_you_mean(word, stacks) if stacks else _none_judged(index, is_shared=is_shared)
     raise UsageError(f"no run measured {word!r}", hint=hint)
 
@@ -136,9 +113,7 @@ def _list(index: Index, wanted: Filters, *, is_shared: bool) -> None:
     rows = [{"cell": cell, "stack": stack, "label": label, "runs": runs} for cell, stack, label, runs in cells]
     console.emit({"schema_version": SCHEMA_VERSION, "cells": rows})
     if not cells:
-        few = (
-            f"no cell was measured under these conditions: {nearest_to(wanted, index) or 'fewer conditions find more'}"
-        )
+        few = "no cell was measured under these conditions: fewer conditions find more"
         console.result(few if index.cells() else _none_judged(index, is_shared=is_shared))
         return
     shown = [(str(runs), plain(cell), plain(label)) for cell, _, label, runs in cells[:_MOST_CELLS]]
