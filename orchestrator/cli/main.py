@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib
-import re
 import signal
 import sys
 import traceback
@@ -146,8 +145,6 @@ def _meant(word: str, verbs: Mapping[str, Verb]) -> str:
     return f" Did you mean {near[0]}?" if near else ""
 
 
-_CHOICE = re.compile(r"'[^']*' is not one of ('[^']*',? ?)+")
-_QUOTED = re.compile(r"'([^']*)'")
 _CallError = cast("type[Exception]", typer.BadParameter.__mro__[2])  # every error of the framework's own
 
 
@@ -217,24 +214,8 @@ def _refuse_call(error: Any) -> int:
         if context is not None:
             console.progress(context.get_usage())
         hint = None if context is None else f"`{context.command_path} --help`"
-        console.error(UsageError(_with_meant(error, words), hint=hint))
+        console.error(UsageError(words, hint=hint))
     return int(error.exit_code)
-
-
-def _with_meant(error: Any, words: str) -> str:
-    """The words with what an unknown option or value may stand for, whatever its case; the framework minds it."""
-    words = words.replace(": Value error, ", ": ")  # pydantic's, whose sentence stands behind it
-    context, param, unknown = (getattr(error, name, None) for name in ("ctx", "param", "option_name"))
-    if unknown is not None and context is not None:
-        near = nearest(
-            unknown, [name for param in context.command.params for name in (*param.opts, *param.secondary_opts)]
-        )
-        return f"{error.message}. Did you mean {near[0]}?" if near and near[0] != unknown else words
-    if param is not None and (quoted := _CHOICE.search(error.message)):
-        given, *known = _QUOTED.findall(quoted.group())
-        near = nearest(given, known)
-        return f"{words} Did you mean {near[0]}?" if near else words
-    return words
 
 
 def _end_in_order(number: int, frame: FrameType | None) -> NoReturn:  # noqa: ARG001 - the signal module's signature

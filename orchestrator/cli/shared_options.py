@@ -7,7 +7,7 @@ they are given.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -24,12 +24,6 @@ if TYPE_CHECKING:
 
 _FEW = 5  # folders that are read without a word
 _PLAIN = re.compile(r"[A-Za-z0-9_.][A-Za-z0-9_.,/+@=-]*")
-_EXPERIMENT = (".yaml", ".yml")
-
-
-def plain_names(words: Iterable[str]) -> list[str]:
-    """The words that no shell evaluates."""
-    return [word for word in words if _PLAIN.fullmatch(word)]
 
 
 def complete_runs() -> list[str]:
@@ -37,54 +31,7 @@ def complete_runs() -> list[str]:
     from orchestrator.results.names import run_folders
 
     names = [path.name for path in reversed(run_folders(WORKSPACE.results))]
-    return plain_names(["latest", *names] if names else [])
-
-
-def complete_experiments(incomplete: str) -> list[str]:
-    """Experiment files, and folders that may hold some, in the folder that was typed so far."""
-    before, slash, _ = incomplete.rpartition("/")
-    paths = sorted(Path(before + slash).glob("[!.]*"))
-    names = [f"{path.name}/" if path.is_dir() else path.name for path in paths]
-    return plain_names(f"{before}{slash}{name}" for name in names if name.endswith(("/", *_EXPERIMENT)))
-
-
-def complete_examples() -> list[str]:
-    """Names of the shipped experiments."""
-    folder = Path(__file__).resolve().parents[2] / "experiments"
-    return plain_names(sorted(path.stem for path in folder.glob("*.yaml")))
-
-
-def complete_experiments_or_runs(ctx: typer.Context, incomplete: str) -> list[str]:
-    """Experiment files; of a run that is to be resumed, its id."""
-    return complete_runs() if ctx.params.get("resume") else complete_experiments(incomplete)
-
-
-def complete_languages() -> list[str]:
-    """The languages that services are written in."""
-    from orchestrator.catalogue.read import catalogue
-
-    return sorted(catalogue().languages)
-
-
-def complete_protocols() -> list[str]:
-    """The protocols of the catalogue."""
-    from orchestrator.catalogue.read import protocols
-
-    return list(protocols())
-
-
-def complete_providers() -> list[str]:
-    """Who makes hosts."""
-    from orchestrator.experiment.providers import PROVIDERS
-
-    return list(PROVIDERS)
-
-
-def complete_formats() -> list[str]:
-    """The formats of `orch export`."""
-    from orchestrator.exports.writers import FORMATS
-
-    return list(FORMATS)
+    return [name for name in ("latest", *names) if _PLAIN.fullmatch(name)] if names else []
 
 
 RUN_HELP = "Run id, its beginning, a path, or `latest`."
@@ -96,7 +43,7 @@ RunOrReport = Annotated[
 ]
 Experiment = Annotated[
     Path,
-    typer.Argument(help="The experiment, a YAML file.", show_default=False, autocompletion=complete_experiments),
+    typer.Argument(help="The experiment, a YAML file.", show_default=False),
 ]
 Overrides = Annotated[
     list[str] | None,

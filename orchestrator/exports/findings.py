@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from contextlib import suppress
 from dataclasses import dataclass
-from pathlib import Path
 from typing import get_args
 
 from orchestrator.between_runs.across import RunComparison, compare_within
@@ -140,15 +139,14 @@ UNTIL_COLUMNS = (
 
 @dataclass(frozen=True, kw_only=True)
 class JudgedRun:
-    """The folder that samples are read from, the summary that all other figures are of, and its report, if there is one."""
+    """The folder that samples are read from, and the summary that all other figures are of."""
 
     folder: RunFolder
     summary: RunSummary
-    report: Path | None = None
 
     def about(self) -> dict[str, Value]:
         """The row of `RUN_COLUMNS`."""
-        return run_row(self.summary)
+        return table_of(RUN_COLUMNS, [self.summary]).rows[0]
 
     def cells(self) -> tuple[dict[str, Value], ...]:
         """Rows of `cell_columns.COLUMNS`."""
@@ -167,11 +165,6 @@ def file_name(runs: list[JudgedRun]) -> str:
     """What a file of these runs is called, without its suffix: the id of the last one, and how many there are beside it."""
     last = runs[-1].folder.id
     return last if len(runs) == 1 else f"{last}-and-{len(runs) - 1}-more"
-
-
-def run_row(summary: RunSummary) -> dict[str, Value]:
-    """What a table of this run begins with: its question, its answer, and which checks failed."""
-    return table_of(RUN_COLUMNS, [summary]).rows[0]
 
 
 def check_table(summary: RunSummary) -> Table:

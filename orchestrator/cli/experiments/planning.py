@@ -10,7 +10,7 @@ import typer
 
 from orchestrator.cli.console import console
 from orchestrator.cli.here import WORKSPACE
-from orchestrator.cli.shared_options import AsJson, Overrides, complete_experiments
+from orchestrator.cli.shared_options import AsJson, Overrides
 from orchestrator.errors import OrchError, UsageError
 
 if TYPE_CHECKING:
@@ -24,7 +24,6 @@ def plan(
             metavar="FILE",
             help="The experiment, a YAML file; with --check, one or more.",
             show_default=False,
-            autocompletion=complete_experiments,
         ),
     ],
     overrides: Overrides = None,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from orchestrator.cli.console import console
-from orchestrator.cli.shared_options import AsJson, complete_languages
+from orchestrator.cli.shared_options import AsJson
 from orchestrator.errors import BuildFailed, MissingError, UsageError, did_you_mean
 
 if TYPE_CHECKING:
@@ -24,7 +24,6 @@ def build(
             metavar="[LANGUAGE]...",
             help="Folders of services/.",
             show_default=False,
-            autocompletion=complete_languages,
         ),
     ] = None,
     again: Annotated[bool, typer.Option("--again", help="Build what is up to date, too.")] = False,

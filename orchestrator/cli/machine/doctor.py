@@ -9,7 +9,7 @@ import typer
 
 from orchestrator.cli.console import console
 from orchestrator.cli.here import WORKSPACE
-from orchestrator.cli.shared_options import AsJson, complete_providers
+from orchestrator.cli.shared_options import AsJson
 from orchestrator.cli.tables import coloured, table
 from orchestrator.errors import MissingError, UsageError, did_you_mean
 
@@ -24,7 +24,6 @@ def doctor(
             "--for",
             metavar="PROVIDER",
             help="A provider, or `referee`: exit 3 if it cannot be used here.",
-            autocompletion=complete_providers,
         ),
     ] = None,
     as_json: AsJson = False,

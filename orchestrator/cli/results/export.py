@@ -10,11 +10,10 @@ import typer
 from orchestrator.cli.console import console
 from orchestrator.cli.here import WORKSPACE
 from orchestrator.cli.keeping import judged
-from orchestrator.cli.shared_options import AsJson, Runs, complete_formats
+from orchestrator.cli.shared_options import AsJson, Runs
 
 if TYPE_CHECKING:
     from orchestrator.exports.findings import JudgedRun
-    from orchestrator.results.folder import RunFolder
 
 
 def export(
@@ -23,7 +22,6 @@ def export(
         str | None,
         typer.Option(
             help="csv, json, excel, html, parquet or markdown; by default, as the name after --out ends.",
-            autocompletion=complete_formats,
         ),
     ] = None,
     raw: Annotated[
@@ -38,7 +36,7 @@ def export(
     All runs go into one file; docs/reference/data.md lists its columns.
     """
     from orchestrator.errors import UsageError
-    from orchestrator.exports.findings import file_name
+    from orchestrator.exports.findings import JudgedRun, file_name
     from orchestrator.exports.targets import require_free
     from orchestrator.exports.writers import chosen
     from orchestrator.results.folder import RunFolder
@@ -49,7 +47,7 @@ def export(
     is_dataset = raw and of.is_dataset
     if out is not None:
         require_free(out, is_dataset=is_dataset, force=force)
-    found = [_judged(folder) for folder in folders]
+    found = [JudgedRun(folder=folder, summary=judged(folder)) for folder in folders]
     if len({run.summary.run_id for run in found}) < len(found):
         raise UsageError("a run is named twice: each of its rows would be there twice", hint="name each run once")
     name = f"{file_name(found)}{'-raw' if raw else ''}{'' if is_dataset else of.suffix}"
@@ -67,15 +65,6 @@ def export(
             "runs": [run.about() for run in found],
         }
     )
-
-
-def _judged(folder: RunFolder) -> JudgedRun:
-    """The run with its summary, and its report where one was written."""
-    from orchestrator.exports.findings import JudgedRun
-    from orchestrator.report.paths import report_of
-
-    found = report_of(folder, WORKSPACE.reports)
-    return JudgedRun(folder=folder, summary=judged(folder), report=found)
 
 
 def _warn(runs: list[JudgedRun]) -> None:

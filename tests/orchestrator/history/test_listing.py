@@ -73,13 +73,13 @@ def test_a_row_has_what_tells_a_run_from_others():
 
 
 def test_filters_must_all_hold():
-    a_run_called("a", experiment="one")
-    a_run_called("b", experiment="two", started="2026-11-23T10:00:00+00:00")
+    a_run_called("a", experiment="early")
+    a_run_called("b", experiment="late", started="2026-11-23T10:00:00+00:00")
     listing.tag("b", ["v1.2"])
     for day in ("2026-11-21", "20261121", "2026-W47-6"):
         assert ids(until=day) == ["a"], "the day counts whole, however it is written"
-    assert ids(find="v1.2 two") == ["b"]
-    assert shown(find="v1.2 one") == "no run matches\n", "each holds for some, both for none"
+    assert ids(find="v1.2 late") == ["b"]
+    assert shown(find="v1.2 early") == "no run matches\n", "each holds for some, both for none"
     with pytest.raises(UsageError, match="is no date"):
         listing.list_runs(since="yesterday", limit=30)
 
@@ -91,10 +91,10 @@ def cells_of(**knobs):
 
 
 def test_the_cells_that_are_listed_are_those_of_the_runs_that_were_chosen():
-    a_run_called("a", experiment="one")
-    a_run_called("b", experiment="two")
+    a_run_called("a", experiment="early")
+    a_run_called("b", experiment="late")
     assert cells_of().splitlines()[1].startswith("2 ")
-    assert cells_of(find="one").splitlines()[1].startswith("1 ")
+    assert cells_of(find="early").splitlines()[1].startswith("1 ")
     assert "fewer conditions find more" in cells_of(since="2030-01-01")
 
 
