@@ -13,7 +13,7 @@ from typing import Any
 from orchestrator.between_runs.measured_runs import read_summaries
 from orchestrator.cli.tables import table
 from orchestrator.experiment.model.factor import Factor
-from orchestrator.experiment.model.factors import OF_THE_CALL, said, short
+from orchestrator.experiment.model.factors import OF_THE_CALL, said
 from orchestrator.experiment.plan import contrasts, own_json
 from orchestrator.experiment.plan.contrasts import (
     HTTP,
@@ -213,25 +213,17 @@ def _turns(plan: Plan) -> Iterator[tuple[str, str]]:
 
 
 def _sealed(plan: Plan) -> Iterator[tuple[str, str]]:
-    """Yield the cells that are held out of the cost model, a row for those of each payload and distance."""
+    """Yield how many cells are held out of the cost model."""
     if not plan.sealed:
         return
     share = len(plan.sealed) / len(plan.cells)
     of_share = f"{percent(share, 0)} of {count(len(plan.cells), 'cell')}"
     if plan.hold_out - share > _ROUNDED:
         of_share += f"; {percent(plan.hold_out, 0)} were asked for, and more would leave too little to fit"
-    yield "sealed", f"{count(len(plan.sealed), 'cell')} ({of_share}), kept from the fit by seed {plan.seed}:"
-    operations = {operation.id: operation.label for operation in plan.operations}
-    places: dict[str, list[str]] = {}
-    for cell in plan.cells:
-        if cell.id in plan.sealed:
-            place = f"{operations[cell.operation]}, {cell.placement}"
-            places.setdefault(place, []).append(" ".join((_label(plan, cell.stack), *short(cell.factors))))
-    shown = list(places.items())
-    yield from (("", f"  {place}: {', '.join(cells)}") for place, cells in shown[:_CELLS_SHOWN])
-    if len(shown) > _CELLS_SHOWN:
-        more = count(len(shown) - _CELLS_SHOWN, "more place")
-        yield "", f"  ... and {more}; --json has all of them (plan.sealed)"
+    yield (
+        "held out",
+        f"{count(len(plan.sealed), 'cell')} ({of_share}), by seed {plan.seed}; --json names them",
+    )
 
 
 def _is_search(plan: Plan) -> bool:

@@ -63,10 +63,6 @@ def run(
         result = _start(what, overrides, keep=keep, share=share, referee=referee)
     tell(result, is_full=full)
     document = result.to_dict()
-    if referee is not None:
-        from orchestrator.cli.experiments.refereed import print_results
-
-        document["referee"] = print_results(result.folder)
     if opens:
         show(result.report)
     error = result.error()
