@@ -27,7 +27,7 @@ from orchestrator.errors import Interrupted, MissingError, OrchError, UsageError
 
 @dataclass(frozen=True)
 class Verb:
-    """A verb: where it stands in the help, the module and the function behind it, and one line on it.
+    """A verb: its panel of the help, the module and the function behind it, and one line on it.
 
     A group has `verbs` in place of a function; `default` is the one that runs where none is named.
     """
@@ -101,7 +101,7 @@ class Verbs(TyperGroup):
         self.default = default
 
     def parse_args(self, ctx: Any, args: list[str]) -> Any:
-        """The words of a call; the group's default verb stands before options where no verb is named."""
+        """The words of a call; the group's default verb comes before options where no verb is named."""
         if self.default and (not args or (args[0].startswith("-") and args[0] not in ("-h", "--help"))):
             args = [self.default, *args]
         return super().parse_args(ctx, args)

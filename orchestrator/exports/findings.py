@@ -24,7 +24,7 @@ from orchestrator.wording.reasons import why
 RUN_COLUMNS = (
     text("run", "id of the run", lambda run: run.run_id),
     text("experiment", "name of the experiment", lambda run: run.name),
-    text("question", "the question that it asks", lambda run: run.question),
+    text("question", "the question of the experiment", lambda run: run.question),
     text("state", "complete, or interrupted", lambda run: run.state),
     text("started_at", "when the run began, ISO 8601, UTC", lambda run: run.started_at),
     text("ended_at", "when it ended", lambda run: run.ended_at),
@@ -71,7 +71,7 @@ FLOOR_COLUMNS = (
     number("median_ms", "ms", "median of all replies", lambda floor: floor.distribution and floor.distribution.median),
     number("minimum_ms", "ms", "the fastest one", lambda floor: floor.distribution and floor.distribution.minimum),
     number("p99_ms", "ms", "99 of 100 took no longer", lambda floor: floor.distribution and floor.distribution.p99),
-    text("cells", "ids of the cells that a tcp floor stands beside", lambda floor: BETWEEN.join(floor.cells)),
+    text("cells", "ids of the cells beside a tcp floor", lambda floor: BETWEEN.join(floor.cells)),
 )
 # Of a comparison, and one of its rows.
 COMPARISON_COLUMNS = (

@@ -74,9 +74,9 @@ def exported_folder(path: Path) -> Iterator[Path]:
     """
     with writing(path, "export again"):
         path.parent.mkdir(parents=True, exist_ok=True)
-        made = Path(tempfile.mkdtemp(prefix=f".{path.name[:50]}.", dir=path.parent))
-        aside = made / "replaced"
-        new = made / "new"
+        scratch = Path(tempfile.mkdtemp(prefix=f".{path.name[:50]}.", dir=path.parent))
+        aside = scratch / "replaced"
+        new = scratch / "new"
         try:
             new.mkdir()
             yield new
@@ -86,4 +86,4 @@ def exported_folder(path: Path) -> Iterator[Path]:
         finally:
             if aside.is_dir() and not path.exists():  # it could not be put in its place
                 aside.replace(path)
-            shutil.rmtree(made, ignore_errors=True)
+            shutil.rmtree(scratch, ignore_errors=True)

@@ -1,7 +1,7 @@
 """The formats of an export, and what writes each; Excel's is `excel`.
 
 CSV is UTF-8, a comma between values, text in quotes, an empty field where there is no value; text that a spreadsheet might
-run stands behind an apostrophe. JSON is strict (no NaN, no infinity), and says what its columns mean. Parquet is a file of
+run follows an apostrophe. JSON is strict (no NaN, no infinity), and says what its columns mean. Parquet is a file of
 cells, or a dataset of samples in partitions by run and cell, as Hive lays them out. Markdown has each run's summary, HTML
 is a run's report.
 """

@@ -35,10 +35,10 @@ def moment_of(text: str | None, option: str, *, is_end: bool = False) -> str | N
     try:
         day = _day(text.strip())
         if day is not None:
-            found = datetime.combine(day + timedelta(days=is_end), time(), UTC)
+            moment = datetime.combine(day + timedelta(days=is_end), time(), UTC)
         else:
-            found = datetime.fromisoformat(text.strip())
-        return (found if found.tzinfo else found.replace(tzinfo=UTC)).astimezone(UTC).isoformat(timespec="seconds")
+            moment = datetime.fromisoformat(text.strip())
+        return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).astimezone(UTC).isoformat(timespec="seconds")
     except (ValueError, OverflowError) as error:
         raise UsageError(
             f"{option} {text!r} is no date", hint=f"{option} 2026-11-21, or 2026-11-21T09:30 (UTC)"

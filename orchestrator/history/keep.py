@@ -81,9 +81,9 @@ def _of(opened: Index, workspace: Workspace, tell: Tell) -> tuple[Index, Update]
 
 def update(opened: Index, workspace: Workspace, tell: Tell) -> Update:
     """Read what changed since the index was last brought up to date."""
-    known, found = opened.signatures(), folders(workspace)
-    changed = [name for name, signature in found.items() if known.get(name) != signature]
-    gone = known.keys() - found.keys()
+    known, present = opened.signatures(), folders(workspace)
+    changed = [name for name, signature in present.items() if known.get(name) != signature]
+    gone = known.keys() - present.keys()
     written = noted.signature(workspace.notes)
     troubles: list[str] = []
     if not changed and not gone and opened.about("notes") == written:
@@ -92,7 +92,7 @@ def update(opened: Index, workspace: Workspace, tell: Tell) -> Update:
         with opened.writing():
             for done, name in enumerate(changed[first : first + _AT_ONCE], start=first):
                 tell(done, len(changed))
-                opened.put(_read(workspace.results, name), workspace.results / name, found[name])
+                opened.put(_read(workspace.results, name), workspace.results / name, present[name])
     with opened.writing():
         for name in gone:
             opened.forget(name)

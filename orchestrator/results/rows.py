@@ -47,7 +47,7 @@ WITH_MISLEADING = Rows(sample="request", belonging="misleading", is_in_parts=Tru
 
 
 def rows_of(kind: Recorded, parts: int | None) -> Rows:
-    """Those of a cell of that kind, a right sample of which has so many parts."""
+    """Those of a cell of that kind whose right samples have so many parts."""
     return WITH_MISLEADING if kind == "call" and parts else OF_KIND[kind]
 
 

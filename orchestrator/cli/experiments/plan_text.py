@@ -269,7 +269,7 @@ def _until_words(until: dict[str, Any]) -> str:
 def _differences(plan: Plan) -> Iterator[str]:
     """What differs from the reference, stacks that differ in the same parts together."""
     reference = _label(plan, plan.reference or plan.stacks[0].id)
-    for by, verb, end in ((differs_in, "differs", ""), (may_differ_in, "may differ", ", of which nothing is known")):
+    for by, verb, end in ((differs_in, "differs", ""), (may_differ_in, "may differ", ", which is not known")):
         alike: dict[str, list[str]] = {}
         for label, named in against_reference(plan, by):
             if named:
@@ -367,9 +367,9 @@ def _hosts(plan: Plan, zones: Sequence[str]) -> str:
 
 def _stability(plan: Plan) -> str:
     """What is compared by how far latencies spread; empty where that is not asked."""
-    asked = [pair for pair in all_pairs(plan) if not pair.is_control] if plan.stability else []
+    pairs = [pair for pair in all_pairs(plan) if not pair.is_control] if plan.stability else []
     return (
-        f"every two stacks by {listed(list(SPREADS.values()))} ({count(len(asked), 'pair')} of cells)" if asked else ""
+        f"every two stacks by {listed(list(SPREADS.values()))} ({count(len(pairs), 'pair')} of cells)" if pairs else ""
     )
 
 

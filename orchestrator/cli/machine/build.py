@@ -44,16 +44,16 @@ def build(
     console.as_json = as_json
     if lint and (again or twice):
         raise UsageError("--lint builds nothing, so it goes neither with --again nor with --twice")
-    found = catalogue()
+    offers = catalogue()
     results = []
-    for language in _chosen(found.languages, named or (), lint=lint):
+    for language in _chosen(offers.languages, named or (), lint=lint):
         say = _saying(language)
         if lint:
-            result = building.lint(language, found.folder, say=say)
+            result = building.lint(language, offers.folder, say=say)
         else:
-            result = building.build(language, found.folder, again=again, say=say)
+            result = building.build(language, offers.folder, again=again, say=say)
             if twice and result.kind in ("built", "up to date"):
-                other = building.build_elsewhere(language, found.folder, say=say)
+                other = building.build_elsewhere(language, offers.folder, say=say)
                 result = other if other.kind == "failed" else result
         results.append(result)
         _tell(result, is_twice=twice)
@@ -79,9 +79,9 @@ def _tell(result: Result, *, is_twice: bool) -> None:
     """What came of it, a line for each file; of what failed its command and its last lines, on stderr."""
     title = result.language.title
     for name, artifact in (result.built.artifacts if result.built else {}).items():
-        told = " (up to date)" if result.kind == "up to date" else ""
-        told += " (twice the same)" if is_twice else ""
-        console.result(f"{title}: {name}  {artifact.size_bytes:,} bytes  sha256 {artifact.sha256}{told}")
+        remark = " (up to date)" if result.kind == "up to date" else ""
+        remark += " (twice the same)" if is_twice else ""
+        console.result(f"{title}: {name}  {artifact.size_bytes:,} bytes  sha256 {artifact.sha256}{remark}")
     if result.kind == "nothing to do":
         console.result(f"{title}: nothing to do")
     elif result.kind == "passed":

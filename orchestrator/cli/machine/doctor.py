@@ -50,12 +50,12 @@ def doctor(
             rows.append(("", "", f"needed for {needed}: {finding.hint}" if needed else finding.hint))
     _print(rows)
     console.result()
-    asked = [p.name for p in PROVIDERS.values() if p.hosts_are_this_machine or p.name == provider]
-    usable = {name: not lacking(findings, name) for name in asked}
+    names = [p.name for p in PROVIDERS.values() if p.hosts_are_this_machine or p.name == provider]
+    usable = {name: not lacking(findings, name) for name in names}
     for name, is_usable in usable.items():
         console.result(f"provider {name}: {'can be used here' if is_usable else 'cannot be used here'}")
     for name in (name for name in PROVIDERS if name not in usable):
-        console.result(f"provider {name}: `orch doctor --for {name}` asks the cloud")
+        console.result(f"provider {name}: see `orch doctor --for {name}`")
     console.emit({"findings": [asdict(finding) for finding in findings], "providers": usable})
     if provider is not None and not usable[provider]:
         missing = lacking(findings, provider)

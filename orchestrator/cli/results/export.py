@@ -88,6 +88,6 @@ def _warn(runs: list[JudgedRun]) -> None:
             console.warning(f"run {run.summary.run_id}: {invalid}")
     if len(names := dict.fromkeys(run.summary.name for run in runs)) > 1:
         console.warning(
-            f"the runs are of {len(names)} experiments ({', '.join(names)}): each row says of which;"
+            f"the runs are of {len(names)} experiments ({', '.join(names)}): each row names its own;"
             " `orch compare A B` says which cells of two runs can be compared"
         )

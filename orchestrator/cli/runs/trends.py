@@ -123,49 +123,55 @@ def _list(index: Index, wanted: Filters, *, is_shared: bool) -> None:
         console.result(f"and {len(cells) - _MOST_CELLS:,} more; --json has all")
 
 
-def _print(of: Trend) -> None:
+def _print(series: Trend) -> None:
     from orchestrator import quantities
     from orchestrator.history.trend import letter
 
-    by = {"median": "median", "p99": "p99", "throughput": "requests/s"}[of.statistic]
-    beside = "p99" if of.statistic == "median" else "median"
-    medians = [value for point in of.points for value in (point.median, point.p99) if value is not None]
+    by = {"median": "median", "p99": "p99", "throughput": "requests/s"}[series.statistic]
+    beside = "p99" if series.statistic == "median" else "median"
+    medians = [value for point in series.points for value in (point.median, point.p99) if value is not None]
     unit = quantities.unit_for(medians)
-    heads = [f"{by}, {unit.name}" if of.statistic != "throughput" else by, "95 % interval", f"{beside}, {unit.name}"]
-    several = len(of.environments) > 1
-    console.result(console.style(f"{plain(of.label)} · {quantities.count(len(of.points), 'run')}", "bold"))
-    rows = [_row(point, of, unit, beside, several=several) for point in of.points]
+    heads = [
+        f"{by}, {unit.name}" if series.statistic != "throughput" else by,
+        "95 % interval",
+        f"{beside}, {unit.name}",
+    ]
+    several = len(series.environments) > 1
+    console.result(console.style(f"{plain(series.label)} · {quantities.count(len(series.points), 'run')}", "bold"))
+    rows = [_row(point, series, unit, beside, several=several) for point in series.points]
     lines = list(
         table(("", "date", "run", *heads, *(("on",) if several else ()), "change", "against earlier runs"), rows)
     )
     console.result(lines[0])
-    for line, point in zip(lines[1:], of.points, strict=True):
+    for line, point in zip(lines[1:], series.points, strict=True):
         console.result(console.style(line, _STYLES[point.verdict]) if point.is_change else line)
         if point.notes:
             more = f"; and {len(point.notes) - _MOST_NOTES} more (--json)" if len(point.notes) > _MOST_NOTES else ""
             console.result(f"      differs from the run before: {'; '.join(point.notes[:_MOST_NOTES])}{more}")
-    for number, differs in enumerate(of.environments):
+    for number, differs in enumerate(series.environments):
         if several:
-            told = "; ".join(differs) if differs else "the conditions of the first run"
-            console.result(f"  {letter(number)}: {told}")
+            difference = "; ".join(differs) if differs else "the conditions of the first run"
+            console.result(f"  {letter(number)}: {difference}")
     if several:
         console.result("  Runs on different letters are not compared.")
-    if any(quantities.is_vague(getattr(point, f"{of.statistic}_interval")) for point in of.points):
+    if any(quantities.is_vague(getattr(point, f"{series.statistic}_interval")) for point in series.points):
         console.result(f"  *: {quantities.VAGUE}.")
-    marked = sum(point.is_change for point in of.points)
-    found = f"{quantities.count(marked, 'change')} marked with {_MARK}" if marked else "No change found"
-    console.result(f"  {found}." if len(of.points) > 1 else "  One run alone: there is nothing to hold it against yet.")
+    marked = sum(point.is_change for point in series.points)
+    summary = f"{quantities.count(marked, 'change')} marked with {_MARK}" if marked else "No change found"
+    console.result(
+        f"  {summary}." if len(series.points) > 1 else "  One run alone: there is nothing to hold it against yet."
+    )
     console.result()
 
 
-def _row(point: Point, of: Trend, unit: Unit, beside: str, *, several: bool) -> tuple[str, ...]:
+def _row(point: Point, series: Trend, unit: Unit, beside: str, *, several: bool) -> tuple[str, ...]:
     from orchestrator import quantities
     from orchestrator.history.trend import against_earlier, letter
 
-    value: float | None = getattr(point, of.statistic)
-    interval = getattr(point, f"{of.statistic}_interval")
+    value: float | None = getattr(point, series.statistic)
+    interval = getattr(point, f"{series.statistic}_interval")
     other: float | None = getattr(point, beside)
-    text = quantities.rate if of.statistic == "throughput" else unit.text
+    text = quantities.rate if series.statistic == "throughput" else unit.text
     return (
         _MARK if point.is_change else "",
         point.started[:16].replace("T", " ") or "-",
