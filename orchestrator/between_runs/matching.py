@@ -97,7 +97,7 @@ def differing(mine: Factors, theirs: Factors) -> list[str]:
 def different_values(new: RunSummary, old: RunSummary) -> list[str]:
     """Why two runs have no cell in common, each factor once: `protocol: grpc against cbor, rest`.
 
-    Named are the factors without a value that both runs share. Where there is none (each factor's values are shared, in other
+    Named are the factors without a value that both runs share. Where there is none (values are shared, in other
     combinations), those in which each cell of `new` differs from the cell of `old` that is most like it.
     """
     plans = _Plan(new.plan), _Plan(old.plan)

@@ -56,7 +56,7 @@ class JournalState:
 
     @property
     def trials(self) -> tuple[TrialRecord, ...]:
-        """The trials that count: those of each block's last attempt, in the order in which they ended, which a check needs."""
+        """The trials that count: those of each block's last attempt, in the order in which they ended."""
         return tuple(t for t in self._trials if t.attempt == self.attempts.get(t.block, 0))
 
     @property
