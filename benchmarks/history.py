@@ -40,7 +40,7 @@ def main() -> None:
         workspace = Workspace(Path(scratch))
         fill(workspace)
         listings = [spent(lambda: call("runs", folder=workspace.root)) for _ in range(CALLS)]
-        filtered = [spent(lambda: call("runs", "--stack", "s3", folder=workspace.root)) for _ in range(CALLS)]
+        filtered = [spent(lambda: call("runs", "--find", "s3", folder=workspace.root)) for _ in range(CALLS)]
         looks = [spent(lambda: keep.folders(workspace)) for _ in range(CALLS)]
         opened = index.open_file(workspace.history)
         queries = [spent(lambda: opened.runs(Filters(limit=30))) for _ in range(CALLS)]
@@ -49,7 +49,7 @@ def main() -> None:
     helps = [spent(lambda: call("--help", folder=ROOT)) for _ in range(CALLS)]
     parts = {
         "orch runs": listings,
-        "orch runs --stack s3": filtered,
+        "orch runs --find s3": filtered,
         "the look at the folders": looks,
         "the query of 30 runs": queries,
         "the query of a cell in all runs": trends,

@@ -23,7 +23,6 @@ from orchestrator.experiment.model.json_schema import json_schema
 from orchestrator.experiment.read import units
 from orchestrator.exports import cell_columns, findings, samples
 from orchestrator.exports.typed_table import Column
-from orchestrator.history.dataset import RUNS
 
 ROOT = Path(__file__).resolve().parents[1]
 REFERENCE = ROOT / "docs" / "reference"
@@ -293,7 +292,6 @@ TABLES: Mapping[str, Sequence[Column]] = {
     "Held-out cells of a cost model": findings.SEALED_COLUMNS,
     "Intervals that a run waited for": findings.UNTIL_COLUMNS,
     "Runs": findings.RUN_COLUMNS,
-    "Runs of a team's dataset": RUNS,
 }
 
 

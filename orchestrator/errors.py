@@ -6,7 +6,7 @@ exit code; nothing else in the program ends the process.
 
 | code | meaning |
 | --- | --- |
-| 0 | done, and nothing found against it |
+| 0 | done, and nothing is wrong |
 | 1 | `Regression`: a comparison found what it was asked to look for |
 | 2 | `UsageError`: the file or the call is wrong; nothing was started |
 | 3 | `MissingError`: this machine lacks something |

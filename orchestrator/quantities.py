@@ -61,7 +61,7 @@ def percent(share: float, digits: int = 1) -> str:
 
 
 MOST_CHANGE = 9.0
-"""As a share: a change beyond it is said as how many times the one is the other, as nobody reads `+17,268 %`."""
+"""As a share: a change beyond it is written as a multiple, as nobody reads `+17,268 %`."""
 
 
 def change(share: float, digits: int = 0) -> str:
@@ -154,7 +154,7 @@ VAGUE = "95 % interval wider than a factor of ten"
 
 
 def is_vague(interval: Sequence[float] | None) -> bool:
-    """Whether an interval of a latency is wider than a factor of ten: then `VAGUE` stands in its place."""
+    """Whether an interval of a latency is wider than a factor of ten: then `VAGUE` takes its place."""
     return interval is not None and interval[1] > _MOST_SPREAD * interval[0]
 
 
@@ -307,7 +307,7 @@ def _apart(interval: Sequence[float], margin: float) -> tuple[str, str]:
 
 
 def _beside(bound: float, limits: Sequence[float], least: int) -> str:
-    """Rounded so that it stands on the same side of each limit as the bound does, with `least` more digits at least."""
+    """Rounded so that it lies on the same side of each limit as the bound does, with `least` more digits at least."""
     for more in range(least, _MOST_DECIMALS):
         text = _finer(bound, more)
         shown = float(text.replace(",", ""))

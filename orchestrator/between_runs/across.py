@@ -330,14 +330,14 @@ def share_above_ping(run: RunSummary, cell: CellSummary, statistic: Statistic) -
     return 1.0 if latency is None or floor is None else max(0.0, 1 - floor / exp(latency.mean))
 
 
-def _overhead(one: _Compared, interval: Interval | None, margin: float, doubts: Sequence[str]) -> Overhead | None:
+def _overhead(compared: _Compared, interval: Interval | None, margin: float, doubts: Sequence[str]) -> Overhead | None:
     """What forbids a verdict on the whole forbids one here."""
-    if one.overhead is None or interval is None:
+    if compared.overhead is None or interval is None:
         return None
     standing = equivalence.standing(interval, margin)
-    forbidden = lost(one.new, one.old, standing) or (doubts and CHANGES[standing] in DECIDED)
+    forbidden = lost(compared.new, compared.old, standing) or (doubts and CHANGES[standing] in DECIDED)
     verdict = "cannot tell" if forbidden else CHANGES[standing]
-    return Overhead(ratio=exp(one.overhead.mean), interval=interval, verdict=verdict)
+    return Overhead(ratio=exp(compared.overhead.mean), interval=interval, verdict=verdict)
 
 
 def _failed_checks(run: RunSummary, cell: CellSummary) -> Iterator[str]:
@@ -356,16 +356,16 @@ def _checks(run: RunSummary, cell: CellSummary, verdict: CheckVerdict) -> list[s
     return list(dict.fromkeys(names))
 
 
-def _far_floors(one: _Compared) -> Iterator[str]:
-    for floor in one.floors:
+def _far_floors(compared: _Compared) -> Iterator[str]:
+    for floor in compared.floors:
         if floor.is_beyond_comparing:
             yield f"conditions differ: {_moved(floor)}"
 
 
-def _floor_notes(one: _Compared) -> Iterator[str]:
-    if not one.floors:
-        yield f"{one.no_floors}: whether conditions changed is unknown"
-    for floor in one.floors:
+def _floor_notes(compared: _Compared) -> Iterator[str]:
+    if not compared.floors:
+        yield f"{compared.no_floors}: whether conditions changed is unknown"
+    for floor in compared.floors:
         if floor.has_moved and not floor.is_beyond_comparing:
             yield _moved(floor)
 
@@ -377,10 +377,10 @@ def _moved(floor: FloorMove) -> str:
     )
 
 
-def _errors(one: _Compared) -> Iterator[str]:
-    mine, theirs = (sum(cell.errors.values()) for cell in (one.new, one.old))
+def _errors(compared: _Compared) -> Iterator[str]:
+    mine, theirs = (sum(cell.errors.values()) for cell in (compared.new, compared.old))
     if mine or theirs:
-        yield f"errors: {mine:,} of {one.new.requests:,} requests against {theirs:,} of {one.old.requests:,}"
+        yield f"errors: {mine:,} of {compared.new.requests:,} requests against {theirs:,} of {compared.old.requests:,}"
 
 
 def _in_all(rows: Sequence[Row]) -> tuple[str, ...]:

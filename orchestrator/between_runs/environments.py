@@ -66,7 +66,7 @@ def changes(new: Made, old: Made) -> list[str]:
 def noises(new: tuple[RunSummary, str], old: tuple[RunSummary, str]) -> list[str]:
     """Where one cell (a run and its cell's id) was disturbed beyond use, or much more than the other, in its worst trial.
 
-    The floor stands beside a trial, not under it: what ran only during trials shows here and not there.
+    The floor is measured beside a trial, not during it: what ran only during trials shows here and not there.
     """
     mine, theirs = noise_of(*new), noise_of(*old)
     overloaded = [
@@ -93,17 +93,17 @@ def noise_of(run: RunSummary, cell: str) -> dict[str, float]:
     return {key: float(e[key]) for e in found for key in DISTURBANCES if e.get(key) is not None}
 
 
-def are_alike(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
+def are_alike(first: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
     """Whether two runs (summaries as plain data) differ in no condition, library version or setting that we know of.
 
     Runs with a responder that orch did not start are never alike: what it was is not known.
     """
-    if any("answered_by" in settings for settings in (one.get("settings") or {}).values()):
+    if any("answered_by" in settings for settings in (first.get("settings") or {}).values()):
         return False
-    told = [run.get("conditions", ()) for run in (one, other)]
-    names = (*MUST_AGREE, *CONFOUND, *NAMED, CODE, *_programs(*told))
-    mine, theirs = ({k: v for k, v in conditions if k in names} for conditions in told)
-    return mine == theirs and one.get("settings") == other.get("settings")
+    both = [run.get("conditions", ()) for run in (first, other)]
+    names = (*MUST_AGREE, *CONFOUND, *NAMED, CODE, *_programs(*both))
+    mine, theirs = ({k: v for k, v in conditions if k in names} for conditions in both)
+    return mine == theirs and first.get("settings") == other.get("settings")
 
 
 def _conditions(new: Made, old: Made, names: Sequence[str]) -> list[str]:
@@ -121,19 +121,19 @@ def _unknown(new: Made, old: Made) -> list[str]:
     given = (
         run.settings[stack] for run in (new, old) for stack in run.settings if "answered_by" in run.settings[stack]
     )
-    told = dict.fromkeys(str(settings["answered_by"]) for settings in given)
-    return [f"what answered was not started by orch, and may have changed ({'; '.join(told)})"] if told else []
+    services = dict.fromkeys(str(settings["answered_by"]) for settings in given)
+    return [f"what answered was not started by orch, and may have changed ({'; '.join(services)})"] if services else []
 
 
 def _versions(new: Made, old: Made) -> list[str]:
-    found = []
+    changes = []
     for stack, mine in new.settings.items():
         theirs: Mapping[str, Any] = old.settings.get(stack, {})
         for end in ("responder_versions", "client_versions"):
             now, then = mine.get(end) or {}, theirs.get(end) or {}
-            found += [
+            changes += [
                 f"{stack}: {package} {then.get(package, 'absent')} -> {now.get(package, 'absent')}"
                 for package in sorted(now.keys() | then.keys())
                 if now and then and now.get(package) != then.get(package)
             ]
-    return sorted(set(found))
+    return sorted(set(changes))

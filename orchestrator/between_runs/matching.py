@@ -97,7 +97,7 @@ def differing(mine: Factors, theirs: Factors) -> list[str]:
 def different_values(new: RunSummary, old: RunSummary) -> list[str]:
     """Why two runs have no cell in common, each factor once: `protocol: grpc against cbor, rest`.
 
-    Named are the factors of which the runs share no value. Where there is none (each factor's values are shared, in other
+    Named are the factors without a value that both runs share. Where there is none (values are shared, in other
     combinations), those in which each cell of `new` differs from the cell of `old` that is most like it.
     """
     plans = _Plan(new.plan), _Plan(old.plan)
@@ -146,7 +146,7 @@ def _factors(cell: CellSummary, plan: _Plan) -> Factors:
         "per_second",
         "schema_change",
         "arrivals",  # with the rate
-    ):  # what is sent stands in the operation's payload, to the byte
+    ):  # what is sent is in the operation's payload, to the byte
         texts.pop(name, None)
     for name in ("think", "thinking"):  # runs of earlier versions had none, and do not say so
         if not cell.factors.get("think") or BY_NAME[name].is_usual(cell.factors.get(name)):

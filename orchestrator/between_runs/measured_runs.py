@@ -68,19 +68,19 @@ def equal_runs(to: RunSummary, summaries: Sequence[Mapping[str, Any]], *, withou
         and fingerprint(run["plan"]) == wanted
         and are_alike(run, pattern)
     ]
-    found = []
+    equal = []
     for run in alike:
         with suppress(ValueError):
-            found.append(EqualRun(run_id=run["run_id"], means=_means(summary_of(run))))
-    return found
+            equal.append(EqualRun(run_id=run["run_id"], means=_means(summary_of(run))))
+    return equal
 
 
 def beside(new: RunSummary, old: RunSummary, *folders: RunFolder) -> list[EqualRun]:
     """Return other runs equal to `old`, from the folders that the two runs lie in."""
     compared = {folder.path.resolve() for folder in folders}
     roots = dict.fromkeys(path.parent for path in compared)
-    found = [folder for root in roots for folder in runs(root)[-_RUNS_READ:]]
-    summaries = read_summaries(folder for folder in found if folder.path.resolve() not in compared)
+    folders_beside = [folder for root in roots for folder in runs(root)[-_RUNS_READ:]]
+    summaries = read_summaries(folder for folder in folders_beside if folder.path.resolve() not in compared)
     return equal_runs(old, summaries, without=[new.run_id])
 
 
@@ -92,10 +92,10 @@ def fingerprint(plan: Mapping[str, Any]) -> str:
 
 
 def _means(run: RunSummary) -> dict[tuple[str, str], float]:
-    found: dict[tuple[str, str], float] = {}
+    means: dict[tuple[str, str], float] = {}
     for cell in run.cells:
         for statistic in (*STATISTICS, *COST_NAMES):
             mean = run_mean(list(by_block(cell.trials, statistic).values()))
             if mean and not censored_blocks(cell.trials, statistic) and not missing_blocks(cell.trials, statistic):
-                found[cell.id, statistic] = mean.mean
-    return found
+                means[cell.id, statistic] = mean.mean
+    return means

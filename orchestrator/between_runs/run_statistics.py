@@ -136,8 +136,8 @@ def run_mean(values: Sequence[float]) -> RunMean | None:
     """One value per block, all above zero; None with fewer than three."""
     if len(values) < FEWEST_BLOCKS:
         return None
-    found = intervals.of_trials(values)
-    return RunMean(n=found.n, mean=found.mean, se=found.se or 0.0)
+    statistics = intervals.of_trials(values)
+    return RunMean(n=statistics.n, mean=statistics.mean, se=statistics.se or 0.0)
 
 
 def spread_between(statistic: str, history: Sequence[float], above: float = 1.0) -> Spread:
@@ -240,7 +240,7 @@ def _shift(moves: Sequence[FloorMove]) -> Interval:
 
 
 def floor_of(run: RunSummary, kind: str, cell: CellSummary) -> FloorSummary | None:
-    """The floor of that kind that stands beside the cell; None without one."""
+    """The floor of that kind beside the cell; None without one."""
     for floor in run.floors:
         beside = floor.placement_id == cell.placement_id and (kind == "ping" or cell.id in floor.cells)
         if floor.kind == kind and beside:

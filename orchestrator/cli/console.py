@@ -92,7 +92,7 @@ class Console:
         print("\t".join(map(plain, parts)), file=self.out)
 
     def document(self, text: str) -> None:
-        """A JSON document that orch made, as it stands, whether or not --json was asked for."""
+        """A JSON document of orch, unchanged, whether or not --json was asked for."""
         is_ascii = not (self.out.encoding or "utf-8").lower().startswith("utf")
         self.out.write(_json_escaped(text if text.endswith("\n") else f"{text}\n", is_ascii=is_ascii))
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib
-import re
 import signal
 import sys
 import traceback
@@ -28,7 +27,7 @@ from orchestrator.errors import Interrupted, MissingError, OrchError, UsageError
 
 @dataclass(frozen=True)
 class Verb:
-    """A verb: where it stands in the help, the module and the function behind it, and one line on it.
+    """A verb: its panel of the help, the module and the function behind it, and one line on it.
 
     A group has `verbs` in place of a function; `default` is the one that runs where none is named.
     """
@@ -51,9 +50,8 @@ RUNS = {
     "note": Verb(_KEEP, "runs.listing:note", "Write a note on a run, or show its notes."),
     "tag": Verb(_KEEP, "runs.listing:tag", "Tag a run, or remove its tags."),
     "delete": Verb(_KEEP, "runs.listing:delete", "Delete runs, their reports and their notes."),
-    "import": Verb(_KEEP, "runs.listing:import_", "Import runs that were made elsewhere."),
-    "publish": Verb(_KEEP, "runs.teams:publish", "Publish runs to a team's index and dataset."),
-    "unpublish": Verb(_KEEP, "runs.teams:unpublish", "Take runs out of a team's index and dataset."),
+    "publish": Verb(_KEEP, "runs.teams:publish", "Publish runs in a team's index."),
+    "unpublish": Verb(_KEEP, "runs.teams:unpublish", "Take runs out of a team's index."),
 }
 _STATUS = Verb("Hosts", "machine.hosts:status", "Show hosts that are up and runs in progress.")
 _TEARDOWN = Verb("Hosts", "machine.hosts:teardown", "Take down every host and process that is up.")
@@ -103,7 +101,7 @@ class Verbs(TyperGroup):
         self.default = default
 
     def parse_args(self, ctx: Any, args: list[str]) -> Any:
-        """The words of a call; the group's default verb stands before options where no verb is named."""
+        """The words of a call; the group's default verb comes before options where no verb is named."""
         if self.default and (not args or (args[0].startswith("-") and args[0] not in ("-h", "--help"))):
             args = [self.default, *args]
         return super().parse_args(ctx, args)
@@ -147,8 +145,6 @@ def _meant(word: str, verbs: Mapping[str, Verb]) -> str:
     return f" Did you mean {near[0]}?" if near else ""
 
 
-_CHOICE = re.compile(r"'[^']*' is not one of ('[^']*',? ?)+")
-_QUOTED = re.compile(r"'([^']*)'")
 _CallError = cast("type[Exception]", typer.BadParameter.__mro__[2])  # every error of the framework's own
 
 
@@ -218,24 +214,8 @@ def _refuse_call(error: Any) -> int:
         if context is not None:
             console.progress(context.get_usage())
         hint = None if context is None else f"`{context.command_path} --help`"
-        console.error(UsageError(_with_meant(error, words), hint=hint))
+        console.error(UsageError(words, hint=hint))
     return int(error.exit_code)
-
-
-def _with_meant(error: Any, words: str) -> str:
-    """The words with what an unknown option or value may stand for, whatever its case; the framework minds it."""
-    words = words.replace(": Value error, ", ": ")  # pydantic's, whose sentence stands behind it
-    context, param, unknown = (getattr(error, name, None) for name in ("ctx", "param", "option_name"))
-    if unknown is not None and context is not None:
-        near = nearest(
-            unknown, [name for param in context.command.params for name in (*param.opts, *param.secondary_opts)]
-        )
-        return f"{error.message}. Did you mean {near[0]}?" if near and near[0] != unknown else words
-    if param is not None and (quoted := _CHOICE.search(error.message)):
-        given, *known = _QUOTED.findall(quoted.group())
-        near = nearest(given, known)
-        return f"{words} Did you mean {near[0]}?" if near else words
-    return words
 
 
 def _end_in_order(number: int, frame: FrameType | None) -> NoReturn:  # noqa: ARG001 - the signal module's signature

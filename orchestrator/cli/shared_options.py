@@ -7,7 +7,7 @@ they are given.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -19,17 +19,11 @@ from orchestrator.cli.here import WORKSPACE
 
 if TYPE_CHECKING:
     from orchestrator.history.filters import Filters
-    from orchestrator.history.index import Index, Known
+    from orchestrator.history.index import Index
     from orchestrator.history.keep import Update
 
 _FEW = 5  # folders that are read without a word
 _PLAIN = re.compile(r"[A-Za-z0-9_.][A-Za-z0-9_.,/+@=-]*")
-_EXPERIMENT = (".yaml", ".yml")
-
-
-def plain_names(words: Iterable[str]) -> list[str]:
-    """The words that no shell evaluates."""
-    return [word for word in words if _PLAIN.fullmatch(word)]
 
 
 def complete_runs() -> list[str]:
@@ -37,75 +31,7 @@ def complete_runs() -> list[str]:
     from orchestrator.results.names import run_folders
 
     names = [path.name for path in reversed(run_folders(WORKSPACE.results))]
-    return plain_names(["latest", *names] if names else [])
-
-
-def complete_experiments(incomplete: str) -> list[str]:
-    """Experiment files, and folders that may hold some, in the folder that was typed so far."""
-    before, slash, _ = incomplete.rpartition("/")
-    paths = sorted(Path(before + slash).glob("[!.]*"))
-    names = [f"{path.name}/" if path.is_dir() else path.name for path in paths]
-    return plain_names(f"{before}{slash}{name}" for name in names if name.endswith(("/", *_EXPERIMENT)))
-
-
-def complete_examples() -> list[str]:
-    """Names of the shipped experiments."""
-    folder = Path(__file__).resolve().parents[2] / "experiments"
-    return plain_names(sorted(path.stem for path in folder.glob("*.yaml")))
-
-
-def complete_experiments_or_runs(ctx: typer.Context, incomplete: str) -> list[str]:
-    """Experiment files; of a run that is to be resumed, its id."""
-    return complete_runs() if ctx.params.get("resume") else complete_experiments(incomplete)
-
-
-def complete_languages() -> list[str]:
-    """The languages that services are written in."""
-    from orchestrator.catalogue.read import catalogue
-
-    return sorted(catalogue().languages)
-
-
-def complete_protocols() -> list[str]:
-    """The protocols of the catalogue."""
-    from orchestrator.catalogue.read import protocols
-
-    return list(protocols())
-
-
-def complete_providers() -> list[str]:
-    """Who makes hosts."""
-    from orchestrator.experiment.providers import PROVIDERS
-
-    return list(PROVIDERS)
-
-
-def complete_measured(condition: Known) -> Callable[[], list[str]]:
-    """The values of a condition of `orch runs`, by the index as it was last written: the prompt does not wait."""
-
-    def known() -> list[str]:
-        from orchestrator.history.keep import history
-
-        with history(WORKSPACE, look=False) as (index, _):
-            return plain_names(index.known(condition))
-
-    return known
-
-
-def complete_cells(incomplete: str) -> list[str]:
-    """Labels and ids of stacks that were measured; behind a stack's id, its cells."""
-    from orchestrator.history.keep import history
-
-    with history(WORKSPACE, look=False) as (index, _):
-        stacks = [stack for stack in index.known("stack") if stack.startswith(incomplete)]
-        return plain_names(stacks or (cell for cell, _, _, _ in index.cells()))
-
-
-def complete_formats() -> list[str]:
-    """The formats of `orch export`."""
-    from orchestrator.exports.writers import FORMATS
-
-    return list(FORMATS)
+    return [name for name in ("latest", *names) if _PLAIN.fullmatch(name)] if names else []
 
 
 RUN_HELP = "Run id, its beginning, a path, or `latest`."
@@ -117,7 +43,7 @@ RunOrReport = Annotated[
 ]
 Experiment = Annotated[
     Path,
-    typer.Argument(help="The experiment, a YAML file.", show_default=False, autocompletion=complete_experiments),
+    typer.Argument(help="The experiment, a YAML file.", show_default=False),
 ]
 StalePrices = Annotated[
     bool, typer.Option("--stale-prices", help="Estimate a cloud's hosts also with prices older than a year.")
@@ -136,33 +62,18 @@ ShareMachine = Annotated[
         "--share-machine", help="Measure even while another run measures on this machine; both runs record it."
     ),
 ]
-Name = Annotated[
+Find = Annotated[
     str | None,
     typer.Option(
-        "--experiment",
-        help="Runs of the experiment of this name.",
-        autocompletion=complete_measured("experiment"),
+        metavar="WORDS",
+        help="Runs with all these words in id, experiment, question, stacks, placements, hosts, answer, checks, state,"
+        " tags or notes.",
     ),
-]
-Stack = Annotated[
-    str | None,
-    typer.Option(
-        help="Runs in which this stack was measured: its id, or its label.",
-        autocompletion=complete_measured("stack"),
-    ),
-]
-Placement = Annotated[
-    str | None, typer.Option(help="Runs with this placement.", autocompletion=complete_measured("placement"))
-]
-Host = Annotated[
-    str | None, typer.Option(help="Runs on this provider, or on a host whose name, CPU or machine type has this in it.")
 ]
 Since = Annotated[
     str | None, typer.Option(metavar="DATE", help="Runs begun then or later: 2026-11-21, or a time (UTC).")
 ]
 Until = Annotated[str | None, typer.Option(metavar="DATE", help="Runs begun by then; a day counts whole.")]
-Verdict = Annotated[str | None, typer.Option(help="Runs that are `valid`, `warned`, `invalid`, or `not judged`.")]
-Tag = Annotated[str | None, typer.Option(help="Runs with this tag.", autocompletion=complete_measured("tag"))]
 IndexAt = Annotated[
     str | None,
     typer.Option(
@@ -174,45 +85,16 @@ IndexAt = Annotated[
 OfTeam = Annotated[bool, typer.Option("--team", help="The index whose URL ORCH_INDEX holds.")]
 
 
-def filters(*, since: str | None, until: str | None, verdict: str | None, **names: str | None) -> Filters:
-    """The conditions that were given; UsageError for one that cannot be."""
-    from orchestrator.history.filters import Filters, moment_of, require_verdict
+def filters(find: str | None, since: str | None, until: str | None) -> Filters:
+    """The conditions that were given; UsageError for a date that is none."""
+    from orchestrator.history.filters import Filters, moment_of
 
-    return Filters(
-        since=moment_of(since, "--since"),
-        until=moment_of(until, "--until", is_end=True),
-        verdict=require_verdict(verdict, "--verdict"),
-        experiment=names["experiment"],
-        stack=names["stack"],
-        placement=names["placement"],
-        host=names["host"],
-        tag=names["tag"],
-    )
+    return Filters(text=find, since=moment_of(since, "--since"), until=moment_of(until, "--until", is_end=True))
 
 
 def nothing_here(*, is_shared: bool) -> str:
     """That no run is there at all, in a team's index or in this folder."""
     return "no run was published there" if is_shared else "there is no run here; `orch run FILE` makes one"
-
-
-def nearest_to(wanted: Filters, index: Index) -> str | None:
-    """What a condition that holds for no run may stand for, as a sentence; None where each of them holds for some."""
-    from orchestrator.errors import did_you_mean
-
-    given: dict[Known, str | None] = {
-        "experiment": wanted.experiment,
-        "stack": wanted.stack,
-        "placement": wanted.placement,
-        "tag": wanted.tag,
-    }
-    for condition, word in given.items():
-        if word is None:
-            continue
-        known = index.known(condition)
-        is_known = word in known or (condition == "experiment" and word.lower() in map(str.lower, known))
-        if known and not is_known:
-            return f"no {condition} {word!r}. {did_you_mean(word, known)}"
-    return None
 
 
 @contextmanager

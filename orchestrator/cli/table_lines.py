@@ -13,7 +13,7 @@ _INDENT = "  "
 
 
 def tables_lines(tables: Iterable[Table], width: int) -> Iterator[str]:
-    """Yield the lines of tables below one another, each with its notes; a note that stands above already is left out."""
+    """Yield the lines of tables below one another, each with its notes; a note of an earlier table is left out."""
     seen: set[str] = set()
     for table in tables:
         yield ""

@@ -27,7 +27,7 @@ from orchestrator.findings.validity import failed_in
 Read = Callable[[CellSummary], Value]
 
 BETWEEN = "; "
-"""What stands between several names in one value."""
+"""The separator of several names in one value."""
 
 RUN = Column(name="run", type="text", meaning="id of the run")
 CELL = Column(name="cell", type="text", meaning="id of the cell, as in the run's plan")
@@ -63,7 +63,7 @@ def _either(place: int, read: Callable[[CellSummary], Sequence[float] | None]) -
 def _bounds(
     name: str, unit: str, of: str, read: Callable[[CellSummary], Sequence[float] | None]
 ) -> Iterator[ReadColumn]:
-    """Both bounds of a 95 % interval: `name` has `{}` where `low` or `high` stands."""
+    """Both bounds of a 95 % interval: `{}` in `name` becomes `low` or `high`."""
     for place, bound in enumerate(("low", "high")):
         yield number(name.format(bound), unit, f"{bound} bound of the 95 % interval of {of}", _either(place, read))
 
@@ -92,7 +92,7 @@ def _of(name: str) -> Read:
 
 
 def _names(name: str) -> Read:
-    """The percentiles of which something holds, in one text."""
+    """The percentiles that have a property, in one text."""
     return lambda cell: "" if cell.distribution is None else BETWEEN.join(getattr(cell.distribution, name))
 
 

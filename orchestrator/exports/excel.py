@@ -198,11 +198,11 @@ class _Book:
     def _new(self, name: str, *, frozen: bool = False) -> _Sheet:
         tab = tab_name(name, self._names)
         self._names.append(tab)
-        made = self._book.add_worksheet(tab)
-        made.set_column(0, len(cell_columns.COLUMNS), _WIDTH)
+        sheet = self._book.add_worksheet(tab)
+        sheet.set_column(0, len(cell_columns.COLUMNS), _WIDTH)
         if frozen:
-            made.freeze_panes(1, 0)
-        return _Sheet(made, name)
+            sheet.freeze_panes(1, 0)
+        return _Sheet(sheet, name)
 
 
 def _moment(stamp: str) -> datetime:

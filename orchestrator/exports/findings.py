@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from contextlib import suppress
 from dataclasses import dataclass
-from pathlib import Path
 from typing import get_args
 
 from orchestrator.between_runs.across import RunComparison, compare_within
@@ -25,7 +24,7 @@ from orchestrator.wording.reasons import why
 RUN_COLUMNS = (
     text("run", "id of the run", lambda run: run.run_id),
     text("experiment", "name of the experiment", lambda run: run.name),
-    text("question", "its question", lambda run: run.question),
+    text("question", "the question of the experiment", lambda run: run.question),
     text("state", "complete, or interrupted", lambda run: run.state),
     text("started_at", "when the run began, ISO 8601, UTC", lambda run: run.started_at),
     text("ended_at", "when it ended", lambda run: run.ended_at),
@@ -72,7 +71,7 @@ FLOOR_COLUMNS = (
     number("median_ms", "ms", "median of all replies", lambda floor: floor.distribution and floor.distribution.median),
     number("minimum_ms", "ms", "the fastest one", lambda floor: floor.distribution and floor.distribution.minimum),
     number("p99_ms", "ms", "99 of 100 took no longer", lambda floor: floor.distribution and floor.distribution.p99),
-    text("cells", "ids of the cells that a tcp floor is measured beside", lambda floor: BETWEEN.join(floor.cells)),
+    text("cells", "ids of the cells beside a tcp floor", lambda floor: BETWEEN.join(floor.cells)),
 )
 # Of a comparison, and one of its rows.
 COMPARISON_COLUMNS = (
@@ -140,15 +139,14 @@ UNTIL_COLUMNS = (
 
 @dataclass(frozen=True, kw_only=True)
 class JudgedRun:
-    """The folder that samples are read from, the summary that all other figures are of, and its report, if there is one."""
+    """The folder that samples are read from, and the summary that all other figures are of."""
 
     folder: RunFolder
     summary: RunSummary
-    report: Path | None = None
 
     def about(self) -> dict[str, Value]:
         """The row of `RUN_COLUMNS`."""
-        return run_row(self.summary)
+        return table_of(RUN_COLUMNS, [self.summary]).rows[0]
 
     def cells(self) -> tuple[dict[str, Value], ...]:
         """Rows of `cell_columns.COLUMNS`."""
@@ -167,11 +165,6 @@ def file_name(runs: list[JudgedRun]) -> str:
     """What a file of these runs is called, without its suffix: the id of the last one, and how many there are beside it."""
     last = runs[-1].folder.id
     return last if len(runs) == 1 else f"{last}-and-{len(runs) - 1}-more"
-
-
-def run_row(summary: RunSummary) -> dict[str, Value]:
-    """What a table of this run begins with: its question, its answer, and which checks failed."""
-    return table_of(RUN_COLUMNS, [summary]).rows[0]
 
 
 def check_table(summary: RunSummary) -> Table:

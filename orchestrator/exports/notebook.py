@@ -54,18 +54,18 @@ class Run:
         from orchestrator.wording.left_out import invalid_numbers
 
         with _with_hint():
-            found = summarise(self._folder)
-        if found.state != "complete":
+            judged = summarise(self._folder)
+        if judged.state != "complete":
             warnings.warn(
-                f"run {one_line(self.id)} is {found.state}: not all of its trials were made", RunWarning, stacklevel=3
+                f"run {one_line(self.id)} is {judged.state}: not all of its trials were made", RunWarning, stacklevel=3
             )
-        if invalid := invalid_numbers(found):
+        if invalid := invalid_numbers(judged):
             warnings.warn(f"run {one_line(self.id)}: {one_line(invalid)}", RunWarning, stacklevel=3)
-        return found
+        return judged
 
     @property
     def question(self) -> str:
-        """What the experiment asks; what nobody would see in it is shown, as in the answer."""
+        """The question of the experiment, with unseen characters as their codes."""
         from orchestrator.report.page import one_line
 
         return one_line(self.summary.question)
@@ -147,12 +147,12 @@ class Run:
             if statistic not in get_args(Statistic):
                 raise UsageError(f"no statistic {statistic!r}", hint=did_you_mean(str(statistic), get_args(Statistic)))
             if other is None:
-                found = compare_within(self.summary, statistic)
+                comparison = compare_within(self.summary, statistic)
             else:
                 history = beside(self.summary, other.summary, self._folder, other._folder)
-                found = compare_runs(self.summary, other.summary, statistic, history)
-        frame = comparison_table(found).frame()
-        frame.attrs["differences"] = list(found.differences)
+                comparison = compare_runs(self.summary, other.summary, statistic, history)
+        frame = comparison_table(comparison).frame()
+        frame.attrs["differences"] = list(comparison.differences)
         return frame
 
     def __repr__(self) -> str:

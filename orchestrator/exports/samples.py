@@ -44,7 +44,7 @@ _RECORD: Mapping[str, tuple[str, str]] = {
     "intended_ns": ("ns", "when it should have been sent, by the requester's monotonic clock"),
     "sent_ns": ("ns", "immediately before the client's call, by the same clock"),
     "received_ns": ("ns", "when the reply was decoded, or was known to have failed"),
-    "service_ns": ("ns", "the responder's own handling time where the requester knows it, else -1"),
+    "service_ns": ("ns", "the responder's own handling time where the reply carries it, else -1"),
     "bytes_sent": ("B", "bytes of the request's body, -1 if unknown"),
     "bytes_received": ("B", "bytes of the reply's body, -1 if unknown"),
     "status": ("", "0 ok; otherwise an index of protos/statuses.json"),
@@ -70,8 +70,8 @@ def _columns() -> Iterator[Column]:
             unit, meaning = _RECORD[name]
             yield Column(name=name, type="whole", unit=unit, meaning=meaning)
         elif name in by_column:
-            of = by_column[name]
-            yield Column(name=name, type=type_of(of), unit=unit_of(of), meaning=f"factor: {of.title}")
+            level = by_column[name]
+            yield Column(name=name, type=type_of(level), unit=unit_of(level), meaning=f"factor: {level.title}")
         else:
             kind, meaning = _CONSTANT[name]
             yield Column(name=name, type="text" if kind == "text" else "whole", meaning=meaning)
@@ -159,12 +159,12 @@ def rows_by_protocol(folder: RunFolder) -> dict[str, int]:
     """How many rows the requesters say that they recorded, by protocol: known before anything is read."""
     plan, manifest = _judged(folder)
     protocols = {cell.id: str(cell.factors["protocol"]) for cell in plan.cells}
-    found: dict[str, int] = {}
+    counts: dict[str, int] = {}
     for trial in last_attempts(manifest.trials):
         for part in trial.requesters if trial.outcome == "ok" else ():
             protocol = protocols[trial.cell]
-            found[protocol] = found.get(protocol, 0) + (part.done.rows if part.samples else 0)
-    return found
+            counts[protocol] = counts.get(protocol, 0) + (part.done.rows if part.samples else 0)
+    return counts
 
 
 def _judged(folder: RunFolder) -> tuple[Plan, Manifest]:
@@ -180,12 +180,12 @@ def _recorded(folder: RunFolder, samples: str) -> dict[str, npt.NDArray[Any]]:
     return folder.samples(samples, RECORDED)
 
 
-def _latency_ms(recorded: Arrays, of: Constants, *, is_open_loop: bool) -> pa.Array:
+def _latency_ms(recorded: Arrays, shared: Constants, *, is_open_loop: bool) -> pa.Array:
     """See `LATENCY`: in an open loop from when a request was due, in a closed one from when it was sent."""
     import pyarrow as pa
 
     begun = recorded["intended_ns" if is_open_loop else "sent_ns"]
-    is_other = (recorded["status"] != OK) | (recorded["kind"] != sample_number(of.kind))
+    is_other = (recorded["status"] != OK) | (recorded["kind"] != sample_number(shared.kind))
     return pa.array((recorded["received_ns"] - begun) / 1e6, type=pa.float64(), mask=is_other)
 
 
@@ -193,9 +193,9 @@ def _of_events_ms(recorded: Arrays, cell: Cell, *, is_one_clock: bool) -> pa.Arr
     """See `LATENCY`: of right events of the measured phase, each sequence number of a subscription once."""
     import pyarrow as pa
 
-    of = StreamSamples(recorded, cell, is_one_clock=is_one_clock)
+    stream = StreamSamples(recorded, cell, is_one_clock=is_one_clock)
     latency = np.full(recorded["sequence"].size, np.nan)
-    latency[of.timed_rows] = (recorded["received_ns"][of.timed_rows] - of.timed_from_ns) / 1e6
+    latency[stream.timed_rows] = (recorded["received_ns"][stream.timed_rows] - stream.timed_from_ns) / 1e6
     return pa.array(latency, type=pa.float64(), mask=np.isnan(latency))
 
 

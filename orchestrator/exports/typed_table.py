@@ -58,7 +58,7 @@ def unit_of(factor: Factor) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class ReadColumn(Column):
-    """A column with what reads its value from an item, of which the table has a row."""
+    """A column with the function that reads its value from the item of a row."""
 
     read: Callable[[Any], Value]
 

@@ -1,15 +1,14 @@
 """The formats of an export, and what writes each; Excel's is `excel`.
 
 CSV is UTF-8, a comma between values, text in quotes, an empty field where there is no value; text that a spreadsheet might
-run stands behind an apostrophe. JSON is strict (no NaN, no infinity), and says what its columns mean. Parquet is a file of
-cells, or a dataset of samples in partitions by run and cell, as Hive lays them out. Markdown and HTML have each run's answer
-and checks, and a table of all cells; the HTML of one run is its report.
+run follows an apostrophe. JSON is strict (no NaN, no infinity), and says what its columns mean. Parquet is a file of
+cells, or a dataset of samples in partitions by run and cell, as Hive lays them out. Markdown has each run's summary, HTML
+is a run's report.
 """
 
 from __future__ import annotations
 
 import json
-import os
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -20,10 +19,8 @@ from urllib.parse import quote
 from orchestrator.errors import UsageError, did_you_mean
 from orchestrator.exports import cell_columns, excel, findings, samples
 from orchestrator.exports.findings import JudgedRun
-from orchestrator.exports.small_table import small_table
 from orchestrator.exports.targets import ABOUT, exported_folder
 from orchestrator.exports.typed_table import Column, Table
-from orchestrator.report.markdown import escaped
 from orchestrator.results.outputs import output
 
 if TYPE_CHECKING:
@@ -229,71 +226,22 @@ def _parquet_samples(runs: Sequence[JudgedRun], path: Path) -> int:
 
 
 def _markdown_cells(runs: Sequence[JudgedRun], path: Path) -> int:
-    table = small_table(runs)
-    lines = [line for run in runs for line in _markdown_about(run)]
-    lines.append(_markdown_row(map(escaped, table.heads)))
-    lines.append(_markdown_row("---:" if is_figure else "---" for is_figure in table.figures))
-    lines += [_markdown_row(map(escaped, row)) for row in table.rows]
-    for note in table.notes:
-        lines += ["", escaped(note)]
+    """The summary of each run, as `orch report --markdown` writes it."""
+    from orchestrator.report.markdown import markdown
+
     with output(path, "--out", "export again") as partial:
-        partial.write_text("\n".join(lines) + "\n", encoding="utf-8")
-    return len(table.rows)
-
-
-def _markdown_row(texts: Iterator[str]) -> str:
-    return f"| {' | '.join(texts)} |"
-
-
-def _markdown_about(run: JudgedRun) -> Iterator[str]:
-    about = {name: escaped(str(value or "")) for name, value in run.about().items()}
-    yield f"### {about['experiment']}"
-    yield ""
-    if about["question"]:
-        yield f"Question: {about['question']}"
-        yield ""
-    if about["invalid"]:
-        yield f"**{about['invalid']}**"
-        yield ""
-    if about["answer"] and about["answer"] != about["invalid"]:
-        yield f"Answer: {about['answer']}"
-        yield ""
-    unfinished = "" if about["state"] == "complete" else f" State: {about['state']}."
-    failed = f" Failed: {about['failed_checks']}." if about["failed_checks"] else ""
-    yield f"Run {about['run']}, begun {about['started_at']}. Checks: {about['checks'] or 'none'}.{failed}{unfinished}"
-    yield ""
+        partial.write_text("\n".join(markdown(run.summary) for run in runs), encoding="utf-8")
+    return len(_cells(runs).rows)
 
 
 def _html_cells(runs: Sequence[JudgedRun], path: Path) -> int:
-    """The report of one run; of several a page with links to their reports. UsageError for a place that is none."""
+    """The report of a run; UsageError for several."""
     from orchestrator.report.dataset.made import write_report  # which imports Plotly
-    from orchestrator.report.page import render_page, write_page
 
-    if len(runs) == 1:
-        write_report(runs[0].folder, path, summary=runs[0].summary)
-        return len(runs[0].summary.cells)
-    table = small_table(runs)
-    page = render_page(
-        "runs.html",
-        charts=False,
-        title=f"{len(runs)} runs",
-        runs=[{**run.about(), "link": _link(run, path)} for run in runs],
-        table=table,
-        columns=list(zip(table.heads, table.figures, strict=True)),
-    )
-    write_page(page, path)
-    return len(table.rows)
-
-
-def _link(run: JudgedRun, page: Path) -> str:
-    """Where the run's report lies, as the page links to it; "" where there is none.
-
-    Outside the working folder there is none either: the link would name folders.
-    """
-    here, folder = Path.cwd().resolve(), page.parent.resolve()
-    if run.report is None or not all(path.is_relative_to(here) for path in (run.report.resolve(), folder)):
-        return ""
-    return quote(os.path.relpath(run.report.resolve(), folder))
+    if len(runs) > 1:
+        raise UsageError("an HTML file is the report of one run", hint="`orch report RUN...` writes one for each")
+    write_report(runs[0].folder, path, summary=runs[0].summary)
+    return len(runs[0].summary.cells)
 
 
 FORMATS: Mapping[str, Format] = {

@@ -5,26 +5,19 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 
-from orchestrator.errors import UsageError, did_you_mean
-from orchestrator.history.record import VALIDITIES
+from orchestrator.errors import UsageError
 
 
 @dataclass(frozen=True, kw_only=True)
 class Filters:
     """Every condition that is given must hold. `since` and `until` are as `moment_of` gives them; `until` is excluded.
 
-    `text`: words that must all be found in a run's id, experiment, question, answer, state, stacks, placements, tags or
-    notes, whatever their case.
+    `text`: words that must all be in a run's id, experiment, question, answer, state, checks, stacks, placements, hosts,
+    tags or notes, whatever their case.
     """
 
-    experiment: str | None = None
-    stack: str | None = None
-    placement: str | None = None
-    host: str | None = None
     since: str | None = None
     until: str | None = None
-    verdict: str | None = None
-    tag: str | None = None
     run: str | None = None
     text: str | None = None
     limit: int | None = None
@@ -42,10 +35,10 @@ def moment_of(text: str | None, option: str, *, is_end: bool = False) -> str | N
     try:
         day = _day(text.strip())
         if day is not None:
-            found = datetime.combine(day + timedelta(days=is_end), time(), UTC)
+            moment = datetime.combine(day + timedelta(days=is_end), time(), UTC)
         else:
-            found = datetime.fromisoformat(text.strip())
-        return (found if found.tzinfo else found.replace(tzinfo=UTC)).astimezone(UTC).isoformat(timespec="seconds")
+            moment = datetime.fromisoformat(text.strip())
+        return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).astimezone(UTC).isoformat(timespec="seconds")
     except (ValueError, OverflowError) as error:
         raise UsageError(
             f"{option} {text!r} is no date", hint=f"{option} 2026-11-21, or 2026-11-21T09:30 (UTC)"
@@ -58,10 +51,3 @@ def _day(text: str) -> date | None:
         return date.fromisoformat(text)
     except ValueError:
         return None
-
-
-def require_verdict(text: str | None, option: str) -> str | None:
-    """The word; UsageError, which names the option, for one that is no validity."""
-    if text is not None and text not in VALIDITIES:
-        raise UsageError(f"{option} {text!r} is not known", hint=did_you_mean(text, VALIDITIES))
-    return text

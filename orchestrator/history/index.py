@@ -105,15 +105,10 @@ TableIndex("cells_by_measure", CELLS.c.measures, CELLS.c.run)
 TableIndex("cells_by_stack", CELLS.c.stack, CELLS.c.measures)
 
 _LISTED = [RUNS.c[field.name] for field in fields(Listed) if field.name in RUNS.c]
-_SEARCHED = [RUNS.c[name] for name in ("id", "name", "question", "verdict", "stacks", "placements", "state")]
-
-Known = Literal["experiment", "stack", "placement", "tag"]
-_KNOWN: dict[Known, tuple[Column[Any], ...]] = {
-    "experiment": (RUNS.c.name,),
-    "stack": (CELLS.c.stack_label, CELLS.c.stack),
-    "placement": (CELLS.c.placement,),
-    "tag": (TAGS.c.tag,),
-}
+_SEARCHED = [
+    RUNS.c[name]
+    for name in ("id", "name", "question", "verdict", "validity", "state", "stacks", "placements", "provider", "hosts")
+]
 
 State = Literal["empty", "current", "other version", "no index"]
 
@@ -228,7 +223,7 @@ class Index:
     def cells(self, wanted: Filters | None = None) -> list[tuple[str, str, str, int]]:
         """Each cell that runs measured: its id, stack and label, and its number of runs; those of most runs first.
 
-        Of the chosen runs; of a chosen stack or placement only its own cells.
+        Of the chosen runs.
         """
         wanted = wanted or Filters()
         query = (
@@ -243,16 +238,12 @@ class Index:
             .group_by(CELLS.c.measures)
             .order_by(func.count().desc(), func.min(CELLS.c.label), func.min(CELLS.c.cell))
         )
-        if wanted.stack is not None:
-            query = query.where(or_(CELLS.c.stack == wanted.stack, CELLS.c.stack_label == wanted.stack))
-        if wanted.placement is not None:
-            query = query.where(CELLS.c.placement == wanted.placement)
         return [(row["cell"], row["stack"], row["label"], row["n"]) for row in self._all(query)]
 
-    def known(self, kind: Known) -> list[str]:
-        """The values that a condition of `Filters` may have, for suggestions: names of experiments, stacks, ..."""
-        words = {row["word"] for column in _KNOWN[kind] for row in self._all(select(column.label("word")).distinct())}
-        return sorted(words - {""})
+    def stacks(self) -> list[str]:
+        """Ids and labels of the stacks that runs measured, for suggestions."""
+        columns = (CELLS.c.stack_label, CELLS.c.stack)
+        return sorted({row["word"] for column in columns for row in self._all(select(column.label("word")).distinct())})
 
     def seen(self, word: str, wanted: Filters) -> dict[str, list[Seen]]:
         """The cells of that id, beginning of an id, stack or stack label, oldest run first, by what they measure."""
@@ -295,23 +286,10 @@ class Index:
 def _condition(wanted: Filters) -> ColumnElement[bool]:
     """The condition on the table `runs`."""
     conditions: list[ColumnElement[bool]] = [true()]
-    if wanted.experiment is not None:
-        conditions.append(func.lower(RUNS.c.name) == _lower(wanted.experiment))
-    if wanted.stack is not None:
-        is_stack = or_(CELLS.c.stack == wanted.stack, CELLS.c.stack_label == wanted.stack)
-        conditions.append(RUNS.c.id.in_(select(CELLS.c.run).where(is_stack)))
-    if wanted.placement is not None:
-        conditions.append(RUNS.c.id.in_(select(CELLS.c.run).where(CELLS.c.placement == wanted.placement)))
-    if wanted.host is not None:
-        conditions.append(or_(RUNS.c.provider == wanted.host, _has(RUNS.c.hosts, wanted.host)))
     if wanted.since is not None:
         conditions.append(RUNS.c.started >= wanted.since)
     if wanted.until is not None:
         conditions += [RUNS.c.started < wanted.until, RUNS.c.started != ""]
-    if wanted.verdict is not None:
-        conditions.append(RUNS.c.validity == wanted.verdict)
-    if wanted.tag is not None:
-        conditions.append(RUNS.c.id.in_(select(TAGS.c.run).where(TAGS.c.tag == wanted.tag)))
     if wanted.run is not None:
         conditions.append(RUNS.c.id == wanted.run)
     for word in (wanted.text or "").split()[:_MOST_WORDS]:

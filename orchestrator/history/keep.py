@@ -38,22 +38,20 @@ class Update:
 
 
 @contextmanager
-def history(
-    workspace: Workspace, *, rebuild: bool = False, look: bool = True, tell: Tell = _silent
-) -> Iterator[tuple[Index, Update]]:
+def history(workspace: Workspace, *, rebuild: bool = False, tell: Tell = _silent) -> Iterator[tuple[Index, Update]]:
     """The index, up to date. Where none can be kept it is in memory, and its `trouble` says so.
 
     UsageError for a file in its place that is no index, MissingError for one that is damaged. `tell` gets how many of the
-    folders that changed are read, and how many there are. Unless `look`, no folder is looked at: the index is as it was.
+    folders that changed are read, and how many there are.
     """
-    opened, update = _opened(workspace, rebuild=rebuild, look=look, tell=tell)
+    opened, update = _opened(workspace, rebuild=rebuild, tell=tell)
     try:
         yield opened, update
     finally:
         opened.close()
 
 
-def _opened(workspace: Workspace, *, rebuild: bool, look: bool, tell: Tell) -> tuple[Index, Update]:
+def _opened(workspace: Workspace, *, rebuild: bool, tell: Tell) -> tuple[Index, Update]:
     path = workspace.history
     if not workspace.results.is_dir() and not path.exists():
         return _of(index.in_memory(), workspace, tell)  # nothing to keep: no folder is made for it
@@ -62,7 +60,7 @@ def _opened(workspace: Workspace, *, rebuild: bool, look: bool, tell: Tell) -> t
         if rebuild:
             index.remove(path)
         opened = index.open_file(path)
-        return _of(opened, workspace, tell) if look else (opened, Update())
+        return _of(opened, workspace, tell)
     except (OSError, MissingError, OperationalError) as error:  # it is locked or read-only, or no folder can be made
         why = error.message if isinstance(error, OrchError) else str(getattr(error, "orig", error))
         return _of(index.in_memory(f"{path} cannot be kept: {why}"), workspace, tell)
@@ -83,9 +81,9 @@ def _of(opened: Index, workspace: Workspace, tell: Tell) -> tuple[Index, Update]
 
 def update(opened: Index, workspace: Workspace, tell: Tell) -> Update:
     """Read what changed since the index was last brought up to date."""
-    known, found = opened.signatures(), folders(workspace)
-    changed = [name for name, signature in found.items() if known.get(name) != signature]
-    gone = known.keys() - found.keys()
+    known, present = opened.signatures(), folders(workspace)
+    changed = [name for name, signature in present.items() if known.get(name) != signature]
+    gone = known.keys() - present.keys()
     written = noted.signature(workspace.notes)
     troubles: list[str] = []
     if not changed and not gone and opened.about("notes") == written:
@@ -94,7 +92,7 @@ def update(opened: Index, workspace: Workspace, tell: Tell) -> Update:
         with opened.writing():
             for done, name in enumerate(changed[first : first + _AT_ONCE], start=first):
                 tell(done, len(changed))
-                opened.put(_read(workspace.results, name), workspace.results / name, found[name])
+                opened.put(_read(workspace.results, name), workspace.results / name, present[name])
     with opened.writing():
         for name in gone:
             opened.forget(name)

@@ -13,8 +13,6 @@ from orchestrator.statistics.terms import Interval
 
 Validity: TypeAlias = Literal["valid", "warned", "invalid", "not judged"]
 
-VALIDITIES: tuple[Validity, ...] = ("valid", "warned", "invalid", "not judged")
-
 UNREADABLE = "unreadable"  # a state beside those of a manifest
 RUNNING = "running"
 

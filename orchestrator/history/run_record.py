@@ -102,7 +102,7 @@ def of_summary(summary: RunSummary) -> dict[str, Any]:
 
 def _cell(run: RunSummary, cell: CellSummary) -> CellRecord:
     text = json.dumps(sorted(matching.factors(cell, run.plan).items()))
-    of = cell.distribution
+    latencies = cell.distribution
     return CellRecord(
         cell=cell.id,
         label=f"{cell.stack_label}, {cell.setting}",
@@ -110,9 +110,9 @@ def _cell(run: RunSummary, cell: CellSummary) -> CellRecord:
         stack_label=cell.stack_label,
         placement=cell.placement,
         measures=hashlib.sha256(text.encode()).hexdigest()[:16],
-        median=of.median if of else None,
+        median=latencies.median if latencies else None,
         median_interval=cell.median_interval,
-        p99=of.p99 if of else None,
+        p99=latencies.p99 if latencies else None,
         p99_interval=_interval(cell, "p99"),
         throughput=cell.throughput_per_s,
         throughput_interval=_turned(_interval(cell, "throughput")),

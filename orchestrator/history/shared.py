@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import os
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import asdict, replace
 from typing import Literal
 
 from sqlalchemy import URL, make_url
 from sqlalchemy.exc import IntegrityError, SQLAlchemyError
 
 from orchestrator.errors import MissingError, UsageError, on_one_line
+from orchestrator.findings.summary import RunSummary
+from orchestrator.history import run_record
 from orchestrator.history.index import VERSION, Index, engine_of
 from orchestrator.history.record import Note, RunRecord
+from orchestrator.results.folder import RunFolder
 
 VARIABLE = "ORCH_INDEX"
 _EXAMPLE = "postgresql://user@host:5432/name"
@@ -85,6 +91,21 @@ def _require_tables(index: Index, where: str, *, makes: bool) -> None:
             f"{where} has tables of version {version or 'unknown'}; this orch has version {VERSION}",
             hint="use that orch, or publish the runs to an empty database",
         )
+
+
+def record_of(folder: RunFolder, summary: RunSummary) -> RunRecord:
+    """The run as it leaves the machine: from manifest and samples, which name no host, person or folder.
+
+    UsageError while it is in progress; InvalidMeasurement where a file of it is damaged.
+    """
+    if folder.is_in_progress:
+        raise UsageError(f"run {folder.id} is still in progress", hint="wait until it has ended")
+    record = replace(run_record.read_run(folder), **run_record.of_summary(summary), trouble="")
+    digest = record.manifest_sha256
+    if not digest:  # of a run that was killed, and has no manifest.json yet
+        document = json.dumps(asdict(folder.manifest()), sort_keys=True, allow_nan=False)
+        digest = hashlib.sha256(document.encode()).hexdigest()
+    return replace(record, id=summary.run_id, run_id=summary.run_id, manifest_sha256=digest)
 
 
 def publish(

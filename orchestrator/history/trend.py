@@ -7,7 +7,7 @@ run. The spread between runs is estimated from the runs between changes once the
 freedom, and assumed before. A run is a change where the whole interval of its ratio leaves 1 out and does not lie within
 what matters; there the level begins anew, and the spread is kept.
 
-A series of n runs asks n - 1 questions, so each interval has level 1 - 5 %/(n - 1): where nothing changed, a change is
+A series of n runs makes n - 1 comparisons, so each interval has level 1 - 5 %/(n - 1): where nothing changed, a change is
 marked in at most 5 % of series, as far as the model holds (docs/validation/README.md has the simulation).
 """
 
@@ -119,18 +119,18 @@ def trend(seen: Sequence[Seen], statistic: Statistic = "median") -> Trend:
 
 def _point(seen: Seen, statistic: Statistic, lines: list[_Line], questions: int) -> Point:
     line = _line_of(seen, lines)
-    found = _plain(seen, lines.index(line))
+    facts = _plain(seen, lines.index(line))
     if why := _unusable(seen, statistic):
-        return Point(**found, why=why)
+        return Point(**facts, why=why)
     run = _Usable(seen=seen, mean=_mean(seen, statistic))
     before = line.last
     earlier = [other for other in line.parts[-1] if not _apart(run.seen, other.seen)]
     if before is not None:
-        found["change"] = exp(run.mean.mean - before.mean.mean)
-        found["notes"] = tuple(environments.changes(run.seen, before.seen))
+        facts["change"] = exp(run.mean.mean - before.mean.mean)
+        facts["notes"] = tuple(environments.changes(run.seen, before.seen))
     if not earlier:
         line.parts[-1].append(run)
-        return Point(**found, why=_alone(run, line.parts[-1][:-1], lines.index(line)))
+        return Point(**facts, why=_alone(run, line.parts[-1][:-1], lines.index(line)))
     spread = line.spread(statistic, max(_above(other.seen, statistic) for other in (run, *earlier)))
     moves = _moves(run.seen, [other.seen for other in earlier])
     difference = run_statistics.from_earlier(run.mean, [other.mean for other in earlier], spread, moves)
@@ -142,7 +142,7 @@ def _point(seen: Seen, statistic: Statistic, lines: list[_Line], questions: int)
         line.parts.append([])
     line.parts[-1].append(run)
     return Point(
-        **found,
+        **facts,
         ratio=exp(difference.mean),
         interval=interval,
         verdict=verdict,
@@ -215,14 +215,14 @@ def _alone(run: _Usable, others: Sequence[_Usable], environment: int) -> str:
 
 def _moves(new: Seen, earlier: Sequence[Seen]) -> list[FloorMove]:
     """How the floors beside the cell moved from the earlier runs, taken together, to the new one."""
-    found = []
+    moves = []
     for kind in ("tcp", "ping"):
         mine = new.cell.evidence.floors.get(kind, ())
         theirs = tuple(reading for old in earlier for reading in old.cell.evidence.floors.get(kind, ()))
         move = run_statistics.move_of("tcp" if kind == "tcp" else "ping", mine, theirs)
         if move is not None:
-            found.append(move)
-    return found
+            moves.append(move)
+    return moves
 
 
 def _mean(seen: Seen, statistic: Statistic) -> RunMean:

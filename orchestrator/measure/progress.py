@@ -162,7 +162,7 @@ class InProgress:
         return asdict(self)
 
     def sentence(self) -> str:
-        """Where it stands: `trial 3 of 24, about 1 min 5 s left; 0 of 3 blocks done`."""
+        """Its progress: `trial 3 of 24, about 1 min 5 s left; 0 of 3 blocks done`."""
         if self.trouble:
             return f"how far it has come is not known: {self.trouble}"
         if self.done >= self.trials:
@@ -209,7 +209,7 @@ def unfinished(results: Path) -> Unfinished | None:
     try:
         return how_unfinished(folder)
     except OrchError:
-        return None  # damaged: whoever reads it is told so
+        return None  # damaged: whoever reads it gets the error
 
 
 def how_unfinished(folder: RunFolder) -> Unfinished | None:

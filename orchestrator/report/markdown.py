@@ -1,4 +1,4 @@
-"""A run in short, for where people talk: a summary in Markdown, and a line for a chat."""
+"""A run in short, for where people talk: a summary in Markdown."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from orchestrator.findings.check_result import counts, in_words
 from orchestrator.findings.summary import RunSummary
 from orchestrator.quantities import count
-from orchestrator.report.check_groups import check_groups, failed, failed_in_words
+from orchestrator.report.check_groups import check_groups
 from orchestrator.report.markup import moment
 from orchestrator.report.page import one_line
 from orchestrator.wording.answer import answer
@@ -16,22 +16,10 @@ from orchestrator.wording.tables.table import Table, leading, notes
 
 MOST_ROWS = 24
 _MOST_CHECKS = 6
-_MOST_LETTERS = 400  # of the line
 _MEANT = re.compile(r"[\\`*_{}\[\]<>&|~!$^]")  # what Markdown, HTML or TeX within it would act on
 # A person, an issue, or what becomes a link by itself; they are found after entities were resolved.
 _CALLING = re.compile(r"[@#]|(?i:\b(?:[a-z][a-z0-9+.-]{0,40}:(?=//)|www(?=\.)|mailto(?=:)|xmpp(?=:)))")
 _CODE = re.compile(r"(`[^`]+`)")
-
-
-def line(summary: RunSummary) -> str:
-    """What the run found, in one line without markup."""
-    found = answer(summary)
-    warned = f"{failed_in_words(summary)}: " if failed(summary) and not found.cannot_answer else ""
-    text = one_line(f"{summary.name}: {warned}{found.sentence}")
-    if len(text) > _MOST_LETTERS:
-        text = f"{text[:_MOST_LETTERS].rstrip()} …"
-    state = "" if summary.state == "complete" else f", {summary.state}"
-    return f"{text} ({one_line(summary.run_id)}{state})"
 
 
 def markdown(summary: RunSummary) -> str:

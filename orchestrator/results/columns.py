@@ -43,9 +43,9 @@ def read_columns(path: Path, columns: Sequence[str], *, sha256: str | None = Non
         file = pq.ParquetFile(opened)
         if not set(columns) <= set(file.schema_arrow.names):
             raise Damaged(path, "not a samples file of orch")
-        found = {name: _column(path, file, name) for name in dict.fromkeys(columns)}
-        require_possible(path, found)
-        return found
+        arrays = {name: _column(path, file, name) for name in dict.fromkeys(columns)}
+        require_possible(path, arrays)
+        return arrays
 
 
 def declared_rows(path: Path) -> int:

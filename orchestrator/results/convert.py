@@ -130,12 +130,12 @@ def _table(rows: npt.NDArray[np.int64], constants: Constants) -> pa.Table:
 
 def constants(journal_state: derive.JournalState, plan: Plan) -> dict[str, Constants]:
     """What is constant in each file of samples, by its path; those of repeated blocks too."""
-    found: dict[str, Constants] = {}
+    by_path: dict[str, Constants] = {}
     for trial in journal_state.every_trial:
-        found |= _of_trial(trial, plan)
+        by_path |= _of_trial(trial, plan)
     for baseline in journal_state.every_baseline:
-        found[baseline.samples] = _of_baseline(baseline)
-    return found
+        by_path[baseline.samples] = _of_baseline(baseline)
+    return by_path
 
 
 def _of_trial(trial: TrialRecord, plan: Plan) -> dict[str, Constants]:

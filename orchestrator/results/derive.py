@@ -56,7 +56,7 @@ class JournalState:
 
     @property
     def trials(self) -> tuple[TrialRecord, ...]:
-        """The trials that count: those of each block's last attempt, in the order in which they ended (a check asks)."""
+        """The trials that count: those of each block's last attempt, in the order in which they ended."""
         return tuple(t for t in self._trials if t.attempt == self.attempts.get(t.block, 0))
 
     @property
@@ -66,12 +66,12 @@ class JournalState:
 
     def medians_by_block(self) -> dict[int, dict[str, float]]:
         """The medians of the trials that count and ended well, ns, by block and cell."""
-        found: dict[int, dict[str, float]] = {}
+        by_block: dict[int, dict[str, float]] = {}
         for trial in self.trials:
             median_ns = self.medians.get((trial.index, trial.attempt))
             if trial.outcome == "ok" and median_ns is not None and median_ns > 0:
-                found.setdefault(trial.block, {})[trial.cell] = median_ns
-        return found
+                by_block.setdefault(trial.block, {})[trial.cell] = median_ns
+        return by_block
 
     def is_measured(self, blocks: int) -> bool:
         """Whether every block of a schedule of so many is finished, or a decision ended the measuring before."""

@@ -37,7 +37,7 @@ SCHEMA_VERSION = 1
 SHARED = "shared the machine with another measurement, which disturbs both"
 """The warning of a run that was not alone on its machine."""
 REPEATED = "block {} was interrupted and repeated; its earlier trials do not count (they are kept under superseded/)"
-"""The warning of a run of which a block was made again; with the block's number, counted from one."""
+"""The warning of a run that made a block again; with the block's number, from one."""
 
 # Columns of every samples and baselines file, in this order: those of a record (protos/timings.md), and more. Stamps and
 # durations are int64 nanoseconds.
@@ -175,7 +175,7 @@ class BaselineRecord:
     policy: Literal["reuse", "per-request"] = "reuse"
     send_bytes: int = 0
     receive_bytes: int = 0
-    cells: tuple[str, ...] = ()  # the cells this tcp floor stands beside
+    cells: tuple[str, ...] = ()  # the cells beside this tcp floor
     opened: bool = False  # a larger exchange came first, so that TCP's window no longer limits it
     done: Annotated[Done | PingDone | None, PlainValidator(_answer)] = None
 

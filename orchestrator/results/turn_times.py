@@ -54,9 +54,9 @@ def disturbed(turns: Sequence[TurnTime]) -> tuple[bool, ...]:
 
     The rule never looks at a latency. At most half of the turns can be so; what all lose alike disturbs none of them.
     """
-    found = [False] * len(turns)
+    flags = [False] * len(turns)
     for name in ("stolen_s", "waited_s"):
         lost = [(getattr(turn, name) or 0.0) / turn.length_s if turn.length_s else 0.0 for turn in turns]
         middle = median(lost) if lost else 0.0
-        found = [seen or share > middle + LIMIT for seen, share in zip(found, lost, strict=True)]
-    return tuple(found)
+        flags = [seen or share > middle + LIMIT for seen, share in zip(flags, lost, strict=True)]
+    return tuple(flags)

@@ -49,12 +49,12 @@ def keep_output(folder: Path, turn: TurnRecord, text: str) -> str:
 
 def _verify_turns(folder: Path, turns: Iterable[TurnRecord]) -> tuple[str, ...]:
     """Return the files of the turns, each held against its SHA-256; InvalidMeasurement names one that differs."""
-    found = []
+    outputs = []
     for turn in turns:
         if not turn.sha256:
             continue
         path = inside(folder, turn.raw)
         if digest(path) != turn.sha256:
             raise Damaged(path, ALTERED)
-        found.append(turn.raw)
-    return tuple(found)
+        outputs.append(turn.raw)
+    return tuple(outputs)

@@ -12,8 +12,8 @@ from markupsafe import Markup
 from starlette.responses import Response
 
 from orchestrator.errors import OrchError
-from orchestrator.history.filters import Filters, moment_of, require_verdict
-from orchestrator.history.record import VALIDITIES, Listed, Seen
+from orchestrator.history.filters import Filters, moment_of
+from orchestrator.history.record import Listed, Seen
 from orchestrator.report.figures.static import Dot, thumbnail
 from orchestrator.web.site import Here, Site
 from orchestrator.wording.answer import answer
@@ -29,14 +29,8 @@ class Conditions:
     """The conditions of a list of runs, as an address gives them; all that are given must hold."""
 
     text: str = ""
-    experiment: str = ""
-    stack: str = ""
-    placement: str = ""
-    host: str = ""
     since: str = ""
     until: str = ""
-    verdict: str = ""
-    tag: str = ""
 
     @property
     def given(self) -> dict[str, str]:
@@ -44,11 +38,10 @@ class Conditions:
         return {name: text.strip() for name, text in vars(self).items() if text.strip()}
 
     def filters(self) -> Filters:
-        """Return the conditions as the index reads them; UsageError for an invalid date or verdict."""
+        """Return the conditions as the index reads them; UsageError for an invalid date."""
         given: dict[str, Any] = dict(self.given)
         given["since"] = moment_of(given.get("since"), "since")
         given["until"] = moment_of(given.get("until"), "until", is_end=True)
-        require_verdict(given.get("verdict"), "verdict")
         return Filters(**given)
 
 
@@ -101,5 +94,4 @@ def runs(
         pages=pages,
         troubles=troubles,
         given=conditions.given,
-        verdicts=VALIDITIES,
     )

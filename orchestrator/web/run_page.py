@@ -13,7 +13,6 @@ from starlette.responses import FileResponse, Response
 
 from orchestrator.errors import OrchError
 from orchestrator.exports import findings
-from orchestrator.exports.small_table import small_table
 from orchestrator.exports.writers import FORMATS, chosen
 from orchestrator.findings.check_result import counts, in_words
 from orchestrator.history import noted
@@ -26,6 +25,7 @@ from orchestrator.results.folder import RunFolder
 from orchestrator.web.site import Here, JudgedRun
 from orchestrator.wording.answer import answer
 from orchestrator.wording.left_out import invalid_numbers
+from orchestrator.wording.tables import result_tables
 
 router = APIRouter(prefix="/runs/{run}")
 
@@ -57,7 +57,7 @@ def _figures(judged: JudgedRun) -> dict[str, Any]:
         "answer": answer(summary),
         "invalid": invalid_numbers(summary),
         "remarks": (*_interrupted(folder), *summary.warnings),
-        "table": small_table([_export(judged)]),
+        "tables": result_tables.tables(summary, is_full=True),
         "checks": check_groups(summary),
         "quiet": QUIET,
         "check_counts": in_words(counts(summary.checks)),

@@ -78,7 +78,7 @@ def trends(
         cell=cell,
         statistic=statistic,
         statistics=STATISTICS,
-        given=given,
+        given=conditions.given,
     )
 
 

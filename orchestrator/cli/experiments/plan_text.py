@@ -14,7 +14,7 @@ from orchestrator.between_runs.measured_runs import read_summaries
 from orchestrator.cli.tables import table
 from orchestrator.experiment.machines import PRICES_AS_OF
 from orchestrator.experiment.model.factor import Factor
-from orchestrator.experiment.model.factors import OF_THE_CALL, said, short
+from orchestrator.experiment.model.factors import OF_THE_CALL, said
 from orchestrator.experiment.plan import contrasts, own_json
 from orchestrator.experiment.plan.contrasts import (
     HTTP,
@@ -215,25 +215,17 @@ def _turns(plan: Plan) -> Iterator[tuple[str, str]]:
 
 
 def _sealed(plan: Plan) -> Iterator[tuple[str, str]]:
-    """Yield the cells that are held out of the cost model, a row for those of each payload and distance."""
+    """Yield how many cells are held out of the cost model."""
     if not plan.sealed:
         return
     share = len(plan.sealed) / len(plan.cells)
     of_share = f"{percent(share, 0)} of {count(len(plan.cells), 'cell')}"
     if plan.hold_out - share > _ROUNDED:
         of_share += f"; {percent(plan.hold_out, 0)} were asked for, and more would leave too little to fit"
-    yield "sealed", f"{count(len(plan.sealed), 'cell')} ({of_share}), kept from the fit by seed {plan.seed}:"
-    operations = {operation.id: operation.label for operation in plan.operations}
-    places: dict[str, list[str]] = {}
-    for cell in plan.cells:
-        if cell.id in plan.sealed:
-            place = f"{operations[cell.operation]}, {cell.placement}"
-            places.setdefault(place, []).append(" ".join((_label(plan, cell.stack), *short(cell.factors))))
-    shown = list(places.items())
-    yield from (("", f"  {place}: {', '.join(cells)}") for place, cells in shown[:_CELLS_SHOWN])
-    if len(shown) > _CELLS_SHOWN:
-        more = count(len(shown) - _CELLS_SHOWN, "more place")
-        yield "", f"  ... and {more}; --json has all of them (plan.sealed)"
+    yield (
+        "held out",
+        f"{count(len(plan.sealed), 'cell')} ({of_share}), by seed {plan.seed}; --json names them",
+    )
 
 
 def _is_search(plan: Plan) -> bool:
@@ -279,7 +271,7 @@ def _until_words(until: dict[str, Any]) -> str:
 def _differences(plan: Plan) -> Iterator[str]:
     """What differs from the reference, stacks that differ in the same parts together."""
     reference = _label(plan, plan.reference or plan.stacks[0].id)
-    for by, verb, end in ((differs_in, "differs", ""), (may_differ_in, "may differ", ", of which nothing is known")):
+    for by, verb, end in ((differs_in, "differs", ""), (may_differ_in, "may differ", ", which is not known")):
         alike: dict[str, list[str]] = {}
         for label, named in against_reference(plan, by):
             if named:
@@ -377,9 +369,9 @@ def _hosts(plan: Plan, zones: Sequence[str]) -> str:
 
 def _stability(plan: Plan) -> str:
     """What is compared by how far latencies spread; empty where that is not asked."""
-    asked = [pair for pair in all_pairs(plan) if not pair.is_control] if plan.stability else []
+    pairs = [pair for pair in all_pairs(plan) if not pair.is_control] if plan.stability else []
     return (
-        f"every two stacks by {listed(list(SPREADS.values()))} ({count(len(asked), 'pair')} of cells)" if asked else ""
+        f"every two stacks by {listed(list(SPREADS.values()))} ({count(len(pairs), 'pair')} of cells)" if pairs else ""
     )
 
 

@@ -10,7 +10,7 @@ import typer
 
 from orchestrator.cli.console import console
 from orchestrator.cli.here import WORKSPACE
-from orchestrator.cli.shared_options import AsJson, Overrides, StalePrices, complete_experiments
+from orchestrator.cli.shared_options import AsJson, Overrides, StalePrices
 from orchestrator.errors import OrchError, UsageError
 
 if TYPE_CHECKING:
@@ -24,7 +24,6 @@ def plan(
             metavar="FILE",
             help="The experiment, a YAML file; with --check, one or more.",
             show_default=False,
-            autocompletion=complete_experiments,
         ),
     ],
     overrides: Overrides = None,
@@ -55,7 +54,7 @@ def _check(files: list[Path], overrides: list[str]) -> None:
     documents = []
     for file in files:
         try:
-            made = make_plan(file, overrides, needs_programs=False)
+            plan = make_plan(file, overrides, needs_programs=False)
         except ExperimentError as error:
             for line in error.lines:
                 console.progress(line)
@@ -65,7 +64,7 @@ def _check(files: list[Path], overrides: list[str]) -> None:
             ]
             documents.append({"file": str(file), "valid": False, "problems": problems})
         else:
-            console.result(f"{file}: valid, {len(made.cells):,} cells, {len(made.trials):,} trials")
+            console.result(f"{file}: valid, {len(plan.cells):,} cells, {len(plan.trials):,} trials")
             documents.append({"file": str(file), "valid": True, "problems": []})
     console.emit({"files": documents})
     if not all(document["valid"] for document in documents):
@@ -82,28 +81,28 @@ def _plan(file: Path, overrides: list[str], *, takes_stale: bool) -> None:
     from orchestrator.hosts.plan_warnings import kernel_lacks
 
     try:
-        made, missing = _made(file, overrides)
-        require_fresh_prices(made.provider, takes_stale=takes_stale)
+        planned, missing = _made(file, overrides)
+        require_fresh_prices(planned.provider, takes_stale=takes_stale)
     except OrchError:
         store.forget_current(WORKSPACE.plans)
         raise
-    path = store.save(made, WORKSPACE.plans)
-    provider = PROVIDERS[made.provider]
+    path = store.save(planned, WORKSPACE.plans)
+    provider = PROVIDERS[planned.provider]
 
-    document: dict[str, Any] = plan_document(made, path, earlier_summaries(WORKSPACE.results, made.name))
-    document["warnings"] += kernel_lacks(made)
-    document["programs"] = [] if missing else programs_in_words(made)
+    document: dict[str, Any] = plan_document(planned, path, earlier_summaries(WORKSPACE.results, planned.name))
+    document["warnings"] += kernel_lacks(planned)
+    document["programs"] = [] if missing else programs_in_words(planned)
     document["terraform"] = None
     if provider.makes_hosts:
         from orchestrator.hosts.provision.preview import preview  # SSH, Ansible and Terraform take a while to import
 
-        previewed = preview(made)
+        previewed = preview(planned)
         document["terraform"] = previewed.to_dict()
         if previewed.lacking:
-            missing.append(f"{previewed.lacking} (`orch doctor --for {made.provider}`)")
+            missing.append(f"{previewed.lacking} (`orch doctor --for {planned.provider}`)")
     document["machine_now"] = look().to_dict() if provider.hosts_are_this_machine else None
-    document["missing"] = missing + _missing_database(made)
-    for line in plan_lines(made, document):
+    document["missing"] = missing + _missing_database(planned)
+    for line in plan_lines(planned, document):
         console.result(line)
     console.emit(document)
 
@@ -117,20 +116,20 @@ def _made(file: Path, overrides: list[str]) -> tuple[Plan, list[str]]:
     try:
         return make_plan(file, overrides), []
     except ExperimentError:
-        made = make_plan(file, overrides, needs_programs=False)
-        if missing := missing_programs(made):
-            return made, missing
+        planned = make_plan(file, overrides, needs_programs=False)
+        if missing := missing_programs(planned):
+            return planned, missing
         raise
 
 
-def _missing_database(made: Plan) -> list[str]:
-    """Why PostgreSQL cannot be asked on this machine, where the plan asks it."""
+def _missing_database(planned: Plan) -> list[str]:
+    """Why PostgreSQL cannot be used on this machine, where the plan needs it."""
     from orchestrator.experiment.model.factors import GIVEN
     from orchestrator.experiment.plan.cells import ask_postgresql
     from orchestrator.experiment.providers import PROVIDERS
     from orchestrator.hosts.local import postgresql
 
-    if PROVIDERS[made.provider].makes_hosts or os.environ.get(GIVEN) or not ask_postgresql(made.cells):
+    if PROVIDERS[planned.provider].makes_hosts or os.environ.get(GIVEN) or not ask_postgresql(planned.cells):
         return []
     try:
         postgresql.find()

@@ -1,20 +1,15 @@
-"""`orch run --referee`: independent load generators (wrk, oha, ghz) beside a run, and whether they measure what we do."""
+"""`orch run --referee`: independent load generators (wrk, oha, ghz) beside a run; the check *referee* judges by them."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from orchestrator.cli.console import console
-from orchestrator.cli.here import WORKSPACE
-from orchestrator.cli.tables import table
-from orchestrator.errors import MissingError, OrchError, UsageError, did_you_mean
+from orchestrator.errors import MissingError, UsageError, did_you_mean
 
 if TYPE_CHECKING:
     from orchestrator.experiment.plan.plan import Plan
-    from orchestrator.findings.check_result import CheckResult
     from orchestrator.referee.generators import Found
     from orchestrator.results.manifest import RefereeRecord
 
@@ -33,14 +28,6 @@ def referee_of(plan: Plan, name: str) -> RefereeRecord:
         console.progress(f"not measured: {reason}")
     _say_how_long(plan, settings)
     return settings
-
-
-def print_results(folder: Path) -> list[dict[str, Any]]:
-    """Print ratios of each cell that both measured; the same as plain data."""
-    checks, names = _results(folder)
-    for line in _lines(checks, names):
-        console.result(line)
-    return [_document(check) for check in checks]
 
 
 def _settings(plan: Plan, only: str | None) -> RefereeRecord:
@@ -103,50 +90,3 @@ def _say_how_long(plan: Plan, settings: RefereeRecord) -> None:
 
 def _why_missing(wanted: list[str], looked: list[Found]) -> str:
     return "; ".join(found.why for found in looked if found.tool.name in wanted)
-
-
-def _results(folder: Path) -> tuple[list[CheckResult], dict[str, str]]:
-    """What the check found in each cell, and the cells' names; nothing where the run has no samples."""
-    from orchestrator.checks.ends.referee import NAME
-    from orchestrator.cli.keeping import judged
-    from orchestrator.report.groups import cell_names, groups
-    from orchestrator.results.folder import RunFolder
-
-    try:
-        summary = judged(RunFolder.open(folder.name, root=WORKSPACE.results))
-    except OrchError as error:  # which the run itself has told
-        console.progress(error.message)
-        return [], {}
-    found = [check for check in summary.checks if check.name == NAME and check.cell is not None]
-    return found, cell_names(groups(summary), in_full=True)
-
-
-def _document(found: CheckResult) -> dict[str, Any]:
-    return {"cell": found.cell, "verdict": found.verdict, "explanation": found.explanation, **found.evidence}
-
-
-def _lines(checks: list[CheckResult], names: dict[str, str]) -> Iterator[str]:
-    """A table of the cells that were measured by both, with ratios; then what else the check says."""
-    heads = ("cell", "beside", "rounds", "median, ms: ours, theirs, ratio", "req/s: ours, theirs, ratio", "")
-    rows, others = [], []
-    for check in checks:
-        name, evidence = names.get(check.cell or "", check.cell or ""), check.evidence
-        if evidence.get("rounds"):
-            median, rate = _both(evidence["median_ms"], 3), _both(evidence["rate_per_s"], 0)
-            rows.append((name, evidence["tool"], str(evidence["rounds"]), median, rate, check.verdict))
-        else:
-            others.append(f"{name}: {check.verdict}. {check.explanation}")
-    if checks:
-        yield ""
-    if rows:
-        yield from table(heads, rows)
-    yield from others
-
-
-def _both(value: dict[str, Any], decimals: int) -> str:
-    """`5.386, 4.399, 1.27 (0.87 to 1.86)`."""
-    from orchestrator import quantities
-
-    ours, theirs = (quantities.number(value[name], decimals) for name in ("ours", "theirs"))
-    interval = f" ({' to '.join(quantities.bounds(value['interval']))})" if value["interval"] else ""
-    return f"{ours}, {theirs}, {quantities.factor(value['ratio'])}{interval}"

@@ -13,7 +13,7 @@ import typer
 from orchestrator.cli.browser import Open, show
 from orchestrator.cli.console import console
 from orchestrator.cli.here import WORKSPACE
-from orchestrator.cli.shared_options import AsJson, Overrides, ShareMachine, StalePrices, complete_experiments_or_runs
+from orchestrator.cli.shared_options import AsJson, Overrides, ShareMachine, StalePrices
 from orchestrator.errors import MissingError, UsageError
 
 if TYPE_CHECKING:
@@ -30,7 +30,6 @@ def run(
             metavar="FILE",
             help="The experiment, a YAML file; by default, the current plan. With --resume: the run (the latest one).",
             show_default=False,
-            autocompletion=complete_experiments_or_runs,
         ),
     ] = None,
     overrides: Overrides = None,
@@ -65,10 +64,6 @@ def run(
         result = _start(what, overrides, keep=keep, share=share, referee=referee, takes_stale=stale_prices)
     tell(result, is_full=full)
     document = result.to_dict()
-    if referee is not None:
-        from orchestrator.cli.experiments.refereed import print_results
-
-        document["referee"] = print_results(result.folder)
     if opens:
         show(result.report)
     error = result.error()

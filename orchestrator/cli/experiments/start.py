@@ -12,7 +12,7 @@ from typing import Annotated
 import typer
 
 from orchestrator.cli.console import console
-from orchestrator.cli.shared_options import AsJson, complete_examples
+from orchestrator.cli.shared_options import AsJson
 from orchestrator.errors import UsageError, did_you_mean
 
 _DEFAULT = Path("experiments") / "first.yaml"
@@ -28,7 +28,6 @@ def init(
             "--from",
             metavar="NAME",
             help="Copy this shipped experiment (`orch examples`).",
-            autocompletion=complete_examples,
         ),
     ] = None,
     schema: Annotated[bool, typer.Option("--schema", help="Print the JSON Schema of such files instead.")] = False,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from orchestrator.cli.console import console
-from orchestrator.cli.shared_options import AsJson, complete_languages
+from orchestrator.cli.shared_options import AsJson
 from orchestrator.errors import BuildFailed, MissingError, UsageError, did_you_mean
 
 if TYPE_CHECKING:
@@ -24,7 +24,6 @@ def build(
             metavar="[LANGUAGE]...",
             help="Folders of services/.",
             show_default=False,
-            autocompletion=complete_languages,
         ),
     ] = None,
     again: Annotated[bool, typer.Option("--again", help="Build what is up to date, too.")] = False,
@@ -42,14 +41,14 @@ def build(
     console.as_json = as_json
     if lint and again:
         raise UsageError("--lint builds nothing, so it does not go with --again")
-    found = catalogue()
+    offers = catalogue()
     results = []
-    for language in _chosen(found.languages, named or (), lint=lint):
+    for language in _chosen(offers.languages, named or (), lint=lint):
         say = _saying(language)
         if lint:
-            result = building.lint(language, found.folder, say=say)
+            result = building.lint(language, offers.folder, say=say)
         else:
-            result = building.build(language, found.folder, again=again, say=say)
+            result = building.build(language, offers.folder, again=again, say=say)
         results.append(result)
         _tell(result)
     if not results:
@@ -74,8 +73,8 @@ def _tell(result: Result) -> None:
     """What came of it, a line for each file; of what failed its command and its last lines, on stderr."""
     title = result.language.title
     for name, artifact in (result.built.artifacts if result.built else {}).items():
-        told = " (up to date)" if result.kind == "up to date" else ""
-        console.result(f"{title}: {name}  {artifact.size_bytes:,} bytes  sha256 {artifact.sha256}{told}")
+        remark = " (up to date)" if result.kind == "up to date" else ""
+        console.result(f"{title}: {name}  {artifact.size_bytes:,} bytes  sha256 {artifact.sha256}{remark}")
     if result.kind == "nothing to do":
         console.result(f"{title}: nothing to do")
     elif result.kind == "passed":

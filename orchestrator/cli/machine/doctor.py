@@ -9,7 +9,7 @@ import typer
 
 from orchestrator.cli.console import console
 from orchestrator.cli.here import WORKSPACE
-from orchestrator.cli.shared_options import AsJson, complete_providers
+from orchestrator.cli.shared_options import AsJson
 from orchestrator.cli.tables import coloured, table
 from orchestrator.errors import MissingError, UsageError, did_you_mean
 
@@ -24,7 +24,6 @@ def doctor(
             "--for",
             metavar="PROVIDER",
             help="A provider, or `referee`: exit 3 if it cannot be used here.",
-            autocompletion=complete_providers,
         ),
     ] = None,
     as_json: AsJson = False,
@@ -51,12 +50,12 @@ def doctor(
             rows.append(("", "", f"needed for {needed}: {finding.hint}" if needed else finding.hint))
     _print(rows)
     console.result()
-    asked = [p.name for p in PROVIDERS.values() if p.hosts_are_this_machine or p.name == provider]
-    usable = {name: not lacking(findings, name) for name in asked}
+    names = [p.name for p in PROVIDERS.values() if p.hosts_are_this_machine or p.name == provider]
+    usable = {name: not lacking(findings, name) for name in names}
     for name, is_usable in usable.items():
         console.result(f"provider {name}: {'can be used here' if is_usable else 'cannot be used here'}")
     for name in (name for name in PROVIDERS if name not in usable):
-        console.result(f"provider {name}: `orch doctor --for {name}` asks the cloud")
+        console.result(f"provider {name}: see `orch doctor --for {name}`")
     console.emit({"findings": [asdict(finding) for finding in findings], "providers": usable})
     if provider is not None and not usable[provider]:
         missing = lacking(findings, provider)

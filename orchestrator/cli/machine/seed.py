@@ -36,12 +36,12 @@ def seed(
     """
     console.as_json = as_json
     settings = store_of(file)
-    found = seeded(settings)
-    rows = found["accounts"] + found["transactions"]
-    how = f"seeded in {found['took_s']:.2f} s" if found["is_new"] else "was seeded before; verified, payments undone"
-    console.result(f"{settings['store']} {found['version']}: {rows:,} rows, {how}")
-    console.result(f"digest {found['digest']}")
-    console.emit({"store": settings["store"], **found})
+    state = seeded(settings)
+    rows = state["accounts"] + state["transactions"]
+    how = f"seeded in {state['took_s']:.2f} s" if state["is_new"] else "was seeded before; verified, payments undone"
+    console.result(f"{settings['store']} {state['version']}: {rows:,} rows, {how}")
+    console.result(f"digest {state['digest']}")
+    console.emit({"store": settings["store"], **state})
 
 
 def seeded(settings: Mapping[str, str]) -> dict[str, Any]:
@@ -62,21 +62,21 @@ def seeded(settings: Mapping[str, str]) -> dict[str, Any]:
         assert program.stderr is not None  # noqa: S101 - narrows the type
         program.stdin.write(json.dumps(settings) + "\n")
         program.stdin.close()
-        found: dict[str, Any] = {}
+        result: dict[str, Any] = {}
         with progress_bar("seeding, rows") as draw:
             for text in program.stdout:
                 line = json.loads(text)
                 if "done" in line:
                     draw(line["done"], line["of"])
                 else:
-                    found = line
+                    result = line
         words = program.stderr.read().strip()
     if program.returncode != 0:
         raise MissingError(
             f"the database cannot be seeded: {words.splitlines()[-1] if words else 'the program says nothing of why'}",
             hint="name another database; what is there is left as it is",
         )
-    return found
+    return result
 
 
 class _Here:
@@ -90,7 +90,7 @@ class _Here:
 
 
 def store_of(file: Path | None) -> dict[str, str]:
-    """What the program is told; UsageError where no database is named, or by an address on the command line."""
+    """The settings of the program; UsageError where no database is named, or by an address on the command line."""
     if file is None:
         if not (dsn := os.environ.get(GIVEN)):
             raise UsageError(

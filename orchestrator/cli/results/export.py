@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -10,11 +11,10 @@ import typer
 from orchestrator.cli.console import console
 from orchestrator.cli.here import WORKSPACE
 from orchestrator.cli.keeping import judged
-from orchestrator.cli.shared_options import AsJson, Runs, complete_formats
+from orchestrator.cli.shared_options import AsJson, Runs
 
 if TYPE_CHECKING:
     from orchestrator.exports.findings import JudgedRun
-    from orchestrator.results.folder import RunFolder
 
 
 def export(
@@ -23,13 +23,17 @@ def export(
         str | None,
         typer.Option(
             help="csv, json, excel, html, parquet or markdown; by default, as the name after --out ends.",
-            autocompletion=complete_formats,
         ),
     ] = None,
     raw: Annotated[
         bool, typer.Option("--raw/--summary", help="A row for each sample, or (by default) one for each cell.")
     ] = False,
-    out: Annotated[Path | None, typer.Option(help="Write to this file (or folder) instead of exports/.")] = None,
+    out: Annotated[
+        str | None,
+        typer.Option(
+            help="Write to this file (or folder) instead of exports/; samples as Parquet to s3:// or gs://, too."
+        ),
+    ] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace what an earlier export wrote there.")] = False,
     as_json: AsJson = False,
 ) -> None:
@@ -38,44 +42,43 @@ def export(
     All runs go into one file; docs/reference/data.md lists its columns.
     """
     from orchestrator.errors import UsageError
-    from orchestrator.exports.findings import file_name
-    from orchestrator.exports.targets import require_free
+    from orchestrator.exports.findings import JudgedRun, file_name
+    from orchestrator.exports.targets import require_free, upload
     from orchestrator.exports.writers import chosen
     from orchestrator.results.folder import RunFolder
 
     console.as_json = as_json
-    of = chosen(format, out, raw=raw)
+    form = chosen(format, None if out is None else Path(out), raw=raw)
     folders = [RunFolder.open(run, root=WORKSPACE.results) for run in runs]
-    is_dataset = raw and of.is_dataset
-    if out is not None:
-        require_free(out, is_dataset=is_dataset, force=force)
-    found = [_judged(folder) for folder in folders]
-    if len({run.summary.run_id for run in found}) < len(found):
+    is_dataset, is_remote = raw and form.is_dataset, out is not None and "://" in out
+    if is_remote and not is_dataset:
+        raise UsageError("only samples as Parquet go to another place", hint="--raw --format parquet")
+    if out is not None and not is_remote:
+        require_free(Path(out), is_dataset=is_dataset, force=force)
+    judged_runs = [JudgedRun(folder=folder, summary=judged(folder)) for folder in folders]
+    if len({run.summary.run_id for run in judged_runs}) < len(judged_runs):
         raise UsageError("a run is named twice: each of its rows would be there twice", hint="name each run once")
-    name = f"{file_name(found)}{'-raw' if raw else ''}{'' if is_dataset else of.suffix}"
-    path = WORKSPACE.exports / name if out is None else out
-    require_free(path, is_dataset=is_dataset, force=force)
-    _warn(found)
-    rows = of.write(found, path, raw=raw)
-    console.result(str(path))
+    _warn(judged_runs)
+    name = f"{file_name(judged_runs)}{'-raw' if raw else ''}{'' if is_dataset else form.suffix}"
+    if out is not None and is_remote:
+        with tempfile.TemporaryDirectory(prefix="orch-export-") as scratch:
+            rows = form.write(judged_runs, Path(scratch, name), raw=raw)
+            upload(Path(scratch, name), out, force=force)
+    else:
+        path = WORKSPACE.exports / name if out is None else Path(out)
+        require_free(path, is_dataset=is_dataset, force=force)
+        rows = form.write(judged_runs, path, raw=raw)
+        out = str(path)
+    console.result(out)
     console.emit(
         {
-            "export": str(path),
-            "format": of.name,
+            "export": out,
+            "format": form.name,
             "of": "samples" if raw else "cells",
             "rows": rows,
-            "runs": [run.about() for run in found],
+            "runs": [run.about() for run in judged_runs],
         }
     )
-
-
-def _judged(folder: RunFolder) -> JudgedRun:
-    """The run with its summary, and its report where one was written."""
-    from orchestrator.exports.findings import JudgedRun
-    from orchestrator.report.paths import report_of
-
-    found = report_of(folder, WORKSPACE.reports)
-    return JudgedRun(folder=folder, summary=judged(folder), report=found)
 
 
 def _warn(runs: list[JudgedRun]) -> None:
@@ -85,6 +88,6 @@ def _warn(runs: list[JudgedRun]) -> None:
             console.warning(f"run {run.summary.run_id}: {invalid}")
     if len(names := dict.fromkeys(run.summary.name for run in runs)) > 1:
         console.warning(
-            f"the runs are of {len(names)} experiments ({', '.join(names)}): each row says of which;"
+            f"the runs are of {len(names)} experiments ({', '.join(names)}): each row names its own;"
             " `orch compare A B` says which cells of two runs can be compared"
         )

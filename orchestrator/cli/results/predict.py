@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import typer
@@ -12,11 +11,11 @@ import typer
 from orchestrator.cli.console import console
 from orchestrator.cli.here import WORKSPACE
 from orchestrator.cli.keeping import judged_with_model
-from orchestrator.cli.shared_options import AsJson, Run, complete_measured
+from orchestrator.cli.shared_options import AsJson, Run
 
 if TYPE_CHECKING:
     from orchestrator.findings.summary import RunSummary
-    from orchestrator.questions.prediction.answer import Answer, Asked
+    from orchestrator.questions.prediction.answer import Asked
     from orchestrator.questions.prediction.shapes import Modelled
 
 
@@ -40,14 +39,10 @@ def predict(
         list[str] | None,
         typer.Option(
             help="This stack alone: its label, id or protocol; again for more; every one unless given.",
-            autocompletion=complete_measured("stack"),
         ),
     ] = None,
     matters: Annotated[
         str | None, typer.Option(metavar="SHARE", help="What matters to you, such as 10%; the plan's unless given.")
-    ] = None,
-    plan: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write the experiment that measures what cannot be predicted.")
     ] = None,
     as_json: AsJson = False,
 ) -> None:
@@ -55,8 +50,8 @@ def predict(
 
     Printed are latencies with 90 % intervals, their causes, and the fastest; exit status 2 where nothing can be predicted.
     """
-    from orchestrator.cli.results.drafts import draft_of_gap, would_fill, write
-    from orchestrator.cli.results.predict_text import lines
+    from orchestrator.cli.results.predict_text import lines, refusals
+    from orchestrator.errors import UsageError
     from orchestrator.experiment.read import units
     from orchestrator.hosts.local.host import round_trip_to
     from orchestrator.questions.prediction.answer import Asked, answer
@@ -81,18 +76,16 @@ def predict(
     summary = judged_with_model(folder)
     model = _required_model(summary, asked)
     asked = replace(asked, stacks=_stacks(summary, stack or ()))
-    found = answer(model, asked, summary.matters if share is None else share)
-    if plan is not None:
-        write(plan, draft_of_gap(summary, found))
-    missing = would_fill(summary, found) if found.refused and plan is None else ""
-    for line in lines(summary, found, missing if found.settings else ""):
+    predicted = answer(model, asked, summary.matters if share is None else share)
+    for line in lines(summary, predicted):
         console.result(line)
-    if plan is not None:
-        console.result(f"wrote {plan}; next: orch plan {plan}")
-    more = {"trust": trust(model.judged), "missing": missing, "wrote": plan and str(plan)}
-    console.emit({"run": summary.run_id, **asdict(found), **more})
-    if not found.settings:
-        _refuse(found, missing)
+    console.emit({"run": summary.run_id, **asdict(predicted), "trust": trust(model.judged)})
+    if not predicted.settings:
+        console.as_json = False  # stdout holds its one document already
+        raise UsageError(
+            f"nothing is predicted there: {'; '.join(refusals(predicted))}",
+            hint="measure that place: widen `distance`, the payload or `load` of the run's experiment",
+        )
 
 
 def _require_one(rtt: str | None, to: str | None, size: str | None, connection: str | None) -> None:
@@ -160,35 +153,16 @@ def _required_model(summary: RunSummary, asked: Asked) -> Modelled:
 
 
 def _stacks(summary: RunSummary, words: Sequence[str]) -> tuple[str, ...]:
-    """Ids of the stacks that are asked for; a protocol that was not measured as it is. UsageError: no word for a stack."""
-    from orchestrator.catalogue.read import protocols
+    """Ids of the stacks that words name by id, label or protocol; UsageError for a word of no stack of the run."""
     from orchestrator.errors import UsageError, did_you_mean
     from orchestrator.experiment.plan.plan import read_plan
 
     measured = read_plan(summary.plan).stacks
-    found: list[str] = []
+    stacks: list[str] = []
     for word in words:
         ids = [stack.id for stack in measured if word in (stack.id, stack.label, stack.protocol)]
-        if not ids and word not in protocols():
-            known = dict.fromkeys([*(stack.label for stack in measured), *protocols()])
+        if not ids:
+            known = [stack.label for stack in measured]
             raise UsageError(f"no stack {word!a} was measured in run {summary.run_id}", hint=did_you_mean(word, known))
-        found += ids or [word]
-    return tuple(dict.fromkeys(found))
-
-
-def _refuse(found: Answer, missing: str) -> None:
-    from orchestrator.errors import UsageError
-
-    console.as_json = False  # stdout holds its one document already
-    reasons: dict[str, list[str]] = {}
-    for refused in found.refused:
-        for why in refused.why:
-            reasons.setdefault(why, []).append(
-                f"{refused.label}, {refused.setting}" if refused.series else refused.label
-            )
-    every = len(found.refused)
-    shown = [why if len(of) == every > 1 else f"{'; '.join(of)}: {why}" for why, of in reasons.items()]
-    raise UsageError(
-        f"nothing is predicted there: {'; '.join(shown)}",
-        hint=missing or "see the experiment that was written: it measures what is missing",
-    )
+        stacks += ids
+    return tuple(dict.fromkeys(stacks))

@@ -17,43 +17,44 @@ from orchestrator.wording.answer import answer
 _WIDTH = 100
 
 
-def lines(summary: RunSummary, found: Answer, missing: str = "") -> Iterator[str]:
-    """The lines: where, who is ahead, the tables, what is not predicted, and how far all of it may be trusted.
-
-    `missing`: what would measure what is not predicted.
-    """
-    yield f"{summary.name}, run {summary.run_id}: {_where(summary, found)}"
+def lines(summary: RunSummary, forecast: Answer) -> Iterator[str]:
+    """Yield where, what is fastest, the tables, what is not predicted, and how far all of it may be trusted."""
+    yield f"{summary.name}, run {summary.run_id}: {_where(summary, forecast)}"
     if invalid := answer(summary).invalid_because:
         doubt = f"It rests on measurements to doubt: {invalid}."
         yield from textwrap.wrap(doubt, _WIDTH)
-    for setting in found.settings:
+    for setting in forecast.settings:
         yield ""
-        yield f"{setting.setting}: {outcome(setting, found.matters)}"
+        yield f"{setting.setting}: {outcome(setting, forecast.matters)}"
         yield from (f"  {line}" for line in _table(setting))
-    if found.refused:
+    if forecast.refused:
         yield ""
-    reasons: dict[tuple[str, ...], list[str]] = {}
-    for refused in found.refused:
-        name = f"{refused.label}, {refused.setting}" if refused.setting else refused.label
-        reasons.setdefault(refused.why, []).append(name)
-    for why, series in reasons.items():
-        yield from textwrap.wrap(
-            f"not predicted: {'; '.join(series)}: {'; '.join(why)}", _WIDTH, subsequent_indent="  "
-        )
-    if missing:
-        yield from textwrap.wrap(f"to fill the gap: {missing}", _WIDTH, subsequent_indent="  ")
+    for refusal in refusals(forecast):
+        yield from textwrap.wrap(f"not predicted: {refusal}", _WIDTH, subsequent_indent="  ")
     yield ""
     yield from textwrap.wrap(trust(model.judged if (model := PREDICTION.of(summary)) else None), _WIDTH)
     yield from textwrap.wrap(_conditions(summary), _WIDTH)
 
 
-def _where(summary: RunSummary, found: Answer) -> str:
-    asked = found.asked
+def refusals(predicted: Answer) -> list[str]:
+    """Why latencies are not predicted, with the series of each reason; a reason of all of them alone."""
+    series: dict[tuple[str, ...], list[str]] = {}
+    for refused in predicted.refused:
+        name = f"{refused.label}, {refused.setting}" if refused.setting else refused.label
+        series.setdefault(refused.why, []).append(name)
+    return [
+        "; ".join(reasons) if len(names) == len(predicted.refused) > 1 else f"{'; '.join(names)}: {'; '.join(reasons)}"
+        for reasons, names in series.items()
+    ]
+
+
+def _where(summary: RunSummary, predicted: Answer) -> str:
+    wanted = predicted.asked
     model = PREDICTION.of(summary)
-    rates = {rate_of(fit, asked) for fit in (model.fits if model else ())}
+    rates = {rate_of(fit, wanted) for fit in (model.fits if model else ())}
     rate = [f"{value:g} Mbit/s" for value in rates if value is not None] if len(rates) == 1 else []
-    place = [f"a round trip of {quantities.ms(asked.rtt)}", quantities.size(asked.size), *rate]
-    return ", ".join([*place, f"{asked.in_flight} in flight"])
+    place = [f"a round trip of {quantities.ms(wanted.rtt)}", quantities.size(wanted.size), *rate]
+    return ", ".join([*place, f"{wanted.in_flight} in flight"])
 
 
 def _table(setting: Setting) -> Iterator[str]:

@@ -41,14 +41,13 @@ def report(
     markdown: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write a summary in Markdown, too; `-` prints it.")
     ] = None,
-    line: Annotated[bool, typer.Option("--line", help="Print what was found in one line, for a chat.")] = False,
     opens: Open = False,
     as_json: AsJson = False,
 ) -> None:
     """Write a run's report again, from its stored data, or from what an earlier report of it carries.
 
-    What analysis finds is stored in the run folder anew. With `--line` or `--markdown -` that alone is on stdout; where the
-    page is then stands on stderr.
+    What analysis finds is stored in the run folder anew. With `--markdown -` that alone is on stdout, and the page's path on
+    stderr.
     """
     from orchestrator.questions.scorecard.find import QUESTION as SCORECARD
     from orchestrator.report.dataset.block import is_page
@@ -66,7 +65,7 @@ def report(
     for name in runs:
         summary, dataset, path = (_of_page if is_page(name) else _of_run)(name, out)
         pages.append(write_page(page(dataset), path))
-        (console.progress if line or markdown == STDOUT else console.result)(str(pages[-1]))
+        (console.progress if markdown == STDOUT else console.result)(str(pages[-1]))
         entry: dict[str, Any] = {
             "run": summary.run_id,
             "report": str(pages[-1]),
@@ -77,7 +76,7 @@ def report(
         if pictures is not None:
             of_run = pictures / dataset.about.run_id if len(runs) > 1 else pictures
             entry["pictures"] = [str(file) for file in _draw(shown, of_run, browser)]
-        written.append(entry | _in_short(shown, markdown, line=line))
+        written.append(entry | _in_short(shown, markdown))
     console.emit({"reports": written})
     if opens:
         for path in pages:
@@ -143,8 +142,7 @@ def _browser() -> str:
     return program
 
 
-def _in_short(summary: RunSummary, file: Path | None, *, line: bool) -> dict[str, str]:
-    from orchestrator.report.markdown import line as one_line
+def _in_short(summary: RunSummary, file: Path | None) -> dict[str, str]:
     from orchestrator.report.markdown import markdown
     from orchestrator.report.page import write_page
 
@@ -158,7 +156,4 @@ def _in_short(summary: RunSummary, file: Path | None, *, line: bool) -> dict[str
         else:
             found["markdown"] = str(write_page(text, file, option="--markdown"))
             console.progress(f"{file}: the summary in Markdown")
-    if line:
-        found["line"] = one_line(summary)
-        console.result(found["line"].replace("\u00a0", " ").replace("\u202f", " "))
     return found

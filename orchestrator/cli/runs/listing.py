@@ -5,8 +5,7 @@ from __future__ import annotations
 import shutil
 import sys
 from dataclasses import asdict, replace
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -14,22 +13,16 @@ from orchestrator.cli.console import console, plain
 from orchestrator.cli.here import WORKSPACE
 from orchestrator.cli.shared_options import (
     AsJson,
-    Host,
+    Find,
     IndexAt,
-    Name,
     OfTeam,
-    Placement,
     Run,
     Runs,
     Since,
-    Stack,
-    Tag,
     Until,
-    Verdict,
     Yes,
     an_index,
     filters,
-    nearest_to,
     nothing_here,
     update_index,
 )
@@ -44,14 +37,9 @@ _LEAST_OF_A_SENTENCE = 24
 
 
 def list_runs(
-    experiment: Name = None,
-    stack: Stack = None,
-    placement: Placement = None,
-    host: Host = None,
+    find: Find = None,
     since: Since = None,
     until: Until = None,
-    verdict: Verdict = None,
-    tag: Tag = None,
     limit: Annotated[int, typer.Option(min=1, help="Show at most so many.")] = 30,
     index: IndexAt = None,
     team: OfTeam = False,
@@ -59,26 +47,15 @@ def list_runs(
 ) -> None:
     """List the runs that are here, newest first: state, stacks, checks and answer; filters that are given must all hold."""
     console.as_json = as_json
-    wanted = filters(
-        experiment=experiment,
-        stack=stack,
-        placement=placement,
-        host=host,
-        since=since,
-        until=until,
-        verdict=verdict,
-        tag=tag,
-    )
+    wanted = filters(find, since, until)
     with an_index(index, of_team=team) as (opened, _):
         listed = opened.runs(replace(wanted, limit=limit))
         total = len(listed) if len(listed) < limit else opened.count(wanted)
-        hint = None if listed else nearest_to(wanted, opened)
     runs = [run.to_dict() for run in listed]
     console.emit({"schema_version": SCHEMA_VERSION, "runs": runs, "shown": len(runs), "of": total})
     if not listed:
-        is_any = wanted != type(wanted)()
-        none = nothing_here(is_shared=index is not None or team)
-        console.result(f"no run matches{f': {hint}' if hint else ''}" if is_any else none)
+        is_filtered = bool(find or since or until)
+        console.result("no run matches" if is_filtered else nothing_here(is_shared=index is not None or team))
     else:
         _print(listed, total)
 
@@ -160,7 +137,7 @@ def tag(
     remove: Annotated[bool, typer.Option("--remove", help="Remove these tags.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Tag a run, or remove tags; `orch runs --tag` finds it by them."""
+    """Tag a run, or remove tags; `orch runs --find TAG` finds it."""
     from orchestrator.history import noted
     from orchestrator.history.folders import folder_of
 
@@ -207,32 +184,3 @@ def confirm(count: int, verb: str) -> None:
         raise UsageError(f"nobody can be asked whether to {verb}", hint=f"give --yes to {verb} without a question")
     if not confirmed(f"{verb.capitalize()} {'this run' if count == 1 else f'these {count} runs'} for good?"):
         raise UsageError(f"nothing was {verb.removesuffix('e')}ed", hint="answer y, or give --yes")
-
-
-def import_(
-    paths: Annotated[
-        list[Path], typer.Argument(metavar="PATH...", help="Run folders (docs/how-to/read-and-share.md).")
-    ],
-    as_json: AsJson = False,
-) -> None:
-    """Import runs that were made elsewhere, verified first.
-
-    Each is copied into results/, where it is one of the runs that are here.
-    """
-    from orchestrator.history.folders import import_run
-
-    console.as_json = as_json
-    documents: list[dict[str, Any]] = []
-    for path in paths:
-        imported = import_run(WORKSPACE, path)
-        if imported.is_new:
-            console.result(
-                f"run {imported.run}: {imported.files} files as they were written, copied to {imported.path}"
-            )
-        else:
-            console.result(f"run {imported.run}: it is here already")
-        if imported.remark:
-            console.warning(f"run {imported.run}: {imported.remark}")
-        documents.append({**asdict(imported), "path": str(imported.path)})
-    update_index()
-    console.emit({"imported": documents})

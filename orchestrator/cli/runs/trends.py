@@ -9,20 +9,13 @@ import typer
 from orchestrator.cli.console import console, plain
 from orchestrator.cli.shared_options import (
     AsJson,
-    Host,
+    Find,
     IndexAt,
-    Name,
     OfTeam,
-    Placement,
     Since,
-    Stack,
-    Tag,
     Until,
-    Verdict,
     an_index,
-    complete_cells,
     filters,
-    nearest_to,
     nothing_here,
 )
 from orchestrator.cli.tables import table
@@ -51,20 +44,14 @@ def trend(
         typer.Argument(
             metavar="CELL-or-STACK...",
             help="Id of a cell, its beginning, or a stack's id or label.",
-            autocompletion=complete_cells,
         ),
     ] = None,
     statistic: Annotated[
         Literal["median", "p99", "throughput"], typer.Option(help="Which of each trial's numbers is followed.")
     ] = "median",
-    experiment: Name = None,
-    stack: Stack = None,
-    placement: Placement = None,
-    host: Host = None,
+    find: Find = None,
     since: Since = None,
     until: Until = None,
-    verdict: Verdict = None,
-    tag: Tag = None,
     limit: Annotated[int | None, typer.Option(min=1, help="Follow only the newest runs of each cell, so many.")] = None,
     rebuild: Annotated[
         bool, typer.Option("--rebuild", help="Make the index anew from the run folders; notes and tags stay.")
@@ -75,16 +62,7 @@ def trend(
 ) -> None:
     """Show a cell over runs, oldest first, and mark where it changed; without a cell, list the cells that runs measured."""
     console.as_json = as_json
-    wanted = filters(
-        experiment=experiment,
-        stack=stack,
-        placement=placement,
-        host=host,
-        since=since,
-        until=until,
-        verdict=verdict,
-        tag=tag,
-    )
+    wanted = filters(find, since, until)
     is_shared = index is not None or team
     with an_index(index, of_team=team, rebuild=rebuild) as (opened, update):
         if rebuild:
@@ -114,9 +92,8 @@ def _seen(index: Index, word: str, wanted: Filters, *, is_shared: bool) -> dict[
     if cells:
         return cells
     if index.seen(word, type(wanted)()):
-        few = nearest_to(wanted, index) or "fewer conditions find more"
-        raise UsageError(f"no run measured {word!r} under these conditions", hint=few)
-    stacks = index.known("stack")
+        raise UsageError(f"no run measured {word!r} under these conditions", hint="fewer conditions find more")
+    stacks = index.stacks()
     hint = did_you_mean(word, stacks) if stacks else _none_judged(index, is_shared=is_shared)
     raise UsageError(f"no run measured {word!r}", hint=hint)
 
@@ -136,9 +113,7 @@ def _list(index: Index, wanted: Filters, *, is_shared: bool) -> None:
     rows = [{"cell": cell, "stack": stack, "label": label, "runs": runs} for cell, stack, label, runs in cells]
     console.emit({"schema_version": SCHEMA_VERSION, "cells": rows})
     if not cells:
-        few = (
-            f"no cell was measured under these conditions: {nearest_to(wanted, index) or 'fewer conditions find more'}"
-        )
+        few = "no cell was measured under these conditions: fewer conditions find more"
         console.result(few if index.cells() else _none_judged(index, is_shared=is_shared))
         return
     shown = [(str(runs), plain(cell), plain(label)) for cell, _, label, runs in cells[:_MOST_CELLS]]
@@ -148,49 +123,55 @@ def _list(index: Index, wanted: Filters, *, is_shared: bool) -> None:
         console.result(f"and {len(cells) - _MOST_CELLS:,} more; --json has all")
 
 
-def _print(of: Trend) -> None:
+def _print(series: Trend) -> None:
     from orchestrator import quantities
     from orchestrator.history.trend import letter
 
-    by = {"median": "median", "p99": "p99", "throughput": "requests/s"}[of.statistic]
-    beside = "p99" if of.statistic == "median" else "median"
-    medians = [value for point in of.points for value in (point.median, point.p99) if value is not None]
+    by = {"median": "median", "p99": "p99", "throughput": "requests/s"}[series.statistic]
+    beside = "p99" if series.statistic == "median" else "median"
+    medians = [value for point in series.points for value in (point.median, point.p99) if value is not None]
     unit = quantities.unit_for(medians)
-    heads = [f"{by}, {unit.name}" if of.statistic != "throughput" else by, "95 % interval", f"{beside}, {unit.name}"]
-    several = len(of.environments) > 1
-    console.result(console.style(f"{plain(of.label)} · {quantities.count(len(of.points), 'run')}", "bold"))
-    rows = [_row(point, of, unit, beside, several=several) for point in of.points]
+    heads = [
+        f"{by}, {unit.name}" if series.statistic != "throughput" else by,
+        "95 % interval",
+        f"{beside}, {unit.name}",
+    ]
+    several = len(series.environments) > 1
+    console.result(console.style(f"{plain(series.label)} · {quantities.count(len(series.points), 'run')}", "bold"))
+    rows = [_row(point, series, unit, beside, several=several) for point in series.points]
     lines = list(
         table(("", "date", "run", *heads, *(("on",) if several else ()), "change", "against earlier runs"), rows)
     )
     console.result(lines[0])
-    for line, point in zip(lines[1:], of.points, strict=True):
+    for line, point in zip(lines[1:], series.points, strict=True):
         console.result(console.style(line, _STYLES[point.verdict]) if point.is_change else line)
         if point.notes:
             more = f"; and {len(point.notes) - _MOST_NOTES} more (--json)" if len(point.notes) > _MOST_NOTES else ""
             console.result(f"      differs from the run before: {'; '.join(point.notes[:_MOST_NOTES])}{more}")
-    for number, differs in enumerate(of.environments):
+    for number, differs in enumerate(series.environments):
         if several:
-            told = "; ".join(differs) if differs else "the conditions of the first run"
-            console.result(f"  {letter(number)}: {told}")
+            difference = "; ".join(differs) if differs else "the conditions of the first run"
+            console.result(f"  {letter(number)}: {difference}")
     if several:
         console.result("  Runs on different letters are not compared.")
-    if any(quantities.is_vague(getattr(point, f"{of.statistic}_interval")) for point in of.points):
+    if any(quantities.is_vague(getattr(point, f"{series.statistic}_interval")) for point in series.points):
         console.result(f"  *: {quantities.VAGUE}.")
-    marked = sum(point.is_change for point in of.points)
-    found = f"{quantities.count(marked, 'change')} marked with {_MARK}" if marked else "No change found"
-    console.result(f"  {found}." if len(of.points) > 1 else "  One run alone: there is nothing to hold it against yet.")
+    marked = sum(point.is_change for point in series.points)
+    summary = f"{quantities.count(marked, 'change')} marked with {_MARK}" if marked else "No change found"
+    console.result(
+        f"  {summary}." if len(series.points) > 1 else "  One run alone: there is nothing to hold it against yet."
+    )
     console.result()
 
 
-def _row(point: Point, of: Trend, unit: Unit, beside: str, *, several: bool) -> tuple[str, ...]:
+def _row(point: Point, series: Trend, unit: Unit, beside: str, *, several: bool) -> tuple[str, ...]:
     from orchestrator import quantities
     from orchestrator.history.trend import against_earlier, letter
 
-    value: float | None = getattr(point, of.statistic)
-    interval = getattr(point, f"{of.statistic}_interval")
+    value: float | None = getattr(point, series.statistic)
+    interval = getattr(point, f"{series.statistic}_interval")
     other: float | None = getattr(point, beside)
-    text = quantities.rate if of.statistic == "throughput" else unit.text
+    text = quantities.rate if series.statistic == "throughput" else unit.text
     return (
         _MARK if point.is_change else "",
         point.started[:16].replace("T", " ") or "-",

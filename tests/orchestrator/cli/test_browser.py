@@ -1,4 +1,4 @@
-"""`--open`: a browser where there is a person and a screen, and the path in any case."""
+"""`--open`: a browser, and the path in any case."""
 
 import io
 import webbrowser
@@ -12,22 +12,13 @@ from orchestrator.cli.results import report
 from tests.support.runs import a_run, write_run
 
 
-class Terminal(io.StringIO):
-    """Standard output that a person looks at."""
-
-    def isatty(self):
-        return True
-
-
 @pytest.fixture(autouse=True)
 def opened(tmp_path, monkeypatch):
     """The addresses that a browser was told."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(console, "as_json", False)
-    monkeypatch.setattr(console, "out", Terminal())
+    monkeypatch.setattr(console, "out", io.StringIO())
     monkeypatch.setattr(console, "err", io.StringIO())
-    monkeypatch.delenv("BROWSER", raising=False)
-    monkeypatch.setenv("DISPLAY", ":0")
     told = []
     monkeypatch.setattr(webbrowser, "open", lambda address: told.append(address) or True)
     return told
@@ -47,33 +38,6 @@ def test_nothing_is_opened_unless_asked(opened):
     write_run(a_run(), Path("results/one"))
     report.report(["one"])
     assert opened == []
-
-
-@pytest.mark.parametrize(
-    ("environment", "is_terminal", "platform", "opens"),
-    [
-        ({"DISPLAY": ":0"}, True, "linux", True),
-        ({"WAYLAND_DISPLAY": "wayland-0"}, True, "linux", True),
-        ({}, True, "linux", False),
-        ({"DISPLAY": ""}, True, "linux", False),
-        ({}, True, "darwin", True),
-        ({"DISPLAY": ":0"}, False, "linux", False),
-        ({"BROWSER": "w3m"}, True, "linux", True),
-        ({"BROWSER": "w3m"}, False, "linux", True),
-    ],
-)
-def test_a_browser_takes_a_terminal_and_a_display_or_to_be_named(environment, is_terminal, platform, opens):
-    assert (browser.why_not(environment, is_terminal=is_terminal, platform=platform) is None) is opens
-
-
-def test_without_a_display_a_warning_has_the_path(opened, monkeypatch):
-    monkeypatch.delenv("DISPLAY")
-    monkeypatch.delenv("WAYLAND_DISPLAY", raising=False)
-    monkeypatch.setattr("sys.platform", "linux")
-    browser.show(Path("reports/x.html"))
-    assert opened == []
-    assert "as there is no display" in console.err.getvalue()
-    assert "the report is in reports/x.html" in console.err.getvalue()
 
 
 @pytest.mark.parametrize("failure", [OSError("no such program"), webbrowser.Error("could not locate"), None])

@@ -1,10 +1,9 @@
-"""`orch predict`: what it prints for a reader's own place, what it refuses, and the experiments that it writes."""
+"""`orch predict`: what it prints for a reader's own place, and what it refuses."""
 
 from __future__ import annotations
 
 import io
 import json
-import re
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -116,7 +115,6 @@ def test_json_is_one_document_with_causes_that_add_up(out: io.StringIO) -> None:
 def test_what_was_not_measured_is_refused_with_the_reason(options: dict[str, Any], why: str) -> None:
     error = refused(**options)
     assert why in error.message
-    assert "--plan FILE" in str(error.hint)
     assert error.exit_code == 2
 
 
@@ -133,57 +131,11 @@ def test_what_was_not_measured_is_refused_with_the_reason(options: dict[str, Any
         ({"matters": "500%"}, "--matters: '500%' is not a margin"),
         ({"connection": "keep"}, "connections are kept or opened"),
         ({"operation": "image"}, "operation 'image' was not measured"),
+        ({"stack": ["grcp"]}, "no stack 'grcp' was measured"),
     ],
 )
 def test_words_that_say_nothing_are_refused(options: dict[str, Any], why: str) -> None:
     assert why in refused(**options).message
-
-
-@pytest.mark.usefixtures("once")
-@pytest.mark.parametrize("options", [{"rtt": "300ms"}, {"size": "5 MB"}, {"rate": "50Mbit/s"}, {"concurrency": 16}])
-def test_the_experiment_that_fills_the_gap_is_valid(options: dict[str, Any], tmp_path: Path) -> None:
-    error = refused(**options, connection="reuse", plan=tmp_path / "gap.yaml")
-    assert "see the experiment that was written" in str(error.hint)
-    plan = make_plan(tmp_path / "gap.yaml", needs_programs=False)
-    assert {stack.protocol for stack in plan.stacks} == {"rest", "grpc"}
-    assert {cell.connection for cell in plan.cells} == {"reuse"}
-    assert plan.sealed
-    if "rtt" in options:
-        assert max(p.link.rtt_ms or 0 for p in plan.placements) == 300.0
-    if "concurrency" in options:
-        assert {cell.load.concurrency for cell in plan.cells} == {1, 16}
-
-
-@pytest.mark.usefixtures("once")
-@pytest.mark.parametrize(
-    ("options", "named"),
-    [
-        ({"rtt": "300ms"}, "over round trips of 1 ms, 30 ms, 80 ms and 300 ms at 1000 Mbit/s, 1 in flight"),
-        ({"size": "5 MB"}, "rest and grpc with 100 B, 20 kB, 300 kB and 5 MB over"),
-        ({"concurrency": 16}, "1 and 16 in flight: `--plan FILE` writes that experiment"),
-    ],
-)
-def test_a_refusal_says_which_experiment_would_fill_the_gap(options: dict[str, Any], named: str) -> None:
-    hint = str(refused(**options, connection="reuse").hint)
-    assert hint.startswith("measure rest and grpc with ")
-    assert named in hint
-
-
-@pytest.mark.usefixtures("once")
-def test_what_is_missing_of_some_stacks_is_said_beside_the_others(out: io.StringIO) -> None:
-    predict.predict("mapped", **AT, stack=["graphql", "grpc"])
-    said = " ".join(out.getvalue().split())
-    assert "to fill the gap: measure rest, grpc and graphql with" in said
-    predict.predict("mapped", **AT, stack=["graphql", "grpc"], as_json=True)
-    assert json.loads(out.getvalue()[out.getvalue().index("{") :])["missing"].startswith("measure rest, grpc and")
-
-
-@pytest.mark.usefixtures("once")
-def test_an_experiment_of_a_place_that_is_predicted_does_not_say_that_it_cannot_be(tmp_path: Path) -> None:
-    predict.predict("mapped", plan=tmp_path / "again.yaml", **AT)
-    assert "What run mapped predicts already" in (tmp_path / "again.yaml").read_text()
-    refused(rtt="300ms", plan=tmp_path / "gap.yaml")
-    assert "What run mapped cannot predict" in (tmp_path / "gap.yaml").read_text()
 
 
 @pytest.mark.usefixtures("once")
@@ -192,34 +144,6 @@ def test_one_stack_can_be_asked_about(out: io.StringIO) -> None:
     text = out.getvalue()
     assert "connections kept open: rest alone is predicted." in text
     assert "grpc" not in text.partition("held-out cells")[0]
-
-
-@pytest.mark.usefixtures("once")
-def test_a_stack_that_was_not_measured_is_refused_by_its_name_beside_those_that_were(out: io.StringIO) -> None:
-    error = refused(stack=["graphql"])
-    assert "graphql: it was not measured in this run" in error.message
-    assert "--plan FILE" in str(error.hint)
-    predict.predict("mapped", **AT, stack=["graphql", "grpc"])
-    assert "not predicted: graphql: it was not measured in this run" in out.getvalue()
-    misspelt = refused(stack=["grcp"])
-    assert "no stack 'grcp' was measured" in misspelt.message
-    assert "grpc" in str(misspelt.hint)
-
-
-@pytest.mark.usefixtures("once")
-def test_the_experiment_for_a_stack_that_was_not_measured_has_it_beside_the_others(tmp_path: Path) -> None:
-    refused(stack=["graphql"], connection="reuse", plan=tmp_path / "gap.yaml")
-    plan = make_plan(tmp_path / "gap.yaml", needs_programs=False)
-    assert {stack.protocol for stack in plan.stacks} == {"rest", "grpc", "graphql"}
-    assert plan.sealed
-
-
-@pytest.mark.usefixtures("once")
-def test_a_file_that_is_there_is_not_written_over(tmp_path: Path) -> None:
-    there = tmp_path / "gap.yaml"
-    there.write_text("mine")
-    assert "gap.yaml already exists" in refused(rtt="300ms", plan=there).message
-    assert there.read_text() == "mine"
 
 
 @pytest.mark.usefixtures("once")
@@ -247,13 +171,6 @@ def test_a_run_without_sealed_cells_predicts_and_says_that_nobody_tested_it(out:
     write_run(a_mapped_run(a_map(hold_out=0.0, blocks=3, stacks=("rest",))), Path("results/untested"))
     predict.predict("untested", **AT)
     assert "No cell was held out, so the error is not known" in " ".join(out.getvalue().split())
-
-
-@pytest.mark.usefixtures("once")
-def test_of_several_reasons_each_names_whose_it_is() -> None:
-    error = refused(rtt="200ms", stack=["cbor", "grpc"])
-    assert "cbor: it was not measured in this run" in error.message
-    assert re.search(r"grpc, [a-z ]+; grpc, [a-z ]+: a round trip of 200 ms", error.message)
 
 
 def test_what_kept_the_run_from_answering_stands_above_its_predictions(

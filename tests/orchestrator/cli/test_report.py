@@ -47,14 +47,6 @@ def test_each_run_gets_a_report_of_its_own_and_json_says_whose_it_is_and_its_sco
         assert [stack["stack"] for stack in entry["scorecard"]] == ["rest (thin)", "grpc (thin)"]
 
 
-def test_a_line_is_the_only_result(out):
-    report.report(["latest"], line=True)
-
-    (said,) = out.getvalue().splitlines()
-    assert said.startswith("synthetic: ")
-    assert said.endswith("(20261121-030000-two-bbbb)")
-
-
 def test_a_summary_in_markdown_is_printed_or_written(out):
     report.report(["latest"], markdown=Path("-"))
     printed = out.getvalue()

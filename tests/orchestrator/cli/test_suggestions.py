@@ -22,9 +22,6 @@ GOOD = {"stacks": "[rest, grpc]", "operations": "add", "load": "{requests: 50}"}
     [
         (["PLAN"], "Did you mean plan?"),
         (["Compair"], "Did you mean compare?"),
-        (["status", "--JSON"], "Did you mean --json?"),
-        (["compare", "x", "--Fail-If-Slower", "5%"], "Did you mean --fail-if-slower?"),
-        (["compare", "x", "--statistic", "P99"], "Did you mean p99?"),
         (["doctor", "--for", "LAB"], "Did you mean lab?"),
         (["setup", "build", "GO"], "Did you mean go?"),
     ],

@@ -9,8 +9,13 @@ import pyarrow.parquet as pq
 import pytest
 
 from orchestrator.cli.results import report
+from orchestrator.errors import UsageError
 from orchestrator.experiment.model.factors import FACTORS
 from orchestrator.exports.cell_columns import COLUMNS
+from orchestrator.report.dataset.block import read_page
+from orchestrator.report.markdown import markdown
+from orchestrator.results.folder import RunFolder
+from orchestrator.summarise import summarise
 from tests.support.exported import BROKEN, EVIL, FORMULA, SOUND, exported, sheets, standing_in, workspace
 
 NAMES = [column.name for column in COLUMNS]
@@ -92,34 +97,14 @@ def test_excel_writes_a_formula_in_a_name_as_text(root: Path) -> None:
     assert ["experiment", EVIL] in found["summary"]
 
 
-def test_markdown_has_answer_and_checks_above_one_table(root: Path) -> None:
-    path, _ = exported(root, BROKEN, format="markdown", out=root / "far.md")
-    text = path.read_text(encoding="utf-8")
-    above, _, table = text.partition("\n| stack |")
-    assert "Question: Which one is quicker?" in above
-    assert "Failed: floor" in above
-    assert "invalid" in above
-    lines = [line for line in f"| stack |{table}".splitlines() if line.startswith("|")]
-    assert len(lines) == 4
-    assert len({line.count("|") for line in lines}) == 1
-    assert "emulated round trip, ms" in lines[0]
-    assert "| 30.0 |" in lines[2]
-    assert "| NO: floor, " in lines[2]
-    assert lines[3].endswith("| yes |")
-
-
-def test_html_of_several_runs_is_one_page_with_links_to_reports_that_are_there(root: Path) -> None:
-    with standing_in(root):
-        report.report([SOUND])
-    path, _ = exported(root, SOUND, BROKEN, FORMULA, format="html", out=root / "pages" / "all.html")
-    text = path.read_text(encoding="utf-8")
-    assert "default-src &#39;none&#39;" in text or "default-src 'none'" in text
-    assert f"{SOUND}.html" in text.partition('href="../reports/')[2].partition('"')[0]
-    assert f"<code>orch report {BROKEN}</code>" in text
-    assert "Failed: floor" in text
-    assert "a | b &lt;i&gt;" in text
-    assert "\u202e" not in text
-    assert text.count("<tr>") == 1 + 6
+def test_markdown_has_the_summary_of_each_run_and_html_is_one_report(root: Path) -> None:
+    path, _ = exported(root, SOUND, BROKEN, format="markdown", out=root / "two.md")
+    summaries = (summarise(RunFolder.open(run, root=root / "results")) for run in (SOUND, BROKEN))
+    assert path.read_text(encoding="utf-8") == "\n".join(map(markdown, summaries))
+    page, _ = exported(root, SOUND, format="html", out=root / "one.html")
+    assert read_page(page).dataset.about.run_id == SOUND
+    with pytest.raises(UsageError, match="the report of one run"):
+        exported(root, SOUND, BROKEN, format="html", out=root / "two.html")
 
 
 def test_without_out_it_lies_under_exports_and_the_same_run_gives_the_same_bytes(root: Path) -> None:

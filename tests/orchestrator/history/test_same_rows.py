@@ -79,20 +79,18 @@ def test_the_newest_stands_first_and_a_limit_tells_how_many_there_are(ask: Ask) 
 @pytest.mark.parametrize(
     ("wanted", "found"),
     [
-        ({"experiment": "SYNTHETIC"}, ["r23", "r22", "r21", "r20"]),
-        ({"experiment": "100%_Ä'; drop table runs; --"}, ["Ärger"]),
-        ({"experiment": "100%_ä'; DROP TABLE runs; --"}, []),
-        ({"experiment": "1"}, []),
-        ({"stack": "grpc (thin)", "placement": "local"}, ["r23", "r22", "r21", "r20"]),
-        ({"stack": "grpc-thin", "since": "2026-11-22"}, ["r23", "r22"]),
+        ({"find": "SYNTHETIC"}, ["r23", "r22", "r21", "r20"]),
+        ({"find": "100%_Ä'; drop table runs; --"}, ["Ärger"]),
+        ({"find": "100%_ä'; DROP TABLE runs; --"}, []),
+        ({"find": "grpc local"}, ["r23", "r22", "r21", "r20"]),
+        ({"find": "grpc", "since": "2026-11-22"}, ["r23", "r22"]),
         ({"until": "2026-11-20"}, ["r20"]),
-        ({"host": "SYNTHETIC 3000", "limit": 1}, ["r23"]),
-        ({"host": "local", "until": "2026-11-20"}, ["r20"]),
-        ({"host": "%"}, []),
-        ({"host": "_"}, []),
-        ({"tag": "v1.2"}, ["r21"]),
-        ({"verdict": "not judged"}, ["Ärger"]),
-        ({"stack": "' OR 1=1 --"}, []),
+        ({"find": "3000 synthetic", "limit": 1}, ["r23"]),
+        ({"find": "_"}, ["Ärger"]),
+        ({"find": "v1.2"}, ["r21"]),
+        ({"find": "update \u2713"}, ["r21"]),
+        ({"find": "not judged"}, ["Ärger"]),
+        ({"find": "' OR 1=1 --"}, []),
     ],
 )
 def test_filters_choose_alike(ask: Ask, wanted: dict[str, Any], found: list[str]) -> None:
@@ -110,7 +108,7 @@ def test_a_trend_is_the_same(ask: Ask) -> None:
         (trend,) = ask(trends.trend, [word])["trends"]
         assert [point["run"] for point in trend["points"]] == ["r20", "r21", "r22", "r23"]
         assert [point["is_change"] for point in trend["points"]] == [False, False, False, True]
-    (p99,) = ask(trends.trend, ["grpc-thin"], statistic="p99", tag="v1.2")["trends"]
+    (p99,) = ask(trends.trend, ["grpc-thin"], statistic="p99", find="v1.2")["trends"]
     assert len(p99["points"]) == 1
     with pytest.raises(UsageError, match="no run measured 'soap'"):
         ask(trends.trend, ["soap"])

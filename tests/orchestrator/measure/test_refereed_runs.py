@@ -65,11 +65,12 @@ def test_a_run_beside_it_has_its_figures_and_its_output(tool: Tool, stacks: str,
     done = orch(tmp_path, "run", str(path), "--referee", tool.name, "--json")
     assert done.returncode in COMPLETED, done.stderr
     document: dict[str, Any] = json.loads(done.stdout)
-    (cell,) = document["referee"]
     run = RunFolder.open("latest", root=tmp_path / "results")
     turns = run.manifest().turns
     assert [(turn.failure, turn.tool) for turn in turns] == [("", tool.name)] * 3
     assert [turn.came_first for turn in turns] == [False, True, False]
+    checks = json.loads((run.path / "checks.json").read_text())
+    (cell,) = (check["evidence"] for check in checks["checks"] if check["name"] == "referee" and check["cell"])
     assert cell["rounds"] == 3
     assert cell["median_ms"]["ratio"] > 0
     assert {turn.raw for turn in turns} <= set(verify(run))

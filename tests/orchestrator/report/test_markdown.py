@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from orchestrator.report.markdown import MOST_ROWS, line, markdown
+from orchestrator.report.markdown import MOST_ROWS, markdown
 from orchestrator.summarise import summarise
 from orchestrator.wording.answer import answer
 from tests.orchestrator.questions.capacity.test_find import a_search, capacity
@@ -61,12 +61,6 @@ def test_an_address_in_a_text_of_others_becomes_no_link(link):
     text = markdown(replace(a_run(), question=f"See {link}"))
     assert link not in text
     assert link in text.replace("<!-- -->", "")
-
-
-def test_a_line_is_one_line_of_the_name_and_the_answer():
-    run = a_run()
-    assert line(run) == f"six_protocols: {answer(run).sentence} (20261121-025500-4f3a)"
-    assert line(failed_run()).startswith("six_protocols: No result: ")
 
 
 def test_of_searches_the_table_has_the_rates_found():

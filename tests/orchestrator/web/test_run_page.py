@@ -9,6 +9,7 @@ import pytest
 from orchestrator.history import noted
 from orchestrator.results.folder import RunFolder
 from orchestrator.wording.answer import answer as written
+from orchestrator.wording.tables import result_tables
 from orchestrator.workspace import Workspace
 from tests.support.folders import begun, killed
 from tests.support.past import base, with_samples
@@ -28,10 +29,10 @@ def test_a_run_has_its_answer_cells_checks_and_conditions(pages):
     assert shown["answer"] == written(summary)
     assert shown["summary"].conditions == summary.conditions
     assert {check.name for check in shown["checks"]} == {check.name for check in summary.checks}
-    assert [row[0] for row in shown["table"].rows] == [cell.stack_label for cell in summary.cells]
-    for cell, row in zip(summary.cells, shown["table"].rows, strict=True):
-        assert f"{cell.distribution.median * 1000:.1f}" in row
-        assert f"cell={cell.id}" in answer.text
+    assert shown["tables"] == result_tables.tables(summary, is_full=True)
+    for cell in summary.cells:
+        assert f"{cell.distribution.median * 1000:.1f}" in answer.text
+        assert f"cell={cell.stack}" in answer.text
 
 
 def test_a_run_without_its_samples_says_why_it_is_not_judged(pages):
@@ -97,7 +98,7 @@ def test_a_run_without_samples_has_no_report(pages):
         ("json", b"{"),
         ("excel", b"PK"),
         ("html", b"<!"),
-        ("markdown", b"### synthetic"),
+        ("markdown", b"# Which one is quicker?"),
         ("parquet", b"PAR1"),
     ],
 )

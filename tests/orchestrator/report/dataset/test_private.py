@@ -1,4 +1,4 @@
-"""What a run folder holds of machines, people and folders stays there: no page, export or dataset has it."""
+"""What a run folder holds of machines, people and folders stays there: no page, export or index has it."""
 
 from __future__ import annotations
 
@@ -18,8 +18,7 @@ from orchestrator.cli.results import compare
 from orchestrator.experiment.plan.plan import External
 from orchestrator.exports.findings import JudgedRun
 from orchestrator.exports.writers import FORMATS
-from orchestrator.history.dataset import published_run
-from orchestrator.history.noted import Annotations
+from orchestrator.history.shared import record_of
 from orchestrator.report.dataset import made
 from orchestrator.results.folder import RunFolder
 from orchestrator.results.manifest import Failure
@@ -108,9 +107,8 @@ def test_no_export_has_it(folder: RunFolder, tmp_path: Path):
 
 
 def test_nothing_published_has_it(folder: RunFolder):
-    run = published_run(folder, summarise(folder), Annotations())
-    tables = [part.to_pandas().astype(str).to_csv() for _, parts in run.tables() for part in parts]
-    assert private(json.dumps([asdict(run.record), tables], default=str)) == []
+    record = record_of(folder, summarise(folder))
+    assert private(json.dumps(asdict(record), default=str)) == []
 
 
 def test_nor_has_what_repeats_a_comparison(folder: RunFolder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):

@@ -1,9 +1,8 @@
-"""`orch runs delete` and `orch runs import`: what goes, what comes, and what is refused."""
+"""`orch runs delete`: what goes, and what is refused."""
 
 import io
 import json
 import shutil
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,10 +12,8 @@ from orchestrator.cli.runs import listing
 from orchestrator.errors import UsageError
 from orchestrator.history import folders
 from orchestrator.report import path_of
-from orchestrator.results.folder import RunFolder
 from orchestrator.workspace import Workspace
-from tests.support.past import STARTED, a_past_run, base, with_samples
-from tests.support.runs import write_documents
+from tests.support.past import STARTED, a_past_run
 
 RESULTS = Path("results")
 
@@ -37,9 +34,6 @@ def listed():
     listing.list_runs(limit=30, as_json=True)
     console.as_json = False
     return {run["id"]: run for run in json.loads(console.out.getvalue())["runs"]}
-
-
-# deleting
 
 
 def test_a_deleted_run_is_gone_with_its_report_its_notes_and_its_row():
@@ -108,52 +102,3 @@ def test_what_a_killed_delete_left_goes_with_the_next_one():
     assert listed().keys() == {"a"}
     listing.delete(["a"], yes=True)
     assert list(RESULTS.iterdir()) == []
-
-
-# importing run folders
-
-
-@pytest.fixture
-def sent(tmp_path):
-    """A run folder that somebody else made."""
-    return with_samples(tmp_path / "theirs" / "results" / "20261121-025500-synthetic-4f3a")
-
-
-def test_an_imported_run_is_shown_judged_and_the_latest(sent):
-    (sent / "summary.json").write_text("their own words")
-    (sent / "notes.txt").write_text("not part of it")
-    listing.import_([sent])
-    assert "files as they were written" in console.out.getvalue()
-    (run,) = listed().values()
-    assert run["id"] == sent.name
-    assert run["verdict"]
-    assert run["trials"] == 6
-    target = RESULTS / sent.name
-    assert not (target / "notes.txt").exists()
-    assert "their own words" not in (target / "summary.json").read_text()
-    assert RunFolder.open("latest", root=RESULTS).id == sent.name
-    listing.import_([sent])
-    assert "it is here already" in console.out.getvalue()
-    assert [path.name for path in RESULTS.iterdir()] == [sent.name]
-
-
-def test_two_runs_with_one_id_are_refused_unless_they_are_the_same(sent):
-    other = base()[0]
-    write_documents(
-        replace(other.stored, run_id=sent.name, warnings=("another",), trials=(), baselines=()), RESULTS / sent.name
-    )
-    before = (RESULTS / sent.name / "manifest.json").read_bytes()
-    with pytest.raises(UsageError, match="have the same id and are not the same run"):
-        listing.import_([sent])
-    assert (RESULTS / sent.name / "manifest.json").read_bytes() == before
-
-
-def test_a_folder_of_runs_and_a_file_are_refused(sent, tmp_path):
-    with pytest.raises(UsageError) as refused:
-        listing.import_([sent.parent])
-    assert refused.value.hint == f"name each: orch runs import {sent}"
-    (tmp_path / "page.html").write_text("<html></html>")
-    for path in (tmp_path / "page.html", tmp_path / "absent"):
-        with pytest.raises(UsageError):
-            listing.import_([path])
-    assert not RESULTS.exists() or list(RESULTS.iterdir()) == []
