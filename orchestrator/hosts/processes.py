@@ -11,12 +11,11 @@ import contextlib
 import ctypes
 import logging
 import os
-import select
 import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -49,16 +48,11 @@ class Known:
 
     def signal(self, number: signal.Signals, *, group: bool = True) -> None:
         """Send a signal to it, and (if `group`) to its group where it leads one; nothing when it has ended."""
-        gone = (ProcessLookupError, PermissionError)  # macOS answers EPERM for a group of zombies
-        with contextlib.suppress(*gone), _pinned(self.pid) as descriptor:
+        with contextlib.suppress(ProcessLookupError, PermissionError):  # macOS answers EPERM for a group of zombies
             if not self.is_alive:
                 return
-            if group and os.getpgid(self.pid) == self.pid != os.getpgid(0):
-                os.killpg(self.pid, number)
-            elif descriptor is None:
-                os.kill(self.pid, number)
-            else:
-                signal.pidfd_send_signal(descriptor, number)
+            leads = group and os.getpgid(self.pid) == self.pid != os.getpgid(0)
+            (os.killpg if leads else os.kill)(self.pid, number)
 
     def __str__(self) -> str:
         return f"process {self.pid}" + (f" ({self.command})" if self.command else "")
@@ -79,11 +73,6 @@ def has_ended(child: subprocess.Popen[bytes]) -> bool:
 def await_end(child: subprocess.Popen[bytes], patience_s: float) -> bool:
     """Wait until a child has ended, as `has_ended` sees it, but not longer than that; whether it has."""
     deadline = time.monotonic() + patience_s
-    with contextlib.suppress(ProcessLookupError), _pinned(child.pid) as descriptor:
-        if descriptor is not None and child.returncode is None:
-            poll = select.poll()
-            poll.register(descriptor, select.POLLIN)
-            poll.poll(max(0.0, patience_s) * 1000)
     while not has_ended(child) and time.monotonic() < deadline:
         time.sleep(_LOOK_S / 5)
     return has_ended(child)
@@ -190,25 +179,6 @@ def _waiting_for(left: Sequence[Known], steps: Steps, place: int) -> str:
     number, patience_s = steps[place]
     then = f"; {steps[place + 1][0].name} follows" if place + 1 < len(steps) else ""
     return f"waiting up to {patience_s:g} s for {', '.join(map(str, left))} to end: {number.name} sent{then}"
-
-
-@contextlib.contextmanager
-def _pinned(pid: int) -> Iterator[int | None]:
-    """A descriptor that stands for the process, so that its id cannot be given to another one; None where there is none."""
-    if not hasattr(os, "pidfd_open"):
-        yield None
-        return
-    try:
-        descriptor = os.pidfd_open(pid)
-    except ProcessLookupError:
-        raise
-    except OSError:  # an old kernel, or a sandbox that forbids it
-        yield None
-        return
-    try:
-        yield descriptor
-    finally:
-        os.close(descriptor)
 
 
 def cpu_s(pid: int) -> float:

@@ -5,12 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
-from pathlib import Path
 from typing import Any
 
-from orchestrator.catalogue import builds
 from orchestrator.catalogue.builds import Built
-from orchestrator.catalogue.read import catalogue
 from orchestrator.errors import UsageError
 from orchestrator.experiment.model.factors import requesters_of
 from orchestrator.experiment.plan.cells import processes_of, workers_of
@@ -114,56 +111,22 @@ def refuse_other_programs(run: str, before: Mapping[str, ProgramsRecord], now: M
             )
 
 
-def changed_programs(plan: Plan, before: Mapping[str, Built]) -> list[str]:
-    """What of the files that were used has changed on this machine since: a clause for each language."""
-    found = []
-    for language in needed_languages(plan):
-        folder, of = catalogue().folder / language.name, before.get(language.name)
-        names = (
-            () if of is None else tuple(name for name, was in of.artifacts.items() if _artifact(folder / name) != was)
-        )
-        if names:
-            found.append(
-                f"the programs of {language.title} were changed while this run used them ({', '.join(names)}):"
-                " trials before and after that are of different programs"
-            )
-    return found
-
-
-def _artifact(path: Path) -> builds.Artifact | None:
-    try:
-        return builds.artifact(path)
-    except OSError:
-        return None
-
-
 def crowded(plan: Plan, fleet: Fleet, facts: Mapping[str, Description]) -> Iterator[str]:
-    """A sentence for each host on which requester processes, or a responder's workers, have fewer CPUs than they are."""
-    most: dict[str, tuple[int, int | None]] = {}
+    """Yield a sentence for each host with fewer CPUs than requester processes, or responder workers, use at once."""
+    ends: dict[tuple[str, str], tuple[int, int | None]] = {}  # the most of them there, and the CPUs that they have
     for cell in plan.cells:
-        pair, processes = fleet.pair(cell.placement), processes_of(cell.factors)
-        for host in pair.asked_from(requesters_of(cell.factors)).requesters:
-            cpus = facts[host.name].usable_cpus or facts[host.name].cpus
-            if pair.requester_cpus is not None:
-                cpus = len({pair.cpus_of(number) for number in range(processes)})
-            if processes > most.get(host.name, (1, None))[0]:
-                most[host.name] = processes, cpus
-    for name, (processes, cpus) in most.items():
-        if cpus is not None and cpus < processes:
+        pair, processes, workers = fleet.pair(cell.placement), processes_of(cell.factors), workers_of(cell.factors)
+        own = None if pair.requester_cpus is None else len({pair.cpus_of(number) for number in range(processes)})
+        hosts = [
+            (host.name, "requester processes", processes, own)
+            for host in pair.asked_from(requesters_of(cell.factors)).requesters
+        ]
+        hosts.append((pair.responder.name, "responder workers", workers, None if pair.responder_cpus is None else 1))
+        for name, what, count, pinned in hosts:
+            cpus = pinned or facts[name].usable_cpus or facts[name].cpus
+            if count > ends.get((name, what), (1, None))[0]:
+                ends[name, what] = count, cpus
+    for (name, what), (count, cpus) in ends.items():
+        if cpus is not None and cpus < count:
             share = "one CPU" if cpus == 1 else f"{cpus} CPUs"
-            yield f"on {name}, {processes} requester processes share {share}: they wait for each other"
-    yield from _crowded_workers(plan, fleet, facts)
-
-
-def _crowded_workers(plan: Plan, fleet: Fleet, facts: Mapping[str, Description]) -> Iterator[str]:
-    most: dict[str, int] = {}
-    for cell in plan.cells:
-        pair, workers = fleet.pair(cell.placement), workers_of(cell.factors)
-        name = pair.responder.name
-        cpus = facts[name].usable_cpus or facts[name].cpus
-        if pair.responder_cpus is not None:
-            cpus = 1
-        if cpus is not None and max(cpus, most.get(name, 1)) < workers:
-            most[name] = workers
-    for name, workers in most.items():
-        yield f"on {name}, {workers} responder workers have fewer CPUs than they are: they wait for each other"
+            yield f"on {name}, {count} {what} share {share}: they wait for each other"

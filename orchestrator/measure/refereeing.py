@@ -247,64 +247,45 @@ def _method(operation: str) -> str:
 WRK, OHA, GHZ = "wrk", "oha", "ghz"
 _GRPC, _HTTP = "gRPC", "HTTP/1.1"  # transports, as manifests declare them
 
-# What is the responder's alone, what is in the requests as they were recorded, and what a program can be told. Whatever
+# What is the responder's alone, what is in the requests as they were recorded, and what a program can be given. Whatever
 # else differs from its default, the independent program would not do.
 _FOLLOWED = frozenset({"connection", TLS, "document", "workers", "store", "pool", "driver", "fields", "connections"})
-
-_KINDS = {
-    "stream": "it reads a stream, and they send requests",
-    "codec": "it encodes and decodes, and asks nobody",
-    "task": "it times several calls as one, and they time each",
-}
+NO_TOOL = (
+    "load generators measure closed loops of single calls by HTTP/1.1 or gRPC, to responders that orch starts here"
+)
 
 
-def tools_for(plan: Plan, cell: Cell) -> tuple[tuple[str, ...], str]:
-    """The load generators that can ask a cell, the best first; where there is none, why, as a clause."""
-    if reason := _why_none(plan, cell):
-        return (), reason
-    is_plain, keeps = cell.factors.get(TLS) != TLS_1_3, cell.connection == "reuse"
-    if _transport(plan, cell) == _GRPC:
-        return (GHZ,), ""
-    return ((WRK, OHA) if is_plain and keeps else (OHA,)), ""
+def tools_for(plan: Plan, cell: Cell) -> tuple[str, ...]:
+    """Return the load generators that can measure a cell, the best first; none for what `NO_TOOL` leaves out."""
+    transport, keeps = _transport(plan, cell), cell.connection == "reuse"
+    if not _is_simple(plan, cell):
+        return ()
+    if transport == _GRPC:
+        is_typed = plan_way(plan, cell.stack, cell.operation, cell.factors.get(DOCUMENT)) == TYPED
+        return (GHZ,) if keeps and not is_typed else ()
+    if transport != _HTTP or isinstance(cell.factors.get("connections"), int):
+        return ()
+    return (WRK, OHA) if keeps and cell.factors.get(TLS) != TLS_1_3 else (OHA,)
 
 
-def _why_none(plan: Plan, cell: Cell) -> str:
-    stacks = {stack.id: stack for stack in plan.stacks}
-    places = {placement.id: placement for placement in plan.placements}
-    transport = _transport(plan, cell)
-    if cell.kind in _KINDS:
-        return _KINDS[cell.kind]
-    if stacks[cell.stack].external is not None:
-        return "its responder runs already: only responders that orch starts are asked"
-    is_here = places[cell.placement].kind == "local" and not provider_of(plan.provider).makes_hosts
-    if not is_here:
-        return "it is not on this machine alone, where they run"
-    if cell.mixed:
-        return "it mixes operations, and they ask one"
-    if cell.load.rate_per_s is not None or cell.find is not None:
-        return "its load is open: who is late, and from when latency counts, is each program's own rule"
-    if cell.load.think_s:
-        return "its workers rest between requests, and theirs do not"
-    if transport not in (_GRPC, _HTTP):
-        return f"none of them speaks {transport or 'what it speaks'}"
-    for factor in OF_THE_CALL:
-        value = cell.factors.get(factor.name, factor.default)
-        if value is not None and value != factor.default and factor.name not in _FOLLOWED:
-            return f"they cannot be told `{factor.name}: {value}`"
-    return _why_not_grpc(plan, cell) if transport == _GRPC else _why_not_http(cell)
-
-
-def _why_not_grpc(plan: Plan, cell: Cell) -> str:
-    if cell.connection != "reuse":
-        return "ghz keeps its connections"
-    if plan_way(plan, cell.stack, cell.operation, cell.factors.get(DOCUMENT)) == TYPED:
-        return "its document is a message of its own, which is compiled for a run"
-    return ""
-
-
-def _why_not_http(cell: Cell) -> str:
-    shared = cell.factors.get("connections")
-    return "they have a connection for each request in flight" if isinstance(shared, int) else ""
+def _is_simple(plan: Plan, cell: Cell) -> bool:
+    """Whether a cell is a closed loop of single calls on this machine, of nothing that load generators do not do."""
+    stack = next(stack for stack in plan.stacks if stack.id == cell.stack)
+    placement = next(placement for placement in plan.placements if placement.id == cell.placement)
+    return (
+        cell.kind == "call"
+        and stack.external is None
+        and placement.kind == "local"
+        and not provider_of(plan.provider).makes_hosts
+        and not cell.mixed
+        and cell.load.rate_per_s is None
+        and cell.find is None
+        and not cell.load.think_s
+        and all(
+            cell.factors.get(factor.name) in (None, factor.default) or factor.name in _FOLLOWED
+            for factor in OF_THE_CALL
+        )
+    )
 
 
 def _transport(plan: Plan, cell: Cell) -> str:

@@ -34,7 +34,6 @@ from orchestrator.hosts.provision.provider import open_deployment
 from orchestrator.measure import stages
 from orchestrator.measure.blocks import Measuring
 from orchestrator.measure.environment import (
-    changed_programs,
     crowded,
     differences,
     programs_record,
@@ -306,9 +305,6 @@ class Run:
             used = programs_record(plan, built, context.fleet)
         self._refuse_another_environment(facts)
         refuse_other_programs(self._folder.id, self._folder.journal_state().programs, used)
-        if require_programs(plan) != built:
-            raise UsageError("programs were built anew while hosts were made ready", hint="run again")
-        context.built = built
         fleet = context.fleet.describe()
         hosts = {name: asdict(described) for name, described in facts.items()}
         event: dict[str, Any] = {"event": "fleet", "fleet": fleet, "hosts": hosts}
@@ -373,8 +369,6 @@ class Run:
     def _collect(self) -> None:
         """Turn what waits into Parquet files and say how the run ended."""
         self._warn_of_others()
-        for warning in changed_programs(self._context.plan, self._context.built):
-            self._context.warn(warning)
         manifest = self._folder.finish(
             "complete" if self._result.is_complete else "interrupted", at=self._context.clock.iso()
         )

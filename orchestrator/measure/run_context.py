@@ -6,13 +6,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 from orchestrator.clock import Clock
-from orchestrator.experiment.model.factors import knobs, requesters_of, resources
+from orchestrator.experiment.model.factor import Factor
+from orchestrator.experiment.model.factors import OF_THE_CALL, knobs, of_load, requesters_of, resources
 from orchestrator.experiment.plan.cells import processes_of
+from orchestrator.experiment.plan.contrasts import HTTP, has_version
+from orchestrator.experiment.plan.loads import clients
 from orchestrator.experiment.plan.own_json import DOCUMENT, TYPED, plan_way
 from orchestrator.experiment.plan.plan import Cell, Operation, Placement, Plan, Stack
+from orchestrator.experiment.read.units import format_rate
 from orchestrator.hosts.base import Fleet, Host, HostLost
 from orchestrator.hosts.certificates import Certificates
 from orchestrator.measure.interrupts import Interrupts
@@ -24,16 +28,6 @@ from orchestrator.results.manifest import Failure, RefereeRecord
 from orchestrator.results.records import written
 from services.python.contract.lines import Load, Mixed, Payload, Schema
 from services.python.contract.requester_lines import Progress
-
-if TYPE_CHECKING:
-    from orchestrator.catalogue.builds import Built
-
-
-from orchestrator.experiment.model.factor import Factor
-from orchestrator.experiment.model.factors import OF_THE_CALL, of_load
-from orchestrator.experiment.plan.contrasts import HTTP, has_version
-from orchestrator.experiment.plan.loads import clients
-from orchestrator.experiment.read.units import format_rate
 
 
 class Listener(Protocol):
@@ -63,7 +57,6 @@ class RunContext:
     schemas: dict[str, dict[str, Schema]] = field(default_factory=dict)  # by operation id, and the host they lie on
     certificates: Certificates = field(default_factory=Certificates)  # where cells need them
     postgresql: str = ""  # the DSN of the server that this session's responders ask, where cells need one
-    built: Mapping[str, Built] = field(default_factory=dict)  # the programs that this session uses, by language
     sizes: dict[tuple[str, ...], tuple[int, int]] = field(default_factory=dict)  # body bytes by `Cell.exchange`
     mixed_sizes: dict[tuple[str, ...], tuple[tuple[int, int], ...]] = field(
         default_factory=dict

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
@@ -134,7 +133,7 @@ def take_turns(
         for member in members:
             member.making.attempt(member.read_stats)
         checkpoint(len(orders))
-        time.sleep(REST_S)
+        members[0].making.bench.clock.sleep(REST_S)
         for member in members:
             member.making.attempt(member.read_rest)
         for member in members:

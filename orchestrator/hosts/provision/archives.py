@@ -1,22 +1,16 @@
-"""Archives that orch made once and sends again: kept in a folder that nobody else can write to, and verified on each use.
-
-What is in them runs as root on hosts, so other users must not be able to write to the folder. The SHA-256 of
-each lies beside it.
-"""
+"""Archives that orch makes once and sends again, each named by its content, in a folder of the user's own."""
 
 from __future__ import annotations
 
 import io
 import os
-import stat
 import tarfile
 import tempfile
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from orchestrator.errors import MissingError, ProvisionError
-from orchestrator.files import sha256_of
+from orchestrator.errors import MissingError
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,32 +34,11 @@ def cache_folder() -> Path:
 
 
 def kept(path: Path, make: Callable[[Path], None]) -> Path:
-    """The archive at `path`, as it was made: by `make` now, or earlier and not changed since.
-
-    ProvisionError when others can write to the folder.
-    """
-    private(path.parent)
-    digest_file = path.with_name(f"{path.name}.sha256")
-    try:
-        if digest_file.read_text(encoding="ascii").strip() == sha256_of(path):
-            return path
-    except (OSError, UnicodeDecodeError):
-        pass  # it was never made, or not to the end
-    digest_file.unlink(missing_ok=True)
-    make(path)
-    digest_file.write_text(sha256_of(path) + "\n", encoding="ascii")
+    """Return the archive at `path`, made now by `make` or earlier."""
+    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    if not path.exists():
+        make(path)
     return path
-
-
-def private(folder: Path) -> None:
-    """Make the folder, for this user alone; ProvisionError when it belongs to another user or others can write to it."""
-    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-    status = folder.stat()
-    if status.st_uid != os.geteuid() or status.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
-        raise ProvisionError(
-            f"{folder} can be written to by others; what is kept there runs as root on hosts",
-            hint=f"chmod 700 {folder}, or name another folder: ORCH_CACHE=/path",
-        )
 
 
 def write_tar(tar: Path, members: Iterable[Member]) -> None:

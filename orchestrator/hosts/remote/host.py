@@ -306,19 +306,13 @@ class RemoteHost:
                     sftp.put(str(local), partial)
                     sftp.posix_rename(partial, str(remote))
             except OSError as error:
-                raise self._cannot_store(remote, error) from error
+                raise ProvisionError(
+                    f"{self.name} cannot store {remote}: {error}",
+                    hint="is its disk full? `orch hosts ssh` shows what fills it",
+                ) from error
             if self._sha256_there(remote) != wanted:
                 raise HostLost(f"{self.name}: {remote} arrived damaged")
         return remote
-
-    def _cannot_store(self, remote: PurePosixPath, error: OSError) -> ProvisionError:
-        """SFTP says no more than `Failure` when the disk is full; so ask."""
-        rows = self.run(["df", "-Pk", str(remote.parent)], timeout_s=_ANSWER_S).stdout.splitlines()
-        free = f"; {int(rows[1].split()[3]) / 1024:.0f} MB are free there" if len(rows) == 2 else ""
-        return ProvisionError(
-            f"{self.name} cannot store {remote}: {error}{free}",
-            hint="a larger disk or a smaller payload is needed; `orch hosts ssh` shows what fills it",
-        )
 
     def fetch(self, remote: PurePosixPath, local: Path) -> None:
         """See `Host.fetch`; FileNotFoundError when it is not there, HostLost when what arrived is not what is there."""
