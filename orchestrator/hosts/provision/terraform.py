@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from orchestrator.errors import MissingError, ProvisionError
-from orchestrator.hosts.provision.archives import cache_folder
+from orchestrator.hosts.provision.archives import cache_folder, private
 from orchestrator.hosts.provision.programs import LOCK, run_logged
 
 PROGRAMS = ("terraform", "tofu")
@@ -160,7 +160,8 @@ def _plugins() -> Path:
     """Where providers are installed, once for all deployments: what TF_PLUGIN_CACHE_DIR names, else our own cache."""
     named = os.environ.get("TF_PLUGIN_CACHE_DIR")
     folder = Path(named) if named else cache_folder() / "terraform-plugins"
-    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    if not named:
+        private(folder)  # what lies there is run
     return folder.resolve()
 
 
@@ -168,7 +169,7 @@ def _plugins() -> Path:
 def _installing() -> Iterator[None]:
     """One `init` at a time: Terraform does not guard the cache against two that install into it."""
     place = cache_folder()
-    place.mkdir(parents=True, exist_ok=True, mode=0o700)
+    private(place)
     with (place / "terraform-plugins.lock").open("a") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield

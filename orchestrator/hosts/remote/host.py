@@ -63,7 +63,6 @@ class RemoteProcess:
         self._channel = channel
         self._host = host
         self._lines = LineBuffer()
-        self._broken: ContractBroken | None = None
         self._stderr = ""
         self._pid: tuple[int, str] | None = None  # and when it started, in the host's words
         channel.exec_command(f"{_SAY_PID}; exec {command}")
@@ -88,7 +87,7 @@ class RemoteProcess:
             try:
                 limit.take(data)
             except ContractBroken as error:
-                self._broken = error
+                self._lines.broken = error
                 self._channel.close()  # wakes whoever reads stdout
                 return
 
@@ -104,7 +103,7 @@ class RemoteProcess:
         """See `Process.read`; HostLost when the output ended because the host is gone."""
         deadline_s, is_over = time.monotonic() + timeout_s, False
         while True:
-            line = self._next_line()
+            line = self._lines.line()
             if line is not None:
                 return line
             if is_over:
@@ -128,17 +127,7 @@ class RemoteProcess:
         finally:
             self._channel.settimeout(None)
 
-    def _next_line(self) -> str | None:
-        if self._broken is None:
-            try:
-                return self._lines.line()
-            except ContractBroken as error:
-                self._broken = error
-        raise self._broken
-
     def _at_the_end(self) -> str | None:
-        if self._broken is not None:
-            raise self._broken
         rest = self._lines.rest()
         if rest is None:
             self._explain_end()
@@ -166,13 +155,9 @@ class RemoteProcess:
         """See `Process.end`; -1 where a signal or the lost connection took the status with it."""
         self.close_stdin()
         ended = self._channel.status_event
-        steps = ("KILL",) if self._broken else ("TERM", "KILL")
-        for name in steps:
-            if (
-                (not self._broken and ended.wait(grace_s))
-                or self._pid is None
-                or not self._host.signal(*self._pid, name)
-            ):
+        broken = self._lines.broken is not None
+        for name in ("KILL",) if broken else ("TERM", "KILL"):
+            if (not broken and ended.wait(grace_s)) or self._pid is None or not self._host.signal(*self._pid, name):
                 break
         ended.wait(grace_s)
         self._channel.close()

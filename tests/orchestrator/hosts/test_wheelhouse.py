@@ -109,6 +109,14 @@ def checkout(root: Path) -> Path:
     return root
 
 
+def test_a_cache_that_others_can_write_to_is_refused(tmp_path: Path) -> None:
+    root, cache = checkout(tmp_path / "root"), tmp_path / "cache"
+    cache.mkdir()
+    cache.chmod(0o777)
+    with pytest.raises(ProvisionError, match="can be written to by others"):
+        wheelhouse.code(root, cache)
+
+
 def test_the_cache_is_the_users_own_and_not_the_checkouts(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.delenv("ORCH_CACHE", raising=False)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
