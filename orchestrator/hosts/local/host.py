@@ -201,7 +201,6 @@ class LocalDeployment:
             note=_NOTE
             if processes.can_look()
             else f"{_NOTE}; children in other sessions cannot be seen on this system",
-            is_sure=processes.can_look(),
         )
 
     def describe(self) -> dict[str, Any]:

@@ -74,8 +74,15 @@ class _User:
 
     @property
     def options(self) -> Mapping[str, Any]:
-        """Of `subprocess`."""
-        return {} if self.name is None else {"user": self.uid, "group": self.gid, "extra_groups": []}
+        """What `subprocess` starts its programs with: no secrets of orch's user, no PGDATA or PGPORT, one language."""
+        inherited = {name: os.environ[name] for name in _INHERITED if name in os.environ}
+        own = {} if self.name is None else {"user": self.uid, "group": self.gid, "extra_groups": []}
+        return {**own, "cwd": "/", "env": {**inherited, "LC_ALL": "C"}}
+
+    def run(self, program: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+        """Run a program of PostgreSQL to its end, in at most a minute."""
+        command = [str(program), *arguments]
+        return subprocess.run(command, capture_output=True, text=True, check=False, timeout=_INIT_S, **self.options)
 
 
 def find() -> Binaries:
@@ -225,39 +232,18 @@ def _user() -> _User:
 def _version(folder: Path, user: _User) -> str | None:
     """What `postgres --version` says to that user; None where it cannot be started."""
     try:
-        said = subprocess.run(
-            [str(folder / "postgres"), "--version"],
-            capture_output=True,
-            text=True,
-            check=True,
-            timeout=_INIT_S,
-            cwd="/",
-            env=_environment(),
-            **user.options,
-        ).stdout
+        printed = user.run(folder / "postgres", "--version").stdout
     except (OSError, subprocess.SubprocessError):
         return None
-    found = re.search(r"(\d+(?:\.\d+)*)", said.partition(") ")[2])
-    return found[1] if found else None
+    match = re.search(r"(\d+(?:\.\d+)*)", printed.partition(") ")[2])
+    return match[1] if match else None
 
 
 def _initialise(found: Binaries, folder: Path, user: _User) -> None:
-    made = subprocess.run(
-        [
-            str(found.folder / "initdb"),
-            *("--pgdata", str(folder / "data"), "--username", "orch", "--auth", "trust"),
-            *("--encoding", "UTF8", "--locale", "C", "--no-instructions"),
-        ],
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=_INIT_S,
-        cwd="/",
-        env=_environment(),
-        **user.options,
-    )
-    if made.returncode != 0:
-        words = (made.stderr or made.stdout).strip().splitlines() or [_MUTE]
+    options = ("--username", "orch", "--auth", "trust", "--encoding", "UTF8", "--locale", "C", "--no-instructions")
+    done = user.run(found.folder / "initdb", "--pgdata", str(folder / "data"), *options)
+    if done.returncode != 0:
+        words = (done.stderr or done.stdout).strip().splitlines() or [_MUTE]
         raise MissingError(
             f"PostgreSQL {found.version} cannot make a database here: {words[-1]}",
             hint=f"or name a server: {GIVEN}=DSN",
@@ -285,8 +271,6 @@ def _launched(found: Binaries, folder: Path, user: _User, connections: int) -> s
             stdin=subprocess.DEVNULL,
             stdout=words,
             stderr=words,
-            cwd="/",
-            env=_environment(),
             start_new_session=True,  # an interrupt from the terminal is orch's to handle
             **user.options,
         )
@@ -305,13 +289,11 @@ def _await_ready(found: Binaries, folder: Path, server: subprocess.Popen[bytes])
 
 
 def _accepts(folder: Path) -> bool:
-    """Whether the server is ready, by the last line of the file that it keeps for this."""
-    try:
-        pid_file = folder / "data" / "postmaster.pid"
-        lines = pid_file.read_text(errors="replace").splitlines()
-    except OSError:
-        return False
-    return len(lines) > 7 and lines[7].strip() == "ready"
+    """Whether the server is ready, by the eighth line of the file that it keeps for this."""
+    with suppress(OSError):
+        lines = (folder / "data" / "postmaster.pid").read_text(errors="replace").splitlines()
+        return [line.strip() for line in lines[7:8]] == ["ready"]
+    return False
 
 
 def _end(server: subprocess.Popen[bytes]) -> None:
@@ -324,8 +306,3 @@ def _end(server: subprocess.Popen[bytes]) -> None:
             server.kill()
             server.wait()
             _LOG.warning("PostgreSQL did not end within %g s, and was killed", _END_S)
-
-
-def _environment() -> dict[str, str]:
-    """What finds its libraries, and messages in one language; no secrets for another user, and no PGDATA or PGPORT."""
-    return {**{name: os.environ[name] for name in _INHERITED if name in os.environ}, "LC_ALL": "C"}

@@ -38,6 +38,13 @@ T = TypeVar("T")
 
 _BOOT_S = 180.0
 _SHORT_BOOT_S = 30.0  # of what stands once it is made; its SSH server may still close a connection on a busy machine
+_SSH_OPTIONS = """\
+  IdentitiesOnly yes
+  GlobalKnownHostsFile none
+  StrictHostKeyChecking yes
+  BatchMode yes
+  ServerAliveInterval 10
+"""
 _USER = "user"
 _PROBE = (
     "import json,platform,sys;print(json.dumps([platform.python_version(),platform.machine(),platform.libc_ver()[1]]))"
@@ -179,30 +186,15 @@ class TerraformDeployment:
     def _write_ssh_files(self, hosts: dict[str, Any]) -> None:
         known = self.folder / "known_hosts"
         known.write_text("".join(f"{host['ssh']['known_hosts']}\n" for host in hosts.values()))
-        blocks = []
+        config = ""
         for name, host in hosts.items():
             ssh = host["ssh"]
-            lines = [
-                f"Host {name}",
-                f"  HostName {ssh['host_name']}",
-                f"  HostKeyAlias {ssh['alias']}",
-                f"  User {ssh['user']}",
-                f"  Port {ssh['port']}",
-            ]
+            config += f"Host {name}\n  HostName {ssh['host_name']}\n  HostKeyAlias {ssh['alias']}\n"
+            config += f"  User {ssh['user']}\n  Port {ssh['port']}\n"
             if ssh["proxy_command"]:
-                lines.append(f"  ProxyCommand {ssh['proxy_command'].replace('%', '%%')}")
-            blocks.append("\n".join(lines))
-        common = [
-            "Host *",
-            f"  IdentityFile {_quoted(self._identity)}",
-            "  IdentitiesOnly yes",
-            f"  UserKnownHostsFile {_quoted(known)}",
-            "  GlobalKnownHostsFile none",
-            "  StrictHostKeyChecking yes",
-            "  BatchMode yes",
-            "  ServerAliveInterval 10",
-        ]
-        (self.folder / "ssh_config").write_text("\n".join([*blocks, *common]) + "\n")
+                config += f"  ProxyCommand {ssh['proxy_command'].replace('%', '%%')}\n"
+        config += f"Host *\n  IdentityFile {_quoted(self._identity)}\n  UserKnownHostsFile {_quoted(known)}\n"
+        (self.folder / "ssh_config").write_text(f"{config}{_SSH_OPTIONS}")
 
     def _host(self, name: str, host: dict[str, Any], cloud: str | None) -> RemoteHost:
         ssh = host["ssh"]
