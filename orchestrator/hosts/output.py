@@ -52,26 +52,26 @@ def _read_both(
     child: subprocess.Popen[bytes], name: str, deadline_s: float, timeout_s: float
 ) -> tuple[bytearray, bytearray]:
     assert child.stdout is not None and child.stderr is not None  # noqa: PT018, S101 - narrows the types
-    said = {child.stdout.fileno(): bytearray(), child.stderr.fileno(): bytearray()}
+    streams = {child.stdout.fileno(): bytearray(), child.stderr.fileno(): bytearray()}
     poll = select.poll()
-    for descriptor in said:
+    for descriptor in streams:
         poll.register(descriptor, select.POLLIN | select.POLLHUP)
-    still_open = len(said)
+    still_open = len(streams)
     while still_open:
         left_s = deadline_s - time.monotonic()
         if left_s <= 0:
             raise TimeoutError(f"{name} did not end within {timeout_s:g} s")
         for descriptor, _ in poll.poll(left_s * 1000):
             chunk = os.read(descriptor, _CHUNK)
-            said[descriptor] += chunk
-            if len(said[descriptor]) > MOST_BYTES:
+            streams[descriptor] += chunk
+            if len(streams[descriptor]) > MOST_BYTES:
                 raise ContractBroken(f"{name} said more than {MOST_BYTES >> 20} MiB")
             if not chunk:
                 poll.unregister(descriptor)
                 still_open -= 1
     if not processes.await_end(child, deadline_s - time.monotonic()):
         raise TimeoutError(f"{name} did not end within {timeout_s:g} s")
-    return said[child.stdout.fileno()], said[child.stderr.fileno()]
+    return streams[child.stdout.fileno()], streams[child.stderr.fileno()]
 
 
 LONGEST_LINE = 1 << 20

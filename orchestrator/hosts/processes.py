@@ -113,7 +113,7 @@ def known(pid: int) -> Known | None:
 
 def marked(name: str, value: str) -> list[Known]:
     """Our user's processes whose environment says `name=value`, this one and those it was started by left out."""
-    wanted, spared, found = f"{name}={value}".encode(), {os.getpid(), *_ancestors()}, []
+    wanted, spared, matches = f"{name}={value}".encode(), {os.getpid(), *_ancestors()}, []
     for pid in _pids():
         try:
             is_it = wanted in (_PROC / str(pid) / "environ").read_bytes().split(b"\0")
@@ -122,18 +122,18 @@ def marked(name: str, value: str) -> list[Known]:
         except OSError:
             continue  # another user's, or it has ended meanwhile
         if (process := known(pid)) is not None:
-            found.append(process)
-    return found
+            matches.append(process)
+    return matches
 
 
 def descendants() -> list[Known]:
     """What this process has started, directly or not; after `adopt_orphans` also what its children have left."""
     root = os.getpid()
     parents = {pid: parent for pid in _pids() if (parent := _parent(pid)) is not None}
-    found: set[int] = set()
-    while more := {pid for pid, parent in parents.items() if parent in {root, *found}} - found:
-        found |= more
-    return [process for pid in sorted(found) if (process := known(pid)) is not None]
+    below: set[int] = set()
+    while more := {pid for pid, parent in parents.items() if parent in {root, *below}} - below:
+        below |= more
+    return [process for pid in sorted(below) if (process := known(pid)) is not None]
 
 
 def adopt_orphans(adopt: bool = True) -> None:
@@ -202,12 +202,12 @@ def _parent(pid: int) -> int | None:
 
 
 def _ancestors() -> list[int]:
-    found: list[int] = []
+    ancestors: list[int] = []
     pid = _parent(os.getpid())
     while pid:
-        found.append(pid)
+        ancestors.append(pid)
         pid = _parent(pid)
-    return found
+    return ancestors
 
 
 def _command(pid: int) -> str:

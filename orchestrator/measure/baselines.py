@@ -68,11 +68,11 @@ class Baselines:
         if not self._is_wanted:
             return
         pair = self._context.hosts.pair(self._placement)
-        one = Pair((pair.requesters[0],), pair.responder, pair.requester_cpus, pair.responder_cpus)
-        self._ping(one, moment)
+        ends = Pair((pair.requesters[0],), pair.responder, pair.requester_cpus, pair.responder_cpus)
+        self._ping(ends, moment)
         for floor in self._floors:
             self._context.interrupts.checkpoint()
-            self._exchange(one, floor, moment)
+            self._exchange(ends, floor, moment)
         self._last_s = self._context.clock.monotonic_s()
 
     def _ping(self, pair: Pair, moment: Moment) -> None:
@@ -188,7 +188,7 @@ class Baselines:
 def pings_for(first: PingDone) -> int:
     """How many pings a look takes: a second's worth, after a first few told how and how far.
 
-    The system's `ping` waits 0.2 s between two, whatever it is told.
+    The system's `ping` waits 0.2 s between two in any case.
 
     >>> by = {"sent": 3, "received": 3, "avg_ms": 10.0}
     >>> pings_for(PingDone(method="icmp-raw", min_ms=0.01, **by)), pings_for(PingDone(method="icmp-raw", min_ms=10.0, **by))
@@ -221,7 +221,7 @@ SizesOfMixes = Mapping[tuple[str, ...], tuple[tuple[int, int], ...]]
 
 @dataclass(frozen=True, kw_only=True)
 class Floor:
-    """A raw TCP exchange of so many body bytes each way, and the cells it stands beside."""
+    """A raw TCP exchange of so many body bytes each way, and the cells that it is the floor of."""
 
     policy: Policy
     send_bytes: int
@@ -245,12 +245,12 @@ def is_opened(floor: Floor, done: Done) -> bool:
 def floors(cells: Iterable[Cell], sizes: Sizes, mixed: SizesOfMixes = MappingProxyType({})) -> list[Floor]:
     """The floors of one placement's cells; `sizes` are the body bytes (sent, received) by `Cell.exchange`.
 
-    `mixed` are those of each operation of a mix: one floor stands beside each.
+    `mixed` are those of each operation of a mix: each has a floor.
 
     Cells of one policy share a floor, of the largest of them, where their sizes make no difference to it: bodies that
     fit one segment, or are within 1 % of each other (1.58 MB with and without a protocol's own four bytes). A cell
-    whose sizes are not known gets none: its stack failed the smoke test. Nor does a stream, what is timed of which is one
-    way, or a codec alone: no network is under it.
+    whose sizes are not known has none: its stack failed the smoke test. Nor does a stream, which is timed one way, or a
+    codec alone, which uses no network.
     """
     known = [
         (cell, size)
@@ -278,9 +278,9 @@ def floors(cells: Iterable[Cell], sizes: Sizes, mixed: SizesOfMixes = MappingPro
     ]
 
 
-def _alike(one: int, other: int) -> bool:
-    larger = max(one, other)
-    return larger <= SMALL_BYTES or larger - min(one, other) <= larger * _SAME
+def _alike(first: int, second: int) -> bool:
+    larger = max(first, second)
+    return larger <= SMALL_BYTES or larger - min(first, second) <= larger * _SAME
 
 
 def floor_load(floor: Floor, rtt_s: float) -> tuple[Load, Warmup]:

@@ -49,10 +49,10 @@ def differences(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str
 
 def versions(ready: Ready | None, dones: Sequence[Done]) -> dict[str, str]:
     """The libraries of both ends as a responder's `ready` and requesters' `done` lines name them."""
-    found = dict(ready.versions) if ready is not None else {}
+    libraries = dict(ready.versions) if ready is not None else {}
     for line in dones:
-        found |= line.versions
-    return found
+        libraries |= line.versions
+    return libraries
 
 
 def _is_same(key: str, before: Any, after: Any) -> bool:
@@ -81,22 +81,22 @@ def programs_record(plan: Plan, built: Mapping[str, Built], fleet: Fleet) -> dic
 
     ProvisionError names a host that has not what the programs need there.
     """
-    pairs, found = [fleet.pair(placement.id) for placement in plan.placements], {}
+    pairs, records = [fleet.pair(placement.id) for placement in plan.placements], {}
     ends = {host.name: host for pair in pairs for host in (*pair.requesters, pair.responder)}
     for language in needed_languages(plan):
         if language.name not in built and not language.needs:
             continue
-        of = built.get(language.name)
-        found[language.name] = ProgramsRecord(
+        build = built.get(language.name)
+        records[language.name] = ProgramsRecord(
             title=language.title,
-            source="" if of is None else of.source,
-            toolchain={} if of is None else dict(of.toolchain),
-            platform="" if of is None else of.platform,
-            contract=None if of is None else of.contract,
-            artifacts={} if of is None else {name: artifact.sha256 for name, artifact in of.artifacts.items()},
+            source="" if build is None else build.source,
+            toolchain={} if build is None else dict(build.toolchain),
+            platform="" if build is None else build.platform,
+            contract=None if build is None else build.contract,
+            artifacts={} if build is None else {name: artifact.sha256 for name, artifact in build.artifacts.items()},
             runtimes={host.name: runtimes(language, host) for host in ends.values()} if language.needs else {},
         )
-    return found
+    return records
 
 
 def refuse_other_programs(run: str, before: Mapping[str, ProgramsRecord], now: Mapping[str, ProgramsRecord]) -> None:

@@ -77,9 +77,9 @@ class Refereeing:
 
     def _made(self, turn: TurnRecord, tool: Tool, trial: PlannedTrial, cell: Cell) -> TurnRecord:
         try:
-            asked = self._asked_of(cell, trial)
+            exchange = self._asked_of(cell, trial)
             with ExitStack() as ends:
-                return self._measured(turn, tool, asked, cell, trial, ends)
+                return self._measured(turn, tool, exchange, cell, trial, ends)
         except TrialFailed as error:
             self.context.refuse_to_go_on_without_hosts()
             return replace(turn, failure=error.message)
@@ -87,22 +87,22 @@ class Refereeing:
             return replace(turn, failure=str(error))
 
     def _measured(
-        self, turn: TurnRecord, tool: Tool, asked: Asked, cell: Cell, trial: PlannedTrial, ends: ExitStack
+        self, turn: TurnRecord, tool: Tool, exchange: Asked, cell: Cell, trial: PlannedTrial, ends: ExitStack
     ) -> TurnRecord:
         context, pair = self.context, self.context.hosts.pair(cell.placement).asked_from(1)
         ask = context.ask(cell, trial.seed)
         responder = Launched(ask=ask, pair=pair, interrupts=context.interrupts)
         ends.callback(responder.end)
         responder.start()
-        told = responder.await_ready()
-        how = self._turn(told, cell, ask, pair, turn.told_s)
-        for name, content in tool.files(asked).items():
+        target = responder.await_ready()
+        how = self._turn(target, cell, ask, pair, turn.told_s)
+        for name, content in tool.files(exchange).items():
             Path(how.folder / name).write_bytes(content)
         program = self.found[tool.name].path
         warm_s = _warm_s(cell)
-        self._run(tool.argv(program, asked, replace(how, window_s=warm_s)), pair, warm_s, how.timeout_s, ends)
+        self._run(tool.argv(program, exchange, replace(how, window_s=warm_s)), pair, warm_s, how.timeout_s, ends)
         before = responder.stats("warm-up")
-        text, elapsed_s = self._run(tool.argv(program, asked, how), pair, how.window_s, how.timeout_s, ends)
+        text, elapsed_s = self._run(tool.argv(program, exchange, how), pair, how.window_s, how.timeout_s, ends)
         answered = responder.stats("measure").answered - before.answered
         turn = replace(
             turn, elapsed_s=elapsed_s, answered=answered, sha256=keep_output(context.folder.path, turn, text)
@@ -115,12 +115,12 @@ class Refereeing:
             return replace(turn, failure=str(error))
         return replace(turn, requests=figures.requests, window_s=figures.window_s, median_ns=figures.median_ns)
 
-    def _turn(self, told: Target, cell: Cell, ask: Ask, pair: Pair, window_s: int) -> Turn:
+    def _turn(self, target: Target, cell: Cell, ask: Ask, pair: Pair, window_s: int) -> Turn:
         host = pair.requesters[0]
         authority = ask.authority_on(host)
         return Turn(
-            host=told.host,
-            port=told.port,
+            host=target.host,
+            port=target.port,
             in_flight=cell.load.concurrency,
             connections=connections_of(cell.factors, cell.load.concurrency),
             window_s=window_s,
@@ -161,10 +161,10 @@ class Refereeing:
         """What our requester sends for this cell, recorded once; _Failed where that could not be."""
         if cell.exchange not in self._asked:
             self._asked[cell.exchange] = self._recorded(cell, trial)
-        found = self._asked[cell.exchange]
-        if isinstance(found, str):
-            raise _Failed(found)
-        return found
+        exchange = self._asked[cell.exchange]
+        if isinstance(exchange, str):
+            raise _Failed(exchange)
+        return exchange
 
     def _recorded(self, cell: Cell, trial: PlannedTrial) -> Asked | str:
         context, pair = self.context, self.context.hosts.pair(cell.placement).asked_from(1)
@@ -197,9 +197,9 @@ class _Overheard(Launched):
     _relay: Relay | None = None
 
     def await_ready(self) -> Target:
-        told = super().await_ready()
-        self._relay = Relay(told.host, told.port)
-        return replace(told, port=self._relay.port)
+        target = super().await_ready()
+        self._relay = Relay(target.host, target.port)
+        return replace(target, port=self._relay.port)
 
     def end(self) -> None:
         if self._relay is not None:
@@ -319,7 +319,7 @@ class Relay:
     def sent(self) -> list[bytes]:
         """What was written to each connection so far."""
         with self._lock:
-            return [bytes(of) for of in self._kept]
+            return [bytes(data) for data in self._kept]
 
     def close(self) -> None:
         """End every connection, and listen no more. Idempotent."""
@@ -343,28 +343,28 @@ class Relay:
             except OSError:
                 return
             server.settimeout(None)
-            for one in (client, server):
-                one.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            for end in (client, server):
+                end.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             self._open += [client, server]
-            kept = bytearray()
+            buffer = bytearray()
             with self._lock:
-                self._kept.append(kept)
-            for source, target, into in ((client, server, kept), (server, client, None)):
+                self._kept.append(buffer)
+            for source, target, into in ((client, server, buffer), (server, client, None)):
                 thread = threading.Thread(target=self._pass_on, args=(source, target, into), daemon=True)
                 self._threads.append(thread)
                 thread.start()
 
-    def _pass_on(self, source: socket.socket, target: socket.socket, kept: bytearray | None) -> None:
+    def _pass_on(self, source: socket.socket, target: socket.socket, buffer: bytearray | None) -> None:
         with suppress(OSError):
             while chunk := source.recv(_CHUNK):
-                if kept is not None:
-                    self._keep(chunk, kept)
+                if buffer is not None:
+                    self._keep(chunk, buffer)
                 target.sendall(chunk)
         with suppress(OSError):
             target.shutdown(socket.SHUT_WR)
 
-    def _keep(self, chunk: bytes, kept: bytearray) -> None:
+    def _keep(self, chunk: bytes, buffer: bytearray) -> None:
         with self._lock:
             taken = chunk[: max(0, self._free)]
             self._free -= len(taken)
-            kept += taken
+            buffer += taken

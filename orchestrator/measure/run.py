@@ -232,8 +232,8 @@ class Run:
         self._context.listener.progress(f"run {self._folder.path}")
         self._context.interrupts.allow(self._context.plan.limits.wall_s)
         self._warn_of_others()
-        for told in announcements(self._context.plan):
-            self._context.listener.progress(told)
+        for notice in announcements(self._context.plan):
+            self._context.listener.progress(notice)
         try:
             stages.walk(steps, self._begin)
         except HostLost as error:
@@ -309,7 +309,7 @@ class Run:
         hosts = {name: asdict(described) for name, described in facts.items()}
         event: dict[str, Any] = {"event": "fleet", "fleet": fleet, "hosts": hosts}
         if used:
-            event["programs"] = {name: asdict(of) for name, of in used.items()}
+            event["programs"] = {name: asdict(record) for name, record in used.items()}
         self._folder.append(event)
         for warning in fleet.get("warnings", ()):
             context.warn(warning)
@@ -362,9 +362,9 @@ class Run:
             return {}
         from orchestrator.hosts.load_generators import look_for_all
 
-        found = usable(look_for_all())
-        require_same(self._context.referee, found)
-        return found
+        generators = usable(look_for_all())
+        require_same(self._context.referee, generators)
+        return generators
 
     def _collect(self) -> None:
         """Turn what waits into Parquet files and say how the run ended."""

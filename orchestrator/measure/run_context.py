@@ -138,7 +138,7 @@ class RunContext:
         )
 
     def label(self, cell: Cell) -> str:
-        """A cell in words: what tells it apart in this plan, no more."""
+        """Return a cell in words: only what differs between the cells of this plan."""
         return label(self.plan, cell)
 
     def bring(self, host: Host, remote: PurePosixPath, samples: str, cell: Cell | None = None) -> None:
@@ -183,7 +183,7 @@ def _unheard(line: Progress) -> None:
 
 
 def label(plan: Plan, cell: Cell) -> str:
-    """A cell in words: what tells it apart in its plan, no more."""
+    """Return a cell in words: only what differs between the cells of its plan."""
     stack = next(stack for stack in plan.stacks if stack.id == cell.stack)
     operation = next(operation for operation in plan.operations if operation.id == cell.operation)
     placement = next(placement for placement in plan.placements if placement.id == cell.placement)

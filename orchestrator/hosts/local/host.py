@@ -24,7 +24,7 @@ from orchestrator.hosts.base import Completed, ContractBroken, Pair, facts_of, p
 from orchestrator.hosts.lifecycle import IntentLog, Receipt
 from orchestrator.hosts.local.process import LocalProcess
 from orchestrator.hosts.output import capture
-from orchestrator.hosts.pinning import Pinning, on_this_machine, told
+from orchestrator.hosts.pinning import Pinning, on_this_machine, pinning_facts
 from orchestrator.hosts.processes import RUN_MARK, Known, marked, started_at
 from orchestrator.workspace import Workspace
 from services.python.contract.description import Description
@@ -137,7 +137,7 @@ class LocalFleet:
 
     def describe(self) -> dict[str, Any]:
         """The provider, the pinning, and what of it is not as wanted."""
-        return {"provider": "local", **told(self._pinnings)}
+        return {"provider": "local", **pinning_facts(self._pinnings)}
 
 
 class LocalDeployment:
@@ -183,9 +183,9 @@ class LocalDeployment:
 
         def still_there() -> list[Known]:
             orphans = set() if self._before is None else {*processes.descendants()} - self._before
-            found = {*marked(RUN_MARK, self._run), *orphans}
-            others.update(found - {*recorded})
-            return [*found, *(p for p in recorded if p not in found and p.is_alive)]
+            seen = {*marked(RUN_MARK, self._run), *orphans}
+            others.update(seen - {*recorded})
+            return [*seen, *(p for p in recorded if p not in seen and p.is_alive)]
 
         left = processes.end(still_there)
         if self._before is not None:
@@ -219,12 +219,12 @@ class LocalDeployment:
 def _environment() -> dict[str, str]:
     """The user's environment, with `services` importable whatever the working folder is.
 
-    Without the DSN of a database, which may hold a password: whom it concerns is told it in a line.
+    Without the DSN of a database, which may hold a password: a responder that needs it gets it by stdin.
     """
     root = str(Path(services.__path__[0]).parent)
     inherited = os.environ.get("PYTHONPATH")
-    kept = {name: value for name, value in os.environ.items() if name != GIVEN}
-    return {**kept, "PYTHONPATH": f"{root}{os.pathsep}{inherited}" if inherited else root}
+    environment = {name: value for name, value in os.environ.items() if name != GIVEN}
+    return {**environment, "PYTHONPATH": f"{root}{os.pathsep}{inherited}" if inherited else root}
 
 
 def _is_process(event: dict[str, Any]) -> bool:

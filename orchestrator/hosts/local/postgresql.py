@@ -93,9 +93,9 @@ def find() -> Binaries:
         if version is None:
             seen.append(f"{folder}: cannot be started{f' by {user.name}' if user.name else ''}")
             continue
-        found = Binaries(folder=folder, version=version)
-        if found.major >= OLDEST:
-            return found
+        binaries = Binaries(folder=folder, version=version)
+        if binaries.major >= OLDEST:
+            return binaries
         seen.append(f"{folder}: PostgreSQL {version}")
     there = f" ({'; '.join(seen)})" if seen else ""
     raise MissingError(
@@ -108,16 +108,16 @@ def find() -> Binaries:
 @contextmanager
 def running(most_connections: int) -> Iterator[tuple[str, str]]:
     """A server with room for so many connections: its DSN and its version. MissingError when it cannot be started."""
-    found, user = find(), _user()
+    binaries, user = find(), _user()
     for left in end_what_is_left():
         _LOG.warning("%s", left)
     with _new_folder(user) as folder:
-        _initialise(found, folder, user)
-        server = _launched(found, folder, user, most_connections)
+        _initialise(binaries, folder, user)
+        server = _launched(binaries, folder, user, most_connections)
         try:
-            _await_ready(found, folder, server)
+            _await_ready(binaries, folder, server)
             # All that says where it is: else libpq takes what is missing from the user's PGHOSTADDR, PGPORT or PGOPTIONS.
-            yield f"host={folder} dbname=postgres user=orch port={_PORT} hostaddr='' options=''", found.version
+            yield f"host={folder} dbname=postgres user=orch port={_PORT} hostaddr='' options=''", binaries.version
         finally:
             _end(server)
 
@@ -204,8 +204,8 @@ def _folders() -> Iterator[Path]:
     """Where programs may lie: the package's first, then the system's, the newest of each first."""
     spec = find_spec(_PACKAGE)
     places = [Path(place).glob(_IN_PACKAGE) for place in (spec.submodule_search_locations or () if spec else ())]
-    for found in (*places, *(root.glob("*/bin") for root in _OF_SYSTEM)):
-        usable = [folder for folder in found if (folder / "postgres").exists() and (folder / "initdb").exists()]
+    for folders in (*places, *(root.glob("*/bin") for root in _OF_SYSTEM)):
+        usable = [folder for folder in folders if (folder / "postgres").exists() and (folder / "initdb").exists()]
         yield from sorted(usable, key=_number_in, reverse=True)
 
 
@@ -219,10 +219,10 @@ def _user() -> _User:
         return _User()
     for name in _ORDINARY:
         try:
-            of = pwd.getpwnam(name)
+            entry = pwd.getpwnam(name)
         except KeyError:
             continue
-        return _User(name=name, uid=of.pw_uid, gid=of.pw_gid)
+        return _User(name=name, uid=entry.pw_uid, gid=entry.pw_gid)
     raise MissingError(
         f"root cannot run PostgreSQL, and this machine has no user {' or '.join(_ORDINARY)} to run it",
         hint="run orch as an ordinary user, or add one of these users",
@@ -239,18 +239,18 @@ def _version(folder: Path, user: _User) -> str | None:
     return match[1] if match else None
 
 
-def _initialise(found: Binaries, folder: Path, user: _User) -> None:
+def _initialise(binaries: Binaries, folder: Path, user: _User) -> None:
     options = ("--username", "orch", "--auth", "trust", "--encoding", "UTF8", "--locale", "C", "--no-instructions")
-    done = user.run(found.folder / "initdb", "--pgdata", str(folder / "data"), *options)
+    done = user.run(binaries.folder / "initdb", "--pgdata", str(folder / "data"), *options)
     if done.returncode != 0:
         words = (done.stderr or done.stdout).strip().splitlines() or [_MUTE]
         raise MissingError(
-            f"PostgreSQL {found.version} cannot make a database here: {words[-1]}",
+            f"PostgreSQL {binaries.version} cannot make a database here: {words[-1]}",
             hint=f"or name a server: {GIVEN}=DSN",
         )
 
 
-def _launched(found: Binaries, folder: Path, user: _User, connections: int) -> subprocess.Popen[bytes]:
+def _launched(binaries: Binaries, folder: Path, user: _User, connections: int) -> subprocess.Popen[bytes]:
     """The server's process: as it was installed, but for where it listens and how many may come."""
     settings = {
         "listen_addresses": "",
@@ -264,7 +264,7 @@ def _launched(found: Binaries, folder: Path, user: _User, connections: int) -> s
         return subprocess.Popen(
             [
                 *dies_with_parent("INT"),
-                str(found.folder / "postgres"),
+                str(binaries.folder / "postgres"),
                 *("-D", str(folder / "data")),
                 *(part for name, value in settings.items() for part in ("-c", f"{name}={value}")),
             ],
@@ -276,14 +276,14 @@ def _launched(found: Binaries, folder: Path, user: _User, connections: int) -> s
         )
 
 
-def _await_ready(found: Binaries, folder: Path, server: subprocess.Popen[bytes]) -> None:
+def _await_ready(binaries: Binaries, folder: Path, server: subprocess.Popen[bytes]) -> None:
     """Wait until it accepts connections; MissingError when it does not."""
     give_up_s = time.monotonic() + _START_S
     while not _accepts(folder):
         if server.poll() is not None or time.monotonic() > give_up_s:
             last = ((folder.parent / _LOG_FILE).read_text(errors="replace").strip().splitlines() or [_MUTE])[-1]
             raise MissingError(
-                f"PostgreSQL {found.version} does not start here: {last}", hint=f"or name a server: {GIVEN}=DSN"
+                f"PostgreSQL {binaries.version} does not start here: {last}", hint=f"or name a server: {GIVEN}=DSN"
             )
         time.sleep(0.05)  # the server says that it is ready in a file, which nothing awaits
 

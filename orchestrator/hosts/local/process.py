@@ -151,7 +151,7 @@ class LocalProcess:
         processes.signal_group(self._popen, number)
 
     def _keep_tail(self) -> None:
-        kept, limit = 0, StderrLimit()
+        size, limit = 0, StderrLimit()
         poll = select.poll()
         poll.register(self._stderr, select.POLLIN | select.POLLHUP)
         poll.register(self._stop, select.POLLIN | select.POLLHUP)
@@ -161,9 +161,9 @@ class LocalProcess:
                 if not chunk:
                     break
                 self._tail.append(chunk)
-                kept += len(chunk)
-                while kept - len(self._tail[0]) >= 4 * LAST_WORDS:  # UTF-8 takes at most four bytes a character
-                    kept -= len(self._tail.popleft())
+                size += len(chunk)
+                while size - len(self._tail[0]) >= 4 * LAST_WORDS:  # UTF-8 takes at most four bytes a character
+                    size -= len(self._tail.popleft())
                 try:
                     limit.take(chunk)
                 except ContractBroken as error:

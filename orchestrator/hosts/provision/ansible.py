@@ -35,10 +35,10 @@ class Deployed:
 def find_playbook_program() -> str:
     """The ansible-playbook of this installation, or of the PATH; MissingError when there is none."""
     beside = Path(sys.executable).with_name("ansible-playbook")
-    found = str(beside) if beside.exists() else shutil.which("ansible-playbook")
-    if found is None:
+    program = str(beside) if beside.exists() else shutil.which("ansible-playbook")
+    if program is None:
         raise MissingError("ansible-playbook is missing", hint="it comes with orch's own packages: `make setup`")
-    return found
+    return program
 
 
 def inventory(

@@ -37,7 +37,9 @@ from orchestrator.workspace import Workspace
 T = TypeVar("T")
 
 _BOOT_S = 180.0
-_SHORT_BOOT_S = 30.0  # of what stands once it is made; its SSH server may still close a connection on a busy machine
+_SHORT_BOOT_S = (
+    30.0  # of hosts that are up once they are made; its SSH server may still close a connection on a busy machine
+)
 _SSH_OPTIONS = """\
   IdentitiesOnly yes
   GlobalKnownHostsFile none
@@ -162,7 +164,7 @@ class TerraformDeployment:
         }
 
     def _declare(self, stood: Intent | None) -> Intent:
-        """The intent of this run: the one that stands, or a new one, written down."""
+        """Return the written intent of this run: the one that is there, or a new one."""
         now = SYSTEM.wall_ns() / 1e9
         if stood is not None and stood.state != "down":
             self._infra.require_target(stood.target)  # else there would be two sets of hosts under one id

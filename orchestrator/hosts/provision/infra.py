@@ -69,27 +69,27 @@ class Infra:
         here = answer["target"]
         other = [key for key in made_in if here.get(key) != made_in[key]]
         if other:
-            made = " and ".join(f"{key} {made_in[key]}" for key in other)
+            before = " and ".join(f"{key} {made_in[key]}" for key in other)
             now = " and ".join(f"{key} {here.get(key)}" if here.get(key) else f"no {key}" for key in other)
             again = " ".join(f"{answer['set_by'][key]}={made_in[key]}" for key in other if key in answer["set_by"])
             raise UsageError(
-                f"its hosts were made in {made}, and this environment names {now}: nothing was asked or deleted there"
+                f"its hosts were made in {before}, and this environment names {now}: nothing was asked or deleted there"
                 + (f"; set {again}" if again else ""),
                 hint=f"set {again}, and call again" if again else "call it there",
             )
 
     def findings(self, hosts: Iterable[tuple[str, str]]) -> list[dict[str, Any]]:
         """What the cloud itself says of making hosts in these zones, of these machine types: name, ok, what, hint."""
-        asked = [word for zone, machine in sorted(hosts) for word in ("--host", f"{zone}:{machine}")]
-        found: list[dict[str, Any]] = self._ask("check", *asked)["findings"]
-        return found
+        options = [word for zone, machine in sorted(hosts) for word in ("--host", f"{zone}:{machine}")]
+        findings: list[dict[str, Any]] = self._ask("check", *options)["findings"]
+        return findings
 
     def status(self, identity: str) -> dict[str, Any]:
         """Which hosts and links are alive, and what to replace to repair the rest."""
         return self._ask("status", "--run-id", identity)
 
     def standing(self) -> dict[str, Any]:
-        """Every run of which something is still there, by id."""
+        """Return every run with something still there, by id."""
         runs: dict[str, Any] = self._ask("list")["runs"]
         return runs
 

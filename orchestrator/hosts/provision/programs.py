@@ -144,8 +144,8 @@ def _written(descriptor: int) -> Known | None:
     words = os.pread(descriptor, 200, 0).decode(errors="replace").split(maxsplit=1)
     if len(words) != 2 or not words[0].isdecimal():
         return None
-    found = processes.known(int(words[0]))
-    return found if found is not None and found.started == words[1].strip() else None
+    program = processes.known(int(words[0]))
+    return program if program is not None and program.started == words[1].strip() else None
 
 
 def _mark(lock: Path) -> str:

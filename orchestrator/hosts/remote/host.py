@@ -201,7 +201,7 @@ class RemoteHost:
 
     @property
     def is_connected(self) -> bool:
-        """Whether there is a connection that still stands."""
+        """Whether there is an open connection."""
         return self._session is not None and self._session.is_open
 
     def close(self) -> None:
@@ -222,18 +222,18 @@ class RemoteHost:
 
     def run(self, argv: Sequence[str], *, timeout_s: float) -> Completed:
         """See `Host.run`; HostLost when it takes longer than `timeout_s`, or says more than 16 MiB."""
-        said = bytearray()
+        output = bytearray()
         deadline_s = time.monotonic() + timeout_s
 
         def take(data: bytes) -> None:
-            said.extend(data)
+            output.extend(data)
             if time.monotonic() > deadline_s:
                 raise HostLost(f"{self.name}: `{argv[0]}` did not end within {timeout_s:g} s")
-            if len(said) > _MOST_SAID_BYTES:
+            if len(output) > _MOST_SAID_BYTES:
                 raise HostLost(f"{self.name}: `{argv[0]}` said more than {_MOST_SAID_BYTES >> 20} MiB")
 
         status, words = self._stream(argv, take, timeout_s)
-        return Completed(returncode=status, stdout=said.decode(errors="replace"), stderr=words)
+        return Completed(returncode=status, stdout=output.decode(errors="replace"), stderr=words)
 
     def _stream(self, argv: Sequence[str], take: Callable[[bytes], Any], timeout_s: float) -> tuple[int, str]:
         """Run a command, handing over its stdout as it comes; its exit status and the beginning of its stderr.
@@ -248,9 +248,9 @@ class RemoteHost:
                     take(data)
                 words, deadline_s = b"", time.monotonic() + timeout_s
                 while len(words) < _MOST_SAID_BYTES and time.monotonic() < deadline_s:
-                    if not (said := channel.recv_stderr(_PIECE_BYTES)):
+                    if not (chunk := channel.recv_stderr(_PIECE_BYTES)):
                         break
-                    words += said
+                    words += chunk
                 if not channel.status_event.wait(timeout_s):
                     raise TimeoutError
                 return int(channel.exit_status), words.decode(errors="replace")
