@@ -293,14 +293,6 @@ def test_taking_down_leaves_nothing_however_often_it_is_done(made: TerraformDepl
     assert made.teardown().left == ()
 
 
-def test_a_lost_state_is_swept_by_label(made: TerraformDeployment) -> None:
-    (REGISTRY.folder_of(made.id) / "terraform.tfstate").unlink()
-    receipt = made.teardown()
-    assert (set(receipt.destroyed), receipt.left) == ({"requester-1", "responder-1"}, ())
-    assert "swept by label" in receipt.note
-    assert carriers(made.id) == []
-
-
 def test_a_state_that_cannot_be_read_is_swept_by_label_and_not_forgotten(made: TerraformDeployment) -> None:
     state = REGISTRY.folder_of(made.id) / "terraform.tfstate"
     state.write_text("{")
