@@ -72,13 +72,10 @@ def _on_path(program: str) -> str | None:
 
 
 def _python() -> Iterator[ProbeResult]:
-    yield ProbeResult(
-        name="python",
-        is_there=sys.version_info >= (3, 11),
-        detail=f"{platform.python_implementation()} {platform.python_version()} on {platform.system()} {platform.release()}",
-        needed_for=_who_needs("python"),
-        hint="install Python 3.11 or newer, then make setup PYTHON=python3.11",
+    there = (
+        f"{platform.python_implementation()} {platform.python_version()} on {platform.system()} {platform.release()}"
     )
+    yield _ability("python", there, "", "")
 
 
 def _processor() -> Iterator[ProbeResult]:

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import PurePosixPath
 from types import MappingProxyType
-from typing import Literal
+from typing import Any, Literal
 
 from orchestrator.catalogue.read import protocols
 from orchestrator.experiment.plan.plan import Cell
@@ -95,28 +95,22 @@ class Baselines:
             return
         self._rtt_s = (done.min_ms or 0.0) / 1e3
         self._note(
-            BaselineRecord(
-                kind="ping",
-                placement=self._placement,
-                block=self._block,
-                moment=moment,
-                requester=host.name,
-                method=done.method,
-                samples=samples,
-                started_wall_ns=started_wall_ns,
-                send_bytes=PING_BYTES,
-                receive_bytes=PING_BYTES,
-                done=done,
-            )
+            kind="ping",
+            moment=moment,
+            requester=host.name,
+            method=done.method,
+            samples=samples,
+            started_wall_ns=started_wall_ns,
+            send_bytes=PING_BYTES,
+            receive_bytes=PING_BYTES,
+            done=done,
         )
-
-    def _pinged(self, pair: Pair) -> str:
-        return self._given or pair.responder.address
 
     def _ask_ping(self, pair: Pair, record: PurePosixPath, count: int) -> PingDone:
         """Ping, and its `done` line; ValueError says why there is none, TimeoutError that none came."""
         # Back to back: on one machine a pause of 10 ms lets the CPU's caches go cold, and the ping is slower than tcp.
-        request = Ping(address=self._pinged(pair), record=str(record), count=count, interval_s=0.0, size=PING_BYTES)
+        address = self._given or pair.responder.address
+        request = Ping(address=address, record=str(record), count=count, interval_s=0.0, size=PING_BYTES)
         with self._context.interrupts.waiting():
             done = ping(pair.requesters[0], request, cpus=pair.requester_cpus, patience_s=_PING_TIMEOUT_S)
         if not done.received:
@@ -127,34 +121,31 @@ class Baselines:
         samples = self._samples("tcp", moment)
         name = PurePosixPath(samples).stem
         outcome = self._context.bench().make(self._ask(floor), pair, name)
+        warning = f"no tcp floor for placement {self._placement}"
         if outcome.failure is not None:
             self._context.refuse_to_go_on_without_hosts()
             self._context.folder.log(f"{name}.txt", f"{outcome.failure.message}\n\n{outcome.failure.last_words}")
-            self._context.warn(f"no tcp floor for placement {self._placement}", outcome.failure.message)
+            self._context.warn(warning, outcome.failure.message)
             return
         part = outcome.parts[0]
         try:
             self._context.bring(part.host, part.record, samples)
         except (FileNotFoundError, ValueError) as error:
-            self._context.warn(f"no tcp floor for placement {self._placement}", str(error))
+            self._context.warn(warning, str(error))
             return
         self._note(
-            BaselineRecord(
-                kind="tcp",
-                placement=self._placement,
-                block=self._block,
-                moment=moment,
-                requester=part.host.name,
-                method="tcp",
-                samples=samples,
-                started_wall_ns=outcome.started_wall_ns,
-                policy=floor.policy,
-                send_bytes=floor.send_bytes,
-                receive_bytes=floor.receive_bytes,
-                cells=floor.cells,
-                opened=is_opened(floor, part.done),
-                done=part.done,
-            )
+            kind="tcp",
+            moment=moment,
+            requester=part.host.name,
+            method="tcp",
+            samples=samples,
+            started_wall_ns=outcome.started_wall_ns,
+            policy=floor.policy,
+            send_bytes=floor.send_bytes,
+            receive_bytes=floor.receive_bytes,
+            cells=floor.cells,
+            opened=is_opened(floor, part.done),
+            done=part.done,
         )
 
     def _ask(self, floor: Floor) -> Ask:
@@ -179,7 +170,8 @@ class Baselines:
         name = f"b{self._block:03}-a{self._attempt}-{self._placement}-{self._taken:03}-{moment}"
         return f"baselines/{kind}/{name}.parquet"
 
-    def _note(self, record: BaselineRecord) -> None:
+    def _note(self, **fields: Any) -> None:
+        record = BaselineRecord(placement=self._placement, block=self._block, **fields)
         records = self._context.folder.record_digests([record.samples])
         event = {"event": "baseline", "attempt": self._attempt, "baseline": asdict(record), "records": records}
         self._context.folder.append(event)

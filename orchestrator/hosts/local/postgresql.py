@@ -180,13 +180,7 @@ def session_server(plan: Plan) -> Iterator[str]:
     It is that of the server that the environment names, or of one that is started for the session. MissingError where none
     is named and none can be started: on this machine for its own responders alone.
     """
-    if not ask_postgresql(plan.cells):
-        yield ""
-    elif plan.makes_stores:
-        if os.environ.get(GIVEN):
-            _LOG.warning(
-                "%s is not asked: the plan has a host for PostgreSQL. `orch plan` again to have it asked", GIVEN
-            )
+    if not ask_postgresql(plan.cells) or plan.makes_stores:
         yield ""
     elif given := os.environ.get(GIVEN):
         yield given

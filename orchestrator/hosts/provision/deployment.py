@@ -110,7 +110,7 @@ class TerraformDeployment:
         )
         inventory = self.folder / "inventory.json"
         ansible.write(inventory, document)
-        played = ansible.deploy(ROOT / "ansible", inventory, self.folder / "logs" / "ansible.log")
+        tasks_changed = ansible.deploy(ROOT / "ansible", inventory, self.folder / "logs" / "ansible.log")
         facts = dict(zip(members, _at_once(RemoteHost.facts, members.values()), strict=True))
         prove_placement(facts, hosts)
         fleet = RemoteFleet(
@@ -128,7 +128,7 @@ class TerraformDeployment:
             "hosts": {
                 name: {k: host[k] for k in ("role", "zone", "machine", "address")} for name, host in hosts.items()
             },
-            "tasks_changed": played.changed,
+            "tasks_changed": tasks_changed,
             "distances": measure_distance(fleet, self._plan),
         }
         return fleet

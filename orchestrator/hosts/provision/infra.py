@@ -10,11 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from orchestrator.errors import MissingError, OrchError, ProvisionError, UsageError, did_you_mean, on_one_line
+from orchestrator.errors import MissingError, OrchError, ProvisionError, UsageError, on_one_line
 
 ROOT = Path(__file__).resolve().parents[3]
-# The folders of infra/ beside this code: a provider's name leads to nothing else.
-MODULES = tuple(sorted(path.parent.name for path in (ROOT / "infra").glob("*/provider.py")))
 _INCOMPLETE = 6
 _LACKING = 3
 _PATIENCE_S = 900.0
@@ -34,12 +32,6 @@ class Infra:
     """One provider's module and its program; infra/README.md has the documents each verb prints."""
 
     provider: str
-
-    def __post_init__(self) -> None:
-        if self.provider not in MODULES:
-            raise UsageError(
-                f"there is no provider {self.provider} in infra/", hint=did_you_mean(self.provider, MODULES)
-            )
 
     @property
     def module(self) -> Path:
