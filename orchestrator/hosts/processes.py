@@ -8,12 +8,10 @@ elsewhere `can_look` is False.
 from __future__ import annotations
 
 import contextlib
-import ctypes
 import logging
 import os
 import signal
 import subprocess
-import sys
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
@@ -23,7 +21,6 @@ from pathlib import Path
 RUN_MARK = "ORCH_RUN"
 PROCESS_MARK = "ORCH_PROCESS"
 _PROC = Path("/proc")
-_PR_SET_CHILD_SUBREAPER = 36
 _LOOK_S = 0.05
 _SILENT_S = 1.0  # nobody needs to know of a wait that is shorter
 _LOG = logging.getLogger(__name__)
@@ -124,29 +121,6 @@ def marked(name: str, value: str) -> list[Known]:
         if (process := known(pid)) is not None:
             matches.append(process)
     return matches
-
-
-def descendants() -> list[Known]:
-    """What this process has started, directly or not; after `adopt_orphans` also what its children have left."""
-    root = os.getpid()
-    parents = {pid: parent for pid in _pids() if (parent := _parent(pid)) is not None}
-    below: set[int] = set()
-    while more := {pid for pid, parent in parents.items() if parent in {root, *below}} - below:
-        below |= more
-    return [process for pid in sorted(below) if (process := known(pid)) is not None]
-
-
-def adopt_orphans(adopt: bool = True) -> None:
-    """Become the parent of whatever a descendant leaves behind (Linux: PR_SET_CHILD_SUBREAPER; elsewhere nothing)."""
-    if sys.platform == "linux":
-        ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_CHILD_SUBREAPER, int(adopt), 0, 0, 0)
-
-
-def reap(processes: Iterable[Known]) -> None:
-    """Collect the exit status of adopted processes that have ended, so that no zombie of them stays."""
-    for process in processes:
-        with contextlib.suppress(ChildProcessError):
-            os.waitpid(process.pid, os.WNOHANG)
 
 
 def end(find: Callable[[], Iterable[Known]], steps: Steps = ENDING, *, group: bool = True) -> list[Known]:

@@ -152,13 +152,9 @@ class LocalDeployment:
         self._plan = plan
         self._intent_log = intent_log
         self._hosts: list[LocalHost] = []
-        self._before: frozenset[Known] | None = None  # what this process had started before the run
 
     def provision(self) -> None:
-        """Become the parent of what a process of the run may leave behind, so that teardown finds it."""
-        if self._before is None:
-            self._before = frozenset(processes.descendants())
-            processes.adopt_orphans()
+        """Do nothing: the host is there."""
 
     def deploy(self) -> LocalFleet:
         """One host under as many names as there are requesters."""
@@ -173,8 +169,7 @@ class LocalDeployment:
     def teardown(self) -> Receipt:
         """End what still runs of this run, also when it was started by an orch that was killed since.
 
-        That is every process that was written down, with its group; every one that carries the run's mark; and what a
-        child of this orch has left behind.
+        That is every process that was written down, with its group, and every one that carries the run's mark.
         """
         for host in self._hosts:
             host.end_all()
@@ -182,16 +177,11 @@ class LocalDeployment:
         others: set[Known] = set()
 
         def still_there() -> list[Known]:
-            orphans = set() if self._before is None else {*processes.descendants()} - self._before
-            seen = {*marked(RUN_MARK, self._run), *orphans}
+            seen = {*marked(RUN_MARK, self._run)}
             others.update(seen - {*recorded})
             return [*seen, *(p for p in recorded if p not in seen and p.is_alive)]
 
         left = processes.end(still_there)
-        if self._before is not None:
-            processes.adopt_orphans(False)
-            processes.reap(others)
-            self._before = None
         every = [*recorded, *others]
         return Receipt(
             provider="local",
