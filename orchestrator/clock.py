@@ -10,10 +10,11 @@ from datetime import UTC, datetime
 
 @dataclass(frozen=True, kw_only=True)
 class Clock:
-    """Wall time for people and for the manifest, monotonic time for durations."""
+    """Wall time for people and for the manifest, monotonic time for durations, and waiting."""
 
     wall_ns: Callable[[], int]
     monotonic_s: Callable[[], float]
+    sleep: Callable[[float], None] = time.sleep  # seconds
 
     def iso(self) -> str:
         """The wall clock as ISO 8601 in UTC, to the second."""

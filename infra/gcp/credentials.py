@@ -92,28 +92,28 @@ def _from_google_auth(environment: Mapping[str, str]) -> Token:
     variable = next((name for name in _KEY_VARIABLES if environment.get(name)), None)
     try:
         if variable is None:
-            found, _ = google.auth.default(scopes=_SCOPES)
+            credentials, _ = google.auth.default(scopes=_SCOPES)
             file = environment.get("GOOGLE_APPLICATION_CREDENTIALS")
             source = (
                 f"the file of GOOGLE_APPLICATION_CREDENTIALS, {file}" if file else "application default credentials"
             )
         else:
-            found, _ = google.auth.load_credentials_from_dict(_key(environment[variable]), scopes=_SCOPES)  # type: ignore[no-untyped-call]
+            credentials, _ = google.auth.load_credentials_from_dict(_key(environment[variable]), scopes=_SCOPES)  # type: ignore[no-untyped-call]
             source = variable
         target = environment.get("GOOGLE_IMPERSONATE_SERVICE_ACCOUNT")
         if target:
-            found = google.auth.impersonated_credentials.Credentials(found, target, _SCOPES)  # type: ignore[no-untyped-call]
+            credentials = google.auth.impersonated_credentials.Credentials(credentials, target, _SCOPES)  # type: ignore[no-untyped-call]
             source += f", acting as {target}"
-        found.refresh(google.auth.transport.requests.Request())  # type: ignore[no-untyped-call]
+        credentials.refresh(google.auth.transport.requests.Request())  # type: ignore[no-untyped-call]
     except google.auth.exceptions.DefaultCredentialsError as error:
         raise NoCredentialsError(f"there are no credentials that give an access token: {_first_line(error)}") from error
     except (google.auth.exceptions.GoogleAuthError, OSError, ValueError) as error:
         raise NoCredentialsError(f"the credentials give no access token: {_first_line(error)}") from error
-    account = getattr(found, "service_account_email", None)
+    account = getattr(credentials, "service_account_email", None)
     return Token(
-        secret=str(found.token),
+        secret=str(credentials.token),
         source=f"{source} ({account})" if account and account != "default" else source,
-        quota_project=getattr(found, "quota_project_id", None),
+        quota_project=getattr(credentials, "quota_project_id", None),
     )
 
 

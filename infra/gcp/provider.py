@@ -71,7 +71,7 @@ class Api:
         GcpError when it cannot be asked: a project that is not there or not visible is no empty project.
         """
         path = f"global/{kind}" if kind in _GLOBAL else f"aggregated/{kind}"
-        found: list[dict[str, Any]] = []
+        things: list[dict[str, Any]] = []
         unseen: list[str] = []
         page: str | None = ""
         while page is not None:
@@ -83,13 +83,13 @@ class Api:
                 raise GcpError(text, hint=hint) from error
             groups = {"global": answer} if kind in _GLOBAL else answer.get("items", {})
             for scope, group in groups.items():
-                found += group.get("items" if kind in _GLOBAL else kind, [])
+                things += group.get("items" if kind in _GLOBAL else kind, [])
                 warning = group.get("warning") or {}
                 if warning.get("code", _NO_RESULTS) != _NO_RESULTS:
                     unseen.append(f"{kind} in {scope}: {warning.get('message') or warning['code']}")
             unseen += [f"{kind} in {scope}: it was not reached" for scope in answer.get("unreachables", [])]
             page = answer.get("nextPageToken")
-        return Listing(items=tuple(found), unseen=tuple(dict.fromkeys(unseen)))
+        return Listing(items=tuple(things), unseen=tuple(dict.fromkeys(unseen)))
 
     def delete(self, thing: Owned) -> None:
         """Delete one thing and wait until that is done. GcpError when the API refuses, or needs more than ten minutes.

@@ -225,23 +225,23 @@ def _image(cloud: Cloud, image: str) -> Answer:
     words = ""
     for path in paths:
         try:
-            found = cloud.get(f"projects/{project}/global/images/{path}")
+            newest = cloud.get(f"projects/{project}/global/images/{path}")
         except Refusal as refusal:
             words = refusal.words
             continue
-        return Answer(name="image", ok=True, what=f"{image} is {found['name']}")
+        return Answer(name="image", ok=True, what=f"{image} is {newest['name']}")
     return Answer(name="image", ok=False, what=f"{image}: {words}", hint="export TF_VAR_image=project/family")
 
 
 def _machine(cloud: Cloud, zone: str, machine: str, cpus: dict[str, float]) -> Answer:
     name = f"{machine} in {zone}"
     try:
-        found = cloud.get(f"projects/{cloud.project}/zones/{zone}/machineTypes/{machine}")
+        size = cloud.get(f"projects/{cloud.project}/zones/{zone}/machineTypes/{machine}")
     except Refusal as refusal:
         hint = f"gcloud compute machine-types list --project {cloud.project} --filter name={machine} lists its zones"
         return Answer(name=name, ok=False, what=refusal.words, hint=hint)
-    cpus[machine] = float(found.get("guestCpus", 1))
-    return Answer(name=name, ok=True, what=f"{found.get('guestCpus')} CPUs, {found.get('memoryMb')} MB")
+    cpus[machine] = float(size.get("guestCpus", 1))
+    return Answer(name=name, ok=True, what=f"{size.get('guestCpus')} CPUs, {size.get('memoryMb')} MB")
 
 
 def _quotas(

@@ -35,10 +35,10 @@ class Project(Protocol):
 def all_of_ours(api: Project) -> list[Owned]:
     """Everything of ours in the project. GcpError when some of it cannot be seen: half a list is no answer."""
     inventory = _Inventory(api)
-    found = list(inventory.everything())
+    things = list(inventory.everything())
     if inventory.unknown:
         raise inventory.error or GcpError("; ".join(f"{what}: {why}" for what, why in inventory.unknown.items()))
-    return found
+    return things
 
 
 def sweep(api: Project, run_id: str | None) -> dict[str, Any]:

@@ -93,7 +93,7 @@ class Pair:
     """The two ends of a placement: N requesters against one responder, and the CPUs each is pinned to.
 
     `more_cpus`: those of a host's second requester process, of its third, and so on, as far as there are any. `database`:
-    the DSN of the server of PostgreSQL that stands with the responder, where hosts were made for it.
+    the DSN of the server of PostgreSQL in the responder's zone, where a host was made for it.
     """
 
     requesters: tuple[Host, ...]
@@ -176,7 +176,7 @@ _PATIENCE_S = 60.0
 
 def runtimes(language: Language, host: Host) -> dict[str, str]:
     """The versions of what the language needs, by program; ProvisionError where the host has not got it, or an older one."""
-    found = {}
+    versions = {}
     for tool in language.needs:
         try:
             done = host.run(tool.version, timeout_s=_PATIENCE_S)
@@ -189,5 +189,5 @@ def runtimes(language: Language, host: Host) -> dict[str, str]:
                 f" (asked by `{shlex.join(tool.version)}`)",
                 hint=tool.install,
             )
-        found[tool.program] = looked.version or ""
-    return found
+        versions[tool.program] = looked.version or ""
+    return versions

@@ -28,7 +28,7 @@ _OF_THE_OWNER_ALONE = 0o600
 
 @dataclass(frozen=True, kw_only=True)
 class Certificates:
-    """What ends are told, by the name of the host whose end it is."""
+    """What ends need for TLS, by the name of their host."""
 
     serving: Mapping[str, Tls] = field(default_factory=dict)
     trusted: Mapping[str, Authority] = field(default_factory=dict)
@@ -74,10 +74,10 @@ def remove_certificates(folder: Path, hosts: Iterable[Host], certificates: Certi
     """
     forget_certificates(folder)
     for host in hosts:
-        told = certificates.serving.get(host.name)
-        if told is None and certificates.serving:
+        tls = certificates.serving.get(host.name)
+        if tls is None and certificates.serving:
             continue
-        key = str(host.workspace / _key_of(host)) if told is None else told.key
+        key = str(host.workspace / _key_of(host)) if tls is None else tls.key
         if Path(key).is_relative_to(folder.resolve()):
             continue  # this machine's own: gone with the folder
         try:

@@ -31,8 +31,7 @@ class IntentLog(Protocol):
 class Receipt:
     """What was made, what of it is gone, and what is left; the last line of every teardown.
 
-    `unknown` says in words what could not be looked at: there, anything may be left. `is_sure`: whether all processes were
-    looked for; if not, nothing more is said than that nothing was seen.
+    `unknown` says in words what could not be looked at: there, anything may be left.
     """
 
     provider: str
@@ -41,7 +40,6 @@ class Receipt:
     left: tuple[str, ...] = ()
     unknown: tuple[str, ...] = ()
     note: str = ""
-    is_sure: bool = True
 
     def sentence(self) -> str:
         """The receipt in one line.
@@ -53,13 +51,9 @@ class Receipt:
         """
         left = [f"{len(self.left)} left: {', '.join(self.left)}"] if self.left else []
         unknown = [f"not known what is left: {', '.join(self.unknown)}"] if self.unknown else []
-        end = ", ".join([*left, *unknown]) or self._nothing
+        end = ", ".join([*left, *unknown]) or "nothing left"
         text = f"receipt ({self.provider}): {len(self.created)} created, {len(self.destroyed)} destroyed, {end}"
         return f"{text} ({self.note})" if self.note else text
-
-    @property
-    def _nothing(self) -> str:
-        return "nothing left" if self.is_sure else "nothing seen that is left"
 
     @property
     def open(self) -> tuple[str, ...]:

@@ -52,26 +52,26 @@ def _read_both(
     child: subprocess.Popen[bytes], name: str, deadline_s: float, timeout_s: float
 ) -> tuple[bytearray, bytearray]:
     assert child.stdout is not None and child.stderr is not None  # noqa: PT018, S101 - narrows the types
-    said = {child.stdout.fileno(): bytearray(), child.stderr.fileno(): bytearray()}
+    streams = {child.stdout.fileno(): bytearray(), child.stderr.fileno(): bytearray()}
     poll = select.poll()
-    for descriptor in said:
+    for descriptor in streams:
         poll.register(descriptor, select.POLLIN | select.POLLHUP)
-    still_open = len(said)
+    still_open = len(streams)
     while still_open:
         left_s = deadline_s - time.monotonic()
         if left_s <= 0:
             raise TimeoutError(f"{name} did not end within {timeout_s:g} s")
         for descriptor, _ in poll.poll(left_s * 1000):
             chunk = os.read(descriptor, _CHUNK)
-            said[descriptor] += chunk
-            if len(said[descriptor]) > MOST_BYTES:
+            streams[descriptor] += chunk
+            if len(streams[descriptor]) > MOST_BYTES:
                 raise ContractBroken(f"{name} said more than {MOST_BYTES >> 20} MiB")
             if not chunk:
                 poll.unregister(descriptor)
                 still_open -= 1
     if not processes.await_end(child, deadline_s - time.monotonic()):
         raise TimeoutError(f"{name} did not end within {timeout_s:g} s")
-    return said[child.stdout.fileno()], said[child.stderr.fileno()]
+    return streams[child.stdout.fileno()], streams[child.stderr.fileno()]
 
 
 LONGEST_LINE = 1 << 20
@@ -79,22 +79,29 @@ MOST_STDERR = 64 << 20
 
 
 class LineBuffer:
-    """Bytes as they come, given out as lines; linear in what is printed, however it is cut."""
+    """Bytes as they come, given out as lines; linear in what is printed, however it is cut.
+
+    Once the process has printed more than it may, on either stream, nothing but that is given out.
+    """
 
     def __init__(self) -> None:
         self._bytes = bytearray()
         self._searched = 0
+        self.broken: ContractBroken | None = None
 
     def take(self, chunk: bytes) -> None:
         """More output."""
         self._bytes += chunk
 
     def line(self) -> str | None:
-        """The next line without its end; None when there is no whole one yet, ContractBroken when it is too long."""
+        """Return the next line without its end; None when there is no whole one yet. ContractBroken."""
+        if self.broken is not None:
+            raise self.broken
         end = self._bytes.find(b"\n", self._searched)
         if (len(self._bytes) if end < 0 else end) > LONGEST_LINE:
             self._bytes.clear()
-            raise ContractBroken(f"it printed a line longer than {LONGEST_LINE >> 20} MiB on stdout")
+            self.broken = ContractBroken(f"it printed a line longer than {LONGEST_LINE >> 20} MiB on stdout")
+            raise self.broken
         if end < 0:
             self._searched = len(self._bytes)
             return None
@@ -104,7 +111,9 @@ class LineBuffer:
         return line
 
     def rest(self) -> str | None:
-        """What came after the last line's end; None when nothing did."""
+        """Return what came after the last line's end; None when nothing did. ContractBroken."""
+        if self.broken is not None:
+            raise self.broken
         text = self._bytes.decode(errors="replace")
         self._bytes.clear()
         return text or None

@@ -63,16 +63,18 @@ def _one_of_each_core_first(cpus: Sequence[int], siblings: Sequence[frozenset[in
     return [cpu for _, cpu in sorted(enumerate(cpus), key=lambda at: cores[: at[0]].count(cores[at[0]]))]
 
 
-def told(pinnings: Mapping[str, Pinning]) -> dict[str, Any]:
+def pinning_facts(pinnings: Mapping[str, Pinning]) -> dict[str, Any]:
     """What a manifest says of them: the CPUs of both ends; by placement where those differ, the first one's beside."""
     first, *others = pinnings.values()
     differ = any(other != first for other in others)
-    by_placement = {name: {"requester": of.requester, "responder": of.responder} for name, of in pinnings.items()}
+    by_placement = {
+        name: {"requester": pinning.requester, "responder": pinning.responder} for name, pinning in pinnings.items()
+    }
     return {
         "requester_cpus": first.requester,
         "responder_cpus": first.responder,
         **({"cpus_by_placement": by_placement} if differ else {}),
-        "warnings": list(dict.fromkeys(of.warning for of in pinnings.values() if of.warning)),
+        "warnings": list(dict.fromkeys(pinning.warning for pinning in pinnings.values() if pinning.warning)),
     }
 
 

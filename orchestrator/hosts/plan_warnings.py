@@ -21,25 +21,25 @@ _LARGEST_BUFFER = "sys/net/core/rmem_max"
 
 def warnings(plan: Plan, expected_s: float) -> list[str]:
     """Sentences about a plan whose run is expected to take so many seconds; none where nothing is to be said."""
-    found = []
+    sentences = []
     if expected_s > plan.limits.wall_s:
-        found.append(
+        sentences.append(
             f"the run is expected to take {format_duration(expected_s)}, longer than limits.wall"
             f" ({format_duration(plan.limits.wall_s)}), which will end it early"
         )
     if len(plan.stacks) > 1 and next(pairs(plan), None) is None:
-        found.append("nothing is compared: no other stack has a cell that matches one of the reference")
+        sentences.append("nothing is compared: no other stack has a cell that matches one of the reference")
     late = {describe_load(cell.load, cell.kind, cell.calls): None for cell in short_of_room(plan)}
     if late:
-        found.append(
+        sentences.append(
             "more requests are under way at once than an open loop may have, so that some are sent late or not at all:"
             f" {'; '.join(late)}; raise its concurrency"
         )
     for stack, facts in plan.resolved.items():
         missing = [package for package, version in facts["versions"].items() if version == "not installed here"]
         if missing and not PROVIDERS[plan.provider].makes_hosts:
-            found.append(f"{stack} needs {', '.join(missing)}, not installed here: make setup")
-    return [*found, *with_too_few_cpus(plan)]
+            sentences.append(f"{stack} needs {', '.join(missing)}, not installed here: make setup")
+    return [*sentences, *with_too_few_cpus(plan)]
 
 
 def congestion_in_force(plan: Plan, proc: Path = PROC) -> str:

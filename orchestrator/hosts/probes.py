@@ -43,12 +43,12 @@ def survey(plans: Path, provider: str | None = None) -> list[ProbeResult]:
     `plans` is where the current plan is looked up.
     """
     here = [*_python(), *_processor(), _quiet(), _ping(), *_tools(), *_kernel(), _browser(), _database(), *_languages()]
-    asked = [p for p in PROVIDERS.values() if p.makes_hosts and provider in (None, p.name)]
-    for one in asked:
-        if one.hosts_are_this_machine:
-            here.append(_provider(one.name))
+    makers = [p for p in PROVIDERS.values() if p.makes_hosts and provider in (None, p.name)]
+    for maker in makers:
+        if maker.hosts_are_this_machine:
+            here.append(_provider(maker.name))
         elif provider is not None:
-            here += [*([_controller()] if one.needs_controller else []), *_cloud(one.name, plans)]
+            here += [*([_controller()] if maker.needs_controller else []), *_cloud(maker.name, plans)]
     return here
 
 
@@ -72,13 +72,10 @@ def _on_path(program: str) -> str | None:
 
 
 def _python() -> Iterator[ProbeResult]:
-    yield ProbeResult(
-        name="python",
-        is_there=sys.version_info >= (3, 11),
-        detail=f"{platform.python_implementation()} {platform.python_version()} on {platform.system()} {platform.release()}",
-        needed_for=_who_needs("python"),
-        hint="install Python 3.11 or newer, then make setup PYTHON=python3.11",
+    there = (
+        f"{platform.python_implementation()} {platform.python_version()} on {platform.system()} {platform.release()}"
     )
+    yield _ability("python", there, "", "")
 
 
 def _processor() -> Iterator[ProbeResult]:
@@ -199,31 +196,33 @@ def _database() -> ProbeResult:
     """The server that `store: postgresql` asks on this machine; needed for nothing else."""
     given = os.environ.get(GIVEN)
     try:
-        found = None if given else postgresql.find()
+        binaries = None if given else postgresql.find()
     except MissingError as error:
         return ProbeResult(name="postgresql", is_there=False, detail=error.message, hint=error.hint or "")
-    detail = f"{found.version} in {found.folder}" if found else f"a server that {GIVEN} names"
+    detail = f"{binaries.version} in {binaries.folder}" if binaries else f"a server that {GIVEN} names"
     return ProbeResult(name="postgresql", is_there=True, detail=detail)
 
 
 def _languages() -> Iterator[ProbeResult]:
     """Whether the programs of each language that builds some can be started here, and could be built."""
     try:
-        found = catalogue()
+        known = catalogue()
     except UsageError as error:
         yield ProbeResult(name="services", is_there=False, detail=error.message, hint=error.hint or "")
         return
-    for language in found.languages.values():
+    for language in known.languages.values():
         if language.build or language.needs:
-            yield _programs_of(language, found.folder)
+            yield _programs_of(language, known.folder)
 
 
 def _programs_of(language: Language, services: Path) -> ProbeResult:
     """Of one language: whether what was built can be started, which toolchain is here, and what is missing."""
     folder = services / language.name
-    toolchain, needs = ([toolchains.look(tool, folder) for tool in of] for of in (language.toolchain, language.needs))
+    toolchain, needs = (
+        [toolchains.look(tool, folder) for tool in group] for group in (language.toolchain, language.needs)
+    )
     state = builds.look(language, services, platforms.here())
-    versions = {one.tool.program: one.version for one in (*toolchain, *needs) if one.version}
+    versions = {status.tool.program: status.version for status in (*toolchain, *needs) if status.version}
     here = ", ".join(f"{program} {version}" for program, version in versions.items())
     no_toolchain, no_runtime = toolchains.lacking(toolchain), toolchains.lacking(needs)
     build = f": `orch setup build {language.name}`" if state.why and not no_toolchain else ""
@@ -270,7 +269,7 @@ def _cloud(provider: str, plans: Path) -> list[ProbeResult]:
     machine = PROVIDERS[provider].default_machine or PROVIDERS[provider].machines[0]
     hosts = _hosts_of_current_plan(provider, plans) or [(HOME_ZONE, machine), (AWAY_ZONE, machine)]
     try:
-        found = Infra(provider).findings(hosts)
+        findings = Infra(provider).findings(hosts)
     except OrchError as error:
         lost = ProbeResult(
             name=provider, is_there=False, detail=error.message, needed_for=(provider,), hint=error.hint or ""
@@ -280,7 +279,7 @@ def _cloud(provider: str, plans: Path) -> list[ProbeResult]:
         ProbeResult(
             name=f"{provider} {f['name']}", is_there=f["ok"], detail=f["what"], needed_for=(provider,), hint=f["hint"]
         )
-        for f in found
+        for f in findings
     ]
 
 

@@ -8,15 +8,12 @@ elsewhere `can_look` is False.
 from __future__ import annotations
 
 import contextlib
-import ctypes
 import logging
 import os
-import select
 import signal
 import subprocess
-import sys
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -24,7 +21,6 @@ from pathlib import Path
 RUN_MARK = "ORCH_RUN"
 PROCESS_MARK = "ORCH_PROCESS"
 _PROC = Path("/proc")
-_PR_SET_CHILD_SUBREAPER = 36
 _LOOK_S = 0.05
 _SILENT_S = 1.0  # nobody needs to know of a wait that is shorter
 _LOG = logging.getLogger(__name__)
@@ -49,16 +45,11 @@ class Known:
 
     def signal(self, number: signal.Signals, *, group: bool = True) -> None:
         """Send a signal to it, and (if `group`) to its group where it leads one; nothing when it has ended."""
-        gone = (ProcessLookupError, PermissionError)  # macOS answers EPERM for a group of zombies
-        with contextlib.suppress(*gone), _pinned(self.pid) as descriptor:
+        with contextlib.suppress(ProcessLookupError, PermissionError):  # macOS answers EPERM for a group of zombies
             if not self.is_alive:
                 return
-            if group and os.getpgid(self.pid) == self.pid != os.getpgid(0):
-                os.killpg(self.pid, number)
-            elif descriptor is None:
-                os.kill(self.pid, number)
-            else:
-                signal.pidfd_send_signal(descriptor, number)
+            leads = group and os.getpgid(self.pid) == self.pid != os.getpgid(0)
+            (os.killpg if leads else os.kill)(self.pid, number)
 
     def __str__(self) -> str:
         return f"process {self.pid}" + (f" ({self.command})" if self.command else "")
@@ -79,11 +70,6 @@ def has_ended(child: subprocess.Popen[bytes]) -> bool:
 def await_end(child: subprocess.Popen[bytes], patience_s: float) -> bool:
     """Wait until a child has ended, as `has_ended` sees it, but not longer than that; whether it has."""
     deadline = time.monotonic() + patience_s
-    with contextlib.suppress(ProcessLookupError), _pinned(child.pid) as descriptor:
-        if descriptor is not None and child.returncode is None:
-            poll = select.poll()
-            poll.register(descriptor, select.POLLIN)
-            poll.poll(max(0.0, patience_s) * 1000)
     while not has_ended(child) and time.monotonic() < deadline:
         time.sleep(_LOOK_S / 5)
     return has_ended(child)
@@ -124,7 +110,7 @@ def known(pid: int) -> Known | None:
 
 def marked(name: str, value: str) -> list[Known]:
     """Our user's processes whose environment says `name=value`, this one and those it was started by left out."""
-    wanted, spared, found = f"{name}={value}".encode(), {os.getpid(), *_ancestors()}, []
+    wanted, spared, matches = f"{name}={value}".encode(), {os.getpid(), *_ancestors()}, []
     for pid in _pids():
         try:
             is_it = wanted in (_PROC / str(pid) / "environ").read_bytes().split(b"\0")
@@ -133,31 +119,8 @@ def marked(name: str, value: str) -> list[Known]:
         except OSError:
             continue  # another user's, or it has ended meanwhile
         if (process := known(pid)) is not None:
-            found.append(process)
-    return found
-
-
-def descendants() -> list[Known]:
-    """What this process has started, directly or not; after `adopt_orphans` also what its children have left."""
-    root = os.getpid()
-    parents = {pid: parent for pid in _pids() if (parent := _parent(pid)) is not None}
-    found: set[int] = set()
-    while more := {pid for pid, parent in parents.items() if parent in {root, *found}} - found:
-        found |= more
-    return [process for pid in sorted(found) if (process := known(pid)) is not None]
-
-
-def adopt_orphans(adopt: bool = True) -> None:
-    """Become the parent of whatever a descendant leaves behind (Linux: PR_SET_CHILD_SUBREAPER; elsewhere nothing)."""
-    if sys.platform == "linux":
-        ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_CHILD_SUBREAPER, int(adopt), 0, 0, 0)
-
-
-def reap(processes: Iterable[Known]) -> None:
-    """Collect the exit status of adopted processes that have ended, so that no zombie of them stays."""
-    for process in processes:
-        with contextlib.suppress(ChildProcessError):
-            os.waitpid(process.pid, os.WNOHANG)
+            matches.append(process)
+    return matches
 
 
 def end(find: Callable[[], Iterable[Known]], steps: Steps = ENDING, *, group: bool = True) -> list[Known]:
@@ -192,25 +155,6 @@ def _waiting_for(left: Sequence[Known], steps: Steps, place: int) -> str:
     return f"waiting up to {patience_s:g} s for {', '.join(map(str, left))} to end: {number.name} sent{then}"
 
 
-@contextlib.contextmanager
-def _pinned(pid: int) -> Iterator[int | None]:
-    """A descriptor that stands for the process, so that its id cannot be given to another one; None where there is none."""
-    if not hasattr(os, "pidfd_open"):
-        yield None
-        return
-    try:
-        descriptor = os.pidfd_open(pid)
-    except ProcessLookupError:
-        raise
-    except OSError:  # an old kernel, or a sandbox that forbids it
-        yield None
-        return
-    try:
-        yield descriptor
-    finally:
-        os.close(descriptor)
-
-
 def cpu_s(pid: int) -> float:
     """CPU seconds that a process has used, all its threads; 0 where it is gone."""
     try:
@@ -232,12 +176,12 @@ def _parent(pid: int) -> int | None:
 
 
 def _ancestors() -> list[int]:
-    found: list[int] = []
+    ancestors: list[int] = []
     pid = _parent(os.getpid())
     while pid:
-        found.append(pid)
+        ancestors.append(pid)
         pid = _parent(pid)
-    return found
+    return ancestors
 
 
 def _command(pid: int) -> str:

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import PurePosixPath
 from types import MappingProxyType
-from typing import Literal
+from typing import Any, Literal
 
 from orchestrator.catalogue.read import protocols
 from orchestrator.experiment.plan.plan import Cell
@@ -68,11 +68,11 @@ class Baselines:
         if not self._is_wanted:
             return
         pair = self._context.hosts.pair(self._placement)
-        one = Pair((pair.requesters[0],), pair.responder, pair.requester_cpus, pair.responder_cpus)
-        self._ping(one, moment)
+        ends = Pair((pair.requesters[0],), pair.responder, pair.requester_cpus, pair.responder_cpus)
+        self._ping(ends, moment)
         for floor in self._floors:
             self._context.interrupts.checkpoint()
-            self._exchange(one, floor, moment)
+            self._exchange(ends, floor, moment)
         self._last_s = self._context.clock.monotonic_s()
 
     def _ping(self, pair: Pair, moment: Moment) -> None:
@@ -95,28 +95,22 @@ class Baselines:
             return
         self._rtt_s = (done.min_ms or 0.0) / 1e3
         self._note(
-            BaselineRecord(
-                kind="ping",
-                placement=self._placement,
-                block=self._block,
-                moment=moment,
-                requester=host.name,
-                method=done.method,
-                samples=samples,
-                started_wall_ns=started_wall_ns,
-                send_bytes=PING_BYTES,
-                receive_bytes=PING_BYTES,
-                done=done,
-            )
+            kind="ping",
+            moment=moment,
+            requester=host.name,
+            method=done.method,
+            samples=samples,
+            started_wall_ns=started_wall_ns,
+            send_bytes=PING_BYTES,
+            receive_bytes=PING_BYTES,
+            done=done,
         )
-
-    def _pinged(self, pair: Pair) -> str:
-        return self._given or pair.responder.address
 
     def _ask_ping(self, pair: Pair, record: PurePosixPath, count: int) -> PingDone:
         """Ping, and its `done` line; ValueError says why there is none, TimeoutError that none came."""
         # Back to back: on one machine a pause of 10 ms lets the CPU's caches go cold, and the ping is slower than tcp.
-        request = Ping(address=self._pinged(pair), record=str(record), count=count, interval_s=0.0, size=PING_BYTES)
+        address = self._given or pair.responder.address
+        request = Ping(address=address, record=str(record), count=count, interval_s=0.0, size=PING_BYTES)
         with self._context.interrupts.waiting():
             done = ping(pair.requesters[0], request, cpus=pair.requester_cpus, patience_s=_PING_TIMEOUT_S)
         if not done.received:
@@ -127,34 +121,31 @@ class Baselines:
         samples = self._samples("tcp", moment)
         name = PurePosixPath(samples).stem
         outcome = self._context.bench().make(self._ask(floor), pair, name)
+        warning = f"no tcp floor for placement {self._placement}"
         if outcome.failure is not None:
             self._context.refuse_to_go_on_without_hosts()
             self._context.folder.log(f"{name}.txt", f"{outcome.failure.message}\n\n{outcome.failure.last_words}")
-            self._context.warn(f"no tcp floor for placement {self._placement}", outcome.failure.message)
+            self._context.warn(warning, outcome.failure.message)
             return
         part = outcome.parts[0]
         try:
             self._context.bring(part.host, part.record, samples)
         except (FileNotFoundError, ValueError) as error:
-            self._context.warn(f"no tcp floor for placement {self._placement}", str(error))
+            self._context.warn(warning, str(error))
             return
         self._note(
-            BaselineRecord(
-                kind="tcp",
-                placement=self._placement,
-                block=self._block,
-                moment=moment,
-                requester=part.host.name,
-                method="tcp",
-                samples=samples,
-                started_wall_ns=outcome.started_wall_ns,
-                policy=floor.policy,
-                send_bytes=floor.send_bytes,
-                receive_bytes=floor.receive_bytes,
-                cells=floor.cells,
-                opened=is_opened(floor, part.done),
-                done=part.done,
-            )
+            kind="tcp",
+            moment=moment,
+            requester=part.host.name,
+            method="tcp",
+            samples=samples,
+            started_wall_ns=outcome.started_wall_ns,
+            policy=floor.policy,
+            send_bytes=floor.send_bytes,
+            receive_bytes=floor.receive_bytes,
+            cells=floor.cells,
+            opened=is_opened(floor, part.done),
+            done=part.done,
         )
 
     def _ask(self, floor: Floor) -> Ask:
@@ -179,7 +170,8 @@ class Baselines:
         name = f"b{self._block:03}-a{self._attempt}-{self._placement}-{self._taken:03}-{moment}"
         return f"baselines/{kind}/{name}.parquet"
 
-    def _note(self, record: BaselineRecord) -> None:
+    def _note(self, **fields: Any) -> None:
+        record = BaselineRecord(placement=self._placement, block=self._block, **fields)
         records = self._context.folder.record_digests([record.samples])
         event = {"event": "baseline", "attempt": self._attempt, "baseline": asdict(record), "records": records}
         self._context.folder.append(event)
@@ -188,7 +180,7 @@ class Baselines:
 def pings_for(first: PingDone) -> int:
     """How many pings a look takes: a second's worth, after a first few told how and how far.
 
-    The system's `ping` waits 0.2 s between two, whatever it is told.
+    The system's `ping` waits 0.2 s between two in any case.
 
     >>> by = {"sent": 3, "received": 3, "avg_ms": 10.0}
     >>> pings_for(PingDone(method="icmp-raw", min_ms=0.01, **by)), pings_for(PingDone(method="icmp-raw", min_ms=10.0, **by))
@@ -221,7 +213,7 @@ SizesOfMixes = Mapping[tuple[str, ...], tuple[tuple[int, int], ...]]
 
 @dataclass(frozen=True, kw_only=True)
 class Floor:
-    """A raw TCP exchange of so many body bytes each way, and the cells it stands beside."""
+    """A raw TCP exchange of so many body bytes each way, and the cells that it is the floor of."""
 
     policy: Policy
     send_bytes: int
@@ -245,12 +237,12 @@ def is_opened(floor: Floor, done: Done) -> bool:
 def floors(cells: Iterable[Cell], sizes: Sizes, mixed: SizesOfMixes = MappingProxyType({})) -> list[Floor]:
     """The floors of one placement's cells; `sizes` are the body bytes (sent, received) by `Cell.exchange`.
 
-    `mixed` are those of each operation of a mix: one floor stands beside each.
+    `mixed` are those of each operation of a mix: each has a floor.
 
     Cells of one policy share a floor, of the largest of them, where their sizes make no difference to it: bodies that
     fit one segment, or are within 1 % of each other (1.58 MB with and without a protocol's own four bytes). A cell
-    whose sizes are not known gets none: its stack failed the smoke test. Nor does a stream, what is timed of which is one
-    way, or a codec alone: no network is under it.
+    whose sizes are not known has none: its stack failed the smoke test. Nor does a stream, which is timed one way, or a
+    codec alone, which uses no network.
     """
     known = [
         (cell, size)
@@ -278,9 +270,9 @@ def floors(cells: Iterable[Cell], sizes: Sizes, mixed: SizesOfMixes = MappingPro
     ]
 
 
-def _alike(one: int, other: int) -> bool:
-    larger = max(one, other)
-    return larger <= SMALL_BYTES or larger - min(one, other) <= larger * _SAME
+def _alike(first: int, second: int) -> bool:
+    larger = max(first, second)
+    return larger <= SMALL_BYTES or larger - min(first, second) <= larger * _SAME
 
 
 def floor_load(floor: Floor, rtt_s: float) -> tuple[Load, Warmup]:

@@ -201,13 +201,13 @@ class Measuring:
 
     def _of_records(self, record: TrialRecord, cell: Cell) -> dict[str, Any]:
         """What the journal keeps of a trial's raw records, made while nothing is measured: digests, and the median."""
-        folder, kept = self._context.folder, [part.samples for part in record.requesters if part.samples]
-        found: dict[str, Any] = {"records": folder.record_digests(kept)}
-        if kept:
+        folder, paths = self._context.folder, [part.samples for part in record.requesters if part.samples]
+        entry: dict[str, Any] = {"records": folder.record_digests(paths)}
+        if paths:
             from orchestrator.evidence.trial_median import median_ns
 
-            found["median_ns"] = median_ns(cell, [folder.raw_path(path) for path in kept], record)
-        return found
+            entry["median_ns"] = median_ns(cell, [folder.raw_path(path) for path in paths], record)
+        return entry
 
     def _made(self, trial: PlannedTrial, cell: Cell, attempt: int) -> TrialRecord:
         context = self._context

@@ -5,12 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
-from pathlib import Path
 from typing import Any
 
-from orchestrator.catalogue import builds
 from orchestrator.catalogue.builds import Built
-from orchestrator.catalogue.read import catalogue
 from orchestrator.errors import UsageError
 from orchestrator.experiment.model.factors import requesters_of
 from orchestrator.experiment.plan.cells import processes_of, workers_of
@@ -52,10 +49,10 @@ def differences(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str
 
 def versions(ready: Ready | None, dones: Sequence[Done]) -> dict[str, str]:
     """The libraries of both ends as a responder's `ready` and requesters' `done` lines name them."""
-    found = dict(ready.versions) if ready is not None else {}
+    libraries = dict(ready.versions) if ready is not None else {}
     for line in dones:
-        found |= line.versions
-    return found
+        libraries |= line.versions
+    return libraries
 
 
 def _is_same(key: str, before: Any, after: Any) -> bool:
@@ -84,22 +81,22 @@ def programs_record(plan: Plan, built: Mapping[str, Built], fleet: Fleet) -> dic
 
     ProvisionError names a host that has not what the programs need there.
     """
-    pairs, found = [fleet.pair(placement.id) for placement in plan.placements], {}
+    pairs, records = [fleet.pair(placement.id) for placement in plan.placements], {}
     ends = {host.name: host for pair in pairs for host in (*pair.requesters, pair.responder)}
     for language in needed_languages(plan):
         if language.name not in built and not language.needs:
             continue
-        of = built.get(language.name)
-        found[language.name] = ProgramsRecord(
+        build = built.get(language.name)
+        records[language.name] = ProgramsRecord(
             title=language.title,
-            source="" if of is None else of.source,
-            toolchain={} if of is None else dict(of.toolchain),
-            platform="" if of is None else of.platform,
-            contract=None if of is None else of.contract,
-            artifacts={} if of is None else {name: artifact.sha256 for name, artifact in of.artifacts.items()},
+            source="" if build is None else build.source,
+            toolchain={} if build is None else dict(build.toolchain),
+            platform="" if build is None else build.platform,
+            contract=None if build is None else build.contract,
+            artifacts={} if build is None else {name: artifact.sha256 for name, artifact in build.artifacts.items()},
             runtimes={host.name: runtimes(language, host) for host in ends.values()} if language.needs else {},
         )
-    return found
+    return records
 
 
 def refuse_other_programs(run: str, before: Mapping[str, ProgramsRecord], now: Mapping[str, ProgramsRecord]) -> None:
@@ -114,56 +111,22 @@ def refuse_other_programs(run: str, before: Mapping[str, ProgramsRecord], now: M
             )
 
 
-def changed_programs(plan: Plan, before: Mapping[str, Built]) -> list[str]:
-    """What of the files that were used has changed on this machine since: a clause for each language."""
-    found = []
-    for language in needed_languages(plan):
-        folder, of = catalogue().folder / language.name, before.get(language.name)
-        names = (
-            () if of is None else tuple(name for name, was in of.artifacts.items() if _artifact(folder / name) != was)
-        )
-        if names:
-            found.append(
-                f"the programs of {language.title} were changed while this run used them ({', '.join(names)}):"
-                " trials before and after that are of different programs"
-            )
-    return found
-
-
-def _artifact(path: Path) -> builds.Artifact | None:
-    try:
-        return builds.artifact(path)
-    except OSError:
-        return None
-
-
 def crowded(plan: Plan, fleet: Fleet, facts: Mapping[str, Description]) -> Iterator[str]:
-    """A sentence for each host on which requester processes, or a responder's workers, have fewer CPUs than they are."""
-    most: dict[str, tuple[int, int | None]] = {}
+    """Yield a sentence for each host with fewer CPUs than requester processes, or responder workers, use at once."""
+    ends: dict[tuple[str, str], tuple[int, int | None]] = {}  # the most of them there, and the CPUs that they have
     for cell in plan.cells:
-        pair, processes = fleet.pair(cell.placement), processes_of(cell.factors)
-        for host in pair.asked_from(requesters_of(cell.factors)).requesters:
-            cpus = facts[host.name].usable_cpus or facts[host.name].cpus
-            if pair.requester_cpus is not None:
-                cpus = len({pair.cpus_of(number) for number in range(processes)})
-            if processes > most.get(host.name, (1, None))[0]:
-                most[host.name] = processes, cpus
-    for name, (processes, cpus) in most.items():
-        if cpus is not None and cpus < processes:
+        pair, processes, workers = fleet.pair(cell.placement), processes_of(cell.factors), workers_of(cell.factors)
+        own = None if pair.requester_cpus is None else len({pair.cpus_of(number) for number in range(processes)})
+        hosts = [
+            (host.name, "requester processes", processes, own)
+            for host in pair.asked_from(requesters_of(cell.factors)).requesters
+        ]
+        hosts.append((pair.responder.name, "responder workers", workers, None if pair.responder_cpus is None else 1))
+        for name, what, count, pinned in hosts:
+            cpus = pinned or facts[name].usable_cpus or facts[name].cpus
+            if count > ends.get((name, what), (1, None))[0]:
+                ends[name, what] = count, cpus
+    for (name, what), (count, cpus) in ends.items():
+        if cpus is not None and cpus < count:
             share = "one CPU" if cpus == 1 else f"{cpus} CPUs"
-            yield f"on {name}, {processes} requester processes share {share}: they wait for each other"
-    yield from _crowded_workers(plan, fleet, facts)
-
-
-def _crowded_workers(plan: Plan, fleet: Fleet, facts: Mapping[str, Description]) -> Iterator[str]:
-    most: dict[str, int] = {}
-    for cell in plan.cells:
-        pair, workers = fleet.pair(cell.placement), workers_of(cell.factors)
-        name = pair.responder.name
-        cpus = facts[name].usable_cpus or facts[name].cpus
-        if pair.responder_cpus is not None:
-            cpus = 1
-        if cpus is not None and max(cpus, most.get(name, 1)) < workers:
-            most[name] = workers
-    for name, workers in most.items():
-        yield f"on {name}, {workers} responder workers have fewer CPUs than they are: they wait for each other"
+            yield f"on {name}, {count} {what} share {share}: they wait for each other"

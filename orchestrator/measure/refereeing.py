@@ -77,9 +77,9 @@ class Refereeing:
 
     def _made(self, turn: TurnRecord, tool: Tool, trial: PlannedTrial, cell: Cell) -> TurnRecord:
         try:
-            asked = self._asked_of(cell, trial)
+            exchange = self._asked_of(cell, trial)
             with ExitStack() as ends:
-                return self._measured(turn, tool, asked, cell, trial, ends)
+                return self._measured(turn, tool, exchange, cell, trial, ends)
         except TrialFailed as error:
             self.context.refuse_to_go_on_without_hosts()
             return replace(turn, failure=error.message)
@@ -87,22 +87,22 @@ class Refereeing:
             return replace(turn, failure=str(error))
 
     def _measured(
-        self, turn: TurnRecord, tool: Tool, asked: Asked, cell: Cell, trial: PlannedTrial, ends: ExitStack
+        self, turn: TurnRecord, tool: Tool, exchange: Asked, cell: Cell, trial: PlannedTrial, ends: ExitStack
     ) -> TurnRecord:
         context, pair = self.context, self.context.hosts.pair(cell.placement).asked_from(1)
         ask = context.ask(cell, trial.seed)
         responder = Launched(ask=ask, pair=pair, interrupts=context.interrupts)
         ends.callback(responder.end)
         responder.start()
-        told = responder.await_ready()
-        how = self._turn(told, cell, ask, pair, turn.told_s)
-        for name, content in tool.files(asked).items():
+        target = responder.await_ready()
+        how = self._turn(target, cell, ask, pair, turn.told_s)
+        for name, content in tool.files(exchange).items():
             Path(how.folder / name).write_bytes(content)
         program = self.found[tool.name].path
         warm_s = _warm_s(cell)
-        self._run(tool.argv(program, asked, replace(how, window_s=warm_s)), pair, warm_s, how.timeout_s, ends)
+        self._run(tool.argv(program, exchange, replace(how, window_s=warm_s)), pair, warm_s, how.timeout_s, ends)
         before = responder.stats("warm-up")
-        text, elapsed_s = self._run(tool.argv(program, asked, how), pair, how.window_s, how.timeout_s, ends)
+        text, elapsed_s = self._run(tool.argv(program, exchange, how), pair, how.window_s, how.timeout_s, ends)
         answered = responder.stats("measure").answered - before.answered
         turn = replace(
             turn, elapsed_s=elapsed_s, answered=answered, sha256=keep_output(context.folder.path, turn, text)
@@ -115,12 +115,12 @@ class Refereeing:
             return replace(turn, failure=str(error))
         return replace(turn, requests=figures.requests, window_s=figures.window_s, median_ns=figures.median_ns)
 
-    def _turn(self, told: Target, cell: Cell, ask: Ask, pair: Pair, window_s: int) -> Turn:
+    def _turn(self, target: Target, cell: Cell, ask: Ask, pair: Pair, window_s: int) -> Turn:
         host = pair.requesters[0]
         authority = ask.authority_on(host)
         return Turn(
-            host=told.host,
-            port=told.port,
+            host=target.host,
+            port=target.port,
             in_flight=cell.load.concurrency,
             connections=connections_of(cell.factors, cell.load.concurrency),
             window_s=window_s,
@@ -161,10 +161,10 @@ class Refereeing:
         """What our requester sends for this cell, recorded once; _Failed where that could not be."""
         if cell.exchange not in self._asked:
             self._asked[cell.exchange] = self._recorded(cell, trial)
-        found = self._asked[cell.exchange]
-        if isinstance(found, str):
-            raise _Failed(found)
-        return found
+        exchange = self._asked[cell.exchange]
+        if isinstance(exchange, str):
+            raise _Failed(exchange)
+        return exchange
 
     def _recorded(self, cell: Cell, trial: PlannedTrial) -> Asked | str:
         context, pair = self.context, self.context.hosts.pair(cell.placement).asked_from(1)
@@ -197,9 +197,9 @@ class _Overheard(Launched):
     _relay: Relay | None = None
 
     def await_ready(self) -> Target:
-        told = super().await_ready()
-        self._relay = Relay(told.host, told.port)
-        return replace(told, port=self._relay.port)
+        target = super().await_ready()
+        self._relay = Relay(target.host, target.port)
+        return replace(target, port=self._relay.port)
 
     def end(self) -> None:
         if self._relay is not None:
@@ -247,64 +247,45 @@ def _method(operation: str) -> str:
 WRK, OHA, GHZ = "wrk", "oha", "ghz"
 _GRPC, _HTTP = "gRPC", "HTTP/1.1"  # transports, as manifests declare them
 
-# What is the responder's alone, what is in the requests as they were recorded, and what a program can be told. Whatever
+# What is the responder's alone, what is in the requests as they were recorded, and what a program can be given. Whatever
 # else differs from its default, the independent program would not do.
 _FOLLOWED = frozenset({"connection", TLS, "document", "workers", "store", "pool", "driver", "fields", "connections"})
-
-_KINDS = {
-    "stream": "it reads a stream, and they send requests",
-    "codec": "it encodes and decodes, and asks nobody",
-    "task": "it times several calls as one, and they time each",
-}
+NO_TOOL = (
+    "load generators measure closed loops of single calls by HTTP/1.1 or gRPC, to responders that orch starts here"
+)
 
 
-def tools_for(plan: Plan, cell: Cell) -> tuple[tuple[str, ...], str]:
-    """The load generators that can ask a cell, the best first; where there is none, why, as a clause."""
-    if reason := _why_none(plan, cell):
-        return (), reason
-    is_plain, keeps = cell.factors.get(TLS) != TLS_1_3, cell.connection == "reuse"
-    if _transport(plan, cell) == _GRPC:
-        return (GHZ,), ""
-    return ((WRK, OHA) if is_plain and keeps else (OHA,)), ""
+def tools_for(plan: Plan, cell: Cell) -> tuple[str, ...]:
+    """Return the load generators that can measure a cell, the best first; none for what `NO_TOOL` leaves out."""
+    transport, keeps = _transport(plan, cell), cell.connection == "reuse"
+    if not _is_simple(plan, cell):
+        return ()
+    if transport == _GRPC:
+        is_typed = plan_way(plan, cell.stack, cell.operation, cell.factors.get(DOCUMENT)) == TYPED
+        return (GHZ,) if keeps and not is_typed else ()
+    if transport != _HTTP or isinstance(cell.factors.get("connections"), int):
+        return ()
+    return (WRK, OHA) if keeps and cell.factors.get(TLS) != TLS_1_3 else (OHA,)
 
 
-def _why_none(plan: Plan, cell: Cell) -> str:
-    stacks = {stack.id: stack for stack in plan.stacks}
-    places = {placement.id: placement for placement in plan.placements}
-    transport = _transport(plan, cell)
-    if cell.kind in _KINDS:
-        return _KINDS[cell.kind]
-    if stacks[cell.stack].external is not None:
-        return "its responder runs already: only responders that orch starts are asked"
-    is_here = places[cell.placement].kind == "local" and not provider_of(plan.provider).makes_hosts
-    if not is_here:
-        return "it is not on this machine alone, where they run"
-    if cell.mixed:
-        return "it mixes operations, and they ask one"
-    if cell.load.rate_per_s is not None or cell.find is not None:
-        return "its load is open: who is late, and from when latency counts, is each program's own rule"
-    if cell.load.think_s:
-        return "its workers rest between requests, and theirs do not"
-    if transport not in (_GRPC, _HTTP):
-        return f"none of them speaks {transport or 'what it speaks'}"
-    for factor in OF_THE_CALL:
-        value = cell.factors.get(factor.name, factor.default)
-        if value is not None and value != factor.default and factor.name not in _FOLLOWED:
-            return f"they cannot be told `{factor.name}: {value}`"
-    return _why_not_grpc(plan, cell) if transport == _GRPC else _why_not_http(cell)
-
-
-def _why_not_grpc(plan: Plan, cell: Cell) -> str:
-    if cell.connection != "reuse":
-        return "ghz keeps its connections"
-    if plan_way(plan, cell.stack, cell.operation, cell.factors.get(DOCUMENT)) == TYPED:
-        return "its document is a message of its own, which is compiled for a run"
-    return ""
-
-
-def _why_not_http(cell: Cell) -> str:
-    shared = cell.factors.get("connections")
-    return "they have a connection for each request in flight" if isinstance(shared, int) else ""
+def _is_simple(plan: Plan, cell: Cell) -> bool:
+    """Whether a cell is a closed loop of single calls on this machine, of nothing that load generators do not do."""
+    stack = next(stack for stack in plan.stacks if stack.id == cell.stack)
+    placement = next(placement for placement in plan.placements if placement.id == cell.placement)
+    return (
+        cell.kind == "call"
+        and stack.external is None
+        and placement.kind == "local"
+        and not provider_of(plan.provider).makes_hosts
+        and not cell.mixed
+        and cell.load.rate_per_s is None
+        and cell.find is None
+        and not cell.load.think_s
+        and all(
+            cell.factors.get(factor.name) in (None, factor.default) or factor.name in _FOLLOWED
+            for factor in OF_THE_CALL
+        )
+    )
 
 
 def _transport(plan: Plan, cell: Cell) -> str:
@@ -338,7 +319,7 @@ class Relay:
     def sent(self) -> list[bytes]:
         """What was written to each connection so far."""
         with self._lock:
-            return [bytes(of) for of in self._kept]
+            return [bytes(data) for data in self._kept]
 
     def close(self) -> None:
         """End every connection, and listen no more. Idempotent."""
@@ -362,28 +343,28 @@ class Relay:
             except OSError:
                 return
             server.settimeout(None)
-            for one in (client, server):
-                one.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            for end in (client, server):
+                end.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             self._open += [client, server]
-            kept = bytearray()
+            buffer = bytearray()
             with self._lock:
-                self._kept.append(kept)
-            for source, target, into in ((client, server, kept), (server, client, None)):
+                self._kept.append(buffer)
+            for source, target, into in ((client, server, buffer), (server, client, None)):
                 thread = threading.Thread(target=self._pass_on, args=(source, target, into), daemon=True)
                 self._threads.append(thread)
                 thread.start()
 
-    def _pass_on(self, source: socket.socket, target: socket.socket, kept: bytearray | None) -> None:
+    def _pass_on(self, source: socket.socket, target: socket.socket, buffer: bytearray | None) -> None:
         with suppress(OSError):
             while chunk := source.recv(_CHUNK):
-                if kept is not None:
-                    self._keep(chunk, kept)
+                if buffer is not None:
+                    self._keep(chunk, buffer)
                 target.sendall(chunk)
         with suppress(OSError):
             target.shutdown(socket.SHUT_WR)
 
-    def _keep(self, chunk: bytes, kept: bytearray) -> None:
+    def _keep(self, chunk: bytes, buffer: bytearray) -> None:
         with self._lock:
             taken = chunk[: max(0, self._free)]
             self._free -= len(taken)
-            kept += taken
+            buffer += taken

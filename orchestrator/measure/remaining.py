@@ -53,8 +53,8 @@ class Searching:
         for part in record.requesters:
             if part.samples:
                 by_host.setdefault(part.host, []).append(raw_path(part.samples))
-        found = verdict(find, cell, record.failure, list(by_host.values()))
-        return replace(record, probe=Probe(step=step, rate_per_s=find.rate(step), verdict=found))
+        result = verdict(find, cell, record.failure, list(by_host.values()))
+        return replace(record, probe=Probe(step=step, rate_per_s=find.rate(step), verdict=result))
 
     def _of(self, cell: str, block: int) -> list[Probe]:
         return self._tried.setdefault((cell, block // self._rounds), [])
@@ -89,12 +89,12 @@ class Stopping:
         from orchestrator.questions.until.find import look
 
         journal_state = self._context.folder.journal_state()
-        found = look(self._context.plan, journal_state.medians_by_block(), blocks)
-        decision = self._decided = record(found)
+        widths = look(self._context.plan, journal_state.medians_by_block(), blocks)
+        decision = self._decided = record(widths)
         if journal_state.decisions.get(blocks) != decision:
             self._context.folder.append({"event": "decision", "decision": asdict(decision)})
             self._context.listener.progress(status(self._context.plan, decision))
-        return found.reached
+        return widths.reached
 
 
 def record(look: Look) -> DecisionRecord:
@@ -118,7 +118,7 @@ def expected_blocks(plan: Plan, decision: DecisionRecord | None) -> int:
 
 
 def status(plan: Plan, decision: DecisionRecord | None) -> str:
-    """Where such a run stands: `block 7 of at most 30, widest interval ± 4.1 % of ± 3 % wanted`."""
+    """Return how far such a run is: `block 7 of at most 30, widest interval ± 4.1 % of ± 3 % wanted`."""
     if plan.until is None or decision is None:
         return ""
 

@@ -34,7 +34,6 @@ from orchestrator.hosts.provision.provider import open_deployment
 from orchestrator.measure import stages
 from orchestrator.measure.blocks import Measuring
 from orchestrator.measure.environment import (
-    changed_programs,
     crowded,
     differences,
     programs_record,
@@ -242,8 +241,8 @@ class Run:
         self._context.listener.progress(f"run {self._folder.path}")
         self._context.interrupts.allow(self._context.plan.limits.wall_s)
         self._warn_of_others()
-        for told in announcements(self._context.plan):
-            self._context.listener.progress(told)
+        for notice in announcements(self._context.plan):
+            self._context.listener.progress(notice)
         try:
             stages.walk(steps, self._begin, earlier)
         except HostLost as error:
@@ -315,14 +314,11 @@ class Run:
             used = programs_record(plan, built, context.fleet)
         self._refuse_another_environment(facts)
         refuse_other_programs(self._folder.id, self._folder.journal_state().programs, used)
-        if require_programs(plan) != built:
-            raise UsageError("programs were built anew while hosts were made ready", hint="run again")
-        context.built = built
         fleet = context.fleet.describe()
         hosts = {name: asdict(described) for name, described in facts.items()}
         event: dict[str, Any] = {"event": "fleet", "fleet": fleet, "hosts": hosts}
         if used:
-            event["programs"] = {name: asdict(of) for name, of in used.items()}
+            event["programs"] = {name: asdict(record) for name, record in used.items()}
         self._folder.append(event)
         for warning in fleet.get("warnings", ()):
             context.warn(warning)
@@ -378,15 +374,13 @@ class Run:
             return {}
         from orchestrator.hosts.load_generators import look_for_all
 
-        found = usable(look_for_all())
-        require_same(self._context.referee, found)
-        return found
+        generators = usable(look_for_all())
+        require_same(self._context.referee, generators)
+        return generators
 
     def _collect(self) -> None:
         """Turn what waits into Parquet files and say how the run ended."""
         self._warn_of_others()
-        for warning in changed_programs(self._context.plan, self._context.built):
-            self._context.warn(warning)
         manifest = self._folder.finish(
             "complete" if self._result.is_complete else "interrupted", at=self._context.clock.iso()
         )

@@ -6,13 +6,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 from orchestrator.clock import Clock
-from orchestrator.experiment.model.factors import knobs, requesters_of, resources
+from orchestrator.experiment.model.factor import Factor
+from orchestrator.experiment.model.factors import OF_THE_CALL, knobs, of_load, requesters_of, resources
 from orchestrator.experiment.plan.cells import processes_of
+from orchestrator.experiment.plan.contrasts import HTTP, has_version
+from orchestrator.experiment.plan.loads import clients
 from orchestrator.experiment.plan.own_json import DOCUMENT, TYPED, plan_way
 from orchestrator.experiment.plan.plan import Cell, Operation, Placement, Plan, Stack
+from orchestrator.experiment.read.units import format_rate
 from orchestrator.hosts.base import Fleet, Host, HostLost
 from orchestrator.hosts.certificates import Certificates
 from orchestrator.measure.interrupts import Interrupts
@@ -24,16 +28,6 @@ from orchestrator.results.manifest import Failure, RefereeRecord
 from orchestrator.results.records import written
 from services.python.contract.lines import Load, Mixed, Payload, Schema
 from services.python.contract.requester_lines import Progress
-
-if TYPE_CHECKING:
-    from orchestrator.catalogue.builds import Built
-
-
-from orchestrator.experiment.model.factor import Factor
-from orchestrator.experiment.model.factors import OF_THE_CALL, of_load
-from orchestrator.experiment.plan.contrasts import HTTP, has_version
-from orchestrator.experiment.plan.loads import clients
-from orchestrator.experiment.read.units import format_rate
 
 
 class Listener(Protocol):
@@ -64,7 +58,6 @@ class RunContext:
     certificates: Certificates = field(default_factory=Certificates)  # where cells need them
     calls: dict[str, Payload] = field(default_factory=dict)  # of stacks that call an own service, by stack id
     postgresql: str = ""  # the DSN of the server that this session's responders ask, where cells need one
-    built: Mapping[str, Built] = field(default_factory=dict)  # the programs that this session uses, by language
     sizes: dict[tuple[str, ...], tuple[int, int]] = field(default_factory=dict)  # body bytes by `Cell.exchange`
     mixed_sizes: dict[tuple[str, ...], tuple[tuple[int, int], ...]] = field(
         default_factory=dict
@@ -152,7 +145,7 @@ class RunContext:
         return Payload(**{**operation.payload, "path": self.payload_paths.get(operation.id)})
 
     def label(self, cell: Cell) -> str:
-        """A cell in words: what tells it apart in this plan, no more."""
+        """Return a cell in words: only what differs between the cells of this plan."""
         return label(self.plan, cell)
 
     def bring(self, host: Host, remote: PurePosixPath, samples: str, cell: Cell | None = None) -> None:
@@ -197,7 +190,7 @@ def _unheard(line: Progress) -> None:
 
 
 def label(plan: Plan, cell: Cell) -> str:
-    """A cell in words: what tells it apart in its plan, no more."""
+    """Return a cell in words: only what differs between the cells of its plan."""
     stack = next(stack for stack in plan.stacks if stack.id == cell.stack)
     operation = next(operation for operation in plan.operations if operation.id == cell.operation)
     placement = next(placement for placement in plan.placements if placement.id == cell.placement)

@@ -196,7 +196,7 @@ def _ended(workspace: Workspace, run: str, folder: RunFolder | None = None) -> E
         return Ending(run=run, trouble=error.message)
     is_new = True
     if folder is not None:
-        is_new = bool(receipt.open) or not receipt.is_sure or _kept(folder) != json.loads(json.dumps(receipt.to_dict()))
+        is_new = bool(receipt.open) or _kept(folder) != json.loads(json.dumps(receipt.to_dict()))
         folder.write_json("receipt.json", receipt.to_dict())
     return Ending(run=run, receipt=receipt, is_new=is_new)
 

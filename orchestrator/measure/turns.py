@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
@@ -30,12 +29,12 @@ class Member:
 
     def warm_up(self) -> None:
         """From the trial's line to the requester's `warm`. TrialFailed."""
-        making, one = self.making, self.requester
+        making, requester = self.making, self.requester
         making.hand_over()
         deadline = Deadline(ask=making.ask, ready_s=READY_S, since_s=making.bench.clock.monotonic_s())
         with making.bench.interrupts.waiting():
             while True:
-                match line := making.next_line(one, deadline):
+                match line := making.next_line(requester, deadline):
                     case Warm():
                         break
                     case Checked():
@@ -48,9 +47,9 @@ class Member:
 
     def turn(self) -> None:
         """Let the requester measure once. TrialFailed."""
-        making, one = self.making, self.requester
+        making, requester = self.making, self.requester
         before_s = making.bench.beside_cpu_s()
-        making.tell(one, TURN, "measure")
+        making.tell(requester, TURN, "measure")
         match self._answer("turn"):
             case Turn() as turn if turn.number == len(self.turns):
                 self.turns.append(
@@ -134,7 +133,7 @@ def take_turns(
         for member in members:
             member.making.attempt(member.read_stats)
         checkpoint(len(orders))
-        time.sleep(REST_S)
+        members[0].making.bench.clock.sleep(REST_S)
         for member in members:
             member.making.attempt(member.read_rest)
         for member in members:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from bisect import bisect
 from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import median
@@ -36,17 +35,15 @@ class TurnTime:
 
 
 def measured_outside(rows: bytes, turns: Sequence[TurnTime]) -> int:
-    """How many measured rows of a record (`results.records.written`) were sent outside of every turn."""
-    columns = len(record_layout.COLUMNS)
-    phase, sent = (record_layout.COLUMNS.index(name) for name in ("phase", "sent_ns"))
-    numbers = memoryview(rows).cast("q")
-    begins = [turn.begin_ns for turn in turns]
-    outside = 0
-    for is_measured, sent_ns in zip(numbers[phase::columns], numbers[sent::columns], strict=True):
-        if is_measured:
-            place = bisect(begins, sent_ns) - 1
-            outside += place < 0 or sent_ns > turns[place].end_ns
-    return outside
+    """Return how many measured rows of a record (`results.records.written`) were sent outside of every turn."""
+    import numpy as np
+
+    columns = record_layout.COLUMNS
+    table = np.frombuffer(rows, dtype="<i8").reshape(-1, len(columns))
+    sent_ns = table[table[:, columns.index("phase")] != 0, columns.index("sent_ns")]
+    begins, ends = (np.array([getattr(turn, name) for turn in turns]) for name in ("begin_ns", "end_ns"))
+    place = np.searchsorted(begins, sent_ns, side="right") - 1
+    return int(((place < 0) | (sent_ns > ends[place])).sum())
 
 
 def disturbed(turns: Sequence[TurnTime]) -> tuple[bool, ...]:

@@ -328,19 +328,6 @@ def lab_log(lab: Lab, name: str) -> str:
     return path.read_text() if path.exists() else ""
 
 
-def test_ctrl_c_while_measuring_keeps_finished_trials_and_leaves_nothing(lab: Lab) -> None:
-    lab.write(duration="2s")
-    process = lab.start("run", "tiny.yaml", start_new_session=True)
-    lab.wait_for_trial(process)
-    os.killpg(process.pid, signal.SIGINT)
-    _, err = process.communicate(timeout=PATIENCE_S)
-    assert process.returncode == 130, err
-    assert "finished blocks are kept" in err
-    lab.assert_nothing_left()
-    assert [t.index for t in lab.run.manifest().trials] == [0]
-    assert json.loads((lab.run.path / "receipt.json").read_text())["left"] == []
-
-
 def test_a_link_that_dies_in_the_middle_of_a_trial_is_named_and_mended_by_resume(lab: Lab) -> None:
     lab.write(duration="3s")
     process = lab.start("run", "tiny.yaml", "--keep")

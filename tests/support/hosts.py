@@ -54,7 +54,9 @@ class FakeTime:
 
     def clock(self) -> Clock:
         """The clock that the code under test reads."""
-        return Clock(wall_ns=lambda: int(self.now_s * 1e9), monotonic_s=lambda: self.now_s)
+        return Clock(
+            wall_ns=lambda: int(self.now_s * 1e9), monotonic_s=lambda: self.now_s, sleep=lambda s: self.passes(s)
+        )
 
     def passes(self, seconds: float) -> None:
         """Let time pass."""

@@ -22,20 +22,20 @@ def missing() -> list[Missing]:
         return [_lack(f"the lab needs Linux, and this is {sys.platform}", "use a Linux machine or VM, or provider gcp")]
     if os.geteuid() != 0:
         return [_lack("the lab makes namespaces, which needs root", "run the same command with sudo")]
-    found = lacking_programs(lambda name: shutil.which(name) is not None, inside.SSHD)
-    if not found and not _may_make_namespaces():
-        found.append(
+    lacks = lacking_programs(lambda name: shutil.which(name) is not None, inside.SSHD)
+    if not lacks and not _may_make_namespaces():
+        lacks.append(
             _lack("this root may not make namespaces (a container without privileges?)", "run on the machine itself")
         )
-    if not found and not netem.is_offered() and not Path("/dev/net/tun").exists():
-        found.append(
+    if not lacks and not netem.is_offered() and not Path("/dev/net/tun").exists():
+        lacks.append(
             _lack("neither netem nor /dev/net/tun is there, so there is no distance", "modprobe sch_netem, or tun")
         )
     try:
         cgroups.find_tree(Path("/proc/mounts").read_text())
     except LabError as error:
-        found.append(_lack(error.message, error.hint or ""))
-    return found
+        lacks.append(_lack(error.message, error.hint or ""))
+    return lacks
 
 
 def lacking_programs(is_there: Callable[[str], bool], sshd: Path) -> list[Missing]:

@@ -82,17 +82,17 @@ def start_first_process(folder: Path, opt: Path, netns: Path, instance: str, gro
     `folder` holds what the host has for itself; `opt` is its /opt, which the hosts of a deployment share.
     """
     own_pids = Path("/proc/self/ns/pid")
-    told, tell = os.pipe()
+    reader, writer = os.pipe()
     keep_open = os.open(own_pids, os.O_RDONLY)
     kernel.unshare(kernel.CLONE_NEWPID)  # counts for children only
     child = os.fork()
     if child == 0:
-        _become_first(folder, opt, netns, instance, group, tell)
-    os.close(tell)
+        _become_first(folder, opt, netns, instance, group, writer)
+    os.close(writer)
     # Later children (`ip`) belong on this side again: a pid namespace whose first process has ended takes no more.
     kernel.setns(f"/proc/self/fd/{keep_open}", kernel.CLONE_NEWPID)
     os.close(keep_open)
-    with os.fdopen(told) as answer:
+    with os.fdopen(reader) as answer:
         words = answer.read()
     if words != "ready":
         os.waitpid(child, 0)
@@ -100,7 +100,7 @@ def start_first_process(folder: Path, opt: Path, netns: Path, instance: str, gro
     return child
 
 
-def _become_first(folder: Path, opt: Path, netns: Path, instance: str, group: cgroups.Group, tell: int) -> None:
+def _become_first(folder: Path, opt: Path, netns: Path, instance: str, group: cgroups.Group, writer: int) -> None:
     """In the child: enter and furnish the host, say how it went, and sleep."""
     try:
         kernel.end_with_parent(signal.SIGKILL)
@@ -118,10 +118,10 @@ def _become_first(folder: Path, opt: Path, netns: Path, instance: str, group: cg
         null = os.open(os.devnull, os.O_RDWR)
         for stream in (0, 1, 2):
             os.dup2(null, stream)
-        os.write(tell, b"ready")
+        os.write(writer, b"ready")
         os.execv("/bin/sleep", ["sleep", "infinity"])
     except BaseException as error:  # noqa: BLE001  (a forked child must never return into its parent's code)
-        os.write(tell, f"{type(error).__name__}: {error}".encode())
+        os.write(writer, f"{type(error).__name__}: {error}".encode())
         os._exit(1)
 
 

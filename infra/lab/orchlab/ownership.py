@@ -31,8 +31,8 @@ def is_marked(run_id: str, name: str) -> bool:
     instance = layout.instance_name(run_id, name)
     if not (NETNS / instance).exists():
         return False
-    asked = ["ip", "-n", instance, "-json", "link", "show", "dev", "lo"]
-    done = subprocess.run(asked, capture_output=True, text=True, check=False)
+    command = ["ip", "-n", instance, "-json", "link", "show", "dev", "lo"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
     return done.returncode == 0 and any(row.get("ifalias") == _mark(run_id) for row in json.loads(done.stdout or "[]"))
 
 

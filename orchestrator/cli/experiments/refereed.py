@@ -33,7 +33,7 @@ def referee_of(plan: Plan, name: str) -> RefereeRecord:
 def _settings(plan: Plan, only: str | None) -> RefereeRecord:
     """Which tool measures which cell; UsageError where none can, MissingError where the one that could is not here."""
     from orchestrator.hosts.load_generators import look_for_all
-    from orchestrator.measure.refereeing import tools_for
+    from orchestrator.measure.refereeing import NO_TOOL, tools_for
     from orchestrator.referee.generators import TOOLS, usable
     from orchestrator.results.manifest import RefereeRecord, RefereeTool
 
@@ -43,7 +43,7 @@ def _settings(plan: Plan, only: str | None) -> RefereeRecord:
     here = usable(looked)
     cells, refused, missing = dict[str, str](), dict[str, str](), dict[str, None]()
     for cell in plan.cells:
-        able, why = tools_for(plan, cell)
+        able = tools_for(plan, cell)
         wanted = [name for name in able if only in (None, name)]
         used = next((name for name in wanted if name in here), None)
         if used is not None:
@@ -52,7 +52,7 @@ def _settings(plan: Plan, only: str | None) -> RefereeRecord:
             missing.update(dict.fromkeys(wanted))
             refused[cell.id] = _why_missing(wanted, looked)
         else:
-            refused[cell.id] = why or f"{only} cannot measure it ({', '.join(able)} can)"
+            refused[cell.id] = f"{only} cannot measure it ({', '.join(able)} can)" if able else NO_TOOL
     if not cells:
         reasons = list(dict.fromkeys(refused.values()))
         text = "; ".join(reasons[:_MOST_REASONS])

@@ -24,7 +24,7 @@ from orchestrator.hosts.base import Completed, ContractBroken, Pair, facts_of, p
 from orchestrator.hosts.lifecycle import IntentLog, Receipt
 from orchestrator.hosts.local.process import LocalProcess
 from orchestrator.hosts.output import capture
-from orchestrator.hosts.pinning import Pinning, on_this_machine, told
+from orchestrator.hosts.pinning import Pinning, on_this_machine, pinning_facts
 from orchestrator.hosts.processes import RUN_MARK, Known, marked, started_at
 from orchestrator.workspace import Workspace
 from services.python.contract.description import Description
@@ -137,7 +137,7 @@ class LocalFleet:
 
     def describe(self) -> dict[str, Any]:
         """The provider, the pinning, and what of it is not as wanted."""
-        return {"provider": "local", **told(self._pinnings)}
+        return {"provider": "local", **pinning_facts(self._pinnings)}
 
 
 class LocalDeployment:
@@ -152,13 +152,9 @@ class LocalDeployment:
         self._plan = plan
         self._intent_log = intent_log
         self._hosts: list[LocalHost] = []
-        self._before: frozenset[Known] | None = None  # what this process had started before the run
 
     def provision(self) -> None:
-        """Become the parent of what a process of the run may leave behind, so that teardown finds it."""
-        if self._before is None:
-            self._before = frozenset(processes.descendants())
-            processes.adopt_orphans()
+        """Do nothing: the host is there."""
 
     def deploy(self) -> LocalFleet:
         """One host under as many names as there are requesters."""
@@ -173,8 +169,7 @@ class LocalDeployment:
     def teardown(self) -> Receipt:
         """End what still runs of this run, also when it was started by an orch that was killed since.
 
-        That is every process that was written down, with its group; every one that carries the run's mark; and what a
-        child of this orch has left behind.
+        That is every process that was written down, with its group, and every one that carries the run's mark.
         """
         for host in self._hosts:
             host.end_all()
@@ -182,16 +177,11 @@ class LocalDeployment:
         others: set[Known] = set()
 
         def still_there() -> list[Known]:
-            orphans = set() if self._before is None else {*processes.descendants()} - self._before
-            found = {*marked(RUN_MARK, self._run), *orphans}
-            others.update(found - {*recorded})
-            return [*found, *(p for p in recorded if p not in found and p.is_alive)]
+            seen = {*marked(RUN_MARK, self._run)}
+            others.update(seen - {*recorded})
+            return [*seen, *(p for p in recorded if p not in seen and p.is_alive)]
 
         left = processes.end(still_there)
-        if self._before is not None:
-            processes.adopt_orphans(False)
-            processes.reap(others)
-            self._before = None
         every = [*recorded, *others]
         return Receipt(
             provider="local",
@@ -201,7 +191,6 @@ class LocalDeployment:
             note=_NOTE
             if processes.can_look()
             else f"{_NOTE}; children in other sessions cannot be seen on this system",
-            is_sure=processes.can_look(),
         )
 
     def describe(self) -> dict[str, Any]:
@@ -220,12 +209,12 @@ class LocalDeployment:
 def _environment() -> dict[str, str]:
     """The user's environment, with `services` importable whatever the working folder is.
 
-    Without the DSN of a database, which may hold a password: whom it concerns is told it in a line.
+    Without the DSN of a database, which may hold a password: a responder that needs it gets it by stdin.
     """
     root = str(Path(services.__path__[0]).parent)
     inherited = os.environ.get("PYTHONPATH")
-    kept = {name: value for name, value in os.environ.items() if name != GIVEN}
-    return {**kept, "PYTHONPATH": f"{root}{os.pathsep}{inherited}" if inherited else root}
+    environment = {name: value for name, value in os.environ.items() if name != GIVEN}
+    return {**environment, "PYTHONPATH": f"{root}{os.pathsep}{inherited}" if inherited else root}
 
 
 def _is_process(event: dict[str, Any]) -> bool:

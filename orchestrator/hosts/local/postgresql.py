@@ -74,8 +74,15 @@ class _User:
 
     @property
     def options(self) -> Mapping[str, Any]:
-        """Of `subprocess`."""
-        return {} if self.name is None else {"user": self.uid, "group": self.gid, "extra_groups": []}
+        """What `subprocess` starts its programs with: no secrets of orch's user, no PGDATA or PGPORT, one language."""
+        inherited = {name: os.environ[name] for name in _INHERITED if name in os.environ}
+        own = {} if self.name is None else {"user": self.uid, "group": self.gid, "extra_groups": []}
+        return {**own, "cwd": "/", "env": {**inherited, "LC_ALL": "C"}}
+
+    def run(self, program: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+        """Run a program of PostgreSQL to its end, in at most a minute."""
+        command = [str(program), *arguments]
+        return subprocess.run(command, capture_output=True, text=True, check=False, timeout=_INIT_S, **self.options)
 
 
 def find() -> Binaries:
@@ -86,9 +93,9 @@ def find() -> Binaries:
         if version is None:
             seen.append(f"{folder}: cannot be started{f' by {user.name}' if user.name else ''}")
             continue
-        found = Binaries(folder=folder, version=version)
-        if found.major >= OLDEST:
-            return found
+        binaries = Binaries(folder=folder, version=version)
+        if binaries.major >= OLDEST:
+            return binaries
         seen.append(f"{folder}: PostgreSQL {version}")
     there = f" ({'; '.join(seen)})" if seen else ""
     raise MissingError(
@@ -101,16 +108,16 @@ def find() -> Binaries:
 @contextmanager
 def running(most_connections: int) -> Iterator[tuple[str, str]]:
     """A server with room for so many connections: its DSN and its version. MissingError when it cannot be started."""
-    found, user = find(), _user()
+    binaries, user = find(), _user()
     for left in end_what_is_left():
         _LOG.warning("%s", left)
     with _new_folder(user) as folder:
-        _initialise(found, folder, user)
-        server = _launched(found, folder, user, most_connections)
+        _initialise(binaries, folder, user)
+        server = _launched(binaries, folder, user, most_connections)
         try:
-            _await_ready(found, folder, server)
+            _await_ready(binaries, folder, server)
             # All that says where it is: else libpq takes what is missing from the user's PGHOSTADDR, PGPORT or PGOPTIONS.
-            yield f"host={folder} dbname=postgres user=orch port={_PORT} hostaddr='' options=''", found.version
+            yield f"host={folder} dbname=postgres user=orch port={_PORT} hostaddr='' options=''", binaries.version
         finally:
             _end(server)
 
@@ -173,13 +180,7 @@ def session_server(plan: Plan) -> Iterator[str]:
     It is that of the server that the environment names, or of one that is started for the session. MissingError where none
     is named and none can be started: on this machine for its own responders alone.
     """
-    if not ask_postgresql(plan.cells):
-        yield ""
-    elif plan.makes_stores:
-        if os.environ.get(GIVEN):
-            _LOG.warning(
-                "%s is not asked: the plan has a host for PostgreSQL. `orch plan` again to have it asked", GIVEN
-            )
+    if not ask_postgresql(plan.cells) or plan.makes_stores:
         yield ""
     elif given := os.environ.get(GIVEN):
         yield given
@@ -197,8 +198,8 @@ def _folders() -> Iterator[Path]:
     """Where programs may lie: the package's first, then the system's, the newest of each first."""
     spec = find_spec(_PACKAGE)
     places = [Path(place).glob(_IN_PACKAGE) for place in (spec.submodule_search_locations or () if spec else ())]
-    for found in (*places, *(root.glob("*/bin") for root in _OF_SYSTEM)):
-        usable = [folder for folder in found if (folder / "postgres").exists() and (folder / "initdb").exists()]
+    for folders in (*places, *(root.glob("*/bin") for root in _OF_SYSTEM)):
+        usable = [folder for folder in folders if (folder / "postgres").exists() and (folder / "initdb").exists()]
         yield from sorted(usable, key=_number_in, reverse=True)
 
 
@@ -212,10 +213,10 @@ def _user() -> _User:
         return _User()
     for name in _ORDINARY:
         try:
-            of = pwd.getpwnam(name)
+            entry = pwd.getpwnam(name)
         except KeyError:
             continue
-        return _User(name=name, uid=of.pw_uid, gid=of.pw_gid)
+        return _User(name=name, uid=entry.pw_uid, gid=entry.pw_gid)
     raise MissingError(
         f"root cannot run PostgreSQL, and this machine has no user {' or '.join(_ORDINARY)} to run it",
         hint="run orch as an ordinary user, or add one of these users",
@@ -225,46 +226,25 @@ def _user() -> _User:
 def _version(folder: Path, user: _User) -> str | None:
     """What `postgres --version` says to that user; None where it cannot be started."""
     try:
-        said = subprocess.run(
-            [str(folder / "postgres"), "--version"],
-            capture_output=True,
-            text=True,
-            check=True,
-            timeout=_INIT_S,
-            cwd="/",
-            env=_environment(),
-            **user.options,
-        ).stdout
+        printed = user.run(folder / "postgres", "--version").stdout
     except (OSError, subprocess.SubprocessError):
         return None
-    found = re.search(r"(\d+(?:\.\d+)*)", said.partition(") ")[2])
-    return found[1] if found else None
+    match = re.search(r"(\d+(?:\.\d+)*)", printed.partition(") ")[2])
+    return match[1] if match else None
 
 
-def _initialise(found: Binaries, folder: Path, user: _User) -> None:
-    made = subprocess.run(
-        [
-            str(found.folder / "initdb"),
-            *("--pgdata", str(folder / "data"), "--username", "orch", "--auth", "trust"),
-            *("--encoding", "UTF8", "--locale", "C", "--no-instructions"),
-        ],
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=_INIT_S,
-        cwd="/",
-        env=_environment(),
-        **user.options,
-    )
-    if made.returncode != 0:
-        words = (made.stderr or made.stdout).strip().splitlines() or [_MUTE]
+def _initialise(binaries: Binaries, folder: Path, user: _User) -> None:
+    options = ("--username", "orch", "--auth", "trust", "--encoding", "UTF8", "--locale", "C", "--no-instructions")
+    done = user.run(binaries.folder / "initdb", "--pgdata", str(folder / "data"), *options)
+    if done.returncode != 0:
+        words = (done.stderr or done.stdout).strip().splitlines() or [_MUTE]
         raise MissingError(
-            f"PostgreSQL {found.version} cannot make a database here: {words[-1]}",
+            f"PostgreSQL {binaries.version} cannot make a database here: {words[-1]}",
             hint=f"or name a server: {GIVEN}=DSN",
         )
 
 
-def _launched(found: Binaries, folder: Path, user: _User, connections: int) -> subprocess.Popen[bytes]:
+def _launched(binaries: Binaries, folder: Path, user: _User, connections: int) -> subprocess.Popen[bytes]:
     """The server's process: as it was installed, but for where it listens and how many may come."""
     settings = {
         "listen_addresses": "",
@@ -278,40 +258,36 @@ def _launched(found: Binaries, folder: Path, user: _User, connections: int) -> s
         return subprocess.Popen(
             [
                 *dies_with_parent("INT"),
-                str(found.folder / "postgres"),
+                str(binaries.folder / "postgres"),
                 *("-D", str(folder / "data")),
                 *(part for name, value in settings.items() for part in ("-c", f"{name}={value}")),
             ],
             stdin=subprocess.DEVNULL,
             stdout=words,
             stderr=words,
-            cwd="/",
-            env=_environment(),
             start_new_session=True,  # an interrupt from the terminal is orch's to handle
             **user.options,
         )
 
 
-def _await_ready(found: Binaries, folder: Path, server: subprocess.Popen[bytes]) -> None:
+def _await_ready(binaries: Binaries, folder: Path, server: subprocess.Popen[bytes]) -> None:
     """Wait until it accepts connections; MissingError when it does not."""
     give_up_s = time.monotonic() + _START_S
     while not _accepts(folder):
         if server.poll() is not None or time.monotonic() > give_up_s:
             last = ((folder.parent / _LOG_FILE).read_text(errors="replace").strip().splitlines() or [_MUTE])[-1]
             raise MissingError(
-                f"PostgreSQL {found.version} does not start here: {last}", hint=f"or name a server: {GIVEN}=DSN"
+                f"PostgreSQL {binaries.version} does not start here: {last}", hint=f"or name a server: {GIVEN}=DSN"
             )
         time.sleep(0.05)  # the server says that it is ready in a file, which nothing awaits
 
 
 def _accepts(folder: Path) -> bool:
-    """Whether the server is ready, by the last line of the file that it keeps for this."""
-    try:
-        pid_file = folder / "data" / "postmaster.pid"
-        lines = pid_file.read_text(errors="replace").splitlines()
-    except OSError:
-        return False
-    return len(lines) > 7 and lines[7].strip() == "ready"
+    """Whether the server is ready, by the eighth line of the file that it keeps for this."""
+    with suppress(OSError):
+        lines = (folder / "data" / "postmaster.pid").read_text(errors="replace").splitlines()
+        return [line.strip() for line in lines[7:8]] == ["ready"]
+    return False
 
 
 def _end(server: subprocess.Popen[bytes]) -> None:
@@ -324,8 +300,3 @@ def _end(server: subprocess.Popen[bytes]) -> None:
             server.kill()
             server.wait()
             _LOG.warning("PostgreSQL did not end within %g s, and was killed", _END_S)
-
-
-def _environment() -> dict[str, str]:
-    """What finds its libraries, and messages in one language; no secrets for another user, and no PGDATA or PGPORT."""
-    return {**{name: os.environ[name] for name in _INHERITED if name in os.environ}, "LC_ALL": "C"}

@@ -51,7 +51,6 @@ class LocalProcess:
         )
         os.set_blocking(self._stdin.fileno(), False)
         self._lines = LineBuffer()
-        self._broken: ContractBroken | None = None
         self._tail: deque[bytes] = deque()
         self._stop, self._stopper = os.pipe()
         self._drain = threading.Thread(target=self._keep_tail, name=f"stderr-{self.pid}", daemon=True)
@@ -138,29 +137,21 @@ class LocalProcess:
 
     def _next_line(self) -> str | None:
         try:
-            if self._broken is None:
-                return self._lines.line()
-        except ContractBroken as error:
-            self._refuse(error)
-        assert self._broken is not None  # noqa: S101 - narrows the type
-        raise self._broken
+            return self._lines.line()
+        except ContractBroken:
+            self._signal(signal.SIGKILL)
+            raise
 
     def _at_the_end(self) -> str | None:
         if not self.is_running():
             self._drain.join(timeout=1.0)  # which may know why it ended
-        if self._broken is not None:
-            raise self._broken
         return self._lines.rest()
-
-    def _refuse(self, error: ContractBroken) -> None:
-        self._broken = error
-        self._signal(signal.SIGKILL)
 
     def _signal(self, number: signal.Signals) -> None:
         processes.signal_group(self._popen, number)
 
     def _keep_tail(self) -> None:
-        kept, limit = 0, StderrLimit()
+        size, limit = 0, StderrLimit()
         poll = select.poll()
         poll.register(self._stderr, select.POLLIN | select.POLLHUP)
         poll.register(self._stop, select.POLLIN | select.POLLHUP)
@@ -170,13 +161,14 @@ class LocalProcess:
                 if not chunk:
                     break
                 self._tail.append(chunk)
-                kept += len(chunk)
-                while kept - len(self._tail[0]) >= 4 * LAST_WORDS:  # UTF-8 takes at most four bytes a character
-                    kept -= len(self._tail.popleft())
+                size += len(chunk)
+                while size - len(self._tail[0]) >= 4 * LAST_WORDS:  # UTF-8 takes at most four bytes a character
+                    size -= len(self._tail.popleft())
                 try:
                     limit.take(chunk)
                 except ContractBroken as error:
-                    self._refuse(error)
+                    self._lines.broken = error
+                    self._signal(signal.SIGKILL)
                     break
         os.close(self._stop)
 

@@ -7,8 +7,7 @@ import re
 import shlex
 import shutil
 import sys
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -24,21 +23,13 @@ GROUPS = {
 }
 
 
-@dataclass(frozen=True, kw_only=True)
-class Deployed:
-    """What a play did: hosts by name with their counts of tasks, as Ansible's recap has them."""
-
-    changed: int
-    hosts: dict[str, dict[str, int]]
-
-
 def find_playbook_program() -> str:
     """The ansible-playbook of this installation, or of the PATH; MissingError when there is none."""
     beside = Path(sys.executable).with_name("ansible-playbook")
-    found = str(beside) if beside.exists() else shutil.which("ansible-playbook")
-    if found is None:
+    program = str(beside) if beside.exists() else shutil.which("ansible-playbook")
+    if program is None:
         raise MissingError("ansible-playbook is missing", hint="it comes with orch's own packages: `make setup`")
-    return found
+    return program
 
 
 def inventory(
@@ -88,8 +79,11 @@ def _is_first(name: str, hosts: dict[str, Any], *keys: str) -> bool:
     return alike[0] == name
 
 
-def deploy(ansible: Path, inventory_file: Path, log: Path) -> Deployed:
-    """Run `deploy.yml` on every host of the inventory; ProvisionError with the failed task's own words."""
+def deploy(ansible: Path, inventory_file: Path, log: Path) -> int:
+    """Run `deploy.yml` on every host of the inventory; return how many tasks changed something.
+
+    ProvisionError with the failed task's own words.
+    """
     environment = {
         "ANSIBLE_CONFIG": str((ansible / "ansible.cfg").resolve()),
         # Wheels are compressed already: no -C. One connection per host, named by all that tells hosts apart (%C): by
@@ -103,16 +97,7 @@ def deploy(ansible: Path, inventory_file: Path, log: Path) -> Deployed:
     ended = run_logged(command, log, environment, lock=inventory_file.parent / LOCK)
     if ended.status:
         raise ProvisionError(f"deploying failed: {_essence(ended.words)}", hint=f"Ansible's whole output is in {log}")
-    hosts = dict(_recap(ended.out.splitlines()))
-    return Deployed(changed=sum(counts["changed"] for counts in hosts.values()), hosts=hosts)
-
-
-def _recap(lines: Iterable[str]) -> Iterable[tuple[str, dict[str, int]]]:
-    for line in lines:
-        match = re.match(r"^(\S+)\s*: (ok=\d+.*)$", line)
-        if match:
-            pairs = (pair.split("=") for pair in match[2].split())
-            yield match[1], {key: int(value) for key, value in pairs}
+    return sum(map(int, re.findall(r"^\S+\s*: ok=\d+\s+changed=(\d+)", ended.out, re.MULTILINE)))
 
 
 def _essence(words: str) -> str:

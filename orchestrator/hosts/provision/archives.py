@@ -1,7 +1,6 @@
-"""Archives that orch made once and sends again: kept in a folder that nobody else can write to, and verified on each use.
+"""Archives that orch makes once and sends again, each named by its content.
 
-What is in them runs as root on hosts, so other users must not be able to write to the folder. The SHA-256 of
-each lies beside it.
+What is in them runs as root on hosts, so other users must not be able to write to their folder.
 """
 
 from __future__ import annotations
@@ -18,7 +17,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from orchestrator.errors import ProvisionError
-from orchestrator.files import sha256_of
 
 _LOG = logging.getLogger(__name__)
 
@@ -53,20 +51,10 @@ def cache_folder() -> Path:
 
 
 def kept(path: Path, make: Callable[[Path], None]) -> Path:
-    """The archive at `path`, as it was made: by `make` now, or earlier and not changed since.
-
-    ProvisionError when others can write to the folder.
-    """
+    """Return the archive at `path`, made now by `make` or earlier; ProvisionError when others can write to its folder."""
     private(path.parent)
-    digest_file = path.with_name(f"{path.name}.sha256")
-    try:
-        if digest_file.read_text(encoding="ascii").strip() == sha256_of(path):
-            return path
-    except (OSError, UnicodeDecodeError):
-        pass  # it was never made, or not to the end
-    digest_file.unlink(missing_ok=True)
-    make(path)
-    digest_file.write_text(sha256_of(path) + "\n", encoding="ascii")
+    if not path.exists():
+        make(path)
     return path
 
 

@@ -37,7 +37,16 @@ from orchestrator.workspace import Workspace
 T = TypeVar("T")
 
 _BOOT_S = 180.0
-_SHORT_BOOT_S = 30.0  # of what stands once it is made; its SSH server may still close a connection on a busy machine
+_SHORT_BOOT_S = (
+    30.0  # of hosts that are up once they are made; its SSH server may still close a connection on a busy machine
+)
+_SSH_OPTIONS = """\
+  IdentitiesOnly yes
+  GlobalKnownHostsFile none
+  StrictHostKeyChecking yes
+  BatchMode yes
+  ServerAliveInterval 10
+"""
 _USER = "user"
 _PROBE = (
     "import json,platform,sys;print(json.dumps([platform.python_version(),platform.machine(),platform.libc_ver()[1]]))"
@@ -101,7 +110,7 @@ class TerraformDeployment:
         )
         inventory = self.folder / "inventory.json"
         ansible.write(inventory, document)
-        played = ansible.deploy(ROOT / "ansible", inventory, self.folder / "logs" / "ansible.log")
+        tasks_changed = ansible.deploy(ROOT / "ansible", inventory, self.folder / "logs" / "ansible.log")
         facts = dict(zip(members, _at_once(RemoteHost.facts, members.values()), strict=True))
         prove_placement(facts, hosts)
         fleet = RemoteFleet(
@@ -119,7 +128,7 @@ class TerraformDeployment:
             "hosts": {
                 name: {k: host[k] for k in ("role", "zone", "machine", "address")} for name, host in hosts.items()
             },
-            "tasks_changed": played.changed,
+            "tasks_changed": tasks_changed,
             "distances": measure_distance(fleet, self._plan),
         }
         return fleet
@@ -155,7 +164,7 @@ class TerraformDeployment:
         }
 
     def _declare(self, stood: Intent | None) -> Intent:
-        """The intent of this run: the one that stands, or a new one, written down."""
+        """Return the written intent of this run: the one that is there, or a new one."""
         now = SYSTEM.wall_ns() / 1e9
         if stood is not None and stood.state != "down":
             self._infra.require_target(stood.target)  # else there would be two sets of hosts under one id
@@ -179,30 +188,15 @@ class TerraformDeployment:
     def _write_ssh_files(self, hosts: dict[str, Any]) -> None:
         known = self.folder / "known_hosts"
         known.write_text("".join(f"{host['ssh']['known_hosts']}\n" for host in hosts.values()))
-        blocks = []
+        config = ""
         for name, host in hosts.items():
             ssh = host["ssh"]
-            lines = [
-                f"Host {name}",
-                f"  HostName {ssh['host_name']}",
-                f"  HostKeyAlias {ssh['alias']}",
-                f"  User {ssh['user']}",
-                f"  Port {ssh['port']}",
-            ]
+            config += f"Host {name}\n  HostName {ssh['host_name']}\n  HostKeyAlias {ssh['alias']}\n"
+            config += f"  User {ssh['user']}\n  Port {ssh['port']}\n"
             if ssh["proxy_command"]:
-                lines.append(f"  ProxyCommand {ssh['proxy_command'].replace('%', '%%')}")
-            blocks.append("\n".join(lines))
-        common = [
-            "Host *",
-            f"  IdentityFile {_quoted(self._identity)}",
-            "  IdentitiesOnly yes",
-            f"  UserKnownHostsFile {_quoted(known)}",
-            "  GlobalKnownHostsFile none",
-            "  StrictHostKeyChecking yes",
-            "  BatchMode yes",
-            "  ServerAliveInterval 10",
-        ]
-        (self.folder / "ssh_config").write_text("\n".join([*blocks, *common]) + "\n")
+                config += f"  ProxyCommand {ssh['proxy_command'].replace('%', '%%')}\n"
+        config += f"Host *\n  IdentityFile {_quoted(self._identity)}\n  UserKnownHostsFile {_quoted(known)}\n"
+        (self.folder / "ssh_config").write_text(f"{config}{_SSH_OPTIONS}")
 
     def _host(self, name: str, host: dict[str, Any], cloud: str | None) -> RemoteHost:
         ssh = host["ssh"]

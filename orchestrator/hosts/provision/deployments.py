@@ -84,11 +84,11 @@ class Registry:
 
     def intents(self) -> list[Intent]:
         """Every deployment that was ever begun here, oldest first."""
-        found = [self.read(path.parent.name) for path in self.place.glob(f"*/{FILE}")]
-        return sorted((i for i in found if i is not None), key=lambda i: i.created_at)
+        intents = [self.read(path.parent.name) for path in self.place.glob(f"*/{FILE}")]
+        return sorted((i for i in intents if i is not None), key=lambda i: i.created_at)
 
     def standing(self) -> list[Intent]:
-        """Deployments of which something may still be up."""
+        """Return the deployments that may still be up."""
         return [i for i in self.intents() if i.state != "down"]
 
     def find(self, name: str | None) -> Intent:

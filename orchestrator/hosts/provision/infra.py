@@ -10,11 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from orchestrator.errors import MissingError, OrchError, ProvisionError, UsageError, did_you_mean, on_one_line
+from orchestrator.errors import MissingError, OrchError, ProvisionError, UsageError, on_one_line
 
 ROOT = Path(__file__).resolve().parents[3]
-# The folders of infra/ beside this code: a provider's name leads to nothing else.
-MODULES = tuple(sorted(path.parent.name for path in (ROOT / "infra").glob("*/provider.py")))
 _INCOMPLETE = 6
 _LACKING = 3
 _PATIENCE_S = 900.0
@@ -34,12 +32,6 @@ class Infra:
     """One provider's module and its program; infra/README.md has the documents each verb prints."""
 
     provider: str
-
-    def __post_init__(self) -> None:
-        if self.provider not in MODULES:
-            raise UsageError(
-                f"there is no provider {self.provider} in infra/", hint=did_you_mean(self.provider, MODULES)
-            )
 
     @property
     def module(self) -> Path:
@@ -69,27 +61,27 @@ class Infra:
         here = answer["target"]
         other = [key for key in made_in if here.get(key) != made_in[key]]
         if other:
-            made = " and ".join(f"{key} {made_in[key]}" for key in other)
+            before = " and ".join(f"{key} {made_in[key]}" for key in other)
             now = " and ".join(f"{key} {here.get(key)}" if here.get(key) else f"no {key}" for key in other)
             again = " ".join(f"{answer['set_by'][key]}={made_in[key]}" for key in other if key in answer["set_by"])
             raise UsageError(
-                f"its hosts were made in {made}, and this environment names {now}: nothing was asked or deleted there"
+                f"its hosts were made in {before}, and this environment names {now}: nothing was asked or deleted there"
                 + (f"; set {again}" if again else ""),
                 hint=f"set {again}, and call again" if again else "call it there",
             )
 
     def findings(self, hosts: Iterable[tuple[str, str]]) -> list[dict[str, Any]]:
         """What the cloud itself says of making hosts in these zones, of these machine types: name, ok, what, hint."""
-        asked = [word for zone, machine in sorted(hosts) for word in ("--host", f"{zone}:{machine}")]
-        found: list[dict[str, Any]] = self._ask("check", *asked)["findings"]
-        return found
+        options = [word for zone, machine in sorted(hosts) for word in ("--host", f"{zone}:{machine}")]
+        findings: list[dict[str, Any]] = self._ask("check", *options)["findings"]
+        return findings
 
     def status(self, identity: str) -> dict[str, Any]:
         """Which hosts and links are alive, and what to replace to repair the rest."""
         return self._ask("status", "--run-id", identity)
 
     def standing(self) -> dict[str, Any]:
-        """Every run of which something is still there, by id."""
+        """Return every run with something still there, by id."""
         runs: dict[str, Any] = self._ask("list")["runs"]
         return runs
 

@@ -28,8 +28,7 @@ PATIENCE_S = 40.0  # after an interrupt, until the next step; what the state doe
 KILL_S = 20.0
 PROGRESS_S = 30.0
 _LOOK_S = 0.1
-_GROWTH_S = 0.5
-_MOST_LOG_BYTES = 256 << 20
+_LOOK_AGAIN_S = 0.5
 _LOG = logging.getLogger(__name__)
 
 
@@ -51,7 +50,7 @@ def run_logged(command: Sequence[str], log: Path, environment: Mapping[str, str]
     """Run it to its end, stdout in `log` and stderr beside it; an interrupt is passed on once it has ended.
 
     Its newest line is logged twice a minute. It is asked to end by SIGINT, and when that does nothing by SIGTERM and
-    SIGKILL. ProvisionError when it prints more than 256 MiB.
+    SIGKILL.
 
     The streams are separate because a program may warn on stderr while it answers in JSON on stdout. One program runs
     at a time under one `lock`; one that a killed orch left there is waited for.
@@ -74,13 +73,12 @@ def run_logged(command: Sequence[str], log: Path, environment: Mapping[str, str]
         try:
             while child.poll() is None:
                 with suppress(subprocess.TimeoutExpired):
-                    child.wait(_GROWTH_S)
-                _refuse_flood(command, log, out.fileno(), err.fileno())
+                    child.wait(_LOOK_AGAIN_S)
                 if time.monotonic() >= said_s + PROGRESS_S:
                     said_s = time.monotonic()
                     _LOG.info("%s, for %.0f s: %s", Path(command[0]).name, said_s - began_s, _last_line(log))
-        except BaseException as error:
-            _interrupt_and_wait(child, program, lock, 0.5 if isinstance(error, ProvisionError) else PATIENCE_S)
+        except BaseException:
+            _interrupt_and_wait(child, program, lock)
             raise
         out.seek(0)
         err.seek(0)
@@ -146,8 +144,8 @@ def _written(descriptor: int) -> Known | None:
     words = os.pread(descriptor, 200, 0).decode(errors="replace").split(maxsplit=1)
     if len(words) != 2 or not words[0].isdecimal():
         return None
-    found = processes.known(int(words[0]))
-    return found if found is not None and found.started == words[1].strip() else None
+    program = processes.known(int(words[0]))
+    return program if program is not None and program.started == words[1].strip() else None
 
 
 def _mark(lock: Path) -> str:
@@ -164,12 +162,12 @@ def _end(program: Known, lock: Path, steps: processes.Steps, kill_s: float) -> N
         _LOG.warning("not even SIGKILL ended %s", ", ".join(map(str, left)))
 
 
-def _interrupt_and_wait(child: subprocess.Popen[bytes], program: Known | None, lock: Path, patience_s: float) -> None:
+def _interrupt_and_wait(child: subprocess.Popen[bytes], program: Known | None, lock: Path) -> None:
     """As `end_orphan`, of a program of our own; an impatient second Ctrl-C changes nothing."""
     first = signal.SIGINT
     while program is not None and child.poll() is None:
         try:
-            _end(program, lock, ((first, patience_s), (signal.SIGTERM, KILL_S)), KILL_S)
+            _end(program, lock, ((first, PATIENCE_S), (signal.SIGTERM, KILL_S)), KILL_S)
             break
         except (KeyboardInterrupt, Interrupted):
             first = signal.SIGCONT  # Terraform takes a second interrupt for an order to drop everything
@@ -183,11 +181,3 @@ def _last_line(log: Path) -> str:
         file.seek(max(0, log.stat().st_size - 2_000))
         lines = file.read().decode(errors="replace").split("\n")
     return next((line.strip()[:200] for line in reversed(lines) if line.strip()), "it has printed nothing yet")
-
-
-def _refuse_flood(command: Sequence[str], log: Path, *descriptors: int) -> None:
-    if any(os.fstat(descriptor).st_size > _MOST_LOG_BYTES for descriptor in descriptors):
-        raise ProvisionError(
-            f"{Path(command[0]).name} was ended: it printed more than {_MOST_LOG_BYTES >> 20} MiB",
-            hint=f"what it printed is in {log}",
-        )

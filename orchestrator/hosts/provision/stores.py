@@ -44,8 +44,8 @@ def prepared(plan: Plan, keys: Path, hosts: Mapping[str, Any], target: Target, c
         "orch_postgresql_port": PORT,
         "orch_postgresql_password": str(file.resolve()),
     }
-    told = f"port={PORT} dbname=postgres user=orch password={file.read_text()}"
+    dsn = f"port={PORT} dbname=postgres user=orch password={file.read_text()}"
     return Databases(
         variables=variables,
-        dsns={name: f"host={host['address']} {told}" for name, host in hosts.items() if host["role"] == "store"},
+        dsns={name: f"host={host['address']} {dsn}" for name, host in hosts.items() if host["role"] == "store"},
     )

@@ -177,14 +177,14 @@ def _installing() -> Iterator[None]:
 
 def _essence(words: str) -> str:
     """The error messages out of Terraform's output (plain or -json), at most 1,500 characters."""
-    found: list[str] = []
+    messages: list[str] = []
     for line in words.splitlines():
         if line.startswith("{"):
             event = json.loads(line)
             if event.get("@level") == "error":
                 diagnostic = event.get("diagnostic", {})
-                found.append(f"{event.get('@message', '')} {diagnostic.get('detail', '')}".strip())
-    if not found:
+                messages.append(f"{event.get('@message', '')} {diagnostic.get('detail', '')}".strip())
+    if not messages:
         marker = words.rfind("Error:")
-        found = [words[marker:] if marker >= 0 else words]
-    return " ".join(" ".join(found).replace("│", " ").replace("╵", " ").split())[-1500:] or "it printed nothing"
+        messages = [words[marker:] if marker >= 0 else words]
+    return " ".join(" ".join(messages).replace("│", " ").replace("╵", " ").split())[-1500:] or "it printed nothing"

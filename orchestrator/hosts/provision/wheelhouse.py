@@ -89,12 +89,12 @@ def for_target(lock_text: str, target: Target) -> str:
 
     pip evaluates markers for the Python that runs it, not for the one it downloads for; so they are evaluated here.
     """
-    kept = []
+    lines = []
     for requirement, hashes in _entries(lock_text):
         if requirement.marker is None or requirement.marker.evaluate(target.marker_environment()):
             options = " ".join(f"--hash={h}" for h in hashes)
-            kept.append(f"{requirement.name}{requirement.specifier} {options}\n")
-    return "".join(kept)
+            lines.append(f"{requirement.name}{requirement.specifier} {options}\n")
+    return "".join(lines)
 
 
 def _entries(lock_text: str) -> Iterator[tuple[Requirement, list[str]]]:

@@ -13,7 +13,7 @@ from orchestrator.experiment.plan.plan import Pin, Placement, Plan
 from orchestrator.experiment.plan.topology import Topology
 from orchestrator.experiment.providers import PROVIDERS
 from orchestrator.hosts.base import Pair, ping
-from orchestrator.hosts.pinning import Pinning, choose, told
+from orchestrator.hosts.pinning import Pinning, choose, pinning_facts
 from orchestrator.hosts.processes import cpu_s
 from orchestrator.hosts.remote.host import RemoteHost
 from services.python.contract.description import Description
@@ -59,7 +59,7 @@ class RemoteFleet:
         host = next(iter(self.members.values()))
         pinnings = {name: self._pinning_on(host, self.pins.get(name, self.pin)) for name in self.topology.ends}
         is_shared = any(ends.responder in ends.requesters for ends in self.topology.ends.values())
-        return {**self.about, **told(pinnings), **({} if is_shared else {"warnings": []})}
+        return {**self.about, **pinning_facts(pinnings), **({} if is_shared else {"warnings": []})}
 
     def beside_cpu_s(self) -> float | None:
         """See `Fleet.beside_cpu_s`."""
@@ -131,9 +131,12 @@ def prove_placement(facts: Mapping[str, Description], wanted: Mapping[str, Any])
     for name, fact in facts.items():
         cloud = fact.cloud or {}
         for what in ("zone", "machine"):
-            said, asked = (cloud.get(what) or "").rsplit("/", 1)[-1], wanted[name][what]  # projects/1/zones/us-west1-a
-            if said and said != asked:
+            actual, expected = (
+                (cloud.get(what) or "").rsplit("/", 1)[-1],
+                wanted[name][what],
+            )  # projects/1/zones/us-west1-a
+            if actual and actual != expected:
                 raise ProvisionError(
-                    f"{name} says of itself that its {what} is {said}; {asked} was asked for",
+                    f"{name} says of itself that its {what} is {actual}; {expected} was asked for",
                     hint="`orch teardown`, then run again; it must not be measured as what it is not",
                 )

@@ -63,7 +63,6 @@ class RemoteProcess:
         self._channel = channel
         self._host = host
         self._lines = LineBuffer()
-        self._broken: ContractBroken | None = None
         self._stderr = ""
         self._pid: tuple[int, str] | None = None  # and when it started, in the host's words
         channel.exec_command(f"{_SAY_PID}; exec {command}")
@@ -88,7 +87,7 @@ class RemoteProcess:
             try:
                 limit.take(data)
             except ContractBroken as error:
-                self._broken = error
+                self._lines.broken = error
                 self._channel.close()  # wakes whoever reads stdout
                 return
 
@@ -104,7 +103,7 @@ class RemoteProcess:
         """See `Process.read`; HostLost when the output ended because the host is gone."""
         deadline_s, is_over = time.monotonic() + timeout_s, False
         while True:
-            line = self._next_line()
+            line = self._lines.line()
             if line is not None:
                 return line
             if is_over:
@@ -128,17 +127,7 @@ class RemoteProcess:
         finally:
             self._channel.settimeout(None)
 
-    def _next_line(self) -> str | None:
-        if self._broken is None:
-            try:
-                return self._lines.line()
-            except ContractBroken as error:
-                self._broken = error
-        raise self._broken
-
     def _at_the_end(self) -> str | None:
-        if self._broken is not None:
-            raise self._broken
         rest = self._lines.rest()
         if rest is None:
             self._explain_end()
@@ -166,13 +155,9 @@ class RemoteProcess:
         """See `Process.end`; -1 where a signal or the lost connection took the status with it."""
         self.close_stdin()
         ended = self._channel.status_event
-        steps = ("KILL",) if self._broken else ("TERM", "KILL")
-        for name in steps:
-            if (
-                (not self._broken and ended.wait(grace_s))
-                or self._pid is None
-                or not self._host.signal(*self._pid, name)
-            ):
+        broken = self._lines.broken is not None
+        for name in ("KILL",) if broken else ("TERM", "KILL"):
+            if (not broken and ended.wait(grace_s)) or self._pid is None or not self._host.signal(*self._pid, name):
                 break
         ended.wait(grace_s)
         self._channel.close()
@@ -216,7 +201,7 @@ class RemoteHost:
 
     @property
     def is_connected(self) -> bool:
-        """Whether there is a connection that still stands."""
+        """Whether there is an open connection."""
         return self._session is not None and self._session.is_open
 
     def close(self) -> None:
@@ -237,18 +222,18 @@ class RemoteHost:
 
     def run(self, argv: Sequence[str], *, timeout_s: float) -> Completed:
         """See `Host.run`; HostLost when it takes longer than `timeout_s`, or says more than 16 MiB."""
-        said = bytearray()
+        output = bytearray()
         deadline_s = time.monotonic() + timeout_s
 
         def take(data: bytes) -> None:
-            said.extend(data)
+            output.extend(data)
             if time.monotonic() > deadline_s:
                 raise HostLost(f"{self.name}: `{argv[0]}` did not end within {timeout_s:g} s")
-            if len(said) > _MOST_SAID_BYTES:
+            if len(output) > _MOST_SAID_BYTES:
                 raise HostLost(f"{self.name}: `{argv[0]}` said more than {_MOST_SAID_BYTES >> 20} MiB")
 
         status, words = self._stream(argv, take, timeout_s)
-        return Completed(returncode=status, stdout=said.decode(errors="replace"), stderr=words)
+        return Completed(returncode=status, stdout=output.decode(errors="replace"), stderr=words)
 
     def _stream(self, argv: Sequence[str], take: Callable[[bytes], Any], timeout_s: float) -> tuple[int, str]:
         """Run a command, handing over its stdout as it comes; its exit status and the beginning of its stderr.
@@ -263,9 +248,9 @@ class RemoteHost:
                     take(data)
                 words, deadline_s = b"", time.monotonic() + timeout_s
                 while len(words) < _MOST_SAID_BYTES and time.monotonic() < deadline_s:
-                    if not (said := channel.recv_stderr(_PIECE_BYTES)):
+                    if not (chunk := channel.recv_stderr(_PIECE_BYTES)):
                         break
-                    words += said
+                    words += chunk
                 if not channel.status_event.wait(timeout_s):
                     raise TimeoutError
                 return int(channel.exit_status), words.decode(errors="replace")
@@ -306,19 +291,13 @@ class RemoteHost:
                     sftp.put(str(local), partial)
                     sftp.posix_rename(partial, str(remote))
             except OSError as error:
-                raise self._cannot_store(remote, error) from error
+                raise ProvisionError(
+                    f"{self.name} cannot store {remote}: {error}",
+                    hint="is its disk full? `orch hosts ssh` shows what fills it",
+                ) from error
             if self._sha256_there(remote) != wanted:
                 raise HostLost(f"{self.name}: {remote} arrived damaged")
         return remote
-
-    def _cannot_store(self, remote: PurePosixPath, error: OSError) -> ProvisionError:
-        """SFTP says no more than `Failure` when the disk is full; so ask."""
-        rows = self.run(["df", "-Pk", str(remote.parent)], timeout_s=_ANSWER_S).stdout.splitlines()
-        free = f"; {int(rows[1].split()[3]) / 1024:.0f} MB are free there" if len(rows) == 2 else ""
-        return ProvisionError(
-            f"{self.name} cannot store {remote}: {error}{free}",
-            hint="a larger disk or a smaller payload is needed; `orch hosts ssh` shows what fills it",
-        )
 
     def fetch(self, remote: PurePosixPath, local: Path) -> None:
         """See `Host.fetch`; FileNotFoundError when it is not there, HostLost when what arrived is not what is there."""

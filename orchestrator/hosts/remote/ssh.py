@@ -97,7 +97,7 @@ class Session:
 
     @property
     def is_open(self) -> bool:
-        """Whether the connection stands, as far as this side knows."""
+        """Whether the connection is open, as far as this side knows."""
         return bool(self.fabric.is_connected)
 
     def channel(self, timeout_s: float) -> paramiko.Channel:
@@ -211,7 +211,7 @@ def _fabric_connection(access: Access, key: paramiko.PKey, proxy: Proxy | None) 
 
 def _failure(access: Access, error: Exception, proxy: Proxy | None) -> ProvisionError | None:
     """What a failed attempt to connect means to the user; None when it means nothing that we know."""
-    said = "" if proxy is None else proxy.words()
+    printed = "" if proxy is None else proxy.words()
     if isinstance(error, paramiko.BadHostKeyException) or "not found in known_hosts" in str(error):
         return WrongKey(
             f"{access.name} was refused: its SSH host key is not the one that this deployment gave it",
@@ -223,7 +223,7 @@ def _failure(access: Access, error: Exception, proxy: Proxy | None) -> Provision
             hint="that key was made for this deployment alone; when it is damaged or lost: `orch teardown`, run again",
         )
     if isinstance(error, paramiko.SSHException | EOFError | OSError):
-        words = said or str(error) or "the connection was closed"
+        words = printed or str(error) or "the connection was closed"
         return NoAnswer(f"{access.name} does not answer on SSH: {words}", hint="`orch status` shows what is up")
     return None
 

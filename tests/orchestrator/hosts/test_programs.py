@@ -67,7 +67,7 @@ def test_a_long_program_says_how_far_it_is(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setattr(programs, "PROGRESS_S", 0.0)
-    monkeypatch.setattr(programs, "_GROWTH_S", 0.02)
+    monkeypatch.setattr(programs, "_LOOK_AGAIN_S", 0.02)
     caplog.set_level("INFO", "orchestrator")
     making = "import sys, time; print('host: Still creating... [10s elapsed]', flush=True); time.sleep(0.5)"
     run_logged([sys.executable, "-c", making], tmp_path / "log", {}, lock=tmp_path / LOCK)

@@ -65,26 +65,9 @@ def plain(run_id: str = "run") -> dict[str, object]:
 
 
 @pytest.mark.parametrize(
-    ("field", "value"),
-    [
-        ("provider", "/proc/self/cwd/evil"),
-        ("provider", "../infra/lab"),
-        ("id", "../../../victim"),
-        ("id", deployment_id("other")),
-        ("hosts", "a"),
-        ("created_at", "1"),
-        ("state", "gone"),
-        ("target", {"project": 1}),
-        ("more", 1),
-    ],
+    ("field", "value"), [("provider", "../infra/lab"), ("id", deployment_id("other")), ("more", 1)]
 )
-def test_every_field_is_held_to_its_shape(field: str, value: object) -> None:
+def test_a_damaged_document_is_refused(field: str, value: object) -> None:
     written({**plain(), field: value})
     with pytest.raises(UsageError, match=f"damaged: .*{field}"):
         REGISTRY.read(deployment_id("run"))
-
-
-def test_what_is_no_object_is_refused() -> None:
-    written(plain()).write_text("[]")
-    with pytest.raises(UsageError, match="damaged"):
-        REGISTRY.standing()

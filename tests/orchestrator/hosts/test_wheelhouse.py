@@ -110,14 +110,6 @@ def checkout(root: Path) -> Path:
     return root
 
 
-def test_an_archive_that_was_changed_is_made_again(tmp_path: Path) -> None:
-    root, cache = checkout(tmp_path / "root"), tmp_path / "cache"
-    tar = wheelhouse.code(root, cache).path
-    sound = tar.read_bytes()
-    tar.write_bytes(sound[:-1])
-    assert wheelhouse.code(root, cache).path.read_bytes() == sound
-
-
 def test_a_cache_that_others_can_write_to_is_refused(tmp_path: Path) -> None:
     root, cache = checkout(tmp_path / "root"), tmp_path / "cache"
     cache.mkdir()

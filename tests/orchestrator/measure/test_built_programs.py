@@ -16,7 +16,7 @@ from orchestrator.errors import UsageError
 from orchestrator.experiment.plan.planning import make_plan
 from orchestrator.experiment.plan.topology import require_programs
 from orchestrator.hosts.local.host import LocalHost
-from orchestrator.measure.environment import changed_programs, programs_record, refuse_other_programs
+from orchestrator.measure.environment import programs_record, refuse_other_programs
 from orchestrator.results.folder import RunFolder
 from orchestrator.results.verification import verify
 from orchestrator.summarise import summarise
@@ -63,16 +63,6 @@ def test_what_was_built_is_recorded_with_what_hosts_run_it_with(services: Path, 
         UsageError, match=r"run x cannot be resumed: the programs of Tiny are not what they were \(source"
     ):
         refuse_other_programs("x", {"tiny": replace(record, source="f" * 64)}, found)
-
-
-def test_programs_that_change_while_a_run_uses_them_are_told(services: Path, tmp_path: Path) -> None:
-    plan = make_plan(tmp_path / "tiny.yaml")
-    built = require_programs(plan)
-    (services / "tiny" / "source" / "respond").write_text("edited, but not built")
-    assert changed_programs(plan, built) == []
-    (services / "tiny" / "build" / "respond").write_text("another")
-    (told,) = changed_programs(plan, built)
-    assert "the programs of Tiny were changed while this run used them (build/respond)" in told
 
 
 def orch(services: Path, folder: Path, *words: str) -> subprocess.CompletedProcess[str]:

@@ -31,5 +31,5 @@ def test_workers_without_a_cpu_each_are_a_warning(
     path.write_text("name: x\nquestion: Why?\noperations: add\nstacks: rest\nworkers: [1, 3]\nload: {requests: 10}\n")
     facts = {"asks": Description(cpus=1), "answers": Description(cpus=cpus)}
     said = list(crowded(make_plan(path), fleet(pinned), facts))
-    words = "on answers, 3 responder workers have fewer CPUs than they are: they wait for each other"
+    words = f"on answers, 3 responder workers share {'one CPU' if pinned else '2 CPUs'}: they wait for each other"
     assert said == ([words] if crowds else [])

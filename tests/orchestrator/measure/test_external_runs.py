@@ -3,20 +3,14 @@
 from __future__ import annotations
 
 import signal
-import socket
 import subprocess
 import sys
-import threading
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
-import strawberry
-import uvicorn
-from strawberry.asgi import GraphQL
 
 from orchestrator.experiment.plan.planning import make_plan
 from orchestrator.measure import run as measure
@@ -131,44 +125,6 @@ def test_an_address_where_another_protocol_answers_is_a_failed_cell_and_the_othe
     with misbehaving(b"220 mail.example ESMTP\r\n", then_close=True) as port:
         run, _ = measured([at(port), LAUNCHED], Told())
     assert failures(run) == {"external": {("smoke", "undecodable")}, "asgi": set()}
-
-
-@strawberry.type
-class Sums:
-    """A schema of somebody's own, which has no `add`."""
-
-    @strawberry.field
-    def total(self, a: int, b: int) -> int:
-        return a + b
-
-
-@contextmanager
-def graphql_of_sums() -> Iterator[int]:
-    """The port of a GraphQL service with that schema."""
-    listening = socket.create_server(("127.0.0.1", 0))
-    app = GraphQL[None, None](strawberry.Schema(query=Sums))
-    server = uvicorn.Server(uvicorn.Config(app, log_level="critical", lifespan="off"))
-    thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
-    thread.start()
-    try:
-        yield listening.getsockname()[1]
-    finally:
-        server.should_exit = True
-        thread.join()
-        listening.close()
-
-
-def test_a_query_that_the_schema_refuses_is_a_failed_cell_that_says_why_and_the_others_go_on():
-    told = Told()
-    with graphql_of_sums() as port:
-        mine = f"{{protocol: graphql, external: {{address: 'localhost:{port}', identity: none}}}}"
-        run, _ = measured([mine, LAUNCHED], told)
-    assert failures(run) == {"external": {("smoke", "protocol")}, "asgi": set()}
-    why = "the service refuses the query: Cannot query field 'add' on type 'Sums'"
-    assert any("graphql (external)" in text and why in text for text in told.warnings)
-    refused = [trial.failure.message for trial in run.journal_state().trials if trial.failure is not None]
-    assert len(refused) == 2
-    assert all(why in message for message in refused)
 
 
 class Killing(Told):

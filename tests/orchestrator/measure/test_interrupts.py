@@ -36,19 +36,14 @@ def test_a_signal_while_waiting_raises_at_once():
     assert heard_late == []
 
 
-def test_an_interrupt_says_what_counts_and_what_is_made_again():
+@pytest.mark.parametrize(
+    ("number", "words"),
+    [(signal.SIGTERM, "SIGTERM; finished blocks are kept"), (signal.SIGHUP, "terminal was closed")],
+)
+def test_a_signal_amid_other_work_waits_for_the_next_checkpoint(number, words):
     with Interrupts() as interrupts:
-        os.kill(os.getpid(), signal.SIGTERM)
-        with pytest.raises(
-            Interrupted, match="finished blocks are kept; the block in progress is repeated, and its trials so far"
-        ):
-            interrupts.checkpoint()
-
-
-def test_a_signal_amid_other_work_waits_for_the_next_checkpoint():
-    with Interrupts() as interrupts:
-        os.kill(os.getpid(), signal.SIGTERM)
-        with pytest.raises(Interrupted, match="SIGTERM"):
+        os.kill(os.getpid(), number)
+        with pytest.raises(Interrupted, match=words):
             interrupts.checkpoint()
         with pytest.raises(Interrupted), interrupts.waiting():
             pytest.fail("waiting began although a signal had come")
@@ -70,19 +65,8 @@ def test_the_handlers_of_before_come_back():
 
 
 def test_the_second_signal_ends_the_process_whatever_it_does():
-    code = (
-        "import os, signal\nfrom orchestrator.measure.interrupts import Interrupts\n"
-        "with Interrupts():\n    os.kill(os.getpid(), 2)\n    os.kill(os.getpid(), 2)\n    print('survived')"
-    )
-    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
-    assert (ended.returncode, ended.stdout) == (130, "")
-
-
-def test_a_closed_terminal_is_an_interrupt():
-    with Interrupts() as interrupts:
-        os.kill(os.getpid(), signal.SIGHUP)
-        with pytest.raises(Interrupted, match="terminal was closed"):
-            interrupts.checkpoint()
+    done = ended("os.kill(os.getpid(), 2)", "os.kill(os.getpid(), 2)", "print('survived')")
+    assert (done.returncode, done.stdout) == (130, "")
 
 
 @pytest.mark.parametrize(

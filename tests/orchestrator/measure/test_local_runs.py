@@ -22,7 +22,6 @@ from orchestrator.hosts.processes import RUN_MARK, can_look, started_at
 from orchestrator.measure import run as measure
 from orchestrator.results.folder import RunFolder
 from orchestrator.results.manifest import is_shared
-from orchestrator.summarise import summarise
 from orchestrator.workspace import Workspace
 from services.python.contract.lines import Load
 from tests.support.hosts import Told
@@ -256,17 +255,6 @@ def test_teardown_of_a_run_in_progress_ends_that_run(folder, orch):
     assert_nothing_left(folder)
 
 
-def test_teardown_of_a_run_whose_orch_is_stopped_ends_it_too(folder, orch):
-    first = orch("run", "tiny.yaml", duration="60s")
-    wait_for(folder, lambda events: is_measuring(events, trials=0))
-    first.send_signal(signal.SIGSTOP)
-    ending = orch("teardown", only_run(folder).id)
-    _, err = ending.communicate(timeout=PATIENCE_S)
-    assert ending.returncode == 0, err
-    assert first.wait(PATIENCE_S) == 130
-    assert_nothing_left(folder)
-
-
 @pytest.mark.skipif(not can_look(), reason="this system does not show the environment of processes")
 def test_teardown_after_a_kill_finds_a_child_in_a_session_of_its_own_and_spares_another_runs(folder, orch):
     process = orch("run", "tiny.yaml", duration="60s")
@@ -327,15 +315,6 @@ def test_a_machine_that_lacks_something_leaves_no_run(folder, monkeypatch):
     assert list((folder / "results").iterdir()) == []
 
 
-def test_a_plan_whose_file_has_changed_is_refused(folder, orch):
-    orch("plan", "tiny.yaml").communicate(timeout=PATIENCE_S)
-    process = orch("run", duration="2s")
-    _, err = process.communicate(timeout=PATIENCE_S)
-    assert process.returncode == 2
-    assert "orch plan tiny.yaml" in err
-    assert not (folder / "results").exists()
-
-
 @pytest.mark.parametrize(
     ("number", "kind"), [(signal.SIGSTOP, "responder-hung"), (signal.SIGKILL, "responder-died")], ids=["hangs", "dies"]
 )
@@ -354,54 +333,3 @@ def test_a_responder_that_stops_amid_a_trial_fails_that_trial_and_the_others_go_
     assert first.failure.kind == kind
     assert isinstance(result.error(), TrialsFailed | InvalidMeasurement)
     assert_nothing_left(folder)
-
-
-def test_several_requesters_start_together_and_their_samples_stay_apart(folder, monkeypatch):
-    monkeypatch.chdir(folder)
-    result = measure.start(plan("tcp", repeats=1, requesters=2), Workspace(), command=["orch", "run"], listener=Told())
-    assert result.failed_trials == 0
-    table = pd.read_parquet(result.folder / "samples")
-    last = table.groupby("requester", observed=True)["sequence"].max().to_dict()
-    assert last == {"local": 30, "local-2": 30}  # 5 of the warm-up, and half of 50
-    (trial,) = RunFolder(result.folder).manifest().trials
-    assert [r.host for r in trial.requesters] == ["local", "local-2"]
-    assert trial.stats.answered >= 2 * 30
-
-
-STREAMS = """\
-name: streams
-question: Do events arrive?
-stacks: [socketio, graphqlws, {protocol: grpc, responder: grpc-aio}]
-operations: [{events: {per_second: 200/s, bytes: 50 B}}]
-load: {concurrency: 2, duration: 500ms}
-warmup: {at_least: 100ms}
-repeats: 1
-"""
-
-
-def test_a_run_of_streams_keeps_every_event_and_says_what_came_of_them(folder, orch):
-    (folder / "streams.yaml").write_text(STREAMS)
-    process = orch("run", "streams.yaml", "--json")
-    out, err = process.communicate(timeout=PATIENCE_S)
-    assert process.returncode in COMPLETED, err
-    assert json.loads(out)["answer"]["lines"]
-    cells = summarise(only_run(folder)).cells
-    assert {cell.stack_label for cell in cells} == {"socketio", "graphqlws", "grpc"}
-    for cell in cells:
-        stream = cell.stream
-        assert stream is not None
-        assert (stream.offered, stream.sent, stream.delivered, stream.dropped, stream.duplicated) == (
-            200,
-            200,
-            200,
-            0,
-            0,
-        )
-        assert stream.timed == "delivery"
-        assert cell.distribution is not None
-        assert 0 < stream.delivery_median == cell.distribution.median
-    samples = pd.read_parquet(only_run(folder).path / "samples")
-    events = samples[(samples.kind == 3) & (samples.phase == 1)]
-    assert (
-        events.groupby(["stack", "parent"]).sequence.apply(lambda numbers: sorted(numbers) == list(range(1, 101))).all()
-    )

@@ -121,13 +121,6 @@ def test_the_others_are_ended_at_once_where_one_dies_while_they_measure(hosts, m
     assert hosts.left_behind == []
 
 
-def test_a_process_of_several_on_several_hosts_is_told_by_both(hosts) -> None:
-    hosts.requesters[2].requester = lambda number: dies_measuring if number == 1 else good_requester
-    outcome = hosts.make(processes=2)
-    assert outcome.failure is not None
-    assert outcome.failure.message == "requester process 2 of 2 on requester-3 died"
-
-
 def test_a_host_whose_ssh_is_cut_goes_on_to_the_caller_and_the_others_are_ended(hosts) -> None:
     def cut(process):
         yield checked_line()
@@ -139,15 +132,6 @@ def test_a_host_whose_ssh_is_cut_goes_on_to_the_caller_and_the_others_are_ended(
     with pytest.raises(HostLost, match="requester-2"):
         hosts.make()
     assert hosts.left_behind == []
-
-
-def test_all_are_told_the_word_alone_when_the_last_is_warm(hosts) -> None:
-    outcome = hosts.make()
-    assert outcome.failure is None
-    assert [process.received[1:] for host in hosts.requesters for process in host.processes] == [["measure"]] * 3
-    assert [(part.host.name, part.heard is not None) for part in outcome.parts] == [
-        (f"requester-{n}", True) for n in (1, 2, 3)
-    ]
 
 
 def run_of(

@@ -93,6 +93,8 @@ def test_a_run_goes_from_provisioning_to_teardown_with_floors_around_each_block(
     assert (result.is_complete, result.trials, result.failed_trials) == (True, 2, 0)
     assert result.error() is None
     assert lab.host.left_behind == []
+    receipts = [line for line in lab.told.lines if line.startswith("receipt")]
+    assert receipts == ["receipt (fake): 1 created, 1 destroyed, nothing left"]
 
 
 THERE = External(given="there", host="198.18.0.9", port=4712)
@@ -241,11 +243,13 @@ def test_a_requester_that_is_done_but_stored_nothing_fails_its_trial(lab):
 
 
 @pytest.mark.parametrize("step", ["provision", "deploy"])
-def test_a_deployment_that_fails_is_torn_down(lab, step):
-    lab.deployment.fails[step] = errors.ProvisionError(f"no {step}")
-    with pytest.raises(errors.ProvisionError, match=step):
+@pytest.mark.parametrize("error", [errors.ProvisionError("no capacity"), interrupted()])
+def test_a_deployment_that_fails_or_is_interrupted_is_torn_down_with_a_receipt(lab, step, error):
+    lab.deployment.fails[step] = error
+    with pytest.raises(type(error)):
         lab.run(plan())
     assert lab.diary[-1] == "teardown"
+    assert lab.told.lines[-1] == "receipt (fake): 1 created, 1 destroyed, nothing left"
     assert lab.runs.manifest().state == "interrupted"
 
 
@@ -287,14 +291,6 @@ def test_an_interrupt_keeps_finished_trials_ends_all_processes_and_tears_down(la
     assert manifest.state == "interrupted"
     assert len(manifest.trials) == (1 if number >= 3 else 0)
     assert all((lab.runs.path / path).exists() for path in manifest.files)
-
-
-@pytest.mark.parametrize("step", ["provision", "deploy"])
-def test_an_interrupt_while_hosts_are_made_tears_them_down(lab, step):
-    lab.deployment.fails[step] = interrupted()
-    with pytest.raises(errors.Interrupted):
-        lab.run(plan())
-    assert lab.diary[-1] == "teardown"
 
 
 def test_a_run_goes_on_where_it_was_cut_and_repeats_the_cut_block_whole(lab):
@@ -422,21 +418,6 @@ def test_a_full_disk_ends_the_run_and_keeps_finished_trials(lab, monkeypatch):
     result = lab.run(plan("tcp", repeats=2))
     assert (result.is_complete, result.trials) == (True, 2)
     assert len(pd.read_parquet(lab.runs.path / "samples")) == 20
-
-
-@pytest.mark.parametrize("step", ["provision", "deploy"])
-def test_a_run_that_fails_prints_its_receipt(lab, step):
-    lab.deployment.fails = {step: errors.ProvisionError("no capacity in this zone")}
-    with pytest.raises(errors.ProvisionError):
-        lab.run(plan("tcp", repeats=1))
-    assert lab.told.lines[-1] == "receipt (fake): 1 created, 1 destroyed, nothing left"
-
-
-def test_a_run_that_ends_well_prints_its_receipt_once(lab):
-    lab.run(plan("tcp", repeats=1))
-    assert [line for line in lab.told.lines if line.startswith("receipt")] == [
-        "receipt (fake): 1 created, 1 destroyed, nothing left"
-    ]
 
 
 @pytest.mark.parametrize("keep", [True, False])

@@ -180,16 +180,3 @@ def test_a_stack_that_does_not_work_is_not_searched(lab):
     result = lab.run(planned)
     assert [t.probe.verdict for t in lab.runs.manifest().trials if t.probe] == ["no result"] * 2
     assert result.failed_trials == 2
-
-
-def test_a_search_that_was_cut_goes_on_after_its_first_block(lab):
-    planned = a_plan("tcp", repeats=1)
-    lab.host.requester = lambda number: script(interrupted()) if number == 5 else asks(CAPACITY)
-    with pytest.raises(errors.Interrupted):
-        lab.run(planned)
-    (first,) = lab.runs.manifest().trials
-    lab.host.requester = lambda number: asks(CAPACITY)
-    lab.run(planned)
-    trials = lab.runs.manifest().trials
-    assert trials[0].probe == first.probe
-    assert ended(list(trials)) == (4, 5)

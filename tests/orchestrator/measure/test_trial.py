@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import itertools
 import threading
-import time
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -27,7 +26,6 @@ from tests.support.hosts import (
     good_responder,
     interrupted,
     ready_line,
-    rows,
     script,
     stats_line,
 )
@@ -210,12 +208,6 @@ def test_each_process_has_a_cpu_of_its_own_as_far_as_there_are_any(host):
     assert [part.cpus for part in bench.make(SHARED, pair, "t0").parts] == ["1", "2", "1"]
 
 
-def test_a_responder_that_runs_already_is_asked_by_all_from_one_moment_on(host):
-    make(host, ask=replace(SHARED, external=External(given="there", host="198.18.0.9", port=4712)))
-    assert [p.trial["hold"] for p in host.processes] == [True] * 3
-    assert {p.received[1] for p in host.processes} == {f"measure {int(1_000.05 * 1e9)}"}
-
-
 @pytest.mark.parametrize("place", [0, 1, 2])
 def test_a_process_that_dies_while_others_measure_is_named_and_none_is_left(host, place):
     def dies(process):
@@ -228,23 +220,6 @@ def test_a_process_that_dies_while_others_measure_is_named_and_none_is_left(host
     assert (failure.kind, failure.message) == ("requester-died", f"requester process {place + 1} of 3 on fake died")
     assert f"requester process {place + 1} of 3 on fake: so long" in failure.last_words
     assert host.left_behind == []
-
-
-def test_one_that_dies_ends_the_trial_though_another_never_ends(host):
-    def for_ever(process):
-        yield from itertools.islice(good_requester(process), 3)
-        while not process.has_ended:
-            time.sleep(0.01)
-        yield None
-
-    def dies(process):
-        yield from itertools.islice(good_requester(process), 3)
-        yield None
-
-    host.requester = lambda number: dies if number == 2 else for_ever
-    failure = make(host, ask=SHARED).failure
-    assert failure is not None
-    assert failure.message == "requester process 3 of 3 on fake died"
 
 
 @pytest.mark.parametrize(
@@ -350,22 +325,8 @@ BROKEN_REQUESTERS = {
     ),
     "prints no JSON": (script(CHECKED, "Traceback"), "check", "protocol"),
     "says nothing of what it did": (script(CHECKED, START, {"type": "done", "contract": 2}), "warm-up", "protocol"),
-    "did null": (script(CHECKED, START, {**done_line(), "requests": None}), "warm-up", "protocol"),
-    "did text": (script(CHECKED, START, {**done_line(), "requests": "5"}), "warm-up", "protocol"),
-    "paused for text": (script(CHECKED, START, {**done_line(), "paused_s": "x"}), "warm-up", "protocol"),
-    "has an anchor of one clock": (
-        script(CHECKED, START, {**done_line(), "anchor": {"wall_ns": 1}}),
-        "warm-up",
-        "protocol",
-    ),
     "is done by another contract": (script(CHECKED, START, {**done_line(), "contract": 3}), "warm-up", "protocol"),
-    "says more than there is": (script(CHECKED, START, {**done_line(), "mood": "good"}), "warm-up", "protocol"),
-    "checked text": (script({**CHECKED, "body_bytes_sent": "a"}), "check", "protocol"),
     "checked by another contract": (script({**CHECKED, "contract": 1}), "check", "protocol"),
-    "starts at a word": (script(CHECKED, {"type": "start", "anchor": "now"}), "check", "protocol"),
-    "progresses by a word": (script(CHECKED, START, {**PROGRESS, "requests": "many"}), "warm-up", "protocol"),
-    "progresses in no phase": (script(CHECKED, START, {**PROGRESS, "phase": []}), "warm-up", "protocol"),
-    "fails for no reason": (script({"type": "failed", "kind": 3}), "check", "protocol"),
     "is of no type": (script({"type": ["done"]}), "check", "protocol"),
     "never succeeds": (script(CHECKED, START, WARM, done_line(10, errors={"refused": 10})), "measure", "refused"),
     "is done without having waited": (script(CHECKED, START, done_line(10)), "warm-up", "protocol"),
@@ -444,7 +405,3 @@ def test_the_progress_of_several_is_that_of_all(host):
     host.requester = lambda number: telling
     assert bench.make(SHARED, Pair((host,), host), "t0").failure is None
     assert [line.requests for line in heard] == [17]
-
-
-def test_rows_of_the_fake_are_rows_of_the_contract():
-    assert len(rows(3)) == 512 + 3 * 112
