@@ -37,7 +37,8 @@ class ServiceSpec(Strict):
 
     start: Text | None = Field(
         None,
-        description="The command that starts it, with the port to listen on, at 127.0.0.1, as `{port}`; `{python}` is the one that runs orch.",
+        description="The command that starts it, with the port to listen on, at 127.0.0.1, as `{port}`; `{python}` is the"
+        " Python that runs orch.",
     )
     folder: Text = Field(".", description="Where it is started, from the experiment's own folder on.")
     env: dict[str, str] = Field(default_factory=dict, description="Further variables of its environment.")
