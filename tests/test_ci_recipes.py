@@ -22,6 +22,7 @@ PAGE = (ROOT / "docs/how-to/services-and-ci.md").read_text(encoding="utf-8")
 FILES = dict(re.findall(r"^`([^`]+)`:\n\n```yaml\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL))
 EXPERIMENT, GITHUB, GITLAB = "ci/orch.yaml", ".github/workflows/orch.yml", ".gitlab-ci.yml"
 PORTS = ("8001", "8002")
+NAMES = ("base", "head")
 PATIENCE_S = 240.0
 SETS_UP = "make -C orch setup"  # what a test cannot do without a network
 
@@ -87,7 +88,8 @@ def test_actions_are_pinned_as_in_the_workflow_of_this_project() -> None:
 
 def test_what_is_compared_is_measured_in_one_run_base_first() -> None:
     experiment = read(EXPERIMENT)
-    assert [stack["external"].rpartition(":")[2] for stack in experiment["stacks"]] == list(PORTS)
+    services = [experiment["services"][stack["service"]] for stack in experiment["stacks"]]
+    assert [service["url"].rpartition(":")[2] for service in services] == list(PORTS)
     commands = "\n".join((*(step.get("run", "") for step in github_steps()), *read(GITLAB)["orch"]["script"]))
     assert commands.count("orch run ") == 2  # one in each recipe
     assert re.findall(r"serve (\d+)", commands) == [*PORTS, *PORTS]
@@ -110,7 +112,7 @@ def write_service(place: Path, name: str, delay_s: float) -> None:
 def write_experiment(place: Path, ports: Sequence[str]) -> None:
     """The page's experiment with few requests, at ports that are free here."""
     few = read(EXPERIMENT) | {
-        "stacks": [{"protocol": "rest", "external": f"localhost:{port}"} for port in ports],
+        "services": {name: {"url": f"http://localhost:{port}"} for name, port in zip(NAMES, ports, strict=True)},
         "load": {"concurrency": 1, "requests": 30},
         "warmup": {"requests": 5, "at_least": "0s"},
         "repeats": 5,

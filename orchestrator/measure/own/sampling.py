@@ -9,6 +9,7 @@ from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from orchestrator.catalogue.read import protocols
 from orchestrator.experiment.model.factors import knobs
 from orchestrator.experiment.plan.plan import Plan
 from orchestrator.hosts.base import Pair
@@ -21,7 +22,6 @@ from orchestrator.measure.trial import target_of
 from services.python.contract.lines import Load, Trial
 
 MOST_ROWS = 1_000
-_SAMPLE = "services.python.programs.sample"
 _LINE_S = 120.0
 
 
@@ -44,7 +44,8 @@ def sampled(ask: Ask, pair: Pair, interrupts: Interrupts, rows: int) -> tuple[Sa
     try:
         target.start()
         told = target.await_ready()
-        process = host.start([*host.python(), "-m", _SAMPLE, str(rows)], cpus=pair.requester_cpus)
+        language = protocols()[ask.protocol].client(ask.client).language
+        process = host.start([*language.argv("sample", host), str(rows)], cpus=pair.requester_cpus)
         try:
             process.send(_trial(ask, host.workspace, told, ask.authority_on(host)).to_json())
             with interrupts.waiting():
