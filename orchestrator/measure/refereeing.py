@@ -275,7 +275,7 @@ def _why_none(plan: Plan, cell: Cell) -> str:
     if cell.kind in _KINDS:
         return _KINDS[cell.kind]
     if stacks[cell.stack].external is not None:
-        return "its responder runs already: only responders that orch starts are asked"
+        return "it is your own service: only responders of orch are asked"
     is_here = places[cell.placement].kind == "local" and not provider_of(plan.provider).makes_hosts
     if not is_here:
         return "it is not on this machine alone, where they run"

@@ -76,6 +76,8 @@ class ServiceSpec(Strict):
     def _is_address(cls, value: str | None) -> str | None:
         if value is not None:
             place_of(f"http://{value}")
+            if not value.rpartition(":")[2].isdecimal():
+                raise ValueError(f"{shown(value)!r} is no HOST:PORT, such as localhost:8080")
         return value
 
     @property
@@ -95,7 +97,9 @@ def place_of(url: str) -> tuple[str, int, bool]:
         port = parts.port
     except ValueError as error:
         raise ValueError(f"{shown(url)!r} names no server: {error}") from error
-    if parts.scheme not in ("http", "https") or not parts.hostname or parts.username or parts.query or parts.fragment:
+    if parts.username is not None:
+        raise ValueError("a user stands in its URL: give `headers` with a ${NAME} instead")
+    if parts.scheme not in ("http", "https") or not parts.hostname or parts.query or parts.fragment or " " in url:
         raise ValueError(f"{shown(url)!r} names no server, such as http://localhost:8080 or https://orders.example")
     if parts.path.strip("/"):
         raise ValueError(f"{shown(url)!r} has a path, which belongs to the `call` of a stack")

@@ -47,7 +47,10 @@ def test_a_closed_loop_of_calls_can_be_asked(text: str, tools: tuple[str, ...], 
         (REST + "processes: 2\nload: {concurrency: 2, requests: 100}\n", "cannot be told `processes: 2`"),
         (GRPC + "connection: per-request\n", "ghz keeps its connections"),
         (HEAD + "stacks: [websocket]\noperations: add\n", "none of them speaks WebSocket"),
-        (HEAD + 'stacks: [{protocol: rest, external: "127.0.0.1:8001"}]\noperations: add\n', "runs already"),
+        (
+            HEAD + 'services: {a: {url: "http://localhost:1"}}\nstacks: [{service: a, call: {http: GET /}}]\n',
+            "your own service: only",
+        ),
         (
             HEAD + "stacks: [{protocol: rest, responder: starlette-granian}]\noperations: add\nhttp: 2\n",
             "none of them speaks HTTP/2",

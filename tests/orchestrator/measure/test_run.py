@@ -93,7 +93,8 @@ def test_a_run_goes_from_provisioning_to_teardown_with_floors_around_each_block(
     assert lab.host.left_behind == []
 
 
-THERE = External(given="there", host="198.18.0.9", port=4712)
+CALL = {"kind": "http", "data": None, "expect": {}, "same": {}}
+THERE = External(given="there", host="198.18.0.9", port=4712, call=CALL)
 
 
 def given(*protocols: str, number: int = 1) -> Plan:
