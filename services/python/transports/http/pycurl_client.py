@@ -11,7 +11,7 @@ import pycurl
 
 from services.python.load.client import CallFailed, CallSpec, Request
 from services.python.transports.http import curl_tls, version
-from services.python.transports.http.route import GONE, HttpConnection, HttpReply, Route, authority
+from services.python.transports.http.route import GONE, HttpConnection, HttpReply, Route, authority, family_of
 
 _BUFFER_BYTES = 512 * 1024
 
@@ -81,6 +81,8 @@ class EasyHandle(HttpConnection):
         elif not self._is_post:
             curl.setopt(pycurl.CUSTOMREQUEST, route.method)
         curl.setopt(pycurl.URL, f"{self._server}{route.path}")
+        if family_of(call.host) == socket.AF_INET:
+            curl.setopt(pycurl.IPRESOLVE, pycurl.IPRESOLVE_V4)
         if call.tls is not None:
             curl_tls.secure(curl, call.tls)
         self._version = version.asked(call.knobs)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 from collections.abc import Callable, Mapping
 from dataclasses import field, replace
 from functools import partial
@@ -127,6 +128,18 @@ class HttpConnection:
     def sizes(self, request: Request, reply: HttpReply) -> tuple[int, int]:  # noqa: ARG002 - counted when it was sent
         """See `load.client.Connection.sizes`."""
         return reply[1], reply[2]
+
+
+def family_of(host: str) -> socket.AddressFamily:
+    """Which addresses a client with one socket takes: IPv4 where a name has such, as a second one is never tried.
+
+    Any (AF_UNSPEC) for an address, and for a name that is not known: the client says so.
+    """
+    try:
+        found = {family for family, *_ in socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)}
+    except OSError:
+        found = set()
+    return socket.AF_INET if len(found) > 1 else socket.AF_UNSPEC
 
 
 def shown(body: bytes) -> str:
