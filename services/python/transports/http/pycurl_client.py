@@ -44,6 +44,12 @@ _CALLED = {
     pycurl.CURL_HTTP_VERSION_3: "HTTP/3",
 }
 
+_RESOLVED = {
+    socket.AF_INET: pycurl.IPRESOLVE_V4,
+    socket.AF_INET6: pycurl.IPRESOLVE_V6,
+    socket.AF_UNSPEC: pycurl.IPRESOLVE_WHATEVER,
+}
+
 # Microseconds since the transfer began: the name was looked up, TCP's handshake was over, that of TLS was.
 _OPENING = (pycurl.NAMELOOKUP_TIME_T, pycurl.CONNECT_TIME_T, pycurl.APPCONNECT_TIME_T)
 
@@ -81,8 +87,7 @@ class EasyHandle(HttpConnection):
         elif not self._is_post:
             curl.setopt(pycurl.CUSTOMREQUEST, route.method)
         curl.setopt(pycurl.URL, f"{self._server}{route.path}")
-        if family_of(call.host) == socket.AF_INET:
-            curl.setopt(pycurl.IPRESOLVE, pycurl.IPRESOLVE_V4)
+        curl.setopt(pycurl.IPRESOLVE, _RESOLVED[family_of(call.host)])
         if call.tls is not None:
             curl_tls.secure(curl, call.tls)
         self._version = version.asked(call.knobs)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import socket
 from collections.abc import Callable, Mapping
 from dataclasses import field, replace
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any
 
 from services.python.codecs.coding import Coding
@@ -130,16 +130,17 @@ class HttpConnection:
         return reply[1], reply[2]
 
 
+@lru_cache(maxsize=8)
 def family_of(host: str) -> socket.AddressFamily:
-    """Which addresses a client with one socket takes: IPv4 where a name has such, as a second one is never tried.
+    """Which addresses of a host a client with one socket takes, as a second one is never tried: IPv4 where it has such.
 
-    Any (AF_UNSPEC) for an address, and for a name that is not known: the client says so.
+    Any (AF_UNSPEC) for a name that is not known: the client says so.
     """
     try:
         found = {family for family, *_ in socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)}
     except OSError:
-        found = set()
-    return socket.AF_INET if len(found) > 1 else socket.AF_UNSPEC
+        return socket.AF_UNSPEC
+    return socket.AF_INET if socket.AF_INET in found else socket.AF_INET6
 
 
 def shown(body: bytes) -> str:
