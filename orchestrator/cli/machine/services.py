@@ -38,9 +38,10 @@ def services(
 
     console.as_json = as_json
     offers = catalogue()
-    if name is not None and name not in offers.protocols:
-        raise UsageError(f"there is no protocol {name!r}", hint=did_you_mean(name, offers.protocols))
-    described = [_describe(protocol) for protocol in offers.protocols.values() if name in (None, protocol.name)]
+    answered = {protocol.name: protocol for protocol in offers.protocols.values() if protocol.responders}
+    if name is not None and name not in answered:
+        raise UsageError(f"there is no protocol {name!r}", hint=did_you_mean(name, answered))
+    described = [_describe(protocol) for protocol in answered.values() if name in (None, protocol.name)]
     languages = [(language, builds.look(language, offers.folder, here())) for language in offers.languages.values()]
     states = {language.name: _NOT_BUILT if state.kind == "absent" else state.kind for language, state in languages}
     for line in _overview(described, languages) if name is None else _details(described[0], states):
