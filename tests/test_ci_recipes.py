@@ -7,7 +7,7 @@ import re
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -15,13 +15,11 @@ import pytest
 import yaml
 
 from tests.support.compared import xml
-from tests.support.wire import free_port
 
 ROOT = Path(__file__).parent.parent
 PAGE = (ROOT / "docs/how-to/services-and-ci.md").read_text(encoding="utf-8")
 FILES = dict(re.findall(r"^`([^`]+)`:\n\n```yaml\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL))
 EXPERIMENT, GITHUB, GITLAB = "ci/orch.yaml", ".github/workflows/orch.yml", ".gitlab-ci.yml"
-PORTS = ("8001", "8002")
 PATIENCE_S = 240.0
 SETS_UP = "make -C orch setup"  # what a test cannot do without a network
 
@@ -33,17 +31,13 @@ class One(socketserver.StreamRequestHandler):
     disable_nagle_algorithm = True
     def handle(self):
         while head := self.rfile.readline():
-            path, length = head.split()[1], 0
+            length = 0
             while (line := self.rfile.readline()) not in (b"\\r\\n", b""):
                 name, _, value = line.partition(b":")
                 length = int(value) if name.lower() == b"content-length" else length
             asked = json.loads(self.rfile.read(length) or b"{{}}")
-            if path == b"/add":
-                time.sleep({delay_s})
-                said = {{"sum": asked["a"] + asked["b"]}}
-            else:
-                said = {{"identity": "{name}"}}
-            body = json.dumps(said).encode()
+            time.sleep({delay_s})
+            body = json.dumps({{"sum": asked["a"] + asked["b"]}}).encode()
             head = b"HTTP/1.1 200 OK\\r\\ncontent-type: application/json\\r\\ncontent-length: %d\\r\\n\\r\\n"
             self.wfile.write(head % len(body) + body)
 
@@ -74,7 +68,7 @@ def test_the_workflow_may_read_and_nothing_else_and_ends_by_itself() -> None:
     assert "secrets." not in FILES[GITHUB]
     assert 0 < workflow["jobs"]["compare"]["timeout-minutes"] <= 60
     checkouts = [step for step in github_steps() if step.get("uses", "").startswith("actions/checkout@")]
-    assert {step["with"]["path"] for step in checkouts} == {"base", "head", "orch"}
+    assert {step["with"]["path"] for step in checkouts} == {"head/base", "head", "orch"}
     assert all(step["with"]["persist-credentials"] is False for step in checkouts)
 
 
@@ -87,10 +81,9 @@ def test_actions_are_pinned_as_in_the_workflow_of_this_project() -> None:
 
 def test_what_is_compared_is_measured_in_one_run_base_first() -> None:
     experiment = read(EXPERIMENT)
-    assert [stack["external"].rpartition(":")[2] for stack in experiment["stacks"]] == list(PORTS)
+    assert [stack["service"] for stack in experiment["stacks"]] == ["base", "head"]
     commands = "\n".join((*(step.get("run", "") for step in github_steps()), *read(GITLAB)["orch"]["script"]))
     assert commands.count("orch run ") == 2  # one in each recipe
-    assert re.findall(r"serve (\d+)", commands) == [*PORTS, *PORTS]
 
 
 def test_both_recipes_leave_their_files_when_the_gate_fails() -> None:
@@ -100,17 +93,16 @@ def test_both_recipes_leave_their_files_when_the_gate_fails() -> None:
     assert artifacts["reports"] == {"junit": "junit.xml"}
 
 
-def write_service(place: Path, name: str, delay_s: float) -> None:
+def write_service(place: Path, delay_s: float) -> None:
     place.mkdir(parents=True, exist_ok=True)
     service = place / "serve"
-    service.write_text(SERVICE.format(python=sys.executable, name=name, delay_s=delay_s))
+    service.write_text(SERVICE.format(python=sys.executable, delay_s=delay_s))
     service.chmod(0o755)
 
 
-def write_experiment(place: Path, ports: Sequence[str]) -> None:
-    """The page's experiment with few requests, at ports that are free here."""
+def write_experiment(place: Path) -> None:
+    """The page's experiment with few requests."""
     few = read(EXPERIMENT) | {
-        "stacks": [{"protocol": "rest", "external": f"localhost:{port}"} for port in ports],
         "load": {"concurrency": 1, "requests": 30},
         "warmup": {"requests": 5, "at_least": "0s"},
         "repeats": 5,
@@ -131,15 +123,13 @@ def write_orch(place: Path) -> None:
 class Runner:
     """Runs commands one after the other, as a job does; what they leave running ends with it."""
 
-    def __init__(self, folder: Path, ports: Sequence[str]) -> None:
-        self.folder, self.ports = folder, ports
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
         self.summary = folder / "step-summary.md"
         # Everything that the job starts is of this process's group.
         self.job = subprocess.Popen(["sleep", str(2 * PATIENCE_S)], process_group=0)
 
     def run(self, command: str, **environment: str) -> subprocess.CompletedProcess[str]:
-        for given, free in zip(PORTS, self.ports, strict=True):
-            command = command.replace(given, free)
         output = self.folder / "output"
         with output.open("w") as said:  # a file: services that go on would hold a pipe open
             done = subprocess.run(
@@ -162,7 +152,7 @@ class Runner:
 
 @pytest.fixture
 def runner(tmp_path: Path) -> Iterator[Runner]:
-    job = Runner(tmp_path, [str(free_port()), str(free_port())])
+    job = Runner(tmp_path)
     write_orch(tmp_path)
     yield job
     job.end()
@@ -178,9 +168,9 @@ def cases(folder: Path) -> list[set[str]]:
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize(("base_s", "head_s", "code"), [(0.004, 0.012, 1), (0.012, 0.004, 0)])
 def test_the_steps_for_github_pass_and_fail_as_the_page_says(runner: Runner, base_s, head_s, code) -> None:
-    write_service(runner.folder / "base", "base", base_s)
-    write_service(runner.folder / "head", "head", head_s)
-    write_experiment(runner.folder / "head", runner.ports)
+    write_service(runner.folder / "head" / "base", base_s)
+    write_service(runner.folder / "head", head_s)
+    write_experiment(runner.folder / "head")
     failed: list[tuple[str, int, str]] = []
     for step in (step for step in github_steps() if "run" in step and step["run"] != SETS_UP):
         if failed and step.get("if") != "always()":
@@ -202,7 +192,7 @@ def test_the_script_for_gitlab_fails_where_head_is_slower(runner: Runner) -> Non
     git = ["git", "-c", "user.name=x", "-c", "user.email=x@example.org", "-c", "commit.gpgsign=false"]
 
     def commit(name: str, delay_s: float) -> str:
-        write_service(runner.folder, name, delay_s)
+        write_service(runner.folder, delay_s)
         subprocess.run([*git, "add", "serve", "ci"], cwd=runner.folder, check=True)
         subprocess.run([*git, "commit", "-qm", name], cwd=runner.folder, check=True)
         shown = subprocess.run(
@@ -210,7 +200,7 @@ def test_the_script_for_gitlab_fails_where_head_is_slower(runner: Runner) -> Non
         )
         return shown.stdout.strip()
 
-    write_experiment(runner.folder, runner.ports)
+    write_experiment(runner.folder)
     subprocess.run([*git, "init", "-q"], cwd=runner.folder, check=True)
     base = commit("base", 0.004)
     commit("head", 0.012)

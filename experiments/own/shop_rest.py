@@ -66,7 +66,7 @@ class Query:
     """What can be asked."""
 
     @strawberry.field
-    async def order(self, id: int) -> Order | None:
+    async def order(self, id: int) -> Order | None:  # noqa: A002 - the name in the schema
         """The order of that number."""
         found = order_of(SHOP, id)
         return None if found is None else Order(**{**found, "items": [Item(**item) for item in found["items"]]})

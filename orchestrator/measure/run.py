@@ -41,6 +41,7 @@ from orchestrator.measure.environment import (
 )
 from orchestrator.measure.interrupts import SESSION, Interrupts, OutOfTime
 from orchestrator.measure.own.call_files import build_services, put_calls
+from orchestrator.measure.own.sampling import compare_replies
 from orchestrator.measure.progress import duration
 from orchestrator.measure.refereeing import Refereeing, require_same
 from orchestrator.measure.run_context import Listener, RunContext
@@ -363,6 +364,7 @@ class Run:
 
     def _smoke(self) -> None:
         smoke(self._context)
+        compare_replies(self._context)
 
     def _measure(self) -> None:
         referee = Refereeing(self._context, self._load_generators())

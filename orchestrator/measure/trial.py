@@ -132,11 +132,11 @@ class Bench:
 
     def making(self, ask: Ask, pair: Pair, name: str, *, target: Target | None = None) -> Making:
         """A trial of which nothing is done yet; arguments as `make`."""
-        target = target or _target(ask, pair, self.interrupts)
+        target = target or target_of(ask, pair, self.interrupts)
         return Making(bench=self, ask=ask, pair=pair, name=name, target=target)
 
 
-def _target(ask: Ask, pair: Pair, interrupts: Interrupts) -> Target:
+def target_of(ask: Ask, pair: Pair, interrupts: Interrupts) -> Target:
     """Who is to answer the trial."""
     if ask.kind == "codec":
         return NoTarget()

@@ -28,7 +28,7 @@ def meetings(*, are_streams: bool) -> Iterator[Any]:
 
     Those that carry calls, or those that carry the stream `events`: there Python's are all that do.
     """
-    for protocol in protocols().values():
+    for protocol in (protocol for protocol in protocols().values() if protocol.responders):
         defaults = {protocol.responders[0].name, protocol.sequential, protocol.concurrent}
         for responder in protocol.responders:
             for client in (client for client in protocol.clients if client.kind == "call"):

@@ -19,7 +19,9 @@ from tests.support.matrix import is_default_responder, others_slow
 
 pytestmark = pytest.mark.busy
 
-CALLING = {name: protocol for name, protocol in protocols().items() if protocol.streams != "alone"}
+CALLING = {
+    name: protocol for name, protocol in protocols().items() if protocol.responders and protocol.streams != "alone"
+}
 STREAMING = {name: protocol for name, protocol in protocols().items() if protocol.streams != "no"}
 RESPONDERS = [(name, r.name) for name, protocol in CALLING.items() for r in protocol.responders]
 CLIENTS = [(name, c.name) for name, protocol in CALLING.items() for c in protocol.clients if c.kind == "call"]

@@ -28,8 +28,14 @@ NONCE = "the-right-one"
 
 # A protocol that is added is tested with its like, without being entered anywhere.
 HTTP_CLIENTS = [client.name for client in clients("")]
-HTTP = [p.name for p in protocols().values() if [c.name for c in p.clients if c.kind == "call"] == HTTP_CLIENTS]
-CALLING = [p for p in protocols().values() if any(OPERATIONS[name].kind == "call" for name in p.operations)]
+HTTP = [
+    p.name
+    for p in protocols().values()
+    if p.responders and [c.name for c in p.clients if c.kind == "call"] == HTTP_CLIENTS
+]
+CALLING = [
+    p for p in protocols().values() if p.responders and any(OPERATIONS[name].kind == "call" for name in p.operations)
+]
 FRAMED = [p.name for p in CALLING if p.name not in HTTP and not p.is_floor]
 
 _RECORDS = OPERATIONS["echo"].requests(Payload(kind="records", count=20), 7)(1, lambda: 0)

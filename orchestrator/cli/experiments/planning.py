@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -31,6 +32,9 @@ def plan(
         bool, typer.Option("--check", help="Only say whether each file is valid; exit 2 when one is not.")
     ] = False,
     stale_prices: StalePrices = False,
+    tries: Annotated[
+        bool, typer.Option("--try", help="Also ask each of your own services once, and show the request and the reply.")
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Show what an experiment measures, its schedule, duration and power, and what is missing to run it.
@@ -43,7 +47,7 @@ def plan(
     elif len(files) > 1:
         raise UsageError("one experiment is planned at a time", hint="--check takes several files")
     else:
-        _plan(files[0], overrides or [], takes_stale=stale_prices)
+        _plan(files[0], overrides or [], takes_stale=stale_prices, tries=tries)
 
 
 def _check(files: list[Path], overrides: list[str]) -> None:
@@ -71,7 +75,7 @@ def _check(files: list[Path], overrides: list[str]) -> None:
         raise typer.Exit(UsageError.exit_code)
 
 
-def _plan(file: Path, overrides: list[str], *, takes_stale: bool) -> None:
+def _plan(file: Path, overrides: list[str], *, takes_stale: bool, tries: bool) -> None:
     from orchestrator.cli.experiments.plan_text import earlier_summaries, plan_document, plan_lines
     from orchestrator.experiment.machines import require_fresh_prices
     from orchestrator.experiment.plan import store
@@ -104,7 +108,26 @@ def _plan(file: Path, overrides: list[str], *, takes_stale: bool) -> None:
     document["missing"] = missing + _missing_database(planned)
     for line in plan_lines(planned, document):
         console.result(line)
+    document["tried"] = _tried(planned) if tries else None
     console.emit(document)
+
+
+def _tried(made: Plan) -> list[dict[str, Any]]:
+    """Ask each own service once, and print what was sent and what came."""
+    from orchestrator.measure.own.sampling import tried
+
+    documents = []
+    for label, came in tried(made):
+        document = {"stack": label, **({"failure": came} if isinstance(came, str) else asdict(came))}
+        documents.append(document)
+        console.result("")
+        console.result(label)
+        for sign, key in ((">", "request"), ("<", "reply"), ("!", "failure")):
+            for line in str(document.get(key, "")).splitlines():
+                console.result(f"  {sign} {line}")
+    if not documents:
+        raise UsageError("no stack calls a service of your own", hint="--try asks only such services")
+    return documents
 
 
 def _made(file: Path, overrides: list[str]) -> tuple[Plan, list[str]]:

@@ -1,33 +1,52 @@
-"""The verb `services`: protocols with their servers and clients."""
+"""The verb `services`: protocols with their servers and clients, or one protocol in full."""
 
 from __future__ import annotations
 
 import shlex
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
-from typing import Any
+from typing import Annotated, Any
+
+import typer
 
 from orchestrator.cli.console import console
 from orchestrator.cli.shared_options import AsJson
 from orchestrator.cli.tables import table, width
+from orchestrator.errors import UsageError, did_you_mean
+from orchestrator.quantities import count
 
 _WIDEST = 100
 _NOT_BUILT = "not built"
 
 
-def services(as_json: AsJson = False) -> None:
-    """List protocols with their servers and clients, and the languages; --json has everything about each."""
+def services(
+    name: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="[PROTOCOL]",
+            help="Show this one in full.",
+            show_default=False,
+            autocompletion=complete_protocols,
+        ),
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """List protocols with their servers and clients, and the languages; or everything about one protocol."""
     from orchestrator.catalogue import builds
     from orchestrator.catalogue.platforms import here
     from orchestrator.catalogue.read import catalogue
 
     console.as_json = as_json
     offers = catalogue()
-    protocols = [_describe(protocol) for protocol in offers.protocols.values()]
+    answered = {protocol.name: protocol for protocol in offers.protocols.values() if protocol.responders}
+    if name is not None and name not in answered:
+        raise UsageError(f"there is no protocol {name!r}", hint=did_you_mean(name, answered))
+    described = [_describe(protocol) for protocol in answered.values() if name in (None, protocol.name)]
     languages = [(language, builds.look(language, offers.folder, here())) for language in offers.languages.values()]
-    for line in _overview(protocols, languages):
+    states = {language.name: _NOT_BUILT if state.kind == "absent" else state.kind for language, state in languages}
+    for line in _overview(described, languages) if name is None else _details(described[0], states):
         console.result(line)
-    console.emit({"protocols": protocols, "languages": [_language(*known) for known in languages]})
+    console.emit({"protocols": described, "languages": [_language(*known) for known in languages]})
 
 
 def _describe(protocol: Any) -> dict[str, Any]:
@@ -117,6 +136,8 @@ def _overview(protocols: Sequence[dict[str, Any]], languages: Sequence[tuple[Any
         ("language", "folder", "programs"),
         [(language.title, f"services/{language.name}", _programs(language, state)) for language, state in languages],
     )
+    yield ""
+    yield "one in full: orch services PROTOCOL"
 
 
 def _over(protocol: dict[str, Any]) -> str:
@@ -131,6 +152,69 @@ def _client_names(protocol: dict[str, Any]) -> list[str]:
     marks = {default["sequential"]: "*"}
     marks[default["concurrent"]] = marks.get(default["concurrent"], "") + "+"
     return [client["name"] + marks.get(client["name"], "") for client in protocol["clients"]]
+
+
+def _details(protocol: dict[str, Any], states: dict[str, str]) -> Iterator[str]:
+    """Yield everything about one protocol, a table for each part of it."""
+    yield from _table(("",), [(f"{protocol['title']}: {protocol['summary']}",)])
+    yield ""
+    heads = ("server", "language", "framework", "server program", "validation")
+    yield from _table(
+        heads,
+        [
+            (part["name"], *(part["parts"][key] for key in ("language", "framework", "server", "validation")))
+            for part in protocol["responders"]
+        ],
+    )
+    yield ""
+    yield from _table(
+        ("client", "language", "is"),
+        [
+            (name, client["language"], _what_a_client_is(client, protocol, states))
+            for name, client in zip(_client_names(protocol), protocol["clients"], strict=True)
+        ],
+    )
+    yield from _titled("operations", [("", ", ".join(protocol["operations"]))])
+    yield from _titled("latencies include or leave out", _own_work(protocol))
+    yield from _titled("cannot do", _refusals(protocol))
+    yield from _titled("settings", list(protocol["settings"].items()))
+
+
+def _what_a_client_is(client: dict[str, Any], protocol: dict[str, Any], states: dict[str, str]) -> str:
+    """What a client is for, with the state of its program where `client: native` may stand for it."""
+    if client["kind"] == "codec":
+        return "the codec alone, without a network"
+    opening = client["round_trips_to_open"]
+    style = {"sync": "blocking", "async": "asynchronous"}.get(client["style"], client["style"])
+    opens = "" if opening is None else f", {count(opening, 'round trip')} to open a connection"
+    native = f", native ({states[client['language']]})" if client["name"] in protocol["native"] else ""
+    return f"{style}{opens}{native}"
+
+
+def _own_work(protocol: dict[str, Any]) -> list[tuple[str, str]]:
+    """What servers and clients do of their own, or leave out."""
+    return [
+        (part["name"], phrase + (f" ({part['without']} does not)" if phrase == part["adds"] and without else ""))
+        for part in (*protocol["responders"], *protocol["clients"])
+        for without in (part.get("without"),)
+        for phrase in filter(None, (part["adds"], part["omits"]))
+    ]
+
+
+def _refusals(protocol: dict[str, Any]) -> list[tuple[str, str]]:
+    """What servers and clients cannot do, with the reason; what has one reason is one row."""
+    reasons: dict[tuple[str, str], list[str]] = {}
+    for part in (*protocol["responders"], *protocol["clients"]):
+        for what, reason in part["refuses"].items():
+            reasons.setdefault((part["name"], reason), []).append(what)
+    return [(name, f"{', '.join(sorted(set(whats)))}: {reason}") for (name, reason), whats in reasons.items()]
+
+
+def _titled(title: str, rows: Sequence[tuple[str, str]]) -> Iterator[str]:
+    if rows:
+        yield ""
+        yield title
+        yield from _table(("", ""), [(f"  {name}", text) for name, text in rows])
 
 
 def _table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:

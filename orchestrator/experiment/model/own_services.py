@@ -18,12 +18,12 @@ _HIGHEST_PORT = 65_535
 
 
 class ReadySpec(Strict):
-    """How a started service tells that it can be asked; one of these."""
+    """One of these."""
 
-    http: Text | None = Field(None, description="A path whose GET ends with a status below 400.")
-    grpc: Literal["health"] | None = Field(None, description="The gRPC health service says SERVING.")
-    tcp: Literal[True] | None = Field(None, description="The port takes connections.")
-    line: Text | None = Field(None, description="A line of its output has this text in it.")
+    http: Text | None = Field(None, description="A GET of it succeeds.")
+    grpc: Literal["health"] | None = Field(None, description="It says SERVING.")
+    tcp: Literal[True] | None = Field(None, description="It takes connections.")
+    line: Text | None = Field(None, description="Its output has this text.")
 
     @model_validator(mode="after")
     def _one_way(self) -> ReadySpec:
@@ -33,23 +33,21 @@ class ReadySpec(Strict):
 
 
 class ServiceSpec(Strict):
-    """Who answers: started by orch for each trial, or running already at an address."""
+    """Who answers: started for each trial, or running already."""
 
     start: Text | None = Field(
         None,
-        description="The command that starts it, with the port to listen on, at 127.0.0.1, as `{port}`; `{python}` is the one that runs orch.",
+        description="The command that starts it at 127.0.0.1, with `{port}`; `{python}` is orch's own.",
     )
-    folder: Text = Field(".", description="Where it is started, from the experiment's own folder on.")
-    env: dict[str, str] = Field(default_factory=dict, description="Further variables of its environment.")
-    build: Text | None = Field(None, description="A command that is run there once, before anything is measured.")
-    ready: ReadySpec | None = Field(None, description="When it can be asked; once its port takes connections.")
-    within: PositiveDuration = Field(30.0, description="It must be ready within so long.")
-    url: Text | None = Field(None, description="Of one that runs already: http://HOST:PORT or https://HOST.")
-    address: Short | None = Field(None, description="Of one that runs already, without TLS: HOST:PORT.")
-    ca: Text | None = Field(
-        None, description="A PEM file with the authority of its certificate; the system's unless given."
-    )
-    allow: bool = Field(False, description="Whether requests may go to another machine than this one.")
+    folder: Text = Field(".", description="Where it is started.")
+    env: dict[str, str] = Field(default_factory=dict, description="Its environment.")
+    build: Text | None = Field(None, description="A command to run there once.")
+    ready: ReadySpec | None = Field(None, description="When it can be asked.")
+    within: PositiveDuration = Field(30.0, description="It must be ready by then.")
+    url: Text | None = Field(None, description="Of one that runs already.")
+    address: Short | None = Field(None, description="Of one that runs already, without TLS.")
+    ca: Text | None = Field(None, description="The authority of its certificate, PEM.")
+    allow: bool = Field(False, description="Requests may go to another machine.")
 
     @model_validator(mode="after")
     def _one_place(self) -> ServiceSpec:
@@ -75,6 +73,8 @@ class ServiceSpec(Strict):
     def _is_address(cls, value: str | None) -> str | None:
         if value is not None:
             place_of(f"http://{value}")
+            if not value.rpartition(":")[2].isdecimal():
+                raise ValueError(f"{shown(value)!r} is no HOST:PORT, such as localhost:8080")
         return value
 
     @property
@@ -94,7 +94,9 @@ def place_of(url: str) -> tuple[str, int, bool]:
         port = parts.port
     except ValueError as error:
         raise ValueError(f"{shown(url)!r} names no server: {error}") from error
-    if parts.scheme not in ("http", "https") or not parts.hostname or parts.username or parts.query or parts.fragment:
+    if parts.username is not None:
+        raise ValueError("a user stands in its URL: give `headers` with a ${NAME} instead")
+    if parts.scheme not in ("http", "https") or not parts.hostname or parts.query or parts.fragment or " " in url:
         raise ValueError(f"{shown(url)!r} names no server, such as http://localhost:8080 or https://orders.example")
     if parts.path.strip("/"):
         raise ValueError(f"{shown(url)!r} has a path, which belongs to the `call` of a stack")
@@ -102,9 +104,9 @@ def place_of(url: str) -> tuple[str, int, bool]:
 
 
 class BodySpec(Strict):
-    """The body of a request; one of these."""
+    """One of these."""
 
-    document: Any = Field(None, alias="json", description="A JSON value, with templates in its texts.")
+    document: Any = Field(None, alias="json", description="A JSON value.")
     form: dict[str, Any] | None = Field(None, description="Fields of a form.")
     text: str | None = Field(None, description="A text.")
     file: Text | None = Field(None, description="A file, sent as it is.")
@@ -117,39 +119,35 @@ class BodySpec(Strict):
 
 
 class ExpectSpec(Strict):
-    """What a right reply has; all that is given must hold."""
+    """What a right reply has."""
 
-    status: OneOrMany[Annotated[int, Field(ge=100, le=599)]] | None = Field(
-        None, description="HTTP statuses; any success unless given."
-    )
+    status: OneOrMany[Annotated[int, Field(ge=100, le=599)]] | None = Field(None, description="HTTP statuses.")
     values: dict[Text, Any] = Field(
-        default_factory=dict, description="Values by JSONPath (RFC 9535), or by fields with points: `items[0].id`."
+        default_factory=dict, description="Values by fields with points, or JSONPath (RFC 9535)."
     )
-    size: Size | None = Field(None, description="The size of its body.")
-    sha256: Annotated[str, Field(pattern="^[0-9a-f]{64}$")] | None = Field(None, description="The digest of its body.")
+    size: Size | None = Field(None, description="Its size.")
+    sha256: Annotated[str, Field(pattern="^[0-9a-f]{64}$")] | None = Field(None, description="Its digest.")
 
 
 class OwnCallSpec(Strict):
-    """A call of a service; one of http, graphql, websocket, grpc. `{column}` is a value of `data`, `${NAME}` a secret."""
+    """One of http, graphql, websocket, grpc. `{column}` is a value of `data`, `${NAME}` a secret."""
 
-    http: Text | None = Field(None, description="Method and path: `GET /v1/orders/{id}`.")
-    graphql: Text | None = Field(None, description="A file with a GraphQL document.")
-    websocket: Text | None = Field(None, description="The path of a WebSocket: one message, one reply.")
-    grpc: Text | None = Field(None, description="A method: `shop.v1.Orders/Get`.")
+    http: Text | None = Field(None, description="Method and path.")
+    graphql: Text | None = Field(None, description="A GraphQL document.")
+    websocket: Text | None = Field(None, description="A path: one message, one reply.")
+    grpc: Text | None = Field(None, description="A method.")
     headers: dict[str, str] = Field(default_factory=dict, description="Header fields; of gRPC metadata.")
-    body: BodySpec | None = Field(None, description="http: the body of each request.")
-    path: Text | None = Field(None, description="graphql: where it is asked; /graphql unless given.")
+    body: BodySpec | None = Field(None, description="http: the body.")
+    path: Text | None = Field(None, description="graphql: where; /graphql unless given.")
     variables: dict[str, Any] | None = Field(None, description="graphql: the variables.")
     send: Any = Field(None, description="websocket: the message, a text or a JSON value.")
     message: dict[str, Any] | None = Field(None, description="grpc: the request by its fields.")
-    proto: Text | None = Field(None, description="grpc: a .proto file; what it imports is looked for beside it.")
+    proto: Text | None = Field(None, description="grpc: a .proto, its imports beside it.")
     descriptors: Text | None = Field(None, description="grpc: a compiled descriptor set.")
-    reflection: Literal[True] | None = Field(None, description="grpc: ask the running service what it offers.")
-    expect: ExpectSpec = Field(ExpectSpec(), description="What a right reply has; any success unless given.")
-    same: dict[str, Text] = Field(
-        default_factory=dict, description="Where this stack's replies have a value of `same`."
-    )
-    decode: bool = Field(True, description="Whether the timed call ends with the decoded reply, or with its bytes.")
+    reflection: Literal[True] | None = Field(None, description="grpc: ask the running service.")
+    expect: ExpectSpec = Field(ExpectSpec(), description="What a right reply has.")
+    same: dict[str, Text] = Field(default_factory=dict, description="Where its replies have a value of `same`.")
+    decode: bool = Field(True, description="Whether the timed call decodes the reply.")
 
     @model_validator(mode="after")
     def _one_kind(self) -> OwnCallSpec:
@@ -190,7 +188,7 @@ class DataSpec(Strict):
     """Rows of values for templates: CSV with a header line, or JSON lines."""
 
     file: Text = Field(description="A .csv, .jsonl or .ndjson file.")
-    order: Literal["file", "random"] = Field("file", description="In which order rows are used; again from the first.")
+    order: Literal["file", "random"] = Field("file", description="Of rows.")
 
 
 def _data(value: Any) -> Any:

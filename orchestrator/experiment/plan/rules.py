@@ -263,11 +263,6 @@ _OF_STORES = (
         _give(f"Leave `{STORE}` out"),
     ),
     Refusal(
-        lambda case: case.entry.external is not None,
-        lambda case: f"{case.resource}: the responder runs already, and what it asks is not known",
-        _give(f"Leave `{STORE}` out"),
-    ),
-    Refusal(
         lambda case: case.call.get(STORE) == POSTGRESQL and DRIVER not in case.offered[0].resources,
         lambda case: f"{case.resource}: {case.operation.name} is kept in memory or in SQLite",
         _give(f"Give `{STORE}: {SQLITE}`"),

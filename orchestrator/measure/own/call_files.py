@@ -6,11 +6,13 @@ import hashlib
 import os
 import subprocess
 from collections.abc import Iterable
+from dataclasses import replace
+from pathlib import Path, PurePosixPath
 
 from orchestrator.disk import whole_file, writing
 from orchestrator.errors import UsageError
 from orchestrator.experiment.plan.own.own_calls import beside, call_file, own_stacks
-from orchestrator.experiment.plan.plan import Plan
+from orchestrator.experiment.plan.plan import External, Plan
 from orchestrator.hosts.base import Host
 from orchestrator.measure.run_context import RunContext
 from services.python.contract.lines import Payload
@@ -23,14 +25,20 @@ def put_calls(context: RunContext, requesters: Iterable[Host]) -> None:
     """Bring the call file of each stack to who asks; UsageError where its data have changed since the plan was made."""
     hosts = list(requesters)
     for stack, external in own_stacks(context.plan):
-        content = call_file(context.plan, external)
-        digest = hashlib.sha256(content).hexdigest()
-        target = context.folder.path / "payloads" / f"{digest[:16]}-call.json"
-        with writing(target, "`orch run --resume`"), whole_file(target) as partial:
-            partial.write_bytes(content)
+        local = written(context.plan, external, context.folder.path / "payloads")
         for host in hosts:
-            path = host.put(target, target.name)
-            context.calls[stack] = Payload(kind="call", path=str(path), sha256=digest)
+            path = host.put(Path(local.path or ""), PurePosixPath(local.path or "").name)
+            context.calls[stack] = replace(local, path=str(path))
+
+
+def written(plan: Plan, external: External, folder: Path) -> Payload:
+    """Write the call file of a stack into a folder of this machine; the payload that names it. UsageError as `put_calls`."""
+    content = call_file(plan, external)
+    digest = hashlib.sha256(content).hexdigest()
+    target = folder / f"{digest[:16]}-call.json"
+    with writing(target, "`orch run --resume`"), whole_file(target) as partial:
+        partial.write_bytes(content)
+    return Payload(kind="call", path=str(target), sha256=digest)
 
 
 def build_services(plan: Plan) -> None:

@@ -33,13 +33,17 @@ class Role(Part):
 
 @part
 class Roles(Part):
-    """The programs that there are: what answers, what asks, what pings another host, describes its own, seeds a store."""
+    """The programs that there are: what answers, what asks, what pings another host, describes its own, seeds a store.
+
+    `sample` asks somebody's own service for its first replies (protos/calls.md).
+    """
 
     respond: Role | None = None
     request: Role | None = None
     ping: Role | None = None
     describe: Role | None = None
     seed: Role | None = None
+    sample: Role | None = None
 
 
 @part

@@ -19,7 +19,10 @@ FILE = Path(__file__).resolve().parents[1] / manifest.FILE
 
 def of_python() -> manifest.Manifest:
     """What the folder `services/python` offers."""
-    programs = {name: f"services.python.programs.{name}" for name in ("respond", "request", "ping", "describe", "seed")}
+    programs = {
+        name: f"services.python.programs.{name}"
+        for name in ("respond", "request", "ping", "describe", "seed", "sample")
+    }
     return manifest.Manifest(
         language="python",
         title="Python",

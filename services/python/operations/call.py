@@ -53,6 +53,15 @@ def read_call(payload: Payload) -> dict[str, Any]:
     return call
 
 
+def secrets_of(payload: Payload) -> list[str]:
+    """Return the values of the secrets that a call file names; none where it cannot be read, which is told later."""
+    try:
+        call = read_call(payload)
+    except ValueError:
+        return []
+    return [os.environ[name] for name in templates.secrets(call) if name in os.environ]
+
+
 def rendered(call: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Return the request of each row; PayloadError where a template has no value.
 

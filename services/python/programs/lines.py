@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import json
 import os
 import resource
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import NoReturn
 
 from services.python.contract.quoting import quotable
 from services.python.contract.strict import Line
+from services.python.contract.templates import HIDDEN
 
 _LONGEST_SAID = 1_000  # characters
 
@@ -24,8 +26,19 @@ class Lines:
 
     def __init__(self) -> None:
         self.leave: Callable[[int], NoReturn] = leave
+        self._hidden: tuple[str, ...] = ()
         self._descriptor = os.dup(1)
         os.dup2(2, 1)
+
+    def hide(self, secrets: Iterable[str]) -> None:
+        """From now on each line, and what `complain` is given by `hidden`, has `***` for these texts."""
+        self._hidden = tuple(filter(None, secrets))
+
+    def hidden(self, text: str) -> str:
+        """The text without secrets, as it is or as JSON has it."""
+        for secret in self._hidden:
+            text = text.replace(secret, HIDDEN).replace(json.dumps(secret)[1:-1], HIDDEN)
+        return text
 
     def lead_to(self, descriptor: int) -> None:
         """Write there from now on, and no longer to the real stdout; the descriptor given is closed."""
@@ -34,7 +47,7 @@ class Lines:
 
     def write(self, line: Line) -> None:
         """One line, in one system call; when nobody reads any more, this process has no purpose left and ends."""
-        left = line.to_json().encode() + b"\n"
+        left = self.hidden(line.to_json()).encode() + b"\n"
         try:
             while left:
                 left = left[os.write(self._descriptor, left) :]

@@ -48,6 +48,10 @@ def main() -> NoReturn:
 
     end_with_stdin("request", hear)
 
+    if trial.payload.kind == "call":
+        from services.python.operations.call import secrets_of
+
+        lines.hide(secrets_of(trial.payload))
     from services.python.load.recorder import GaveUp
     from services.python.trial.parts import CannotTry
     from services.python.trial.run import make_trial
@@ -67,7 +71,7 @@ def main() -> NoReturn:
 
 
 def _fail(lines: Lines, kind: str, message: str) -> NoReturn:
-    words = on_one_line(message)
+    words = lines.hidden(on_one_line(message))
     lines.write(Failed(kind=kind, message=words))
     complain(f"request: {words}")
     leave(1)

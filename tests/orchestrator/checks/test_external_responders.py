@@ -12,7 +12,8 @@ from orchestrator.summarise import summarise
 from tests.support.judged import of, verdicts
 from tests.support.runs import Draft, MemoryRun, a_plan, a_run
 
-GIVEN = External(given="localhost", host="127.0.0.1", port=8001)
+CALL = {"kind": "http", "expect": {"status": [200]}}
+GIVEN = External(given="localhost", host="127.0.0.1", port=8001, call=CALL)
 FAR = Placement(id="external", name="external", kind="external", link=Link(rtt_ms=20.0))
 
 
@@ -39,7 +40,7 @@ def alone(external: External | None = GIVEN, *, spoil=None, **changes) -> Memory
 
 
 def far(**changes) -> MemoryRun:
-    return alone(External(given="there", host="198.18.0.9", port=80), placements=[FAR], **changes)
+    return alone(External(given="there", host="198.18.0.9", port=80, call=CALL), placements=[FAR], **changes)
 
 
 BY_THE_RESPONDERS_WORD = ("completeness", "connections", "responder's core", "noise")
@@ -92,32 +93,11 @@ def test_a_reply_quicker_than_tcps_own_round_trip_is_impossible_with_any_respond
     assert verdicts(far(spoil=impossible))["floor"] == "fail"
 
 
-@pytest.mark.parametrize("stacks", [("rest",), ("rest", "grpc")])
-def test_a_responder_that_calls_itself_differently_in_one_trial_is_told(stacks):
-    def restarted(draft: Draft) -> None:
-        if draft.block == 3:
-            draft.done["identity"] = "another"
-
-    run = run_of(planned(stacks=stacks), spoil=restarted)
-    result = of(run, "reply")[0]
-    if len(stacks) > 1:  # with a responder of ours another name is a failure by itself
-        assert result.verdict == "fail"
-        result = next(r for r in of(run, "reply") if r.cell is None)
-    assert result.verdict == "warn"
-    assert result.explanation == (
-        "At localhost:8001 answered 2 that call themselves differently: 'nonce' in"
-        f" {result.explanation.split(' in ', 1)[1]}"
-    )
-    assert "'another' in block 4" in result.explanation
-
-
-def test_who_answered_is_not_known_of_one_that_does_not_say():
-    def nameless(draft: Draft) -> None:
-        draft.done["identity"] = None
-
-    (result,) = of(alone(replace(GIVEN, is_anonymous=True), spoil=nameless), "reply")
-    assert result.verdict == "cannot tell"
-    assert "does not answer `identity`" in result.explanation
+@pytest.mark.parametrize(("expect", "verdict"), [({"status": [200]}, "pass"), ({}, "cannot tell")])
+def test_replies_are_right_where_the_call_says_what_it_expects(expect, verdict):
+    (result,) = of(alone(replace(GIVEN, call={"kind": "http", "expect": expect})), "reply")
+    assert result.verdict == verdict
+    assert ("was not checked" in result.explanation) is (verdict == "cannot tell")
 
 
 def test_wrong_replies_fail_with_any_responder():
@@ -135,6 +115,6 @@ def test_two_runs_are_never_taken_for_equal_and_a_comparison_says_why():
     assert not are_alike(new.to_dict(), old.to_dict())
     assert changes(ours, ours) == []
     assert changes(new, old) == [
-        "what answered was not started by orch, and may have changed (localhost:8001, called itself 'nonce';"
-        " version, CPU and settings are not known)"
+        "what answered was not started by orch, and may have changed (localhost:8001; version, CPU and settings are not"
+        " known)"
     ]

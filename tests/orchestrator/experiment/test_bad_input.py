@@ -42,7 +42,7 @@ def test_operations_that_cannot_be_asked_are_refused(write: Write, known: Known,
         ("grcp", "3:9: unknown protocol 'grcp'. Did you mean grpc?"),
         ("{protocol: rest, responder: falsk}", "3:37: protocol rest has no responder 'falsk'. Did you mean flask?"),
         ("{protocol: rest, client: curl}", "3:34: protocol rest has no client 'curl'. Known: parallel, slow, thin."),
-        ("{responder: flask}", "3:9: 'protocol' is missing. The wire protocol; `orch services` lists them."),
+        ("{responder: flask}", "3:9: 'stacks': 'protocol' is missing; or name a `service` of your own with its `call`."),
         ("{protocol: all, client: thin}", "3:9: `all` takes every protocol with its defaults; name a protocol to choose a responder or client."),
         ("[rest, {protocol: rest, client: thin}]", "3:16: stack rest-fastapi-thin is given twice; `control: true` enters the reference again."),
         (

@@ -79,12 +79,6 @@ def test_how_fast_clients_read_is_a_factor_of_a_stream_and_of_nothing_else(tmp_p
     assert "is no stream" in refused(tmp_path, calls)
 
 
-def test_clients_of_a_responder_that_runs_already_can_read_slowly_too(tmp_path: Path) -> None:
-    stacks = 'stacks: [{protocol: sse, external: "127.0.0.1:8001"}]'
-    plan = planned(tmp_path, TEXT.replace("stacks: [websocket, sse]", stacks) + "read_rate: 50/s\n")
-    assert {cell.factors["read_rate"] for cell in plan.cells} == {50}
-
-
 def test_a_trial_of_slow_readers_is_given_the_time_that_they_take(tmp_path: Path) -> None:
     text = TEXT.replace("[100/s, 500/s]", "500/s").replace("[1, 5]", "1").replace("[websocket, sse]", "sse")
     usual, slow = (planned(tmp_path, text + more) for more in ("", "read_rate: 100/s\n"))

@@ -33,7 +33,10 @@ GRPC = HEAD + "stacks: [grpc]\noperations: add\n"
         (REST + "processes: 2\nload: {concurrency: 2, requests: 100}\n", ()),
         (GRPC + "connection: per-request\n", ()),
         (HEAD + "stacks: [websocket]\noperations: add\n", ()),
-        (HEAD + 'stacks: [{protocol: rest, external: "127.0.0.1:8001"}]\noperations: add\n', ()),
+        (
+            HEAD + 'services: {a: {url: "http://localhost:1"}}\nstacks: [{service: a, call: {http: GET /}}]\n',
+            (),
+        ),
         (HEAD + "stacks: [{protocol: rest, responder: starlette-granian}]\noperations: add\nhttp: 2\n", ()),
     ],
 )

@@ -97,7 +97,8 @@ def test_a_run_goes_from_provisioning_to_teardown_with_floors_around_each_block(
     assert receipts == ["receipt (fake): 1 created, 1 destroyed, nothing left"]
 
 
-THERE = External(given="there", host="198.18.0.9", port=4712)
+CALL = {"kind": "http", "data": None, "expect": {}, "same": {}}
+THERE = External(given="there", host="198.18.0.9", port=4712, call=CALL)
 
 
 def given(*protocols: str, number: int = 1) -> Plan:
@@ -118,7 +119,7 @@ def test_of_a_run_against_what_runs_already_only_requesters_and_pings_are_starte
     pinged = [json.loads(p.received[0])["address"] for p in lab.host.processes if p.role == "ping"]
     asked = [p.trial["target"] for p in lab.host.processes if p.role == "requester"]
     assert set(pinged) == {"198.18.0.9"}
-    assert {(target["host"], target["port"], target["identity"]) for target in asked} == {("198.18.0.9", 4712, None)}
+    assert {(target["host"], target["port"], target["identity"]) for target in asked} == {("there", 4712, None)}
     assert lab.told.lines[1].startswith("tcp: about ")
     assert "requests go to there:4712 (198.18.0.9), which runs already" in lab.told.lines[1]
 

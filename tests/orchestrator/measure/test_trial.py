@@ -58,14 +58,12 @@ def test_the_requester_is_told_where_the_responder_stands_and_who_it_is(host):
     assert requester.trial["target"] == told
 
 
-@pytest.mark.parametrize("is_anonymous", [False, True])
-def test_a_responder_that_runs_already_is_asked_and_neither_started_nor_ended(host, is_anonymous):
-    external = External(given="there", host="198.18.0.9", port=4712, is_anonymous=is_anonymous)
-    outcome = make(host, ask=replace(ASK, external=external))
+def test_a_service_that_runs_already_is_asked_by_its_name_and_neither_started_nor_ended(host):
+    outcome = make(host, ask=replace(ASK, external=External(given="there", host="198.18.0.9", port=4712)))
     assert outcome.failure is None
     assert host.diary == ["start requester", "end requester"]
     (requester,) = host.processes
-    told = {"host": "198.18.0.9", "port": 4712, "identity": None, "anonymous": is_anonymous}
+    told = {"host": "there", "port": 4712, "identity": None, "anonymous": True}
     assert requester.trial["target"] == told
     assert (outcome.ready, outcome.stats_before, outcome.stats) == (None, None, None)
 

@@ -5,7 +5,10 @@ from dataclasses import replace
 from orchestrator.results import shareable
 from orchestrator.results.manifest import TurnRecord
 
-SERVICE = {"given": "anns-laptop", "host": "198.18.0.9", "port": 8001, "is_anonymous": False}
+CALL = {"kind": "http", "path": "/ann", "headers": {"authorization": "Bearer ${ANN}"}, "expect": {"status": [200]}}
+SERVICE = {"given": "anns-laptop", "host": "198.18.0.9", "port": 8001, "authority": "/home/ann.pem", "start": None} | {
+    "call": CALL
+}
 
 
 def a_plan(*services: dict | None, overrides: tuple[str, ...] = ()) -> dict:
@@ -14,9 +17,11 @@ def a_plan(*services: dict | None, overrides: tuple[str, ...] = ()) -> dict:
 
 
 def test_overrides_of_stacks_that_may_hold_an_address_have_no_value():
-    overrides = ("repeats=1", "stacks.0.external=anns-laptop:8001", "stacks=[{external: anns-laptop:8001}]")
+    overrides = ("repeats=1", "stacks.0.service=ann", "stacks=[{service: ann}]")
     document = shareable.plan(a_plan(None, SERVICE, overrides=overrides))
-    assert document["overrides"] == ["repeats=1", "stacks.0.external=...", "stacks=..."]
+    assert document["overrides"] == ["repeats=1", "stacks.0.service=...", "stacks=..."]
+    assert "ann" not in str(document["stacks"])
+    assert document["stacks"][1]["external"]["call"] == {"kind": "http", "expect": True}
     assert shareable.plan(a_plan(None, overrides=overrides))["overrides"] == list(overrides)
 
 

@@ -28,7 +28,7 @@ from orchestrator.experiment.model.experiment import StackSpec
 from orchestrator.experiment.model.factors import OF_THE_CALL
 from orchestrator.experiment.model.loader import Located
 from orchestrator.experiment.model.own_services import OwnCallSpec, ServiceSpec
-from orchestrator.experiment.plan.own.own_protos import Unusable, compiled, described_by, reflected
+from orchestrator.experiment.plan.own.own_protos import Unusable, compiled, described_by, near, reflected
 from orchestrator.experiment.plan.payloads import Asked
 from orchestrator.experiment.plan.placements import refuse_several_distances
 from orchestrator.experiment.plan.plan import External, Operation, Plan, Start
@@ -83,8 +83,9 @@ def own_entries(located: Located, known: Mapping[str, Protocol]) -> tuple[Entry,
         path: tuple[Key, ...] = ("stacks", number)
         service = experiment.services.get(spec.service or "")
         if service is None:
-            known_names = did_you_mean(spec.service or "", experiment.services) if experiment.services else "Add it."
-            located.add((*path, "service"), f"`services` has no '{spec.service}'. {known_names}")
+            if spec.service is not None:
+                meant = near(spec.service, experiment.services)
+                located.add((*path, "service"), f"`services` has no '{spec.service}'.{meant}")
             continue
         external = _external(located, path, spec, service, rows)
         if external is not None:
@@ -245,7 +246,7 @@ def _same(located: Located, path: tuple[Key, ...], spec: OwnCallSpec) -> dict[st
     known = located.experiment.same
     for name in spec.same:
         if name not in known:
-            located.add((*path, "same"), f"the experiment's `same` has no '{name}'. {did_you_mean(name, known)}")
+            located.add((*path, "same"), f"the experiment's `same` has no '{name}'.{near(name, known)}")
     places = {name: spec.same.get(name, place) for name, place in known.items()}
     return {name: _path(located, (*path, "same"), place) for name, place in places.items()}
 
@@ -381,8 +382,8 @@ def _read(located: Located, path: tuple[Key, ...], name: str) -> bytes:
     try:
         return read_file(located.folder / name, MOST_FILE_BYTES)
     except FileNotFoundError:
-        near = [file.name for file in (located.folder / name).parent.glob("*") if file.is_file()]
-        located.add(path, f"there is no file {name} beside the experiment. {did_you_mean(Path(name).name, near)}")
+        files = [file.name for file in (located.folder / name).parent.glob("*") if file.is_file()]
+        located.add(path, f"there is no file {name} beside the experiment.{near(Path(name).name, files)}")
     except UnreadableFile as error:
         located.add(path, f"{name} {error}.")
     return b""

@@ -5,14 +5,14 @@ from __future__ import annotations
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import Any
 
 from google.protobuf import descriptor_pb2, descriptor_pool
 from google.protobuf.message import DecodeError
 
-from orchestrator.errors import did_you_mean
+from orchestrator.errors import did_you_mean, nearest
 
 _COMPILE_S = 60.0
 _REFLECT_S = 10.0
@@ -26,13 +26,16 @@ class Unusable(Exception):
         self.key = key
 
 
+def near(name: str, known: Collection[str]) -> str:
+    """Return the sentence that names what is meant, with a space before it; empty where nothing is near."""
+    return f" {did_you_mean(name, known)}" if nearest(name, known) else ""
+
+
 def compiled(proto: Path) -> bytes:
     """Return the descriptor set of a .proto with its imports, which lie beside it or below; Unusable with protoc's word."""
     if not proto.is_file():
-        near = [file.name for file in proto.parent.glob("*.proto")]
-        raise Unusable(
-            f"there is no file {proto.name} beside the experiment. {did_you_mean(proto.name, near)}".rstrip(".")
-        )
+        others = [file.name for file in proto.parent.glob("*.proto")]
+        raise Unusable(f"there is no file {proto.name} beside the experiment.{near(proto.name, others)}".rstrip("."))
     with tempfile.TemporaryDirectory(prefix="orch-") as folder:
         made = Path(folder, "set.pb")
         arguments = ["--include_imports", f"--descriptor_set_out={made}", f"-I{proto.parent.resolve()}", proto.name]
@@ -66,11 +69,9 @@ def described_by(content: bytes, name: str) -> bytes:
         for offered in file.service
     }
     if service not in methods:
-        raise Unusable(f"there is no service {service}. {did_you_mean(service, methods)}".rstrip("."), "grpc")
+        raise Unusable(f"there is no service {service}.{near(service, methods)}".rstrip("."), "grpc")
     if method not in methods[service]:
-        raise Unusable(
-            f"{service} has no method {method}. {did_you_mean(method, methods[service])}".rstrip("."), "grpc"
-        )
+        raise Unusable(f"{service} has no method {method}.{near(method, methods[service])}".rstrip("."), "grpc")
     if methods[service][method].client_streaming:
         raise Unusable(f"{name} takes a stream of requests, and calls with one are measured", "grpc")
     found = pool.FindServiceByName(service)
@@ -95,9 +96,7 @@ def reflected(host: str, port: int, authority: str, service: str) -> bytes:
             database = ProtoReflectionDescriptorDatabase(channel)
             offered = [name for name in database.get_services() if not name.startswith("grpc.reflection.")]
             if service not in offered:
-                raise Unusable(
-                    f"{target} has no service {service}. {did_you_mean(service, offered)}".rstrip("."), "grpc"
-                )
+                raise Unusable(f"{target} has no service {service}.{near(service, offered)}".rstrip("."), "grpc")
             found = descriptor_pool.DescriptorPool(database).FindServiceByName(service)
         except grpc.FutureTimeoutError as error:
             raise Unusable(f"{target} does not answer within {_REFLECT_S:g} s") from error

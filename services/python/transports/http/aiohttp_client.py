@@ -11,7 +11,15 @@ from yarl import URL
 
 from services.python.load.client import CallFailed, CallSpec, Request
 from services.python.load.handshake import no_connection, tls_failure
-from services.python.transports.http.route import GONE, HttpConnection, HttpReply, Route, authority, ends_connection
+from services.python.transports.http.route import (
+    GONE,
+    HttpConnection,
+    HttpReply,
+    Route,
+    authority,
+    ends_connection,
+    family_of,
+)
 
 _KEEP_ALIVE_S = 3600.0
 _READ_BUFFER_BYTES = 512 * 1024
@@ -40,6 +48,7 @@ def session_on(one: OneSocket, call: CallSpec, headers: Mapping[str, str], **opt
             keepalive_timeout=_KEEP_ALIVE_S,
             use_dns_cache=False,
             socket_factory=one.open,
+            family=family_of(call.host),
             ssl=True if call.tls is None else call.tls.context,
         ),
         headers=headers,

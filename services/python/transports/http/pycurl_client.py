@@ -13,7 +13,7 @@ import pycurl
 from services.python.load.client import CallFailed, CallSpec, Request
 from services.python.load.handshake import no_connection
 from services.python.transports.http import curl_tls, version
-from services.python.transports.http.route import GONE, HttpConnection, HttpReply, Route, authority
+from services.python.transports.http.route import GONE, HttpConnection, HttpReply, Route, authority, family_of
 
 _BUFFER_BYTES = 512 * 1024
 
@@ -46,6 +46,12 @@ _CALLED = {
     pycurl.CURL_HTTP_VERSION_1_1: "HTTP/1.1",
     pycurl.CURL_HTTP_VERSION_2_0: "HTTP/2",
     pycurl.CURL_HTTP_VERSION_3: "HTTP/3",
+}
+
+_RESOLVED = {
+    socket.AF_INET: pycurl.IPRESOLVE_V4,
+    socket.AF_INET6: pycurl.IPRESOLVE_V6,
+    socket.AF_UNSPEC: pycurl.IPRESOLVE_WHATEVER,
 }
 
 # Microseconds since the transfer began: the name was looked up, TCP's handshake was over, that of TLS was.
@@ -86,6 +92,7 @@ class EasyHandle(HttpConnection):
         elif not self._is_post:
             curl.setopt(pycurl.CUSTOMREQUEST, route.method)
         curl.setopt(pycurl.URL, f"{self._server}{route.path}")
+        curl.setopt(pycurl.IPRESOLVE, _RESOLVED[family_of(call.host)])
         if call.tls is not None:
             curl_tls.secure(curl, call.tls)
         self._version = version.asked(call.knobs)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import socket
 from collections.abc import Callable, Mapping
 from dataclasses import field, replace
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any
 
 from services.python.codecs.coding import Coding
@@ -135,6 +136,19 @@ def ends_connection(is_1_0: bool, connection: str | None) -> bool:
     if connection is None:
         return is_1_0
     return "keep-alive" not in connection.lower() if is_1_0 else "close" in connection.lower()
+
+
+@lru_cache(maxsize=8)
+def family_of(host: str) -> socket.AddressFamily:
+    """Which addresses of a host a client with one socket takes, as a second one is never tried: IPv4 where it has such.
+
+    Any (AF_UNSPEC) for a name that is not known: the client says so.
+    """
+    try:
+        found = {family for family, *_ in socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)}
+    except OSError:
+        return socket.AF_UNSPEC
+    return socket.AF_INET if socket.AF_INET in found else socket.AF_INET6
 
 
 def shown(body: bytes) -> str:

@@ -35,9 +35,13 @@ def a_private_run(*, has_service: bool):
     stacks = plan.stacks
     if has_service:
         stacks = tuple(
-            replace(stack, external=External(given="firn-db", host="127.0.0.7", port=5432)) for stack in stacks
+            replace(
+                stack,
+                external=External(given="firn-db", host="127.0.0.7", port=5432, call={"kind": "http", "expect": {}}),
+            )
+            for stack in stacks
         )
-    overrides = ("stacks.0.external=firn-db:5432",) if has_service else ()
+    overrides = ("stacks.0.service=firn-db",) if has_service else ()
     plan = replace(plan, stacks=stacks, experiment_path="/home/marianne/x.yaml", overrides=overrides)
     run = a_run(plan)
     *others, last = run.stored.trials

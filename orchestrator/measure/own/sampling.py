@@ -1,0 +1,170 @@
+"""What services of the person's own answer before anything is measured: the same for the same row, or not."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path, PurePosixPath
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from orchestrator.catalogue.read import protocols
+from orchestrator.experiment.model.factors import knobs
+from orchestrator.experiment.plan.plan import Plan
+from orchestrator.hosts.base import Pair
+from orchestrator.hosts.local.host import LocalHost
+from orchestrator.measure.interrupts import Interrupts
+from orchestrator.measure.own.call_files import build_services, written
+from orchestrator.measure.run_context import RunContext
+from orchestrator.measure.target import Ask, TrialFailed
+from orchestrator.measure.trial import target_of
+from services.python.contract.lines import Load, Trial
+
+MOST_ROWS = 1_000
+_LINE_S = 120.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sampled:
+    """The reply to one row. `same`: lists of values by name; `failure`: why there is no right reply, empty if there is."""
+
+    row: int
+    request: str
+    status: int
+    reply: str
+    same: Mapping[str, Any] = field(default_factory=dict)
+    failure: str = ""
+
+
+def sampled(ask: Ask, pair: Pair, interrupts: Interrupts, rows: int) -> tuple[Sampled, ...]:
+    """Ask a service for its first rows, started for this where orch starts it. TrialFailed where it cannot be asked."""
+    target = target_of(ask, pair, interrupts)
+    host = pair.requesters[0]
+    try:
+        target.start()
+        told = target.await_ready()
+        language = protocols()[ask.protocol].client(ask.client).language
+        process = host.start([*language.argv("sample", host), str(rows)], cpus=pair.requester_cpus)
+        try:
+            process.send(_trial(ask, host.workspace, told, ask.authority_on(host)).to_json())
+            with interrupts.waiting():
+                lines = []
+                while (line := process.read(_LINE_S)) is not None:
+                    lines.append(Sampled(**json.loads(line)))
+        except (TimeoutError, BrokenPipeError) as error:
+            raise TrialFailed("check", "timeout", f"its first replies do not come: {error}") from error
+        finally:
+            process.end()
+        if not lines:
+            raise TrialFailed("check", "trial", process.last_words().removeprefix("sample: "))
+        return tuple(lines)
+    finally:
+        target.end()
+
+
+def tried(plan: Plan) -> Iterator[tuple[str, Sampled | str]]:
+    """Ask each service of a plan once, on this machine; the stack's label with the reply, or why there is none."""
+    cells = {cell.stack: cell for cell in reversed(plan.cells)}
+
+    def note(_: dict[str, Any]) -> None:
+        """Nothing is left behind: what is started ends with this call."""
+
+    build_services(plan)
+    with TemporaryDirectory(prefix="orch-try-") as folder, Interrupts() as interrupts:
+        host = LocalHost(Path(folder), note=note)
+        for stack in plan.stacks:
+            if stack.external is None or stack.control_of is not None:
+                continue
+            cell = cells[stack.id]
+            ask = Ask(
+                protocol=stack.protocol,
+                responder=stack.responder,
+                client=stack.client,
+                operation="call",
+                payload=written(plan, stack.external, Path(folder)),
+                connection=cell.connection,
+                timeout_s=cell.timeout_s,
+                knobs=knobs(cell.factors),
+                external=stack.external,
+                beside=Path(plan.experiment_path).parent,
+            )
+            try:
+                yield stack.label, sampled(ask, Pair((host,), host), interrupts, 1)[0]
+            except TrialFailed as error:
+                yield stack.label, error.message
+
+
+def _trial(ask: Ask, workspace: PurePosixPath, told: Any, authority: Any) -> Trial:
+    return Trial(
+        protocol=ask.protocol,
+        client=ask.client,
+        operation=ask.operation,
+        record=str(workspace / "sample.timings"),
+        target=told,
+        payload=ask.payload,
+        connection=ask.connection,
+        load=Load(requests=0),
+        timeout_s=ask.timeout_s,
+        knobs=ask.knobs,
+        tls=authority,
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Difference:
+    """A value that two stacks answer differently for a row, and for how many rows they do."""
+
+    name: str
+    row: int
+    stacks: tuple[str, str]
+    values: tuple[Any, Any]
+    rows: int
+
+
+def differences(replies: Mapping[str, Sequence[Sampled]]) -> Iterator[Difference]:
+    """Yield the values in which stacks differ from the first, each with the first row where they do."""
+    (first, expected), *others = replies.items()
+    for stack, found in others:
+        by_name: dict[str, list[tuple[int, Any, Any]]] = {}
+        for one, other in zip(expected, found, strict=False):
+            for name in one.same.keys() & other.same.keys():
+                if not _alike(one.same[name], other.same[name]):
+                    by_name.setdefault(name, []).append((one.row, one.same[name], other.same[name]))
+        for name, rows in sorted(by_name.items()):
+            row, mine, theirs = rows[0]
+            yield Difference(name=name, row=row, stacks=(first, stack), values=(mine, theirs), rows=len(rows))
+
+
+def _alike(one: Sequence[Any], other: Sequence[Any]) -> bool:
+    """Equal value by value; a number also equals its text, as JSON has no other form for 64 bits."""
+    return [_plain(value) for value in one] == [_plain(value) for value in other]
+
+
+def _plain(value: Any) -> Any:
+    return str(value) if isinstance(value, int | float) and not isinstance(value, bool) else value
+
+
+def compare_replies(context: RunContext) -> None:
+    """Warn of each value of `same` that stacks answer differently; of those that cannot be asked, smoke has told."""
+    replies: dict[str, Sequence[Sampled]] = {}
+    cells = {cell.stack: cell for cell in reversed(context.plan.cells)}
+    for stack in context.plan.stacks:
+        if stack.external is None or stack.control_of is not None or not stack.external.call["same"]:
+            continue
+        cell = cells[stack.id]
+        if cell.exchange in context.broken:
+            continue
+        context.interrupts.checkpoint()
+        context.listener.live(f"comparing replies: {stack.label}")
+        pair = context.hosts.pair(cell.placement)
+        replies[stack.label] = sampled(context.ask(cell, context.plan.seed), pair, context.interrupts, MOST_ROWS)
+    if len(replies) < 2:
+        return
+    for difference in differences(replies):
+        first, other = difference.stacks
+        context.warn(
+            f"{first} and {other} answer {difference.name} differently in {difference.rows:,} rows, the first of them row"
+            f" {difference.row}: what is compared is not the same work",
+            f"{difference.values[0]} and {difference.values[1]}",
+        )

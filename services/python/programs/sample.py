@@ -1,0 +1,70 @@
+"""`python -m services.python.programs.sample ROWS`: what a service of somebody's own answers, for so many rows; untimed.
+
+A trial of kind `call` comes on stdin. One JSON line for each row, in the file's order: `row`, `request` (what is sent), the
+`status` and the beginning of the `reply`, the values that the call calls `same`, by name as lists, and `failure`, why there
+is no right reply (empty: there is). Values of secrets are `***`.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Mapping
+from typing import Any
+
+from services.python.contract.lines import Trial, read_stdin_line
+from services.python.contract.templates import hidden
+from services.python.load.client import CallFailed
+from services.python.operations.base import PayloadError
+from services.python.operations.call import OPERATION, body_of, document_of, read_call, rendered, values_at
+from services.python.programs.lines import complain, use_no_proxy
+from services.python.trial.parts import CannotTry, Parts, load_parts
+
+_SHOWN_BYTES = 2_000
+
+
+def main() -> int:
+    """Ask, and print a line for each row."""
+    use_no_proxy()
+    try:
+        trial = read_stdin_line(Trial, sys.stdin.buffer, "sample")
+        parts, call = load_parts(trial), read_call(trial.payload)
+    except (ValueError, CannotTry, PayloadError) as error:
+        complain(f"sample: {error}")
+        return 1
+    for request in rendered(call)[: int(sys.argv[1])]:
+        text = json.dumps({"row": request["row"], "request": _request_of(request), **_asked(parts, request, call)})
+        print(hidden(text, call, os.environ), flush=True)  # noqa: T201 - what it is for
+    return 0
+
+
+def _asked(parts: Parts, request: Mapping[str, Any], call: Mapping[str, Any]) -> dict[str, Any]:
+    try:
+        reply, _ = parts.ask(parts.dialer(OPERATION.name, request), request)
+    except CallFailed as failure:
+        return {"status": 0, "reply": "", "same": {}, "failure": str(failure)}
+    document = document_of(reply)
+    shown = (
+        json.dumps(document, ensure_ascii=False) if call["kind"] == "grpc" else body_of(reply).decode(errors="replace")
+    )
+    return {
+        "status": reply["status"],
+        "reply": shown[:_SHOWN_BYTES],
+        "same": {name: values_at(document, path) for name, path in call["same"].items()},
+        "failure": OPERATION.verify(request, reply) or "",
+    }
+
+
+def _request_of(request: Mapping[str, Any]) -> str:
+    """A request in a few lines, as a person would write it down."""
+    if request["kind"] == "grpc":
+        fields = [f"{name}: {text}" for name, text in request["metadata"]]
+        return "\n".join([request["call"]["method"], *fields, str(request["message"]).strip()])
+    fields = [f"{name}: {text}" for name, text in request["headers"].items()]
+    body = request.get("send") or request["body"].decode(errors="replace")
+    return "\n".join([f"{request['method']} {request['path']}", *fields, *([body] if body else [])])
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,146 @@
+"""Stacks that call services of the person's own: a plan has the call whole, and never the value of a secret."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from orchestrator.errors import UsageError
+from orchestrator.experiment.plan.contrasts import announcements
+from orchestrator.experiment.plan.own.own_calls import call_file, parse_rows
+from orchestrator.experiment.plan.plan import Plan, read_plan
+from orchestrator.experiment.plan.planning import make_plan
+from orchestrator.experiment.read.problems import ExperimentError
+
+SHOP = Path(__file__).parents[3] / "experiments" / "own"
+
+
+@pytest.fixture
+def shop(tmp_path: Path) -> Path:
+    """A copy of the shipped example that a test may spoil."""
+    shutil.copytree(SHOP, tmp_path / "own", ignore=shutil.ignore_patterns("__pycache__"))
+    return tmp_path / "own" / "orders.yaml"
+
+
+def refusals(path: Path) -> list[str]:
+    with pytest.raises(ExperimentError) as refused:
+        make_plan(path)
+    return [f"{p.mark.line}:{p.mark.column} {p.message}" for p in refused.value.problems]
+
+
+def spoilt(path: Path, old: str, new: str) -> Path:
+    text = path.read_text()
+    assert old in text
+    path.write_text(text.replace(old, new))
+    return path
+
+
+def files(plan: Plan) -> dict[str, dict[str, Any]]:
+    """The call file of each stack by its label."""
+    return {s.label: json.loads(call_file(plan, s.external)) for s in plan.stacks if s.external is not None}
+
+
+def test_the_shipped_example_has_a_stack_for_each_kind_of_call(shop: Path) -> None:
+    plan = make_plan(shop)
+    assert read_plan(json.loads(plan.to_json())) == plan
+    calls = files(plan)
+    kinds = {label: call["kind"] for label, call in calls.items()}
+    assert kinds == {"rest": "http", "grpc": "grpc", "graphql": "graphql", "websocket": "websocket"}
+    assert {len(call["rows"]) for call in calls.values()} == {200}
+    assert calls["graphql"]["same"]["total"] == "$.data.order.total"
+    assert calls["rest"]["same"]["total"] == "$.total"
+    assert {(cell.operation, cell.kind) for cell in plan.cells} == {("call", "call")}
+    assert plan.reference == plan.stacks[0].id
+    assert announcements(plan) == []  # orch starts them all
+
+
+def test_two_clients_of_one_service_are_two_stacks(shop: Path) -> None:
+    text = 'name: x\nquestion: Which?\nservices: {a: {url: "http://localhost:1"}}\n'
+    shop.write_text(text + "stacks: {name: mine, service: a, client: [pycurl, aiohttp], call: {http: GET /}}\n")
+    plan = make_plan(shop)
+    assert [stack.label for stack in plan.stacks] == ["mine (pycurl)", "mine (aiohttp)"]
+    assert "requests go to localhost:1 (127.0.0.1), which runs already" in announcements(plan)[0]
+
+
+def test_a_secrets_name_is_in_the_plan_and_its_value_is_not(shop: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    spoilt(
+        shop,
+        'call: {http: "GET /v1/orders/{id}", ',
+        'call: {http: "GET /v1/orders/{id}", headers: {a: "${SHOP_TOKEN}"}, ',
+    )
+    monkeypatch.delenv("SHOP_TOKEN", raising=False)
+    assert refusals(shop) == ["11:11 the environment has no SHOP_TOKEN, which this call names as `${SHOP_TOKEN}`."]
+    monkeypatch.setenv("SHOP_TOKEN", "s3cret")
+    plan = make_plan(shop)
+    assert "${SHOP_TOKEN}" in plan.to_json()
+    assert "s3cret" not in plan.to_json() + str(files(plan))
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("shop.v1.Orders/Get", "shop.v1.Orders/Gte", "shop.v1.Orders has no method Gte. Did you mean Get?"),
+        ("shop.v1.Orders/Get", "shop.v1.Order/Get", "there is no service shop.v1.Order. Did you mean shop.v1.Orders?"),
+        (
+            "proto: shop.proto",
+            "proto: shpo.proto",
+            "there is no file shpo.proto beside the experiment. Did you mean shop.proto?",
+        ),
+        ("proto: shop.proto", "descriptors: orders.csv", "it is no descriptor set"),
+        (
+            "proto: shop.proto",
+            "reflection: true",
+            "a service that orch starts does not run while it is planned: give `proto`.",
+        ),
+        ('message: {id: "{id}"}', 'message: {number: "{id}"}', "row 1 makes no request of shop.v1.Orders/Get"),
+        ('message: {id: "{id}"}', 'message: {id: "x{id}"}', "row 1 makes no request of shop.v1.Orders/Get"),
+        (
+            'send: {id: "{id:number}"}',
+            'send: {id: "{order}"}',
+            "`{order}` is a column of the data, and orders.csv has none.",
+        ),
+        ("graphql: order.graphql", "graphql: orders.graphql", "Did you mean order.graphql"),
+        (
+            "file: orders.csv",
+            "file: orders.cvs",
+            "there is no file orders.cvs beside the experiment. Did you mean orders.csv",
+        ),
+        ("file: orders.csv", "file: shop.proto", "shop.proto: data are in a .csv, .jsonl or .ndjson file."),
+    ],
+)
+def test_what_is_misspelt_is_told_with_what_is_meant(shop: Path, old: str, new: str, message: str) -> None:
+    (said,) = refusals(spoilt(shop, old, new))
+    assert message in said
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "rows"),
+    [
+        ("a.csv", b'\xef\xbb\xbfid,who\n1,"a, b"\n', [{"id": "1", "who": "a, b"}]),
+        ("a.jsonl", b'{"id": 1, "deep": {"a": [2]}}\n\n{"id": 2}\n', [{"id": 1, "deep": {"a": [2]}}, {"id": 2}]),
+        ("a.csv", b"id,who\n1\n", "line 2 has another number of values than the header"),
+        ("a.csv", b"id\n", "it has 0 rows"),
+        ("a.jsonl", b"{}\n{\n", "line 2 is no JSON"),
+        ("a.ndjson", b"[1]\n", "line 1 is no JSON object"),
+    ],
+)
+def test_rows_are_csv_or_json_lines(name: str, content: bytes, rows: list[dict[str, Any]] | str) -> None:
+    if isinstance(rows, list):
+        assert parse_rows(name, content) == rows
+    else:
+        with pytest.raises(ValueError, match=rows):
+            parse_rows(name, content)
+
+
+def test_data_that_have_changed_since_the_plan_was_made_are_refused(shop: Path) -> None:
+    plan = make_plan(shop)
+    (shop.parent / "orders.csv").write_text("id\n7\n")
+    with pytest.raises(UsageError, match=r"orders\.csv has changed since the plan was made"):
+        files(plan)
+    with pytest.raises(UsageError, match="cannot be read"):
+        files(replace(plan, experiment_path="elsewhere/orders.yaml"))
