@@ -26,7 +26,6 @@ def services(
             metavar="[PROTOCOL]",
             help="Show this one in full.",
             show_default=False,
-            autocompletion=complete_protocols,
         ),
     ] = None,
     as_json: AsJson = False,
