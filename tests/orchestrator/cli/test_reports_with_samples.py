@@ -127,7 +127,6 @@ def test_two_machines_are_merged_from_their_reports(here, out):
     assert Path(found["page"]).read_text().startswith("<!DOCTYPE html>")
     merge.merge([str(first), "20231115-000000-two-0000"], out=Path("m.html"))
     text = said(out)
-    assert "faster on all 2" in text
     assert "page  m.html" in text
     with pytest.raises(UsageError, match="given twice"):
         merge.merge([str(first), "20231114-221320-one-0000"])
