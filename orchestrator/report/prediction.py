@@ -13,7 +13,7 @@ from orchestrator import quantities
 from orchestrator.findings.summary import RunSummary
 from orchestrator.questions.prediction.find import QUESTION as PREDICTION
 from orchestrator.questions.prediction.network import Floats
-from orchestrator.questions.prediction.shapes import MODEL, Judged, Modelled, SealedCell
+from orchestrator.questions.prediction.shapes import Judged, Modelled, SealedCell
 from orchestrator.questions.prediction.surface import (
     EVEN,
     NONE,
@@ -113,7 +113,7 @@ def prediction_view(summary: RunSummary, colours: Mapping[str, int]) -> Predicti
 
 
 def _missed(judged: Judged) -> tuple[SealedCell, ...]:
-    return tuple(sorted(judged.cells, key=lambda cell: -abs(cell.errors[MODEL]))[:_MOST_SEALED])
+    return tuple(sorted(judged.cells, key=lambda cell: -abs(cell.error))[:_MOST_SEALED])
 
 
 def _view(

@@ -34,7 +34,7 @@ def errors(of: Judged, colours: Mapping[str, int], modelled: Modelled) -> Figure
     for cell in of.cells:
         by_stack.setdefault(stacks[cell.series], []).append(cell)
     measured = [cell.measured for cell in of.cells]
-    most = max(max(abs(cell.errors["model"]), *map(abs, _interval(cell))) for cell in of.cells)
+    most = max(max(abs(cell.error), *map(abs, _interval(cell))) for cell in of.cells)
     layout = {
         "xaxis": logarithmic("measured median, ms", min(measured) / 1.3, max(measured) * 1.3),
         "yaxis": axis("the model's prediction over measured, %", range=[-110 * most, 110 * most]),
@@ -51,7 +51,7 @@ def _interval(cell: SealedCell) -> tuple[float, float]:
 
 
 def _of_stack(cells: list[SealedCell], number: int) -> go.Scatter:
-    offs = [cell.errors["model"] for cell in cells]
+    offs = [cell.error for cell in cells]
     return go.Scatter(
         name=plain(cells[0].label),
         meta=of_series(number),
@@ -63,7 +63,7 @@ def _of_stack(cells: list[SealedCell], number: int) -> go.Scatter:
         customdata=[
             plain(
                 f"{cell.setting}, {cell.placement}, {size(cell.size)}: {ms(cell.predicted)} predicted, {ms(cell.measured)}"
-                f" measured ({change(cell.errors['model'], 1)})"
+                f" measured ({change(cell.error, 1)})"
             )
             for cell in cells
         ],
