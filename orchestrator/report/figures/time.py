@@ -65,16 +65,14 @@ def timeline(summary: RunSummary, colours: Mapping[str, int]) -> Figure | None:
     spans = [*_measured(summary), *_failed(summary)]
     if len(spans) < 2:
         return None
-    zero = min(span.start_ns for span in spans)
-    seconds = (max(span.end_ns for span in spans) - zero) / 1e9
-    per, unit = (60.0, "minutes") if seconds >= _MINUTES_FROM_S else (1.0, "seconds")
+    zero, end = min(span.start_ns for span in spans), max(span.end_ns for span in spans)
+    per, unit = (60.0, "minutes") if end - zero >= _MINUTES_FROM_S * 1e9 else (1.0, "seconds")
 
     def at(moment_ns: float) -> float:
         return significant((moment_ns - zero) / 1e9 / per, 6)
 
-    labels = {
-        c.stack: c.stack_label for c in fastest_first(summary.cells, invalid_cells(summary.cells, summary.checks))
-    }
+    fastest = fastest_first(summary.cells, invalid_cells(summary.cells, summary.checks))
+    labels = {cell.stack: cell.stack_label for cell in fastest}
     stacks = [stack for stack in labels if any(span.stack == stack for span in spans)]
     places = {stack: place for place, stack in enumerate(stacks, start=1)}
     rows = Rows(labels=(_BASELINES, *(labels[stack] for stack in stacks)), band_px=_BAND_PX)

@@ -7,7 +7,6 @@ import pytest
 from orchestrator.questions.axes.words import sentence as gap_sentence
 from orchestrator.report import render
 from tests.support.curves import DISTANCE, LINKS, ROUND_TRIPS, SIZES, STEP, a_run_with_curves
-from tests.support.findings import with_findings
 from tests.support.pages import Document
 from tests.support.summaries import a_run
 

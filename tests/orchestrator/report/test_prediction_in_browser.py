@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from orchestrator.questions.prediction.rules import bytes_text
 
 from orchestrator import quantities
 from orchestrator.questions.prediction.answer import Asked, answer
 from orchestrator.questions.prediction.find import QUESTION as PREDICTION
-from orchestrator.questions.prediction.rules import bytes_text
 from orchestrator.questions.prediction.surface import round_surface, ways
 from orchestrator.report import palette, write_report
 from orchestrator.summarise import summarise
