@@ -21,7 +21,7 @@ from benchmarks.simulated import print_tables
 from orchestrator.questions.prediction.fit import fit_all
 from orchestrator.questions.prediction.judged import judged
 from orchestrator.questions.prediction.predict import Places, at
-from orchestrator.questions.prediction.shapes import MODEL, ModelCell, Windows
+from orchestrator.questions.prediction.shapes import ModelCell, Windows
 from tests.support.modelled import NEW, PACED_SIZES, Lab, Truth, paced, sealed_as_planned
 
 KEPT = Truth()
@@ -54,7 +54,7 @@ def simulate(lab: Lab, blocks: int, drift: float, runs: int, seed: int) -> tuple
         found = judged(fits, cells)
         if found is None:
             continue
-        errors += [abs(cell.errors[MODEL]) for cell in found.cells]
+        errors += [abs(cell.error) for cell in found.cells]
         covered += [cell.is_covered for cell in found.cells]
         of_series = {truth.series.id: truth for truth in truths}
         for fit in fits:

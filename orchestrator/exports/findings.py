@@ -111,14 +111,7 @@ SEALED_COLUMNS = (
     number("predicted_low_ms", "ms", "low bound of its 90 % interval", lambda each: each[1].interval[0]),
     number("predicted_high_ms", "ms", "high bound of that interval", lambda each: each[1].interval[1]),
     truth("covered", "whether what was measured lies in it", lambda each: each[1].is_covered),
-    number("error_model", "", "predicted / measured - 1", lambda each: each[1].errors.get("model")),
-    number(
-        "error_one_round_trip",
-        "",
-        "likewise, of the rival with one round trip",
-        lambda each: each[1].errors.get("one round trip"),
-    ),
-    number("error_interpolation", "", "likewise, of interpolation", lambda each: each[1].errors.get("interpolation")),
+    number("error", "", "predicted / measured - 1", lambda each: each[1].error),
 )
 # Of a run's id, how it stopped, and the width of an interval.
 UNTIL_COLUMNS = (

@@ -10,7 +10,7 @@ import numpy as np
 from orchestrator import quantities
 from orchestrator.findings.summary import RunSummary
 from orchestrator.questions.prediction.find import QUESTION as PREDICTION
-from orchestrator.questions.prediction.shapes import MODEL, Judged, Modelled, SealedCell
+from orchestrator.questions.prediction.shapes import Judged, Modelled, SealedCell
 from orchestrator.questions.prediction.surface import (
     EVEN,
     NONE,
@@ -94,7 +94,7 @@ def prediction_view(summary: RunSummary, colours: Mapping[str, int]) -> Predicti
 
 
 def _missed(judged: Judged) -> tuple[SealedCell, ...]:
-    return tuple(sorted(judged.cells, key=lambda cell: -abs(cell.errors[MODEL]))[:_MOST_SEALED])
+    return tuple(sorted(judged.cells, key=lambda cell: -abs(cell.error))[:_MOST_SEALED])
 
 
 def _view(number: int, round_: Surface, title: str, colours: Mapping[str, int]) -> MapView:

@@ -1,9 +1,8 @@
 """Checks that fail for what a search looked for: a rate that was too high, and what came of it.
 
-A trial that missed its goals says so, and nothing else that it shows is used. Above what a stack answers, requests fail and
-their connections are opened anew, or not one is answered. What a check finds besides still counts: a wrong reply, another
-responder, a schedule that was not kept. And where requests failed in trials that *held*, the check's own rule is applied
-to those.
+Above what a stack answers, requests fail and their connections are opened anew, or not one is answered. What a check finds
+besides still counts: a wrong reply, another responder, a schedule that was not kept, requests that failed in trials that
+*held*.
 """
 
 from __future__ import annotations

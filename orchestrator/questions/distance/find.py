@@ -1,9 +1,7 @@
 """How many round trips a request takes: the slope of its latency over the round trip that was measured. Pure.
 
 In each block a straight line is fitted (least squares) to the medians of its trials over the round trips that ping
-measured beside them; the slopes of the blocks are the replicates, as trials are everywhere else. Their mean has a
-t-interval. What a ping is off by makes a slope a little too small, by the share of its variance in that of the distances:
-with distances tens of milliseconds apart, and pings off by tenths, by less than a thousandth.
+measured beside them; the slopes of the blocks are the replicates, and their mean has a t-interval.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Hold the model, and two plain ways beside it, against the sealed cells, which no fit has seen."""
+"""Hold the model against the sealed cells, which no fit has seen."""
 
 from __future__ import annotations
 
@@ -7,15 +7,12 @@ from math import log, sqrt
 
 import numpy as np
 
-from orchestrator.questions.prediction.predict import RIVALS, Places, at, interval, of_rate
+from orchestrator.questions.prediction.predict import Places, at, interval
 from orchestrator.questions.prediction.shapes import (
     LEVEL,
-    MODEL,
     Fit,
     Judged,
-    Method,
     ModelCell,
-    Score,
     SealedCell,
 )
 from orchestrator.statistics.equivalence import MATTERS
@@ -34,13 +31,15 @@ def judged(
     sealed = [_sealed(of_series[cell.series], cell) for cell in cells if cell.is_sealed and cell.series in of_series]
     if not sealed:
         return None
+    errors = [abs(cell.error) for cell in sealed]
     by_series = {
-        name: _percentile([abs(cell.errors[MODEL]) for cell in sealed if cell.series == name], 90)
+        name: _percentile([abs(cell.error) for cell in sealed if cell.series == name], 90)
         for name in dict.fromkeys(cell.series for cell in sealed)
     }
     return Judged(
         cells=tuple(sealed),
-        scores=tuple(_score(method, sealed) for method in (MODEL, *RIVALS)),
+        median=_percentile(errors, 50),
+        p90=_percentile(errors, 90),
         coverage=sum(cell.is_covered for cell in sealed) / len(sealed),
         by_series=by_series,
         winners=_winners(of_series, cells, matters),
@@ -55,8 +54,6 @@ def _sealed(fitted: Fit, cell: ModelCell) -> SealedCell:
     predicted = at(fitted, Places.one(rtt, cell.size, cell.rate_mbit, cell.in_flight))
     latency = float(predicted.latency)
     bounds = interval(latency, float(predicted.sd_beside), predicted.freedom)
-    alike = of_rate(fitted.cells, cell.rate_mbit)
-    rivals = {method: rival(alike, rtt, cell.size) for method, rival in RIVALS.items()}
     return SealedCell(
         cell=cell.cell,
         series=cell.series,
@@ -71,7 +68,7 @@ def _sealed(fitted: Fit, cell: ModelCell) -> SealedCell:
         predicted=latency,
         interval=bounds,
         is_covered=bounds[0] <= measured <= bounds[1],
-        errors={MODEL: latency / measured - 1, **{m: value / measured - 1 for m, value in rivals.items()}},
+        error=latency / measured - 1,
     )
 
 
@@ -89,11 +86,6 @@ def _widened(fits: Mapping[str, Fit], sealed: Sequence[SealedCell]) -> dict[str,
         name: sqrt(max(1.0, (sum(values) + _LIKE_OTHERS * pooled) / (len(values) + _LIKE_OTHERS)))
         for name, values in squares.items()
     }
-
-
-def _score(method: Method, sealed: Sequence[SealedCell]) -> Score:
-    errors = [abs(cell.errors[method]) for cell in sealed]
-    return Score(method=method, cells=len(errors), median=_percentile(errors, 50), p90=_percentile(errors, 90))
 
 
 def _percentile(values: Sequence[float], percent: float) -> float:

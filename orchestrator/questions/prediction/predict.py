@@ -7,25 +7,20 @@ was measured per request; by the utilisation law no more requests pass than the 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import log, sqrt
-from typing import Final
 
 import numpy as np
 
 from orchestrator.questions.prediction.fit import drift
 from orchestrator.questions.prediction.network import Floats, network_ms, unsure_rounds, wire_ms
 from orchestrator.questions.prediction.shapes import (
-    INTERPOLATION,
     LEVEL,
-    ONE_ROUND_TRIP,
     Fit,
     Judged,
-    Method,
     ModelCell,
 )
-from orchestrator.questions.prediction.windows import TINY_MS
 from orchestrator.statistics.intervals import from_log, t_quantile
 
 CAUSES = ("distance", "wire", "windows", "hosts", "client", "queue")
@@ -171,51 +166,6 @@ def _off_in_flight(fitted: Fit, cells: Sequence[ModelCell]) -> float | None:
             place = Places.one(float(np.mean(cell.rtt)), cell.size, cell.rate_mbit, cell.in_flight)
             errors.append(abs(float(at(fitted, place).latency) / float(np.mean(cell.median)) - 1))
     return float(np.percentile(errors, 90)) if errors else None
-
-
-# ---- two plain ways that the model is held against
-
-Rival = Callable[[Sequence[ModelCell], float, float], float]
-
-
-def one_round_trip(cells: Sequence[ModelCell], rtt: float, size: float) -> float:
-    """Latency in ms from the cells of one series, all with one request in flight."""
-    nearest: dict[int, tuple[float, float]] = {}
-    for cell in cells:
-        here = float(np.mean(cell.rtt)), float(np.mean(cell.median))
-        nearest[cell.size] = min(nearest.get(cell.size, here), here)
-    sizes = sorted(nearest)
-    near, median = (np.array([nearest[key][place] for key in sizes]) for place in (0, 1))
-    places = np.array(sizes, dtype=np.float64), np.array(size)
-    latency = float(along(places[0], median, places[1])) + rtt - float(along(places[0], near, places[1]))
-    return max(latency, TINY_MS)  # a steep line ends below nothing
-
-
-def interpolation(cells: Sequence[ModelCell], rtt: float, size: float) -> float:
-    """Likewise; a size with a single distance counts as if latency did not change with it."""
-    by_size: dict[int, list[tuple[float, float]]] = {}
-    for cell in cells:
-        by_size.setdefault(cell.size, []).append((log(np.mean(cell.rtt)), log(np.mean(cell.median))))
-    sizes = sorted(by_size)
-    rows = [_on_line(sorted(by_size[key]), log(rtt)) for key in sizes]
-    return from_log(_on_line([(_log(key), row) for key, row in zip(sizes, rows, strict=True)], _log(size)))
-
-
-def _log(size: float) -> float:
-    return log(size or 0.5)  # no payload at all is less than a byte
-
-
-def of_rate(cells: Sequence[ModelCell], rate_mbit: float | None) -> tuple[ModelCell, ...]:
-    """The cells whose link has this rate; all of them where none has."""
-    return tuple(cell for cell in cells if cell.rate_mbit == rate_mbit) or tuple(cells)
-
-
-def _on_line(points: Sequence[tuple[float, float]], at: float) -> float:
-    x, y = (np.array([point[place] for point in points]) for place in (0, 1))
-    return float(along(x, y, np.array(at)))
-
-
-RIVALS: Final[Mapping[Method, Rival]] = {ONE_ROUND_TRIP: one_round_trip, INTERPOLATION: interpolation}
 
 
 # ---- with its intervals

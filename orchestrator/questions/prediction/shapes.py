@@ -10,13 +10,6 @@ from typing import Final, Literal
 
 from orchestrator.statistics.terms import Interval
 
-Method = Literal["model", "one round trip", "interpolation"]
-"""The cost model, which predicts, and two plain ways that it is held against."""
-
-MODEL: Final[Method] = "model"
-ONE_ROUND_TRIP: Final[Method] = "one round trip"
-INTERPOLATION: Final[Method] = "interpolation"
-
 MOST_MISSED: Final = 0.10
 """The 90th percentile of a series' errors on its sealed cells, as a share, beyond which nothing is predicted of it."""
 
@@ -162,7 +155,7 @@ class Predicted:
 
 @dataclass(frozen=True, kw_only=True)
 class SealedCell:
-    """A cell that the fit never saw: measured, and what each method predicted. `errors` are predicted / measured - 1.
+    """A cell that the fit never saw: measured, and predicted. `error` is predicted / measured - 1.
 
     `rate_mbit` is None where nobody knows the link's, and in what an earlier orch wrote.
     """
@@ -179,32 +172,23 @@ class SealedCell:
     predicted: float
     interval: Interval
     is_covered: bool
-    errors: dict[str, float]  # by method
+    error: float
     rate_mbit: float | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
-class Score:
-    """How far a method was off over so many sealed cells, as shares."""
-
-    method: Method
-    cells: int
-    median: float
-    p90: float
-
-
-@dataclass(frozen=True, kw_only=True)
 class Judged:
-    """How the model did on the sealed cells, and two plain ways beside it (`scores`).
+    """How the model did on the sealed cells: `median` and `p90` are of its absolute errors, `coverage` of its intervals.
 
-    `coverage` is of the model's intervals. `by_series` has the 90th percentile of its errors. `winners` are places with a
+    `by_series` has the 90th percentile of its errors. `winners` are places with a
     sealed cell at which one stack was faster by more than matters: how many there are, and at how many it was the predicted
     one. `not_judged` counts sealed cells that are invalid, were not measured, or whose series has no fit. `widened` has by
     series what intervals elsewhere are multiplied by, 1 or more: how much farther off the sealed cells lay than they say.
     """
 
     cells: tuple[SealedCell, ...]
-    scores: tuple[Score, ...]
+    median: float
+    p90: float
     coverage: float
     by_series: dict[str, float]
     winners: tuple[int, int]

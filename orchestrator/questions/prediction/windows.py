@@ -1,9 +1,8 @@
 """Finds the round trips of opening, and the windows that hold transfers back: the structure of a fit. Pure.
 
-The round trips of opening are the whole number that is nearest to the slope of the smallest message over the distance.
-Windows are searched on a grid: those that the protocol is known to have stay, unless others describe the cells so much
-better that what they add pays for itself (Schwarz 1978, the Bayesian information criterion). Where none does, each size has
-the round trips that it was seen to take.
+Round trips of opening are the whole number nearest to the slope of the smallest message over the distance. Windows are
+searched on a grid, by the Bayesian information criterion (Schwarz 1978). Where none describe the cells, each size has the
+round trips that it was seen to take.
 """
 
 from __future__ import annotations

@@ -13,8 +13,7 @@ import numpy as np
 from orchestrator import quantities
 from orchestrator.questions.prediction.answer import Setting
 from orchestrator.questions.prediction.network import Floats
-from orchestrator.questions.prediction.predict import RIVALS
-from orchestrator.questions.prediction.shapes import MODEL, MOST_MISSED, Judged, Modelled
+from orchestrator.questions.prediction.shapes import MOST_MISSED, Judged, Modelled
 from orchestrator.questions.prediction.surface import EVEN, NONE, UNSURE, Grid, Surface, round_surface, ways
 
 _ENOUGH = 0.5  # of an axis, which both ends of it claim together: less is given in shares
@@ -26,16 +25,14 @@ def trust(judged: Judged | None) -> str:
     """Return how far off predictions are, by the sealed cells."""
     if judged is None:
         return "No cell was held out, so the error is not known: plan the run with `predict: {hold_out: 20%}`."
-    score = {each.method: each for each in judged.scores}
-    plain = " and ".join(f"{method} {quantities.off(score[method].median)}" for method in RIVALS)
     places, right = judged.winners
     labels = {cell.series: f"{cell.label}, {cell.setting}" for cell in judged.cells}
     missed = [labels[name] for name, p90 in judged.by_series.items() if p90 > MOST_MISSED]
     most = max(judged.widened.values(), default=1.0)
     texts = [
-        f"{quantities.count(len(judged.cells), 'held-out cell')}: the model was off by"
-        f" {quantities.off(score[MODEL].median)} at the median and {quantities.off(score[MODEL].p90)} at p90 (plainer ways,"
-        f" at the median: {plain}); {quantities.percent(judged.coverage)} lay in its 90 % intervals.",
+        f"{quantities.count(len(judged.cells), 'held-out cell')}: the model was off by {quantities.off(judged.median)} at"
+        f" the median and {quantities.off(judged.p90)} at p90; {quantities.percent(judged.coverage)} lay in its 90 %"
+        " intervals.",
         f"Not predicted, as missed by more than {quantities.margin(MOST_MISSED)}: {'; '.join(missed)}."
         if missed
         else "",

@@ -7,11 +7,9 @@ factors; each sums to zero along each of its factors (Scheffé 1959); the mean s
 cells add up to V. The *share* of an effect is its mean square over V: of these very levels, as no language is drawn at
 random from others.
 
-The mean square of an effect as it is measured is too large by what blocks differ by chance. So it is taken from
-products of different blocks: with p(b) the effect as block b alone shows it, the mean over all pairs b ≠ b' of
-p(b)·p(b')/N. That has no bias, whatever the noise of each cell is and however the cells of a block depend on each
-other, as long as blocks do not (a U-statistic, Hoeffding 1948; with equal noise it is what omega squared rests on, Hays
-1963). What slows a whole block cancels.
+The mean square of a measured effect is too large by what blocks differ by chance. So it is taken from products of
+different blocks: with p(b) the effect in block b, the mean over all pairs b ≠ b' of p(b)·p(b')/N. That has no bias as
+long as blocks do not depend on each other (a U-statistic, Hoeffding 1948). What slows a whole block cancels.
 
 Intervals come from blocks alone: each is left out in turn (the jackknife, Tukey 1958; of U-statistics Arvesen 1969), and
 Student's t has one degree of freedom less than there are blocks. Of an effect that is none they are wider than need be.

@@ -49,7 +49,7 @@ def observe(samples: Samples) -> Reading | None:
     """Return what a trial's samples show of stalls; None without one, in an open loop, or with too few for p99."""
     latencies = samples.ordered_ns
     p99 = finite(supported_quantile(latencies, 1 - _BEYOND, int(samples.failed.sum())))
-    if samples.is_open_loop or p99 is None:
+    if samples.is_open_loop or not p99:
         return None
     slowest = latencies[::-1][: int(latencies.size * _BEYOND) + 1].astype(np.float64)
     sums, counts = np.cumsum(slowest), np.arange(1, slowest.size + 1)

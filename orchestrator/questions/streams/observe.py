@@ -4,13 +4,9 @@
 right; *duplicated* is what came again; *reordered* is a first arrival behind a higher number (RFC 4737, section 3.3). A
 dropped event counts as slower than every other in each percentile, as a failed request does.
 
-What is timed of an event is its delivery: from the sender's stamp to its receipt. Those are readings of two clocks, unless
-both ends run on one host, where they are of one. Over a distance the gap is timed and compared, from one event of a
-subscription to the next that came: what arrives late makes a long gap, whatever the clocks. A delivery has a
-bound on its error (`two_clocks`), about half a round trip: too wide to compare by.
-
-Between its stamp and its receipt an event waits somewhere: in the sender, in a socket, on the way, or in the client. How
-many did so at once at most says what a slow reader leaves to be buffered.
+On one host an event's delivery is timed, from the sender's stamp to its receipt. Over a distance those are of two clocks, so
+the gap from one event of a subscription to the next that came is timed and compared; a delivery is known within about
+half a round trip (`offset`). How many events wait at once says what a slow reader leaves to be buffered.
 """
 
 from __future__ import annotations

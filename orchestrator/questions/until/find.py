@@ -1,14 +1,10 @@
 """When a run that measures until its intervals are narrow enough may end, and what its intervals are corrected by.
 
 After each block from the fewest on, the interval of every pair that the plan compares is computed from the medians of the
-trials so far. The run ends as soon as each reaches no further than is wanted. By then the spread between blocks is, of all
-spreads that were looked at, one that was small: an interval that took no notice of that would cover less than it says. So
+trials so far; the run ends as soon as each is narrow enough. It then ended at a spread that was small by chance, too. So
 every look before the last block, and all that a run says that ended at one, uses 3/5 of the error: an interval of 95 % is
-computed as one of 97 %, with Student's t. What that gives is simulated (`benchmarks/until.py`, docs/validation/README.md).
-
-The look uses the level of all comparisons together (Bonferroni), which never depends on which stack is ahead: means of
-normal blocks are independent of their spread, so that looking makes nothing faster. What the run says afterwards uses
-Holm's levels, whose intervals are as narrow or narrower.
+computed as one of 97 % (simulated in `benchmarks/until.py`). The look uses Bonferroni's level, which does not depend on
+which stack is faster; the result uses Holm's, whose intervals are as narrow or narrower.
 """
 
 from __future__ import annotations

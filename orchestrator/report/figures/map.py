@@ -12,7 +12,6 @@ import plotly.graph_objects as go
 
 from orchestrator import quantities
 from orchestrator.questions.prediction.network import Floats
-from orchestrator.questions.prediction.shapes import MODEL
 from orchestrator.questions.prediction.surface import EVEN, UNSURE, Grid, Surface
 from orchestrator.questions.prediction.words import bytes_text
 from orchestrator.report.figures.base import Figure, axis, figure, log10, plain
@@ -174,7 +173,7 @@ def _marks(surface: Surface) -> Iterator[go.Scatter]:
     for sealed in way.judged.cells if way.judged else ():
         is_here = sealed.in_flight == way.in_flight and sealed.rate_mbit in (None, way.rate_mbit)
         if sealed.series in names and is_here:
-            error = abs(sealed.errors[MODEL])
+            error = abs(sealed.error)
             held_out.setdefault((sealed.placement, sealed.size), []).append((sealed.rtt, error))
     rim = {"color": INK, "width": 1.5}
     if fitted:

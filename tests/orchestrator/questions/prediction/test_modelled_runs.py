@@ -32,7 +32,7 @@ def test_a_run_that_predicts_has_its_model_in_its_summary_and_reads_it_back() ->
     }
     assert found.judged is not None
     assert {cell.cell for cell in found.judged.cells} == set(run.stored.plan["sealed"])
-    assert all(abs(cell.errors["model"]) < 0.03 for cell in found.judged.cells)
+    assert all(abs(cell.error) < 0.03 for cell in found.judged.cells)
     assert not {cell.cell for fit in found.fits for cell in fit.cells} & set(run.stored.plan["sealed"])
     assert PREDICTION.of(summary_of_json(summary.to_json())) == found
 
