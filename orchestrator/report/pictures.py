@@ -9,7 +9,6 @@ import base64
 import re
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 from urllib.parse import unquote_to_bytes
@@ -17,9 +16,7 @@ from urllib.parse import unquote_to_bytes
 from orchestrator.disk import DiskFull, is_full, whole_file
 from orchestrator.errors import InvalidMeasurement, UsageError
 from orchestrator.findings.summary import RunSummary
-from orchestrator.quantities import listed
-from orchestrator.questions.capacity.find import QUESTION as CAPACITY
-from orchestrator.report.charts import MOST_OF_A_KIND, Pictured, charts
+from orchestrator.report.charts import Pictured, charts
 from orchestrator.report.check_groups import marks
 from orchestrator.report.groups import cell_colours, groups
 from orchestrator.report.page import render_page
@@ -32,22 +29,10 @@ _AT_ONCE = 8  # pictures of one page
 _LINK = re.compile(r'<a class="picture" download="([a-z0-9-]+)\.(svg|png)" href="data:image/[^,"]*?(;base64)?,([^"]*)"')
 
 
-@dataclass(frozen=True, kw_only=True)
-class Written:
-    """What was written, and which pictures the page alone has; empty where it has no more."""
-
-    files: tuple[Path, ...]
-    left_out: str = ""
-
-
-def chosen(summary: RunSummary) -> tuple[list[Pictured], str]:
-    """Return the pictures that become files, and which others there are, in words; empty without any."""
+def chosen(summary: RunSummary) -> list[Pictured]:
+    """Return the pictures that become files."""
     found = groups(summary)
-    colours = cell_colours(found, summary)
-    drawn, left_out = charts(summary, found, colours).for_files()
-    where = "of single rates that were tried" if CAPACITY.of(summary).rates else f"beyond {MOST_OF_A_KIND} of a kind"
-    kinds = listed([f"{number:,} of {kind}" for kind, number in left_out.items()])
-    return drawn, f"left out, as they are {where}: {kinds}" if kinds else ""
+    return charts(summary, found, cell_colours(found, summary)).for_files()
 
 
 def write_pictures(
@@ -56,13 +41,13 @@ def write_pictures(
     browse: Browse,
     progress: Callable[[str], None] = lambda _: None,
     themes: Sequence[Theme] = ("light",),
-) -> Written:
+) -> tuple[Path, ...]:
     """Write every picture in each theme into `folder`, which is made; a dark one's name ends in `-dark`.
 
     UsageError when the folder cannot be written to, MissingError when the disk is full, InvalidMeasurement when the
     browser drew less than it was given. Files of the same names are replaced, others left alone.
     """
-    drawn, left_out = chosen(summary)
+    drawn = chosen(summary)
     files: list[Path] = []
     try:
         for theme in themes:
@@ -79,7 +64,7 @@ def write_pictures(
         raise UsageError(
             f"{folder}: cannot be written to: {error.strerror}", hint="name another folder with --pictures"
         ) from error
-    return Written(files=tuple(files), left_out=left_out)
+    return tuple(files)
 
 
 def _draw(
