@@ -152,21 +152,18 @@ class Charts:
     def _candidates(self) -> tuple[Pictured, ...]:
         return self.rates or self.sweep or self._stacks
 
-    def for_files(self) -> tuple[list[Pictured], Counter[str]]:
-        """The pictures that become files, in the order of the page, and how many of which kind do not.
+    def for_files(self) -> list[Pictured]:
+        """The pictures that become files, in the order of the page: of single settings the first of each kind.
 
         Of a run that searched rates each rate that was tried is a setting, and those have none.
         """
-        found = [*self._of_run()]
-        left_out: Counter[str] = Counter()
+        pictures = [*self._of_run()]
         seen: Counter[str] = Counter()
-        for kind, pictured in self._of_settings():
+        for kind, pictured in () if self.rates else self._of_settings():
             seen[kind] += 1
-            if self.rates or seen[kind] > MOST_OF_A_KIND:
-                left_out[kind] += 1
-            else:
-                found.append(pictured)
-        return found, left_out
+            if seen[kind] <= MOST_OF_A_KIND:
+                pictures.append(pictured)
+        return pictures
 
     def _of_run(self) -> Iterator[Pictured]:
         """Those that show many settings at once."""

@@ -45,7 +45,6 @@ class Group:
         return self.title if self.title.endswith(self.load) else f"{self.title} · {self.load}"
 
     contrasted: tuple[Comparison, ...] = ()  # what its cells are compared with by factors
-    costs: tuple[Comparison, ...] = ()  # of its cells by what requests cost, whatever they are compared with
     spreads: tuple[Comparison, ...] = ()  # of every two of its stacks by how far latencies spread, where that is asked
     metric: str = "median"  # what the result is about
     references: frozenset[str] = frozenset()  # ids of the cells that any is compared with
@@ -82,12 +81,6 @@ class Group:
     def measured(self) -> tuple[CellSummary, ...]:
         """The cells that have at least one good sample."""
         return tuple(cell for cell in self.cells if cell.distribution is not None)
-
-    @property
-    def costs_compared(self) -> tuple[Comparison, ...]:
-        """The pairs of cells that it compares, by what requests cost."""
-        pairs = {(c.cell, c.reference_cell, c.factor) for c in self.comparisons}
-        return tuple(c for c in self.costs if (c.cell, c.reference_cell, c.factor) in pairs)
 
     @property
     def has_vague_intervals(self) -> bool:
@@ -165,7 +158,6 @@ def compared(found: Sequence[Group], summary: RunSummary) -> tuple[Group, ...]:
                 cells=(),
                 floors=(),
                 comparisons=tuple(rows_of),
-                costs=tuple(c for c in summary.costs if c.factor == factor),
                 unit=unit_for([]),
             )
         )
@@ -305,7 +297,6 @@ def _group(
         floors=tuple(sorted(floors, key=lambda floor: (floor.kind != "ping", floor.send_bytes, floor.receive_bytes))),
         comparisons=tuple(_with_labels(c, called) for c in summary.comparisons if c.cell in ids and c.factor == STACK),
         contrasted=tuple(c for c in summary.comparisons if c.cell in ids and c.factor != STACK),
-        costs=tuple(_with_labels(c, called) if c.factor == STACK else c for c in summary.costs if c.cell in ids),
         spreads=tuple(_with_labels(c, called) for c in STABILITY.of(summary) if c.cell in ids and c.factor == STACK),
         metric=metric,
         references=frozenset(c.reference_cell for c in summary.comparisons),

@@ -21,7 +21,6 @@ from markupsafe import Markup
 from orchestrator import quantities, unseen
 from orchestrator.experiment.model.factor import Values
 from orchestrator.experiment.model.factors import phrases
-from orchestrator.findings.cost import COSTS
 from orchestrator.findings.naming import in_phrases, of_rates
 from orchestrator.findings.opening import NOT_TOLD, STEPS
 from orchestrator.questions.axes import words as axis_words
@@ -140,7 +139,6 @@ _GLOBALS: dict[str, object] = {
     "capital": capital,
     "change": change,
     "change_span": change_span,
-    "cost_names": COSTS,
     "count": quantities.count,
     "dash": palette.dash,
     "event_words": event_words,

@@ -9,16 +9,13 @@ import base64
 import re
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 from urllib.parse import unquote_to_bytes
 
 from orchestrator.errors import InvalidMeasurement
 from orchestrator.findings.summary import RunSummary
-from orchestrator.quantities import listed
-from orchestrator.questions.capacity.find import QUESTION as CAPACITY
-from orchestrator.report.charts import MOST_OF_A_KIND, Pictured, charts
+from orchestrator.report.charts import Pictured, charts
 from orchestrator.report.check_groups import marks
 from orchestrator.report.groups import cell_colours, groups
 from orchestrator.report.page import render_page
@@ -32,22 +29,10 @@ _AT_ONCE = 8  # pictures of one page
 _LINK = re.compile(r'<a class="picture" download="([a-z0-9-]+)\.(svg|png)" href="data:image/[^,"]*?(;base64)?,([^"]*)"')
 
 
-@dataclass(frozen=True, kw_only=True)
-class Written:
-    """What was written, and which pictures the page alone has; empty where it has no more."""
-
-    files: tuple[Path, ...]
-    left_out: str = ""
-
-
-def chosen(summary: RunSummary) -> tuple[list[Pictured], str]:
-    """Return the pictures that become files, and which others there are, in words; empty without any."""
+def chosen(summary: RunSummary) -> list[Pictured]:
+    """Return the pictures that become files."""
     found = groups(summary)
-    colours = cell_colours(found, summary)
-    drawn, left_out = charts(summary, found, colours).for_files()
-    where = "of single rates that were tried" if CAPACITY.of(summary).rates else f"beyond {MOST_OF_A_KIND} of a kind"
-    kinds = listed([f"{number:,} of {kind}" for kind, number in left_out.items()])
-    return drawn, f"left out, as they are {where}: {kinds}" if kinds else ""
+    return charts(summary, found, cell_colours(found, summary)).for_files()
 
 
 def write_pictures(
@@ -56,13 +41,13 @@ def write_pictures(
     browse: Browse,
     progress: Callable[[str], None] = lambda _: None,
     themes: Sequence[Theme] = ("light",),
-) -> Written:
+) -> tuple[Path, ...]:
     """Write every picture in each theme into `folder`, which is made; a dark one's name ends in `-dark`.
 
     Errors as `results.outputs.output`; InvalidMeasurement when the browser drew less than it was given. Files of the same
     names are replaced, others left alone.
     """
-    drawn, left_out = chosen(summary)
+    drawn = chosen(summary)
     files: list[Path] = []
     for theme in themes:
         for start in range(0, len(drawn), _AT_ONCE):
@@ -71,7 +56,7 @@ def write_pictures(
                 with output(folder / name, "--pictures", "draw them again") as partial:
                     partial.write_bytes(content)
                 files.append(folder / name)
-    return Written(files=tuple(files), left_out=left_out)
+    return tuple(files)
 
 
 def _draw(

@@ -54,11 +54,10 @@ def noise(rankings: Sequence[Ranking], disturbances: Sequence[Disturbance]) -> s
 class Failed:
     """What failed checks leave out. `text` names it as a clause; `left_out` is a sentence to follow the answer.
 
-    `is_everywhere`: no comparison is valid, or without comparisons no cell. `is_checked`: something other than overload.
+    `is_everywhere`: no comparison is valid, or without comparisons no cell.
     """
 
     is_everywhere: bool
-    is_checked: bool
     text: str
     left_out: str
     overloads: tuple[Overloaded, ...]
@@ -82,7 +81,6 @@ def failed(summary: RunSummary) -> Failed | None:
     every = "; ".join((*clauses, *([without] if missing else [])))
     return Failed(
         is_everywhere=not valid if compared else validity.is_everywhere(summary.cells, invalid),
-        is_checked=bool(checked),
         text=text,
         left_out=fitting(f"Left out: {every}.", f"Left out: {text}."),
         overloads=over,

@@ -122,11 +122,9 @@ def _draw(summary: RunSummary, folder: Path, browser: str) -> tuple[Path, ...]:
     from orchestrator.hosts import chromium
     from orchestrator.report.pictures import write_pictures
 
-    written = write_pictures(summary, folder, partial(chromium.browse, browser), console.live)
-    console.progress(f"{folder}: {len(written.files)} pictures")
-    if written.left_out:
-        console.progress(f"{written.left_out}; the page has them, each with *Save picture*")
-    return written.files
+    files = write_pictures(summary, folder, partial(chromium.browse, browser), console.live)
+    console.progress(f"{folder}: {len(files)} pictures")
+    return files
 
 
 def _browser() -> str:

@@ -324,7 +324,7 @@
     theme = root.dataset.theme;
     root.dataset.theme = "light";
     for (const chart of charts) {
-      const isHalf = chart.closest(".multiples:not(.alone), .pair");
+      const isHalf = chart.closest(".multiples:not(.alone), .drawn");
       if (typeof specs.get(chart) === "string") paint(chart, isHalf ? PAPER_PX.half : PAPER_PX.whole);
     }
   });
