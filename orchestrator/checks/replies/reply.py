@@ -1,6 +1,6 @@
 """reply: only verified replies count, they came from the responder that this run started, and few enough are missing.
 
-A codec alone asks nobody: its replies are what it decoded, each of which was compared with what had been encoded.
+A codec alone has no responder: its replies are what it decoded, compared with what had been encoded.
 
 Requests without a right reply are in every percentile as slower than every reply, so none of them hides. But from a
 share on that moves a percentile which is shown further than chance does, what is compared is no longer how quickly the
