@@ -14,7 +14,7 @@ HIGHER_IS_BETTER: frozenset[Statistic] = frozenset({"throughput_per_s"})
 
 Interval = tuple[float, float]
 
-# Of one pair of figures, in words; of the claim its verdict is said.
+# The verdict on one pair of figures, in words.
 _HOLDS: Mapping[AuditVerdict, str] = {
     "supported": "holds",
     "contradicted": "does not hold",

@@ -112,7 +112,7 @@ def _of_replies(assessment: Assessment, file: AuditFile) -> Assessment:
 
 
 def _resting_on(assessment: Assessment, unsound: dict[str, Assessment]) -> Assessment:
-    """A claim whose arithmetic holds, but which reads figures that can't be what they are said to be, is not supported."""
+    """Return a claim as contradicted where its arithmetic holds, but for figures that cannot be what they claim to be."""
     bad = [name for name in assessment.rows if name in unsound]
     if assessment.verdict != "supported" or not bad:
         return assessment

@@ -285,5 +285,5 @@ def json_schema() -> dict[str, Any]:
 
 
 def json_schema_text() -> str:
-    """The schema as it stands in the file."""
+    """Return the schema as it is written to its file."""
     return json.dumps(json_schema(), indent=2) + "\n"

@@ -97,8 +97,8 @@ def _never_went_there(row: Row, file: AuditFile) -> str:
     """Why replies may be faster than the way to the other end, as far as the publication says; "" where it does not."""
     method = method_of(row, file)
     if method.replies == "nearer":
-        return "replies are said to come from nearer than the other end"
-    return "failed calls are said to be counted, which may fail at once" if method.failures == "counted" else ""
+        return "by its description replies come from nearer than the other end"
+    return "failed calls are counted, and may fail at once" if method.failures == "counted" else ""
 
 
 def distance(row: Row, file: AuditFile) -> Assessment | None:
@@ -220,10 +220,10 @@ def _fewer_bytes(row: Row, file: AuditFile) -> str:
     """Why fewer bytes may have travelled than sizes say, as far as the publication says; "" where it does not."""
     method = method_of(row, file)
     if method.compressed:
-        return "bodies are said to travel compressed, or not at all"
+        return "by its description bodies travel compressed, or not at all"
     if method.replies == "nearer":
-        return "replies are said to come from nearer than the link's other end"
-    return "failed calls are said to be counted, which carry no body" if method.failures == "counted" else ""
+        return "by its description replies come from nearer than the link's other end"
+    return "failed calls are counted, and carry no body" if method.failures == "counted" else ""
 
 
 def link_load(row: Row, file: AuditFile) -> Assessment | None:
@@ -241,7 +241,7 @@ def link_load(row: Row, file: AuditFile) -> Assessment | None:
         return about(row, LINK_LOAD, "undetermined", f"{arithmetic}: {why}")
     shared = max(method_of(row, file).links or 1, clients_of(row, file))
     if beyond and mbit <= cap * shared * 1.05:
-        return about(row, LINK_LOAD, "undetermined", f"{arithmetic}: several links or hosts are said to share the load")
+        return about(row, LINK_LOAD, "undetermined", f"{arithmetic}: several links or hosts share the load")
     return about(row, LINK_LOAD, "impossible" if beyond else "supported", arithmetic)
 
 

@@ -36,7 +36,7 @@ class Bounds:
 def half_digit(value: float) -> float:
     """By how much a published figure may be off: half of its last digit that is not a zero.
 
-    Zeros at its end are lost in reading (1.40), or a tool's rounding to significant digits (150 for 147), of which two
+    Zeros at its end are lost in reading (1.40), or a tool's rounding to significant digits (150 for 147); two
     are kept at the least.
     """
     _, digits, exponent = Decimal(repr(value)).normalize().as_tuple()

@@ -26,7 +26,7 @@ REPEATED = Rule(
     "three latency figures of three digits in two results, or one of them in four (four digits: in three); minima, and "
     "percentiles out of buckets, multiples of one clock tick, and figures just above 40 ms, 200 ms or a usual time-out, are "
     "left out; so are results that are alike in everything",
-    "the results are of one and the same measurement, or an unusual time-out or clock tick stands where a latency should",
+    "the results are of one and the same measurement, or a figure is an unusual time-out or clock tick",
 )
 
 _INDEPENDENT = "the distributions of the stacks were measured independently"

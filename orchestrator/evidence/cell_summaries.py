@@ -173,7 +173,7 @@ def _client_share(cell: CellEvidence, cells: Iterable[CellEvidence]) -> float | 
     return None
 
 
-_VERIFIED = ("bytes", "records", "json", "transfer")  # kinds of payload of which every byte is compared
+_VERIFIED = ("bytes", "records", "json", "transfer")  # kinds of payload whose every byte is compared
 
 
 def content(operation: Operation, cell: Cell) -> tuple[int, int] | None:

@@ -72,7 +72,7 @@ def compare_cells(plan: Plan, cells: Sequence[CellSummary], invalid: Container[s
     """Every pair of cells that the plan compares, by each statistic; contrasts as the plan has them, controls last.
 
     A stack whose requests were only made in another way than the reference's (a development server that cannot keep a
-    connection open) is still compared, and the group says so. A pair of which a cell is `invalid` (by id) has no
+    connection open) is still compared, and the group says so. A pair with an `invalid` cell (by id) has no
     interval and decides nothing of the others: its error is not shared, and as a control it widens nothing. Where a
     stack's reference is invalid, the first valid cell beside it is the reference.
     """
@@ -108,7 +108,7 @@ def compare_by(
 
 
 def compare_costs(plan: Plan, cells: Sequence[CellSummary], invalid: Container[str] = ()) -> tuple[Comparison, ...]:
-    """The same pairs by what requests cost, by the same rule: pairs of which a side was not counted at all are left out.
+    """The same pairs by what requests cost, by the same rule: pairs with a side that was not counted at all are left out.
 
     A standing is `less` or `more` where one of a time is `faster` or `slower`. Each quantity is a family of its own.
     """

@@ -36,7 +36,7 @@ class TrialCost:
     """What one trial took. CPU seconds, bytes and packets per 1,000 samples; None for what was not counted.
 
     Of several requesters CPU, bytes and packets are their sums, memory is that of the host with the most, all its processes
-    together. Sent and received are the requester's. `*_since`: of which time a peak of memory is, of the measured `phase` or
+    together. Sent and received are the requester's. `*_since`: the time of a peak of memory, the measured `phase` or
     of the whole `process`.
     """
 

@@ -95,7 +95,7 @@ def _is_ahead(side: Side, other: Side) -> bool:
 
 @dataclass(frozen=True, kw_only=True)
 class Tier:
-    """Cells of which none is significantly faster than another; `alike`: they are equal within the margin."""
+    """Cells with no significant difference between them; `alike`: they are equal within the margin."""
 
     cells: tuple[str, ...]
     alike: bool

@@ -166,7 +166,7 @@ class CellSummary:
     wire_bytes: tuple[float, float] | None  # sent, received, per request
     packets: tuple[float, float] | None
     first_request: float | None  # median over trials of the first request of a connection
-    tcp_floor: float | None  # median of the tcp baseline that stands beside it
+    tcp_floor: float | None  # median of the tcp baseline beside it
     ping_floor: float | None
     over_floor: float | None  # median - tcp_floor
     client_share: float | None  # (this median - raw client's of the same responder) / this median
@@ -378,7 +378,7 @@ class RunSummary:
 class RequesterHost:
     """One host of a cell that several ask, over its trials: by its own clock alone.
 
-    `requests`: measured ones in all, of which `share` is this host's part of the cell's; `throughput_per_s`, `median` and
+    `requests`: measured ones in all; `share` is this host's part of the cell's; `throughput_per_s`, `median` and
     `p99` (ms): in the middle of its trials, None where none has it; `cpu_share`: its busiest process's, the most in a trial.
     """
 

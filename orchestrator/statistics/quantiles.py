@@ -181,7 +181,7 @@ def without_curve(distribution: Distribution) -> Distribution:
 
 
 def _censored(ordered: Nanoseconds, failed: int, limit_ms: float) -> Distribution:
-    """The distribution of all requests, of which some have no latency."""
+    """The distribution of all requests; some have no latency."""
     median = quantile(ordered, 0.5, failed) / NS_PER_MS
     spread = (quantile(ordered, 0.75, failed) - quantile(ordered, 0.25, failed)) / NS_PER_MS
     shares = {"p90": 0.90, "p95": 0.95, "p99": 0.99, "p999": 0.999}

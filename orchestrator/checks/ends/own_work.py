@@ -1,7 +1,7 @@
 """requester's own work: how much of the time the requester spent on work that delays requests but belongs to none.
 
-With several in flight, what it verifies and records stands in the latencies of the others, and lowers throughput by up to
-that share. With one in flight it stands between a reply and the next request, where no clock runs: a client that decodes
+With several in flight, what it verifies and records is in the latencies of the others, and lowers throughput by up to
+that share. With one in flight it lies between a reply and the next request, where no clock runs: a client that decodes
 after its clock has stopped looks faster than one that decodes in time. So each stack's pauses are compared with the
 shortest among stacks of its setting whose requester is in the same language; the limits below are shares of a request and
 its pause. Without others, the share of the pause itself is judged. Closing a connection per request is in these pauses

@@ -1,7 +1,7 @@
 """referee: an independent load generator, asked beside the trials, measures what they do (docs/how-to/examine-figures.md).
 
-It has no part in common with our requester but the kernel and the responder's program. A cell of which the median or
-the requests per second is beyond the tolerance by their whole interval is measured wrongly by one of the two. A client
+It has no part in common with our requester but the kernel and the responder's program. A cell whose median or
+requests per second is beyond the tolerance by their whole interval is measured wrongly by one of the two. A client
 other than the protocol's default, and a requester that has no CPU left, may be slower by their own work, which is part of
 what their cell measures: that is a warning.
 """

@@ -82,7 +82,7 @@ def _finding(cell: CellEvidence, trial: TrialEvidence, windows: Sequence[tuple[P
         return Finding(
             verdict="cannot tell",
             evidence=evidence | {"known": len(windows), "unknown": unknown},
-            explanation="Not every requester has a window of which is known when it was: whether they overlap is unknown.",
+            explanation="When each requester's window was is not known: whether they overlap is unknown.",
             action="Check that every requester got replies, waited for `measure`, and has `anchor_end` in its `done` line.",
         )
     known = {name: of for name, of in hosts.items() if of is not None}
@@ -102,7 +102,7 @@ def _finding(cell: CellEvidence, trial: TrialEvidence, windows: Sequence[tuple[P
 
 
 def _host(windows: Sequence[tuple[Part, Window]], *, is_alone: bool) -> _Host | None:
-    """A host's requesters together; None where nothing says how its clock stands to the one here. Alone it need not."""
+    """A host's requesters together; None where nothing relates its clock to the one here. Alone it need not."""
     begin_ns, end_ns = max(seen.begin_ns for _, seen in windows), min(seen.end_ns for _, seen in windows)
     if is_alone:
         return _Host(begin_ns=begin_ns, end_ns=end_ns, least_ahead_ns=0, most_ahead_ns=0)
@@ -170,7 +170,7 @@ def _judged(
 
 
 def _apart(moments: Sequence[tuple[int, int]]) -> int:
-    """How far the moments can be apart at most, of which each is known to lie between two."""
+    """How far the moments can be apart at most, each known to lie between two."""
     return max([0, *(one[1] - other[0] for one, other in permutations(moments, 2))])
 
 

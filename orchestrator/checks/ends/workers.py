@@ -58,7 +58,7 @@ class Slowest:
     excess_s: float
 
     def is_cut(self, share: float) -> bool:
-        """Whether so much of their time stands in the pauses after them, and more than a few instructions take."""
+        """Whether so much of their time is in the pauses after them, and more than a few instructions take."""
         return self.excess_s > max(_SLOWEST_EXCESS_S, share * self.call_s)
 
 
@@ -136,7 +136,7 @@ def pauses_of(samples: Samples) -> tuple[Nanoseconds, Nanoseconds]:
 def cut_rests(samples: Samples) -> tuple[int, int]:
     """How many rests at least did not last as the seed gives them, and by how many nanoseconds the shortest was too short.
 
-    Three views, of which the one that sees most counts: each worker's own requests; all together, as of n workers the k-th
+    Three views; the one that sees most counts: each worker's own requests; all together, as of n workers the k-th
     reply whose rest is over frees one, so that the send n places later cannot be before it (also where a connection
     was opened anew, or each request has its own); and how far apart workers begin, which constant rests never change.
     """

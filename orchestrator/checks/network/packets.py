@@ -98,7 +98,7 @@ def _finding(cell: CellEvidence, trial: TrialEvidence) -> Finding:
 
 
 def _more_than_the_host(trial: TrialEvidence) -> Finding | None:
-    """Where a requester's connections are said to have sent more packets than all TCP of its host."""
+    """Find a requester whose connections report more packets than all TCP of its host."""
     for part in trial.parts:
         host, wire = _grown(part.done.host_before, part.done.host_after), part.done.wire
         if host is None or wire is None:

@@ -1,7 +1,7 @@
 """round-trips: what the distance adds must be as many round trips as the connection policy implies.
 
-(median - the same stack's median on one host) / RTT. A reused connection needs one round trip for each call, of which a
-task makes several, a new one those that open it first, TLS 1.3 one more (RFC 8446) unless QUIC has it in its own (RFC
+(median - the same stack's median on one host) / RTT. A reused connection needs one round trip for each call (a
+task makes several), a new one those that open it first, TLS 1.3 one more (RFC 8446) unless QUIC has it in its own (RFC
 9001); a body beyond the initial congestion window of ten segments (RFC 6928) may need more, unless the window has grown
 already, and one beyond a window that the cell sets a round trip for each, so that is a range. Time on the wire is taken
 off where the link's rate is known.

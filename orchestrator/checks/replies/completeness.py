@@ -167,7 +167,7 @@ def _lost_requesters(cell: CellEvidence, trial: TrialEvidence) -> Finding | None
     hosts, declared = len({host for host, _ in kept}), cell.requesters // processes
     if len(kept) == len(requesters) == cell.requesters and hosts == declared:
         return None
-    more = [] if len(requesters) == cell.requesters else [f"{len(requesters)} are told of"]
+    more = [] if len(requesters) == cell.requesters else [f"{len(requesters)} are recorded"]
     more += [] if hosts in (0, declared) else [f"they ran on {quantities.count(hosts, 'host')}, not {declared}"]
     return Finding(
         verdict="fail",

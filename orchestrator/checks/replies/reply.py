@@ -2,7 +2,7 @@
 
 Replies of a person's own service are verified by what its call expects; without that nobody knows whether they are right.
 
-A codec alone asks nobody: its replies are what it decoded, each of which was compared with what had been encoded.
+A codec alone has no responder: its replies are what it decoded, compared with what had been encoded.
 
 Requests without a right reply are in every percentile as slower than every reply, so none of them hides. But from a
 share on that moves a percentile which is shown further than chance does, what is compared is no longer how quickly the
