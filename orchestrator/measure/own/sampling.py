@@ -43,11 +43,11 @@ def sampled(ask: Ask, pair: Pair, interrupts: Interrupts, rows: int) -> tuple[Sa
     host = pair.requesters[0]
     try:
         target.start()
-        told = target.await_ready()
+        place = target.await_ready()
         language = protocols()[ask.protocol].client(ask.client).language
         process = host.start([*language.argv("sample", host), str(rows)], cpus=pair.requester_cpus)
         try:
-            process.send(_trial(ask, host.workspace, told, ask.authority_on(host)).to_json())
+            process.send(_trial(ask, host.workspace, place, ask.authority_on(host)).to_json())
             with interrupts.waiting():
                 lines = []
                 while (line := process.read(_LINE_S)) is not None:
@@ -95,13 +95,13 @@ def tried(plan: Plan) -> Iterator[tuple[str, Sampled | str]]:
                 yield stack.label, error.message
 
 
-def _trial(ask: Ask, workspace: PurePosixPath, told: Any, authority: Any) -> Trial:
+def _trial(ask: Ask, workspace: PurePosixPath, place: Any, authority: Any) -> Trial:
     return Trial(
         protocol=ask.protocol,
         client=ask.client,
         operation=ask.operation,
         record=str(workspace / "sample.timings"),
-        target=told,
+        target=place,
         payload=ask.payload,
         connection=ask.connection,
         load=Load(requests=0),
@@ -125,20 +125,20 @@ class Difference:
 def differences(replies: Mapping[str, Sequence[Sampled]]) -> Iterator[Difference]:
     """Yield the values in which stacks differ from the first, each with the first row where they do."""
     (first, expected), *others = replies.items()
-    for stack, found in others:
+    for stack, replied in others:
         by_name: dict[str, list[tuple[int, Any, Any]]] = {}
-        for one, other in zip(expected, found, strict=False):
-            for name in one.same.keys() & other.same.keys():
-                if not _alike(one.same[name], other.same[name]):
-                    by_name.setdefault(name, []).append((one.row, one.same[name], other.same[name]))
+        for first_reply, other in zip(expected, replied, strict=False):
+            for name in first_reply.same.keys() & other.same.keys():
+                if not _alike(first_reply.same[name], other.same[name]):
+                    by_name.setdefault(name, []).append((first_reply.row, first_reply.same[name], other.same[name]))
         for name, rows in sorted(by_name.items()):
             row, mine, theirs = rows[0]
             yield Difference(name=name, row=row, stacks=(first, stack), values=(mine, theirs), rows=len(rows))
 
 
-def _alike(one: Sequence[Any], other: Sequence[Any]) -> bool:
+def _alike(first: Sequence[Any], other: Sequence[Any]) -> bool:
     """Equal value by value; a number also equals its text, as JSON has no other form for 64 bits."""
-    return [_plain(value) for value in one] == [_plain(value) for value in other]
+    return [_plain(value) for value in first] == [_plain(value) for value in other]
 
 
 def _plain(value: Any) -> Any:

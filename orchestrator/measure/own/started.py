@@ -114,8 +114,8 @@ class Started:
     def _words(self) -> str:
         """Its command, and its last lines."""
         lines = self._text().strip().splitlines()[-_LAST_LINES:]
-        said = f", whose last words are: {' / '.join(lines)}" if lines else ", without a word"
-        return f" (`{' '.join(self.start_as.argv)}`){said}"
+        words = f", whose last words are: {' / '.join(lines)}" if lines else ", without a word"
+        return f" (`{' '.join(self.start_as.argv)}`){words}"
 
     def _is_ready(self, address: str) -> bool:
         start = self.start_as
@@ -156,8 +156,8 @@ def tree_usage(root: int) -> tuple[float, int]:
     """Return CPU seconds and resident bytes of a process with all its descendants, those included that have ended."""
     parents: dict[int, tuple[int, float, int]] = {}
     for entry in Path("/proc").iterdir():
-        if entry.name.isdecimal() and (found := _process(entry)):
-            parents[int(entry.name)] = found
+        if entry.name.isdecimal() and (usage := _process(entry)):
+            parents[int(entry.name)] = usage
     tree, more = {root}, True
     while more:
         children = {pid for pid, (parent, _, _) in parents.items() if parent in tree} - tree

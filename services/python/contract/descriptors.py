@@ -25,20 +25,20 @@ def method_of(descriptors: str, name: str) -> Method:
     from google.protobuf import json_format, message_factory
 
     service, _, method = name.partition("/")
-    found = pool_of(descriptors).FindServiceByName(service).methods_by_name[method]
-    asked = message_factory.GetMessageClass(found.input_type)
+    described = pool_of(descriptors).FindServiceByName(service).methods_by_name[method]
+    message = message_factory.GetMessageClass(described.input_type)
 
     def request(values: Any) -> Any:
         try:
-            return json_format.ParseDict(values, asked())
+            return json_format.ParseDict(values, message())
         except json_format.ParseError as error:
             raise ValueError(str(error)) from error
 
     return Method(
         path=f"/{name}",
         request=request,
-        reply=message_factory.GetMessageClass(found.output_type),
-        is_stream=found.server_streaming,
+        reply=message_factory.GetMessageClass(described.output_type),
+        is_stream=described.server_streaming,
     )
 
 

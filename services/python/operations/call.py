@@ -194,13 +194,15 @@ def _differs(document: Any, path: str, wanted: Any) -> str | None:
     return None if is_same(got[0], wanted) else f"{path} is {shorten(got[0])}, not {shorten(wanted)}"
 
 
-def is_same(one: Any, other: Any) -> bool:
+def is_same(value: Any, other: Any) -> bool:
     """Return whether two values are equal; a text also equals what it is the text of: CSV and int64 have no other form."""
-    if isinstance(one, dict | list) or isinstance(other, dict | list):
-        return bool(one == other)
-    if isinstance(one, str) or isinstance(other, str):
-        return templates.written(one) == templates.written(other)
-    return (type(one) is type(other) and one == other) or (_is_number(one) and _is_number(other) and one == other)
+    if isinstance(value, dict | list) or isinstance(other, dict | list):
+        return bool(value == other)
+    if isinstance(value, str) or isinstance(other, str):
+        return templates.written(value) == templates.written(other)
+    return (type(value) is type(other) and value == other) or (
+        _is_number(value) and _is_number(other) and value == other
+    )
 
 
 def _is_number(value: Any) -> bool:

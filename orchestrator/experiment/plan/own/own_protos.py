@@ -37,8 +37,8 @@ def compiled(proto: Path) -> bytes:
         others = [file.name for file in proto.parent.glob("*.proto")]
         raise Unusable(f"there is no file {proto.name} beside the experiment.{near(proto.name, others)}".rstrip("."))
     with tempfile.TemporaryDirectory(prefix="orch-") as folder:
-        made = Path(folder, "set.pb")
-        arguments = ["--include_imports", f"--descriptor_set_out={made}", f"-I{proto.parent.resolve()}", proto.name]
+        output = Path(folder, "set.pb")
+        arguments = ["--include_imports", f"--descriptor_set_out={output}", f"-I{proto.parent.resolve()}", proto.name]
         done = subprocess.run(
             [sys.executable, "-P", "-m", "grpc_tools.protoc", *arguments],
             cwd=proto.parent,
@@ -49,7 +49,7 @@ def compiled(proto: Path) -> bytes:
         )
         if done.returncode != 0:
             raise Unusable(f"protoc refuses it: {done.stderr.strip().splitlines()[0]}")
-        return made.read_bytes()
+        return output.read_bytes()
 
 
 def described_by(content: bytes, name: str) -> bytes:
@@ -74,8 +74,8 @@ def described_by(content: bytes, name: str) -> bytes:
         raise Unusable(f"{service} has no method {method}.{near(method, methods[service])}".rstrip("."), "grpc")
     if methods[service][method].client_streaming:
         raise Unusable(f"{name} takes a stream of requests, and calls with one are measured", "grpc")
-    found = pool.FindServiceByName(service)
-    return descriptor_pb2.FileDescriptorSet(file=_files(found.file, set())).SerializeToString()
+    described = pool.FindServiceByName(service)
+    return descriptor_pb2.FileDescriptorSet(file=_files(described.file, set())).SerializeToString()
 
 
 def reflected(host: str, port: int, authority: str, service: str) -> bytes:
@@ -97,12 +97,12 @@ def reflected(host: str, port: int, authority: str, service: str) -> bytes:
             offered = [name for name in database.get_services() if not name.startswith("grpc.reflection.")]
             if service not in offered:
                 raise Unusable(f"{target} has no service {service}.{near(service, offered)}".rstrip("."), "grpc")
-            found = descriptor_pool.DescriptorPool(database).FindServiceByName(service)
+            described = descriptor_pool.DescriptorPool(database).FindServiceByName(service)
         except grpc.FutureTimeoutError as error:
             raise Unusable(f"{target} does not answer within {_REFLECT_S:g} s") from error
         except grpc.RpcError as error:
             raise Unusable(f"{target} has no reflection: {error}".splitlines()[0]) from error
-        return descriptor_pb2.FileDescriptorSet(file=_files(found.file, set())).SerializeToString()
+        return descriptor_pb2.FileDescriptorSet(file=_files(described.file, set())).SerializeToString()
 
 
 def _files(file: Any, seen: set[str]) -> Iterator[descriptor_pb2.FileDescriptorProto]:

@@ -95,14 +95,14 @@ class AsyncConnection(_Base):
         """See `load.client.AsyncConnection.call`."""
         measured = self._measured
         try:
-            asked = self._ask(request["message"], timeout=self._timeout_s, metadata=request["metadata"])
+            call = self._ask(request["message"], timeout=self._timeout_s, metadata=request["metadata"])
             if self._is_stream:
                 received, messages = 0, []
-                async for message in asked:
+                async for message in call:
                     received += measured.received
                     messages.append(message)
                 return messages, measured.sent, received
-            reply = await asked
+            reply = await call
         except grpc.aio.AioRpcError as error:
             raise options.failure(error.code(), error.details()) from error
         if reply is None:  # so grpc.aio tells that it could not parse it
