@@ -49,7 +49,6 @@ from orchestrator.experiment.model.options import (
 from orchestrator.experiment.providers import MAKERS, PROVIDERS, THIS_MACHINE, ProviderName
 from orchestrator.experiment.read import units
 from orchestrator.experiment.read.fields import (
-    GUESSES,
     Duration,
     Margin,
     Money,
@@ -77,7 +76,7 @@ def level_or_number(factor: Factor) -> Any:
     """The type of such a value: a word stays a text, everything else becomes a number in bytes, milliseconds or pieces."""
     levels, numbers = [level.value for level in factor.levels], factor.numbers
     if numbers is None:
-        return one_of(levels, GUESSES.get(factor.name))
+        return one_of(levels)
     return Annotated[
         str | int, PlainValidator(partial(_read, tuple(levels), numbers)), WithJsonSchema(_schema(levels, numbers))
     ]

@@ -113,7 +113,6 @@ class Estimate:
     teardown_s: float
     trials_s: float
     baselines_s: float
-    block_s: float
     disk_bytes: int
     requests: int
     hosts: tuple[str, ...]
@@ -146,7 +145,6 @@ def estimate(plan: Plan, costs: Costs | None = None) -> Estimate:
         teardown_s=teardown_s,
         trials_s=block_s * plan.blocks,
         baselines_s=looks_s * plan.blocks,
-        block_s=block_s,
         disk_bytes=stored * _PARQUET_ROW_BYTES + files * _PARQUET_FILE_BYTES + rows * _ROW_BYTES,
         requests=sum(part.samples for part in parts.values()) * plan.blocks,
         hosts=hosts_needed(plan),

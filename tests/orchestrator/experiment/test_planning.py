@@ -148,22 +148,6 @@ def test_an_override_without_a_place_is_refused(write: Write, known: Known, over
     assert message in error.value.message
 
 
-@pytest.mark.parametrize(
-    ("override", "way"),
-    [
-        ("repeats.until=3%", "--set 'repeats={until: 3%, at_most: 30}'"),
-        ("repeats.at_most=12", "--set 'repeats={until: 3%, at_most: 12}'"),
-    ],
-)
-def test_an_override_of_fixed_repeats_says_how_they_become_as_many_as_it_takes(
-    write: Write, known: Known, override: str, way: str
-) -> None:
-    with pytest.raises(UsageError) as error:
-        make_plan(write(f"{MINIMAL}repeats: 3\n"), [override], known)
-    assert error.value.hint == f"give both at once: {way}"
-    assert make_plan(write(MINIMAL), [way.split("'")[1]], known).until is not None
-
-
 def test_a_plan_survives_its_way_through_json(write: Write, known: Known) -> None:
     text = MINIMAL.replace("timestamp", "[add, {image: {bytes: 2 kB}}]").replace("[rest, grpc]", "rest")
     plan = make_plan(write(text + "control: true\n"), known=known)

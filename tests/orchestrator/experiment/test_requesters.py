@@ -44,7 +44,7 @@ def test_the_clients_of_a_stream_are_divided_among_hosts(tmp_path: Path) -> None
     path = tmp_path / "s.yaml"
     text = "name: x\nquestion: Why?\nprovider: lab\nplacements: same-zone\noperations: events\nstacks: sse\n"
     path.write_text(f"{text}requesters: 3\nload: {{concurrency: 2, duration: 1s}}\n")
-    with pytest.raises(ExperimentError, match="`requesters: 3` is more than the 2 clients, which the requesters share"):
+    with pytest.raises(ExperimentError, match="`requesters: 3` is more than the 2 clients, which they share"):
         make_plan(path)
     path.write_text(f"{text}requesters: 3\nload: {{concurrency: 4, duration: 1s}}\n")
     (cell,) = make_plan(path).cells
