@@ -241,14 +241,11 @@ def _find(
     matches = [(name, value) for name, choices in values.items() for value, names in choices.items() if text in names]
     if not matches and STACK in values:
         of_protocol = [stack for stack in stacks if stack.protocol == wanted]
-        labels = ", ".join(f"'{stack.label}'" for stack in stacks)
-        if len({stack.responder for stack in of_protocol}) > 1:
-            located.add(path, f"'{wanted}' may be any of several stacks; name one of {labels}.")
-            return []
-        if of_protocol:
+        if len({stack.responder for stack in of_protocol}) == 1:
             return [(STACK, of_protocol[0].id)]
-        if len(values) == 1:
-            located.add(path, f"no stack is called '{wanted}'. The stacks are {labels}.")
+        if of_protocol or len(values) == 1:
+            labels = ", ".join(f"'{stack.label}'" for stack in stacks)
+            located.add(path, f"'{wanted}' is the label of no stack. The stacks are {labels}.")
             return []
     if not matches:
         known = [names[0] for choices in values.values() for names in choices.values()]
@@ -265,12 +262,10 @@ def _refusal(name: str, references: Sequence[Value], values: Sequence[Value], ce
     """Why nothing is compared by a factor, as a sentence; empty where something is."""
     if not values:
         return f"no cell has a value of {name}."
+    shown = [str(value) if name == STACK else BY_NAME[name].names(value)[0] for value in references]
     if len(values) == 1:
-        only = "one stack" if name == STACK else BY_NAME[name].names(values[0])[0]
-        only = f"`{name}: {only}`" if name != STACK and BY_NAME[name].belongs_to == "call" else only
-        return f"nothing to compare by {name}: all cells have {only}."
+        return f"nothing to compare by {name}: all cells have {shown[0]}."
     if next(_of_contrast(name, references, cells), None) is None:
-        shown = [str(v) if name == STACK else BY_NAME[name].names(v)[0] for v in references]
         return f"no cell differs from one of {_or(shown)} in the {name} alone."
     return ""
 
