@@ -73,20 +73,12 @@ class Matrix:
     named: NamedLanguages  # whose programs it needs
 
 
-@dataclass
+@dataclass(frozen=True)
 class _Use:
-    """A stack as cells use it: where it came from, and under which loads."""
+    """A stack that cells use, and where it came from."""
 
     stack: Stack
     entry: Entry
-    has_one: bool = False  # one request is in flight
-    has_several: bool = False  # more than one request may be in flight
-
-    def add(self, cell: Cell) -> None:
-        """Count a cell of the stack."""
-        several = cell.kind == "stream" or cell.load.rate_per_s is not None or cell.load.concurrency > 1
-        self.has_several |= several
-        self.has_one |= not several
 
 
 def build_matrix(located: Located, known: Mapping[str, Protocol], why_not: WhyNot = lambda _: "") -> Matrix:
@@ -139,7 +131,7 @@ def build_matrix(located: Located, known: Mapping[str, Protocol], why_not: WhyNo
                 located.add(entry.path, f"stack {stack.id} is given twice; {way}.")
             else:
                 cells[cell.id] = cell
-                uses.setdefault(stack.id, _Use(stack=stack, entry=entry)).add(cell)
+                uses.setdefault(stack.id, _Use(stack=stack, entry=entry))
     excluder.report_idle()
     located.raise_problems()
     if not cells:
@@ -265,14 +257,7 @@ def _assemble(
     contrasts = resolve_contrasts(located, stacks, every, {s.id for s in stacks if uses[s.id].entry.natives})
     located.raise_problems()
     reference = reference_stack(contrasts, stacks)
-    resolved = {
-        use.stack.id: describe_stack(
-            use.stack,
-            use.entry,
-            flights=(use.has_one, use.has_several),
-        )
-        for use in uses.values()
-    }
+    resolved = {use.stack.id: describe_stack(use.stack, use.entry) for use in uses.values()}
     if located.experiment.control:
         twins = _twins(reference, stacks, uses)
         stacks += twins

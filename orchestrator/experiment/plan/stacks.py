@@ -364,11 +364,8 @@ def label_stacks(stacks: Iterable[Stack], always_named: Container[str] = ()) -> 
     return tuple(labelled)
 
 
-def describe_stack(stack: Stack, entry: Entry, *, flights: tuple[bool, bool]) -> dict[str, Any]:
-    """Every default of a stack resolved: settings, versions installed here, and why this client.
-
-    `flights`: whether it is used with one request in flight, and with several.
-    """
+def describe_stack(stack: Stack, entry: Entry) -> dict[str, Any]:
+    """Every default of a stack resolved: settings, versions installed here, and why this client."""
     protocol = entry.protocol
     responder, client = _responder(stack, protocol), protocol.client(stack.client)
     if responder is None:
@@ -377,12 +374,7 @@ def describe_stack(stack: Stack, entry: Entry, *, flights: tuple[bool, bool]) ->
     else:
         ends, parts = (responder, client), parts_of(responder, client)
     fields = ALL_READ if not any(end.omits for end in ends) else SOME_UNREAD
-    at = [text for text, is_used in zip(("1", "more than 1"), flights, strict=True) if is_used]
-    chosen = entry.why_client or (
-        f"thin and comparable: the default at {' and '.join(at)} in flight"
-        if entry.client is None
-        else "named in the experiment"
-    )
+    usual = "thin and comparable: the default" if entry.client is None else "named in the experiment"
     return {
         "protocol": protocol.title,
         "settings": {
@@ -398,7 +390,7 @@ def describe_stack(stack: Stack, entry: Entry, *, flights: tuple[bool, bool]) ->
         LANGUAGES: languages_of_ends(responder if stack.external is None else None, client),
         **({"native": True} if client.native is not None else {}),
         "round_trips_to_open": protocol.round_trips(client.name),
-        "client_reason": chosen,
+        "client_reason": entry.why_client or usual,
         "versions": _versions(package for end in ends if not end.language.build for package in end.packages),
     }
 

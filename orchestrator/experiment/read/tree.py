@@ -228,32 +228,16 @@ _WORDS = {"true": True, "false": False, "null": None, "~": None, "": None}
 _INTEGER = re.compile(r"[-+]?(0|[1-9][0-9]*)")
 _DECIMAL = re.compile(r"[-+]?(0|[1-9][0-9]*)\.[0-9]+")
 _SWITCH = re.compile(r"(?i)y|n|yes|no|on|off")
-_AMBIGUOUS: tuple[tuple[re.Pattern[str], str], ...] = (
-    (_SWITCH, "reads as true or false to some YAML readers: write true, false, or '{0}'"),
-    (
-        re.compile(r"[-+]?0[0-9_]+"),
-        "reads as an octal number to some YAML readers: write it without the leading 0, or '{0}'",
-    ),
-    (re.compile(r"[-+]?0[xob][0-9a-fA-F_]+"), "is a number in another base: write it in decimal, or '{0}'"),
-    (
-        re.compile(r"[-+]?[0-9][0-9,_]*_[0-9_]*(\.[0-9]+)?"),
-        "has underscores that some YAML readers drop: write the digits alone, or '{0}'",
-    ),
-    (
-        re.compile(r"[-+]?([0-9]+(\.[0-9]*)?|\.[0-9]+)[eE][-+]?[0-9]+"),
-        "is text to some YAML readers and a number to others: write it in full, or '{0}'",
-    ),
-    (
-        re.compile(r"[-+]?[0-9]+(:[0-5]?[0-9])+(\.[0-9]*)?"),
-        "reads as a number in base 60 to some YAML readers: write a duration as 12m or 90s, or '{0}'",
-    ),
-    (
-        re.compile(r"[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}([Tt ].*)?"),
-        "reads as a date to some YAML readers: write '{0}'",
-    ),
-    (re.compile(r"(?i)[-+]?\.(inf|nan)"), "is not a number that an experiment can use"),
-    (re.compile(r"[-+]?([0-9]+\.|\.[0-9]+)"), "is half a number: write digits on both sides of the point"),
-    (re.compile(r"<<|="), "has a special meaning to some YAML readers: write '{0}'"),
+_AMBIGUOUS = re.compile(
+    r"[-+]?0[0-9_]+"  # octal
+    r"|[-+]?0[xob][0-9a-fA-F_]+"
+    r"|[-+]?[0-9][0-9,_]*_[0-9_]*(\.[0-9]+)?"
+    r"|[-+]?([0-9]+(\.[0-9]*)?|\.[0-9]+)[eE][-+]?[0-9]+"
+    r"|[-+]?[0-9]+(:[0-5]?[0-9])+(\.[0-9]*)?"  # base 60
+    r"|[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}([Tt ].*)?"
+    r"|[-+]?\.(inf|nan|Inf|NaN|INF|NAN)"
+    r"|[-+]?([0-9]+\.|\.[0-9]+)"
+    r"|<<|="
 )
 
 
@@ -275,9 +259,13 @@ def ambiguity(text: str, key: str = "", choices: Mapping[str, str] | None = None
     """
     if choices and key in choices and _SWITCH.fullmatch(text):
         return f"'{text}' reads as true or false to some YAML readers, and `{key}` has neither: write {choices[key]}."
-    for pattern, reason in _AMBIGUOUS:
-        if pattern.fullmatch(text):
-            return f"'{shown(text)}' {reason.format(shown(text))}."
+    if _SWITCH.fullmatch(text):
+        return f"'{text}' reads as true or false to some YAML readers: write true, false, or '{text}'."
+    if _AMBIGUOUS.fullmatch(text):
+        return (
+            f"'{shown(text)}' is not the same to all YAML readers: write a plain decimal number, a duration as 90s or 12m,"
+            f" or text in quotes: '{shown(text)}'."
+        )
     return None
 
 
