@@ -28,7 +28,7 @@ from orchestrator.experiment.plan.estimate import (
 )
 from orchestrator.experiment.plan.matrix import Matrix, build_matrix
 from orchestrator.experiment.plan.plan import Cell, Limits, Plan, Turns, Until
-from orchestrator.experiment.plan.rules import Turning, refusals_of_plan, why_no_turns
+from orchestrator.experiment.plan.rules import refusals_of_plan, why_no_turns
 from orchestrator.experiment.plan.schedule import by_series, groups_of, schedule, seal_all, why_not_fitted
 from orchestrator.experiment.plan.topology import MACHINES, region_of
 from orchestrator.experiment.providers import MAKERS, PROVIDERS, any_of
@@ -120,7 +120,7 @@ def with_turns(plan: Plan, turn: float | str, known: Mapping[str, Protocol]) -> 
     for cell in plan.cells:
         stack = stacks[cell.stack]
         language = known[stack.protocol].client(stack.client).language
-        reason = why_no_turns(Turning(cell=cell, language=language, together=together))
+        reason = why_no_turns(cell, language, together)
         if reason is None:
             lengths[cell.id] = turns = _turns(cell, latency_s(plan, cell), turn)
             if turn == AUTO and turns.length_s > _MOST_TURN_S:

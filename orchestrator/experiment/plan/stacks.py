@@ -294,13 +294,13 @@ def _refusal_of_session(call: Values) -> str | None:
 
 
 def way_out(entry: Entry, client: Client, operation: str, call: Values, kind: Kind = "call") -> str:
-    """Return what to write instead of what two ends cannot do: a value of a factor, or other ends."""
+    """Return what to write instead of what two ends cannot do, as a clause: a value of a factor, or other ends."""
 
     def can(**values: Value) -> bool:
         return refusal_of_ends(entry, client, operation, {**call, **values}, kind) is None
 
     if call[HTTP] == HTTP_3 and can(**{TLS: TLS_1_3}):
-        return f"Give the stack `{TLS}: {TLS_1_3}`, {OR_EXCLUDE}."
+        return f"Give the stack `{TLS}: {TLS_1_3}`"
     others = _other_ends(entry, client, operation, call, kind)
     unable = refusal_of_ends(entry, client, operation, call, kind)
     named_first = sorted(OF_THE_CALL, key=lambda factor: unable is None or factor.name != unable.factor)
@@ -309,8 +309,8 @@ def way_out(entry: Entry, client: Client, operation: str, call: Values, kind: Ki
         for value in values or [factor.default]:
             if can(**{factor.name: value}):
                 or_others = f" or {others}" if others else ""
-                return f"Give the stack `{factor.name}: {value}`{or_others}, {OR_EXCLUDE}."
-    return f"{f'Give it {others}' if others else 'Change the stack'}, {OR_EXCLUDE}."
+                return f"Give the stack `{factor.name}: {value}`{or_others}"
+    return f"Give it {others}" if others else "Change the stack"
 
 
 def _other_ends(entry: Entry, client: Client, operation: str, call: Values, kind: Kind) -> str:
