@@ -186,7 +186,7 @@ def _external(value: Any) -> Any:
 
 @_with_factors(_chosen_for_a_stack)
 class StackSpec(Strict):
-    """Who answers and who asks. A protocol's name alone means its default implementation and client."""
+    """The responder and the client. A protocol's name alone means its default implementation and client."""
 
     protocol: Short = Field(description="The wire protocol; `orch services` lists them.")
     responder: OneOrMany[Short] | None = Field(
@@ -199,12 +199,12 @@ class StackSpec(Strict):
         None,
         examples=[NATIVE],
         description="The client library; by default a thin one that suits the requests in flight."
-        f" `{NATIVE}`: the first of the protocol's compiled ones that does all that is asked and is built here.",
+        f" `{NATIVE}`: the first of the protocol's compiled ones that can do all of it and is built here.",
     )
 
 
 def _with_operations_without_options(model: type[Model]) -> type[Model]:
-    """Adds a key for every call of the catalogue that needs no payload: it is asked as it is."""
+    """Adds a key for every call of the catalogue that needs no payload: it takes no options."""
     keys: dict[str, Any] = {
         operation.name: (
             Annotated[PlainOptions | None, Field(description=f"Asked with the message of {operation.message}.")],
@@ -217,7 +217,7 @@ def _with_operations_without_options(model: type[Model]) -> type[Model]:
 
 
 class _Operations(Strict):
-    """A key for each operation, of which one is given."""
+    """A key for each operation; exactly one is given."""
 
     timestamp: PlainOptions | None = Field(None, description="A time stamp in, a time stamp out.")
     add: PlainOptions | None = Field(None, description="Two numbers in, their sum out.")
@@ -248,7 +248,7 @@ class _Operations(Strict):
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The operations that are asked: of a mix all of them."""
+        """The operations that are requested: of a mix all of them."""
         return tuple(item.name for item in self.options.of) if isinstance(self.options, MixOptions) else (self.name,)
 
     @property
@@ -283,7 +283,7 @@ class MixedSpec(_Operations):
 
 
 class MixOptions(OptionsOfAny):
-    """Several operations that requests ask, each with its share; which one each asks is drawn by the trial's seed."""
+    """Several operations, each with its share of the requests; the trial's seed draws the operation of each request."""
 
     of: Annotated[
         OneOrMany[Annotated[MixedSpec, BeforeValidator(_mixed_item)]],
@@ -403,9 +403,9 @@ class Experiment(Strict):
             PlacementSpec,
             Shorthand(_placement, "local, same-zone or cross-region", ["local", "same-zone", "cross-region"]),
         ]
-    ] = Field((PlacementSpec(name="local"),), description="Where the two ends stand.")
+    ] = Field((PlacementSpec(name="local"),), description="Where the two ends are.")
     distance: Annotated[DistanceSpec, Shorthand(_distance, "A round trip, such as 80ms.", has_lists=True)] | None = (
-        Field(None, description="How far apart the two ends stand: each value of a list is a placement of its own.")
+        Field(None, description="How far apart the two ends are: each value of a list is a placement of its own.")
     )
     stacks: OneOrMany[
         Annotated[StackSpec, Shorthand(_stack, "A protocol, with its default implementation and client.")]

@@ -1,6 +1,6 @@
-"""What every module of `infra/` asks of its input, for `orch plan` to refuse before Terraform would.
+"""The bounds of every module of `infra/` on its input, which `orch plan` checks before Terraform does.
 
-The same rules stand in `infra/*/variables.tf`; tests/infra/test_host_rules.py gives both the same values at each bound.
+The same rules are in `infra/*/variables.tf`; tests/infra/test_host_rules.py gives both the same values at each bound.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ MOST_RTT_S = 10.0
 MOST_INITIAL_WINDOW = 40  # segments: beyond it the window that Linux receives with is the smaller one
 
 # One range of addresses, its prefix length written plainly (RFC 4632). More addresses than that are no controller:
-# 0.0.0.0/1 and its other half are the internet, and so are the IPv6 addresses that stand for those of IPv4.
+# 0.0.0.0/1 and its other half are the internet, and so are the IPv6 addresses that represent those of IPv4.
 CONTROLLER_PATTERNS = (
     r"^[0-9.]+/([89]|[12][0-9]|3[0-2])$",
     r"^[23fF][0-9a-fA-F]{3}:[0-9a-fA-F:]*/(3[2-9]|[4-9][0-9]|1[01][0-9]|12[0-8])$",

@@ -1,4 +1,4 @@
-"""From a file to a validated experiment that still knows where every value stands."""
+"""From a file to a validated experiment that still knows the place of every value."""
 
 from __future__ import annotations
 
@@ -283,12 +283,12 @@ def _unknown_key(path: Sequence[Key]) -> str:
 
 
 def _place_of(key: Key, owner: type[BaseModel]) -> str:
-    """Where a key belongs that stands at the top and should not, or the other way round; empty where nobody knows."""
+    """Where a key belongs that is at the top and should not be, or the other way round; empty where that is not known."""
     if owner is model.Experiment:
         homes = [name for name, model_below in _BELOW.items() if key in model_below.model_fields]
-        return f"It stands below {' or '.join(f'`{home}`' for home in homes)}." if homes else ""
+        return f"It belongs below {' or '.join(f'`{home}`' for home in homes)}." if homes else ""
     if owner in _BELOW.values() and key in model.Experiment.model_fields:
-        return "It stands at the top of the file, below nothing."
+        return "It belongs at the top of the file."
     return ""
 
 
@@ -312,7 +312,7 @@ def _keys_below(owner: type[BaseModel]) -> Iterator[tuple[str, type[BaseModel]]]
 
 
 def _models_in(annotation: Any) -> Iterator[type[BaseModel]]:
-    """The models of which a field's type is made, whatever stands around them."""
+    """The models within a field's type."""
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         yield annotation
     for part in get_args(annotation):

@@ -272,7 +272,7 @@ class UntilSpec(Strict):
 
 
 class _FixedOrUntil:
-    """Marks `UntilSpec` as what may also be a number of blocks; faults are told of the form that was written."""
+    """Marks `UntilSpec` as what may also be a number of blocks; faults name the form that was written."""
 
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
         return core_schema.no_info_wrap_validator_function(self._read, handler(UntilSpec))
@@ -335,7 +335,7 @@ class LinkSpec(Strict):
 
 
 class PlacementSpec(LinkSpec):
-    """Where the two ends stand. `from` is the requester's zone, `to` the responder's."""
+    """Where the two ends are. `from` is the requester's zone, `to` the responder's."""
 
     name: Name = Field(description="local, same-zone, cross-region, or a name of your own.")
     from_zone: Zone | None = Field(None, alias="from", description="The requester's zone, e.g. us-central1-a.")

@@ -294,7 +294,7 @@ class _Trial:
         warmed = in_all(cell.factors) * warmup.requests  # each requester has a warm-up of its own
         warmup_s = min(max(warmed * warmup_each_s, warmup.at_least_s), warmup.at_most_s)
         self.samples = math.ceil(measured_s / each_s + warmup_s / warmup_each_s)
-        # A count is the most that is asked; `duration` or `at_most` may only end it earlier than we think.
+        # A count is the most that is requested; `duration` or `at_most` may only end it earlier than we think.
         counted = load.requests if load.requests is not None else measured_s * (load.rate_per_s or 1 / each_s)
         is_counted = load.requests is not None or load.rate_per_s is not None
         warmed_at_most = max(warmed, warmup.at_least_s / warmup_each_s * _FASTER)

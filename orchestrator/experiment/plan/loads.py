@@ -43,7 +43,7 @@ _NO_THINK = (
 
 
 def resolve_loads(located: Located, own: LoadSpec | None, path: Sequence[Key], kind: Kind = "call") -> tuple[Load, ...]:
-    """Every load of an operation; `path` is where its own stands. What cannot be is noted in `located`."""
+    """Every load of an operation; `path` is that of its own load. What cannot be is noted in `located`."""
     if kind == "stream":
         return _of_stream(located, own or LoadSpec(), path)
     common = located.experiment.load
@@ -127,7 +127,7 @@ def _of_stream(located: Located, own: LoadSpec, path: Sequence[Key]) -> tuple[Lo
 
 
 def _all_are_streams(located: Located) -> bool:
-    """Whether nothing but streams is asked: what is said of all then is said of them."""
+    """Whether all operations are streams: the load of the experiment is then theirs."""
     known = catalogue().operations
     return all(spec.name in known and known[spec.name].kind == "stream" for spec in located.experiment.operations)
 
@@ -297,7 +297,7 @@ def at_step(cell: Cell, step: int) -> Cell:
     return replace(cell, id=of_rate, factors=factors, load=load, find=None)
 
 
-# ---- what a file asks
+# ---- searches of a file
 
 
 def is_search(located: Located, own: LoadSpec | None) -> bool:
@@ -351,7 +351,7 @@ def resolve_searches(
 
 
 def refuse_mixed_searches(located: Located, finds: Iterable[Find | None]) -> None:
-    """Note an experiment of which some operations search for their rate, and others have one."""
+    """Note an experiment where some operations search for their rate, and others have one."""
     are_searches = [find is not None for find in finds]
     if any(are_searches) and not all(are_searches):
         operations = enumerate(located.experiment.operations)

@@ -127,7 +127,7 @@ def build_matrix(located: Located, known: Mapping[str, Protocol], why_not: WhyNo
                 located.add(entry.path, reason)
             elif cell.id in cells:
                 is_native = entry.natives or uses[stack.id].entry.natives
-                way = f"`{NATIVE}` stands for {client.name} here" if is_native else _CONTROL
+                way = f"`{NATIVE}` is {client.name} here" if is_native else _CONTROL
                 located.add(entry.path, f"stack {stack.id} is given twice; {way}.")
             else:
                 cells[cell.id] = cell
@@ -141,7 +141,7 @@ def build_matrix(located: Located, known: Mapping[str, Protocol], why_not: WhyNo
 
 
 _Question: TypeAlias = tuple[Asked, tuple[tuple[Load, Find | None], ...], Warmup]
-"""An operation with the loads it is asked with, each with what is searched for, and the warm-up."""
+"""An operation with its loads, each with its search, and the warm-up."""
 
 
 def _question(located: Located, question: Asked) -> _Question:
@@ -161,7 +161,7 @@ def _question(located: Located, question: Asked) -> _Question:
 def _refusals(
     located: Located, questions: Sequence[_Question], placements: Sequence[Placement]
 ) -> Callable[[Entry, Client], str]:
-    """Why a client cannot do all that an entry is asked; what its protocol does not carry, no other client could."""
+    """Why a client cannot do all that an entry needs; what its protocol does not carry, no other client could."""
     excluder = _Excluder(located)
 
     def refused(entry: Entry, client: Client) -> str:
@@ -330,7 +330,7 @@ def _refuse_lost(
 
 
 def _twins(reference: str, stacks: Sequence[Stack], uses: Mapping[str, _Use]) -> list[Stack]:
-    """The reference entered again under other names, once per control and per client that its loads ask with."""
+    """The reference entered again under other names, once per control and per client of its loads."""
     entry = uses[reference].entry
     return [
         replace(

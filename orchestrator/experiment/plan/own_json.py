@@ -349,7 +349,7 @@ def _field_name(key: str, ending: str, taken: set[str], keys: Container[str]) ->
 
 
 def _literal(text: str) -> str:
-    """A string of the .proto language; what is no visible ASCII stands as the octal digits of its UTF-8."""
+    """A string of the .proto language; what is no visible ASCII is written as the octal digits of its UTF-8."""
     return '"' + "".join(_escaped(byte) for byte in text.encode()) + '"'
 
 
@@ -391,7 +391,7 @@ class Place:
 
     @property
     def values(self) -> int:
-        """How many JSON values stand here and below, each list and each object counted as one besides what it holds."""
+        """How many JSON values are here and below, each list and each object counted as one besides what it holds."""
         return self.count + sum(place.values for place in self._within())
 
     def _within(self) -> Iterator[Place]:
@@ -400,11 +400,11 @@ class Place:
 
     @property
     def holds_long_integers(self) -> bool:
-        """Whether an integer that no double holds stands here or below."""
+        """Whether an integer that no double holds is here or below."""
         return self.unfit or any(place.holds_long_integers for place in self._within())
 
     def see(self, value: Any) -> None:
-        """Take in one more value that stands here."""
+        """Take in one more value at this place."""
         self.count += 1
         if value is None:
             self.nulls += 1

@@ -49,7 +49,7 @@ _EVENT_BYTES = 100
 _EVOLUTION_RECORDS = 20
 _QUERY_BYTES = 30  # of a count and a seed, as JSON
 _EVENTS_PER_S = 100.0
-_SUBSCRIPTION_BYTES = 60  # as JSON, like what stands around an event's text
+_SUBSCRIPTION_BYTES = 60  # as JSON, like the rest of an event
 
 # Of a field whose content nobody chose; a text is a stamp: ISO 8601 with microseconds and its offset.
 _FIELD_BYTES = {
@@ -119,7 +119,7 @@ def _picture_digest(size: int) -> str:
 
 
 def _expand(located: Located, item: int, spec: OperationSpec) -> Iterator[Asked]:
-    """Everything that an item asks: each payload, with each number of calls."""
+    """Everything that an item requests: each payload, with each number of calls."""
     for question in _payloads(located, item, spec):
         for calls in spec.options.calls if isinstance(spec.options, PlainOptions) else (1,):
             operation = question.operation.in_task(calls)
@@ -141,7 +141,7 @@ def _payloads(
         if isinstance(options, MixOptions):
 
             def expand(mixed: MixedSpec, place: Place) -> Iterator[tuple[Operation, PayloadFile | None]]:
-                return ((asked.operation, asked.file) for asked in _payloads(located, item, mixed, place))
+                return ((question.operation, question.file) for question in _payloads(located, item, mixed, place))
 
             operations = mixes(located, item, options, expand)
         elif isinstance(options, EchoOptions):
@@ -258,7 +258,7 @@ def _slug(text: str) -> str:
 
 
 def payload_path(plan: Plan, file: PayloadFile) -> Path:
-    """Where a payload file of the user's stands; meaningless for generated ones."""
+    """The path of a payload file of the user's; meaningless for generated ones."""
     return Path(plan.experiment_path).parent / file.source
 
 
@@ -312,14 +312,14 @@ def _read_again(plan: Plan, file: PayloadFile) -> bytes:
 
 
 PER_UNIT = 10_000
-"""Shares are told apart to a hundredth of a per cent."""
+"""Shares have a resolution of a hundredth of a per cent."""
 Place: TypeAlias = tuple[Key, ...]
 Expand = Callable[[MixedSpec, Place], Iterator[tuple[Operation, PayloadFile | None]]]
-"""Every operation and payload that an item of a mix asks, and the file it needs."""
+"""Every operation and payload of an item of a mix, and the file it needs."""
 
 
 def mixes(located: Located, item: int, options: MixOptions, expand: Expand) -> Iterator[Operation]:
-    """Every combination of what the items of a mix ask; what cannot be mixed is noted at its place."""
+    """Every combination of the items of a mix; what cannot be mixed is noted at its place."""
     path: Place = ("operations", item, "mix", "of")
     choices: list[list[Operation]] = []
     for place, spec in enumerate(options.of):
@@ -351,7 +351,7 @@ def mixes(located: Located, item: int, options: MixOptions, expand: Expand) -> I
 
 
 def operation_names(operation: Operation) -> tuple[str, ...]:
-    """The operations that are asked, each once."""
+    """Its operations, each once."""
     return tuple(dict.fromkeys(mixed.name for mixed in operation.mix)) or (operation.name,)
 
 
@@ -361,7 +361,7 @@ def payloads_of(operation: Operation) -> tuple[Mapping[str, Any], ...]:
 
 
 def mix_shares(operation: Operation) -> tuple[float, ...]:
-    """Of all requests, how many are to ask each operation of a mix."""
+    """The share of each operation of a mix in all requests."""
     total = sum(mixed.weight for mixed in operation.mix)
     return tuple(mixed.weight / total for mixed in operation.mix)
 

@@ -188,7 +188,7 @@ def _as_zone(name: str) -> str:
 
 def _emulated_link(located: Located, wanted: Wanted, from_zone: str, to_zone: str) -> Link:
     known, rtt_s = profile(from_zone, to_zone), wanted.link.get("rtt")
-    if wanted.base == "cross-region" and wanted.number is not None:  # its zones stand for those of the placement
+    if wanted.base == "cross-region" and wanted.number is not None:  # its zones replace those of the placement
         known = profile(to_zone, _away_from(to_zone))
     if rtt_s is None and known is None:
         located.add(
@@ -228,7 +228,7 @@ def _refuse_two_distances(located: Located, placements: list[Placement], paths: 
 
 @dataclass(frozen=True, kw_only=True)
 class Wanted:
-    """One placement with one value of each key, and where the file asks for it.
+    """One placement with one value of each key, and its place in the file.
 
     `base` is the name that the file gives; `name` tells the values of lists, too. `number` is its place among those of the
     lists, from 1, and None where nothing is listed. Seconds, Mbit/s and shares, as the file has them.
@@ -251,7 +251,7 @@ def given_placements(experiment: Experiment) -> tuple[PlacementSpec, ...]:
 
 
 def wanted_placements(experiment: Experiment) -> Iterator[Wanted]:
-    """Every placement that the file asks for: those of `placements` first, then those of `distance`."""
+    """Every placement of the file: those of `placements` first, then those of `distance`."""
     for index, spec in enumerate(given_placements(experiment)):
         yield from _each(("placements", index), spec.name, spec.from_zone, spec.to_zone, spec)
     grid = experiment.distance

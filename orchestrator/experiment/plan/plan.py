@@ -34,7 +34,7 @@ _RTT_SLACK, _RTT_SLACK_MS = 0.05, 0.5  # of a wanted round trip
 PlacementKind = Literal["local", "same-zone", "cross-region", "external"]
 Pin = Literal["apart", "together", "off"]
 NOBODY = "none"
-"""The responder of a stack that asks nobody."""
+"""The responder of a codec alone."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -97,7 +97,7 @@ class Operation:
     """An operation with its payload; `label` e.g. `image 1.58 MB`. Fields as in the process contract's Payload.
 
     With `calls` above 1 it is a task of so many calls, one after the other: `label` says so, `asked` is one call's. A
-    mix has several operations, of which each request asks one; its bytes are the mean of a request.
+    mix has several operations, one for each request; its bytes are the mean of a request.
     """
 
     id: str
@@ -113,7 +113,7 @@ class Operation:
 
     @property
     def asked(self) -> str:
-        """What one call asks: the label of the operation that makes it alone."""
+        """The content of one call: the label of the operation that makes it alone."""
         return self.label.removesuffix(f", {self.calls} calls") if self.calls > 1 else self.label
 
     def in_task(self, calls: int) -> Operation:
@@ -145,13 +145,13 @@ def kind_of(operation: Operation, call: Values | None = None) -> Kind:
     if operation.payload.get("kind") == "events":
         return "stream"
     if operation.payload.get("kind") == "evolution":
-        return "codec"  # nobody is asked
+        return "codec"  # no calls
     return "task" if operation.calls > 1 or is_in_pieces(call or {}) else "call"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Placement:
-    """Where the two ends stand. `from_zone` is the requester's, `to_zone` the responder's; None for provider `local`.
+    """Where the two ends are. `from_zone` is the requester's, `to_zone` the responder's; None for provider `local`.
 
     `external`: who answers runs already, and not on the requester's machine.
     """
@@ -242,7 +242,7 @@ class Cell:
     timeout_s: float = 30.0
     kind: Kind = "call"
     find: Find | None = None
-    mixed: int = 0  # how many operations its mix has; 0 where it asks one
+    mixed: int = 0  # how many operations its mix has; 0 without a mix
     turns: Turns | None = None  # None: its trials have one measured phase
 
     @property
@@ -319,7 +319,7 @@ class Cell:
 
     @property
     def setting_elsewhere(self) -> tuple[object, ...]:
-        """How requests are made and offered: the setting without what is asked, and where."""
+        """How requests are made and offered: the setting without operation and placement."""
         return (*of_the_call(self.factors), self.load, self.kind)
 
     @property
@@ -410,7 +410,7 @@ class Plan:
     matters: float = 0.05  # the relative difference within which two stacks tie
     reference: str | None = None  # the stack that others and its controls are compared with; else the first one
     contrasts: tuple[Contrast, ...] = (Contrast(),)
-    stability: bool = False  # whether it is asked which stack is the most predictable
+    stability: bool = False  # whether the most predictable stack is a question
     hold_out: float = 0.0  # the share of cells that the cost model is tested on; 0 where nothing is predicted
     sealed: tuple[str, ...] = ()  # ids of these cells, chosen by the seed
     until: Until | None = None
@@ -439,7 +439,7 @@ class Plan:
 
     @property
     def requesters(self) -> int:
-        """How many hosts ask in the cell that has the most."""
+        """How many requester hosts the cell with the most has."""
         return max((requesters_of(cell.factors) for cell in self.cells), default=1)
 
     @property

@@ -235,7 +235,7 @@ def _check_limits(located: Located) -> None:
 
 
 def _sealed(located: Located, matrix: Matrix) -> tuple[str, ...]:
-    """The cells that the cost model is tested on; none unless it is asked for. ExperimentError where it cannot be fitted."""
+    """The cells that the cost model is tested on; none without `predict`. ExperimentError where it cannot be fitted."""
     wanted = located.experiment.predict
     if wanted is None:
         return ()

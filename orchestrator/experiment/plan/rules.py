@@ -130,7 +130,7 @@ class Case:
 
     @property
     def has_hosts(self) -> bool:
-        """Whether several hosts ask."""
+        """Whether it has several requester hosts."""
         return requesters_of(self.call) > 1
 
     @property
@@ -197,7 +197,7 @@ def _of_requesters(case: Case) -> Refused:
         return
     if case.has_hosts and case.placement.kind in ("local", "external"):
         yield (
-            f"{case.given(REQUESTERS)} needs as many hosts that ask, and this placement has one",
+            f"{case.given(REQUESTERS)} needs as many requester hosts, and this placement has one",
             f"Give a placement between hosts, with {any_of(MAKERS)}",
         )
     if case.too_few:
@@ -252,7 +252,7 @@ def _of_timing(case: Case) -> Refused:
         if is_so:
             yield (
                 f"{case.given(TIMING_RULES)} times `timestamp` calls that follow one another on a kept connection, after a"
-                f" warm-up of so many requests; this asks for {what}",
+                f" warm-up of so many requests; this has {what}",
                 "Change it",
             )
 
@@ -262,7 +262,7 @@ def _of_stores(case: Case) -> Refused:
         return
     leave_out, is_postgresql = f"Leave `{STORE}` out", case.call.get(STORE) == POSTGRESQL
     if len(case.offered) != 1 or STORE not in case.offered[0].resources:
-        yield f"{case.resource}: {case.operation.name} asks no store", leave_out
+        yield f"{case.resource}: {case.operation.name} uses no store", leave_out
     if case.entry.external is not None:
         yield f"{case.resource}: the responder runs already, and what it asks is not known", leave_out
     if is_postgresql and DRIVER not in case.offered[0].resources:
@@ -395,11 +395,11 @@ def refusals_of_plan(plan: Plan) -> Iterator[tuple[str, str]]:
     return ((key, reason) for key, applies, reason in PLAN_REFUSALS if applies(plan))
 
 
-# ---- what a whole experiment cannot ask
+# ---- what a whole experiment cannot have
 
 
 def refuse_calls_of_codecs(located: Located, paths: Iterable[Sequence[Key]], placements: Sequence[Placement]) -> None:
-    """Note what an experiment asks of its codecs alone, whose items are at these paths, that only a call can have."""
+    """Note settings of calls that an experiment gives its codecs alone, whose items are at these paths."""
     experiment = located.experiment
     items = list(dict.fromkeys(tuple(path) for path in paths))
     for factor in OF_THE_CALL:

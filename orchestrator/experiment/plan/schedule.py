@@ -102,7 +102,7 @@ def _rows(count: int, source: random.Random) -> Iterator[tuple[int, ...]]:
     while True:
         items = source.sample(range(count), count)
         shifts = _shifts(count, source)
-        # Each row as it is asked for: a square of a thousand cells would be a million numbers.
+        # Each row on demand: a square of a thousand cells would be a million numbers.
         for order in (first, first[::-1])[: 1 + count % 2]:
             yield from (tuple(items[(place + shift) % count] for place in order) for shift in shifts)
 
@@ -127,7 +127,7 @@ def _source(seed: int, what: str) -> random.Random:
 
 
 def _trial_seed(seed: int, block: int, operation: str) -> int:
-    """The seed of a block's trials of an operation: all stacks are asked with the same content, at the same arrivals.
+    """The seed of a block's trials of an operation: all stacks get the same content, at the same arrivals.
 
     Independent of which cells there are. It has 53 bits, as every reader of JSON keeps.
     """
@@ -142,7 +142,7 @@ _FEWEST_ALIKE, _STAY = 2, 0.6  # cells of a size, and of a distance, that stay i
 
 @dataclass(frozen=True, kw_only=True)
 class Member:
-    """A cell of a series, and where it stands: the round trip that is wanted, and the larger message's content."""
+    """A cell of a series, and its place: the round trip that is wanted, and the larger message's content."""
 
     cell: Cell
     placement: Placement

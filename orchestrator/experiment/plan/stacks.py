@@ -51,15 +51,15 @@ Part = TypeVar("Part", Responder, Client)
 
 @dataclass(frozen=True, kw_only=True)
 class Entry:
-    """One combination of a stack item: who answers and, unless the load decides, who asks."""
+    """One combination of a stack item: the responder and, unless the load decides, the client."""
 
     path: tuple[Key, ...]
     protocol: Protocol
-    responder: Responder | None  # None: nobody is asked
+    responder: Responder | None  # None: a codec alone
     client: Client | None
     chosen: Mapping[str, tuple[Value, ...]]  # of each factor of the call, the values asked for
     external: External | None = None  # who answers, where that runs already
-    names_driver: bool = False  # whether the file says by which library PostgreSQL is asked
+    names_driver: bool = False  # whether the file names a PostgreSQL driver
     natives: tuple[Client, ...] = ()  # those that its client is one of, where that is `native`
     why_client: str = ""  # why its client is this one, where that is `native`
 
@@ -135,7 +135,7 @@ def _expand(located: Located, path: tuple[Key, ...], spec: StackSpec, known: Map
         several = [name.strip() for name in spec.protocol.split(",")]
         meant = did_you_mean(spec.protocol, [*known, ALL])
         if len(several) > 1:
-            meant = f"Several stand in brackets: [{', '.join(several)}]."
+            meant = f"Write several in brackets: [{', '.join(several)}]."
         located.add((*path, "protocol"), f"unknown protocol '{spec.protocol}'. {meant}")
         return
     protocol = known[spec.protocol]
@@ -181,7 +181,7 @@ def _expand_all(
 def _choices(
     located: Located, path: tuple[Key, ...], protocol: Protocol, name: str
 ) -> Iterator[tuple[Client, tuple[Client, ...]]]:
-    """The client of that name; for `native` the first of those that it may stand for, and all of them."""
+    """The client of that name; for `native` the first candidate, and all candidates."""
     natives = protocol.natives
     if name != NATIVE:
         known = [*protocol.clients, *([replace(natives[0], name=NATIVE)] if natives else [])]
@@ -191,7 +191,7 @@ def _choices(
         yield natives[0], natives
     else:
         has = ", ".join(client.name for client in protocol.clients)
-        located.add(path, f"no client of protocol {protocol.name} is compiled: `{NATIVE}` stands for none of {has}.")
+        located.add(path, f"no client of protocol {protocol.name} is compiled: `{NATIVE}` is none of {has}.")
 
 
 def _named(
@@ -231,7 +231,7 @@ def refusal_of_ends(entry: Entry, client: Client, operation: str, call: Values, 
             text = _written(call).get(factor.name, "")
             return Unable(f"'{operation}' is no stream, and {factor.name}: {text} is of the events of one")
     if kind == "codec" and client.kind != "codec":
-        return Unable(f"'{operation}' is coded alone, and {client.name} asks")
+        return Unable(f"'{operation}' is for codecs alone, and {client.name} sends requests")
     if operation not in protocol.operations:
         carried = ", ".join(sorted(protocol.operations))
         return Unable(f"{protocol.name} does not carry '{operation}' (it carries {carried})")
@@ -249,8 +249,8 @@ def refusal_of_ends(entry: Entry, client: Client, operation: str, call: Values, 
         and call[DRIVER] not in responder.drivers
     ):
         return Unable(
-            f"{protocol.name}'s responder {responder.name} cannot do {DRIVER}: {call[DRIVER]}: it asks PostgreSQL by"
-            f" {' or '.join(responder.drivers)}",
+            f"{protocol.name}'s responder {responder.name} cannot do {DRIVER}: {call[DRIVER]}: its drivers are"
+            f" {' and '.join(responder.drivers)}",
             DRIVER,
         )
     if lack := protocol.refusal_of(knobs(call), [end for end, _ in ends], _written(call)):
@@ -337,7 +337,7 @@ def omitting(stack: Stack, protocol: Protocol) -> Iterator[str]:
 
 
 def _responder(stack: Stack, protocol: Protocol) -> Responder | None:
-    """Who answers, None where nobody is asked; a stand-in where that runs already and nobody knows it."""
+    """The responder, None of a codec alone; a stand-in where that runs already and nobody knows it."""
     if stack.external is not None:
         return external_responder(protocol, stack.responder)
     return None if stack.responder == NOBODY else protocol.responder(stack.responder)
@@ -346,7 +346,7 @@ def _responder(stack: Stack, protocol: Protocol) -> Responder | None:
 def label_stacks(stacks: Iterable[Stack], always_named: Container[str] = ()) -> tuple[Stack, ...]:
     """Stacks with the shortest labels that tell them apart: the protocol, and what differs among its stacks.
 
-    Responders and clients in `always_named` stand in every label of theirs, and so does a responder that runs already.
+    Responders and clients in `always_named` are in every label of theirs, and so does a responder that runs already.
     """
     every = list(stacks)
     labelled = []
@@ -413,9 +413,9 @@ CHOSEN = f"`{NATIVE}` in the experiment"
 def resolve_natives(
     located: Located, entries: Sequence[Entry], refusal: Callable[[Entry, Client], str], why_not: WhyNot
 ) -> tuple[Entry, ...]:
-    """The entries, those with `client: native` with the client that it stands for; where there is none, that is noted.
+    """The entries, those with `client: native` with the chosen client; where there is none, that is noted.
 
-    `refusal`: why a client cannot do all that an entry is asked, as a clause; empty where it can. The first one that can do
+    `refusal`: why a client cannot do all that an entry needs, as a clause; empty where it can. The first one that can do
     it and be started is taken.
     """
     clients: dict[tuple[object, ...], tuple[Client, str] | None] = {}
@@ -447,7 +447,7 @@ def _first(
         if not refused:  # its reason says what to do
             name_another = "Or name another client"
         passed_over.append(f"{client.name} ({reason})")
-    what = f"no client that `{NATIVE}` stands for in {entry.protocol.name} will do"
+    what = f"no compiled client of {entry.protocol.name} will do"
     located.add((*entry.path, "client"), f"{what}: {', '.join(passed_over)}. {name_another}: `orch services`.")
     return None
 

@@ -135,12 +135,12 @@ class Shorthand:
 
 def one_of(texts: Sequence[str]) -> Any:
     """The type of one of these texts; one that looks like a number may be written as one: nobody quotes `http: 2`."""
-    one: Any = Literal.__getitem__(tuple(texts))
+    literal: Any = Literal.__getitem__(tuple(texts))
     numbers = {float(text): text for text in texts if text.replace(".", "", 1).isdigit()}
     if not numbers:
-        return one
+        return literal
     return Annotated[
-        one,
+        literal,
         BeforeValidator(lambda value: value if isinstance(value, bool | str) else numbers.get(value, value)),
         WithJsonSchema({"enum": [*texts, *numbers]}),
     ]

@@ -152,7 +152,7 @@ def _twice(*path: str | int) -> Change:
         (_drop("title"), "title is missing"),
         (_drop("roles", "request"), "protocol tcp has clients, and `roles` has no program for them"),
         (_set("nobody", "protocols", 0, "sequential"), "must each name a client of it"),
-        (_set("codec", "protocols", 0, "clients", 0, "kind"), "must each name a client of it that asks"),
+        (_set("codec", "protocols", 0, "clients", 0, "kind"), "must each name a client of it of kind `call`"),
         (_twice("protocols"), "two protocols have one name"),
         (_twice("protocols", 0, "clients"), "two clients of tcp have one name"),
     ],
@@ -174,7 +174,7 @@ def test_a_manifest_lies_in_the_folder_of_its_language(tmp_path: Path) -> None:
         read_catalogue(tmp_path)
 
 
-@pytest.mark.parametrize(("end", "complaint"), [("responders", "nobody answers"), ("clients", "nobody asks")])
+@pytest.mark.parametrize(("end", "complaint"), [("responders", "it has no responder"), ("clients", "it has no client")])
 def test_a_protocol_has_both_ends_in_some_language(tmp_path: Path, end: str, complaint: str) -> None:
     raw = manifest("alpha", 1, "a", "ask-a")
     raw["protocols"][0][end] = []
