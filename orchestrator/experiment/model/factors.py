@@ -274,7 +274,7 @@ FACTORS: tuple[Factor, ...] = (
         "requester hosts",
         reaches="hosts",
         numbers=Numbers(least=1, most=64, words="{} requester hosts", one="one requester host"),
-        description="So many requester hosts for one responder, which share the requests in flight, the rate and the requests",
+        description="So many requester hosts for one responder, which share requests in flight, rate and requests",
         has_streams=True,
     ),
     chosen(

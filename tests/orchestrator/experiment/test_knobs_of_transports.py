@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 
 from orchestrator.experiment.model import factors
-from orchestrator.experiment.model.factors import BY_NAME, DEFAULTS
 from orchestrator.experiment.plan.cells import connections_of
 from services.python.contract.knobs import allows
 from tests.support.experiments import planner
@@ -26,21 +25,6 @@ def test_fewer_connections_than_requests_in_flight_are_cells_of_their_own(tmp_pa
     ]
     assert [factors.knobs(cell.factors) for cell in plan.cells] == [{}, {"connections": "1"}, {"connections": "4"}]
     assert [connections_of(cell.factors, cell.load.concurrency) for cell in plan.cells] == [8, 1, 4]
-
-
-def test_what_is_said_and_known_of_a_number():
-    factor = BY_NAME["connections"]
-    assert [factor.takes(value) for value in ("each", 1, 10_000, 0, 10_001, "1", True, None)] == [
-        True,
-        True,
-        True,
-        False,
-        False,
-        False,
-        False,
-        False,
-    ]
-    assert factors.short({**DEFAULTS, "connections": 3}) == ("reuse", "connections-3")
 
 
 @pytest.mark.parametrize(
