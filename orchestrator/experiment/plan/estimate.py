@@ -1,20 +1,15 @@
 """How long a run will take, how much disk it needs, how many hosts, and what these cost.
 
-A request costs round trips and CPU. Round trips are counted: one for the request, those of opening a connection where
-each request opens one, and those that TCP's slow start (RFC 5681, with the initial window of RFC 6928) adds to a large
-body on a fresh connection, and those that a window set by the cell implies. CPU is a figure per request and per byte; a
-host that may use a share of a core is held to that share by its busiest end, and waits for the network meanwhile, so the
-larger of the two decides.
+A request costs round trips and CPU. Round trips: one for the request, those of opening a connection where each request opens
+one, those of TCP's slow start (RFC 5681, with the initial window of RFC 6928) for a large body on a fresh connection, and
+those of a window that the cell sets. CPU is a figure per request and per byte; a host with a share of a core is held to it
+by its busiest end, and waits for the network meanwhile, so the larger of the two decides.
 
-Prices of machines are list prices in US dollars per hour, on demand, of the price list that was generated from Google's
-Cloud Billing catalogue on 2025-03-06 (Cyclenerd/google-cloud-pricing-cost-calculator, pricing.yml of that day). An in-use
-external IPv4 address costs 0.005 USD an hour (Google's network pricing page, read on 2026-10-16). Disks (a 10 GB boot disk
-is a fraction of a cent an hour) are not included.
-
-Prices of traffic are US dollars per GiB. That between two zones of a region (0.01) and that out of the cloud (0.12, the
-first TiB of a month to North America) are list prices of Google's page "Network pricing", as it was transcribed on
-2026-09-20. Those between regions are **assumptions** of 2026-11-21, by continent, and rather too high than too low: the page
-has a price for each pair of regions, and changes. A destination in China or Oceania costs more than is counted here.
+Prices of machines: US dollars per hour on demand, of the price list generated from Google's Cloud Billing catalogue on
+2025-03-06 (Cyclenerd/google-cloud-pricing-cost-calculator, pricing.yml); an external IPv4 address is 0.005 USD an hour
+(Google's page of network prices, 2026-10-16). Disks are not included. Prices of traffic: US dollars per GiB; between zones
+of a region and out of the cloud they are list prices of that page (2026-09-20), between regions **assumptions** of
+2026-11-21 by continent, rather too high; a destination in China or Oceania costs more.
 """
 
 from __future__ import annotations

@@ -11,7 +11,6 @@ from typing import Any, TypeAlias
 from orchestrator.catalogue.offers import NATIVE, Client, Language, Protocol
 from orchestrator.errors import nearest
 from orchestrator.experiment.model import factors
-from orchestrator.experiment.model.experiment import ExcludeSpec
 from orchestrator.experiment.model.factor import Value, Values
 from orchestrator.experiment.model.loader import Located
 from orchestrator.experiment.model.options import most_blocks
@@ -277,7 +276,7 @@ def _assemble(
         if resolved[cell.stack]["documents"] == own_json.TYPED == cell.factors[own_json.DOCUMENT]
     }
     needed = [with_digest(a) for a in operations if a.operation.id in used_operations]
-    needed = [_shaped(located, a) if a.operation.id in typed else a for a in needed]
+    needed = [own_json.with_shape(located, a) if a.operation.id in typed else a for a in needed]
     _refuse_lost(located, uses, cells, needed, resolved)
     located.raise_problems()
     return Matrix(
@@ -302,10 +301,6 @@ def _named(uses: Iterable[_Use]) -> NamedLanguages:
         client = use.entry.protocol.client(use.stack.client)
         named.append(((*use.entry.path, "client"), client.language))
     return named
-
-
-def _shaped(located: Located, question: Asked) -> Asked:
-    return own_json.with_shape(located, question) if question.operation.payload["kind"] == "json" else question
 
 
 def _refuse_lost(
@@ -342,16 +337,15 @@ def _twins(reference: str, stacks: Sequence[Stack], uses: Mapping[str, _Use]) ->
     ]
 
 
-def _wanted(item: ExcludeSpec) -> tuple[tuple[str, frozenset[object]], ...]:
-    return tuple((key, frozenset(getattr(item, key))) for key in item.model_fields_set)
-
-
 class _Excluder:
     """Decides which cells the file leaves out, and which of its items left nothing out."""
 
     def __init__(self, located: Located) -> None:
         self._located = located
-        self._items = [_wanted(item) for item in located.experiment.exclude]
+        self._items = [
+            [(key, frozenset(getattr(item, key))) for key in item.model_fields_set]
+            for item in located.experiment.exclude
+        ]
         self._used = [False] * len(self._items)
         self._seen: dict[str, set[Value]] = {}
 

@@ -66,7 +66,7 @@ def with_shape(located: Located, question: Asked) -> Asked:
 
     Where there is no compiler, that is noted in `located`.
     """
-    if question.file is None:
+    if question.file is None or question.operation.payload["kind"] != "json":
         return question
     path = ("operations", question.item, question.operation.name, "json")
     if not is_compiler_there():

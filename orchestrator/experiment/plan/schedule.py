@@ -24,12 +24,8 @@ from orchestrator.experiment.plan.plan import Cell, Operation, Placement, Planne
 def schedule(cells: Sequence[Cell], repeats: int, seed: int) -> tuple[PlannedTrial, ...]:
     """Every cell once per block, in an order that the seed alone decides.
 
-    Where rates are searched for, a repeat is as many blocks as the longest search has probes, and a block holds the n-th
-    probe of each cell: those of shorter searches are not in its last ones.
-
-    Within a block the placements come one after the other, so that each can be bracketed by its own baselines. Their
-    order over the blocks is balanced, and so is that of the cells of each. The same seed gives the same order on every
-    machine.
+    With searches, a repeat is as many blocks as the longest one has probes, and a block holds the n-th probe of each cell.
+    Within a block the placements come one after the other, each bracketed by its own baselines, in balanced order.
     """
     by_placement: dict[str, list[Cell]] = {}
     for cell in cells:

@@ -304,7 +304,9 @@ def programs_in_words(plan: Plan) -> list[str]:
 
 def needed_languages(plan: Plan) -> tuple[Language, ...]:
     """Whose programs a plan starts, each once; what the catalogue does not have is left to the trial that needs it."""
-    return tuple({language.name: language for language in (*_of_stacks(plan), *_always_needed())}.values())
+    return tuple(
+        {language.name: language for language in (*(end.language for end in _ends(plan)), *_always_needed())}.values()
+    )
 
 
 def platform_of(provider: str) -> str:
@@ -332,10 +334,6 @@ def _usable(language: Language, provider: str) -> tuple[str, Built | None]:
     if lacking := toolchains.lacking(runtimes):
         return f"the programs of {language.title} cannot be started here: {lacking}", None
     return "", state.built
-
-
-def _of_stacks(plan: Plan) -> Iterator[Language]:
-    return (end.language for end in _ends(plan))
 
 
 def _ends(plan: Plan) -> Iterator[Responder | Client]:
