@@ -25,13 +25,8 @@ EIGHT = "load: {concurrency: 8, requests: 100}\n"
 plan_of = planner(HEAD)
 
 
-def test_a_list_makes_cells_one_is_not_said_and_hosts_are_made_for_the_most(tmp_path: Path) -> None:
+def test_hosts_are_made_for_the_cell_with_the_most_requesters(tmp_path: Path) -> None:
     plan = plan_of(tmp_path, f"stacks: rest\nrequesters: [1, 2, 4]\ncompare_by: requesters\n{FAR}{EIGHT}")
-    assert [cell.id.split("__")[3:] for cell in plan.cells] == [
-        ["reuse", "c8"],
-        ["reuse", "requesters-2", "c8"],
-        ["reuse", "requesters-4", "c8"],
-    ]
     assert [cell.load for cell in plan.cells] == [plan.cells[0].load] * 3  # the load is the cell's, whoever offers it
     assert plan.requesters == 4
     assert len(hosts_needed(plan)) == 5
