@@ -86,16 +86,12 @@ def look(language: Language, services: Path, platform: str) -> State:
 def _fault(language: Language, folder: Path, built: Built, platform: str) -> tuple[Kind, str]:
     if built.contract != CONTRACT:
         return "other contract", f"they were built for contract {built.contract}; this orch speaks contract {CONTRACT}"
-    if built.language != language.name:
-        return "damaged", f"{RECORD} is of {built.language!r:.40}"
     for name in language.artifacts:
         if name not in built.artifacts:
             return "stale", f"{name} was not among what was built"
         kind, why = _fault_of(folder / name, name, built.artifacts[name])
         if why:
             return kind, why
-        if name in language.started and not os.access(folder / name, os.X_OK):
-            return "damaged", f"{name} may not be executed"
     for name in language.artifacts:
         target = built.artifacts[name].platform
         if target not in (ANY, platform):

@@ -53,11 +53,6 @@ class Language:
     sources: tuple[str, ...] = ()
     turns: bool = False  # whether its requesters measure in turns
 
-    @property
-    def started(self) -> frozenset[str]:
-        """The artifacts that are started themselves, not by another program."""
-        return frozenset(argv[0].removeprefix(OF_FOLDER) for argv in self.start.values() if argv)
-
     def argv(self, role: str, on: Place) -> list[str]:
         """How to start the program of that role on a host; KeyError when there is none."""
         folder, python = str(on.services / self.name), on.python()

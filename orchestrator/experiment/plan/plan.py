@@ -53,10 +53,7 @@ class External:
 
 @dataclass(frozen=True, kw_only=True)
 class Stack:
-    """Protocol + responder + client, all named; `label` is how tables call it. Ids of control stacks (A/A) carry a suffix.
-
-    `label` is the shortest text that tells the experiment's stacks apart, e.g. `rest (flask, requests)`.
-    """
+    """Protocol, responder and client; `label` is the shortest distinct text in tables: `rest (flask, requests)`."""
 
     id: str
     protocol: str
@@ -262,10 +259,7 @@ class Cell:
 
     @property
     def parts(self) -> int | None:
-        """How many parts, or rows of misleading timing rules, a right sample has, of a mix how many operations.
-
-        None where that is not known beforehand.
-        """
+        """The number of parts of a complete sample, of a mix its operations; None where it is not known beforehand."""
         if self.mixed:
             return self.mixed
         if self.kind == "codec":
@@ -306,10 +300,7 @@ class Cell:
 
     @property
     def handshakes(self) -> int:
-        """Round trips that TLS adds to opening a connection: one, whether its session is new or resumed (RFC 8446, 2).
-
-        QUIC's own handshake has that of TLS in it, and adds none (RFC 9001, 4).
-        """
+        """Round trips that TLS adds to opening a connection: one (RFC 8446, 2), over QUIC none (RFC 9001, 4)."""
         return int(self.is_secured and not self.is_over_quic)
 
     @property
@@ -335,10 +326,7 @@ class Cell:
 
 @dataclass(frozen=True, kw_only=True)
 class Contrast:
-    """What cells are compared by: the stack, or one factor, and the values that the others are compared with.
-
-    `references` are values of the factor, or ids of stacks; none for the stack means the plan's `reference`.
-    """
+    """What cells are compared by, and the reference values, or ids of stacks; none for the stack: the plan's `reference`."""
 
     factor: str = STACK
     references: tuple[Value, ...] = ()
@@ -346,10 +334,7 @@ class Contrast:
 
 @dataclass(frozen=True, kw_only=True)
 class Until:
-    """How narrow each interval is wanted, and the fewest and most blocks.
-
-    `within` is relative: with 0.03 an interval may reach from its ratio / 1.03 to its ratio x 1.03.
-    """
+    """The wanted half-width of intervals, and the fewest and most blocks; 0.03 is from ratio / 1.03 to ratio x 1.03."""
 
     within: float
     at_least: int

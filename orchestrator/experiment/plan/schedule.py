@@ -49,11 +49,7 @@ def schedule(cells: Sequence[Cell], repeats: int, seed: int) -> tuple[PlannedTri
 
 
 def groups_of(cells: Sequence[Cell], most: int) -> dict[str, int]:
-    """The number of the group that each cell takes turns in, by the cell's id: of one placement, at most `most` cells.
-
-    Cells that are compared stay together as far as there is room: a group has whole settings, and the cells of a setting
-    that is larger than a group are spread evenly.
-    """
+    """The number of each cell's group for turns, by id: of one placement, at most `most` cells, with whole settings."""
     groups: dict[str, int] = {}
     number = -1
     for placement in dict.fromkeys(cell.placement for cell in cells):
@@ -152,10 +148,7 @@ def size_of(operation: Operation) -> int:
 
 
 def series_id(cell: Cell, operation: Operation, placement: Placement, stack: Stack) -> str | None:
-    """What cells have in common that differ in distance, size and requests in flight alone; None where not modelled.
-
-    Modelled are calls over a distance, in a closed loop without think time, each by itself and of one operation.
-    """
+    """What cells have in common that differ in distance, size and requests in flight alone; None where not modelled."""
     load = cell.load
     is_plain = load.rate_per_s is None and not load.think_s and cell.find is None and not cell.mixed
     if cell.kind != "call" or not is_plain or placement.kind not in ("same-zone", "cross-region"):
