@@ -22,9 +22,9 @@ from orchestrator.catalogue.offers import End, Responder
 from orchestrator.disk import whole_file, writing
 from orchestrator.errors import MissingError, OrchError, UsageError
 from orchestrator.experiment.model.loader import Located
-from orchestrator.experiment.plan.json_payload import DEEP, LONG_INTEGER, MOST_JSON_BYTES
 from orchestrator.experiment.plan.payloads import Asked
 from orchestrator.experiment.plan.plan import Plan, Shape
+from orchestrator.experiment.read.json_payload import DEEP, LONG_INTEGER, MOST_JSON_BYTES
 from orchestrator.files import read_file
 
 How = Literal["typed", "value"]

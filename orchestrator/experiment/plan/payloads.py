@@ -26,9 +26,9 @@ from orchestrator.experiment.model.options import (
     StreamOptions,
     TransferOptions,
 )
-from orchestrator.experiment.plan.json_payload import read_payload, refuse_outside
 from orchestrator.experiment.plan.plan import Mixed, Operation, PayloadFile, Plan, kind_of
 from orchestrator.experiment.read.fields import MOST_ITEMS
+from orchestrator.experiment.read.json_payload import read_payload, refuse_outside
 from orchestrator.experiment.read.tree import Key
 from orchestrator.experiment.read.units import format_rate, format_size
 from orchestrator.files import UnreadableFile, read_file
@@ -167,8 +167,10 @@ def _without_payload(name: str) -> Operation:
 
 
 def _own_json(located: Located, item: int, path: tuple[Key, ...], given: str) -> Iterator[Asked]:
-    document = read_payload(located, (*path, "json"), given)
-    if document is None:
+    try:
+        document = read_payload(located.folder, given)
+    except ValueError as error:
+        located.add((*path, "json"), str(error))
         return
     name, digest, size = _slug(Path(given).stem), hashlib.sha256(document.content).hexdigest(), len(document.content)
     source = str((located.folder / given).resolve().relative_to(located.folder.resolve()))

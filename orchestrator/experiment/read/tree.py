@@ -191,6 +191,7 @@ class _Reader:
         node, values = Node(mark, {}), dict[str, Node]()
         for name, value in parsed.value:
             key = self.read(name, "", above)
+            child = self.read(value, str(key.value), above)
             if not isinstance(key.value, str):
                 self.problems.append(Problem(key.mark, "a key must be text."))
             elif key.value in values:
@@ -199,7 +200,7 @@ class _Reader:
                     Problem(key.mark, f"key '{shown(key.value)}' is given twice; the first is in line {line}.")
                 )
             else:
-                values[key.value] = self.read(value, key.value, above)
+                values[key.value] = child
                 node.key_marks[key.value] = key.mark
         node.value = values
         return node

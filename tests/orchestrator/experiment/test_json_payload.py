@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from orchestrator.experiment.plan.json_payload import DEEP, LONG_INTEGER, MOST_NESTED, faults
 from orchestrator.experiment.plan.planning import make_plan
+from orchestrator.experiment.read.json_payload import DEEP, LONG_INTEGER, MOST_NESTED, faults
 from services.python.codecs import cbor, msgpack, orjson
 from services.python.codecs import json as standard
 from tests.support.experiments import MINIMAL, Known, Write, problems
