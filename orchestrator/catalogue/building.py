@@ -65,52 +65,52 @@ class _Failed(Exception):
 
 
 def build(language: Language, services: Path, *, again: bool = False, say: Say) -> Result:
-    """Build where the programs are not what their source gives, or `again` in any case; `say` is told each command.
+    """Build where the programs are not what their source gives, or `again` in any case; `say` receives each command.
 
     "lacking" where the toolchain is not here. What was built before stays where a build fails.
     """
     if not language.build:
         return Result(language=language, kind="nothing to do")
-    found, result = _toolchain(language, services)
+    versions, result = _toolchain(language, services)
     if result is not None:
         return result
     folder = services / language.name
     try:
         with _alone(folder):
             state = builds.look(language, services, here())
-            if state.kind == "built" and not again and state.built is not None and state.built.toolchain == found:
-                return Result(language=language, kind="up to date", built=state.built, versions=found)
-            built = _build(language, folder, found, say)
+            if state.kind == "built" and not again and state.built is not None and state.built.toolchain == versions:
+                return Result(language=language, kind="up to date", built=state.built, versions=versions)
+            built = _build(language, folder, versions, say)
             with whole_file(folder / builds.RECORD) as partial:
                 partial.write_text(json.dumps(built, indent=1, default=vars) + "\n", encoding="utf-8")
             state = builds.look(language, services, here())
             if state.why:
                 raise _Failed(state.why)
     except _Failed as failed:
-        return _told(language, failed, found)
-    return Result(language=language, kind="built", built=built, versions=found)
+        return _told(language, failed, versions)
+    return Result(language=language, kind="built", built=built, versions=versions)
 
 
 def lint(language: Language, services: Path, *, say: Say) -> Result:
     """Have the language's linters read its source: "passed" where none finds fault."""
     if not language.lint:
         return Result(language=language, kind="nothing to do")
-    found, result = _toolchain(language, services)
+    versions, result = _toolchain(language, services)
     if result is not None:
         return result
     try:
         for command in language.lint:
             _run(command, services / language.name, say)
     except _Failed as failed:
-        return _told(language, failed, found)
-    return Result(language=language, kind="passed", versions=found)
+        return _told(language, failed, versions)
+    return Result(language=language, kind="passed", versions=versions)
 
 
 def _toolchain(language: Language, services: Path) -> tuple[dict[str, str], Result | None]:
     """The versions of what a build needs, and what to say where that is not here."""
-    found = [toolchains.look(tool, services / language.name) for tool in language.toolchain]
-    versions = {one.tool.program: one.version for one in found if one.version is not None}
-    if lacking := toolchains.lacking(found):
+    programs = [toolchains.look(tool, services / language.name) for tool in language.toolchain]
+    versions = {program.tool.program: program.version for program in programs if program.version is not None}
+    if lacking := toolchains.lacking(programs):
         return versions, Result(language=language, kind="lacking", why=lacking, versions=versions)
     return versions, None
 
@@ -157,14 +157,14 @@ def _source(language: Language, folder: Path) -> Mapping[str, bytes]:
 def _packages(folder: Path) -> dict[str, str]:
     """The versions that the build told; none where it told nothing."""
     try:
-        told = read_json(folder / builds.PACKAGES)
+        packages = read_json(folder / builds.PACKAGES)
     except FileNotFoundError:
         return {}
     except ValueError as error:
         raise _Failed(f"its {builds.PACKAGES} cannot be read: {error}") from error
-    if not isinstance(told, dict) or not all(isinstance(version, str) for version in told.values()):
+    if not isinstance(packages, dict) or not all(isinstance(version, str) for version in packages.values()):
         raise _Failed(f"its {builds.PACKAGES} is no object of versions by package")
-    return told
+    return packages
 
 
 def _run(command: Sequence[str], folder: Path, say: Say) -> None:

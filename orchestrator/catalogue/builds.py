@@ -44,7 +44,7 @@ class Artifact(Part):
 
 @part
 class Built(Part):
-    """What was built: of which source (SHA-256), with which versions, on which platform, for which contract.
+    """What was built: the SHA-256 of its source, versions of tools, platform, contract.
 
     `packages`: the versions of the packages in it, by name, where the build tells them.
     """
@@ -86,20 +86,16 @@ def look(language: Language, services: Path, platform: str) -> State:
 def _fault(language: Language, folder: Path, built: Built, platform: str) -> tuple[Kind, str]:
     if built.contract != CONTRACT:
         return "other contract", f"they were built for contract {built.contract}; this orch speaks contract {CONTRACT}"
-    if built.language != language.name:
-        return "damaged", f"{RECORD} is of {built.language!r:.40}"
     for name in language.artifacts:
         if name not in built.artifacts:
             return "stale", f"{name} was not among what was built"
         kind, why = _fault_of(folder / name, name, built.artifacts[name])
         if why:
             return kind, why
-        if name in language.started and not os.access(folder / name, os.X_OK):
-            return "damaged", f"{name} may not be executed"
     for name in language.artifacts:
-        of = built.artifacts[name].platform
-        if of not in (ANY, platform):
-            return "foreign", f"{name} is a program for {of}, not for {platform}"
+        target = built.artifacts[name].platform
+        if target not in (ANY, platform):
+            return "foreign", f"{name} is a program for {target}, not for {platform}"
     try:
         if source_digest(language, folder) != built.source:
             return "stale", "their source has changed since they were built"
@@ -110,15 +106,15 @@ def _fault(language: Language, folder: Path, built: Built, platform: str) -> tup
 
 def _fault_of(path: Path, name: str, recorded: Artifact) -> tuple[Kind, str]:
     try:
-        found = artifact(path)
+        actual = artifact(path)
     except OSError as error:
         return "absent", f"{name} cannot be read: {error.strerror}"
-    if found.sha256 != recorded.sha256:
+    if actual.sha256 != recorded.sha256:
         return (
             "damaged",
-            f"{name} is not what was built: its SHA-256 begins {found.sha256[:12]}, not {recorded.sha256[:12]}",
+            f"{name} is not what was built: its SHA-256 begins {actual.sha256[:12]}, not {recorded.sha256[:12]}",
         )
-    if found.platform != recorded.platform:
+    if actual.platform != recorded.platform:
         return "damaged", f"{name} is not for the platform that {RECORD} says"
     return "built", ""
 
@@ -139,13 +135,13 @@ def source(language: Language, folder: Path) -> Mapping[str, bytes]:
     What the language reads elsewhere (`sources`) has its path from the folder, too; what is not there is left out, and
     so is what is no file (a pipe, a socket). OSError for one that cannot be read.
     """
-    made = {folder / name for name in language.artifacts}
-    found = {path.relative_to(folder).as_posix(): path for path in _files(folder) if path not in made}
+    outputs = {folder / name for name in language.artifacts}
+    paths = {path.relative_to(folder).as_posix(): path for path in _files(folder) if path not in outputs}
     for name in language.sources:
         other = path_of(folder, f"{UP}{name}")
         every = [other] if other.is_file() else _files(other)
-        found |= {f"{UP}{name}{path.as_posix().removeprefix(other.as_posix())}": path for path in every}
-    digests = ((name, _content_digest(found[name])) for name in sorted(found))
+        paths |= {f"{UP}{name}{path.as_posix().removeprefix(other.as_posix())}": path for path in every}
+    digests = ((name, _content_digest(paths[name])) for name in sorted(paths))
     return {name: content for name, content in digests if content is not None}
 
 

@@ -53,11 +53,6 @@ class Language:
     sources: tuple[str, ...] = ()
     turns: bool = False  # whether its requesters measure in turns
 
-    @property
-    def started(self) -> frozenset[str]:
-        """The artifacts that are started themselves, not by another program."""
-        return frozenset(argv[0].removeprefix(OF_FOLDER) for argv in self.start.values() if argv)
-
     def argv(self, role: str, on: Place) -> list[str]:
         """How to start the program of that role on a host; KeyError when there is none."""
         folder, python = str(on.services / self.name), on.python()
@@ -108,7 +103,7 @@ class Responder(End):
     """One implementation that answers; `without` names one of its protocol that is spared what this one adds.
 
     `most_streams`: how many streams it serves at once, None where that is not bounded. `drivers`: the libraries by which it
-    asks PostgreSQL, the first one unless it is told otherwise; none where that is not known.
+    uses PostgreSQL, the first one is the default; none where that is not known.
     """
 
     parts: Parts
@@ -119,10 +114,11 @@ class Responder(End):
 
 @dataclass(frozen=True, kw_only=True)
 class Client(End):
-    """One client library that asks; `style` says whether its calls block a thread or are awaited.
+    """One client library; `style` says whether its calls block a thread or are awaited.
 
-    `round_trips_to_open` and `transport` where they differ from the protocol's and the responder's. One of kind `codec` asks
-    nobody: it encodes and decodes the protocol's messages. `native`: its place among those that `client: native` stands for.
+    `round_trips_to_open` and `transport` where they differ from the protocol's and the responder's. One of kind `codec`
+    sends nothing: it encodes and decodes the protocol's messages. `native`: its place among the candidates of
+    `client: native`.
     """
 
     style: Literal["sync", "async"]
@@ -134,7 +130,7 @@ class Client(End):
 
 @dataclass(frozen=True, kw_only=True)
 class Protocol:
-    """A protocol, and who can speak it here, in any language.
+    """A protocol with its responders and clients, in all languages.
 
     The first responder is the default one. `sequential` and `concurrent` name the default client at one request in
     flight and beyond. `round_trips_to_open` counts the round trips that opening a connection costs before the first
@@ -201,9 +197,11 @@ class Protocol:
 
     @property
     def natives(self) -> tuple[Client, ...]:
-        """The clients that `client: native` may stand for, in their order; empty where none is compiled."""
-        found = [(client.native, client) for client in self.clients if client.native is not None]
-        return tuple(c for _, c in sorted(found, key=lambda pair: (pair[0], pair[1].language.precedence, pair[1].name)))
+        """The candidates of `client: native`, in their order; empty where none is compiled."""
+        ranked = [(client.native, client) for client in self.clients if client.native is not None]
+        return tuple(
+            c for _, c in sorted(ranked, key=lambda pair: (pair[0], pair[1].language.precedence, pair[1].name))
+        )
 
     def round_trips(self, client: str) -> int:
         """What opening a connection costs with that client; the protocol's own figure for one that is not known."""

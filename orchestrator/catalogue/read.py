@@ -50,12 +50,12 @@ def read_catalogue(folder: Path) -> Catalogue:
     """
     spoken: list[tuple[Language, Manifest]] = []
     for path in sorted(folder.glob(f"*/{FILE}")):
-        found = _read(path)
-        spoken.append((_language(found), found))
+        manifest = _read(path)
+        spoken.append((_language(manifest), manifest))
     spoken.sort(key=lambda pair: (pair[0].precedence, pair[0].name))
     by_name: dict[str, list[tuple[Language, ProtocolOffered]]] = {}
-    for language, found in spoken:
-        for protocol in found.protocols:
+    for language, manifest in spoken:
+        for protocol in manifest.protocols:
             by_name.setdefault(protocol.name, []).append((language, protocol))
     return Catalogue(
         folder=folder,
@@ -67,13 +67,13 @@ def read_catalogue(folder: Path) -> Catalogue:
 
 def _operations(spoken: Iterable[tuple[Language, Manifest]]) -> Mapping[str, Operation]:
     """What the languages say of operations, which must be the same; the first one's order."""
-    found: dict[str, tuple[Language, Operation]] = {}
-    for language, said in spoken:
-        for mine in said.operations:
-            first, known = found.setdefault(mine.name, (language, mine))
+    operations: dict[str, tuple[Language, Operation]] = {}
+    for language, manifest in spoken:
+        for mine in manifest.operations:
+            first, known = operations.setdefault(mine.name, (language, mine))
             if known != mine:
                 raise _clash(f"operation {mine.name} is not the same for both", first, language)
-    return {name: operation for name, (_, operation) in found.items()}
+    return {name: operation for name, (_, operation) in operations.items()}
 
 
 def _read(path: Path) -> Manifest:
@@ -81,57 +81,59 @@ def _read(path: Path) -> Manifest:
         raw = read_json(path)
         if not isinstance(raw, dict):
             raise ValueError("it is not a JSON object")
-        found = decoded(raw)
-        if reason := _fault(found, path.parent.name):
+        manifest = decoded(raw)
+        if reason := _fault(manifest, path.parent.name):
             raise ValueError(reason)
     except ValueError as error:
         raise UsageError(
             f"{path.parents[1].name}/{path.parent.name}/{path.name} cannot be used: {error}",
             hint="protos/schemas/manifest.json says what a manifest holds",
         ) from error
-    return found
+    return manifest
 
 
-def _fault(found: Manifest, folder: str) -> str | None:
+def _fault(manifest: Manifest, folder: str) -> str | None:
     """What no schema can say: names that fit together."""
-    if found.language != folder:
-        return f"it is of language '{found.language}', in the folder of '{folder}'"
-    named = [("protocols", [p.name for p in found.protocols]), ("operations", [o.name for o in found.operations])]
-    for protocol in found.protocols:
+    if manifest.language != folder:
+        return f"it is of language '{manifest.language}', in the folder of '{folder}'"
+    named = [("protocols", [p.name for p in manifest.protocols]), ("operations", [o.name for o in manifest.operations])]
+    for protocol in manifest.protocols:
         for what, role, ends in (
-            ("responders", found.roles.respond, protocol.responders),
-            ("clients", found.roles.request, protocol.clients),
+            ("responders", manifest.roles.respond, protocol.responders),
+            ("clients", manifest.roles.request, protocol.clients),
         ):
             named.append((f"{what} of {protocol.name}", [end.name for end in ends]))
             if ends and role is None:
                 return f"protocol {protocol.name} has {what}, and `roles` has no program for them"
         clients: set[str | None] = {c.name for c in protocol.clients if c.kind == "call"} or {None}
         if {protocol.sequential, protocol.concurrent} - clients:
-            return f"protocol {protocol.name}'s `sequential` and `concurrent` must each name a client of it that asks"
+            return (
+                f"protocol {protocol.name}'s `sequential` and `concurrent` must each name a client of it of kind `call`"
+            )
     return next((f"two {what} have one name" for what, names in named if len(set(names)) < len(names)), None)
 
 
-def _artifacts(found: Manifest) -> tuple[str, ...]:
+def _artifacts(manifest: Manifest) -> tuple[str, ...]:
     """What a host needs: the files of the folder that roles name, then those that are listed."""
-    words = (word for role in vars(found.roles).values() if role is not None for word in role.argv)
+    words = (word for role in vars(manifest.roles).values() if role is not None for word in role.argv)
     named = (word.removeprefix(OF_FOLDER) for word in words if word.startswith(OF_FOLDER))
-    return tuple(dict.fromkeys((*named, *found.artifacts)))
+    return tuple(dict.fromkeys((*named, *manifest.artifacts)))
 
 
-def _language(found: Manifest) -> Language:
-    roles: Mapping[str, RoleOffered | None] = vars(found.roles)
+def _language(manifest: Manifest) -> Language:
+    roles: Mapping[str, RoleOffered | None] = vars(manifest.roles)
     return Language(
-        name=found.language,
-        title=found.title,
-        precedence=found.precedence,
+        name=manifest.language,
+        title=manifest.title,
+        precedence=manifest.precedence,
         start={name: tuple(role.argv) for name, role in roles.items() if role is not None},
-        build=tuple(tuple(command) for command in found.build),
-        toolchain=tuple(found.toolchain),
-        needs=tuple(found.needs),
-        artifacts=_artifacts(found),
-        lint=tuple(tuple(command) for command in found.lint),
-        sources=tuple(found.sources),
-        turns=found.turns,
+        build=tuple(tuple(command) for command in manifest.build),
+        toolchain=tuple(manifest.toolchain),
+        needs=tuple(manifest.needs),
+        artifacts=_artifacts(manifest),
+        lint=tuple(tuple(command) for command in manifest.lint),
+        sources=tuple(manifest.sources),
+        turns=manifest.turns,
     )
 
 
@@ -143,14 +145,14 @@ def _merged(spoken: list[tuple[Language, ProtocolOffered]]) -> Protocol:
     for other, protocol in spoken:
         if protocol.is_floor != first.is_floor:
             raise _clash(f"protocol {name} is the floor for one and not for the other", language, other)
-    responders = [r for of, p in spoken for r in _responders(of, p, first, operations)]
-    clients = [c for of, p in spoken for c in _clients(of, p, first, operations)]
+    responders = [r for speaker, p in spoken for r in _responders(speaker, p, first, operations)]
+    clients = [c for speaker, p in spoken for c in _clients(speaker, p, first, operations)]
     _refuse_twice(name, "responder", responders)
     _refuse_twice(name, "client", clients)
-    asked = next((p for _, p in spoken if p.sequential is not None), None)
-    if asked is None:
+    asking = next((p for _, p in spoken if p.sequential is not None), None)
+    if asking is None:
         raise UsageError(
-            f"protocol {name} of {', '.join(of.name for of, _ in spoken)} is of no use: nobody asks in it",
+            f"protocol {name} of {', '.join(speaker.name for speaker, _ in spoken)} is of no use: it has no client",
             hint="a manifest below services/ must offer the other end",
         )
     return Protocol(
@@ -160,8 +162,8 @@ def _merged(spoken: list[tuple[Language, ProtocolOffered]]) -> Protocol:
         operations=operations,
         responders=tuple(responders),
         clients=tuple(clients),
-        sequential=str(asked.sequential),
-        concurrent=str(asked.concurrent),
+        sequential=str(asking.sequential),
+        concurrent=str(asking.concurrent),
         round_trips_to_open=first.round_trips_to_open,
         is_floor=first.is_floor,
         settings=first.settings,
@@ -232,8 +234,8 @@ def _refuse_twice(protocol: str, what: str, ends: Iterable[Ended]) -> None:
         seen[end.name] = end
 
 
-def _clash(what: str, one: Language, other: Language) -> UsageError:
+def _clash(what: str, first_language: Language, other: Language) -> UsageError:
     return UsageError(
-        f"{what}: {one.name}/{FILE} and {other.name}/{FILE}",
+        f"{what}: {first_language.name}/{FILE} and {other.name}/{FILE}",
         hint="one of the two languages must change its manifest",
     )

@@ -49,22 +49,22 @@ def look(tool: Tool, folder: Path) -> Found:
     return judged(tool, done.returncode, done.stdout)
 
 
-def judged(tool: Tool, status: int, said: str) -> Found:
+def judged(tool: Tool, status: int, output: str) -> Found:
     """What to make of the exit status of the command that prints the version, and of what it said."""
     if status == _ABSENT:
         return Found(tool=tool, why=f"there is no {tool.program} on the PATH")
-    number = next((found[0] for pattern in _VERSION if (found := pattern.search(said))), None)
+    number = next((match[0] for pattern in _VERSION if (match := pattern.search(output))), None)
     if status or number is None:
-        first_line = said.strip().partition("\n")[0]
+        first_line = output.strip().partition("\n")[0]
         return Found(tool=tool, why=f"{shlex.join(tool.version)} tells no version: {first_line[:200] or status}")
     if _is_older(number, tool.at_least):
         return Found(tool=tool, version=number, why=f"{tool.program} is {number}, older than {tool.at_least}")
     return Found(tool=tool, version=number)
 
 
-def lacking(found: Iterable[Found]) -> str:
+def lacking(programs: Iterable[Found]) -> str:
     """Why some of these programs cannot be used, and how to get them; empty where all can."""
-    return "; ".join(f"{one.why} ({one.tool.install.rstrip('.')})" for one in found if one.why)
+    return "; ".join(f"{program.why} ({program.tool.install.rstrip('.')})" for program in programs if program.why)
 
 
 def _is_older(version: str, least: str) -> bool:

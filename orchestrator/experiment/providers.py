@@ -1,7 +1,7 @@
 """Who can make hosts, and what each provider is like: read from its own folder, and from nowhere else.
 
 A declaration is a `provider.json` beside what it describes: `infra/<name>/` for those that make hosts, and
-`orchestrator/hosts/local/` for the machine that orch runs on. What asks "is this the cloud?" asks for the property that it
+`orchestrator/hosts/local/` for the machine that orch runs on. Code that depends on a provider looks at the property that it
 means (does it cost money, is the distance real, are its hosts this machine), so that adding a provider is adding a folder.
 """
 
@@ -38,7 +38,7 @@ class Provider:
     about_distance: str = ""  # a clause behind its name
     machines: tuple[str, ...] = ()
     default_machine: str | None = None  # for an experiment that names none; None where it must name one
-    unlimited_machine: str | None = None  # the type that has all of the machine it stands on
+    unlimited_machine: str | None = None  # the type that has all of its physical machine
     about_machines: str = ""  # a sentence
     needs_controller: bool = False  # hosts open SSH only to the address in ORCH_CONTROLLER_CIDR
     uploads: bool = False  # wheels and code go to each host over the controller's line

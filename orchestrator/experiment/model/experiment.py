@@ -50,7 +50,6 @@ from orchestrator.experiment.model.own_services import Data, OwnCallSpec, Servic
 from orchestrator.experiment.providers import MAKERS, PROVIDERS, THIS_MACHINE, ProviderName
 from orchestrator.experiment.read import units
 from orchestrator.experiment.read.fields import (
-    GUESSES,
     Duration,
     Margin,
     Money,
@@ -78,7 +77,7 @@ def level_or_number(factor: Factor) -> Any:
     """The type of such a value: a word stays a text, everything else becomes a number in bytes, milliseconds or pieces."""
     levels, numbers = [level.value for level in factor.levels], factor.numbers
     if numbers is None:
-        return one_of(levels, GUESSES.get(factor.name))
+        return one_of(levels)
     return Annotated[
         str | int, PlainValidator(partial(_read, tuple(levels), numbers)), WithJsonSchema(_schema(levels, numbers))
     ]
@@ -177,7 +176,7 @@ class StackSpec(Strict):
         None,
         examples=[NATIVE],
         description="The client library; by default a thin one that suits the requests in flight."
-        f" `{NATIVE}`: the first of the protocol's compiled ones that does all that is asked and is built here.",
+        f" `{NATIVE}`: the first of the protocol's compiled ones that can do all of it and is built here.",
     )
 
     @model_validator(mode="after")
@@ -192,7 +191,7 @@ class StackSpec(Strict):
 
 
 def _with_operations_without_options(model: type[Model]) -> type[Model]:
-    """Adds a key for every call of the catalogue that needs no payload: it is asked as it is."""
+    """Adds a key for every call of the catalogue that needs no payload: it takes no options."""
     keys: dict[str, Any] = {
         operation.name: (
             Annotated[PlainOptions | None, Field(description=f"Asked with the message of {operation.message}.")],
@@ -205,7 +204,7 @@ def _with_operations_without_options(model: type[Model]) -> type[Model]:
 
 
 class _Operations(Strict):
-    """A key for each operation, of which one is given."""
+    """A key for each operation; exactly one is given."""
 
     timestamp: PlainOptions | None = Field(None, description="A time stamp in, a time stamp out.")
     add: PlainOptions | None = Field(None, description="Two numbers in, their sum out.")
@@ -236,7 +235,7 @@ class _Operations(Strict):
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The operations that are asked: of a mix all of them."""
+        """The operations that are requested: of a mix all of them."""
         return tuple(item.name for item in self.options.of) if isinstance(self.options, MixOptions) else (self.name,)
 
     @property

@@ -34,7 +34,7 @@ class Numbers:
     """Whole numbers that a factor takes beside its levels, from `least` to `most`; `why` says what these bounds are.
 
     `measure`: a plain `count`, a `size` in bytes, a `time` in milliseconds or a `rate` a second, which a file writes with
-    their units. `words` and `compared` are as in `Level`, with `{}` for the number; `one` stands for both where the number
+    their units. `words` and `compared` are as in `Level`, with `{}` for the number; `one` replaces both where the number
     is 1.
     """
 
@@ -68,12 +68,12 @@ class Factor:
     `belongs_to`: what fixes it. A factor of the stack, the operation, the placement or the load has the value of the
     part's `attribute` (`payload.size`: a key of a mapping; None where it is absent). It is None, too, where the part does
     not have what the factor `needs`, or has what it `lacks` (both attributes of the part). One of the call is chosen for the
-    whole experiment or for a stack, from `levels`, of which the first is the default, or from `numbers`, of which the least
-    is where there are no levels; `description` explains its key.
+    whole experiment or for a stack, from `levels` (the first is the default) or from `numbers` (the least is, where
+    there are no levels); `description` explains its key.
 
-    `reaches`: how the end programs learn of it. A `knob` is told to both where it is not the default, and a stack can
-    have it if its protocol says so (`knobs` of its manifest), which also gives the reason where it cannot. A `resource` is
-    told to the responder alone. Any other factor of the call is refused by what a responder or a client `refuses`.
+    `reaches`: how the end programs learn of it. Both receive a `knob` where it is not the default; the protocol's manifest
+    says who can have it (`knobs`), or why not. The responder alone receives a `resource`. Any other factor of the call is
+    refused by what a responder or a client `refuses`.
 
     A `rate` is per second, a `time` in seconds.
 

@@ -29,7 +29,7 @@ DATABASE = "database"
 SQLITE = "sqlite"
 POSTGRESQL = "postgresql"
 OWN_DRIVERS = ("psycopg", "pgx")
-"""The libraries by which some responder asks PostgreSQL unless it is told otherwise: each has one of them."""
+"""The default PostgreSQL drivers of responders: each has one of them."""
 GIVEN = "ORCH_POSTGRESQL"
 """The environment's variable that holds the DSN of a server that runs already; it may hold a password, and is in no file."""
 STACK = "stack"
@@ -208,7 +208,7 @@ FACTORS: tuple[Factor, ...] = (
             measure="size",
             why="what HTTP/2 begins with, and the most that it has",
         ),
-        description="How many bytes HTTP/2 lets a peer send on a stream until it gets leave to go on: from 65535 B on, or "
+        description="How many bytes HTTP/2 lets a peer send on a stream before it has to wait: from 65535 B on, or "
         "what the library finds fit (library)",
     ),
     chosen(
@@ -273,7 +273,7 @@ FACTORS: tuple[Factor, ...] = (
         "requester hosts",
         reaches="hosts",
         numbers=Numbers(least=1, most=64, words="{} requester hosts", one="one requester host"),
-        description="So many hosts ask one responder, and share the requests in flight, the rate and the requests",
+        description="So many requester hosts for one responder, which share requests in flight, rate and requests",
         has_streams=True,
     ),
     chosen(
@@ -329,8 +329,8 @@ FACTORS: tuple[Factor, ...] = (
             level("asyncpg", "asyncpg on the event loop", compared="asyncpg"),
             level("pgx", "pgx in goroutines", compared="pgx"),
         ),
-        description="The library by which the responder queries PostgreSQL: in Python psycopg 3 in threads (psycopg), or "
-        "asyncpg on its event loop (asyncpg); in Go pgx; its own first one unless given",
+        description="The PostgreSQL driver of the responder: in Python psycopg 3 in threads (psycopg), or asyncpg "
+        "on its event loop (asyncpg); in Go pgx; its own first one unless given",
         has_streams=True,
     ),
     chosen(
@@ -405,7 +405,7 @@ DEFAULTS: Mapping[str, Value] = {factor.name: factor.default for factor in OF_TH
 def values(*, stack: Any, operation: Any, placement: Any, load: Any, call: Values = DEFAULTS) -> dict[str, Value]:
     """Every factor of a cell made of these parts; `call` has what is chosen, and what it leaves out has its default.
 
-    Of an operation that is asked by those it is made of, `calls` is how many they are.
+    An operation that is replaced by its parts has as many `calls` as parts.
     """
     parts = {"stack": stack, "operation": operation, "placement": placement, "load": load, "call": {**DEFAULTS, **call}}
     cell = {
@@ -429,7 +429,7 @@ def of_load(cell: Values, without: Collection[str] = ()) -> tuple[str, ...]:
 
 
 def without_call() -> dict[str, Value]:
-    """What stands for the factors of a call in a cell that calls nobody: no value, as none applies."""
+    """The factors of a call in a cell without calls: no value, as none applies."""
     return dict.fromkeys(DEFAULTS)
 
 
@@ -446,7 +446,7 @@ def said(cell: Values) -> list[tuple[Factor, Value]]:
 
 
 def short(cell: Values) -> tuple[str, ...]:
-    """The values that are said, as they stand in ids and names: `reuse`, `http2`, `connections-4`."""
+    """The values that are named, as in ids and names: `reuse`, `http2`, `connections-4`."""
     return tuple(factor.short(value) for factor, value in said(cell))
 
 
@@ -456,12 +456,12 @@ def phrases(cell: Values) -> tuple[str, ...]:
 
 
 def knobs(cell: Values) -> dict[str, str]:
-    """What both end programs are told beside the trial's own keys; empty where everything has its default."""
+    """The settings that both end programs receive beside the trial's own keys; empty where all have their defaults."""
     return _beside_defaults(KNOBS, cell)
 
 
 def resources(cell: Values) -> dict[str, str]:
-    """What a responder is told of a cell's store, by name; empty where rows are in memory."""
+    """The settings of a cell's store that a responder receives, by name; empty where rows are in memory."""
     return _beside_defaults(OF_THE_STORE, cell)
 
 
@@ -471,7 +471,7 @@ def _beside_defaults(factors: tuple[Factor, ...], cell: Values) -> dict[str, str
 
 
 def in_columns(cell: Values) -> dict[str, Value]:
-    """The values that stand in samples files, by column: the default of what is not given, `n/a` for what does not apply."""
+    """The values in samples files, by column: the default of what is not given, `n/a` for what does not apply."""
     of_cell = ((factor, cell.get(factor.name, factor.default)) for factor in FACTORS if factor.column)
     return {factor.column: "n/a" if factor.levels and value is None else value for factor, value in of_cell}
 
@@ -483,7 +483,7 @@ def requesters_of(values: Values) -> int:
 
 
 def is_in_pieces(values: Values) -> bool:
-    """Whether the operations that one is made of are asked in its place."""
+    """Whether the parts of an operation are requested in its place."""
     return values.get(FETCH) not in (None, WHOLE)
 
 

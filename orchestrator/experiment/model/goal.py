@@ -17,7 +17,7 @@ PATTERN = r"^ *(p50|p90|p95|p99|p99\.9|max|errors) *< *[0-9]+(\.[0-9]+)? ?(us|µ
 _GOAL = re.compile(r"\s*(\S+?)\s*([<>=≤≥]+)\s*(\S.*?)\s*")
 _LIKE = "write it like 'p99 < 10ms' or 'errors < 0.1 %'"
 _FINEST = 0.005
-_BEYOND = 10  # requests that must be expected beyond a percentile: as the statistics of a trial ask
+_BEYOND = 10  # requests that must be expected beyond a percentile: as the statistics of a trial require
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,7 +64,7 @@ def parse_goal(text: object) -> Goal:
 
 
 def parse_within(text: object) -> float:
-    """How far apart rates are told apart, as a share; ValueError for what no search can tell."""
+    """The share by which neighbouring rates of a search differ; ValueError for what no search resolves."""
     share = parse_share(text)
     if not _FINEST <= share <= 1:
         raise ValueError(f"'{shown(text)}' is not a distance of rates that a search tells apart: write 0.5 % to 100 %")

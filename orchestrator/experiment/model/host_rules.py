@@ -1,6 +1,6 @@
-"""What every module of `infra/` asks of its input, for `orch plan` to refuse before Terraform would.
+"""The bounds of every module of `infra/` on its input, which `orch plan` checks before Terraform does.
 
-The same rules stand in `infra/*/variables.tf`; tests/infra/test_host_rules.py gives both the same values at each bound.
+The same rules are in `infra/*/variables.tf`; tests/infra/test_host_rules.py gives both the same values at each bound.
 """
 
 from __future__ import annotations

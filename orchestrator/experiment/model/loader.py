@@ -1,4 +1,4 @@
-"""From a file to a validated experiment that still knows where every value stands."""
+"""From a file to a validated experiment that still knows the place of every value."""
 
 from __future__ import annotations
 
@@ -50,15 +50,10 @@ class Located:
     folder: Path  # payload files are looked for here
     sha256: str  # of the file's bytes, as they were read
     problems: list[Problem] = field(default_factory=list)
-    overrides: tuple[str, ...] = ()  # as `--set` gives them
 
     def add(self, path: Sequence[Key], message: str) -> None:
         """Note a problem at the value of `path`, or at the nearest one above it that the file has."""
         node, _ = self.root.find(path)
-        above = ".".join(map(str, path[:-1]))
-        is_beside = above and any(override.startswith(f"{above}.") for override in self.overrides)
-        if is_beside and not node.mark.source.name.startswith("--set"):
-            message += f" `--set '{above}={{...}}'` replaces all of it."
         self.problems.append(Problem(node.mark, message))
         if len(self.problems) >= MOST_PROBLEMS:
             self.raise_problems()
@@ -87,7 +82,7 @@ def load(path: Path, overrides: Sequence[str] = ()) -> Located:
     if problems:
         raise ExperimentError(problems)
     sha256 = hashlib.sha256(data).hexdigest()
-    return Located(experiment=experiment, root=root, folder=path.parent, sha256=sha256, overrides=tuple(overrides))
+    return Located(experiment=experiment, root=root, folder=path.parent, sha256=sha256)
 
 
 def apply_override(root: Node, override: str) -> None:
@@ -142,13 +137,10 @@ def _put(node: Node, last: str, value: Node, override: str, mark: Mark) -> None:
 
 
 def _single(node: Node, step: str, override: str) -> UsageError:
-    """That a value has no keys; of `repeats`, which may be a number or has some, with the way to give them."""
-    hint = None
-    if override.startswith("repeats."):
-        given = f"{step}: {override.partition('=')[2]}"
-        keys = {"until": f"{given}, at_most: 30", "at_most": f"until: 3%, {given}"}.get(step)
-        hint = keys and f"give both at once: --set 'repeats={{{keys}}}'"
-    return UsageError(f"--set {override}: {node.mark} is a single value, so it has no {step}", hint=hint)
+    return UsageError(
+        f"--set {override}: {node.mark} is a single value, so it has no {step}",
+        hint="give all of its keys at once: --set 'KEY={...}'",
+    )
 
 
 def _index(node: Node, step: str, override: str) -> int:
@@ -291,12 +283,12 @@ def _unknown_key(path: Sequence[Key]) -> str:
 
 
 def _place_of(key: Key, owner: type[BaseModel]) -> str:
-    """Where a key belongs that stands at the top and should not, or the other way round; empty where nobody knows."""
+    """Where a key belongs that is at the top and should not be, or the other way round; empty where that is not known."""
     if owner is model.Experiment:
         homes = [name for name, model_below in _BELOW.items() if key in model_below.model_fields]
-        return f"It stands below {' or '.join(f'`{home}`' for home in homes)}." if homes else ""
+        return f"It belongs below {' or '.join(f'`{home}`' for home in homes)}." if homes else ""
     if owner in _BELOW.values() and key in model.Experiment.model_fields:
-        return "It stands at the top of the file, below nothing."
+        return "It belongs at the top of the file."
     return ""
 
 
@@ -321,7 +313,7 @@ def _keys_below(owner: type[BaseModel]) -> Iterator[tuple[str, type[BaseModel]]]
 
 
 def _models_in(annotation: Any) -> Iterator[type[BaseModel]]:
-    """The models of which a field's type is made, whatever stands around them."""
+    """The models within a field's type."""
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         yield annotation
     for part in get_args(annotation):

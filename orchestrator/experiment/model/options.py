@@ -273,7 +273,7 @@ class UntilSpec(Strict):
 
 
 class _FixedOrUntil:
-    """Marks `UntilSpec` as what may also be a number of blocks; faults are told of the form that was written."""
+    """Marks `UntilSpec` as what may also be a number of blocks; faults name the form that was written."""
 
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
         return core_schema.no_info_wrap_validator_function(self._read, handler(UntilSpec))

@@ -87,7 +87,7 @@ def share(load: Load, processes: int, number: int) -> Load:
 
 
 def share_of_knobs(knobs: dict[str, str], processes: int, number: int) -> dict[str, str]:
-    """What process `number` is told: of the connections that requests in flight share, its own."""
+    """The knobs of process `number`: of shared connections, its own."""
     shared = knobs.get(CONNECTIONS, "")
     if processes == 1 or not shared.isdecimal():
         return knobs
@@ -95,12 +95,12 @@ def share_of_knobs(knobs: dict[str, str], processes: int, number: int) -> dict[s
 
 
 def seed_of(seed: int, number: int) -> int:
-    """The seed of a trial's requester `number` (from 0), of all that ask in it; the first one has the trial's own."""
+    """The seed of a trial's requester `number` (from 0), of all in it; the first one has the trial's own."""
     return (seed + number) % _SEEDS
 
 
 def in_all(values: Values) -> int:
-    """How many requesters ask in a trial of a cell: the processes of all its hosts."""
+    """How many requesters a trial of a cell has: the processes of all its hosts."""
     return requesters_of(values) * processes_of(values)
 
 

@@ -1,6 +1,6 @@
 """What is compared with what, and what else differs between two stacks.
 
-`compare_by` and `reference` of an experiment ask for pairs of cells. A ratio of two stacks' times is the protocol's only
+`compare_by` and `reference` of an experiment choose pairs of cells. A ratio of two stacks' times is the protocol's only
 where no other part differs: responders and clients declare their parts and their own work in manifests, and a plan keeps
 them under `resolved`.
 """
@@ -33,7 +33,7 @@ from orchestrator.experiment.plan.payloads import payloads_of
 from orchestrator.experiment.plan.plan import Cell, Contrast, External, Plan, Stack
 
 _BRING_DRIVERS = (STORE, "protocol", "responder")
-"""Factors whose values bring the library by which PostgreSQL is asked: fastapi has psycopg, go-net-http has pgx."""
+"""Factors whose values bring a PostgreSQL driver: fastapi has psycopg, go-net-http has pgx."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -86,7 +86,7 @@ def _of_contrast(factor: str, references: Sequence[Value], cells: Sequence[Cell]
 
 
 def all_pairs(plan: Plan) -> Iterator[Pair]:
-    """Every two stacks that are asked alike, then the pairs by factors that the plan compares, then controls.
+    """Every two stacks with the same requests, then the pairs by factors that the plan compares, then controls.
 
     Of two stacks the plan's reference is the reference, else the earlier one.
     """
@@ -149,7 +149,7 @@ def _of_stack(cells: Sequence[Cell], cell: Cell, stack: str) -> Cell | None:
 
 
 def _way(cell: Cell) -> dict[Factor, Value]:
-    """How its requests are made, without the library that its responder asks a database by unless told otherwise."""
+    """How its requests are made, without the default database driver of its responder."""
     values = dict(zip(OF_THE_CALL, of_the_call(cell.factors), strict=True))
     return {factor: None if value in OWN_DRIVERS else value for factor, value in values.items()}
 
@@ -177,7 +177,7 @@ def compared(plan: Plan) -> str:
     return f"{'; '.join(texts)} ({len(compared_pairs):,} {'pair' if len(compared_pairs) == 1 else 'pairs'} of cells)"
 
 
-# ---- what an experiment file asks
+# ---- what an experiment file compares
 
 
 def resolve_contrasts(
@@ -241,14 +241,11 @@ def _find(
     matches = [(name, value) for name, choices in values.items() for value, names in choices.items() if text in names]
     if not matches and STACK in values:
         of_protocol = [stack for stack in stacks if stack.protocol == wanted]
-        labels = ", ".join(f"'{stack.label}'" for stack in stacks)
-        if len({stack.responder for stack in of_protocol}) > 1:
-            located.add(path, f"'{wanted}' may be any of several stacks; name one of {labels}.")
-            return []
-        if of_protocol:
+        if len({stack.responder for stack in of_protocol}) == 1:
             return [(STACK, of_protocol[0].id)]
-        if len(values) == 1:
-            located.add(path, f"no stack is called '{wanted}'. The stacks are {labels}.")
+        if of_protocol or len(values) == 1:
+            labels = ", ".join(f"'{stack.label}'" for stack in stacks)
+            located.add(path, f"'{wanted}' is the label of no stack. The stacks are {labels}.")
             return []
     if not matches:
         known = [names[0] for choices in values.values() for names in choices.values()]
@@ -265,18 +262,16 @@ def _refusal(name: str, references: Sequence[Value], values: Sequence[Value], ce
     """Why nothing is compared by a factor, as a sentence; empty where something is."""
     if not values:
         return f"no cell has a value of {name}."
+    shown = [str(value) if name == STACK else BY_NAME[name].names(value)[0] for value in references]
     if len(values) == 1:
-        only = "one stack" if name == STACK else BY_NAME[name].names(values[0])[0]
-        only = f"`{name}: {only}`" if name != STACK and BY_NAME[name].belongs_to == "call" else only
-        return f"nothing to compare by {name}: all cells have {only}."
+        return f"nothing to compare by {name}: all cells have {shown[0]}."
     if next(_of_contrast(name, references, cells), None) is None:
-        shown = [str(v) if name == STACK else BY_NAME[name].names(v)[0] for v in references]
         return f"no cell differs from one of {_or(shown)} in the {name} alone."
     return ""
 
 
 def _are_only_unlike(references: Sequence[Value], cells: Sequence[Cell]) -> bool:
-    """Whether stacks have no pair at all, as the one kind stands beside the other alone."""
+    """Whether stacks have no pair at all, as codecs alone are beside callers."""
     kinds = {cell.kind == "codec" for cell in cells}
     return len(kinds) > 1 and next(_of_contrast(STACK, references, cells), None) is None
 

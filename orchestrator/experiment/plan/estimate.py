@@ -1,10 +1,9 @@
 """How long a run will take, how much disk it needs, how many hosts, and what these cost.
 
-A request costs round trips and CPU. Round trips are counted: one for the request, those of opening a connection where
-each request opens one, and those that TCP's slow start (RFC 5681, with the initial window of RFC 6928) adds to a large
-body on a fresh connection, and those that a window set by the cell implies. CPU is a figure per request and per byte; a
-host that may use a share of a core is held to that share by its busiest end, and waits for the network meanwhile, so the
-larger of the two decides.
+A request costs round trips and CPU. Round trips: one for the request, those of opening a connection where each request opens
+one, those of TCP's slow start (RFC 5681, with the initial window of RFC 6928) for a large body on a fresh connection, and
+those of a window that the cell sets. CPU is a figure per request and per byte; a host with a share of a core is held to it
+by its busiest end, and waits for the network meanwhile, so the larger of the two decides.
 
 Prices of traffic are US dollars per GiB. That between two zones of a region (0.01) and that out of the cloud (0.12, the
 first TiB of a month to North America) are list prices of Google's page "Network pricing", as it was transcribed on
@@ -109,7 +108,6 @@ class Estimate:
     teardown_s: float
     trials_s: float
     baselines_s: float
-    block_s: float
     disk_bytes: int
     requests: int
     hosts: tuple[str, ...]
@@ -142,7 +140,6 @@ def estimate(plan: Plan, costs: Costs | None = None) -> Estimate:
         teardown_s=teardown_s,
         trials_s=block_s * plan.blocks,
         baselines_s=looks_s * plan.blocks,
-        block_s=block_s,
         disk_bytes=stored * _PARQUET_ROW_BYTES + files * _PARQUET_FILE_BYTES + rows * _ROW_BYTES,
         requests=sum(part.samples for part in parts.values()) * plan.blocks,
         hosts=hosts_needed(plan),
@@ -155,26 +152,31 @@ def estimate(plan: Plan, costs: Costs | None = None) -> Estimate:
     )
 
 
-def latency_s(plan: Plan, cell: Cell, costs: Costs | None = None) -> float:
+def latency_s(plan: Plan, cell: Cell) -> float:
     """How long a request of a cell will take, or a task."""
-    operation = next(operation for operation in plan.operations if operation.id == cell.operation)
-    placement = next(placement for placement in plan.placements if placement.id == cell.placement)
-    return _Trial(plan, cell, operation, placement, costs or Costs()).latency_s
+    return _trial(plan, cell).latency_s
 
 
-def short_of_room(plan: Plan, costs: Costs | None = None) -> tuple[Cell, ...]:
+def short_of_room(plan: Plan) -> tuple[Cell, ...]:
     """The open loops that will be late: at their rate, more requests are under way than they may have (Little's law)."""
-    operations = {operation.id: operation for operation in plan.operations}
-    placements = {placement.id: placement for placement in plan.placements}
     return tuple(
         cell
         for cell in plan.cells
         if cell.load.rate_per_s is not None
         and cell.find is None  # it is to find out where that begins
-        and cell.load.rate_per_s
-        * _Trial(plan, cell, operations[cell.operation], placements[cell.placement], costs or Costs()).latency_s
-        > cell.load.concurrency
+        and cell.load.rate_per_s * latency_s(plan, cell) > cell.load.concurrency
     )
+
+
+def requests_of(plan: Plan, stacks: Container[str]) -> int:
+    """About how many requests the plan sends to these stacks (ids), warm-up included."""
+    return plan.blocks * sum(_trial(plan, c).samples * c.calls for c in plan.cells if c.stack in stacks)
+
+
+def _trial(plan: Plan, cell: Cell) -> _Trial:
+    operation = next(operation for operation in plan.operations if operation.id == cell.operation)
+    placement = next(placement for placement in plan.placements if placement.id == cell.placement)
+    return _Trial(plan, cell, operation, placement, Costs())
 
 
 def _traffic(plan: Plan, block_bytes: Mapping[str, float], block_rows: float) -> Traffic:
@@ -287,7 +289,7 @@ class _Trial:
         warmed = in_all(cell.factors) * warmup.requests  # each requester has a warm-up of its own
         warmup_s = min(max(warmed * warmup_each_s, warmup.at_least_s), warmup.at_most_s)
         self.samples = math.ceil(measured_s / each_s + warmup_s / warmup_each_s)
-        # A count is the most that is asked; `duration` or `at_most` may only end it earlier than we think.
+        # A count is the most that is requested; `duration` or `at_most` may only end it earlier than we think.
         counted = load.requests if load.requests is not None else measured_s * (load.rate_per_s or 1 / each_s)
         is_counted = load.requests is not None or load.rate_per_s is not None
         warmed_at_most = max(warmed, warmup.at_least_s / warmup_each_s * _FASTER)
@@ -360,18 +362,6 @@ class _Trial:
         return round_trips * round_trip_s(self._placement) + self._operation.calls * wire_s
 
 
-def requests_of(plan: Plan, stacks: Container[str]) -> int:
-    """About how many requests the plan sends to these stacks (ids), warm-up included."""
-    operations = {operation.id: operation for operation in plan.operations}
-    placements = {placement.id: placement for placement in plan.placements}
-    requests = sum(
-        _Trial(plan, cell, operations[cell.operation], placements[cell.placement], Costs()).samples * cell.calls
-        for cell in plan.cells
-        if cell.stack in stacks
-    )
-    return requests * plan.blocks
-
-
 def _look_s(plan: Plan, placement: Placement, floors: int, costs: Costs) -> float:
     """One reading of the floor: pings, and a short tcp exchange per size class and connection policy."""
     rtt_s = round_trip_s(placement)
@@ -387,16 +377,14 @@ def _hosts_s(plan: Plan, costs: Costs) -> float:
     hosts = topology(plan).hosts if provider.uploads else ()
     stores = sum(host.role == "store" for host in hosts)
     upload_s = (len(hosts) * costs.upload_bytes + stores * costs.database_bytes) * 8 / (costs.upload_mbit * 1e6)
-    return _known(costs.hosts_up_s, provider.seconds_up) + upload_s + costs.deploy_s / _cores(plan)
+    up_s = provider.seconds_up if costs.hosts_up_s is None else costs.hosts_up_s
+    return up_s + upload_s + costs.deploy_s / _cores(plan)
 
 
 def _teardown_s(plan: Plan, costs: Costs) -> float:
     provider = PROVIDERS[plan.provider]
-    return _known(costs.hosts_down_s, provider.seconds_down) if provider.makes_hosts else 0.0
-
-
-def _known(given: float | None, declared: float) -> float:
-    return declared if given is None else given
+    declared_s = provider.seconds_down if costs.hosts_down_s is None else costs.hosts_down_s
+    return declared_s if provider.makes_hosts else 0.0
 
 
 def cost_of(plan: Plan, hours: float) -> float | None:

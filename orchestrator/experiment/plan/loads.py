@@ -32,7 +32,6 @@ _DEFAULT_REQUESTS = 1000
 _DEFAULT_AT_MOST_S = 60.0
 _DEFAULT_OPEN_S = 10.0
 _DEFAULT_STREAM_S = 10.0
-_NO_REQUESTS = "a stream warms up for `at_least`, and has no number of requests."
 
 # Requests in flight of an open loop that says nothing of them: enough at its rate for replies that take half a second,
 # longer than any way around the earth and a new connection take, within what threads and file descriptors allow.
@@ -44,7 +43,7 @@ _NO_THINK = (
 
 
 def resolve_loads(located: Located, own: LoadSpec | None, path: Sequence[Key], kind: Kind = "call") -> tuple[Load, ...]:
-    """Every load of an operation; `path` is where its own stands. What cannot be is noted in `located`."""
+    """Every load of an operation; `path` is that of its own load. What cannot be is noted in `located`."""
     if kind == "stream":
         return _of_stream(located, own or LoadSpec(), path)
     common = located.experiment.load
@@ -128,7 +127,7 @@ def _of_stream(located: Located, own: LoadSpec, path: Sequence[Key]) -> tuple[Lo
 
 
 def _all_are_streams(located: Located) -> bool:
-    """Whether nothing but streams is asked: what is said of all then is said of them."""
+    """Whether all operations are streams: the load of the experiment is then theirs."""
     known = catalogue().operations
     return all(spec.name in known and known[spec.name].kind == "stream" for spec in located.experiment.operations)
 
@@ -193,10 +192,9 @@ def resolve_warmup(located: Located, own: WarmupSpec | None, path: Sequence[Key]
     common = located.experiment.warmup
     own = own or WarmupSpec()
     if kind == "stream":
-        if own.requests is not None:
-            located.add((*path, "warmup", "requests"), _NO_REQUESTS)
-        elif common.requests is not None and _all_are_streams(located):
-            located.add(("warmup", "requests"), _NO_REQUESTS)
+        if own.requests is not None or (common.requests is not None and _all_are_streams(located)):
+            place = (*path, "warmup", "requests") if own.requests is not None else ("warmup", "requests")
+            located.add(place, "a stream warms up for `at_least`, and has no number of requests.")
         own = own.model_copy(update={"requests": 0})
 
     def pick(name: str) -> float | int | None:
@@ -299,7 +297,7 @@ def at_step(cell: Cell, step: int) -> Cell:
     return replace(cell, id=of_rate, factors=factors, load=load, find=None)
 
 
-# ---- what a file asks
+# ---- searches of a file
 
 
 def is_search(located: Located, own: LoadSpec | None) -> bool:
@@ -322,7 +320,11 @@ def resolve_searches(
     for load_spec, place in places:
         for key in _UNFIT:
             if getattr(load_spec, key) is not None:
-                located.add((*place, key), _refusal_beside_find(key))
+                located.add(
+                    (*place, key),
+                    f"`find` searches for the rate of an open loop, and offers each for the same `duration`: leave `{key}`"
+                    " out, or `find`.",
+                )
     duration = own.duration if own.duration is not None else common.duration
     lowest, duration_s = _begin(located, spec, duration, where)
     highest = spec.most or min(max(_HIGHEST_PER_S, 10 * lowest), float(MOST_PER_S))
@@ -349,27 +351,17 @@ def resolve_searches(
 
 
 def refuse_mixed_searches(located: Located, finds: Iterable[Find | None]) -> None:
-    """Note an experiment of which some operations search for their rate, and others have one."""
+    """Note an experiment where some operations search for their rate, and others have one."""
     are_searches = [find is not None for find in finds]
     if any(are_searches) and not all(are_searches):
-        item = next(
-            number for number, spec in enumerate(located.experiment.operations) if is_search(located, spec.options.load)
-        )
-        own = located.experiment.operations[item]
-        place: tuple[Key, ...] = ("load", "find")
-        if own.options.load is not None and own.options.load.find is not None:
-            place = ("operations", item, own.name, "load", "find")
+        operations = enumerate(located.experiment.operations)
+        item, own = next((n, spec) for n, spec in operations if is_search(located, spec.options.load))
+        load = own.options.load
+        is_own = load is not None and load.find is not None
         located.add(
-            place, "an experiment searches for the rates of all its operations, or of none: ask the others in another."
+            (*(("operations", item, own.name) if is_own else ()), "load", "find"),
+            "an experiment searches for the rates of all its operations, or of none: ask the others in another.",
         )
-
-
-def _refusal_beside_find(key: str) -> str:
-    if key == "rate":
-        return "`find` searches for the rate: leave `rate` out, or `find`."
-    if key in ("think", "thinking"):
-        return f"`find` offers an open loop, whose requests do not wait for each other: leave `{key}` out."
-    return f"every rate of a search is offered for the same `duration`: leave `{key}` out."
 
 
 def _begin(located: Located, spec: FindSpec, duration_s: float | None, where: tuple[Key, ...]) -> tuple[float, float]:

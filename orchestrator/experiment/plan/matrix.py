@@ -11,7 +11,6 @@ from typing import Any, TypeAlias
 from orchestrator.catalogue.offers import NATIVE, Client, Language, Protocol
 from orchestrator.errors import nearest
 from orchestrator.experiment.model import factors
-from orchestrator.experiment.model.experiment import ExcludeSpec
 from orchestrator.experiment.model.factor import Value, Values
 from orchestrator.experiment.model.loader import Located
 from orchestrator.experiment.model.options import most_blocks
@@ -74,20 +73,12 @@ class Matrix:
     named: NamedLanguages  # whose programs it needs
 
 
-@dataclass
+@dataclass(frozen=True)
 class _Use:
-    """A stack as cells use it: where it came from, and under which loads."""
+    """A stack that cells use, and where it came from."""
 
     stack: Stack
     entry: Entry
-    has_one: bool = False  # one request is in flight
-    has_several: bool = False  # more than one request may be in flight
-
-    def add(self, cell: Cell) -> None:
-        """Count a cell of the stack."""
-        several = cell.kind == "stream" or cell.load.rate_per_s is not None or cell.load.concurrency > 1
-        self.has_several |= several
-        self.has_one |= not several
 
 
 def build_matrix(located: Located, known: Mapping[str, Protocol], why_not: WhyNot = lambda _: "") -> Matrix:
@@ -139,11 +130,11 @@ def build_matrix(located: Located, known: Mapping[str, Protocol], why_not: WhyNo
                 located.add(entry.path, reason)
             elif cell.id in cells:
                 is_native = entry.natives or uses[stack.id].entry.natives
-                way = f"`{NATIVE}` stands for {client.name} here" if is_native else _CONTROL
+                way = f"`{NATIVE}` is {client.name} here" if is_native else _CONTROL
                 located.add(entry.path, f"stack {stack.id} is given twice; {way}.")
             else:
                 cells[cell.id] = cell
-                uses.setdefault(stack.id, _Use(stack=stack, entry=entry)).add(cell)
+                uses.setdefault(stack.id, _Use(stack=stack, entry=entry))
     excluder.report_idle()
     located.raise_problems()
     if not cells:
@@ -153,7 +144,7 @@ def build_matrix(located: Located, known: Mapping[str, Protocol], why_not: WhyNo
 
 
 _Question: TypeAlias = tuple[Asked, tuple[tuple[Load, Find | None], ...], Warmup]
-"""An operation with the loads it is asked with, each with what is searched for, and the warm-up."""
+"""An operation with its loads, each with its search, and the warm-up."""
 
 
 def _question(located: Located, question: Asked) -> _Question:
@@ -176,7 +167,7 @@ def _question(located: Located, question: Asked) -> _Question:
 def _refusals(
     located: Located, questions: Sequence[_Question], placements: Sequence[Placement]
 ) -> Callable[[Entry, Client], str]:
-    """Why a client cannot do all that an entry is asked; what its protocol does not carry, no other client could."""
+    """Why a client cannot do all that an entry needs; what its protocol does not carry, no other client could."""
     excluder = _Excluder(located)
 
     def refused(entry: Entry, client: Client) -> str:
@@ -272,14 +263,7 @@ def _assemble(
     contrasts = resolve_contrasts(located, stacks, every, {s.id for s in stacks if uses[s.id].entry.natives})
     located.raise_problems()
     reference = reference_stack(contrasts, stacks)
-    resolved = {
-        use.stack.id: describe_stack(
-            use.stack,
-            use.entry,
-            flights=(use.has_one, use.has_several),
-        )
-        for use in uses.values()
-    }
+    resolved = {use.stack.id: describe_stack(use.stack, use.entry) for use in uses.values()}
     if located.experiment.control:
         twins = _twins(reference, stacks, uses)
         stacks += twins
@@ -299,7 +283,7 @@ def _assemble(
         if resolved[cell.stack]["documents"] == own_json.TYPED == cell.factors[own_json.DOCUMENT]
     }
     needed = [with_digest(a) for a in operations if a.operation.id in used_operations]
-    needed = [_shaped(located, a) if a.operation.id in typed else a for a in needed]
+    needed = [own_json.with_shape(located, a) if a.operation.id in typed else a for a in needed]
     _refuse_lost(located, uses, cells, needed, resolved)
     located.raise_problems()
     return Matrix(
@@ -326,10 +310,6 @@ def _named(uses: Iterable[_Use]) -> NamedLanguages:
     return named
 
 
-def _shaped(located: Located, question: Asked) -> Asked:
-    return own_json.with_shape(located, question) if question.operation.payload["kind"] == "json" else question
-
-
 def _refuse_lost(
     located: Located,
     uses: Mapping[str, _Use],
@@ -352,7 +332,7 @@ def _refuse_lost(
 
 
 def _twins(reference: str, stacks: Sequence[Stack], uses: Mapping[str, _Use]) -> list[Stack]:
-    """The reference entered again under other names, once per control and per client that its loads ask with."""
+    """The reference entered again under other names, once per control and per client of its loads."""
     entry = uses[reference].entry
     return [
         replace(
@@ -364,16 +344,15 @@ def _twins(reference: str, stacks: Sequence[Stack], uses: Mapping[str, _Use]) ->
     ]
 
 
-def _wanted(item: ExcludeSpec) -> tuple[tuple[str, frozenset[object]], ...]:
-    return tuple((key, frozenset(getattr(item, key))) for key in item.model_fields_set)
-
-
 class _Excluder:
     """Decides which cells the file leaves out, and which of its items left nothing out."""
 
     def __init__(self, located: Located) -> None:
         self._located = located
-        self._items = [_wanted(item) for item in located.experiment.exclude]
+        self._items = [
+            [(key, frozenset(getattr(item, key))) for key in item.model_fields_set]
+            for item in located.experiment.exclude
+        ]
         self._used = [False] * len(self._items)
         self._seen: dict[str, set[Value]] = {}
 

@@ -22,9 +22,9 @@ from orchestrator.catalogue.offers import End, Responder
 from orchestrator.disk import whole_file, writing
 from orchestrator.errors import MissingError, OrchError, UsageError
 from orchestrator.experiment.model.loader import Located
-from orchestrator.experiment.plan.json_payload import DEEP, LONG_INTEGER, MOST_JSON_BYTES
 from orchestrator.experiment.plan.payloads import Asked
 from orchestrator.experiment.plan.plan import Plan, Shape
+from orchestrator.experiment.read.json_payload import DEEP, LONG_INTEGER, MOST_JSON_BYTES
 from orchestrator.files import read_file
 
 How = Literal["typed", "value"]
@@ -66,7 +66,7 @@ def with_shape(located: Located, question: Asked) -> Asked:
 
     Where there is no compiler, that is noted in `located`.
     """
-    if question.file is None:
+    if question.file is None or question.operation.payload["kind"] != "json":
         return question
     path = ("operations", question.item, question.operation.name, "json")
     if not is_compiler_there():
@@ -247,8 +247,8 @@ class TypedMessage:
 def typed_message(document: Any, name: str) -> TypedMessage:
     """The message of a document that a file called `name` holds."""
     root = shape_of(document)
-    if root.kind not in (OBJECT, MAP, LIST):
-        return TypedMessage(proto="", values=root.values, typed=0, note="it is a single value, which has no shape")
+    if root.kind not in (OBJECT, LIST):
+        return TypedMessage(proto="", values=root.values, typed=0, note="it is no list, and no object of few keys")
     messages = _Messages()
     try:
         kind = messages.named(root)
@@ -282,8 +282,6 @@ class _Messages:
         match place.kind:
             case kind if kind == OBJECT:
                 return self._message("Object", *self._object(place))
-            case kind if kind == MAP:
-                return self._message("Map", f"{self._members(place)} entries = 1;")
             case kind if kind == LIST:
                 return self._message("List", f"repeated {self._items(place)} items = 1;")
             case kind if kind == NULL:
@@ -305,9 +303,6 @@ class _Messages:
     def _items(self, place: Place) -> str:
         return self._element(place.items or Place())
 
-    def _members(self, place: Place) -> str:
-        return f"map<string, {self._element(place.members or Place())}>"
-
     def _object(self, place: Place) -> list[str]:
         taken: set[str] = set()
         lines = []
@@ -315,8 +310,8 @@ class _Messages:
             is_always_there = held.count == place.count - place.nulls
             may_be_null = bool(held.nulls) and held.kind not in (NULL, VALUE)
             name = _field_name(key, OR_NULL if is_always_there and may_be_null else "", taken, place.fields)
-            if is_always_there and not may_be_null and held.kind in (LIST, MAP):
-                kind = f"repeated {self._items(held)}" if held.kind == LIST else self._members(held)
+            if is_always_there and not may_be_null and held.kind == LIST:
+                kind = f"repeated {self._items(held)}"
             elif is_always_there and may_be_null:
                 kind = f"optional {self.named(held)}"
             else:
@@ -354,7 +349,7 @@ def _field_name(key: str, ending: str, taken: set[str], keys: Container[str]) ->
 
 
 def _literal(text: str) -> str:
-    """A string of the .proto language; what is no visible ASCII stands as the octal digits of its UTF-8."""
+    """A string of the .proto language; what is no visible ASCII is written as the octal digits of its UTF-8."""
     return '"' + "".join(_escaped(byte) for byte in text.encode()) + '"'
 
 
@@ -365,21 +360,20 @@ def _escaped(byte: int) -> str:
     return character if 32 <= byte < 127 else f"\\{byte:03o}"
 
 
-MOST_KEYS = 250  # different keys of the objects at one place: beyond, they are data, and the object is a map
+MOST_KEYS = 250  # different keys of the objects at one place: beyond, they are data
 LONGEST_KEY = 500  # characters of a key that is a name
 _SIGNED_64 = 1 << 63
 NULL = "null"
 VALUE = "value"
 OBJECT = "object"
-MAP = "map"
 LIST = "list"
 
 
 class Place:
     """What was seen at one place of a document: how many values of each kind, and the places within them.
 
-    `fields` are those of its objects by key, in the order of their first appearance, until there are more than MOST_KEYS
-    of them, or one that no `json_name` can be: then `members` has what all keys hold.
+    `fields` are those of its objects by key, in the order of their first appearance; `members` has what further keys hold:
+    those beyond MOST_KEYS, and those that no `json_name` can be.
     """
 
     __slots__ = ("count", "fields", "items", "kinds", "least", "members", "most", "nulls", "unfit")
@@ -397,7 +391,7 @@ class Place:
 
     @property
     def values(self) -> int:
-        """How many JSON values stand here and below, each list and each object counted as one besides what it holds."""
+        """How many JSON values are here and below, each list and each object counted as one besides what it holds."""
         return self.count + sum(place.values for place in self._within())
 
     def _within(self) -> Iterator[Place]:
@@ -406,11 +400,11 @@ class Place:
 
     @property
     def holds_long_integers(self) -> bool:
-        """Whether an integer that no double holds stands here or below."""
+        """Whether an integer that no double holds is here or below."""
         return self.unfit or any(place.holds_long_integers for place in self._within())
 
     def see(self, value: Any) -> None:
-        """Take in one more value that stands here."""
+        """Take in one more value at this place."""
         self.count += 1
         if value is None:
             self.nulls += 1
@@ -441,46 +435,19 @@ class Place:
         self.kinds[kind] = self.kinds.get(kind, 0) + 1
 
     def _member(self, key: str) -> Place:
-        if self.members is not None:
+        if key in self.fields:
+            return self.fields[key]
+        if len(self.fields) == MOST_KEYS or not _can_be_a_name(key):
+            self.members = self.members or Place()
             return self.members
-        if key not in self.fields:
-            if len(self.fields) == MOST_KEYS or not _can_be_a_name(key):
-                return self._as_map()
-            self.fields[key] = Place()
-        return self.fields[key]
-
-    def _as_map(self) -> Place:
-        """From here on the keys are data; what they hold is one place."""
-        self.members = Place()
-        for place in self.fields.values():
-            self.members.join(place)
-        self.fields = {}
-        return self.members
-
-    def join(self, other: Place) -> None:
-        """Take in all that was seen at another place."""
-        self.count += other.count
-        self.nulls += other.nulls
-        for kind, count in other.kinds.items():
-            self.kinds[kind] = self.kinds.get(kind, 0) + count
-        self.least, self.most = min(self.least, other.least), max(self.most, other.most)
-        self.unfit = self.unfit or other.unfit
-        if other.items is not None:
-            self.items = self.items or Place()
-            self.items.join(other.items)
-        if other.members is not None and self.members is None:
-            self._as_map()
-        if other.members is not None and self.members is not None:
-            self.members.join(other.members)
-        for key, place in other.fields.items():
-            self._member(key).join(place)
+        return self.fields.setdefault(key, Place())
 
     @property
     def kind(self) -> str:
-        """What all values here are but for nulls: a scalar type of Protocol Buffers, `object`, `map`, `list`, `null`.
+        """What all values here are but for nulls: a scalar type of Protocol Buffers, `object`, `list`, `null`.
 
-        `value` where they are of several kinds, where nothing was ever seen (the items of empty lists), and for integers
-        that no type holds.
+        `value` where they are of several kinds, where nothing was ever seen (the items of empty lists), for integers that
+        no type holds, and for objects whose keys are data.
         """
         kinds = set(self.kinds)
         if not kinds:
@@ -493,7 +460,7 @@ class Place:
         if kinds <= {"int", "float"}:
             return VALUE if self.unfit else "double"
         if kinds == {OBJECT}:
-            return OBJECT if self.members is None else MAP
+            return OBJECT if self.members is None else VALUE
         return kinds.pop() if len(kinds) == 1 else VALUE
 
 

@@ -26,9 +26,9 @@ from orchestrator.experiment.model.options import (
     StreamOptions,
     TransferOptions,
 )
-from orchestrator.experiment.plan.json_payload import read_payload, refuse_outside
 from orchestrator.experiment.plan.plan import Mixed, Operation, PayloadFile, Plan, kind_of
 from orchestrator.experiment.read.fields import MOST_ITEMS
+from orchestrator.experiment.read.json_payload import read_payload, refuse_outside
 from orchestrator.experiment.read.tree import Key
 from orchestrator.experiment.read.units import format_rate, format_size
 from orchestrator.files import UnreadableFile, read_file
@@ -49,7 +49,7 @@ _EVENT_BYTES = 100
 _EVOLUTION_RECORDS = 20
 _QUERY_BYTES = 30  # of a count and a seed, as JSON
 _EVENTS_PER_S = 100.0
-_SUBSCRIPTION_BYTES = 60  # as JSON, like what stands around an event's text
+_SUBSCRIPTION_BYTES = 60  # as JSON, like the rest of an event
 
 # Of a field whose content nobody chose; a text is a stamp: ISO 8601 with microseconds and its offset.
 _FIELD_BYTES = {
@@ -119,7 +119,7 @@ def _picture_digest(size: int) -> str:
 
 
 def _expand(located: Located, item: int, spec: OperationSpec) -> Iterator[Asked]:
-    """Everything that an item asks: each payload, with each number of calls."""
+    """Everything that an item requests: each payload, with each number of calls."""
     for question in _payloads(located, item, spec):
         for calls in spec.options.calls if isinstance(spec.options, PlainOptions) else (1,):
             operation = question.operation.in_task(calls)
@@ -130,75 +130,61 @@ def _expand(located: Located, item: int, spec: OperationSpec) -> Iterator[Asked]
 def _payloads(
     located: Located, item: int, spec: OperationSpec | MixedSpec, at: tuple[Key, ...] = ()
 ) -> Iterator[Asked]:
-    """`at`: where the operation stands in the file, unless at the item's own place."""
+    """`at`: where the operation is in the file, unless at the item's own place."""
     options = spec.options
     path: tuple[Key, ...] = at or ("operations", item, spec.name)
-    if isinstance(options, MixOptions):
-        for operation in mixes(
-            located,
-            item,
-            options,
-            lambda mixed, place: ((a.operation, a.file) for a in _payloads(located, item, mixed, place)),
-        ):
-            yield Asked(operation=operation, file=None, item=item)
-    elif isinstance(options, EchoOptions):
-        yield from _echoes(located, item, path, options)
+    if isinstance(options, EchoOptions) and options.json_file is not None:
+        yield from _own_json(located, item, path, options.json_file)
     elif isinstance(options, ImageOptions):
         yield from _images(located, item, path, options)
-    elif isinstance(options, TransferOptions):
-        yield from _transfers(item, options)
-    elif isinstance(options, EvolutionOptions):
-        yield from _evolutions(item, options)
-    elif isinstance(options, EventsOptions):
-        yield from _events(item, options)
-    elif isinstance(options, StreamOptions):
-        yield from _streams(item, spec.name, options)
     else:
-        offered = catalogue().operations[spec.name]
-        sent, returned = (
-            sum(_FIELD_BYTES[kind] for kind in fields.values()) for fields in (offered.request, offered.reply)
-        )
-        operation = Operation(
-            id=spec.name,
-            name=spec.name,
-            label=spec.name,
-            request_bytes=sent,
-            reply_bytes=returned,
-            made_of=tuple(offered.made_of),
-        )
-        yield Asked(operation=operation, file=None, item=item)
+        if isinstance(options, MixOptions):
+
+            def expand(mixed: MixedSpec, place: Place) -> Iterator[tuple[Operation, PayloadFile | None]]:
+                return ((question.operation, question.file) for question in _payloads(located, item, mixed, place))
+
+            operations = mixes(located, item, options, expand)
+        elif isinstance(options, EchoOptions):
+            operations = _echoes(options)
+        elif isinstance(options, TransferOptions):
+            operations = _transfers(options)
+        elif isinstance(options, EvolutionOptions):
+            operations = _evolutions(options)
+        elif isinstance(options, StreamOptions):
+            operations = _streams(spec.name, options)
+        else:
+            operations = iter([_without_payload(spec.name)])
+        yield from (Asked(operation=operation, file=None, item=item) for operation in operations)
 
 
-def _echoes(located: Located, item: int, path: tuple[Key, ...], options: EchoOptions) -> Iterator[Asked]:
-    if options.json_file is not None:
-        document = read_payload(located, (*path, "json"), options.json_file)
-        if document is not None:
-            content = document.content
-            name = _slug(Path(options.json_file).stem)
-            digest = hashlib.sha256(content).hexdigest()
-            file = PayloadFile(
-                operation=f"echo-{name}",
-                name=f"{name}.json",
-                sha256=digest,
-                bytes=len(content),
-                source=str((located.folder / options.json_file).resolve().relative_to(located.folder.resolve())),
-            )
-            payload: dict[str, Any] = {"kind": "json", "sha256": digest}
-            operation = _echo(name, Path(options.json_file).name, payload, len(content))
-            yield Asked(operation=operation, file=file, item=item, limits=document.limits)
-    elif options.records is not None:
-        for count in options.records:
-            label = f"{count:,} record{'s' if count > 1 else ''}"
-            payload = {"kind": "records", "count": count}
-            yield Asked(
-                operation=_echo(f"{count}-records", label, payload, count * _RECORD_BYTES), file=None, item=item
-            )
-    else:
-        for size in options.bytes or (_ECHO_BYTES,):
-            payload = {"kind": "bytes", "size": size}
-            yield Asked(
-                operation=_echo(_slug(format_size(size)), format_size(size), payload, size), file=None, item=item
-            )
+def _without_payload(name: str) -> Operation:
+    offered = catalogue().operations[name]
+    sent, returned = (
+        sum(_FIELD_BYTES[kind] for kind in fields.values()) for fields in (offered.request, offered.reply)
+    )
+    made_of = tuple(offered.made_of)
+    return Operation(id=name, name=name, label=name, request_bytes=sent, reply_bytes=returned, made_of=made_of)
+
+
+def _own_json(located: Located, item: int, path: tuple[Key, ...], given: str) -> Iterator[Asked]:
+    try:
+        document = read_payload(located.folder, given)
+    except ValueError as error:
+        located.add((*path, "json"), str(error))
+        return
+    name, digest, size = _slug(Path(given).stem), hashlib.sha256(document.content).hexdigest(), len(document.content)
+    source = str((located.folder / given).resolve().relative_to(located.folder.resolve()))
+    file = PayloadFile(operation=f"echo-{name}", name=f"{name}.json", sha256=digest, bytes=size, source=source)
+    operation = _echo(name, Path(given).name, {"kind": "json", "sha256": digest}, size)
+    yield Asked(operation=operation, file=file, item=item, limits=document.limits)
+
+
+def _echoes(options: EchoOptions) -> Iterator[Operation]:
+    for count in options.records or ():
+        label = f"{count:,} record{'s' if count > 1 else ''}"
+        yield _echo(f"{count}-records", label, {"kind": "records", "count": count}, count * _RECORD_BYTES)
+    for size in options.bytes or (() if options.records else (_ECHO_BYTES,)):
+        yield _echo(_slug(format_size(size)), format_size(size), {"kind": "bytes", "size": size}, size)
 
 
 def _echo(suffix: str, label: str, payload: dict[str, Any], size: int) -> Operation:
@@ -207,10 +193,10 @@ def _echo(suffix: str, label: str, payload: dict[str, Any], size: int) -> Operat
     )
 
 
-def _transfers(item: int, options: TransferOptions) -> Iterator[Asked]:
+def _transfers(options: TransferOptions) -> Iterator[Operation]:
     for size, reply_size in product(options.request or (_TRANSFER_BYTES,), options.reply or (_TRANSFER_BYTES,)):
         sent, returned = format_size(size), format_size(reply_size)
-        operation = Operation(
+        yield Operation(
             id=f"transfer-{_slug(sent)}-{_slug(returned)}",
             name="transfer",
             label=f"transfer {sent}, reply {returned}",
@@ -218,43 +204,28 @@ def _transfers(item: int, options: TransferOptions) -> Iterator[Asked]:
             request_bytes=size,
             reply_bytes=reply_size,
         )
-        yield Asked(operation=operation, file=None, item=item)
 
 
-def _events(item: int, options: EventsOptions) -> Iterator[Asked]:
-    for per_second, size in product(options.per_second or (_EVENTS_PER_S,), options.bytes or (_EVENT_BYTES,)):
-        rate = format_rate(per_second)
-        operation = Operation(
-            id=f"events-{_slug(rate.removesuffix('/s'))}-per-s-{_slug(format_size(size))}",
-            name="events",
-            label=f"events {rate}, {format_size(size)}",
-            payload={"kind": "events", "size": size, "per_second": per_second},
-            request_bytes=0,  # one subscription for all of them
-            reply_bytes=size + _SUBSCRIPTION_BYTES,
-        )
-        yield Asked(operation=operation, file=None, item=item)
-
-
-def _streams(item: int, name: str, options: StreamOptions) -> Iterator[Asked]:
-    """Of an operation whose events have no size that anybody chooses."""
-    fields = catalogue().operations[name].reply.values()
-    for per_second in options.per_second or (_EVENTS_PER_S,):
-        rate = format_rate(per_second)
-        operation = Operation(
-            id=f"{name}-{_slug(rate.removesuffix('/s'))}-per-s",
+def _streams(name: str, options: StreamOptions) -> Iterator[Operation]:
+    """Streams of events: synthetic ones have a size that the file chooses, others that of their fields."""
+    fields = sum(_FIELD_BYTES[kind] for kind in catalogue().operations[name].reply.values())
+    sizes = (options.bytes or (_EVENT_BYTES,)) if isinstance(options, EventsOptions) else (None,)
+    for per_second, size in product(options.per_second or (_EVENTS_PER_S,), sizes):
+        rate, given = format_rate(per_second), "" if size is None else format_size(size)
+        yield Operation(
+            id=f"{name}-{_slug(rate.removesuffix('/s'))}-per-s{given and f'-{_slug(given)}'}",
             name=name,
-            label=f"{name} {rate}",
-            payload={"kind": "events", "per_second": per_second},
+            label=f"{name} {rate}{given and f', {given}'}",
+            payload={"kind": "events", **({} if size is None else {"size": size}), "per_second": per_second},
             request_bytes=0,  # one subscription for all of them
-            reply_bytes=sum(_FIELD_BYTES[kind] for kind in fields) + _SUBSCRIPTION_BYTES,
+            reply_bytes=(fields if size is None else size) + _SUBSCRIPTION_BYTES,
         )
-        yield Asked(operation=operation, file=None, item=item)
 
 
-def _evolutions(item: int, options: EvolutionOptions) -> Iterator[Asked]:
+def _evolutions(options: EvolutionOptions) -> Iterator[Operation]:
     for count, change in product(options.records or (_EVOLUTION_RECORDS,), options.schema_change or SCHEMA_CHANGES):
         label = f"{count:,} record{'s' if count > 1 else ''}"
-        operation = Operation(
+        yield Operation(
             id=f"evolution-{count}-records-{change}",
             name="evolution",
             label=f"evolution {label}, schema change: {change}",
@@ -262,29 +233,25 @@ def _evolutions(item: int, options: EvolutionOptions) -> Iterator[Asked]:
             request_bytes=_QUERY_BYTES,
             reply_bytes=count * _RECORD_BYTES,
         )
-        yield Asked(operation=operation, file=None, item=item)
 
 
 def _images(located: Located, item: int, path: tuple[Key, ...], options: ImageOptions) -> Iterator[Asked]:
     for index, size in enumerate(options.bytes or (_IMAGE_BYTES,)):
+        text = format_size(size)
         if size < SMALLEST_PICTURE:
-            located.add(
-                (*path, "bytes", index),
-                f"a picture takes at least {SMALLEST_PICTURE} B; {format_size(size)} is too small.",
-            )
+            located.add((*path, "bytes", index), f"a picture takes at least {SMALLEST_PICTURE} B; {text} is too small.")
             continue
         full = options.decode == "full"
-        identity = f"image-{_slug(format_size(size))}{'-full' if full else ''}"
-        name = f"image-{_slug(format_size(size))}.png"
         operation = Operation(
-            id=identity,
+            id=f"image-{_slug(text)}{'-full' if full else ''}",
             name="image",
-            label=f"image {format_size(size)}{', full decode' if full else ''}",
+            label=f"image {text}{', full decode' if full else ''}",
             payload={"kind": "image", "size": size, "sha256": "", "full_decode": full},
             request_bytes=size,
             reply_bytes=2 * _INTEGER_BYTES,
         )
-        file = PayloadFile(operation=identity, name=name, sha256="", bytes=size, source=GENERATED)
+        name = f"image-{_slug(text)}.png"
+        file = PayloadFile(operation=operation.id, name=name, sha256="", bytes=size, source=GENERATED)
         yield Asked(operation=operation, file=file, item=item)
 
 
@@ -293,7 +260,7 @@ def _slug(text: str) -> str:
 
 
 def payload_path(plan: Plan, file: PayloadFile) -> Path:
-    """Where a payload file of the user's stands; meaningless for generated ones."""
+    """The path of a payload file of the user's; meaningless for generated ones."""
     return Path(plan.experiment_path).parent / file.source
 
 
@@ -347,14 +314,14 @@ def _read_again(plan: Plan, file: PayloadFile) -> bytes:
 
 
 PER_UNIT = 10_000
-"""Shares are told apart to a hundredth of a per cent."""
+"""Shares have a resolution of a hundredth of a per cent."""
 Place: TypeAlias = tuple[Key, ...]
 Expand = Callable[[MixedSpec, Place], Iterator[tuple[Operation, PayloadFile | None]]]
-"""Every operation and payload that an item of a mix asks, and the file it needs."""
+"""Every operation and payload of an item of a mix, and the file it needs."""
 
 
 def mixes(located: Located, item: int, options: MixOptions, expand: Expand) -> Iterator[Operation]:
-    """Every combination of what the items of a mix ask; what cannot be mixed is noted at its place."""
+    """Every combination of the items of a mix; what cannot be mixed is noted at its place."""
     path: Place = ("operations", item, "mix", "of")
     choices: list[list[Operation]] = []
     for place, spec in enumerate(options.of):
@@ -386,7 +353,7 @@ def mixes(located: Located, item: int, options: MixOptions, expand: Expand) -> I
 
 
 def operation_names(operation: Operation) -> tuple[str, ...]:
-    """The operations that are asked, each once."""
+    """Its operations, each once."""
     return tuple(dict.fromkeys(mixed.name for mixed in operation.mix)) or (operation.name,)
 
 
@@ -396,7 +363,7 @@ def payloads_of(operation: Operation) -> tuple[Mapping[str, Any], ...]:
 
 
 def mix_shares(operation: Operation) -> tuple[float, ...]:
-    """Of all requests, how many are to ask each operation of a mix."""
+    """The share of each operation of a mix in all requests."""
     total = sum(mixed.weight for mixed in operation.mix)
     return tuple(mixed.weight / total for mixed in operation.mix)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 from math import prod
@@ -21,6 +21,7 @@ from orchestrator.experiment.read.tree import Key
 _BUILT_IN = ("local", "same-zone", "cross-region")
 _EXTERNAL = "external"
 _WINDOW = "initial_window"
+_GRID = "distance"  # the name of its placements, too
 _EMULATED_RATE_MBIT = 1000.0  # a link without a rate lets its queue overflow at full speed
 
 
@@ -100,47 +101,36 @@ def _elsewhere(located: Located) -> tuple[Placement, ...]:
 
 
 def _on_this_machine(located: Located, wanted: Wanted) -> Placement | None:
-    if wanted.base != "local" or wanted.from_zone or wanted.to_zone:
-        others = (p for p in PROVIDERS.values() if p.about_distance)
-        others_in_words = ", ".join(f"`provider: {p.name}` {p.about_distance}" for p in others)
-        located.add(
-            wanted.path,
-            f"provider local has one machine, so '{wanted.base}' is not available there: its only placement is local."
-            f" {others_in_words}.",
-        )
-        return None
-    if wanted.link:
-        _refuse_on_one_host(located, wanted)
-        return None
-    return Placement(id="local", name="local", kind="local")
+    if wanted.base == "local" and not wanted.from_zone and not wanted.to_zone:
+        return None if _is_refused_on_one_host(located, wanted) else Placement(id="local", name="local", kind="local")
+    others = ", ".join(f"`provider: {p.name}` {p.about_distance}" for p in PROVIDERS.values() if p.about_distance)
+    located.add(
+        wanted.path,
+        f"provider local has one machine, so '{wanted.base}' is not available there: its only placement is local. {others}.",
+    )
+    return None
 
 
-def _refuse_on_one_host(located: Located, wanted: Wanted) -> None:
-    key = next(iter(wanted.link))
-    located.add((*wanted.path, key), f"'{key}' needs two hosts: both ends of a local placement share one.")
+def _is_refused_on_one_host(located: Located, wanted: Wanted) -> bool:
+    if key := next(iter(wanted.link), None):
+        located.add((*wanted.path, key), f"'{key}' needs two hosts: both ends of a local placement share one.")
+    return key is not None
 
 
 def _between_hosts(located: Located, wanted: Wanted, home: str) -> Placement | None:
-    provider = PROVIDERS[located.experiment.provider]
-    if wanted.link and wanted.base != "local" and provider.distance == "real":
+    provider, is_local = PROVIDERS[located.experiment.provider], wanted.base == "local"
+    if wanted.link and not is_local and provider.distance == "real":
         _refuse_another_network(located, wanted)
         return None
     zones = _zones(located, wanted, home)
     if zones is None:
         return None
     from_zone, to_zone = zones
-    kind: PlacementKind = "same-zone" if from_zone == to_zone else "cross-region"
-    if wanted.base == "local":
-        kind = "local"
-    if kind == "local" and from_zone != to_zone:
-        located.add(
-            wanted.path, "both ends of a local placement share one host, so `from` and `to` must be the same zone."
-        )
-        return None
-    if wanted.link and kind == "local":
-        _refuse_on_one_host(located, wanted)
+    kind: PlacementKind = "local" if is_local else "same-zone" if from_zone == to_zone else "cross-region"
     link = Link()
-    if kind != "local" and provider.distance == "emulated":
+    if is_local:
+        _is_refused_on_one_host(located, wanted)
+    elif provider.distance == "emulated":
         link = _emulated_link(located, wanted, from_zone, to_zone)
     return Placement(id=wanted.name, name=wanted.name, kind=kind, from_zone=from_zone, to_zone=to_zone, link=link)
 
@@ -149,61 +139,43 @@ def _refuse_another_network(located: Located, wanted: Wanted) -> None:
     """Between two zones of a cloud there is one distance, which nobody chooses."""
     name = PROVIDERS[located.experiment.provider].name
     key = next(iter((*wanted.listed, *wanted.link)))
-    if key == _WINDOW:
-        text = f"'{key}' is set on the routes of hosts, and orch sets those of {any_of(EMULATING)} alone; leave it out."
-        located.add((*wanted.path, key) if "zones" not in wanted.path else ("distance", key), text)
-        return
-    path = (*wanted.path, key) if "zones" not in wanted.path else ("distance", key)
-    text = f"'{key}' is the network's own on {name}; leave it out"
-    if wanted.listed:
-        text = (
-            f"'{key}' is a list, and on {name} the network has one value for each pair of zones; give pairs of zones"
-            " (`distance: {zones: [{from: ..., to: ...}]}`)"
-        )
-    located.add(path, f"{text}, or use {any_of(EMULATING)}.")
+    located.add(
+        (*wanted.path, key) if "zones" not in wanted.path else (_GRID, key),
+        f"'{key}' is not for an experiment to choose on {name}: leave it out, give pairs of zones"
+        f" (`distance: {{zones: [{{from: ..., to: ...}}]}}`), or use {any_of(EMULATING)}.",
+    )
 
 
 def _zones(located: Located, wanted: Wanted, home: str) -> tuple[str, str] | None:
-    if wanted.base != "local" and wanted.number is not None and wanted.path[:2] != ("distance", "zones"):
-        return _zones_of_a_list(located, wanted, home)
+    """The requester's and the responder's zone; of a list of distances, requesters each in a zone of their own."""
+    provider = PROVIDERS[located.experiment.provider]
+    if wanted.base != "local" and wanted.number is not None and wanted.path[:2] != (_GRID, "zones"):
+        if not wanted.from_zone and wanted.base != "same-zone":
+            return f"{provider.name}-{_as_zone(wanted.base)}-{wanted.number}-a", wanted.to_zone or home
+        located.add(
+            (*wanted.path, wanted.listed[0]),
+            f"'{wanted.listed[0]}' is a list, and between two zones there is one distance: give the placement a name of its"
+            " own and no `from`, so that each value gets a zone of its own.",
+        )
+        return None
     if wanted.base in ("local", "same-zone"):
         from_zone = wanted.from_zone or wanted.to_zone or home
-        to_zone = wanted.to_zone or from_zone
-        if wanted.base == "same-zone" and from_zone != to_zone:
-            located.add(wanted.path, "a same-zone placement cannot have two zones; give it another name.")
-            return None
-        return from_zone, to_zone
+        if (wanted.to_zone or from_zone) == from_zone:
+            return from_zone, from_zone
+        located.add(wanted.path, f"a {wanted.base} placement cannot have two zones; give it another name.")
+        return None
     if wanted.base == "cross-region" and not wanted.from_zone and not wanted.to_zone:
         return home, _away_from(home)
-    provider = PROVIDERS[located.experiment.provider]
     is_emulated = provider.distance == "emulated"
     if is_emulated and "rtt" in wanted.link and not wanted.to_zone:
         return wanted.from_zone or home, f"{provider.name}-{_as_zone(wanted.base)}-a"
-    if not wanted.from_zone or not wanted.to_zone:
-        missing = "from" if not wanted.from_zone else "to"
-        near = "" if wanted.base in _BUILT_IN else f" {did_you_mean(wanted.base, _BUILT_IN)}"
-        located.add(
-            wanted.path,
-            f"placement '{wanted.base}' needs `{missing}`, a zone such as {HOME_ZONE}"
-            f"{f', or on {provider.name} an `rtt`' if is_emulated else ''}.{near}",
-        )
-        return None
-    return wanted.from_zone, wanted.to_zone
-
-
-def _zones_of_a_list(located: Located, wanted: Wanted, home: str) -> tuple[str, str] | None:
-    """Requesters of each distance in a zone of their own, all of them asking one responder."""
-    key = wanted.listed[0]
-    if wanted.from_zone or wanted.base == "same-zone":
-        why = "within a zone" if wanted.base == "same-zone" else "between two zones"
-        way = "give the placement another name" if wanted.base == "same-zone" else "leave `from` out"
-        located.add(
-            (*wanted.path, key),
-            f"'{key}' is a list, and {why} there is one distance: {way}, so that each value gets a zone of its own.",
-        )
-        return None
-    provider = PROVIDERS[located.experiment.provider]
-    return f"{provider.name}-{_as_zone(wanted.base)}-{wanted.number}-a", wanted.to_zone or home
+    if wanted.from_zone and wanted.to_zone:
+        return wanted.from_zone, wanted.to_zone
+    missing = "from" if not wanted.from_zone else "to"
+    near = "" if wanted.base in _BUILT_IN else f" {did_you_mean(wanted.base, _BUILT_IN)}"
+    or_rtt = f", or on {provider.name} an `rtt`" if is_emulated else ""
+    located.add(wanted.path, f"placement '{wanted.base}' needs `{missing}`, a zone such as {HOME_ZONE}{or_rtt}.{near}")
+    return None
 
 
 def _away_from(home: str) -> str:
@@ -216,7 +188,7 @@ def _as_zone(name: str) -> str:
 
 def _emulated_link(located: Located, wanted: Wanted, from_zone: str, to_zone: str) -> Link:
     known, rtt_s = profile(from_zone, to_zone), wanted.link.get("rtt")
-    if wanted.base == "cross-region" and wanted.number is not None:  # its zones stand for those of the placement
+    if wanted.base == "cross-region" and wanted.number is not None:  # its zones replace those of the placement
         known = profile(to_zone, _away_from(to_zone))
     if rtt_s is None and known is None:
         located.add(
@@ -224,11 +196,9 @@ def _emulated_link(located: Located, wanted: Wanted, from_zone: str, to_zone: st
             f"no published round trip between {from_zone} and {to_zone} is known here"
             f" (known: {', '.join(known_pairs())}). Give one: `rtt: 80ms`.",
         )
-    link = (
-        known
-        if rtt_s is None and known is not None
-        else Link(rtt_ms=None if rtt_s is None else rtt_s * 1000, source="the experiment file")
-    )
+    link = known or Link()
+    if rtt_s is not None:
+        link = Link(rtt_ms=rtt_s * 1000, source="the experiment file")
     jitter_ms = wanted.link.get("jitter", 0.0) * 1000
     if link.rtt_ms is not None and jitter_ms > link.rtt_ms:
         located.add((*wanted.path, "jitter"), "the jitter is larger than the round trip itself.")
@@ -256,12 +226,9 @@ def _refuse_two_distances(located: Located, placements: list[Placement], paths: 
             )
 
 
-_GRID = "distance"  # what placements of the key `distance` are called
-
-
 @dataclass(frozen=True, kw_only=True)
 class Wanted:
-    """One placement with one value of each key, and where the file asks for it.
+    """One placement with one value of each key, and its place in the file.
 
     `base` is the name that the file gives; `name` tells the values of lists, too. `number` is its place among those of the
     lists, from 1, and None where nothing is listed. Seconds, Mbit/s and shares, as the file has them.
@@ -284,7 +251,7 @@ def given_placements(experiment: Experiment) -> tuple[PlacementSpec, ...]:
 
 
 def wanted_placements(experiment: Experiment) -> Iterator[Wanted]:
-    """Every placement that the file asks for: those of `placements` first, then those of `distance`."""
+    """Every placement of the file: those of `placements` first, then those of `distance`."""
     for index, spec in enumerate(given_placements(experiment)):
         yield from _each(("placements", index), spec.name, spec.from_zone, spec.to_zone, spec)
     grid = experiment.distance
@@ -319,7 +286,7 @@ def _each(
         yield Wanted(
             path=path,
             base=base,
-            name="-".join((base, *(_text(key, link[key]) for key in listed))),
+            name="-".join((base, *(_TEXTS[key](link[key]) for key in listed))),
             from_zone=from_zone,
             to_zone=to_zone,
             link=link,
@@ -328,15 +295,14 @@ def _each(
         )
 
 
-def _text(key: str, value: float) -> str:
-    """A value as names of placements tell it: `20ms`, `loss-1pct`."""
-    if key == "rtt":
-        return f"{value * 1000:g}ms"
-    if key == "jitter":
-        return f"jitter-{value * 1000:g}ms"
-    if key == "initial_window":
-        return f"initial-window-{value:g}"
-    return f"{value:g}mbit" if key == "rate" else f"loss-{value * 100:g}pct"
+_TEXTS: Mapping[str, Callable[[float], str]] = {
+    "rtt": lambda seconds: f"{seconds * 1000:g}ms",
+    "jitter": lambda seconds: f"jitter-{seconds * 1000:g}ms",
+    "rate": lambda mbit: f"{mbit:g}mbit",
+    "loss": lambda share: f"loss-{share * 100:g}pct",
+    _WINDOW: lambda segments: f"initial-window-{segments:g}",
+}
+"""How names of placements write each value."""
 
 
 # ---- services that run already

@@ -34,7 +34,7 @@ _RTT_SLACK, _RTT_SLACK_MS = 0.05, 0.5  # of a wanted round trip
 PlacementKind = Literal["local", "same-zone", "cross-region", "external"]
 Pin = Literal["apart", "together", "off"]
 NOBODY = "none"
-"""The responder of a stack that asks nobody."""
+"""The responder of a codec alone."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,10 +73,7 @@ class External:
 
 @dataclass(frozen=True, kw_only=True)
 class Stack:
-    """Protocol + responder + client, all named; `label` is how tables call it. Ids of control stacks (A/A) carry a suffix.
-
-    `label` is the shortest text that tells the experiment's stacks apart, e.g. `rest (flask, requests)`.
-    """
+    """Protocol, responder and client; `label` is the shortest distinct text in tables: `rest (flask, requests)`."""
 
     id: str
     protocol: str
@@ -122,7 +119,7 @@ class Operation:
     """An operation with its payload; `label` e.g. `image 1.58 MB`. Fields as in the process contract's Payload.
 
     With `calls` above 1 it is a task of so many calls, one after the other: `label` says so, `asked` is one call's. A
-    mix has several operations, of which each request asks one; its bytes are the mean of a request.
+    mix has several operations, one for each request; its bytes are the mean of a request.
     """
 
     id: str
@@ -138,7 +135,7 @@ class Operation:
 
     @property
     def asked(self) -> str:
-        """What one call asks: the label of the operation that makes it alone."""
+        """The content of one call: the label of the operation that makes it alone."""
         return self.label.removesuffix(f", {self.calls} calls") if self.calls > 1 else self.label
 
     def in_task(self, calls: int) -> Operation:
@@ -170,7 +167,7 @@ def kind_of(operation: Operation, call: Values | None = None) -> Kind:
     if operation.payload.get("kind") == "events":
         return "stream"
     if operation.payload.get("kind") == "evolution":
-        return "codec"  # nobody is asked
+        return "codec"  # no calls
     return "task" if operation.calls > 1 or is_in_pieces(call or {}) else "call"
 
 
@@ -267,7 +264,7 @@ class Cell:
     timeout_s: float = 30.0
     kind: Kind = "call"
     find: Find | None = None
-    mixed: int = 0  # how many operations its mix has; 0 where it asks one
+    mixed: int = 0  # how many operations its mix has; 0 without a mix
     turns: Turns | None = None  # None: its trials have one measured phase
 
     @property
@@ -329,10 +326,7 @@ class Cell:
 
     @property
     def handshakes(self) -> int:
-        """Round trips that TLS adds to opening a connection: one, whether its session is new or resumed (RFC 8446, 2).
-
-        QUIC's own handshake has that of TLS in it, and adds none (RFC 9001, 4).
-        """
+        """Round trips that TLS adds to opening a connection: one (RFC 8446, 2), over QUIC none (RFC 9001, 4)."""
         return int(self.is_secured and not self.is_over_quic)
 
     @property
@@ -342,7 +336,7 @@ class Cell:
 
     @property
     def setting_elsewhere(self) -> tuple[object, ...]:
-        """How requests are made and offered: the setting without what is asked, and where."""
+        """How requests are made and offered: the setting without operation and placement."""
         return (*of_the_call(self.factors), self.load, self.kind)
 
     @property
@@ -358,10 +352,7 @@ class Cell:
 
 @dataclass(frozen=True, kw_only=True)
 class Contrast:
-    """What cells are compared by: the stack, or one factor, and the values that the others are compared with.
-
-    `references` are values of the factor, or ids of stacks; none for the stack means the plan's `reference`.
-    """
+    """What cells are compared by, and the reference values, or ids of stacks; none for the stack: the plan's `reference`."""
 
     factor: str = STACK
     references: tuple[Value, ...] = ()
@@ -369,10 +360,7 @@ class Contrast:
 
 @dataclass(frozen=True, kw_only=True)
 class Until:
-    """How narrow each interval is wanted, and the fewest and most blocks.
-
-    `within` is relative: with 0.03 an interval may reach from its ratio / 1.03 to its ratio x 1.03.
-    """
+    """The wanted half-width of intervals, and the fewest and most blocks; 0.03 is from ratio / 1.03 to ratio x 1.03."""
 
     within: float
     at_least: int
@@ -434,7 +422,7 @@ class Plan:
     matters: float = 0.05  # the relative difference within which two stacks tie
     reference: str | None = None  # the stack that others and its controls are compared with; else the first one
     contrasts: tuple[Contrast, ...] = (Contrast(),)
-    stability: bool = False  # whether it is asked which stack is the most predictable
+    stability: bool = False  # whether the most predictable stack is a question
     hold_out: float = 0.0  # the share of cells that the cost model is tested on; 0 where nothing is predicted
     sealed: tuple[str, ...] = ()  # ids of these cells, chosen by the seed
     until: Until | None = None
@@ -463,7 +451,7 @@ class Plan:
 
     @property
     def requesters(self) -> int:
-        """How many hosts ask in the cell that has the most."""
+        """How many requester hosts the cell with the most has."""
         return max((requesters_of(cell.factors) for cell in self.cells), default=1)
 
     @property

@@ -27,9 +27,9 @@ from orchestrator.experiment.plan.estimate import (
     round_trip_s,
 )
 from orchestrator.experiment.plan.matrix import Matrix, build_matrix
-from orchestrator.experiment.plan.plan import Cell, Limits, Operation, Plan, Turns, Until
-from orchestrator.experiment.plan.rules import Turning, refusals_of_plan, why_no_turns
-from orchestrator.experiment.plan.schedule import Member, by_series, groups_of, schedule, seal_all, why_not_fitted
+from orchestrator.experiment.plan.plan import Cell, Limits, Plan, Turns, Until
+from orchestrator.experiment.plan.rules import refusals_of_plan, why_no_turns
+from orchestrator.experiment.plan.schedule import by_series, groups_of, schedule, seal_all, why_not_fitted
 from orchestrator.experiment.plan.topology import region_of
 from orchestrator.experiment.providers import MAKERS, PROVIDERS, any_of
 from orchestrator.experiment.read.units import format_duration, format_size
@@ -121,7 +121,7 @@ def with_turns(plan: Plan, turn: float | str, known: Mapping[str, Protocol]) -> 
     for cell in plan.cells:
         stack = stacks[cell.stack]
         language = known[stack.protocol].client(stack.client).language
-        reason = why_no_turns(Turning(cell=cell, language=language, together=together))
+        reason = why_no_turns(cell, language, together)
         if reason is None:
             lengths[cell.id] = turns = _turns(cell, latency_s(plan, cell), turn)
             if turn == AUTO and turns.length_s > _MOST_TURN_S:
@@ -233,7 +233,7 @@ def _check_limits(located: Located) -> None:
 
 
 def _sealed(located: Located, matrix: Matrix) -> tuple[str, ...]:
-    """The cells that the cost model is tested on; none unless it is asked for. ExperimentError where it cannot be fitted."""
+    """The cells that the cost model is tested on; none without `predict`. ExperimentError where it cannot be fitted."""
     wanted = located.experiment.predict
     if wanted is None:
         return ()
@@ -249,37 +249,26 @@ def _sealed(located: Located, matrix: Matrix) -> tuple[str, ...]:
         located.add(("repeats",), f"`predict` needs at least {FEWEST} blocks to know how far it may be off.")
     labels = {stack.id: stack.label for stack in matrix.stacks}
     operations = {operation.id: operation for operation in matrix.operations}
-    for (name, why), members in _unfit(series, operations).items():
-        shown = ", ".join(dict.fromkeys(labels[member.cell.stack] for member in members))
+    unfit: dict[tuple[str, str], list[str]] = {}
+    for members in series.values():
+        operation = operations[members[0].cell.operation]
+        if why := why_not_fitted(members):
+            if operation.payload["kind"] == "none":
+                why = "it has no payload whose size can be chosen: ask it in an experiment without `predict`"
+            unfit.setdefault((operation.name, why), []).extend(labels[member.cell.stack] for member in members)
+    for (name, why), stacks in unfit.items():
+        shown = ", ".join(dict.fromkeys(stacks))
         located.add(("predict",), f"the cost model cannot be fitted to {name} by {shown}: {why}.")
     located.raise_problems()
     return seal_all(series, wanted.hold_out, located.experiment.seed)
 
 
-def _unfit(
-    series: Mapping[str, list[Member]], operations: Mapping[str, Operation]
-) -> dict[tuple[str, str], list[Member]]:
-    """The members of series that cannot be fitted, by the operation's name and what must be added."""
-    unfit: dict[tuple[str, str], list[Member]] = {}
-    for members in series.values():
-        operation = operations[members[0].cell.operation]
-        why = why_not_fitted(members)
-        if why and operation.payload["kind"] == "none":
-            why = "it has no payload whose size can be chosen: ask it in an experiment without `predict`"
-        if why:
-            unfit.setdefault((operation.name, why), []).extend(members)
-    return unfit
-
-
 def _check_hosts(located: Located, plan: Plan) -> None:
     count = len(hosts_needed(plan))
     if count > MOST_HOSTS:
+        near = "placements" if located.experiment.distance is None else "distance"
         located.add(
-            ("requesters",)
-            if plan.requesters > 1
-            else ("placements",)
-            if located.experiment.distance is None
-            else ("distance",),
+            (REQUESTERS if plan.requesters > 1 else near,),
             f"the placements need {count:,} hosts; a deployment has at most {MOST_HOSTS}.",
         )
         located.raise_problems()

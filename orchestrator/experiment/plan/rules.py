@@ -1,4 +1,4 @@
-"""What cannot be measured: tables of refusals of a cell and of a whole plan, each with the reason and the way out.
+"""What cannot be measured: refusals of a cell and of a whole plan, each with the reason and the way out.
 
 They are looked at while a plan is made (`matrix`, `planning`). A stored plan has passed them.
 """
@@ -35,7 +35,7 @@ from orchestrator.experiment.plan.cells import CONNECTIONS, PROCESSES, processes
 from orchestrator.experiment.plan.contrasts import pairs
 from orchestrator.experiment.plan.payloads import operation_names
 from orchestrator.experiment.plan.plan import Cell, Operation, Placement, Plan
-from orchestrator.experiment.plan.stacks import OR_EXCLUDE, Entry, Unable, refusal_of_ends, way_out
+from orchestrator.experiment.plan.stacks import OR_EXCLUDE, Entry, refusal_of_ends, way_out
 from orchestrator.experiment.providers import MAKERS, PROVIDERS, THIS_MACHINE, any_of
 from orchestrator.experiment.read.tree import Key
 from orchestrator.experiment.read.units import format_duration, format_rate
@@ -129,7 +129,7 @@ class Case:
 
     @property
     def has_hosts(self) -> bool:
-        """Whether several hosts ask."""
+        """Whether it has several requester hosts."""
         return requesters_of(self.call) > 1
 
     @property
@@ -151,199 +151,148 @@ class Case:
         """The first thing that its responder is to be told of a store, as the file writes it."""
         return next(f"`{name}: {value}`" for name, value in resources(self.call).items())
 
-    @cached_property
-    def unable(self) -> tuple[str, Unable] | None:
-        """The first of its operations that its ends cannot do, and why; None where they can do all."""
-        for name in operation_names(self.operation):
-            if unable := refusal_of_ends(self.entry, self.client, name, self.call, self.kind):
-                return name, unable
-        return None
+
+Refused: TypeAlias = Iterator[tuple[str, str]]
+"""Why a cell cannot be measured, as a clause that begins a sentence, and what to do instead, likewise; the first counts."""
 
 
-@dataclass(frozen=True)
-class Refusal:
-    """When a cell cannot be measured, why (a clause that begins a sentence), and what to do instead (likewise)."""
-
-    applies: Callable[[Case], bool]
-    reason: Callable[[Case], str]
-    way_out: Callable[[Case], str]
-
-
-Group: TypeAlias = tuple[Callable[[Case], bool], tuple[Refusal, ...]]
-"""Refusals that are looked at for some cells only."""
-
-
-def _give(way: str) -> Callable[[Case], str]:
-    return lambda _: f"{way}, {OR_EXCLUDE}."
-
-
-def _coded(applies: Callable[[Case], bool], what: Callable[[Case], str]) -> Refusal:
-    return Refusal(
-        applies,
-        lambda case: (
-            f"a codec alone encodes and decodes one message after the other, so {what(case)} does not apply to it"
-        ),
-        lambda _: "Leave this part out with `exclude`, or ask it of other stacks.",
-    )
+def _of_codecs(case: Case) -> Refused:
+    if case.entry.kind != "codec":
+        return
+    load, operation = case.load, case.operation
+    for is_so, what in (
+        (case.is_search, "a rate that `find` searches for"),
+        (load.rate_per_s is not None, f"a rate of {case.rate}"),
+        (load.concurrency > 1, f"a concurrency of {load.concurrency:,}"),
+        (load.think_s > 0, f"a think time of {format_duration(load.think_s)}"),
+        (operation.calls > 1, f"`calls: {operation.calls}`"),
+        (bool(operation.mix), "a mix"),
+    ):
+        if is_so:
+            yield (
+                f"a codec alone encodes and decodes one message after the other, so {what} does not apply to it",
+                "Ask it of other stacks",
+            )
 
 
-def _of_kept(name: str) -> Refusal:
-    return Refusal(
-        lambda case: not case.is_kept and case.kind != "stream" and case.differs(name),
-        lambda case: f"{case.given(name)} is of connections that are kept, and `connection: per-request` keeps none",
-        _give("Give `connection: reuse`"),
-    )
+def _of_connections(case: Case) -> Refused:
+    if case.kind in ("codec", "stream"):
+        return
+    for name in (*OF_SOCKETS, _PINGS, CONNECTIONS):
+        if not case.is_kept and case.differs(name):
+            yield (
+                f"{case.given(name)} is of connections that are kept, and `connection: per-request` keeps none",
+                "Give `connection: reuse`",
+            )
+    if (case.shared or 0) > case.load.concurrency:
+        yield (
+            f"{case.given(CONNECTIONS)} is more than the {case.load.concurrency:,} in flight: some would carry nothing",
+            "Give fewer, or raise the concurrency",
+        )
 
 
-_OF_CODECS = (
-    _coded(lambda case: case.is_search, lambda _: "a rate that `find` searches for"),
-    _coded(lambda case: case.load.rate_per_s is not None, lambda case: f"a rate of {case.rate}"),
-    _coded(lambda case: case.load.concurrency > 1, lambda case: f"a concurrency of {case.load.concurrency:,}"),
-    _coded(lambda case: case.load.think_s > 0, lambda case: f"a think time of {format_duration(case.load.think_s)}"),
-    _coded(lambda case: case.operation.calls > 1, lambda case: f"`calls: {case.operation.calls}`"),
-    _coded(lambda case: bool(case.operation.mix), lambda _: "a mix"),
-)
-
-_OF_CONNECTIONS = (
-    *map(_of_kept, (*OF_SOCKETS, _PINGS, CONNECTIONS)),
-    Refusal(
-        lambda case: (case.shared or 0) > case.load.concurrency and case.kind != "stream",
-        lambda case: (
-            f"{case.given(CONNECTIONS)} is more than the {case.load.concurrency:,} in flight: some would carry nothing"
-        ),
-        _give("Give fewer, or raise the concurrency"),
-    ),
-)
-
-_OF_REQUESTERS = (
-    Refusal(
-        lambda case: case.has_hosts and case.placement.kind in ("local", "external"),
-        lambda case: f"{case.given(REQUESTERS)} needs as many hosts that ask, and this placement has one",
-        _give(f"Give a placement between hosts, with {any_of(MAKERS)}"),
-    ),
-    Refusal(
-        lambda case: bool(case.too_few),
-        lambda case: f"{case.requesters} is more than {case.too_few}, which they share: some would send nothing",
-        _give("Give fewer, or more to share"),
-    ),
-    Refusal(
-        lambda case: case.load.rate_per_s is not None and case.load.arrivals == "uniform",
-        lambda case: (
+def _of_requesters(case: Case) -> Refused:
+    if case.kind == "codec" or case.parts == 1:
+        return
+    if case.has_hosts and case.placement.kind in ("local", "external"):
+        yield (
+            f"{case.given(REQUESTERS)} needs as many requester hosts, and this placement has one",
+            f"Give a placement between hosts, with {any_of(MAKERS)}",
+        )
+    if case.too_few:
+        yield (
+            f"{case.requesters} is more than {case.too_few}, which they share: some would send nothing",
+            "Give fewer, or more to share",
+        )
+    if case.load.rate_per_s is not None and case.load.arrivals == "uniform":
+        yield (
             f"{case.requesters} cannot space requests evenly (`arrivals: uniform`): each would, and all of them together"
-            " would not"
-        ),
-        _give("Give `arrivals: poisson`, which adds up to itself"),
-    ),
-)
+            " would not",
+            "Give `arrivals: poisson`, which adds up to itself",
+        )
 
-_OF_STREAMS = (
-    Refusal(
-        lambda case: case.load.concurrency > case.most_streams,
-        lambda case: (
-            f"{case.entry.protocol.name}'s responder {case.responder} serves at most {case.most_streams:,} streams at"
-            f" once, and would leave {case.load.concurrency - case.most_streams:,} of {case.load.concurrency:,} clients"
-            " waiting for the others to end"
-        ),
-        _give("Ask with fewer"),
-    ),
-    Refusal(
-        lambda case: case.events > MOST_EVENTS,
-        lambda case: (
-            f"{case.events:,} events to the clients of one requester in a trial, warm-up included: at most {MOST_EVENTS:,}"
-            " are recorded"
-        ),
-        _give("Lower the rate, the duration or the number of clients"),
-    ),
-)
 
-_OF_STORES = (
-    Refusal(
-        lambda case: len(case.offered) != 1 or STORE not in case.offered[0].resources,
-        lambda case: f"{case.resource}: {case.operation.name} asks no store",
-        _give(f"Leave `{STORE}` out"),
-    ),
-    Refusal(
-        lambda case: case.call.get(STORE) == POSTGRESQL and DRIVER not in case.offered[0].resources,
-        lambda case: f"{case.resource}: {case.operation.name} is kept in memory or in SQLite",
-        _give(f"Give `{STORE}: {SQLITE}`"),
-    ),
-    Refusal(
-        lambda case: not case.differs(STORE),
-        lambda case: f"{case.resource}: rows in memory need no connection",
-        _give(f"Give a `{STORE}`"),
-    ),
-    Refusal(
-        lambda case: case.call.get(STORE) != POSTGRESQL and DRIVER in resources(case.call),
-        lambda case: f"{case.given(DRIVER)} is of PostgreSQL",
-        _give(f"Give `{STORE}: {POSTGRESQL}`"),
-    ),
-)
+def _of_streams(case: Case) -> Refused:
+    if case.kind != "stream":
+        return
+    clients, most = case.load.concurrency, case.most_streams
+    if clients > most:
+        yield (
+            f"{case.entry.protocol.name}'s responder {case.responder} serves at most {most:,} streams at once, and would"
+            f" leave {clients - most:,} of {clients:,} clients waiting for the others to end",
+            "Ask with fewer",
+        )
+    if case.events > MOST_EVENTS:
+        yield (
+            f"{case.events:,} events to the clients of one requester in a trial, warm-up included: at most"
+            f" {MOST_EVENTS:,} are recorded",
+            "Lower the rate, the duration or the number of clients",
+        )
 
-_OF_PAGES = (
-    Refusal(
-        lambda case: is_in_pieces(case.call) and not case.operation.made_of,
-        lambda case: f"{case.given(FETCH)}: {case.operation.name} is made of no other operations",
-        _give(f"Give `{FETCH}: {WHOLE}`"),
-    ),
-    Refusal(
-        lambda case: is_in_pieces(case.call) and case.operation.calls > 1,
-        lambda case: f"{case.given(FETCH)}: {case.operation.label} is a task already",
-        _give("Leave `calls` out"),
-    ),
-    Refusal(
-        lambda case: is_in_pieces(case.call) and case.shared is not None,
-        lambda case: f"{case.given(FETCH)}: the calls of a task have connections of their own",
-        lambda case: f"Leave {case.given(CONNECTIONS)} out, {OR_EXCLUDE}.",
-    ),
-    Refusal(
-        lambda case: case.differs(FIELDS) and not (len(case.offered) == 1 and case.offered[0].has_shown),
-        lambda case: f"{case.given(FIELDS)}: every field of {case.operation.name} is needed",
-        _give(f"Leave `{FIELDS}` out"),
-    ),
-    Refusal(
-        lambda case: case.differs(BATCHING) and (not case.operation.made_of or is_in_pieces(case.call)),
-        lambda case: f"{case.given(BATCHING)}: this has no nested fields",
-        _give(f"Leave `{BATCHING}` out"),
-    ),
-)
 
-_OF_ENDS = (
-    Refusal(
-        lambda case: workers_of(case.call) > 1 and any(STORE in offered.resources for offered in case.offered),
-        lambda case: (
-            f"{case.given(WORKERS)} with {next(o.name for o in case.offered if STORE in o.resources)}: each worker would"
-            " have a store of its own, and undo what the others' payments change"
-        ),
-        _give(f"Give `{WORKERS}: 1`"),
-    ),
-    Refusal(
-        lambda case: case.unable is not None,
-        lambda case: case.unable[1].reason if case.unable else "",
-        lambda case: way_out(case.entry, case.client, case.unable[0], case.call, case.kind) if case.unable else "",
-    ),
-    Refusal(
-        lambda case: refusal_of_replies(case.client, case.operation, case.call) is not None,
-        lambda case: refusal_of_replies(case.client, case.operation, case.call) or "",
-        _give(f"Ask for replies of at most {_LARGEST_REPLY:,} B"),
-    ),
-)
+def _of_stores(case: Case) -> Refused:
+    if case.kind == "codec" or not resources(case.call):
+        return
+    leave_out, is_postgresql = f"Leave `{STORE}` out", case.call.get(STORE) == POSTGRESQL
+    if len(case.offered) != 1 or STORE not in case.offered[0].resources:
+        yield f"{case.resource}: {case.operation.name} uses no store", leave_out
+    if case.entry.external is not None:
+        yield f"{case.resource}: the responder runs already, and what it asks is not known", leave_out
+    if is_postgresql and DRIVER not in case.offered[0].resources:
+        yield f"{case.resource}: {case.operation.name} is kept in memory or in SQLite", f"Give `{STORE}: {SQLITE}`"
+    if not case.differs(STORE):
+        yield f"{case.resource}: rows in memory need no connection", f"Give a `{STORE}`"
+    if not is_postgresql and DRIVER in resources(case.call):
+        yield f"{case.given(DRIVER)} is of PostgreSQL", f"Give `{STORE}: {POSTGRESQL}`"
 
-REFUSALS: tuple[Group, ...] = (
-    (lambda case: case.entry.kind == "codec", _OF_CODECS),
-    (lambda case: case.kind != "codec", _OF_CONNECTIONS),
-    (lambda case: case.kind != "codec" and case.parts > 1, _OF_REQUESTERS),
-    (lambda case: case.kind == "stream", _OF_STREAMS),
-    (lambda case: case.kind != "codec" and bool(resources(case.call)), _OF_STORES),
-    (lambda case: case.kind != "codec", _OF_PAGES),
-    (lambda _: True, _OF_ENDS),
+
+def _of_pages(case: Case) -> Refused:
+    if case.kind == "codec":
+        return
+    operation, in_pieces = case.operation, is_in_pieces(case.call)
+    if in_pieces and not operation.made_of:
+        yield f"{case.given(FETCH)}: {operation.name} is made of no other operations", f"Give `{FETCH}: {WHOLE}`"
+    if in_pieces and operation.calls > 1:
+        yield f"{case.given(FETCH)}: {operation.label} is a task already", "Leave `calls` out"
+    if in_pieces and case.shared is not None:
+        out = f"Leave {case.given(CONNECTIONS)} out"
+        yield f"{case.given(FETCH)}: the calls of a task have connections of their own", out
+    if case.differs(FIELDS) and not (len(case.offered) == 1 and case.offered[0].has_shown):
+        yield f"{case.given(FIELDS)}: every field of {operation.name} is needed", f"Leave `{FIELDS}` out"
+    if case.differs(BATCHING) and (not operation.made_of or in_pieces):
+        yield f"{case.given(BATCHING)}: this has no nested fields", f"Leave `{BATCHING}` out"
+
+
+def _of_ends(case: Case) -> Refused:
+    of_store = next((offered.name for offered in case.offered if STORE in offered.resources), None)
+    if workers_of(case.call) > 1 and of_store:
+        yield (
+            f"{case.given(WORKERS)} with {of_store}: each worker would have a store of its own, and undo what the others'"
+            " payments change",
+            f"Give `{WORKERS}: 1`",
+        )
+    for name in operation_names(case.operation):
+        if unable := refusal_of_ends(case.entry, case.client, name, case.call, case.kind):
+            yield unable.reason, way_out(case.entry, case.client, name, case.call, case.kind)
+    if reason := refusal_of_replies(case.client, case.operation, case.call):
+        yield reason, f"Ask for replies of at most {_LARGEST_REPLY:,} B"
+
+
+REFUSALS: tuple[Callable[[Case], Refused], ...] = (
+    _of_codecs,
+    _of_connections,
+    _of_requesters,
+    _of_streams,
+    _of_stores,
+    _of_pages,
+    _of_ends,
 )
 
 
 def refusal(case: Case) -> str | None:
     """Return why a cell cannot be measured, and what to do instead; None where it can."""
-    refusals = (rule for applies, rules in REFUSALS if applies(case) for rule in rules)
-    first = next((rule for rule in refusals if rule.applies(case)), None)
-    return None if first is None else f"{first.reason(case)}. {first.way_out(case)}"
+    first = next((refused for rules in REFUSALS for refused in rules(case)), None)
+    return None if first is None else f"{first[0]}. {first[1]}, {OR_EXCLUDE}."
 
 
 def refusal_of_client(entry: Entry, client: Client, operation: Operation, call: Values, kind: Kind) -> str:
@@ -368,36 +317,23 @@ def refusal_of_replies(client: Client, operation: Operation, call: Values) -> st
 # ---- what takes no turns with others
 
 
-@dataclass(frozen=True, kw_only=True)
-class Turning:
-    """A cell that may take turns: its client's language, and how many stacks its hosts have room for at once."""
+def why_no_turns(cell: Cell, language: Language, together: int) -> str | None:
+    """Return why a cell's trials have one measured phase, as a clause; None where it takes turns with others.
 
-    cell: Cell
-    language: Language
-    together: int
-
-
-WITHOUT_TURNS: tuple[tuple[Callable[[Turning], bool], Callable[[Turning], str]], ...] = (
-    (lambda case: case.cell.kind in ("stream", "codec"), lambda case: f"a {case.cell.kind} sends no requests in turns"),
-    (lambda case: case.cell.find is not None, lambda _: "a search has rates of its own"),
-    (lambda case: case.cell.load.rate_per_s is not None, lambda _: "an open loop has a schedule"),
-    (lambda case: case.cell.load.think_s > 0, lambda _: "users with think time have no turns"),
-    (
-        lambda case: requesters_of(case.cell.factors) * processes_of(case.cell.factors) > 1,
-        lambda _: "several requesters share the load",
-    ),
-    (
-        lambda case: bool(resources(case.cell.factors)),
-        lambda _: f"`{STORE}`: several responders would change one store",
-    ),
-    (lambda case: not case.language.turns, lambda case: f"the requesters of {case.language.title} do not take turns"),
-    (lambda case: case.together < 2, lambda _: "the hosts have no room for two stacks at once"),
-)
-
-
-def why_no_turns(case: Turning) -> str | None:
-    """Return why a cell's trials have one measured phase, as a clause; None where it takes turns with others."""
-    return next((reason(case) for applies, reason in WITHOUT_TURNS if applies(case)), None)
+    `language`: its client's; `together`: how many stacks its hosts have room for at once.
+    """
+    load = cell.load
+    reasons = (
+        (cell.kind in ("stream", "codec"), f"a {cell.kind} sends no requests in turns"),
+        (cell.find is not None, "a search has rates of its own"),
+        (load.rate_per_s is not None, "an open loop has a schedule"),
+        (load.think_s > 0, "users with think time have no turns"),
+        (requesters_of(cell.factors) * processes_of(cell.factors) > 1, "several requesters share the load"),
+        (bool(resources(cell.factors)), f"`{STORE}`: several responders would change one store"),
+        (not language.turns, f"the requesters of {language.title} do not take turns"),
+        (together < 2, "the hosts have no room for two stacks at once"),
+    )
+    return next((reason for is_so, reason in reasons if is_so), None)
 
 
 # ---- what a whole plan cannot have
@@ -430,11 +366,11 @@ def refusals_of_plan(plan: Plan) -> Iterator[tuple[str, str]]:
     return ((key, reason) for key, applies, reason in PLAN_REFUSALS if applies(plan))
 
 
-# ---- what a whole experiment cannot ask
+# ---- what a whole experiment cannot have
 
 
 def refuse_calls_of_codecs(located: Located, paths: Iterable[Sequence[Key]], placements: Sequence[Placement]) -> None:
-    """Note what an experiment asks of its codecs alone, whose items are at these paths, that only a call can have."""
+    """Note settings of calls that an experiment gives its codecs alone, whose items are at these paths."""
     experiment = located.experiment
     items = list(dict.fromkeys(tuple(path) for path in paths))
     for factor in OF_THE_CALL:

@@ -24,12 +24,8 @@ from orchestrator.experiment.plan.plan import Cell, Operation, Placement, Planne
 def schedule(cells: Sequence[Cell], repeats: int, seed: int) -> tuple[PlannedTrial, ...]:
     """Every cell once per block, in an order that the seed alone decides.
 
-    Where rates are searched for, a repeat is as many blocks as the longest search has probes, and a block holds the n-th
-    probe of each cell: those of shorter searches are not in its last ones.
-
-    Within a block the placements come one after the other, so that each can be bracketed by its own baselines. Their
-    order over the blocks is balanced, and so is that of the cells of each. The same seed gives the same order on every
-    machine.
+    With searches, a repeat is as many blocks as the longest one has probes, and a block holds the n-th probe of each cell.
+    Within a block the placements come one after the other, each bracketed by its own baselines, in balanced order.
     """
     by_placement: dict[str, list[Cell]] = {}
     for cell in cells:
@@ -53,11 +49,7 @@ def schedule(cells: Sequence[Cell], repeats: int, seed: int) -> tuple[PlannedTri
 
 
 def groups_of(cells: Sequence[Cell], most: int) -> dict[str, int]:
-    """The number of the group that each cell takes turns in, by the cell's id: of one placement, at most `most` cells.
-
-    Cells that are compared stay together as far as there is room: a group has whole settings, and the cells of a setting
-    that is larger than a group are spread evenly.
-    """
+    """The number of each cell's group for turns, by id: of one placement, at most `most` cells, with whole settings."""
     groups: dict[str, int] = {}
     number = -1
     for placement in dict.fromkeys(cell.placement for cell in cells):
@@ -102,7 +94,7 @@ def _rows(count: int, source: random.Random) -> Iterator[tuple[int, ...]]:
     while True:
         items = source.sample(range(count), count)
         shifts = _shifts(count, source)
-        # Each row as it is asked for: a square of a thousand cells would be a million numbers.
+        # Each row on demand: a square of a thousand cells would be a million numbers.
         for order in (first, first[::-1])[: 1 + count % 2]:
             yield from (tuple(items[(place + shift) % count] for place in order) for shift in shifts)
 
@@ -127,7 +119,7 @@ def _source(seed: int, what: str) -> random.Random:
 
 
 def _trial_seed(seed: int, block: int, operation: str) -> int:
-    """The seed of a block's trials of an operation: all stacks are asked with the same content, at the same arrivals.
+    """The seed of a block's trials of an operation: all stacks get the same content, at the same arrivals.
 
     Independent of which cells there are. It has 53 bits, as every reader of JSON keeps.
     """
@@ -142,7 +134,7 @@ _FEWEST_ALIKE, _STAY = 2, 0.6  # cells of a size, and of a distance, that stay i
 
 @dataclass(frozen=True, kw_only=True)
 class Member:
-    """A cell of a series, and where it stands: the round trip that is wanted, and the larger message's content."""
+    """A cell of a series, and its place: the round trip that is wanted, and the larger message's content."""
 
     cell: Cell
     placement: Placement
@@ -156,10 +148,7 @@ def size_of(operation: Operation) -> int:
 
 
 def series_id(cell: Cell, operation: Operation, placement: Placement, stack: Stack) -> str | None:
-    """What cells have in common that differ in distance, size and requests in flight alone; None where not modelled.
-
-    Modelled are calls over a distance, in a closed loop without think time, each by itself and of one operation.
-    """
+    """What cells have in common that differ in distance, size and requests in flight alone; None where not modelled."""
     load = cell.load
     is_plain = load.rate_per_s is None and not load.think_s and cell.find is None and not cell.mixed
     if cell.kind != "call" or not is_plain or placement.kind not in ("same-zone", "cross-region"):

@@ -50,15 +50,15 @@ Part = TypeVar("Part", Responder, Client)
 
 @dataclass(frozen=True, kw_only=True)
 class Entry:
-    """One combination of a stack item: who answers and, unless the load decides, who asks."""
+    """One combination of a stack item: the responder and, unless the load decides, the client."""
 
     path: tuple[Key, ...]
     protocol: Protocol
-    responder: Responder | None  # None: nobody is asked
+    responder: Responder | None  # None: a codec alone
     client: Client | None
     chosen: Mapping[str, tuple[Value, ...]]  # of each factor of the call, the values asked for
     external: External | None = None  # who answers, where that runs already
-    names_driver: bool = False  # whether the file says by which library PostgreSQL is asked
+    names_driver: bool = False  # whether the file names a PostgreSQL driver
     natives: tuple[Client, ...] = ()  # those that its client is one of, where that is `native`
     why_client: str = ""  # why its client is this one, where that is `native`
 
@@ -121,7 +121,7 @@ def _expand(located: Located, path: tuple[Key, ...], spec: StackSpec, known: Map
         several = [name.strip() for name in spec.protocol.split(",")]
         meant = did_you_mean(spec.protocol, [*known, ALL])
         if len(several) > 1:
-            meant = f"Several stand in brackets: [{', '.join(several)}]."
+            meant = f"Write several in brackets: [{', '.join(several)}]."
         located.add((*path, "protocol"), f"unknown protocol '{spec.protocol}'. {meant}")
         return
     protocol = known[spec.protocol]
@@ -166,7 +166,7 @@ def _expand_all(
 def _choices(
     located: Located, path: tuple[Key, ...], protocol: Protocol, name: str
 ) -> Iterator[tuple[Client, tuple[Client, ...]]]:
-    """The client of that name; for `native` the first of those that it may stand for, and all of them."""
+    """The client of that name; for `native` the first candidate, and all candidates."""
     natives = protocol.natives
     if name != NATIVE:
         known = [*protocol.clients, *([replace(natives[0], name=NATIVE)] if natives else [])]
@@ -176,7 +176,7 @@ def _choices(
         yield natives[0], natives
     else:
         has = ", ".join(client.name for client in protocol.clients)
-        located.add(path, f"no client of protocol {protocol.name} is compiled: `{NATIVE}` stands for none of {has}.")
+        located.add(path, f"no client of protocol {protocol.name} is compiled: `{NATIVE}` is none of {has}.")
 
 
 def _named(
@@ -216,7 +216,7 @@ def refusal_of_ends(entry: Entry, client: Client, operation: str, call: Values, 
             text = _written(call).get(factor.name, "")
             return Unable(f"'{operation}' is no stream, and {factor.name}: {text} is of the events of one")
     if kind == "codec" and client.kind != "codec":
-        return Unable(f"'{operation}' is coded alone, and {client.name} asks")
+        return Unable(f"'{operation}' is for codecs alone, and {client.name} sends requests")
     if operation not in protocol.operations:
         carried = ", ".join(sorted(protocol.operations))
         return Unable(f"{protocol.name} does not carry '{operation}' (it carries {carried})")
@@ -234,8 +234,8 @@ def refusal_of_ends(entry: Entry, client: Client, operation: str, call: Values, 
         and call[DRIVER] not in responder.drivers
     ):
         return Unable(
-            f"{protocol.name}'s responder {responder.name} cannot do {DRIVER}: {call[DRIVER]}: it asks PostgreSQL by"
-            f" {' or '.join(responder.drivers)}",
+            f"{protocol.name}'s responder {responder.name} cannot do {DRIVER}: {call[DRIVER]}: its drivers are"
+            f" {' and '.join(responder.drivers)}",
             DRIVER,
         )
     if lack := protocol.refusal_of(knobs(call), [end for end, _ in ends], _written(call)):
@@ -279,13 +279,13 @@ def _refusal_of_session(call: Values) -> str | None:
 
 
 def way_out(entry: Entry, client: Client, operation: str, call: Values, kind: Kind = "call") -> str:
-    """Return what to write instead of what two ends cannot do: a value of a factor, or other ends."""
+    """Return what to write instead of what two ends cannot do, as a clause: a value of a factor, or other ends."""
 
     def can(**values: Value) -> bool:
         return refusal_of_ends(entry, client, operation, {**call, **values}, kind) is None
 
     if call[HTTP] == HTTP_3 and can(**{TLS: TLS_1_3}):
-        return f"Give the stack `{TLS}: {TLS_1_3}`, {OR_EXCLUDE}."
+        return f"Give the stack `{TLS}: {TLS_1_3}`"
     others = _other_ends(entry, client, operation, call, kind)
     unable = refusal_of_ends(entry, client, operation, call, kind)
     named_first = sorted(OF_THE_CALL, key=lambda factor: unable is None or factor.name != unable.factor)
@@ -294,8 +294,8 @@ def way_out(entry: Entry, client: Client, operation: str, call: Values, kind: Ki
         for value in values or [factor.default]:
             if can(**{factor.name: value}):
                 or_others = f" or {others}" if others else ""
-                return f"Give the stack `{factor.name}: {value}`{or_others}, {OR_EXCLUDE}."
-    return f"{f'Give it {others}' if others else 'Change the stack'}, {OR_EXCLUDE}."
+                return f"Give the stack `{factor.name}: {value}`{or_others}"
+    return f"Give it {others}" if others else "Change the stack"
 
 
 def _other_ends(entry: Entry, client: Client, operation: str, call: Values, kind: Kind) -> str:
@@ -322,7 +322,7 @@ def omitting(stack: Stack, protocol: Protocol) -> Iterator[str]:
 
 
 def _responder(stack: Stack, protocol: Protocol) -> Responder | None:
-    """Who answers, None where nobody is asked; a stand-in where that runs already and nobody knows it."""
+    """The responder, None of a codec alone; a stand-in where that runs already and nobody knows it."""
     if stack.external is not None:
         return external_responder(protocol, stack.responder)
     return None if stack.responder == NOBODY else protocol.responder(stack.responder)
@@ -352,11 +352,8 @@ def label_stacks(stacks: Iterable[Stack], always_named: Container[str] = ()) -> 
     return tuple(labelled)
 
 
-def describe_stack(stack: Stack, entry: Entry, *, flights: tuple[bool, bool]) -> dict[str, Any]:
-    """Every default of a stack resolved: settings, versions installed here, and why this client.
-
-    `flights`: whether it is used with one request in flight, and with several.
-    """
+def describe_stack(stack: Stack, entry: Entry) -> dict[str, Any]:
+    """Every default of a stack resolved: settings, versions installed here, and why this client."""
     protocol = entry.protocol
     responder, client = _responder(stack, protocol), protocol.client(stack.client)
     if responder is None:
@@ -365,12 +362,7 @@ def describe_stack(stack: Stack, entry: Entry, *, flights: tuple[bool, bool]) ->
     else:
         ends, parts = (responder, client), parts_of(responder, client)
     fields = ALL_READ if not any(end.omits for end in ends) else SOME_UNREAD
-    at = [text for text, is_used in zip(("1", "more than 1"), flights, strict=True) if is_used]
-    chosen = entry.why_client or (
-        f"thin and comparable: the default at {' and '.join(at)} in flight"
-        if entry.client is None
-        else "named in the experiment"
-    )
+    usual = "thin and comparable: the default" if entry.client is None else "named in the experiment"
     return {
         "protocol": protocol.title,
         "settings": {
@@ -386,7 +378,7 @@ def describe_stack(stack: Stack, entry: Entry, *, flights: tuple[bool, bool]) ->
         LANGUAGES: languages_of_ends(responder if stack.external is None else None, client),
         **({"native": True} if client.native is not None else {}),
         "round_trips_to_open": protocol.round_trips(client.name),
-        "client_reason": chosen,
+        "client_reason": entry.why_client or usual,
         "versions": _versions(package for end in ends if not end.language.build for package in end.packages),
     }
 
@@ -409,9 +401,9 @@ CHOSEN = f"`{NATIVE}` in the experiment"
 def resolve_natives(
     located: Located, entries: Sequence[Entry], refusal: Callable[[Entry, Client], str], why_not: WhyNot
 ) -> tuple[Entry, ...]:
-    """The entries, those with `client: native` with the client that it stands for; where there is none, that is noted.
+    """The entries, those with `client: native` with the chosen client; where there is none, that is noted.
 
-    `refusal`: why a client cannot do all that an entry is asked, as a clause; empty where it can. The first one that can do
+    `refusal`: why a client cannot do all that an entry needs, as a clause; empty where it can. The first one that can do
     it and be started is taken.
     """
     clients: dict[tuple[object, ...], tuple[Client, str] | None] = {}
@@ -443,7 +435,7 @@ def _first(
         if not refused:  # its reason says what to do
             name_another = "Or name another client"
         passed_over.append(f"{client.name} ({reason})")
-    what = f"no client that `{NATIVE}` stands for in {entry.protocol.name} will do"
+    what = f"no compiled client of {entry.protocol.name} will do"
     located.add((*entry.path, "client"), f"{what}: {', '.join(passed_over)}. {name_another}: `orch services`.")
     return None
 

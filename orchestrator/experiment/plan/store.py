@@ -25,19 +25,10 @@ def save(plan: Plan, folder: Path) -> Path:
     identity = plan.id
     target = folder / f"{identity}.json"
     with writing(target, "plan again"):
-        _write(target, plan.to_json() + "\n")
-        _write(folder / _CURRENT, identity + "\n")
+        for path, text in ((target, plan.to_json()), (folder / _CURRENT, identity)):
+            with whole_file(path) as partial:
+                partial.write_text(text + "\n", encoding="utf-8")
     return target
-
-
-def _write(path: Path, text: str) -> None:
-    """Make it hold this text; a file that does is left as it is, and whatever else stands there is replaced."""
-    content = text.encode()
-    with suppress(FileNotFoundError, UnreadableFile):
-        if read_file(path, len(content)) == content:
-            return
-    with whole_file(path) as partial:
-        partial.write_bytes(content)
 
 
 def load(identity: str, folder: Path) -> Plan:

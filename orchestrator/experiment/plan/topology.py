@@ -68,8 +68,8 @@ def zones_of(placement: Placement, home: str) -> tuple[str, str]:
 def topology(plan: Plan) -> Topology:
     """The fewest hosts that give every placement its ends.
 
-    One responder per zone that answers, N requesters per zone that asks; a store per zone that answers, where the plan
-    makes stores. A `local` placement asks from the responder's own host. Placements without zones stand where the first
+    One responder per zone that answers, N requesters per zone of requesters; a store per zone that answers, where the plan
+    makes stores. A `local` placement has its requester on the responder's host. Placements without zones are where the first
     placement with zones has its responder, so that they share hosts with it. ValueError for a plan without a machine type:
     its provider makes no hosts.
     """
@@ -128,7 +128,7 @@ def _between_the_others(
     for (one, other), rtt_ms in wanted_ms.items():
         if one != other:
             beside[one][other] = beside[other][one] = rtt_ms
-    found = {}
+    between = {}
     for pair in combinations(sorted(zones), 2):
         if pair in links:
             continue
@@ -136,8 +136,8 @@ def _between_the_others(
         over = [first[third] + second[third] for third in first.keys() & second.keys()]
         known = profile(*pair)
         rtt_ms = min([*over, MOST_RTT_S * 1000]) if over else longest_ms
-        found[pair] = WantedLink(zones=pair, link=known or Link(rtt_ms=rtt_ms, source="no placement measures it"))
-    return found
+        between[pair] = WantedLink(zones=pair, link=known or Link(rtt_ms=rtt_ms, source="no placement measures it"))
+    return between
 
 
 def with_too_few_cpus(plan: Plan) -> Iterator[str]:
@@ -275,8 +275,10 @@ def programs_in_words(plan: Plan) -> list[str]:
 
 
 def needed_languages(plan: Plan) -> tuple[Language, ...]:
-    """Whose programs a plan starts, each once; what the catalogue does not have is left to the trial that asks for it."""
-    return tuple({language.name: language for language in (*_of_stacks(plan), *_always_needed())}.values())
+    """Whose programs a plan starts, each once; what the catalogue does not have is left to the trial that needs it."""
+    return tuple(
+        {language.name: language for language in (*(end.language for end in _ends(plan)), *_always_needed())}.values()
+    )
 
 
 def platform_of(provider: str, machine: str | None = None) -> str:
@@ -308,10 +310,6 @@ def _usable(language: Language, provider: str, machine: str | None) -> tuple[str
     return "", state.built
 
 
-def _of_stacks(plan: Plan) -> Iterator[Language]:
-    return (end.language for end in _ends(plan))
-
-
 def _ends(plan: Plan) -> Iterator[Responder | Client]:
     known = catalogue().protocols
     for stack in plan.stacks:
@@ -323,7 +321,7 @@ def _ends(plan: Plan) -> Iterator[Responder | Client]:
 
 
 def _always_needed() -> Iterator[Language]:
-    """Whose programs measure the floor, ping and describe hosts, whatever is asked."""
+    """Whose programs measure the floor, ping and describe hosts, in every plan."""
     known = catalogue()
     for role in _OF_HOSTS:
         yield from [language for language in known.languages.values() if role in language.start][:1]

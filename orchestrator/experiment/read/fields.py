@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import BeforeValidator, GetCoreSchemaHandler, GetJsonSchemaHandler, WithJsonSchema
@@ -13,12 +13,6 @@ from orchestrator.experiment.read import units
 
 T = TypeVar("T")
 
-# What people write for a value without looking it up, by key of an experiment, as YAML has it.
-GUESSES = {
-    "tls": {"true": "tls1.3", "1.3": "tls1.3", "false": "none"},
-    "http": {"1": "1.1"},
-    "connection": {"new": "per-request", "close": "per-request", "keep-alive": "reuse", "kept": "reuse"},
-}
 MOST_ITEMS = 1000  # of a list; more than any question has
 
 
@@ -139,35 +133,14 @@ class Shorthand:
         return {"anyOf": [*self._schemas, handler(schema)]}
 
 
-def one_of(texts: Sequence[str], guesses: Mapping[str, str] | None = None) -> Any:
-    """The type of one of these texts, or of what else is written for one: `guesses`, as YAML has them (`true`, `1`, `new`).
-
-    A text that looks like a number may be written as one: nobody quotes the 2 of `http: 2`.
-    """
-    one: Any = Literal.__getitem__(tuple(texts))
-    meant = {text: text for text in texts} | dict(guesses or {})
-    others = [value for text in meant if not isinstance(value := _as_yaml(text), str)]
-    if not guesses and not others:
-        return one
+def one_of(texts: Sequence[str]) -> Any:
+    """The type of one of these texts; one that looks like a number may be written as one: nobody quotes `http: 2`."""
+    literal: Any = Literal.__getitem__(tuple(texts))
+    numbers = {float(text): text for text in texts if text.replace(".", "", 1).isdigit()}
+    if not numbers:
+        return literal
     return Annotated[
-        one,
-        BeforeValidator(lambda value: meant.get(_written(value), value)),
-        WithJsonSchema({"enum": [*meant, *others]}),
+        literal,
+        BeforeValidator(lambda value: value if isinstance(value, bool | str) else numbers.get(value, value)),
+        WithJsonSchema({"enum": [*texts, *numbers]}),
     ]
-
-
-def _as_yaml(text: str) -> str | bool | float:
-    """What YAML reads where the text is not quoted: a number, true or false, or itself."""
-    if text in ("true", "false"):
-        return text == "true"
-    if not text.replace(".", "", 1).isdigit():
-        return text
-    number = float(text)
-    return int(number) if number.is_integer() else number
-
-
-def _written(value: Any) -> str:
-    """A value of YAML as it was written; 2.0 as 2."""
-    if isinstance(value, bool):
-        return str(value).lower()
-    return f"{value:g}" if isinstance(value, int | float) else str(value)

@@ -1,4 +1,4 @@
-"""A YAML file as a tree of values that know where they stand.
+"""A YAML file as a tree of values that know their places.
 
 PyYAML's constructors are not used: what they would convert silently (`no`, `010`, `12:30`, a date) or overwrite (a
 duplicate key) is refused here with the place and the reason, and an alias costs what it expands to.
@@ -64,7 +64,7 @@ class Node:
         if isinstance(self.value, list) and isinstance(step, int) and step < len(self.value):
             return self.value[step], self.value[step].mark
         if step == 0:
-            return self, self.mark  # a single value where a list may stand
+            return self, self.mark  # a single value where a list may be
         return None
 
 
@@ -104,7 +104,7 @@ def decode(path: Path, data: bytes, choices: Mapping[str, str] | None = None) ->
     return parse(Source(name, text), choices)
 
 
-# What the parser says, by a part of its words, and what somebody who wrote that may have meant.
+# Remedies by a part of the parser's message.
 _REMEDIES = (
     ("expected a single document", "One file holds one experiment."),
     ("'\\t' that cannot start", "Indent with spaces: YAML takes no tabs."),
@@ -168,29 +168,30 @@ class _Reader:
         self._source, self._choices = source, choices
         self._count = 0
 
-    def read(self, found: yaml.Node, key: str, above: tuple[yaml.Node, ...]) -> Node:
+    def read(self, parsed: yaml.Node, key: str, above: tuple[yaml.Node, ...]) -> Node:
         """Return the node of a value below `key`, within the nodes `above`."""
-        mark = _mark(self._source, found.start_mark)
+        mark = _mark(self._source, parsed.start_mark)
         self._count += 1
         if self._count > MAX_NODES:
             self._stop(mark, f"the file expands to more than {MAX_NODES:,} values; aliases count as what they repeat.")
-        if found in above:
+        if parsed in above:
             self._stop(mark, "this value is inside the value that it repeats.")
         if len(above) > MAX_DEPTH:
             self._stop(mark, _TOO_DEEP)
-        if found.tag not in _NO_TAGS:
-            self.problems.append(Problem(mark, f"tag '{shown(found.tag)}' is not used in experiments; leave it out."))
-        above = (*above, found)
-        if isinstance(found, yaml.MappingNode):
-            return self._mapping(found, mark, above)
-        if isinstance(found, yaml.ScalarNode):
-            return self._scalar(found, key, mark)
-        return Node(mark, [self.read(item, key, above) for item in found.value])
+        if parsed.tag not in _NO_TAGS:
+            self.problems.append(Problem(mark, f"tag '{shown(parsed.tag)}' is not used in experiments; leave it out."))
+        above = (*above, parsed)
+        if isinstance(parsed, yaml.MappingNode):
+            return self._mapping(parsed, mark, above)
+        if isinstance(parsed, yaml.ScalarNode):
+            return self._scalar(parsed, key, mark)
+        return Node(mark, [self.read(item, key, above) for item in parsed.value])
 
-    def _mapping(self, found: yaml.MappingNode, mark: Mark, above: tuple[yaml.Node, ...]) -> Node:
+    def _mapping(self, parsed: yaml.MappingNode, mark: Mark, above: tuple[yaml.Node, ...]) -> Node:
         node, values = Node(mark, {}), dict[str, Node]()
-        for name, value in found.value:
+        for name, value in parsed.value:
             key = self.read(name, "", above)
+            child = self.read(value, str(key.value), above)
             if not isinstance(key.value, str):
                 self.problems.append(Problem(key.mark, "a key must be text."))
             elif key.value in values:
@@ -199,14 +200,14 @@ class _Reader:
                     Problem(key.mark, f"key '{shown(key.value)}' is given twice; the first is in line {line}.")
                 )
             else:
-                values[key.value] = self.read(value, key.value, above)
+                values[key.value] = child
                 node.key_marks[key.value] = key.mark
         node.value = values
         return node
 
-    def _scalar(self, found: yaml.ScalarNode, key: str, mark: Mark) -> Node:
-        text: str = found.value
-        is_plain = found.style is None
+    def _scalar(self, parsed: yaml.ScalarNode, key: str, mark: Mark) -> Node:
+        text: str = parsed.value
+        is_plain = parsed.style is None
         value = resolve(text) if is_plain else text
         if is_plain and (reason := ambiguity(text, key, self._choices)):
             self.problems.append(Problem(mark, reason))
@@ -228,37 +229,21 @@ _WORDS = {"true": True, "false": False, "null": None, "~": None, "": None}
 _INTEGER = re.compile(r"[-+]?(0|[1-9][0-9]*)")
 _DECIMAL = re.compile(r"[-+]?(0|[1-9][0-9]*)\.[0-9]+")
 _SWITCH = re.compile(r"(?i)y|n|yes|no|on|off")
-_AMBIGUOUS: tuple[tuple[re.Pattern[str], str], ...] = (
-    (_SWITCH, "reads as true or false to some YAML readers: write true, false, or '{0}'"),
-    (
-        re.compile(r"[-+]?0[0-9_]+"),
-        "reads as an octal number to some YAML readers: write it without the leading 0, or '{0}'",
-    ),
-    (re.compile(r"[-+]?0[xob][0-9a-fA-F_]+"), "is a number in another base: write it in decimal, or '{0}'"),
-    (
-        re.compile(r"[-+]?[0-9][0-9,_]*_[0-9_]*(\.[0-9]+)?"),
-        "has underscores that some YAML readers drop: write the digits alone, or '{0}'",
-    ),
-    (
-        re.compile(r"[-+]?([0-9]+(\.[0-9]*)?|\.[0-9]+)[eE][-+]?[0-9]+"),
-        "is text to some YAML readers and a number to others: write it in full, or '{0}'",
-    ),
-    (
-        re.compile(r"[-+]?[0-9]+(:[0-5]?[0-9])+(\.[0-9]*)?"),
-        "reads as a number in base 60 to some YAML readers: write a duration as 12m or 90s, or '{0}'",
-    ),
-    (
-        re.compile(r"[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}([Tt ].*)?"),
-        "reads as a date to some YAML readers: write '{0}'",
-    ),
-    (re.compile(r"(?i)[-+]?\.(inf|nan)"), "is not a number that an experiment can use"),
-    (re.compile(r"[-+]?([0-9]+\.|\.[0-9]+)"), "is half a number: write digits on both sides of the point"),
-    (re.compile(r"<<|="), "has a special meaning to some YAML readers: write '{0}'"),
+_AMBIGUOUS = re.compile(
+    r"[-+]?0[0-9_]+"  # octal
+    r"|[-+]?0[xob][0-9a-fA-F_]+"
+    r"|[-+]?[0-9][0-9,_]*_[0-9_]*(\.[0-9]+)?"
+    r"|[-+]?([0-9]+(\.[0-9]*)?|\.[0-9]+)[eE][-+]?[0-9]+"
+    r"|[-+]?[0-9]+(:[0-5]?[0-9])+(\.[0-9]*)?"  # base 60
+    r"|[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}([Tt ].*)?"
+    r"|[-+]?\.(inf|nan|Inf|NaN|INF|NAN)"
+    r"|[-+]?([0-9]+\.|\.[0-9]+)"
+    r"|<<|="
 )
 
 
 def unfit(text: str) -> str | None:
-    """Why a text is refused wherever it stands: it holds what is no character, or controls a terminal. None when fit."""
+    """Why a text is refused everywhere: it holds what is no character, or controls a terminal. None when fit."""
     if _SURROGATE.search(text):
         return "this text holds half of a surrogate pair, which is not a character."
     if match := _CONTROL.search(text):
@@ -275,9 +260,13 @@ def ambiguity(text: str, key: str = "", choices: Mapping[str, str] | None = None
     """
     if choices and key in choices and _SWITCH.fullmatch(text):
         return f"'{text}' reads as true or false to some YAML readers, and `{key}` has neither: write {choices[key]}."
-    for pattern, reason in _AMBIGUOUS:
-        if pattern.fullmatch(text):
-            return f"'{shown(text)}' {reason.format(shown(text))}."
+    if _SWITCH.fullmatch(text):
+        return f"'{text}' reads as true or false to some YAML readers: write true, false, or '{text}'."
+    if _AMBIGUOUS.fullmatch(text):
+        return (
+            f"'{shown(text)}' is not the same to all YAML readers: write a plain decimal number, a duration as 90s or 12m,"
+            f" or text in quotes: '{shown(text)}'."
+        )
     return None
 
 

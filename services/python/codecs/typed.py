@@ -84,8 +84,7 @@ class _Kinds:
             self._add(message)
 
     def _add(self, message: Any) -> None:
-        entries = {nested.name: nested.field[1] for nested in message.nested_type if nested.options.map_entry}
-        fields = [self._field(field, entries) for field in message.field]
+        fields = [self._field(field) for field in message.field]
         write: Convert
         read: Convert
         if message.name.startswith("Object"):
@@ -96,14 +95,10 @@ class _Kinds:
             write, read = _wrapped(fields[0])
         self.writers[message.name], self.readers[message.name] = write, read
 
-    def _field(self, field: Any, entries: Mapping[str, Any]) -> _Field:
-        entry = entries.get(field.type_name.rpartition(".")[2])
-        held = entry or field
-        write = self._of(self.writers, held)
-        read = self._of(self.readers, held)
-        if entry is not None:
-            write, read = _map_writer(write), _map_reader(read)
-        elif field.label == _FIELD.LABEL_REPEATED:
+    def _field(self, field: Any) -> _Field:
+        write = self._of(self.writers, field)
+        read = self._of(self.readers, field)
+        if field.label == _FIELD.LABEL_REPEATED:
             write, read = _list_writer(write), _list_reader(read)
         return _Field(key=field.json_name, name=field.name, write=write, read=read, is_optional=field.proto3_optional)
 
@@ -121,18 +116,8 @@ def _list_reader(item: Convert) -> Convert:
     return (lambda values: values[:]) if item is None else lambda values: [item(value) for value in values]
 
 
-def _map_writer(member: Convert) -> Convert:
-    return None if member is None else lambda values: {key: member(value) for key, value in values.items()}
-
-
-def _map_reader(member: Convert) -> Convert:
-    if member is None:
-        return lambda values: dict(values.items())
-    return lambda values: {key: member(value) for key, value in values.items()}
-
-
 def _wrapped(field: _Field) -> tuple[Convert, Convert]:
-    """A list or a map that no field alone can hold."""
+    """A list that no field alone can hold."""
     name, write, read, get = field.name, field.write, field.read, attrgetter(field.name)
     return (
         lambda value: {name: value if write is None else write(value)},

@@ -152,7 +152,7 @@ def _twice(*path: str | int) -> Change:
         (_drop("title"), "title is missing"),
         (_drop("roles", "request"), "protocol tcp has clients, and `roles` has no program for them"),
         (_set("nobody", "protocols", 0, "sequential"), "must each name a client of it"),
-        (_set("codec", "protocols", 0, "clients", 0, "kind"), "must each name a client of it that asks"),
+        (_set("codec", "protocols", 0, "clients", 0, "kind"), "must each name a client of it of kind `call`"),
         (_twice("protocols"), "two protocols have one name"),
         (_twice("protocols", 0, "clients"), "two clients of tcp have one name"),
     ],
@@ -177,5 +177,5 @@ def test_a_manifest_lies_in_the_folder_of_its_language(tmp_path: Path) -> None:
 def test_a_protocol_has_who_asks_in_some_language(tmp_path: Path) -> None:
     raw = manifest("alpha", 1, "a", "ask-a")
     raw["protocols"][0] |= {"clients": [], "sequential": None, "concurrent": None}
-    with pytest.raises(UsageError, match="protocol tcp of alpha is of no use: nobody asks"):
+    with pytest.raises(UsageError, match="protocol tcp of alpha is of no use: it has no client"):
         merged(tmp_path, raw)

@@ -57,7 +57,7 @@ def test_words_of_an_experiment(tmp_path: Path, changed, meant):
     ("override", "meant"),
     [
         ("stacks.0=REST", "Did you mean rest?"),
-        ("stacks=rest,grpc", "Several stand in brackets: [rest, grpc]."),
+        ("stacks=rest,grpc", "Write several in brackets: [rest, grpc]."),
         ("LOAD.requests=3", "Did you mean load?"),
         ("tls=TLS1.3", "tls1.3"),
     ],

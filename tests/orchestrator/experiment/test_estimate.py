@@ -27,7 +27,6 @@ def estimated(write: Write, known: Known, text: str, costs: Costs | None = None)
 def test_the_parts_add_up(write: Write, known: Known) -> None:
     found = estimated(write, known, MINIMAL)
     assert found.machine == "a machine with 2 idle cores"
-    assert found.trials_s == pytest.approx(5 * found.block_s)
     assert found.duration_s > found.trials_s + found.baselines_s + found.hosts_s
 
 

@@ -66,17 +66,6 @@ def test_how_fast_clients_read_is_a_factor_of_a_stream_and_of_nothing_else(tmp_p
     usual = {cell.id for cell in planned(tmp_path).cells}
     assert {cell.id for cell in plan.cells if "read_rate" not in cell.id} == usual
     assert {pair.cell.factors["read_rate"] for pair in pairs(plan)} == {200}
-    told = refused(
-        tmp_path, TEXT.replace("  - events", "  - add\n  - events").replace("sse", "grpc") + "read_rate: 200/s\n"
-    )
-    assert "'add' is no stream, and read_rate: 200/s is of the events of one" in told
-    assert "is not a rate" in refused(tmp_path, TEXT + "read_rate: 200\n")
-    assert "whole number" in refused(tmp_path, TEXT + "read_rate: 10/min\n")
-    assert "must be from 1/s" in refused(tmp_path, TEXT + "read_rate: 0/s\n")
-    calls = (
-        "name: x\nquestion: Which is quicker?\nstacks: [rest]\noperations: [add]\nload: {requests: 9}\nread_rate: 9/s\n"
-    )
-    assert "is no stream" in refused(tmp_path, calls)
 
 
 def test_a_trial_of_slow_readers_is_given_the_time_that_they_take(tmp_path: Path) -> None:

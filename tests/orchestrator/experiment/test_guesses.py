@@ -11,23 +11,8 @@ from orchestrator.experiment.plan.planning import make_plan
 from tests.support.experiments import MINIMAL, Write
 
 
-@pytest.mark.parametrize(
-    ("line", "factor", "values"),
-    [
-        ("tls: true", "tls", {"tls1.3"}),
-        ("tls: [false, 1.3]", "tls", {"none", "tls1.3"}),
-        ("connection: new", "connection", {"per-request"}),
-        ("connection: [keep-alive, close]", "connection", {"reuse", "per-request"}),
-    ],
-)
-def test_a_guess_is_the_value_that_it_means(write: Write, line: str, factor: str, values: set[str]) -> None:
-    text = f"{MINIMAL}{line}\n"
-    assert {cell.factors[factor] for cell in make_plan(write(text)).cells} == values
-    jsonschema.validate(yaml.safe_load(text), json_schema())
-
-
 def test_versions_of_http_may_be_numbers(write: Write) -> None:
-    stack = "{protocol: json, responder: asgi-granian, client: pycurl-multi, http: [1, 2]}"
+    stack = "{protocol: json, responder: asgi-granian, client: pycurl-multi, http: [1.1, 2]}"
     plan = make_plan(write(f"name: x\nquestion: Which?\nstacks: {stack}\noperations: add\nrepeats: 1\n"))
     assert {cell.factors["http"] for cell in plan.cells} == {"1.1", "2"}
 

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from orchestrator.experiment.plan.json_payload import DEEP, LONG_INTEGER, MOST_NESTED, faults
 from orchestrator.experiment.plan.planning import make_plan
+from orchestrator.experiment.read.json_payload import DEEP, LONG_INTEGER, MOST_NESTED, faults
 from services.python.codecs import cbor, msgpack, orjson
 from services.python.codecs import json as standard
-from tests.support.experiments import problems
+from tests.support.experiments import MINIMAL, Known, Write, problems
 
 
 @pytest.mark.parametrize(
@@ -106,3 +107,16 @@ def test_a_fault_of_a_file_has_its_line_and_column(tmp_path: Path) -> None:
     assert problems(path) == [
         f"4:28: {tmp_path / 'own.json'}:3:6: -0 is negative zero, which readers keep or write as 0."
     ]
+
+
+def test_a_payload_file_must_be_there(write: Write, known: Known, tmp_path: Path) -> None:
+    path = write(MINIMAL.replace("timestamp", "{echo: {json: body.json}}"))
+    assert problems(path, known) == [
+        f"4:27: there is no file {tmp_path / 'body.json'}; paths are relative to the experiment file."
+    ]
+
+
+def test_a_pipe_is_no_payload_file_and_is_not_waited_for(write: Write, known: Known, tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "body.json")
+    path = write(MINIMAL.replace("timestamp", "{echo: {json: body.json}}"))
+    assert "is a pipe, not a file." in problems(path, known)[0]

@@ -46,7 +46,7 @@ OF_A_STORE = "  - mix: {of: [{share: 80 %, balance: {}}, {share: 20 %, payment: 
 
 def test_a_mix_is_answered_from_memory_and_by_one_worker_where_it_asks_for_rows(tmp_path: Path) -> None:
     assert planned(tmp_path, OF_A_STORE).cells
-    with pytest.raises(ExperimentError, match="`store: sqlite`: a mix is answered from the responder's memory"):
+    with pytest.raises(ExperimentError, match="`store: sqlite`: mix uses no store"):
         planned(tmp_path, OF_A_STORE + "store: sqlite\n")
     with pytest.raises(ExperimentError, match="`workers: 4` with balance: each worker would have a store of its own"):
         planned(tmp_path, OF_A_STORE + "workers: 4\nload: {concurrency: 4, requests: 100}\npin: 'off'\n")

@@ -1,4 +1,4 @@
-"""`client: native`: which client it stands for, in which order, and what is said where none will do."""
+"""`client: native`: which client it is, in which order, and the refusal where none will do."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def test_where_none_can_each_says_why_at_its_place(write: Write, known: dict[str
     lacking = {**known, "rest": replace(known["rest"], clients=known["rest"].clients[1:])}
     text = TEXT.replace("[native, slow]", "native") + "tls: tls1.3\ncompression: gzip\n"
     assert problems(write(text), lacking) == [
-        "4:30: no client that `native` stands for in rest will do: first (rest with its client first cannot do"
+        "4:30: no compiled client of rest will do: first (rest with its client first cannot do"
         " compression: gzip: it has no such knob), second (rest's client second cannot do tls: tls1.3: it has no TLS)."
         " Name another client: `orch services`."
     ]
@@ -96,7 +96,7 @@ def test_where_none_can_each_says_why_at_its_place(write: Write, known: dict[str
 
 def test_a_client_that_it_stands_for_is_not_given_twice(write: Write, known: dict[str, Protocol]) -> None:
     (problem,) = refused(write(TEXT.replace("slow", "first")), known)
-    assert problem.message == "stack rest-fastapi-first is given twice; `native` stands for first here."
+    assert problem.message == "stack rest-fastapi-first is given twice; `native` is first here."
 
 
 def test_a_stack_with_it_can_be_the_reference(write: Write, known: dict[str, Protocol]) -> None:
@@ -165,8 +165,5 @@ def test_every_language_whose_programs_are_started_themselves_says_which_of_its_
     for protocol in found.protocols.values():
         for client in protocol.clients:
             language = client.language
-            is_compiled = (
-                bool(language.build) and language.start["request"][0].removeprefix("{folder}/") in language.started
-            )
-            is_compiled &= language.start["request"][0].startswith("{folder}/")
+            is_compiled = bool(language.build) and language.start["request"][0].startswith("{folder}/")
             assert (client.native is not None) == is_compiled, f"{protocol.name}: {client.name}"

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator.experiment.plan.cells import connections_in, processes_of, seed_of, share
+from orchestrator.experiment.plan.cells import connections_in, seed_of, share
 from orchestrator.experiment.plan.estimate import estimate
 from services.python.contract.lines import Load
 from tests.support.experiments import planner
@@ -17,18 +17,11 @@ EIGHT = "load: {concurrency: 8, requests: 100}\n"
 plan_of = planner(HEAD)
 
 
-def test_a_list_makes_cells_and_one_process_is_not_said(tmp_path: Path) -> None:
-    plan = plan_of(tmp_path, f"stacks: rest\nprocesses: [1, 2, 8]\n{EIGHT}")
-    assert [cell.id.split("__")[3:] for cell in plan.cells] == [
-        ["reuse", "c8"],
-        ["reuse", "processes-2", "c8"],
-        ["reuse", "processes-8", "c8"],
-    ]
-    assert [processes_of(cell.factors) for cell in plan.cells] == [1, 2, 8]
-    assert len({cell.exchange for cell in plan.cells}) == 1  # bodies do not depend on it
+def test_bodies_do_not_depend_on_processes_and_each_warms_up(tmp_path: Path) -> None:
     warm = "warmup: {requests: 500, at_least: 0s}\n"
     one, several = (plan_of(tmp_path, f"stacks: rest\nprocesses: {n}\n{warm}{EIGHT}") for n in (1, 8))
-    assert estimate(several).requests > estimate(one).requests  # every process warms up
+    assert one.cells[0].exchange == several.cells[0].exchange
+    assert estimate(several).requests > estimate(one).requests
 
 
 @pytest.mark.parametrize("processes", [1, 2, 3, 7, 64])

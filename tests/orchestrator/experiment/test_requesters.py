@@ -25,13 +25,8 @@ EIGHT = "load: {concurrency: 8, requests: 100}\n"
 plan_of = planner(HEAD)
 
 
-def test_a_list_makes_cells_one_is_not_said_and_hosts_are_made_for_the_most(tmp_path: Path) -> None:
+def test_hosts_are_made_for_the_cell_with_the_most_requesters(tmp_path: Path) -> None:
     plan = plan_of(tmp_path, f"stacks: rest\nrequesters: [1, 2, 4]\ncompare_by: requesters\n{FAR}{EIGHT}")
-    assert [cell.id.split("__")[3:] for cell in plan.cells] == [
-        ["reuse", "c8"],
-        ["reuse", "requesters-2", "c8"],
-        ["reuse", "requesters-4", "c8"],
-    ]
     assert [cell.load for cell in plan.cells] == [plan.cells[0].load] * 3  # the load is the cell's, whoever offers it
     assert plan.requesters == 4
     assert len(hosts_needed(plan)) == 5
@@ -44,7 +39,7 @@ def test_the_clients_of_a_stream_are_divided_among_hosts(tmp_path: Path) -> None
     path = tmp_path / "s.yaml"
     text = "name: x\nquestion: Why?\nprovider: lab\nplacements: same-zone\noperations: events\nstacks: sse\n"
     path.write_text(f"{text}requesters: 3\nload: {{concurrency: 2, duration: 1s}}\n")
-    with pytest.raises(ExperimentError, match="`requesters: 3` is more than the 2 clients, which the requesters share"):
+    with pytest.raises(ExperimentError, match="`requesters: 3` is more than the 2 clients, which they share"):
         make_plan(path)
     path.write_text(f"{text}requesters: 3\nload: {{concurrency: 4, duration: 1s}}\n")
     (cell,) = make_plan(path).cells

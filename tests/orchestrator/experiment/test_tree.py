@@ -38,22 +38,12 @@ def test_a_place_that_the_file_lacks_is_the_nearest_above_it() -> None:
 
 
 @pytest.mark.parametrize(
-    ("value", "reason"),
-    [
-        ("no", "reads as true or false to some YAML readers: write true, false, or 'no'."),
-        ("On", "reads as true or false to some YAML readers: write true, false, or 'On'."),
-        ("010", "reads as an octal number to some YAML readers: write it without the leading 0, or '010'."),
-        ("0x1F", "is a number in another base: write it in decimal, or '0x1F'."),
-        ("1_000", "has underscores that some YAML readers drop: write the digits alone, or '1_000'."),
-        ("1e4", "is text to some YAML readers and a number to others: write it in full, or '1e4'."),
-        ("12:30", "reads as a number in base 60 to some YAML readers: write a duration as 12m or 90s, or '12:30'."),
-        ("2024-01-06", "reads as a date to some YAML readers: write '2024-01-06'."),
-        (".inf", "is not a number that an experiment can use."),
-        ("5.", "is half a number: write digits on both sides of the point."),
-    ],
+    "value", ["no", "On", "010", "0x1F", "1_000", "1e4", "12:30", "2024-01-06", ".inf", "5.", "<<", "="]
 )
-def test_what_yaml_readers_disagree_on_is_refused(value: str, reason: str) -> None:
-    assert refused(f"a: {value}\n") == [f"1:4: '{value}' {reason}"]
+def test_what_yaml_readers_disagree_on_is_refused(value: str) -> None:
+    (problem,) = refused(f"a: {value}\n")
+    assert problem.startswith(f"1:4: '{value}' ")
+    assert problem.endswith(f"'{value}'.")
     assert tree.parse(Source("x.yaml", f"a: '{value}'\n")).plain() == {"a": value}
 
 

@@ -43,11 +43,11 @@ def test_a_duration_carries_its_unit(text: str, seconds: float) -> None:
         (units.parse_size, {"a": 1}, "this is not a size"),
         (units.parse_duration, 60, "'60' is not a duration: write it with its unit, like 60s, 45m, 2h or 500ms"),
         (units.parse_duration, "60 parsec", "'60 parsec' has no unit of duration"),
-        (units.parse_rate, "500", "'500' is not a rate: write it with its unit, like 500/s"),
+        (units.parse_rate, "500", "'500' is not a rate: write it with its unit, like 500/s or 30/min"),
         (
             units.parse_rate,
             "500/fortnight",
-            "'500/fortnight' has no unit of rate: known are s, min, h, as in 500/s or 30/min",
+            "'500/fortnight' has no unit of rate: known are /s, /min, /h, as in 500/s or 30/min",
         ),
         (units.parse_money, "1 EUR", "'1 EUR' has no unit of amount: known are USD, as in 1.00 USD"),
         (units.parse_share, "101 %", "'101 %' is over 100 %: write at most 100 %"),

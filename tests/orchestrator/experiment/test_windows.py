@@ -10,7 +10,6 @@ from orchestrator.experiment.model import factors
 from orchestrator.experiment.model.factors import DEFAULTS
 from orchestrator.experiment.plan.cells import rounds_beyond_first, window_of
 from orchestrator.experiment.read.problems import ExperimentError
-from services.python.contract.offers import protocols
 from tests.support.experiments import planner
 
 KIB = 1024
@@ -51,13 +50,6 @@ def test_a_reply_that_a_clients_own_window_would_let_through_is_refused(tmp_path
     assert "would not hold back a reply of 1,048,576 B" in words
     for stack in ("{protocol: grpc, flow_window: 64 KiB}", "{protocol: protobuf, tcp_window: 64 KiB}"):
         assert plan_of(tmp_path, f"stacks: {stack}\n{download}").cells
-
-
-def test_an_end_refuses_a_window_without_http_2_as_the_plan_does():
-    rest = protocols()["rest"]
-    assert "no window beside TCP's own" in str(rest.refusal_of({"flow_window": "65536"}))
-    assert rest.refusal_of({"flow_window": "65536", "http": "2"}) is None
-    assert protocols()["grpc"].refusal_of({"flow_window": "65536"}) is None
 
 
 def test_a_body_takes_a_round_trip_for_each_window_of_it():

@@ -6,8 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator.experiment.model.factors import knobs
-from orchestrator.experiment.plan.cells import workers_of, workers_told
 from orchestrator.experiment.plan.topology import with_too_few_cpus
 from tests.support.experiments import planner
 
@@ -15,15 +13,6 @@ HEAD = "name: x\nquestion: Why?\nrepeats: 2\n"
 ADD = "operations: add\nload: {concurrency: 8, requests: 100}\n"
 
 plan_of = planner(HEAD)
-
-
-def test_a_list_makes_cells_and_one_worker_is_not_said(tmp_path: Path) -> None:
-    plan = plan_of(tmp_path, f"stacks: [rest, grpc]\nworkers: [1, 4]\ncompare_by: workers\n{ADD}")
-    assert [cell.id.split("__")[3:] for cell in plan.cells] == [["reuse", "c8"], ["reuse", "workers-4", "c8"]] * 2
-    assert [workers_of(cell.factors) for cell in plan.cells] == [1, 4, 1, 4]
-    assert [knobs(cell.factors) for cell in plan.cells] == [{}, {"workers": "4"}] * 2
-    assert [workers_told(knobs(cell.factors)) for cell in plan.cells] == [1, 4, 1, 4]
-    assert [(c.factor, c.references) for c in plan.contrasts] == [("workers", (1,))]
 
 
 @pytest.mark.parametrize(

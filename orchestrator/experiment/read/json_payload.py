@@ -1,6 +1,6 @@
 """A user's own JSON file, read so strictly that every reader of JSON reads the same document.
 
-What no stack carries exactly is refused where it stands in the file. What some stacks cannot carry is a limit, with its
+What no stack carries exactly is refused at its place in the file. What some stacks cannot carry is a limit, with its
 place; the plan refuses it for those stacks.
 """
 
@@ -13,9 +13,7 @@ from dataclasses import dataclass, field
 from decimal import Context, Decimal
 from pathlib import Path
 
-from orchestrator.experiment.model.loader import Located
 from orchestrator.experiment.read.problems import shown
-from orchestrator.experiment.read.tree import Key
 from orchestrator.experiment.read.units import format_size
 from orchestrator.files import TooLarge, UnreadableFile, read_file
 
@@ -48,30 +46,27 @@ class Fault:
     limit: str = ""
 
 
-def read_payload(located: Located, path: Sequence[Key], name: str) -> JsonPayload | None:
-    """Return the JSON file of that name beside the experiment; None where it cannot be used, which is noted at `path`."""
-    file = located.folder / name
+def read_payload(folder: Path, name: str) -> JsonPayload:
+    """Return the JSON file of that name in a folder; ValueError says as a sentence why it cannot be used."""
+    file = folder / name
     try:
-        refuse_outside(file, located.folder)
+        refuse_outside(file, folder)
         content = read_file(file, MOST_JSON_BYTES)
         if sum(content.count(mark) for mark in (b",", b"[", b"{")) > MOST_JSON_VALUES:
             raise UnreadableFile(f"may hold more than {MOST_JSON_VALUES:,} values, going by its commas and brackets")
-    except FileNotFoundError:
-        located.add(path, f"there is no file {file}; paths are relative to the experiment file.")
-        return None
-    except TooLarge:
-        located.add(path, f"{file} is larger than {format_size(MOST_JSON_BYTES)}, the largest JSON payload.")
-        return None
+    except FileNotFoundError as error:
+        raise ValueError(f"there is no file {file}; paths are relative to the experiment file.") from error
+    except TooLarge as error:
+        limit = format_size(MOST_JSON_BYTES)
+        raise ValueError(f"{file} is larger than {limit}, the largest JSON payload.") from error
     except (UnreadableFile, OSError) as error:
-        located.add(path, f"{shown(file)} {error}.")
-        return None
+        raise ValueError(f"{shown(file)} {error}.") from error
     text = content.decode("utf-8", "replace")
     limits: dict[str, str] = {}
     for fault in faults(content):
         line, column = text.count("\n", 0, fault.offset) + 1, fault.offset - text.rfind("\n", 0, fault.offset)
         if not fault.limit:
-            located.add(path, f"{file}:{line}:{column}: {fault.reason}.")
-            return None
+            raise ValueError(f"{file}:{line}:{column}: {fault.reason}.")
         limits.setdefault(fault.limit, f"{name}:{line}:{column}: {fault.reason}")
     return JsonPayload(content=content, limits=limits)
 
