@@ -79,7 +79,7 @@ def test_the_newest_stands_first_and_a_limit_tells_how_many_there_are(ask: Ask) 
 @pytest.mark.parametrize(
     ("wanted", "found"),
     [
-        ({"find": "SYNTHETIC"}, ["r23", "r22", "r21", "r20"]),
+        ({"find": "SYNTHETIC"}, ["r23", "r22", "Ärger", "r21", "r20"]),
         ({"find": "100%_Ä'; drop table runs; --"}, ["Ärger"]),
         ({"find": "100%_ä'; DROP TABLE runs; --"}, []),
         ({"find": "grpc local"}, ["r23", "r22", "r21", "r20"]),
