@@ -2,7 +2,7 @@
 
 import manifest from "../manifest.json" with { type: "json" };
 
-/** @typedef {{ name: string, refuses?: Record<string, string>, kind?: string }} End */
+/** @typedef {{ name: string, refuses?: Record<string, string | undefined>, kind?: string }} End */
 
 const protocols = manifest.protocols.map(({ name, operations, responders, clients, sequential, concurrent, ...of }) => {
   const knobs = Object.fromEntries(Object.entries(of.knobs).map(([knob, { values }]) => [knob, values]));
