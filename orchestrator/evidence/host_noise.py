@@ -163,13 +163,26 @@ def held_up(cell: CellEvidence, trial: TrialEvidence) -> float:
     """The share of what a trial could use that others took; what the machine type intends is not in it.
 
     The two ends wait one after the other, so theirs add up. Of several requesters it is that of the one that lost most.
-    Cells in turns meet the same disturbances, so none is reckoned with.
+    It is at most the time in which no request was on the network. Cells in turns meet the same disturbances: theirs is 0.
     """
     if trial.record.turns:
         return 0.0
     shares = [(noise.where, noise.taken(cell.limit)) for noise in noises(cell, trial)]
     asking = max((share for where, share in shares if where != _RESPONDER), default=0.0)
-    return min(MOST, asking + sum(share for where, share in shares if where == _RESPONDER))
+    answering = sum(share for where, share in shares if where == _RESPONDER)
+    return min(MOST, asking + answering, 1 - _on_the_network(cell, trial))
+
+
+def _on_the_network(cell: CellEvidence, trial: TrialEvidence) -> float:
+    """The share of the time of a trial's connections that its requests spent on the network: what others cannot take.
+
+    Each took a round trip at least, and another one to open a connection of its own.
+    """
+    least_ns = min((r.minimum_ns for r in trial.readings_of("ping") if r.minimum_ns), default=0)
+    if not least_ns or not trial.totals.window_s:
+        return 0.0
+    trips = trial.totals.ok * (2 if cell.cell.connection == "per-request" else 1)
+    return min(1.0, trips * least_ns / 1e9 / trial.totals.window_s / max(1, cell.cell.load.concurrency))
 
 
 @dataclass(frozen=True, kw_only=True)

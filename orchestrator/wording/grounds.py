@@ -87,7 +87,8 @@ def _largest(rankings: Sequence[Ranking]) -> str:
     if not leads:
         return ""
     most, ranking = max(leads, key=lambda pair: pair[0])
-    return f"at most {quantities.ms(most)} {_one(ranking)} to the next; {_up_to(ranking, most, None)}."
+    saved = f"the fastest saves at most {quantities.ms(most)} {_one(ranking)} against the next"
+    return f"{saved}; {_up_to(ranking, most, None)}."
 
 
 def _at_most(ranking: Ranking) -> str:

@@ -115,6 +115,10 @@ def change_span(interval: Interval) -> str:
     return f"{low.removesuffix(' %') if high.endswith(' %') else low} to {high}" if low != high else low
 
 
+WIDER = "wider than 10×"
+"""In place of such an interval."""
+
+
 def is_wide(interval: Interval) -> bool:
     """Whether an interval of a ratio says nothing: its bounds are a hundredfold apart."""
     return interval[1] > _WIDE * interval[0]

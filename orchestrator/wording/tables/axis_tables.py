@@ -10,7 +10,7 @@ from orchestrator.findings.grid import Panel, Place, Sweep, sweep
 from orchestrator.findings.summary import CellSummary, FloorSummary, RunSummary
 from orchestrator.quantities import Unit
 from orchestrator.statistics.terms import Interval
-from orchestrator.wording.phrasing import change, change_span, is_wide, percentile_text
+from orchestrator.wording.phrasing import WIDER, change, change_span, is_wide, percentile_text
 from orchestrator.wording.tables import axis_names
 from orchestrator.wording.tables.settings import Settings
 from orchestrator.wording.tables.table import Column, Entry, Row, Table
@@ -89,7 +89,7 @@ def _of_cell(cell: CellSummary | None, place: Place, unit: Unit, settings: Setti
 
 
 def _bounds(bounds: Interval | None) -> str:
-    return "no interval" if bounds is None else "wide" if is_wide(bounds) else change_span(bounds)
+    return "no interval" if bounds is None else WIDER if is_wide(bounds) else change_span(bounds)
 
 
 def _entry(median: float, detail: str, rtt: float | None, unit: Unit, flags: tuple[str, ...] = ()) -> Entry:

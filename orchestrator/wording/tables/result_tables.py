@@ -8,7 +8,7 @@ from dataclasses import replace
 from orchestrator import quantities
 from orchestrator.findings.summary import CellSummary, FloorSummary, RunSummary
 from orchestrator.questions.capacity import words as capacity_words
-from orchestrator.wording.phrasing import change, change_span, is_wide, percentile_text
+from orchestrator.wording.phrasing import WIDER, change, change_span, is_wide, percentile_text
 from orchestrator.wording.tables import axis_names, axis_tables
 from orchestrator.wording.tables.settings import Setting, Settings
 from orchestrator.wording.tables.table import Column, Entry, Row, Table
@@ -91,7 +91,7 @@ def _interval(cell: CellSummary, setting: Setting) -> str:
     bounds = cell.median_interval
     if bounds is None:
         return "-"
-    return "wide" if quantities.is_vague(bounds) else " to ".join(map(setting.unit.text, bounds))
+    return WIDER if quantities.is_vague(bounds) else " to ".join(map(setting.unit.text, bounds))
 
 
 def _difference(cell: CellSummary, settings: Settings) -> tuple[Entry, Entry]:
@@ -104,7 +104,7 @@ def _difference(cell: CellSummary, settings: Settings) -> tuple[Entry, Entry]:
     ratio, bounds = comparison.measured_ratio, comparison.measured_interval
     if ratio is None:
         return Entry(text="insufficient data"), Entry(text="-")
-    text = "-" if bounds is None else "wide" if is_wide(bounds) else change_span(bounds)
+    text = "-" if bounds is None else WIDER if is_wide(bounds) else change_span(bounds)
     return Entry(text=change(ratio), value=ratio - 1), Entry(text=text)
 
 

@@ -83,7 +83,9 @@ def test_in_a_cloud_steal_counts_below_the_share_of_a_shared_core(
 
     cell = cell_of(spoil, provider="gcp", machine=machine)
     assert judged(cell).verdict == verdict
-    assert held_up(cell, cell.trials[0]) == pytest.approx(taken)
+    without_ping = replace(cell.trials[0], readings=())
+    assert held_up(cell, without_ping) == pytest.approx(taken)
+    assert held_up(cell, cell.trials[0]) <= 0.01  # its requests were on the network all the time: nobody can take that
 
 
 @pytest.mark.parametrize("placement", [WEST, HERE])
