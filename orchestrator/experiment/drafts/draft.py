@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 
 SERVICE = "api"
 MOST_CALLS = 10
+JSON = re.compile(r"^application/([\w.+-]+\+)?json\b|^\*/\*")
 SAFE_METHODS = ("GET", "HEAD", "OPTIONS")
 Item = TypeVar("Item")
 
@@ -72,6 +73,8 @@ def slug(name: str) -> str:
     return re.sub(r"[^a-z0-9_]+", "-", name.lower()).strip("-_")[:40].rstrip("-_") or "call"
 
 
-def http_call(method: str, path: str, **others: Any) -> dict[str, Any]:
-    """Return a call by HTTP; keys without a value are left out."""
-    return {"http": f"{method} {path}", **{key: value for key, value in others.items() if value}}
+def http_call(method: str, path: str, *, media_types: Iterable[str] = (), **others: Any) -> dict[str, Any]:
+    """Return a call by HTTP; keys without a value are left out. `media_types`: of its reply, where they are known."""
+    call = {"http": f"{method} {path}", **{key: value for key, value in others.items() if value}}
+    known = list(filter(None, media_types))
+    return call if not known or any(map(JSON.match, known)) else {**call, "decode": False}

@@ -42,7 +42,7 @@ def proto_draft(proto: Path, experiment: Path) -> Draft:
     except Unusable as error:
         raise ValueError(str(error)) from error
     described = {"proto": os.path.relpath(proto, experiment.parent)}
-    return _draft(content, described, kind="gRPC", title=proto.stem, place="")
+    return _draft(content, described, proto.stem, "", {})
 
 
 def reflection_draft(url: str, experiment: Path) -> Draft:
@@ -52,15 +52,14 @@ def reflection_draft(url: str, experiment: Path) -> Draft:
         raise ValueError("give grpc://HOST:PORT")
     content = descriptor_pb2.FileDescriptorSet()
     try:
-        for service in _offered(f"{parts.netloc}"):
+        for service in _offered(parts.netloc):
             content.MergeFromString(reflected(parts.hostname, parts.port, "", service))
     except Unusable as error:
         raise ValueError(str(error)) from error
     files = {file.name: file for file in content.file}  # in the order of imports: each at its first place
     serialised = descriptor_pb2.FileDescriptorSet(file=files.values()).SerializeToString()
     name = f"{experiment.stem}.pb"
-    draft = _draft(serialised, {"descriptors": name}, kind="gRPC", title=parts.netloc, place=f"http://{parts.netloc}")
-    return Draft(**{**vars(draft), "files": {name: serialised}})
+    return _draft(serialised, {"descriptors": name}, parts.netloc, f"http://{parts.netloc}", {name: serialised})
 
 
 def _offered(target: str) -> list[str]:
@@ -78,7 +77,7 @@ def _offered(target: str) -> list[str]:
     return [name for name in names if not name.startswith(("grpc.reflection.", "grpc.health."))]
 
 
-def _draft(content: bytes, described: Mapping[str, str], *, kind: str, title: str, place: str) -> Draft:
+def _draft(content: bytes, described: Mapping[str, str], title: str, place: str, files: Mapping[str, bytes]) -> Draft:
     pool = descriptor_pool.DescriptorPool()
     services = []
     for file in descriptor_pb2.FileDescriptorSet.FromString(content).file:
@@ -91,11 +90,12 @@ def _draft(content: bytes, described: Mapping[str, str], *, kind: str, title: st
         if not method.client_streaming  # calls with one request are measured
     ]
     return Draft(
-        kind=kind,
+        kind="gRPC",
         title=title,
         calls=[_call(method, described) for method in shortlist(methods, _is_safe)],
         total=len(methods),
         services={SERVICE: place},
+        files=files,
     )
 
 

@@ -7,11 +7,19 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 from urllib.parse import quote, unquote, urlsplit
 
-from orchestrator.experiment.drafts.draft import SAFE_METHODS, SERVICE, Draft, DraftCall, column, http_call, shortlist
+from orchestrator.experiment.drafts.draft import (
+    JSON,
+    SAFE_METHODS,
+    SERVICE,
+    Draft,
+    DraftCall,
+    column,
+    http_call,
+    shortlist,
+)
 from orchestrator.experiment.model.own_services import METHODS
 
 _DEEPEST = 6
-_JSON = re.compile(r"^application/([\w.+-]+\+)?json\b|^\*/\*$")
 _FORM = "application/x-www-form-urlencoded"
 _BY_FORMAT = {
     "date": "2026-01-31",
@@ -63,7 +71,7 @@ class _Reader:
     def operations(self) -> Iterator[tuple[str, str, Mapping[str, Any], list[Any]]]:
         """Yield method, path, operation and the parameters of its path."""
         for path, shared in self._document["paths"].items():
-            item = self._at(shared)
+            item = self._at(shared) if path.startswith("/") else {}
             for method, operation in item.items():
                 if method.upper() in METHODS:
                     yield method.upper(), path, operation, item.get("parameters") or []
@@ -86,19 +94,20 @@ class _Reader:
         target = re.sub(r"\{([^{}]+)\}", lambda found: f"{{{column(found[1])}}}", base + path)
         for name in re.findall(r"\{(\w+)\}", target):
             values.setdefault(name, ["1"])
+        needed = operation.get("security", self._document.get("security")) or []
         body, notes = self._body(operation, [*parameters.values()])
-        expect = {"status": status} if (status := _success(operation)) else None
+        status, replies = self._success(operation)
         target = target.replace(" ", "%20") + ("?" + "&".join(query) if query else "")
         return DraftCall(
             name=str(operation.get("operationId") or f"{method} {path}"),
-            call=http_call(method, target, headers=headers, body=body, expect=expect),
+            call=http_call(method, target, media_types=replies, headers=headers, body=body, expect=status),
             is_safe=method in SAFE_METHODS,
             values=values,
             notes=[
                 str(operation.get("summary") or ""),
                 *([f"Optional parameters: {', '.join(left_out)}."] if left_out else []),
                 *notes,
-                *self._security(operation),
+                *[f"It needs {name}: give `headers` with a ${{SECRET}}." for name in next(iter(needed), {})],
             ],
         )
 
@@ -115,7 +124,8 @@ class _Reader:
         else:
             items = self._at(schema.get("items") or {})
             values = schema.get("examples") or schema.get("enum") or items.get("enum") or [self._sample(schema)]
-        return [value[0] if isinstance(value, list) and value else value for value in values]
+        values = [value[0] if isinstance(value, list) and value else value for value in values]
+        return ["1" if value is None else value for value in values]
 
     def _body(self, operation: Mapping[str, Any], parameters: list[Any]) -> tuple[dict[str, Any], list[str]]:
         """The body of a request with what a person should know of it."""
@@ -125,26 +135,21 @@ class _Reader:
             return ({"form": form} if form else {"json": whole[0]} if whole else {}), []
         content = self._at(operation.get("requestBody") or {}).get("content") or {}
         for media_type, media in content.items():
-            if _JSON.match(media_type) or media_type == _FORM:
-                examples = [self._at(example).get("value") for example in (media.get("examples") or {}).values()]
-                sample = media.get("example", examples[0] if examples else self._sample(media.get("schema") or {}))
-                return {"form" if media_type == _FORM else "json": sample}, []
+            examples = [self._at(example).get("value") for example in (media.get("examples") or {}).values()]
+            sample = media.get("example", examples[0] if examples else self._sample(media.get("schema") or {}))
+            if media_type == _FORM and isinstance(sample, dict):
+                return {"form": sample}, []
+            if JSON.match(media_type):
+                return {"json": sample}, []
         return {}, [f"Its body is {' or '.join(content)}: give `body`."] if content else []
 
-    def _security(self, operation: Mapping[str, Any]) -> Iterator[str]:
-        """Yield what a person should add for each scheme that the operation needs."""
-        needed = operation.get("security", self._document.get("security")) or [{}]
-        components = self._document.get("components") or {}
-        schemes = self._document.get("securityDefinitions") or components.get("securitySchemes") or {}
-        for name in needed[0]:
-            scheme = self._at(schemes[name])
-            secret = f"${{{column(name).upper()}}}"
-            if scheme["type"] == "apiKey":
-                key, text = {"header": scheme["name"]}.get(scheme["in"], scheme["in"]), secret
-                text = secret if scheme["in"] == "header" else f"{scheme['name']}={secret}"
-            else:
-                key, text = "authorization", f"{str(scheme.get('scheme', 'bearer')).title()} {secret}"
-            yield f'It needs {name}: {key} "{text}".'
+    def _success(self, operation: Mapping[str, Any]) -> tuple[dict[str, int], list[str]]:
+        """What to expect, by the status of success that is declared first, and the media types of that reply."""
+        for status, reply in (operation.get("responses") or {}).items():
+            if re.fullmatch(r"2\d\d", str(status)):
+                produced = operation.get("produces", self._document.get("produces")) or []
+                return {"status": int(status)}, [*(self._at(reply).get("content") or produced)]
+        return {}, []
 
     # ---- references and examples
 
@@ -202,9 +207,3 @@ class _Reader:
         if kind == "string":
             return _BY_FORMAT.get(schema.get("format", ""), "text".ljust(schema.get("minLength") or 0, "x"))
         return True if kind == "boolean" else None
-
-
-def _success(operation: Mapping[str, Any]) -> int | None:
-    """The status of success that an operation declares first."""
-    statuses = [str(status) for status in operation.get("responses") or {}]
-    return next((int(status) for status in statuses if re.fullmatch(r"2\d\d", status)), None)

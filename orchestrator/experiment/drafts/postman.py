@@ -90,7 +90,7 @@ def _authorisation(auth: Mapping[str, Any]) -> tuple[list[tuple[str, str]], str]
         key, value = options.get("key") or "api_key", options.get("value") or "{{api_key}}"
         return ([], f"{key}={_escaped(value)}") if options.get("in") == "query" else ([(key, value)], "")
     if kind == "basic":
-        return [("authorization", "Basic {{basic_auth}}")], ""
+        return [("authorization", "Basic {{user_password_base64}}")], ""
     token = options.get("token") or options.get("accessToken") or "{{token}}"
     return [("authorization", f"Bearer {token}")], ""
 

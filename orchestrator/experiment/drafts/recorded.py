@@ -53,8 +53,8 @@ class Recorded:
             secrets=self.credentials.names,
         )
 
-    def call(self, name: str, request: Request, status: int | None = None) -> DraftCall:
-        """Return the call of a request."""
+    def call(self, name: str, request: Request, status: int | None = None, media_type: str = "") -> DraftCall:
+        """Return the call of a request, with the status and media type of its reply, where they are known."""
         texts = _Texts(request.variables, self.credentials)
         service, target = self._address(request.url, texts)
         headers = {
@@ -70,7 +70,7 @@ class Recorded:
         return DraftCall(
             name=name or f"{request.method} {target.partition('?')[0]}",
             service=service,
-            call=http_call(request.method, target, headers=headers, body=body, expect=expect),
+            call=http_call(request.method, target, media_types=[media_type], headers=headers, body=body, expect=expect),
             is_safe=request.method in SAFE_METHODS
             or (isinstance(query, str) and query.lstrip().startswith(("query", "{"))),
             values=texts.values,
