@@ -38,7 +38,9 @@ def drafted(source: str, file: Path, name: str) -> tuple[dict[Path, bytes], list
     except (UnreadableFile, OSError) as error:
         raise UsageError(f"{source} cannot be read: {error}", hint=f"formats: {KNOWN}") from error
     except (ValueError, LookupError, TypeError, AttributeError, RecursionError, yaml.YAMLError) as error:
-        reason = " ".join(str(error).split())[:300]
+        is_odd = isinstance(error, TypeError | AttributeError | RecursionError)
+        reason = "a value has another type than its format says" if is_odd else " ".join(str(error).split())[:300]
+        reason += " is missing" if isinstance(error, LookupError) else ""
         raise UsageError(
             f"{source} describes no calls that orch can draft: {reason}", hint=f"formats: {KNOWN}"
         ) from error

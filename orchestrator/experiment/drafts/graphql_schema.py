@@ -10,15 +10,18 @@ import graphql as g
 from orchestrator.experiment.drafts.draft import SERVICE, Draft, DraftCall, shortlist
 
 _DEEPEST = 2
+_Object = g.GraphQLObjectType | g.GraphQLInterfaceType
 _DEEPEST_INPUT = 4
 _SCALARS: Mapping[str, Any] = {"Int": 1, "Float": 1.5, "Boolean": True, "ID": "1"}
 
 
 def graphql_draft(schema: str | Mapping[str, Any], title: str) -> Draft:
-    """Return the draft of a schema; ValueError, TypeError or GraphQLError for what is none."""
-    read: g.GraphQLSchema = (
-        g.build_schema(schema, assume_valid_sdl=True) if isinstance(schema, str) else g.build_client_schema(schema)  # type: ignore[arg-type]
-    )
+    """Return the draft of a schema; ValueError for what is none."""
+    try:
+        is_text = isinstance(schema, str)
+        read = g.build_schema(schema, assume_valid_sdl=True) if is_text else g.build_client_schema(schema)  # type: ignore[arg-type]
+    except (g.GraphQLError, TypeError) as error:
+        raise ValueError(str(error)) from error
     roots = {"query": read.query_type, "mutation": read.mutation_type}
     fields = [(kind, name, f) for kind, root in roots.items() if root for name, f in root.fields.items()]
     if not fields:
@@ -39,7 +42,7 @@ def _call(kind: str, name: str, field: g.GraphQLField) -> DraftCall:
     passed = ", ".join(f"{key}: ${key}" for key in needed)
     lines = [
         f"{kind} {name}{f'({heads})' if heads else ''} {{",
-        *_selection(f"{name}{f'({passed})' if passed else ''}", field.type, 1),
+        *_selection(f"{name}{f'({passed})' if passed else ''}", field.type),
         "}",
     ]
     call: dict[str, Any] = {"graphql": ""}
@@ -58,21 +61,20 @@ def _call(kind: str, name: str, field: g.GraphQLField) -> DraftCall:
     )
 
 
-def _selection(head: str, kind: g.GraphQLOutputType, depth: int) -> list[str]:
-    """The lines that select a field: all values that need no argument, objects within it to a depth."""
-    indent = "  " * depth
+def _selection(head: str, kind: g.GraphQLOutputType, within: tuple[str, ...] = ()) -> list[str]:
+    """The lines that select a field: all values that need no argument, objects to a depth, none within itself."""
+    indent = "  " * (len(within) + 1)
     named = g.get_named_type(kind)
     if g.is_leaf_type(named):
         return [indent + head]
+    within = (*within, named.name)
     inner: list[str] = []
-    if isinstance(named, g.GraphQLObjectType | g.GraphQLInterfaceType):
-        for name, field in named.fields.items():
-            is_free = not any(map(g.is_required_argument, field.args.values()))
-            if is_free and (g.is_leaf_type(g.get_named_type(field.type)) or depth <= _DEEPEST):
-                inner += _selection(name, field.type, depth + 1)
-    if not inner or isinstance(named, g.GraphQLUnionType):
-        inner = [f"{indent}  __typename"]
-    return [f"{indent}{head} {{", *inner, f"{indent}}}"]
+    for name, field in (named.fields if isinstance(named, _Object) else {}).items():
+        other = g.get_named_type(field.type)
+        is_free = not any(map(g.is_required_argument, field.args.values()))
+        if is_free and (g.is_leaf_type(other) or (len(within) <= _DEEPEST and other.name not in within)):
+            inner += _selection(name, field.type, within)
+    return [f"{indent}{head} {{", *(inner or [f"{indent}  __typename"]), f"{indent}}}"]
 
 
 def _examples(argument: g.GraphQLArgument) -> list[Any]:
