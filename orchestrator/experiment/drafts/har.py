@@ -9,7 +9,7 @@ from typing import Any
 from urllib.parse import parse_qsl, quote, unquote, urlsplit
 
 from orchestrator.experiment.drafts.draft import SAFE_METHODS, Draft, column, shortlist
-from orchestrator.experiment.drafts.recorded import Recorded, Request
+from orchestrator.experiment.drafts.written_requests import Recorded, Request
 from orchestrator.experiment.model.own_services import METHODS
 
 _STATIC = re.compile(r"^(image|font|video|audio)/|css|javascript|wasm")

@@ -10,7 +10,7 @@ from urllib.parse import quote
 
 from orchestrator.experiment.drafts.credentials import Credentials
 from orchestrator.experiment.drafts.draft import SAFE_METHODS, Draft, shortlist
-from orchestrator.experiment.drafts.recorded import VARIABLE, Recorded, Request
+from orchestrator.experiment.drafts.written_requests import VARIABLE, Recorded, Request
 from orchestrator.experiment.model.own_services import METHODS
 
 _DYNAMIC = {"$guid": ["3fa85f64-5717-4562-b3fc-2c963f66afa6"], "$timestamp": ["1767225600"]}
