@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -10,11 +11,10 @@ from typing import Any
 import yaml
 
 from orchestrator.experiment.drafts.draft import Draft, DraftCall, slug
-from orchestrator.experiment.model.own_services import place_of
 from services.python.contract.templates import columns, render, secrets
 
 _ADDRESS = "http://localhost:8000"
-_LOOPBACK = ("localhost", "127.0.0.1", "::1")
+_HERE = re.compile(r"http://(localhost|127\.0\.0\.1|\[::1\])(:\d+)?")  # an authority is to be given for TLS
 _MOST_ROWS = 100
 _LONGEST = 110  # of a comment
 
@@ -58,7 +58,7 @@ def _head(draft: Draft, source: str, name: str) -> Iterator[str]:
     yield from _yaml({"name": name, "question": _line(f"How long does a call of {draft.title} take?")[:300]})
     yield "services:"
     for service, origin in draft.services.items():
-        url = origin if _is_here(origin) else _ADDRESS
+        url = origin if _HERE.fullmatch(origin) else _ADDRESS
         if origin and url != origin:
             yield from _comment(f"{source} names {origin}. Another machine needs `allow: true` beside its `url`.", "  ")
         elif not origin:
@@ -98,15 +98,6 @@ def _comment(text: str, lead: str) -> Iterator[str]:
 def _line(text: str) -> str:
     """A text on one line, of characters that YAML takes."""
     return " ".join("".join(c if c.isprintable() else " " for c in text).split())
-
-
-def _is_here(origin: str) -> bool:
-    """Whether an origin is on this machine and without TLS, whose authority would have to be given."""
-    try:
-        host, _, is_secured = place_of(origin)
-    except ValueError:
-        return False
-    return host in _LOOPBACK and not is_secured
 
 
 def _unique(label: str, names: set[str]) -> str:

@@ -26,7 +26,7 @@ _OPENAPI = re.compile(r"^(openapi|swagger)\s*:", re.MULTILINE)
 _PROTO = re.compile(
     r"^\s*(syntax|edition)\s*=\s*[\"']|^\s*service\s+\w+\s*\{\s*(//.*\s*|option .*\s*)*rpc\s", re.MULTILINE
 )
-_GRAPHQL = re.compile(r"^\s*(extend\s+)?(type|schema|interface)\b", re.MULTILINE)
+_GRAPHQL = re.compile(r"^\s*(extend\s+)?(schema|(type|interface)\s+\w+)\b(?!\s*:)", re.MULTILINE)
 
 
 def drafted(source: str, file: Path, name: str) -> tuple[dict[Path, bytes], list[str]]:

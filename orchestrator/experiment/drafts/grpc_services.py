@@ -36,7 +36,7 @@ _WELL_KNOWN: Mapping[str, Any] = {
 
 
 def proto_draft(proto: Path, experiment: Path) -> Draft:
-    """Return the draft of a .proto file, whose imports lie beside it or below; ValueError for what protoc refuses."""
+    """Return the draft of a .proto file, whose imports are found from its folder or one above; ValueError for what protoc refuses."""
     try:
         content = compiled(proto)
     except Unusable as error:
@@ -87,7 +87,7 @@ def _draft(content: bytes, described: Mapping[str, str], title: str, place: str,
         method
         for name in services
         for method in pool.FindServiceByName(name).methods
-        if not method.client_streaming  # calls with one request are measured
+        if not method.client_streaming and _well_known(method.input_type) is None  # one request, an object in JSON
     ]
     return Draft(
         kind="gRPC",
@@ -136,11 +136,16 @@ def _message(described: Descriptor, within: tuple[str, ...] = ()) -> dict[str, A
     return values
 
 
+def _well_known(described: Descriptor) -> str | None:
+    """The name of a type that has a JSON form of its own."""
+    package, _, name = described.full_name.rpartition(".")
+    return name if package == "google.protobuf" and name in _WELL_KNOWN else None
+
+
 def _value(field: FieldDescriptor, within: tuple[str, ...]) -> Any:
     """An example of one value; None where it is best left out."""
     if field.message_type is not None:
-        package, _, name = field.message_type.full_name.rpartition(".")
-        if package == "google.protobuf" and name in _WELL_KNOWN:
+        if (name := _well_known(field.message_type)) is not None:
             return _WELL_KNOWN[name]
         is_left_out = field.message_type.full_name in within or len(within) > _DEEPEST
         return None if is_left_out else _message(field.message_type, within)

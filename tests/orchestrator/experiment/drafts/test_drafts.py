@@ -132,6 +132,13 @@ def test_a_proto_with_imports_gives_a_few_of_its_methods(monkeypatch: pytest.Mon
     assert "10 of its 15 calls" in text
 
 
+def test_imports_of_a_proto_are_found_from_a_folder_above(monkeypatch: pytest.MonkeyPatch) -> None:
+    Path("protos/v1").mkdir(parents=True)
+    shutil.move("money.proto", "protos/money.proto")
+    shutil.move("shop.proto", "protos/v1/shop.proto")
+    assert len(draft("protos/v1/shop.proto", monkeypatch)[1]) == 9
+
+
 def test_a_graphql_schema_gives_documents_and_variables(monkeypatch: pytest.MonkeyPatch) -> None:
     _, calls = draft("shop.graphql", monkeypatch)
     selected = "query order($id: ID!) { order(id: $id) { id total status at customer { id name } } }"
