@@ -36,7 +36,7 @@ _WELL_KNOWN: Mapping[str, Any] = {
 
 
 def proto_draft(proto: Path, experiment: Path) -> Draft:
-    """Return the draft of a .proto file, whose imports are found from its folder or one above; ValueError for what protoc refuses."""
+    """Return the draft of a .proto file; ValueError for what protoc refuses."""
     try:
         content = compiled(proto)
     except Unusable as error:

@@ -8,6 +8,7 @@ from itertools import pairwise
 from typing import Any
 from urllib.parse import parse_qsl, quote, unquote, urlsplit
 
+from orchestrator.experiment.drafts.credentials import is_credential
 from orchestrator.experiment.drafts.draft import SAFE_METHODS, Draft, column, shortlist
 from orchestrator.experiment.drafts.written_requests import Recorded, Request
 from orchestrator.experiment.model.own_services import METHODS
@@ -33,7 +34,8 @@ def har_draft(document: Mapping[str, Any], title: str) -> Draft:
     ):
         posted, reply = entry["request"].get("postData") or {}, entry["response"]
         for cookie in entry["request"].get("cookies") or ():
-            recorded.credentials.place(cookie["name"], cookie["value"])
+            if is_credential(cookie["name"], cookie["value"]):
+                recorded.credentials.place(cookie["name"], cookie["value"])
         written = Request(
             method=method,
             url=url,

@@ -55,7 +55,7 @@ def _request(request: Mapping[str, Any], variables: Mapping[str, list[str]], aut
     if "query" in address:
         pairs = [f"{each['key']}={_escaped(str(each.get('value') or ''))}" for each in _enabled(address["query"])]
         url = url.partition("?")[0] + ("?" + "&".join(pairs) if pairs else "")
-    fields, query = _authorisation(auth)
+    fields, query, secrets = _authorisation(auth)
     body = request.get("body") or {}
     mode = body.get("mode") or "raw"
     text = str(body.get("raw") or "")
@@ -69,7 +69,7 @@ def _request(request: Mapping[str, Any], variables: Mapping[str, list[str]], aut
         media_type=_MEDIA_TYPES.get(mode, ""),
         text=text,
         fields=[(each["key"], str(each.get("value") or "")) for each in _enabled(body.get("urlencoded"))],
-        variables={**variables, **_values(address.get("variable"))},
+        variables={**variables, **_values(address.get("variable")), **secrets},
     )
 
 
@@ -78,21 +78,22 @@ def _escaped(text: str) -> str:
     return "".join(part if VARIABLE.fullmatch(part) else quote(part) for part in re.split(r"(\{\{[^{}]+\}\})", text))
 
 
-def _authorisation(auth: Mapping[str, Any]) -> tuple[list[tuple[str, str]], str]:
-    """Header fields, and a part of the query, by which a request authorises itself."""
+def _authorisation(auth: Mapping[str, Any]) -> tuple[list[tuple[str, str]], str, dict[str, list[str]]]:
+    """Header fields, and a part of the query, by which a request authorises itself; and variables that they name."""
     kind = auth.get("type", "noauth")
     options = auth.get(kind) or {}
     if isinstance(options, list):
         options = {each["key"]: str(each.get("value") or "") for each in options}
     if kind == "noauth":
-        return [], ""
+        return [], "", {}
     if kind == "apikey":
-        key, value = options.get("key") or "api_key", options.get("value") or "{{api_key}}"
-        return ([], f"{key}={_escaped(value)}") if options.get("in") == "query" else ([(key, value)], "")
+        key, place = options.get("key") or "api_key", "{{auth_api_key}}"
+        secrets = {"auth_api_key": [options.get("value") or ""]}
+        return ([], f"{key}={place}", secrets) if options.get("in") == "query" else ([(key, place)], "", secrets)
     if kind == "basic":
-        return [("authorization", "Basic {{user_password_base64}}")], ""
+        return [("authorization", "Basic {{user_password_base64}}")], "", {}
     token = options.get("token") or options.get("accessToken") or "{{token}}"
-    return [("authorization", f"Bearer {token}")], ""
+    return [("authorization", f"Bearer {token}")], "", {}
 
 
 def _enabled(items: Any) -> list[Any]:

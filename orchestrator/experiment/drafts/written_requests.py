@@ -10,7 +10,7 @@ from functools import partial
 from typing import Any
 from urllib.parse import parse_qsl, quote, unquote, urlsplit
 
-from orchestrator.experiment.drafts.credentials import Credentials, is_credential
+from orchestrator.experiment.drafts.credentials import Credentials, is_credential, is_named
 from orchestrator.experiment.drafts.draft import SAFE_METHODS, SERVICE, Draft, DraftCall, column, http_call
 
 VARIABLE = re.compile(r"\{\{\s*([^{}]+?)\s*\}\}")
@@ -87,11 +87,11 @@ class Recorded:
         origin = f"{known.scheme}://{known.netloc.rpartition('@')[2]}" if is_known else ""
         number = len(self._services) + 1
         service = self._services.setdefault(origin, SERVICE if number == 1 else f"{SERVICE}-{number}")
-        path = "/".join(texts.template(unquote(segment), "segment", _segment) for segment in parts[3].split("/"))
-        base = known.path.rstrip("/") if is_known else ""
+        segments = ((known.path.rstrip("/") if is_known else "") + parts[3]).split("/")
+        path = "/".join(texts.template(unquote(segment), "segment", _segment) for segment in segments) or "/"
         pairs = parse_qsl(parts[4], keep_blank_values=True)
         query = "&".join(f"{quote(key)}={texts.template(value, key, quote)}" for key, value in pairs)
-        return service, (base + path or "/") + (f"?{query}" if query else "")
+        return service, path + (f"?{query}" if query else "")
 
 
 class _Texts:
@@ -111,8 +111,8 @@ class _Texts:
     def template(self, text: str, name: str, written: Any = str) -> str:
         """Return a text as a template; `written` writes what is neither a variable nor a credential."""
         if VARIABLE.search(text) is None:
-            return self._credentials.place(name, text) if is_credential(name, text) else written(text)
-        return VARIABLE.sub(lambda place: self._place(place[1]), text)
+            return self._credentials.place(name, text) if self._is_hidden(name, text) else written(text)
+        return VARIABLE.sub(lambda place: self._place(place[1], is_hidden=is_named(name)), text)
 
     def tree(self, value: Any, name: str = "") -> Any:
         """Return a JSON value as a template."""
@@ -125,10 +125,13 @@ class _Texts:
         is_number = value is not None and not isinstance(value, bool)
         return self._credentials.place(name, str(value)) if is_number and is_credential(name, str(value)) else value
 
-    def _place(self, name: str) -> str:
+    def _is_hidden(self, name: str, value: str) -> bool:
+        return is_credential(name, value) or value in self._credentials
+
+    def _place(self, name: str, *, is_hidden: bool) -> str:
         values = [self.plain(value) for value in self._variables.get(name, ())]
         value = values[0] if values else ""
-        if is_credential(name, value or "?") or value in self._credentials:
+        if is_hidden or self._is_hidden(name, value or "?"):
             return self._credentials.place(name, value)
         self.values[column(name)] = values or ["1"]
         return f"{{{column(name)}}}"

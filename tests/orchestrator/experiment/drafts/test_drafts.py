@@ -167,7 +167,7 @@ def test_requests_of_a_recording_that_differ_in_values_are_rows(monkeypatch: pyt
 
 def test_a_collection_has_its_variables_and_its_ways_to_authorise(monkeypatch: pytest.MonkeyPatch) -> None:
     text, calls = draft("shop.postman.json", monkeypatch)
-    assert calls["get-order"]["headers"] == {"x-tenant": "{tenant}", "x-api-key": "${X_API_KEY}"}
+    assert calls["get-order"]["headers"] == {"x-tenant": "{tenant}", "x-shop": "${AUTH_API_KEY}"}
     assert calls["get-order-2"]["headers"] == {}
     assert calls["query"]["headers"] == {"authorization": "Bearer ${TOKEN}"}
     assert calls["query"]["body"]["json"]["variables"] == {"id": "{orderId}"}
