@@ -43,7 +43,7 @@ def openapi_draft(document: Mapping[str, Any], title: str) -> Draft:
     else:
         server = _server((document.get("servers") or [{}])[0])
     parts = urlsplit(server)
-    base = parts.path.rstrip("/")
+    base = parts.path.rstrip("/") if parts.path.startswith("/") else ""  # no path: a host without a scheme
     return Draft(
         kind="OpenAPI" if "openapi" in document else "Swagger",
         title=str((document.get("info") or {}).get("title") or title),
