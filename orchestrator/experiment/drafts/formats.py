@@ -34,9 +34,11 @@ def drafted(source: str, file: Path, name: str) -> tuple[dict[Path, bytes], list
     try:
         draft = reflection_draft(source, file) if source.startswith(REFLECTION) else _read(Path(source), file)
         if not draft.calls:
-            raise ValueError("it has no call")
+            raise ValueError("it has no call to repeat")
     except (UnreadableFile, OSError) as error:
-        raise UsageError(f"{source} cannot be read: {error}", hint=f"formats: {KNOWN}") from error
+        raise UsageError(
+            f"{source} cannot be read: {getattr(error, 'strerror', None) or error}", hint=f"formats: {KNOWN}"
+        ) from error
     except (ValueError, LookupError, TypeError, AttributeError, RecursionError, yaml.YAMLError) as error:
         is_odd = isinstance(error, TypeError | AttributeError | RecursionError)
         reason = "a value has another type than its format says" if is_odd else " ".join(str(error).split())[:300]
