@@ -352,7 +352,7 @@ FLOORS = {
         {"trial"},
         {"programs"},
     ),
-    "orchestrator/experiment": ({"read", "providers"}, {"model", "machines"}, {"plan"}, {"examples"}),
+    "orchestrator/experiment": ({"read", "providers"}, {"model", "machines"}, {"plan"}, {"examples", "drafts"}),
     "orchestrator/hosts": (
         {"base", "processes", "pinning"},
         {"busy", "certificates", "lifecycle", "output", "plan_warnings"},

@@ -27,13 +27,14 @@ def init(
         typer.Option(
             "--from",
             metavar="NAME",
-            help="Copy this shipped experiment (`orch examples`).",
+            help="Copy this shipped experiment (`orch examples`), or draft one from a file that describes a service"
+            " (OpenAPI, .proto, Postman, HAR, GraphQL), or from grpc://HOST:PORT.",
         ),
     ] = None,
     schema: Annotated[bool, typer.Option("--schema", help="Print the JSON Schema of such files instead.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Write an experiment file to change: a commented one, or a copy of a shipped one.
+    """Write an experiment file to change: a commented one, a copy of a shipped one, or a draft for your own services.
 
     It is valid as it is, and overwrites no file. Its first line names the schema, so that editors complete and check it.
     """
@@ -43,18 +44,33 @@ def init(
         console.document(json.dumps(json_schema(), indent=2, ensure_ascii=False))
         return
     console.as_json = as_json
-    text = starter(file) if example is None else _copy(example, file)
+    files, needed = _files(file, example)
+    if existing := [path for path in files if path.exists()]:
+        raise UsageError(f"{existing[0]} already exists", hint="give another name: orch init FILE")
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
-        with file.open("x", encoding="utf-8") as opened:
-            opened.write(text)
-    except FileExistsError as error:
-        raise UsageError(f"{file} already exists", hint="give another name: orch init FILE") from error
+        for path, content in files.items():
+            path.write_bytes(content)
     except OSError as error:
-        raise UsageError(f"{file} cannot be written: {error.strerror}") from error
-    console.result(f"wrote {file}")
+        raise UsageError(f"{error.filename} cannot be written: {error.strerror}") from error
+    for path in files:
+        console.result(f"wrote {path}")
+    if needed:
+        console.result(f"its secrets are variables of your environment: {', '.join(needed)}")
     console.result(f"next: change it, then `orch plan {file}`")
-    console.emit({"file": str(file)})
+    console.emit({"file": str(file), "files": [str(path) for path in files], "secrets": needed})
+
+
+def _files(file: Path, source: str | None) -> tuple[dict[Path, bytes], list[str]]:
+    """The files to write, the experiment first, and the secrets that it names."""
+    if source is None:
+        return {file: starter(file).encode()}, []
+    if not (source.startswith("grpc://") or Path(source).suffix or Path(source).is_file()):
+        return _copy(source, file), []
+    from orchestrator.experiment.drafts.formats import drafted
+
+    files, needed = drafted(source, file, _name(file))
+    return {**files, file: _with_schema(files[file].decode(), file).encode()}, needed
 
 
 def starter(file: Path) -> str:
@@ -66,7 +82,7 @@ def starter(file: Path) -> str:
     return template.format(name=_name(file), file=file, schema=schema)
 
 
-def _copy(example: str, file: Path) -> str:
+def _copy(example: str, file: Path) -> dict[Path, bytes]:
     """A shipped experiment under the name of its new file; UsageError for an unknown one.
 
     Documents that it reads (`json: orders.json`) are copied beside it where they are not there.
@@ -78,14 +94,14 @@ def _copy(example: str, file: Path) -> str:
         raise UsageError(f"there is no shipped experiment {example!r}", hint=did_you_mean(example, known))
     text = (FOLDER / f"{example}.yaml").read_text(encoding="utf-8")
     text = re.sub(r"^name: .*$", f"name: {_name(file)}", text, count=1, flags=re.MULTILINE)
-    for document in re.findall(r"\bjson: ([\w-]+\.json)", text):
-        beside = file.parent / document
-        if not beside.exists():
-            file.parent.mkdir(parents=True, exist_ok=True)
-            beside.write_bytes((FOLDER / document).read_bytes())
+    beside = {file.parent / document: FOLDER / document for document in re.findall(r"\bjson: ([\w-]+\.json)", text)}
+    documents = {path: source.read_bytes() for path, source in beside.items() if not path.exists()}
+    return {file: _with_schema(text.partition("\n")[2].removeprefix("#\n"), file).encode(), **documents}
+
+
+def _with_schema(text: str, file: Path) -> str:
     schema = schema_from(file)
-    rest = text.partition("\n")[2]
-    return rest.removeprefix("#\n") if schema is None else f"{_SCHEMA_LINE}{schema}\n{rest}"
+    return text if schema is None else f"{_SCHEMA_LINE}{schema}\n#\n{text}"
 
 
 def _name(file: Path) -> str:

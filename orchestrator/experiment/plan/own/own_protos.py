@@ -32,13 +32,14 @@ def near(name: str, known: Collection[str]) -> str:
 
 
 def compiled(proto: Path) -> bytes:
-    """Return the descriptor set of a .proto with its imports, which lie beside it or below; Unusable with protoc's word."""
+    """Return the descriptor set of a .proto and its imports, from its folder or one above; Unusable with protoc's word."""
     if not proto.is_file():
         others = [file.name for file in proto.parent.glob("*.proto")]
         raise Unusable(f"there is no file {proto.name} beside the experiment.{near(proto.name, others)}".rstrip("."))
     with tempfile.TemporaryDirectory(prefix="orch-") as folder:
+        includes = [f"-I{parent}" for parent in proto.resolve().parents]
         output = Path(folder, "set.pb")
-        arguments = ["--include_imports", f"--descriptor_set_out={output}", f"-I{proto.parent.resolve()}", proto.name]
+        arguments = ["--include_imports", f"--descriptor_set_out={output}", *includes, proto.name]
         done = subprocess.run(
             [sys.executable, "-P", "-m", "grpc_tools.protoc", *arguments],
             cwd=proto.parent,

@@ -1,0 +1,80 @@
+"""What a description of a service becomes, whatever its format: a `Draft` of `DraftCall`s."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+SERVICE = "api"
+MOST_CALLS = 10
+JSON = re.compile(r"^application/([\w.+-]+\+)?json\b|^\*/\*")
+SAFE_METHODS = ("GET", "HEAD", "OPTIONS")
+Item = TypeVar("Item")
+
+
+@dataclass(frozen=True, kw_only=True)
+class DraftCall:
+    """A stack's `call`, and what belongs to it.
+
+    `values`: example values of each column that the call names. `document`: a GraphQL document, which becomes a file.
+    `is_safe`: it only reads, as far as its description says.
+    """
+
+    name: str
+    call: Mapping[str, Any]
+    is_safe: bool
+    service: str = SERVICE
+    values: Mapping[str, Sequence[Any]] = field(default_factory=dict)
+    notes: Sequence[str] = ()
+    document: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Draft:
+    """The calls that an experiment starts with.
+
+    `kind`: the format, in words. `services`: where each answers, as the description says; empty where it does not.
+    `total`: how many calls there are, those that are left out included. `secrets`: variables of the environment that calls
+    name. `files`: more files, by name.
+    """
+
+    kind: str
+    title: str
+    calls: Sequence[DraftCall]
+    total: int
+    services: Mapping[str, str]
+    secrets: Collection[str] = ()
+    files: Mapping[str, bytes] = field(default_factory=dict)
+
+
+def shortlist(items: Iterable[Item], is_safe: Callable[[Item], bool]) -> list[Item]:
+    """Return the first few, those that only read before others."""
+    return sorted(items, key=lambda item: not is_safe(item))[:MOST_CALLS]
+
+
+def column(name: str) -> str:
+    """Return a name as templates have it.
+
+    >>> column("pet-id"), column("filter[name]"), column("2nd")
+    ('pet_id', 'filter_name', '_2nd')
+    """
+    word = re.sub(r"\W+", "_", name).strip("_") or "value"
+    return f"_{word}" if word[0].isdigit() else word
+
+
+def slug(name: str) -> str:
+    """Return a text as the name of a stack.
+
+    >>> slug("GET /v1/pets/{petId}"), slug("Find a pet!")
+    ('get-v1-pets-petid', 'find-a-pet')
+    """
+    return re.sub(r"[^a-z0-9_]+", "-", name.lower()).strip("-_")[:40].rstrip("-_") or "call"
+
+
+def http_call(method: str, path: str, *, media_types: Iterable[str] = (), **others: Any) -> dict[str, Any]:
+    """Return a call by HTTP; keys without a value are left out. `media_types`: of its reply, where they are known."""
+    call = {"http": f"{method} {path}", **{key: value for key, value in others.items() if value}}
+    known = list(filter(None, media_types))
+    return call if not known or any(map(JSON.match, known)) else {**call, "decode": False}

@@ -1,0 +1,76 @@
+"""Which format a description of a service has, by its content."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from orchestrator.errors import UsageError
+from orchestrator.experiment.drafts.draft import Draft
+from orchestrator.experiment.drafts.draft_file import draft_files
+from orchestrator.experiment.drafts.graphql_schema import graphql_draft
+from orchestrator.experiment.drafts.grpc_services import proto_draft, reflection_draft
+from orchestrator.experiment.drafts.har import har_draft
+from orchestrator.experiment.drafts.openapi import openapi_draft
+from orchestrator.experiment.drafts.postman import postman_draft
+from orchestrator.files import UnreadableFile, read_file
+
+REFLECTION = "grpc://"
+KNOWN = "OpenAPI or Swagger (YAML, JSON), .proto, Postman collection, HAR, GraphQL schema, grpc://HOST:PORT"
+_MOST_BYTES = 256 * 2**20
+_OPENAPI = re.compile(r"^(openapi|swagger)\s*:", re.MULTILINE)
+_PROTO = re.compile(
+    r"^\s*(syntax|edition)\s*=\s*[\"']|^\s*service\s+\w+\s*\{\s*(//.*\s*|option .*\s*)*rpc\s", re.MULTILINE
+)
+_GRAPHQL = re.compile(r"^\s*(extend\s+)?(schema|(type|interface)\s+\w+)\b(?!\s*:)", re.MULTILINE)
+
+
+def drafted(source: str, file: Path, name: str) -> tuple[dict[Path, bytes], list[str]]:
+    """Return the files of an experiment drafted from a description, and the secrets it needs; UsageError for no such."""
+    try:
+        draft = reflection_draft(source, file) if source.startswith(REFLECTION) else _read(Path(source), file)
+        if not draft.calls:
+            raise ValueError("it has no call to repeat")
+    except (UnreadableFile, OSError) as error:
+        raise UsageError(
+            f"{source} cannot be read: {getattr(error, 'strerror', None) or error}", hint=f"formats: {KNOWN}"
+        ) from error
+    except (ValueError, LookupError, TypeError, AttributeError, RecursionError, yaml.YAMLError) as error:
+        is_odd = isinstance(error, TypeError | AttributeError | RecursionError)
+        reason = "a value has another type than its format says" if is_odd else " ".join(str(error).split())[:300]
+        reason += " is missing" if isinstance(error, LookupError) else ""
+        raise UsageError(
+            f"{source} describes no calls that orch can draft: {reason}", hint=f"formats: {KNOWN}"
+        ) from error
+    return draft_files(draft, Path(source).name, file, name)
+
+
+def _read(path: Path, file: Path) -> Draft:
+    text = read_file(path, _MOST_BYTES).decode("utf-8-sig")
+    if text.lstrip().startswith("{"):
+        return _of_document(json.loads(text), path.stem)
+    if _OPENAPI.search(text):
+        document = yaml.load(text, getattr(yaml, "CSafeLoader", yaml.SafeLoader))  # noqa: S506 - both are safe
+        return _of_document(json.loads(json.dumps(document, default=str)), path.stem)  # dates and statuses as texts
+    if _PROTO.search(text):
+        return proto_draft(path, file)
+    if _GRAPHQL.search(text):
+        return graphql_draft(text, path.stem)
+    raise ValueError("its format is unknown")
+
+
+def _of_document(document: Any, title: str) -> Draft:
+    if "openapi" in document or "swagger" in document:
+        return openapi_draft(document, title)
+    if "log" in document:
+        return har_draft(document, title)
+    if "info" in document and "item" in document:
+        return postman_draft(document, title)
+    introspected = document.get("data", document)
+    if "__schema" in introspected:
+        return graphql_draft(introspected, title)
+    raise ValueError("its format is unknown")
