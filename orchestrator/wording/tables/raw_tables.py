@@ -9,6 +9,7 @@ from orchestrator.findings.opening import NOT_TOLD, CellOpening
 from orchestrator.findings.summary import CellSummary, FloorSummary, RunSummary
 from orchestrator.statistics.quantiles import Distribution
 from orchestrator.statistics.terms import Interval
+from orchestrator.wording.left_out import why_uncompared
 from orchestrator.wording.phrasing import percentile_text
 from orchestrator.wording.reasons import why
 from orchestrator.wording.tables.result_tables import floors_beside
@@ -132,12 +133,20 @@ def _trials(cells: Sequence[tuple[str, CellSummary]], setting: Setting) -> Table
     ]
     heads = ("stack", "block", "n", "errors", "not sent", "min", "mean", "median", "p99", "per second", "client CPU")
     return text_table(
-        f"each trial, {setting.unit.name} · {setting.title}", (*heads, "server CPU", "packets sent again"), rows
+        f"each trial, {setting.unit.name} · {setting.title}",
+        (*heads, "server CPU", "packets sent again"),
+        rows,
+        (quantities.throughput([cell.kind for _, cell in cells]),),
     )
 
 
 def _comparisons(summary: RunSummary) -> Iterator[Table]:
     """Return the comparisons by each statistic, with the ratio of each block."""
+    margin = quantities.margin(summary.matters)
+    note = (
+        f"{quantities.RATIOS_AND_MEDIANS} Intervals are 95 %, corrected by Holm over all comparisons by the same statistic."
+        f" Tie: the whole interval lies within {margin}. Faster and slower: it excludes 1×."
+    )
     for statistic, name in _NAMES.items():
         rows = [
             (
@@ -159,4 +168,12 @@ def _comparisons(summary: RunSummary) -> Iterator[Table]:
         ]
         if rows:
             heads = ("stack", "against", "ratio", "95 % interval", "p (Holm)", "standing", "setting", "why", "by block")
-            yield text_table(f"{name} against the reference", heads, rows, texts=4)
+            yield text_table(f"{name} against the reference", heads, rows, (note,), texts=4)
+    reasons: dict[str, list[str]] = {}
+    for cell in summary.cells:
+        if reason := why_uncompared(cell, summary):
+            reasons.setdefault(reason, []).append(f"{cell.stack_label} ({cell.setting})")
+    if reasons:
+        yield text_table(
+            "not compared", ("why", "cells"), [(reason, "; ".join(names)) for reason, names in reasons.items()], texts=1
+        )
