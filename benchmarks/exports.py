@@ -32,16 +32,16 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--samples", type=int, default=1_000_000)
     parser.add_argument("--trials", type=int, default=200)
-    parser.add_argument("--task", choices=("write", "judge", "frame", *WRITERS), help=argparse.SUPPRESS)
+    parser.add_argument("--task", choices=("write", "judge", *WRITERS), help=argparse.SUPPRESS)
     parser.add_argument("--folder", type=Path, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.task:
-        tasks = {"write": write, "judge": judge, "frame": frame}
+        tasks = {"write": write, "judge": judge}
         print(json.dumps(tasks.get(options.task, export)(options)))
         return
     with tempfile.TemporaryDirectory() as scratch:
         folder = Path(scratch) / "run"
-        found = {task: child(task, folder, options) for task in ("write", "judge", "frame", *WRITERS)}
+        found = {task: child(task, folder, options) for task in ("write", "judge", *WRITERS)}
     report(found, options)
 
 
@@ -62,17 +62,6 @@ def judge(options: argparse.Namespace) -> dict[str, Any]:
     began = time.perf_counter()
     summarise(RunFolder(options.folder))
     return {"seconds": time.perf_counter() - began, **usage()}
-
-
-def frame(options: argparse.Namespace) -> dict[str, Any]:
-    """All samples as one data frame, judging included."""
-    from orchestrator.exports.notebook import Run
-    from orchestrator.results.folder import RunFolder
-
-    began = time.perf_counter()
-    samples = Run(RunFolder(options.folder)).samples
-    found = {"seconds": time.perf_counter() - began, "rows": len(samples), **usage()}
-    return {**found, "frame_mb": float(samples.memory_usage(deep=True).sum()) / 1e6}
 
 
 def export(options: argparse.Namespace) -> dict[str, Any]:
@@ -99,15 +88,15 @@ def report(found: dict[str, Any], options: argparse.Namespace) -> None:
         "trials": options.trials,
         "cpus": os.cpu_count(),
         "python": platform.python_version(),
-        "to_judging": {name: found[name]["seconds"] / judging["seconds"] for name in ("frame", *WRITERS)},
+        "to_judging": {name: found[name]["seconds"] / judging["seconds"] for name in WRITERS},
     }
     print(f"{found['parquet']['rows']:,} rows in {options.trials} trials; times include judging the run")
     print(
         f"judging alone  {judging['seconds']:7.2f} s, CPU {judging['cpu_s']:5.1f} s, peak {judging['peak_mb']:5.0f} MB"
     )
-    for name in ("frame", *WRITERS):
+    for name in WRITERS:
         of = found[name]
-        size = of["frame_mb"] if name == "frame" else of["bytes"] / 1e6
+        size = of["bytes"] / 1e6
         print(
             f"{name:<13}  {of['seconds']:7.2f} s, CPU {of['cpu_s']:5.1f} s, peak {of['peak_mb']:5.0f} MB, {size:6.0f} MB"
         )

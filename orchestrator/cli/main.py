@@ -45,7 +45,6 @@ RUNS = {
     "show": Verb(_FIND, "runs.show:show", "Show the result of a run: the answer, its figures and its notes."),
     "check": Verb(_FIND, "runs.show:check", "Show whether a run is valid: each check, and what to do."),
     "trend": Verb(_FIND, "runs.trends:trend", "Show a cell over runs, and mark where it changed."),
-    "merge": Verb(_FIND, "runs.merge:merge", "Compare runs of one experiment on several machines."),
     "verify": Verb(_FIND, "runs.verify:verify", "Recompute a run's or a report's figures from its samples."),
     "note": Verb(_KEEP, "runs.listing:note", "Write a note on a run, or show its notes."),
     "tag": Verb(_KEEP, "runs.listing:tag", "Tag a run, or remove its tags."),

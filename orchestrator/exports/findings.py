@@ -1,4 +1,4 @@
-"""What a run found beside its cells, as tables: the run itself, checks, floors, comparisons, sealed cells, intervals."""
+"""What a run found beside its cells, as tables: the run itself, comparisons, sealed cells, intervals."""
 
 from __future__ import annotations
 
@@ -40,38 +40,6 @@ RUN_COLUMNS = (
         'what that means for the figures, "" if no check failed',
         invalid_numbers,
     ),
-)
-CHECK_COLUMNS = (
-    text("check", "name of the check (docs/reference/checks.md)", lambda check: check.name),
-    text("cell", "id of the cell; empty of a check of the whole run", lambda check: check.cell),
-    text("verdict", "pass, warn, fail, cannot tell, or not applicable", lambda check: check.verdict),
-    text("severity", "fatal, serious, or note, which invalidates nothing", lambda check: check.severity),
-    text("explanation", "what it found", lambda check: check.explanation),
-    text("action", "what to do about it", lambda check: check.action),
-)
-FLOOR_COLUMNS = (
-    text("floor", "ping, or tcp: a bare exchange of as many bytes", lambda floor: floor.kind),
-    text("placement", "name of the placement", lambda floor: floor.placement),
-    text("method", "by which means", lambda floor: floor.method),
-    text("connection", "what is done with connections", lambda floor: floor.policy if floor.kind == "tcp" else None),
-    whole(
-        "request_bytes",
-        "of a TCP exchange, bytes sent",
-        lambda floor: floor.send_bytes if floor.kind == "tcp" else None,
-        "B",
-    ),
-    whole(
-        "reply_bytes",
-        "likewise, bytes received",
-        lambda floor: floor.receive_bytes if floor.kind == "tcp" else None,
-        "B",
-    ),
-    whole("n", "replies", lambda floor: floor.distribution.n if floor.distribution else 0),
-    whole("lost", "without a reply", lambda floor: floor.lost),
-    number("median_ms", "ms", "median of all replies", lambda floor: floor.distribution and floor.distribution.median),
-    number("minimum_ms", "ms", "the fastest one", lambda floor: floor.distribution and floor.distribution.minimum),
-    number("p99_ms", "ms", "99 of 100 took no longer", lambda floor: floor.distribution and floor.distribution.p99),
-    text("cells", "ids of the cells beside a tcp floor", lambda floor: BETWEEN.join(floor.cells)),
 )
 # Of a comparison, and one of its rows.
 COMPARISON_COLUMNS = (
@@ -158,16 +126,6 @@ def file_name(runs: list[JudgedRun]) -> str:
     """What a file of these runs is called, without its suffix: the id of the last one, and how many there are beside it."""
     last = runs[-1].folder.id
     return last if len(runs) == 1 else f"{last}-and-{len(runs) - 1}-more"
-
-
-def check_table(summary: RunSummary) -> Table:
-    """A row for each check of each cell, and of the run."""
-    return table_of(CHECK_COLUMNS, summary.checks)
-
-
-def floor_table(summary: RunSummary) -> Table:
-    """A row for each floor: per placement, and of `tcp` per placement and size."""
-    return table_of(FLOOR_COLUMNS, summary.floors)
 
 
 def sealed_table(summary: RunSummary) -> Table:

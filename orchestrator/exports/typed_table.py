@@ -1,4 +1,4 @@
-"""Tables of typed columns, as every format and a notebook get them."""
+"""Tables of typed columns, as every format gets them."""
 
 from __future__ import annotations
 
@@ -9,14 +9,11 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 from orchestrator.experiment.model.factor import Factor
 
 if TYPE_CHECKING:
-    import pandas as pd
     import pyarrow as pa
 
 Type: TypeAlias = Literal["text", "whole", "number", "yes/no"]
 Value: TypeAlias = str | int | float | bool | None
 Row: TypeAlias = Mapping[str, Value]
-
-_OF_PANDAS: Mapping[Type, str] = {"text": "object", "whole": "Int64", "number": "float64", "yes/no": "boolean"}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -101,17 +98,6 @@ class Table:
         arrays = [pa.array([row[c.name] for row in self.rows], type=arrow_type(c)) for c in self.columns]
         return pa.Table.from_arrays(arrays, schema=self.schema())
 
-    def frame(self) -> pd.DataFrame:
-        """The rows as a data frame; `attrs["units"]` and `attrs["meanings"]` say what each column holds.
-
-        Whole numbers are of pandas' type Int64 and truth values of its type boolean, so that one may be missing; a missing
-        number is NaN, a missing text None.
-        """
-        import pandas as pd
-
-        series = {c.name: pd.Series([row[c.name] for row in self.rows], dtype=_OF_PANDAS[c.type]) for c in self.columns}
-        return described(pd.DataFrame(series), self.columns)
-
 
 def fitted(columns: Sequence[Column], row: Row) -> dict[str, Value]:
     """Return a row with a value of every column, in their order."""
@@ -138,10 +124,3 @@ def arrow_schema(columns: Sequence[Column]) -> pa.Schema:
     return pa.schema(
         [pa.field(c.name, arrow_type(c), metadata={"unit": c.unit, "meaning": c.meaning}) for c in columns]
     )
-
-
-def described(frame: pd.DataFrame, columns: Sequence[Column]) -> pd.DataFrame:
-    """The frame with the units and meanings of its columns in `attrs`."""
-    frame.attrs["units"] = {c.name: c.unit for c in columns if c.unit}
-    frame.attrs["meanings"] = {c.name: c.meaning for c in columns}
-    return frame

@@ -12,14 +12,13 @@ from orchestrator.questions.capacity import find as capacity
 from orchestrator.questions.distance import find as distance
 from orchestrator.questions.prediction import find as prediction
 from orchestrator.questions.saturation import find as saturation
-from orchestrator.questions.scorecard import find as scorecard
 from orchestrator.questions.shares import find as shares
 from orchestrator.questions.stability import find as stability
 from orchestrator.questions.stalls import find as stalls
 from orchestrator.questions.until import find as until
 from orchestrator.shapes import decode_json
 
-# A question may read the findings of those before it: a prediction those of distances, the scorecard those of rates.
+# A question may read the findings of those before it: a prediction those of distances.
 QUESTIONS: tuple[Question[Any], ...] = (
     until.QUESTION,
     axes.QUESTION,
@@ -30,7 +29,6 @@ QUESTIONS: tuple[Question[Any], ...] = (
     stability.QUESTION,
     shares.QUESTION,
     prediction.QUESTION,
-    scorecard.QUESTION,
 )
 
 

@@ -11,17 +11,13 @@ from orchestrator import quantities
 from orchestrator.findings import naming
 from orchestrator.findings.grid import sweep
 from orchestrator.findings.summary import RunSummary
-from orchestrator.questions.axes.axis import TEXTS
 from orchestrator.questions.axes.find import QUESTION as AXES
-from orchestrator.questions.axes.find import Curves, Difference, Panel, Point
+from orchestrator.questions.axes.find import Curves, Panel
 from orchestrator.questions.capacity.find import QUESTION as CAPACITY
-from orchestrator.questions.shares.find import QUESTION as SHARES
-from orchestrator.questions.shares.find import Shares
 from orchestrator.report.figures.base import Figure
 from orchestrator.report.figures.curves import gap_curves, latency_curves, panels, scales
 from orchestrator.report.figures.distribution import percentile_curve
 from orchestrator.report.figures.rates import found_rates
-from orchestrator.report.figures.shares import share_dots
 from orchestrator.report.figures.stack_rows import stack_dots
 from orchestrator.report.figures.time import time_strip
 from orchestrator.report.groups import Group, anchor, cell_colours, groups, kin, rate_groups
@@ -62,25 +58,13 @@ class GroupCharts:
 
 
 @dataclass(frozen=True, kw_only=True)
-class CurveRow:
-    """A stack at one place of the axis; `against` are its differences there, with what each is to."""
-
-    place: str
-    stack: str  # id
-    label: str
-    point: Point
-    against: tuple[tuple[str, Difference], ...]
-
-
-@dataclass(frozen=True, kw_only=True)
 class Multiple:
-    """One setting: its two pictures, what is said of it, and the rows of its table."""
+    """One setting: its two pictures."""
 
     slug: str
     panel: Panel
     latency: Figure
     gap: Figure | None
-    rows: tuple[CurveRow, ...]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -100,14 +84,6 @@ class AxisView:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ShareView:
-    """A setting with its chart; None where no share is known."""
-
-    shares: Shares
-    figure: Figure | None
-
-
-@dataclass(frozen=True, kw_only=True)
 class Charts:
     """Every picture of a report; `of_groups` by group."""
 
@@ -115,7 +91,6 @@ class Charts:
     axes: tuple[AxisView, ...]
     sweep: tuple[Pictured, ...]
     rates: tuple[Pictured, ...]
-    shares: tuple[ShareView, ...]
     groups: Sequence[Group]
     prediction: PredictionView | None = None
 
@@ -178,9 +153,6 @@ class Charts:
                 yield Pictured(title=one.panel.title, figure=one.latency)
                 if one.gap:
                     yield Pictured(title=f"{one.panel.title}: difference", figure=one.gap)
-        for view in self.shares:
-            if view.figure:
-                yield Pictured(title=view.shares.setting, figure=view.figure)
 
     def _of_settings(self) -> Iterator[tuple[str, Pictured]]:
         """Those of single settings, each with its kind."""
@@ -215,7 +187,6 @@ def charts(summary: RunSummary, found: Sequence[Group], colours: dict[str, int])
         axes=_axis_views(summary, colours),
         sweep=tuple(_sweep(summary, colours)),
         rates=tuple(_rates(summary, colours)),
-        shares=tuple(share_views(summary)),
         groups=found,
         prediction=prediction_view(summary, colours),
     )
@@ -266,40 +237,7 @@ def _view(curves: Curves, colours: dict[str, int]) -> AxisView:
                 panel=panel,
                 latency=latency_curves(f"curve-{slug}-{number}", panel, shared, colours),
                 gap=gap_curves(f"gap-{slug}-{number}", panel, shared, colours),
-                rows=tuple(_rows(curves, panel)),
             )
             for number, panel in enumerate(curves.panels, start=1)
         ),
     )
-
-
-def _rows(curves: Curves, panel: Panel) -> Iterator[CurveRow]:
-    """By place, then in the order of the lines."""
-    text = TEXTS[curves.axis]
-    places = sorted({point.at for line in panel.lines for point in line.points})
-    for place in places:
-        for line in panel.lines:
-            for point in line.points:
-                if point.at != place:
-                    continue
-                yield CurveRow(
-                    place=text(place),
-                    stack=line.stack,
-                    label=line.label,
-                    point=point,
-                    against=tuple(
-                        (gap.reference_label, difference)
-                        for gap in panel.gaps
-                        if gap.stack == line.stack
-                        for difference in gap.points
-                        if difference.at == place
-                    ),
-                )
-
-
-def share_views(summary: RunSummary) -> list[ShareView]:
-    """One of each setting in which stacks form a matrix of languages."""
-    return [
-        ShareView(shares=shares, figure=share_dots(f"shares-{number}", shares))
-        for number, shares in enumerate(SHARES.of(summary), start=1)
-    ]

@@ -14,16 +14,15 @@ from itertools import groupby
 from operator import attrgetter
 
 from orchestrator.experiment.model.factor import Value
-from orchestrator.experiment.model.factors import BY_NAME, OF_THE_CALL, STACK, phrases
+from orchestrator.experiment.model.factors import STACK, phrases
 from orchestrator.findings import naming, validity
 from orchestrator.findings.block_values import ranked
 from orchestrator.findings.naming import units
 from orchestrator.findings.ranking import ranked_by
 from orchestrator.findings.summary import CellSummary, Comparison, FloorSummary, RunSummary
-from orchestrator.quantities import Unit, is_vague, per_second, sample, unit_for
+from orchestrator.quantities import Unit, per_second, sample, unit_for
 from orchestrator.questions.capacity.find import QUESTION as CAPACITY
 from orchestrator.questions.capacity.find import FoundRate
-from orchestrator.questions.stability.find import QUESTION as STABILITY
 from orchestrator.report import palette
 
 
@@ -44,18 +43,8 @@ class Group:
         """The title and the load, said once."""
         return self.title if self.title.endswith(self.load) else f"{self.title} · {self.load}"
 
-    contrasted: tuple[Comparison, ...] = ()  # what its cells are compared with by factors
-    spreads: tuple[Comparison, ...] = ()  # of every two of its stacks by how far latencies spread, where that is asked
     metric: str = "median"  # what the result is about
     references: frozenset[str] = frozenset()  # ids of the cells that any is compared with
-    in_labels: tuple[str, ...] = ()  # the factors of the call that labels of its cells name
-    given: tuple[str, ...] = ()  # labels of stacks whose responders orch did not start, where a tcp floor is shown
-
-    @property
-    def has_mixed_calls(self) -> bool:
-        """Whether requests of its stacks are made in different ways that no label says, so that each row must say how."""
-        left = [factor for factor in OF_THE_CALL if factor.name not in self.in_labels]
-        return len({tuple(cell.factors.get(factor.name, factor.default) for factor in left) for cell in self.cells}) > 1
 
     @property
     def is_stream(self) -> bool:
@@ -82,28 +71,13 @@ class Group:
         """The cells that have at least one good sample."""
         return tuple(cell for cell in self.cells if cell.distribution is not None)
 
-    @property
-    def has_vague_intervals(self) -> bool:
-        """Whether the table shows a star in the place of a median's interval, which then is explained below it."""
-        return any(is_vague(cell.median_interval) for cell in self.measured)
-
     def against_reference(self, cell: CellSummary, statistic: str = "median") -> Comparison | None:
         """The comparison of this cell by a statistic, if there is one."""
         return next((c for c in self.comparisons if c.cell == cell.id and c.statistic == statistic), None)
 
-    def compared_by(self, statistic: str) -> tuple[Comparison, ...]:
-        """The comparisons of one statistic: median, p99 or throughput."""
-        return tuple(comparison for comparison in self.comparisons if comparison.statistic == statistic)
-
     def is_reference(self, cell: CellSummary) -> bool:
         """Whether other cells are compared with this one."""
         return cell.id in self.references
-
-    def by_factors(self, cell: CellSummary) -> tuple[Comparison, ...]:
-        """The comparisons of this cell's median beside the first by the stack: by factors, or with further references."""
-        first = self.against_reference(cell)
-        beside = (c for c in (*self.comparisons, *self.contrasted) if c.cell == cell.id and c.statistic == "median")
-        return tuple(c for c in beside if c is not first)
 
 
 def groups(summary: RunSummary) -> tuple[Group, ...]:
@@ -128,40 +102,6 @@ def groups(summary: RunSummary) -> tuple[Group, ...]:
     medians = [{cell.id: cell.distribution.median for cell in group.measured if cell.distribution} for group in made]
     alike = units(medians, [(c.cell, c.reference_cell) for c in summary.comparisons])
     return tuple(replace(group, unit=unit or group.unit) for group, unit in zip(made, alike, strict=True))
-
-
-def compared(found: Sequence[Group], summary: RunSummary) -> tuple[Group, ...]:
-    """What stands in one picture: comparisons with one reference, by the stack in a group's cells or by a factor elsewhere.
-
-    Such a group by a factor has no cells of its own: both of its sides stand in tables.
-    """
-    apart: list[Group] = []
-    for group in found:
-        references = list(dict.fromkeys(c.reference_label for c in group.comparisons if not c.control))
-        for number, reference in enumerate(references):
-            rows = tuple(c for c in group.comparisons if c.control or c.reference_label == reference)
-            several = len(references) > 1
-            slug, title = f"{group.slug}-{number}" if number else group.slug, f"{group.title}, against {reference}"
-            apart.append(replace(group, slug=slug, title=title if several else group.title, comparisons=rows))
-        if group.comparisons and not references:
-            apart.append(group)
-    of_factors: dict[tuple[str, str, str], list[Comparison]] = {}
-    for c in summary.comparisons:
-        if c.factor != STACK:
-            of_factors.setdefault((c.factor, c.compared_with, c.group), []).append(c)
-    for number, ((factor, reference, where), rows_of) in enumerate(of_factors.items(), start=1):
-        apart.append(
-            Group(
-                slug=f"f{number}",
-                title=f"{BY_NAME[factor].title}, against {reference}: {where}",
-                load="",
-                cells=(),
-                floors=(),
-                comparisons=tuple(rows_of),
-                unit=unit_for([]),
-            )
-        )
-    return tuple(apart)
 
 
 def rate_groups(summary: RunSummary) -> list[tuple[str, str, list[FoundRate]]]:
@@ -191,21 +131,6 @@ def cell_names(found: Sequence[Group], *, in_full: bool = False) -> dict[str, st
         for group in found
         for cell in group.cells
     }
-
-
-def floors_beside(found: Sequence[Group]) -> dict[str, tuple[tuple[FloorSummary, ...], tuple[Group, ...]]]:
-    """By a group's slug, the floors that its table shows, and the earlier groups in whose tables its others stand.
-
-    A floor is measured for a placement and a size, not for a load: it is shown in the first table that it stands beside.
-    """
-    shown: dict[int, Group] = {}
-    beside = {}
-    for group in found:
-        new = tuple(floor for floor in group.floors if id(floor) not in shown)
-        earlier = dict.fromkeys(shown[id(floor)].slug for floor in group.floors if id(floor) in shown)
-        beside[group.slug] = (new, tuple(g for g in found if g.slug in earlier))
-        shown |= {id(floor): group for floor in new}
-    return beside
 
 
 def cell_colours(found: Sequence[Group], summary: RunSummary) -> dict[str, int]:
@@ -282,12 +207,6 @@ def _group(
     metric = ranked_by(summary)
     ordered = ranked(cells, invalid, metric)
     shown = [replace(cell, stack=called[cell.id][0], stack_label=called[cell.id][1]) for cell in ordered]
-    is_floor_shown = any(floor.kind == "tcp" for floor in floors)
-    running = (
-        stack for stack in summary.plan.get("stacks", ()) if (stack.get("external") or {"start": {}})["start"] is None
-    )
-    externals = {stack["id"] for stack in running}
-    given = dict.fromkeys(cell.stack_label for cell in ordered if is_floor_shown and cell.stack in externals)
     medians = [of.median for cell in cells if (of := cell.distribution) and of.median is not None]
     return Group(
         slug=slug,
@@ -296,12 +215,8 @@ def _group(
         cells=tuple(shown),
         floors=tuple(sorted(floors, key=lambda floor: (floor.kind != "ping", floor.send_bytes, floor.receive_bytes))),
         comparisons=tuple(_with_labels(c, called) for c in summary.comparisons if c.cell in ids and c.factor == STACK),
-        contrasted=tuple(c for c in summary.comparisons if c.cell in ids and c.factor != STACK),
-        spreads=tuple(_with_labels(c, called) for c in STABILITY.of(summary) if c.cell in ids and c.factor == STACK),
         metric=metric,
         references=frozenset(c.reference_cell for c in summary.comparisons),
-        in_labels=tuple(factor.name for factor in naming.compared_calls(summary.comparisons)),
-        given=tuple(given),
         unit=unit_for(medians or [m for floor in floors if floor.distribution and (m := floor.distribution.median)]),
     )
 

@@ -19,18 +19,9 @@ import jinja2
 from markupsafe import Markup
 
 from orchestrator import quantities, unseen
-from orchestrator.experiment.model.factor import Values
-from orchestrator.experiment.model.factors import phrases
-from orchestrator.findings.naming import in_phrases, of_rates
-from orchestrator.findings.opening import NOT_TOLD, STEPS
+from orchestrator.findings.opening import STEPS
 from orchestrator.questions.axes import words as axis_words
-from orchestrator.questions.capacity import words as capacity_words
 from orchestrator.questions.distance.find import MOST_OFF
-from orchestrator.questions.evolution.words import said
-from orchestrator.questions.shares import words as share_words
-from orchestrator.questions.stability import words as spread_words
-from orchestrator.questions.stability.spread import SPREADS
-from orchestrator.questions.streams import words as event_words
 from orchestrator.report import markup, palette
 from orchestrator.report.check_groups import QUIET, shown_evidence
 from orchestrator.report.groups import anchor
@@ -124,39 +115,25 @@ def _environment() -> jinja2.Environment:
     return environment
 
 
-def _call_words(values: Values) -> str:
-    """How requests are made, in words."""
-    return ", ".join(phrases(values))
-
-
 # What templates may call and name: nothing of it depends on a run.
 _GLOBALS: dict[str, object] = {
     "anchor": anchor,
     "beyond": markup.beyond,
-    "by_reason": reasons.by_reason,
-    "call_words": _call_words,
-    "capacity_words": capacity_words,
     "capital": capital,
     "change": change,
     "change_span": change_span,
     "count": quantities.count,
     "dash": palette.dash,
-    "event_words": event_words,
     "evidence": shown_evidence,
     "axis_words": axis_words,
     "exact": markup.exact,
-    "in_phrases": in_phrases,
     "is_vague": quantities.is_vague,
     "latency": markup.latency,
-    "listed": quantities.listed,
     "margin": quantities.margin,
     "moment": markup.moment,
     "most_off": MOST_OFF,
-    "not_told": NOT_TOLD,
     "number": quantities.number,
-    "of_rates": of_rates,
     "opening_steps": STEPS,
-    "outcomes": said,
     "percent": quantities.percent,
     "prose": markup.prose,
     "quiet_verdicts": QUIET,
@@ -164,10 +141,7 @@ _GLOBALS: dict[str, object] = {
     "ratio": quantities.ratio,
     "ratio_bounds": quantities.ratio_bounds,
     "series": palette.series,
-    "share_words": share_words,
     "size": quantities.size,
-    "spread_names": SPREADS,
-    "spread_words": spread_words,
     "statistic": markup.statistic,
     "text_of": markup.words,
     "thousandths": partial(quantities.number, decimals=3),

@@ -7,34 +7,27 @@ from functools import cached_property
 from typing import Any
 
 from orchestrator import quantities
-from orchestrator.experiment.model.factors import STACK
 from orchestrator.findings.check_result import CheckResult, counts, in_words
-from orchestrator.findings.summary import Comparison, FloorSummary, RunSummary
+from orchestrator.findings.summary import RunSummary
 from orchestrator.findings.validity import invalid_cells, is_everywhere
 from orchestrator.questions.axes.find import QUESTION as AXES
-from orchestrator.questions.capacity.find import QUESTION as CAPACITY
-from orchestrator.questions.capacity.find import FoundRate
 from orchestrator.questions.distance.find import QUESTION as DISTANCE
 from orchestrator.questions.distance.links import Delivered
 from orchestrator.questions.registry import QUESTIONS
-from orchestrator.questions.stability.find import QUESTION as STABILITY
-from orchestrator.report.charts import STATISTICS, Charts, charts
+from orchestrator.report.charts import Charts, charts
 from orchestrator.report.check_groups import CheckGroup, check_groups, failed, failed_in_words
 from orchestrator.report.groups import (
     Group,
     anchor,
     cell_colours,
     cell_names,
-    compared,
-    floors_beside,
     groups,
-    rate_groups,
 )
 from orchestrator.wording.answer import Answer, answer
-from orchestrator.wording.left_out import why_uncompared
 from orchestrator.wording.notes import notes
 from orchestrator.wording.tables import question_tables
 from orchestrator.wording.tables.more_tables import tables as more_tables
+from orchestrator.wording.tables.raw_tables import tables as raw_tables
 from orchestrator.wording.tables.result_tables import tables
 from orchestrator.wording.tables.table import Table, leading
 
@@ -79,11 +72,6 @@ class Report:
         return groups(self.summary)
 
     @cached_property
-    def compared(self) -> tuple[Group, ...]:
-        """Comparisons of one picture each."""
-        return compared(self.groups, self.summary)
-
-    @cached_property
     def colours(self) -> dict[str, int]:
         """The number of each stack's colour, by id."""
         return cell_colours(self.groups, self.summary)
@@ -100,19 +88,16 @@ class Report:
         axes = AXES.of(summary) or DISTANCE.of(summary).round_trips
         own = (
             ("prediction", "Prediction", self.charts.prediction),
-            ("capacity", "Highest rate", CAPACITY.of(summary).rates),
-            ("shares", "Language and protocol", self.charts.shares),
             ("curves", "Along the axis", axes),
-            ("stability", "Stability", self.spread_groups),
         )
         names = {name for _, name, _ in own}
         every = {name: each(summary) for name, each in question_tables.TABLES.items() if name not in names}
         common = (
-            ("Tail and time", "tail", ("distribution", "timings")),
-            ("Cost and bytes", "cost", ()),
-            ("Checks", "all-checks", ("checks",)),
-            ("Method and conditions", "about", ("facts", "method")),
-            ("Raw figures", "raw", ("table", "comparison", *(["failures"] if summary.failed_trials else []))),
+            ("Tail and time", "tail", ("distribution", "timings"), ()),
+            ("Cost and bytes", "cost", (), more_tables(summary)),
+            ("Checks", "all-checks", ("checks",), ()),
+            ("Method and conditions", "about", ("facts", "method"), ()),
+            ("Raw figures", "raw", ("failures",) if summary.failed_trials else (), raw_tables(summary)),
         )
         folds = (
             *(
@@ -126,9 +111,9 @@ class Report:
                     name=name,
                     id=key,
                     templates=tuple(f"_{each}.html" for each in templates),
-                    tables=more_tables(summary) if key == "cost" else (),
+                    tables=tables_of,
                 )
-                for name, key, templates in common
+                for name, key, templates, tables_of in common
             ),
         )
         return tuple(fold for fold in folds if fold.templates or fold.tables)
@@ -215,11 +200,6 @@ class Report:
         """How many such tables have no room there."""
         return len(self.answer.tables) - len(self.tables)
 
-    @cached_property
-    def rate_groups(self) -> list[tuple[str, str, list[FoundRate]]]:
-        """Rates that were searched: setting, goals, and the rate of each stack."""
-        return rate_groups(self.summary)
-
     @property
     def legend(self) -> list[tuple[str, int]]:
         """Each stack's label and the number of its colour, in the order of the tables."""
@@ -236,51 +216,3 @@ class Report:
             if AXES.of(self.summary)
             else []
         )
-
-    @property
-    def intervals(self) -> str:
-        """What the intervals of medians are."""
-        kinds = {cell.kind for cell in self.summary.cells}
-        return quantities.of_samples(quantities.INTERVALS, kinds.pop()) if len(kinds) == 1 else quantities.INTERVALS
-
-    @property
-    def throughput(self) -> str:
-        """What a rate is of."""
-        return quantities.throughput([cell.kind for cell in self.summary.cells if cell.stream is None] or ["stream"])
-
-    @cached_property
-    def floors_beside(self) -> dict[str, tuple[tuple[FloorSummary, ...], tuple[Group, ...]]]:
-        """By a group's slug, the floors of its table, and the groups whose tables have its others."""
-        return floors_beside(self.groups)
-
-    @property
-    def spread_groups(self) -> list[Group]:
-        """The groups of which the spread is a question of the run."""
-        is_asked = bool(self.summary.plan.get("stability"))
-        return [group for group in self.groups if is_asked and any(cell.spreads for cell in group.cells)]
-
-    @property
-    def spreads_by_factors(self) -> list[Comparison]:
-        """Spreads of one stack with two values of a factor."""
-        return [row for row in STABILITY.of(self.summary) if row.factor != STACK]
-
-    @property
-    def has_vague_spreads(self) -> bool:
-        """Whether the interval of some spread is a star."""
-        return any(quantities.is_vague(of.interval) for cell in self.summary.cells for of in cell.spreads.values())
-
-    @property
-    def statistics(self) -> tuple[str, ...]:
-        """The statistics by which stacks are compared."""
-        return STATISTICS
-
-    @cached_property
-    def uncompared(self) -> list[tuple[str, list[str]]]:
-        """Why groups have no comparison, each reason with the captions of those groups."""
-        reasons: dict[str, list[str]] = {}
-        cells = {cell.id: cell for cell in self.summary.cells}
-        for group in self.groups:
-            if not group.comparisons and not group.contrasted:
-                for why in dict.fromkeys(why_uncompared(cells[cell.id], self.summary) for cell in group.cells):
-                    reasons.setdefault(why, []).append(group.caption)
-        return [(why, where) for why, where in reasons.items() if why]

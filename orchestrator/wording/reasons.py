@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Protocol
 
 from orchestrator import quantities
@@ -46,15 +46,6 @@ def why(row: Judged) -> str:
     interval = quantities.between(row.interval) if row.interval else ""
     reason = clause(row.reason, labels) if row.reason else ""
     return "; ".join(filter(None, (interval, reason)))
-
-
-def by_reason(rows: Sequence[Comparison]) -> list[tuple[str, list[Comparison]]]:
-    """Return the comparisons without a ratio, by why there is none."""
-    groups: dict[str, list[Comparison]] = {}
-    for row in rows:
-        if row.ratio is None and row.reason is not None:
-            groups.setdefault(clause(row.reason, {}), []).append(row)
-    return list(groups.items())
 
 
 def clause(reason: Reason, labels: Mapping[str, str]) -> str:

@@ -60,7 +60,7 @@ class Document(HTMLParser):
     @property
     def full(self) -> Table:
         """The first table of all figures; the one of the answer stands before it."""
-        return next(table for table in self.tables if "Latencies in" in table.caption)
+        return next(table for table in self.tables if table.caption.startswith("all figures"))
 
     def all(self, tag: str) -> list[Element]:
         """Every element with this tag."""

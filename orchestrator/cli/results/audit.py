@@ -26,7 +26,6 @@ _MARKS = {
 
 def audit(
     file: Annotated[Path | None, typer.Argument(help="A description of published figures (YAML).")] = None,
-    html: Annotated[Path | None, typer.Option(help="Write a page to this file too.")] = None,
     figures: Annotated[bool, typer.Option(help="Show every figure that was examined, sound ones too.")] = False,
     schema: Annotated[bool, typer.Option("--schema", help="Print the JSON Schema of such a file instead.")] = False,
     exit_code: Annotated[
@@ -46,8 +45,7 @@ def audit(
     if file is None:
         raise UsageError("name a file with published figures", hint="examples are under experiments/audits/")
     console.as_json = as_json
-    published = read(file)
-    result = examine(published)
+    result = examine(read(file))
     console.emit(result.to_dict())
     console.result(console.style(result.title, "bold"))
     shown = [f for f in result.assessments if f in result.claims or figures or f.verdict != "supported"]
@@ -55,11 +53,6 @@ def audit(
         _print(assessment, before)
     console.result()
     console.result(", ".join(f"{result.count(verdict)} {verdict}" for verdict in SEVERITY))
-    if html is not None:
-        from orchestrator.report.verb_pages import write_audit_page
-
-        write_audit_page(published, result, html)
-        console.progress(f"written to {html}")
     if exit_code and any(result.count(verdict) for verdict in ACCUSING):
         raise typer.Exit(1)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -49,7 +48,6 @@ def report(
     What analysis finds is stored in the run folder anew. With `--markdown -` that alone is on stdout, and the page's path on
     stderr.
     """
-    from orchestrator.questions.scorecard.find import QUESTION as SCORECARD
     from orchestrator.report.dataset.block import is_page
     from orchestrator.report.dataset.made import page
     from orchestrator.report.page import write_page
@@ -70,7 +68,6 @@ def report(
             "run": summary.run_id,
             "report": str(pages[-1]),
             "samples": {"inside": dataset.inside, "of": dataset.of},
-            "scorecard": [asdict(stack) for stack in SCORECARD.of(summary)],
         }
         shown = dataset.summary()
         if pictures is not None:

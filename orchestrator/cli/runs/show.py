@@ -24,14 +24,12 @@ _STYLES = {"not applicable": "dim", "pass": "green", "cannot tell": "dim", "warn
 
 def show(
     run: Run = "latest",
-    full: Annotated[bool, typer.Option("--full", help="Print every sentence and table, and the scorecard.")] = False,
+    full: Annotated[bool, typer.Option("--full", help="Print every sentence and table.")] = False,
     as_json: AsJson = False,
 ) -> None:
     """Show the result of a run: the answer and its figures, as `orch run` ends with it."""
     from orchestrator.cli.answer import answer_lines
     from orchestrator.cli.short_answer import short_lines
-    from orchestrator.cli.table_lines import tables_lines
-    from orchestrator.questions.scorecard.words import tables as scorecard_tables
     from orchestrator.results.folder import RunFolder
 
     console.as_json = as_json
@@ -41,7 +39,7 @@ def show(
         console.result(line)
     if full:
         console.result()
-        for line in (*answer_lines(summary, width=width), *tables_lines(scorecard_tables(summary), width)):
+        for line in answer_lines(summary, width=width):
             console.result(line)
     console.emit(summary.documents()["summary.json"])
 

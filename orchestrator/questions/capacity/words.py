@@ -8,16 +8,13 @@ from itertools import groupby
 from operator import attrgetter
 
 from orchestrator import quantities
-from orchestrator.experiment.model.goal import ERRORS
 from orchestrator.experiment.read.units import format_rate
 from orchestrator.findings.summary import RunSummary
 from orchestrator.questions.capacity.find import (
     QUESTION,
     Capacity,
     FoundRate,
-    ProbeSummary,
     RateComparison,
-    Search,
 )
 from orchestrator.questions.saturation.words import limit_in_words
 from orchestrator.statistics.intervals import FEWEST_BLOCKS
@@ -89,21 +86,6 @@ def _no_interval(rate: FoundRate) -> str:
     return f"no interval: {why}"
 
 
-def why(comparison: RateComparison, capacity: Capacity) -> str:
-    """Return how two rates compare, as a clause."""
-    rates = {rate.cell: rate for rate in capacity.rates}
-    sides = rates[comparison.cell], rates[comparison.reference_cell]
-    if comparison.interval is not None:
-        if comparison.bound:
-            return f"{comparison.bound} {quantities.factor(_bound(comparison))} times as much"
-        return quantities.between(comparison.interval)
-    if invalid := [f"{side.stack_label} failed {', '.join(side.invalid)}" for side in sides if side.invalid]:
-        return "; ".join(invalid)
-    if len(comparison.by_search) >= FEWEST_BLOCKS:
-        return "a rate is known from one side alone: the requester's limit, or an end of the rates tried"
-    return f"{len(comparison.by_search)} of at least {FEWEST_BLOCKS} repeats in which both searches ended"
-
-
 def _bound(comparison: RateComparison) -> float:
     """The side of the interval that is known."""
     return (comparison.interval or (0.0, 0.0))[comparison.bound == "at most"]
@@ -156,27 +138,3 @@ def _table(setting: str, goals: str, rates: Sequence[FoundRate], capacity: Capac
         first, *rest = line.entries
         shown.append(replace(line, entries=(replace(first, value=rate.rate_per_s), *rest)))
     return replace(table, rows=tuple(shown))
-
-
-PATH_HEADS = ("search", "result", "rates tried, in order")
-
-
-def path(search: Search) -> tuple[str, str, str]:
-    """Return one search as a row: which repeat, what it found, and each rate with its figures."""
-    if search.why_none:
-        what = f"nothing: {search.why_none}"
-    elif search.held_per_s is None:
-        what = f"below {format_rate(search.probes[-1].rate_per_s)}"
-    else:
-        what = ("at least " if search.missed_per_s is None else "") + format_rate(search.held_per_s)
-    return str(search.repeat + 1), what, "; ".join(map(_step, search.probes))
-
-
-def _step(probe: ProbeSummary) -> str:
-    """`1200/s held (p99 8.41 ms, errors 0.2 %)`."""
-    shown = [
-        f"{name} {'-' if value is None else quantities.percent(value) if name == ERRORS else quantities.ms(value)}"
-        for name, value in probe.figures.items()
-    ]
-    sent = "" if probe.failure or probe.is_offered else ", not all sent"
-    return f"{format_rate(probe.rate_per_s)} {probe.verdict} ({probe.failure or ', '.join(shown)}{sent})"

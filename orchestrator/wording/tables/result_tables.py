@@ -54,7 +54,7 @@ def _table(setting: Setting, settings: Settings, *, is_full: bool) -> Table:
         columns=tuple(columns),
         rows=(
             *(_row(cell, setting, settings, is_full=is_full) for cell in setting.cells),
-            *(_floor(floor, setting, len(columns)) for floor in _floors(settings.summary, setting.cells)),
+            *(_floor(floor, setting, len(columns)) for floor in floors_beside(settings.summary, setting.cells)),
         ),
         notes=tuple(_notes(setting.cells)),
     )
@@ -114,8 +114,8 @@ def _against(cell: CellSummary, settings: Settings) -> str:
     return comparison.compared_with if comparison else ""
 
 
-def _floors(summary: RunSummary, cells: Sequence[CellSummary]) -> Iterator[FloorSummary]:
-    """The tcp floors beside these cells; ping where there is none."""
+def floors_beside(summary: RunSummary, cells: Sequence[CellSummary]) -> Iterator[FloorSummary]:
+    """Return the tcp floors beside these cells; ping where there is none."""
     ids, placements = {cell.id for cell in cells}, {cell.placement_id for cell in cells}
     beside = [
         floor

@@ -1,4 +1,4 @@
-"""`orch report`, `verify` and `merge` of reports that carry their samples, as a person calls them."""
+"""`orch report` and `verify` of reports that carry their samples, as a person calls them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import pytest
 
 from orchestrator.cli.console import console
 from orchestrator.cli.results import report
-from orchestrator.cli.runs import merge, verify
+from orchestrator.cli.runs import verify
 from orchestrator.errors import InvalidMeasurement, UsageError
 from orchestrator.report.dataset import flat_figures
 from orchestrator.results.documents import sealed
@@ -114,22 +114,6 @@ def test_the_figures_that_analysis_left_in_a_run_are_recomputed(here, out):
         verify.verify(run.name)
     (difference,) = refused.value.details["differences"]
     assert difference["figure"] == ("cells", document["cells"][0]["id"], "median")
-
-
-def test_two_machines_are_merged_from_their_reports(here, out):
-    first = made(out, out=Path("a.html"))
-    a_folder(here, "20231115-000000-two-0000", 2)
-    second = made(out, out=Path("b.html"))
-    merge.merge([str(first), str(second)], as_json=True)
-    found = printed(out)
-    assert [machine["run_id"][-8:] for machine in found["machines"]] == ["one-0000", "two-0000"]
-    assert found["ratios"][0]["agreement"] == "agree"
-    assert Path(found["page"]).read_text().startswith("<!DOCTYPE html>")
-    merge.merge([str(first), "20231115-000000-two-0000"], out=Path("m.html"))
-    text = said(out)
-    assert "page  m.html" in text
-    with pytest.raises(UsageError, match="given twice"):
-        merge.merge([str(first), "20231114-221320-one-0000"])
 
 
 def test_a_report_that_is_not_there_is_a_usage_error(here):

@@ -3,7 +3,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from orchestrator.report import palette
-from orchestrator.report.groups import anchor, cell_names, floors_beside, groups, stack_colours
+from orchestrator.report.groups import anchor, groups, stack_colours
 from tests.support.summaries import a_run
 
 
@@ -54,9 +54,7 @@ def test_a_cell_finds_its_own_comparison_and_the_reference_has_none():
 
     assert group.is_reference(reference)
     assert group.against_reference(reference) is None
-    for cell in group.cells:
-        if cell is not reference:
-            assert group.against_reference(cell) in group.compared_by("median")
+    assert all(group.against_reference(cell) for cell in group.cells if cell is not reference)
 
 
 def test_a_stack_keeps_its_number_whatever_its_place_in_a_table():
@@ -89,30 +87,3 @@ def test_a_caption_says_the_load_once():
 
     assert [group.caption.count("(poisson)") for group in groups(replace(run, cells=cells))] == [1, 1]
     assert groups(run)[0].caption.endswith(run.cells[0].load)
-
-
-def test_a_floor_stands_in_the_first_of_the_tables_that_it_is_beside():
-    run = a_run(stacks=2)
-    loaded = tuple(replace(cell, id=f"{cell.id}-16", load="1,000 requests, 16 in flight") for cell in run.cells)
-    floors = tuple(
-        replace(floor, cells=(*floor.cells, *(cell.id for cell in loaded))) if floor.cells else floor
-        for floor in run.floors
-    )
-    first, second = groups(replace(run, cells=(*run.cells, *loaded), floors=floors))
-    assert first.floors == second.floors
-    beside = floors_beside((first, second))
-    assert beside[first.slug] == (first.floors, ())
-    assert beside[second.slug] == ((), (first,))
-
-
-def test_floors_of_other_sizes_stand_in_their_own_table():
-    small, large = groups(a_run(stacks=2, operations=2))
-    new, earlier = floors_beside((small, large))[large.slug]
-    assert [(floor.kind, floor.send_bytes) for floor in new] == [("tcp", 1_580_000)]
-    assert earlier == (small,)
-
-
-def test_a_cell_is_called_by_its_labels():
-    found = groups(a_run(stacks=1))
-    (short,), (full,) = cell_names(found).values(), cell_names(found, in_full=True).values()
-    assert full == f"{short} · add · local · connections kept open · 1,000 requests, 1 in flight"

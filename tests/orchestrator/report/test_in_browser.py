@@ -169,10 +169,10 @@ def test_the_first_part_is_two_pages_of_a4_at_most(page, tmp_path, run, script):
 def test_a_table_that_hides_figures_to_its_right_says_so_until_one_has_scrolled_there(page, tmp_path, width, is_shown):
     page.open(write_report(RUN, tmp_path / "report.html"), width=width, height=8000)
     page.evaluate(OPEN)
-    hint = "document.querySelector('#table .scroll-hint').checkVisibility()"
+    hint = "document.querySelector('#raw .scroll-hint').checkVisibility()"
     page.wait_for(f"{hint} === {'true' if is_shown else 'false'}")
 
-    page.evaluate("document.querySelector('#table .scroll').scrollLeft = 100000")
+    page.evaluate("document.querySelector('#raw .scroll').scrollLeft = 100000")
 
     page.wait_for(f"{hint} === false")
 

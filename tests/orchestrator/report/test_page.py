@@ -65,7 +65,7 @@ def test_a_place_that_cannot_be_written_to_is_named(tmp_path):
 
 def test_a_template_that_asks_for_what_is_not_there_fails_aloud():
     with pytest.raises(jinja2.UndefinedError):
-        page.render_page("merge.html", title="Runs", charts=False)
+        page.render_page("report.html", title="Runs", charts=False)
 
 
 def test_what_a_reader_cannot_see_stands_as_its_code():

@@ -108,11 +108,10 @@ def test_the_median_of_trials_that_differ_in_number_and_speed_is_that_of_the_tri
     assert cell.distribution.median == pytest.approx(middle)
 
 
-def test_what_requests_per_second_leave_out_is_said_beside_them_and_goodput_says_that_it_does_not():
+def test_what_requests_per_second_leave_out_is_said_beside_them():
     summary = summarise(a_run(stacks=("rest", "grpc")))
     page = Document(render(summary)).text
     assert quantities.throughput(["call"]) in page
-    assert "unlike Req/s, with the requester's pauses" in page
 
 
 def test_where_every_cell_that_was_measured_is_invalid_banner_and_watermark_say_what_the_sentence_says():

@@ -1,1 +1,0 @@
-"""Which stack is best by each criterion, and what stacks are like."""

@@ -1,0 +1,179 @@
+"""Every figure of a run: percentiles, bytes and packets, handshakes, trials and comparisons, a table each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from orchestrator import quantities
+from orchestrator.findings.opening import NOT_TOLD, CellOpening
+from orchestrator.findings.summary import CellSummary, FloorSummary, RunSummary
+from orchestrator.statistics.quantiles import Distribution
+from orchestrator.statistics.terms import Interval
+from orchestrator.wording.left_out import why_uncompared
+from orchestrator.wording.phrasing import percentile_text
+from orchestrator.wording.reasons import why
+from orchestrator.wording.tables.result_tables import floors_beside
+from orchestrator.wording.tables.settings import Setting, Settings
+from orchestrator.wording.tables.table import Column, Entry, Row, Table, text_table
+
+_FIGURES = ("minimum", "mean", "median", "p90", "p95", "p99", "p999", "maximum", "sd", "iqr")
+_HEADS = {"minimum": "min", "p999": "p99.9", "maximum": "max", "sd": "SD", "iqr": "IQR"}
+_NAMES = {"median": "median latency", "p99": "99th percentile", "throughput": "throughput (inverted)"}
+
+
+def tables(summary: RunSummary) -> tuple[Table, ...]:
+    """Return the tables of each setting, then the comparisons by each statistic."""
+    settings = Settings(summary)
+    every = [table for setting in settings.every for table in _of_setting(setting, settings)]
+    return (*every, *_comparisons(summary))
+
+
+def _of_setting(setting: Setting, settings: Settings) -> Iterator[Table]:
+    cells = [(settings.labels[cell.id], cell) for cell in setting.cells]
+    yield _percentiles(cells, tuple(floors_beside(settings.summary, setting.cells)), setting)
+    yield text_table(
+        f"bytes and packets of a request · {setting.title}",
+        ("stack", "request body", "reply body", "sent", "received", "packets out", "in", "MB/s", "bodies, Mbit/s"),
+        [(label, *_traffic(cell)) for label, cell in cells],
+        (quantities.GOODPUT,),
+    )
+    if opened := [(label, *_opening(cell, cell.opening)) for label, cell in cells if cell.opening]:
+        yield text_table(
+            f"opening a connection, ms · {setting.title}",
+            ("stack", "policy", "connections", "TCP handshake", "TLS handshake", "of so many"),
+            opened,
+        )
+    yield _trials(cells, setting)
+
+
+def _percentiles(cells: Sequence[tuple[str, CellSummary]], floors: Sequence[FloorSummary], setting: Setting) -> Table:
+    rows = []
+    for label, cell in cells:
+        entries = [_figure(cell.distribution, name, setting, cell) for name in _FIGURES]
+        errors = ", ".join((f"{cell.failed:,}", *(f"{kind} {count:,}" for kind, count in sorted(cell.errors.items()))))
+        counts = [Entry(text=f"{cell.distribution.n if cell.distribution else 0:,}"), Entry(text=errors)]
+        rows.append(Row(label=label, series=cell.stack, entries=(*entries, *counts)))
+        if cell.replies:
+            alone = [_figure(cell.replies, name, setting) for name in _FIGURES]
+            rows.append(
+                Row(
+                    label=f"{label}, replies alone", entries=(*alone, Entry(text=f"{cell.replies.n:,}"), Entry(text=""))
+                )
+            )
+    for floor in floors:
+        entries = [_figure(floor.distribution, name, setting) for name in _FIGURES]
+        counts = [Entry(text=f"{floor.distribution.n if floor.distribution else 0:,}"), Entry(text=f"{floor.lost:,}")]
+        label = f"{floor.kind} floor, {floor.method}"
+        rows.append(Row(label=label, kind="floor", series=floor.kind, entries=(*entries, *counts)))
+    heads = (*(_HEADS.get(name, name) for name in _FIGURES), "n", "errors")
+    return Table(
+        title=f"all figures · {setting.title}",
+        unit=setting.unit.name,
+        columns=tuple(Column(head=head) for head in heads),
+        rows=tuple(rows),
+        notes=(quantities.INTERVALS,),
+    )
+
+
+def _figure(of: Distribution | None, name: str, setting: Setting, cell: CellSummary | None = None) -> Entry:
+    value = getattr(of, name) if of else None
+    if value is None:
+        return Entry(text=(percentile_text(cell, name) if cell else "") or "-")
+    return Entry(text=setting.unit.text(value), value=value)
+
+
+def _traffic(cell: CellSummary) -> Iterator[str]:
+    for pair in (cell.body_bytes, cell.wire_bytes, cell.packets):
+        yield from ("-", "-") if pair is None else (quantities.number(amount, 1) for amount in pair)
+    yield (
+        "-"
+        if cell.goodput_mb_per_s is None
+        else _with(quantities.goodput(cell.goodput_mb_per_s), cell.goodput_interval)
+    )
+    yield "-" if cell.goodput_mbit_per_s is None else quantities.rate(cell.goodput_mbit_per_s)
+
+
+def _with(text: str, interval: Interval | None) -> str:
+    return f"{text} ({' to '.join(map(quantities.goodput, interval))})" if interval else text
+
+
+def _opening(cell: CellSummary, opening: CellOpening) -> Iterator[str]:
+    yield cell.connection
+    yield "-" if opening.connections is None else quantities.number(opening.connections)
+    has_tcp, has_tls = cell.factors.get("http") != "3", cell.factors.get("tls", "none") != "none"
+    for value, is_there in ((opening.connect, has_tcp), (opening.tls, has_tls)):
+        yield NOT_TOLD if value is None and is_there else "none" if value is None else quantities.number(value, 3)
+    yield f"{opening.told:,}"
+
+
+def _trials(cells: Sequence[tuple[str, CellSummary]], setting: Setting) -> Table:
+    def latency(value: float | None, is_beyond: bool = False) -> str:
+        return "beyond the replies" if is_beyond else "-" if value is None else setting.unit.text(value)
+
+    rows = [
+        (
+            label,
+            str(trial.block + 1),
+            f"{trial.n:,}",
+            f"{trial.errors:,}",
+            f"{trial.not_sent:,}",
+            latency(trial.minimum),
+            latency(trial.mean),
+            latency(trial.median, "median" in trial.censored),
+            latency(trial.p99, "p99" in trial.censored),
+            quantities.rate(trial.throughput_per_s),
+            *(
+                "-" if share is None else quantities.percent(share)
+                for share in (trial.cpu_share, trial.responder_cpu_share)
+            ),
+            "-" if trial.retransmits is None else f"{trial.retransmits:,}",
+        )
+        for label, cell in cells
+        for trial in cell.trials
+    ]
+    heads = ("stack", "block", "n", "errors", "not sent", "min", "mean", "median", "p99", "per second", "client CPU")
+    return text_table(
+        f"each trial, {setting.unit.name} · {setting.title}",
+        (*heads, "server CPU", "packets sent again"),
+        rows,
+        (quantities.throughput([cell.kind for _, cell in cells]),),
+    )
+
+
+def _comparisons(summary: RunSummary) -> Iterator[Table]:
+    """Return the comparisons by each statistic, with the ratio of each block."""
+    margin = quantities.margin(summary.matters)
+    note = (
+        f"{quantities.RATIOS_AND_MEDIANS} Intervals are 95 %, corrected by Holm over all comparisons by the same statistic."
+        f" Tie: the whole interval lies within {margin}. Faster and slower: it excludes 1×."
+    )
+    for statistic, name in _NAMES.items():
+        rows = [
+            (
+                row.stack_label,
+                row.reference_label,
+                "-" if row.ratio is None else quantities.ratio(row.ratio),
+                "-" if row.interval is None else " to ".join(quantities.ratio_bounds(row.interval)),
+                "-" if row.p_value is None else quantities.number(row.p_value, 4),
+                row.standing,
+                row.group,
+                why(row),
+                " ".join(
+                    f"{block + 1}: {quantities.ratio(value)}"
+                    for block, value in zip(row.blocks, row.by_block, strict=False)
+                ),
+            )
+            for row in summary.comparisons
+            if row.statistic == statistic
+        ]
+        if rows:
+            heads = ("stack", "against", "ratio", "95 % interval", "p (Holm)", "standing", "setting", "why", "by block")
+            yield text_table(f"{name} against the reference", heads, rows, (note,), texts=4)
+    reasons: dict[str, list[str]] = {}
+    for cell in summary.cells:
+        if reason := why_uncompared(cell, summary):
+            reasons.setdefault(reason, []).append(f"{cell.stack_label} ({cell.setting})")
+    if reasons:
+        yield text_table(
+            "not compared", ("why", "cells"), [(reason, "; ".join(names)) for reason, names in reasons.items()], texts=1
+        )
