@@ -115,25 +115,6 @@ def test_init_never_writes_over_a_file(folder: Path) -> None:
     assert (folder / "example.yaml").read_text() == EXPERIMENT
 
 
-def test_schema_is_what_editors_read(tmp_path: Path) -> None:
-    assert document(orch("init", "--schema", cwd=tmp_path))["properties"]["stacks"]
-
-
-def test_shells_complete_verbs(tmp_path: Path) -> None:
-    completion = {"_ORCH_COMPLETE": "complete_bash", "COMP_WORDS": "orch pl", "COMP_CWORD": "1"}
-    program = "import sys; sys.argv = ['orch']; from orchestrator.cli.main import main; main()"
-    done = subprocess.run(
-        [sys.executable, "-c", program],
-        cwd=tmp_path,
-        env={**os.environ, "PYTHONPATH": str(ROOT), **completion},
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
-    assert done.stdout.split() == ["plan"]
-
-
 def test_services_lists_who_answers_and_who_asks(tmp_path: Path) -> None:
     by_name = {
         protocol["name"]: protocol for protocol in document(orch("services", "--json", cwd=tmp_path))["protocols"]
@@ -170,11 +151,6 @@ def test_doctor_without_a_provider_only_reports(tmp_path: Path) -> None:
     assert orch("doctor", cwd=tmp_path, PATH="").returncode == 0
 
 
-def test_an_unknown_provider_is_a_wrong_call(tmp_path: Path) -> None:
-    done = orch("doctor", "--for", "labb", cwd=tmp_path)
-    assert (done.returncode, "Did you mean lab?" in done.stderr) == (2, True)
-
-
 @pytest.mark.parametrize(
     "words", [("pln",), ("plan",), ("plan", "example.yaml", "--sett", "x=1"), ("services", "more")]
 )
@@ -182,29 +158,10 @@ def test_a_wrong_call_ends_with_2(folder: Path, words: tuple[str, ...]) -> None:
     assert orch(*words, cwd=folder).returncode == 2
 
 
-def test_a_mistyped_verb_names_the_nearest(folder: Path) -> None:
-    assert "unknown command 'pln'. Did you mean plan?" in orch("pln", cwd=folder).stderr
-
-
 def test_the_version_is_the_packages(tmp_path: Path) -> None:
     from orchestrator import __version__
 
     assert orch("--version", cwd=tmp_path).stdout == f"orch {__version__}\n"
-
-
-def test_a_process_has_both_streams_and_the_exit_code(folder: Path) -> None:
-    done = subprocess.run(
-        [sys.executable, "-c", "from orchestrator.cli.main import main; main()", "plan", "missing.yaml", "--json"],
-        cwd=folder,
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
-    assert done.returncode == 2
-    assert json.loads(done.stdout)["error"]["exit_code"] == 2
-    assert "missing.yaml" in done.stderr
 
 
 def test_colour_is_left_out_where_nobody_watches(folder: Path) -> None:

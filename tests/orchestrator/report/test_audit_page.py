@@ -8,7 +8,7 @@ import pytest
 
 from orchestrator.audit import AuditFile, examine
 from orchestrator.audit.model import read
-from orchestrator.report.verb_pages import render_audit_page, write_audit_page
+from orchestrator.report.verb_pages import render_audit_page
 
 AUDITS = sorted((Path(__file__).parents[3] / "experiments" / "audits").glob("*.yaml"))
 
@@ -29,10 +29,3 @@ def test_what_a_file_says_is_escaped() -> None:
     page = render_audit_page(file, examine(file))
     assert "<script>alert" not in page
     assert "<img" not in page
-
-
-def test_the_page_is_written_where_it_was_asked_for(tmp_path: Path) -> None:
-    file = read(AUDITS[0])
-    path = tmp_path / "new" / "page.html"
-    assert write_audit_page(file, examine(file), path) == path
-    assert path.read_text() == render_audit_page(file, examine(file))

@@ -34,12 +34,6 @@ def test_each_stack_has_its_connections_and_what_their_handshakes_took() -> None
     assert (third["TCP handshake, ms"].text, third["TLS handshake, ms"].text) == (NOT_TOLD, NOT_TOLD)
 
 
-def test_a_run_without_such_numbers_has_no_such_table() -> None:
-    run = a_run(stacks=2)
-    document = Document(render(replace(run, cells=tuple(replace(cell, opening=None) for cell in run.cells))))
-    assert not [table for table in document.tables if "How many connections carried" in table.caption]
-
-
 def test_quic_has_one_handshake_and_no_tcp() -> None:
     run = a_run(stacks=2)
     told = CellOpening(connections=1, told=1, tls=21.5, tls_interval=(21.25, 21.75))

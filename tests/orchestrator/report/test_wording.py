@@ -18,19 +18,6 @@ def test_what_was_not_sent_stands_in_the_tables():
     assert "percentiles of those sent" not in Document(render(few)).text
 
 
-def test_the_ratio_is_told_apart_from_the_medians_beside_it():
-    document = Document(render(a_run(stacks=2)))
-    assert document.text.count("geometric mean over blocks of each block's own ratio") >= 1
-
-
-def test_an_interval_wider_than_a_factor_of_ten_is_not_shown_as_one():
-    run = a_run(stacks=2)
-    cell = replace(run.cells[0], median_interval=(0.00054, 8590.0))
-    text = Document(render(replace(run, cells=(cell, *run.cells[1:])))).text
-    assert text.count("95 % interval wider than a factor of ten") == 1, "below the table that has a star"
-    assert "8,590" not in text
-
-
 def test_tcp_floors_of_one_table_say_which_bodies_they_carried():
     run = a_run(stacks=2)
     (tcp,) = (floor for floor in run.floors if floor.kind == "tcp")
