@@ -231,34 +231,6 @@ def test_a_run_that_goes_on_is_not_judged():
         summarise(run)
 
 
-def altered(path):
-    path.write_bytes(path.read_bytes()[:-100] + bytes(100))
-
-
-def truncated(path):
-    path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
-
-
-@pytest.mark.parametrize(
-    "harm", [altered, truncated, lambda path: path.unlink()], ids=["altered", "truncated", "missing"]
-)
-def test_a_damaged_file_is_named_and_never_skipped(tmp_path, harm):
-    folder = write_run(a_run(), tmp_path / "a-run")
-    victim = sorted(folder.rglob("samples/**/*.parquet"))[0]
-    harm(victim)
-    with pytest.raises(InvalidMeasurement, match=victim.name) as refused:
-        summarise(RunFolder.open(folder))
-    assert refused.value.hint
-
-
-def test_a_manifest_of_a_newer_orch_is_named(tmp_path):
-    folder = write_run(a_run(), tmp_path / "a-run")
-    manifest = json.loads((folder / "manifest.json").read_text())
-    (folder / "manifest.json").write_text(json.dumps({**manifest, "schema_version": 99}))
-    with pytest.raises(UsageError, match=r"manifest\.json: written by a newer orch"):
-        summarise(RunFolder.open(folder))
-
-
 def test_latencies_of_nothing_are_no_traceback():
     def spoil(draft):
         draft.columns["received_ns"] = draft.columns["sent_ns"].copy()

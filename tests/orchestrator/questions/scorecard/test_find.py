@@ -8,11 +8,8 @@ import pytest
 
 from orchestrator.catalogue.read import catalogue
 from orchestrator.experiment.plan import plan as p
-from orchestrator.questions.scorecard import words
 from orchestrator.questions.scorecard.find import Judged, properties
-from tests.support.findings import with_findings
 from tests.support.runs import a_plan
-from tests.support.summaries import a_run
 
 STACKS = (("rest", "fastapi", "pycurl"), ("grpc", "grpc-aio", "grpc-aio"), ("grpc", "grpcio", "grpcio"))
 
@@ -53,9 +50,3 @@ def test_controls_are_left_out_and_an_external_responder_has_no_lines() -> None:
     (stack,) = properties(real(STACKS[0], external="host:80"), (), catalogue())
     assert stack.responder_lines is None
     assert stack.requester_lines
-
-
-def test_the_table_has_a_row_for_each_stack() -> None:
-    run = with_findings(a_run(), scorecard=properties(real(*STACKS), (), catalogue()))
-    (table,) = words.tables(run)
-    assert [row.entries[0].text for row in table.rows] == ["yes", "no", "no"]
