@@ -4,18 +4,27 @@ from __future__ import annotations
 
 import asyncio
 import importlib
+import json
 import socket
+import subprocess
+import sys
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any
 
 from services.python.contract.limits import Policy
+from services.python.contract.lines import Payload, Schema
 from services.python.contract.offers import Client, find_protocol, protocols
+from services.python.contract.responder_lines import Serve
 from services.python.load.client import CallSpec, Reply, Request
+from services.python.operations import OPERATIONS
+from services.python.operations.picture import picture
 from services.python.transports.http.clients import clients
 
 HOST = "127.0.0.1"
+NONCE = "the-right-one"
 
 # A protocol that is added is tested with its like, without being entered anywhere.
 HTTP_CLIENTS = [client.name for client in clients("")]
@@ -24,6 +33,92 @@ HTTP = [
     for p in protocols().values()
     if p.responders and [c.name for c in p.clients if c.kind == "call"] == HTTP_CLIENTS
 ]
+CALLING = [
+    p for p in protocols().values() if p.responders and any(OPERATIONS[name].kind == "call" for name in p.operations)
+]
+FRAMED = [p.name for p in CALLING if p.name not in HTTP and not p.is_floor]
+
+_RECORDS = OPERATIONS["echo"].requests(Payload(kind="records", count=20), 7)(1, lambda: 0)
+_DOCUMENT: Mapping[str, Any] = {
+    "title": "naïve – 東京 🗼",
+    "list": [1, 2.5, -3, None, True, []],
+    "deep": {"a": {"b": {"c": {}}}},
+}
+_DOWNLOAD = OPERATIONS["transfer"].requests(Payload(kind="transfer", size=10, reply_size=70_000), 7)(1, lambda: 0)
+_UPLOAD = OPERATIONS["transfer"].requests(Payload(kind="transfer", size=70_000, reply_size=1), 7)(1, lambda: 0)
+REQUESTS: dict[str, tuple[str, Request]] = {
+    "timestamp": ("timestamp", {"request_timestamp": "2026-11-21T02:30:00.123456Z"}),
+    "add": ("add", {"a": -(2**30) + 1, "b": 17}),
+    "echo of bytes": ("echo", {"data": bytes(range(256)) * 4}),
+    "echo of no bytes": ("echo", {"data": b""}),
+    "echo of records": ("echo", _RECORDS),
+    "echo of a document": ("echo", {"document": _DOCUMENT}),
+    "echo of a bare null": ("echo", {"document": None}),
+    "image": ("image", {"data": picture(20_000), "full_decode": False}),
+    "image, fully decoded": ("image", {"data": picture(20_000), "full_decode": True}),
+    "transfer of little for much": ("transfer", _DOWNLOAD),
+    "transfer of much for little": ("transfer", _UPLOAD),
+}
+FIVE_MB: dict[str, tuple[str, Request]] = {
+    "echo": ("echo", {"data": bytes(range(250)) * 20_000}),
+    "image": ("image", {"data": picture(5_000_000), "full_decode": False}),
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Running:
+    """A responder that accepts connections."""
+
+    process: subprocess.Popen[str]
+    port: int
+
+    def stats(self) -> dict[str, Any]:
+        """What the responder counted so far."""
+        assert self.process.stdin is not None
+        assert self.process.stdout is not None
+        self.process.stdin.write("stats\n")
+        self.process.stdin.flush()
+        stats: dict[str, Any] = json.loads(self.process.stdout.readline())
+        return stats
+
+    def kill(self) -> None:
+        """End it without a word, as a crash would."""
+        self.process.kill()
+        self.process.wait()
+
+
+def start_responder(
+    protocol: str,
+    implementation: str,
+    *,
+    port: int = 0,
+    module: str = "services.python.programs.respond",
+    environment: Mapping[str, str] | None = None,
+    schema: Schema | None = None,
+) -> subprocess.Popen[str]:
+    """A responder that has been told what to answer."""
+    pipe = subprocess.PIPE
+    process = subprocess.Popen(
+        [sys.executable, "-m", module], stdin=pipe, stdout=pipe, stderr=None, text=True, env=environment
+    )
+    assert process.stdin is not None
+    serve = Serve(protocol=protocol, implementation=implementation, host=HOST, port=port, identity=NONCE, schema=schema)
+    process.stdin.write(serve.to_json() + "\n")
+    process.stdin.flush()
+    return process
+
+
+@contextmanager
+def responding(
+    protocol: str, implementation: str, module: str = "services.python.programs.respond"
+) -> Iterator[Running]:
+    """A responder process for as long as the block lasts."""
+    with start_responder(protocol, implementation, module=module) as process:
+        assert process.stdout is not None
+        try:
+            yield Running(process=process, port=json.loads(process.stdout.readline())["port"])
+        finally:
+            process.kill()
 
 
 def ask(
@@ -130,3 +225,10 @@ def misbehaving(answer: bytes, *, then_close: bool) -> Iterator[int]:
         listener.close()
         for connection in held:
             connection.close()
+
+
+def modules_after(statement: str) -> set[str]:
+    """The modules that a fresh interpreter has loaded after a statement."""
+    code = f"{statement}\nimport sys\nprint(*sys.modules)"
+    output = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
+    return set(output.stdout.split())
