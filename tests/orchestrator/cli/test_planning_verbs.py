@@ -17,6 +17,13 @@ ROOT = Path(__file__).parents[3]
 EXPERIMENT = "name: example\nquestion: Which?\nstacks: [rest, grpc]\noperations: timestamp\nrepeats: 2\n"
 
 
+def ended(program: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    """How a program ends that is a process of its own."""
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    command = [sys.executable, "-c", program]
+    return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=60, check=False)
+
+
 def document(done: Called) -> Any:
     return json.loads(done.stdout)
 
@@ -178,9 +185,7 @@ def test_help_is_cheap() -> None:
         "heavy = {'pydantic', 'pandas', 'numpy', 'yaml', 'ansible', 'rich', 'plotly', 'sqlalchemy'} & set(sys.modules)\n"
         "print(sorted(heavy), [m for m in sys.modules if m.startswith('orchestrator.cli.')], file=sys.stderr)"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, timeout=60, check=False
-    )
+    done = ended(program, ROOT)
     ours = [f"orchestrator.cli.{name}" for name in ("console", "here", "streams", "main")]
     assert done.stderr == f"[] {ours}\n"
     assert "Measure:" in done.stdout
@@ -192,15 +197,7 @@ def test_a_fault_of_our_own_ends_with_70_and_keeps_the_traceback(folder: Path) -
         "def broken(): raise RuntimeError('out of cheese')\n"
         "planning.plan = broken; sys.argv = ['orch', 'plan']; main.main()"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", program],
-        cwd=folder,
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
+    done = ended(program, folder)
     assert done.returncode == 70
     assert "orch failed: RuntimeError: out of cheese" in done.stderr
     (log,) = (folder / ".orch").glob("crash-*.log")
@@ -214,13 +211,5 @@ def test_a_verb_that_ctrl_c_ends_says_so_and_ends_with_130(folder: Path) -> None
         "def ended(): raise KeyboardInterrupt\n"
         "planning.plan = ended; sys.argv = ['orch', 'plan']; main.main()"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", program],
-        cwd=folder,
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
+    done = ended(program, folder)
     assert (done.returncode, done.stderr.strip()) == (130, "error: interrupted")
