@@ -63,13 +63,6 @@ def test_what_is_marked_is_tried_once_more_and_named(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_what_fails_twice_has_failed(tmp_path: Path) -> None:
-    folder = written(tmp_path, slow=3, wrong=1)
-    assert tried(folder).returncode == 1
-    assert tried(folder, "--retry-busy").returncode == 1
-
-
-@pytest.mark.slow
 def test_what_is_not_marked_has_failed_at_once_and_nothing_is_tried_again(tmp_path: Path) -> None:
     folder = written(tmp_path, slow=2, wrong=2)
     assert tried(folder).returncode == 1
@@ -77,13 +70,6 @@ def test_what_is_not_marked_has_failed_at_once_and_nothing_is_tried_again(tmp_pa
     assert again.returncode not in (0, 5)
     assert "not marked as waiting for a busy machine: test_it.py::test_wrong" in again.stderr
     assert calls(folder) == {"slow": 1, "sound": 1, "wrong": 1}
-
-
-@pytest.mark.slow
-def test_where_nothing_failed_by_itself_nothing_passes(tmp_path: Path) -> None:
-    """The first call may have ended for another reason, such as a module that cannot be imported."""
-    folder = written(tmp_path, slow=1, wrong=1)
-    assert tried(folder, "--retry-busy").returncode != 0
 
 
 @pytest.mark.slow

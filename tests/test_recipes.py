@@ -147,24 +147,6 @@ def test_a_page_is_found_from_where_newcomers_begin(name: str) -> None:
     assert f"(contributing/{name}.md)" in (ROOT / "docs" / "architecture.md").read_text()
 
 
-def test_a_block_without_a_purpose_is_refused() -> None:
-    with pytest.raises(ValueError, match="what is to be done"):
-        steps("Look:\n\n```python\nx\n```\n")
-    with pytest.raises(ValueError, match="sentence of its own"):
-        steps("Run:\n\n```sh\nx\n```\n```sh\ny\n```\n")
-
-
-def test_a_page_that_does_not_fit_the_tree_is_refused(tmp_path: Path) -> None:
-    (tmp_path / "a").write_text("one\ntwo\n")
-    apply(Step(kind="insert", path="a", line="one", text="1.5\n"), tmp_path)
-    apply(Step(kind="replace", path="a", line="two", text="2\n"), tmp_path)
-    assert (tmp_path / "a").read_text() == "one\n1.5\n2\n"
-    with pytest.raises(ValueError, match="0 times"):
-        apply(Step(kind="insert", path="a", line="three", text=""), tmp_path)
-    with pytest.raises(ValueError, match="exists already"):
-        apply(Step(kind="create", path="a", text=""), tmp_path)
-
-
 @pytest.mark.slow
 @pytest.mark.busy
 @pytest.mark.timeout(1800)

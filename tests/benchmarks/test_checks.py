@@ -6,7 +6,6 @@ import json
 
 import pytest
 
-from benchmarks.checks import __main__ as program
 from benchmarks.checks import alarms, power, table
 from benchmarks.checks.__main__ import DOCUMENT, STORED
 from benchmarks.checks.fault import Fault
@@ -19,24 +18,6 @@ from orchestrator.checks.base import rank
 
 NAMES = [check.name for check in CHECKS]
 CHECK = {check.name: check for check in CHECKS}
-RESULTS = {
-    "power": [{"check": "floor", "smallest": "a little", "largest_tried": "much", "tried": []}],
-    "synthetic": {
-        "runs": 200,
-        "checks": {
-            "floor": {"judged": 150, "failed": 0, "warned": 3},
-            "reply": {"judged": 200, "failed": 2, "warned": 1},
-        },
-    },
-}
-TABLE = f"""before
-{table.BEGIN}
-| check | fails when | warns when |
-| --- | --- | --- |
-| floor | too quick | |
-{table.END}
-after
-"""
 
 
 def test_every_check_has_a_graded_fault():
@@ -98,29 +79,9 @@ def result(verdict: str, name: str = "floor", cell: str | None = "a cell") -> di
     return {"name": name, "verdict": verdict, "cell": cell, "evidence": {}, "explanation": f"a {verdict}."}
 
 
-def test_the_two_columns_are_written_and_nothing_else_is_touched():
-    text = table.written(TABLE, RESULTS)
-    assert text.startswith("before\n")
-    assert text.endswith("\nafter\n")
-    assert "| floor | too quick | | a little | 3 warned of 150, not measured |" in text
-    assert table.written(text, RESULTS) == text
-    assert table.names(text) == ["floor"]
-
-
 def test_clean_streams_are_judged_by_the_checks_of_streams(monkeypatch):
     monkeypatch.setattr(alarms, "_SCENARIOS", {"stream": {"two clients": STREAMS["two clients"]}})
     found = alarms.synthetic(2, lambda _line: None, "event stream")
     assert found["scenarios"] == ["two clients"]
     assert found["checks"]["event stream"]["judged"] == 2
     assert found["checks"]["reply"]["judged"] == 0
-
-
-def test_of_one_check_the_alarms_of_the_others_stay_as_they_are_stored():
-    results = {"synthetic": {"runs": 200, "checks": {"floor": {"judged": 200}}}}
-    found = {"runs": 7, "scenarios": ["x"], "checks": {"event stream": {"judged": 7}, "floor": {"judged": 0}}}
-    program._enter(results, "synthetic", found, "event stream")
-    assert results["synthetic"]["runs"] == 200
-    assert results["synthetic"]["checks"]["floor"] == {"judged": 200}
-    mine = results["synthetic"]["checks"]["event stream"]
-    assert (mine["judged"], mine["runs"], mine["scenarios"]) == (7, 7, ["x"])
-    assert "load_average" in mine["conditions"]

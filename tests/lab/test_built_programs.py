@@ -23,17 +23,10 @@ from orchestrator.measure.target import Ask
 from orchestrator.measure.trial import Bench
 from orchestrator.workspace import Workspace
 from services.python.contract.lines import Load
-from tests.support.lab import CACHE, MACHINE, Diary, needs_lab
+from tests.support.lab import CACHE, MACHINE, Diary, on_hosts
 from tests.support.tiny_language import ROOT, STACK, TOOL, tiny, write_tiny
 
-pytestmark = [
-    pytest.mark.busy,
-    needs_lab,
-    pytest.mark.lab,
-    pytest.mark.terraform,
-    pytest.mark.slow,
-    pytest.mark.timeout(600),
-]
+pytestmark = on_hosts(600)
 
 EXPERIMENT = f"""\
 name: built

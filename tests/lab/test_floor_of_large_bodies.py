@@ -8,19 +8,10 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
-
 from orchestrator.results.folder import RunFolder
-from tests.support.lab import CACHE, MACHINE, needs_lab
+from tests.support.lab import CACHE, MACHINE, on_hosts
 
-pytestmark = [
-    pytest.mark.busy,
-    needs_lab,
-    pytest.mark.lab,
-    pytest.mark.terraform,
-    pytest.mark.slow,
-    pytest.mark.timeout(400),
-]
+pytestmark = on_hosts(400)
 
 ORCH = [sys.executable, "-c", "from orchestrator.cli.main import main; main()"]
 EXPERIMENT = f"""\

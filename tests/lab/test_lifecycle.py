@@ -27,17 +27,10 @@ from orchestrator.results.folder import RunFolder
 from orchestrator.results.manifest import RequesterRecord
 from orchestrator.workspace import Workspace
 from services.python.load.phases import MEASURED
-from tests.support.lab import CACHE, MACHINE, RTT_MS, carriers, needs_lab
+from tests.support.lab import CACHE, MACHINE, RTT_MS, carriers, on_hosts
 
 REGISTRY = Registry(Workspace().deployments)
-pytestmark = [
-    pytest.mark.busy,
-    needs_lab,
-    pytest.mark.lab,
-    pytest.mark.terraform,
-    pytest.mark.slow,
-    pytest.mark.timeout(400),
-]
+pytestmark = on_hosts(400)
 
 ORCH = [sys.executable, "-c", "from orchestrator.cli.main import main; main()"]
 PATIENCE_S = 180.0

@@ -11,16 +11,9 @@ from pathlib import Path
 import pytest
 
 from orchestrator.results.folder import RunFolder
-from tests.support.lab import CACHE, MACHINE, needs_lab
+from tests.support.lab import CACHE, MACHINE, on_hosts
 
-pytestmark = [
-    pytest.mark.busy,
-    needs_lab,
-    pytest.mark.lab,
-    pytest.mark.terraform,
-    pytest.mark.slow,
-    pytest.mark.timeout(600),
-]
+pytestmark = on_hosts(600)
 
 ORCH = [sys.executable, "-c", "from orchestrator.cli.main import main; main()"]
 EXPERIMENT = f"""\

@@ -15,16 +15,9 @@ import pytest
 
 from orchestrator.hosts.provision import deployments
 from orchestrator.results.folder import RunFolder
-from tests.support.lab import CACHE, MACHINE, carriers, needs_lab
+from tests.support.lab import CACHE, MACHINE, carriers, on_hosts
 
-pytestmark = [
-    pytest.mark.busy,
-    needs_lab,
-    pytest.mark.lab,
-    pytest.mark.terraform,
-    pytest.mark.slow,
-    pytest.mark.timeout(900),
-]
+pytestmark = on_hosts(900)
 
 ORCH = [sys.executable, "-c", "from orchestrator.cli.main import main; main()"]
 EXPERIMENT = f"""\

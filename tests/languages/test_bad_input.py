@@ -6,8 +6,6 @@ held to the same, so that what holds of each language holds between any two.
 
 from __future__ import annotations
 
-import hashlib
-import socket
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -20,7 +18,6 @@ from tests.conformance.reference.contract import VERSION
 from tests.conformance.reference.server import Server
 from tests.conformance.reference.wire import WIRES
 from tests.languages.bad_input import (
-    PATIENCE_S,
     Line,
     answer,
     failed,
@@ -241,14 +238,6 @@ def test_a_responder_refuses_what_it_cannot_do(language: Implementation, case: s
     refused_to_serve(answer(language, "respond", text_of(serve(language) | changes)), *named)
 
 
-@pytest.mark.parametrize("protocol", ["tcp", "rest", "grpc"])
-def test_a_responder_refuses_a_port_that_is_taken(language: Implementation, protocol: str) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        port = taken.getsockname()[1]
-        line = serve(language, protocol, port=port, host="127.0.0.1")
-        refused_to_serve(answer(language, "respond", text_of(line)), f"127.0.0.1:{port}", protocol=protocol)
-
-
 UNUSABLE = {
     "files that are not there": lambda folder: {"certificate": "/nowhere/c", "key": "/nowhere/k"},
     "files that are something else": lambda folder: {"certificate": __file__, "key": __file__},
@@ -268,34 +257,3 @@ def test_a_responder_refuses_a_certificate_that_cannot_be_used(
         pytest.skip("no TLS there")
     line = serve(language, protocol, knobs={"tls": "tls1.3"}, tls=UNUSABLE[case](tmp_path))
     refused_to_serve(answer(language, "respond", text_of(line)), "tls", protocol=protocol)
-
-
-def test_a_requester_refuses_an_authority_that_cannot_be_used(language: Implementation, tmp_path: Path) -> None:
-    trusted = certificates(tmp_path / "made").trusted
-    for tls in (
-        {"path": "/nowhere", "sha256": "0" * 64},
-        trusted | {"sha256": "0" * 64},
-        {"path": __file__, "sha256": _digest(Path(__file__))},
-    ):
-        line = trial(language, 1, tmp_path / "record", "rest", knobs={"tls": "tls1.3"}, tls=tls)
-        failed(answer(language, "request", text_of(line)), "trial", "tls")
-
-
-@pytest.mark.parametrize("has_expired", [True, False], ids=["expired", "of another authority"])
-@pytest.mark.parametrize("protocol", ["rest", "grpc"])
-def test_a_requester_refuses_a_responder_that_it_cannot_trust(
-    language: Implementation, protocol: str, has_expired: bool, tmp_path: Path
-) -> None:
-    made = certificates(tmp_path / "made", has_expired=has_expired)
-    trusted = made.trusted if has_expired else certificates(tmp_path / "other").trusted
-    knobs = {"tls": "tls1.3"}
-    answering = Implementation.named("python", PATIENCE_S)
-    with answering.respond(protocol, knobs=knobs, tls=made.serving) as responder:
-        port = responder.ready["port"]
-        line = trial(language, port, tmp_path / "record", protocol, knobs=knobs, tls=trusted)
-        failed(answer(language, "request", text_of(line)), "refused", "tls", protocol=protocol)
-        assert responder.stats()["answered"] == 0
-
-
-def _digest(path: Path) -> str:
-    return hashlib.sha256(path.read_bytes()).hexdigest()

@@ -18,7 +18,7 @@ from pathlib import Path
 import pytest
 
 from tests.conformance.kit import IDENTITY, Implementation
-from tests.conformance.reference.server import Asked, Close, Error, Garbage, Script, Server, Silence
+from tests.conformance.reference.server import Asked, Server, Silence
 from tests.conformance.reference.wire import WIRES
 from tests.languages.bad_input import (
     PATIENCE_S,
@@ -95,28 +95,6 @@ def test_a_requester_tells_what_becomes_of_its_check(language: Implementation, c
         came = answer(language, "request", text_of(trial(language, port, tmp_path / "record", timeout_s=0.5)))
     failed(came, kind, "before measuring")
     assert came.types == ["failed"]
-
-
-AMID: dict[str, tuple[Script, str]] = {
-    "closes": (lambda number, asked: Close() if number > 20 else None, "closed"),
-    "garbage": (lambda number, asked: Garbage() if number > 20 else None, "undecodable"),
-    "errors": (lambda number, asked: Error("no more") if number > 20 else None, "protocol"),
-}
-
-
-@pytest.mark.parametrize("case", AMID)
-def test_a_responder_that_goes_wrong_amid_the_trial_is_counted(
-    language: Implementation, case: str, tmp_path: Path
-) -> None:
-    script, status = AMID[case]
-    with Server(WIRES["tcp"], IDENTITY, script) as server:
-        line = trial(language, server.port, tmp_path / "record", load={"requests": 24})
-        came = answer(language, "request", text_of(line))
-    assert (came.status, came.types[-1], came.said, came.noise) == (0, "done", [], []), came
-    done = came.printed[-1]
-    assert done["errors"].keys() == {status}, done["errors"]
-    assert done["verified"] == 20 - 1 - 3
-    assert done["error_examples"][status]
 
 
 def test_a_responder_that_falls_silent_amid_the_trial_ends_it(language: Implementation, tmp_path: Path) -> None:
@@ -215,20 +193,6 @@ def test_a_requester_that_is_ended_says_so(language: Implementation, ending: str
         assert (came.status, came.said) == (1, ["request: stdin was closed before the work was done"])
     else:
         assert (came.status, came.said) == (1, [])
-
-
-@pytest.mark.parametrize("ending", [*ENDINGS, "stdin"])
-def test_a_responder_that_is_ended_ends_well(language: Implementation, ending: str) -> None:
-    program = start(language, "respond")
-    program.stdin.write(text_of(serve(language)))
-    program.stdin.flush()
-    assert b'"ready"' in program.stdout.readline()
-    if ending in ENDINGS:
-        program.send_signal(ENDINGS[ending])
-    else:
-        program.stdin.close()
-    came = ended(program)
-    assert (came.status, came.printed, came.noise, came.said) == (0, [], [], [])
 
 
 def test_a_responder_whose_lines_nobody_reads_ends(language: Implementation) -> None:

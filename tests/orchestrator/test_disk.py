@@ -1,6 +1,5 @@
 import errno
 import os
-from datetime import UTC, datetime
 from pathlib import Path
 
 import pyarrow as pa
@@ -72,18 +71,6 @@ def test_a_file_in_the_way_of_plans_is_named(tmp_path: Path) -> None:
     (tmp_path / ".orch").write_text("")
     with pytest.raises(MissingError, match=r"\.orch/plans/"):
         store.save(a_plan(), tmp_path / ".orch" / "plans")
-
-
-def test_the_log_of_a_crash_is_not_written_through_a_link(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / ".orch").mkdir()
-    (tmp_path / "precious").write_text("mine")
-    now = datetime(2026, 11, 22, tzinfo=UTC)
-    monkeypatch.setattr(main, "datetime", type("Fixed", (), {"now": staticmethod(lambda _zone: now)}))
-    (tmp_path / ".orch" / "crash-20261122T000000Z.log").symlink_to(tmp_path / "precious")
-    main._report_crash(ValueError("a fault"))
-    assert (tmp_path / "precious").read_text() == "mine"
-    assert "a fault" in (tmp_path / ".orch" / "crash-20261122T000000Z.log").read_text()
 
 
 def test_what_is_made_of_a_run_that_has_ended_names_no_resume_on_a_full_disk(

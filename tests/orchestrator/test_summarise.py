@@ -70,20 +70,6 @@ def test_an_open_loop_counts_from_the_intended_time():
     assert summarise(a_run(load=load, spoil=spoil)).cells[0].distribution.minimum > 5
 
 
-def test_the_first_request_of_a_connection_is_a_number_of_its_own(summary):
-    cell = summary.cells[0]
-    assert cell.first_request > 1.5 * cell.distribution.median
-
-
-def test_floors_stand_beside_the_cell(summary):
-    cell = summary.cells[0]
-    assert cell.ping_floor == pytest.approx(0.022, rel=0.2)
-    assert cell.tcp_floor == pytest.approx(0.065, rel=0.2)
-    assert cell.over_floor == pytest.approx(cell.distribution.median - cell.tcp_floor)
-    assert {floor.kind for floor in summary.floors} == {"ping", "tcp"}
-    assert all(len(floor.medians) == 10 for floor in summary.floors)
-
-
 def test_the_clients_share_is_what_a_bare_socket_does_without():
     def spoil(draft):
         if "curl" in draft.cell.stack:
@@ -93,16 +79,6 @@ def test_the_clients_share_is_what_a_bare_socket_does_without():
     raw, curl = summary.cells
     assert raw.client_share is None
     assert curl.client_share == pytest.approx(1 - raw.distribution.median / curl.distribution.median)
-
-
-def test_the_strip_runs_through_all_trials_without_the_pauses_between(summary):
-    strip = summary.cells[0].strip
-    times = [at for at, *_ in strip.bins]
-    assert times == sorted(times)
-    assert len({trial for _, trial, *_ in strip.bins}) == 5
-    assert times[-1] < 5 * 0.5
-    assert len(strip.slowest) == 200
-    assert max(ms for _, ms in strip.slowest) == summary.cells[0].distribution.maximum
 
 
 def test_stacks_that_do_not_differ_are_called_a_tie_where_the_interval_lies_within_the_margin():
@@ -151,12 +127,6 @@ def test_a_difference_inside_the_envelope_of_the_control_is_not_resolved():
     assert grpc.standing == "not resolved"
     assert grpc.reason.kind is ReasonKind.CONTROL
     assert 0.09 < grpc.reason.numbers["difference"] < 0.2
-
-
-def test_ratios_of_every_statistic_point_the_same_way(summary):
-    ratios = {c.statistic: c.ratio for c in summary.comparisons if c.stack == "grpc-thin"}
-    assert set(ratios) == {"median", "p99", "throughput"}
-    assert all(ratio < 1 for ratio in ratios.values())
 
 
 def test_a_stack_with_another_policy_is_compared_and_the_group_says_so():
@@ -224,12 +194,6 @@ def _span_s(columns) -> float:
     return float(columns["received_ns"][measured].max() - columns["sent_ns"][measured].min()) / 1e9
 
 
-def test_the_summary_is_json_and_nothing_in_it_is_not_a_number(summary):
-    again = json.loads(summary.to_json())
-    assert again["schema_version"] == 1
-    assert again["cells"][0]["distribution"]["n"] == 5_000
-
-
 def test_a_folder_on_disk_gives_the_same_summary(tmp_path, summary):
     folder = RunFolder.open(write_run(a_run(controls=1), tmp_path / "a-run"))
     found = summarise(folder)
@@ -265,34 +229,6 @@ def test_a_run_that_goes_on_is_not_judged():
     run.stored = replace(run.stored, state="running", ended_at=None)
     with pytest.raises(UsageError, match="is still in progress in another process"):
         summarise(run)
-
-
-def altered(path):
-    path.write_bytes(path.read_bytes()[:-100] + bytes(100))
-
-
-def truncated(path):
-    path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
-
-
-@pytest.mark.parametrize(
-    "harm", [altered, truncated, lambda path: path.unlink()], ids=["altered", "truncated", "missing"]
-)
-def test_a_damaged_file_is_named_and_never_skipped(tmp_path, harm):
-    folder = write_run(a_run(), tmp_path / "a-run")
-    victim = sorted(folder.rglob("samples/**/*.parquet"))[0]
-    harm(victim)
-    with pytest.raises(InvalidMeasurement, match=victim.name) as refused:
-        summarise(RunFolder.open(folder))
-    assert refused.value.hint
-
-
-def test_a_manifest_of_a_newer_orch_is_named(tmp_path):
-    folder = write_run(a_run(), tmp_path / "a-run")
-    manifest = json.loads((folder / "manifest.json").read_text())
-    (folder / "manifest.json").write_text(json.dumps({**manifest, "schema_version": 99}))
-    with pytest.raises(UsageError, match=r"manifest\.json: written by a newer orch"):
-        summarise(RunFolder.open(folder))
 
 
 def test_latencies_of_nothing_are_no_traceback():

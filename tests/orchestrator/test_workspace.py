@@ -8,8 +8,6 @@ import pytest
 
 from orchestrator.errors import UsageError
 from orchestrator.experiment.plan import store
-from orchestrator.hosts.provision.deployments import Intent, Registry, deployment_id
-from orchestrator.hosts.provision.overview import overview
 from orchestrator.measure import run as measure
 from orchestrator.measure import teardown
 from orchestrator.measure.progress import in_progress
@@ -77,25 +75,6 @@ def test_a_run_that_is_opened_without_a_workspace_is_named_by_its_path(elsewhere
     assert read.manifest().state == "complete"
     with pytest.raises(UsageError, match="is not a run folder"):
         RunFolder.open(folder.id)
-
-
-def test_a_deployment_is_noted_there_alone(elsewhere: Workspace) -> None:
-    intent = Intent(
-        id=deployment_id("run"),
-        run_id="run",
-        provider="lab",
-        hosts=("requester-1",),
-        created_at=1.0,
-        expires_at=2.0,
-        cost_usd_per_h=0.0,
-        state="down",
-    )
-    registry = Registry(elsewhere.deployments)
-    registry.write(intent)
-    assert registry.intents() == [intent]
-    assert registry.folder_of(intent.id).is_relative_to(elsewhere.root)
-    assert Registry(Workspace().deployments).intents() == []
-    assert overview(registry) == []  # it is down
 
 
 def test_what_is_in_progress_there_is_seen_and_ended_there(elsewhere: Workspace) -> None:

@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 import zlib
-from dataclasses import replace
-from pathlib import Path
 
 import pytest
 import zstandard
 
-from orchestrator.experiment.plan.planning import make_plan
-from orchestrator.experiment.read.problems import ExperimentError
 from services.python.codecs.zstd import Contexts
 from services.python.contract.lines import Load, Payload, Target, Trial
 from services.python.contract.offers import protocols
@@ -25,7 +21,6 @@ GZIP = {"compression": "gzip"}
 ZSTD = {"compression": "zstd"}
 RECORDS = Payload(kind="records", count=300)
 RESPONDERS = [(name, r.name) for name in (*HTTP, "grpc") for r in protocols()[name].responders]
-QUESTION = "name: x\nquestion: Why?\noperations: {echo: {records: 10}}\ncompression: [none, gzip]\n"
 
 
 def sizes(protocol: str, client: str, port: int, told: dict[str, str]) -> tuple[int, int]:
@@ -89,19 +84,6 @@ def test_a_reply_that_is_not_compressed_is_an_error_and_so_is_such_a_request(cli
         pytest.raises((CannotTry, CallFailed), match=r"415|which was not asked for"),
     ):
         sizes("rest", client, ready["port"], {})
-
-
-@pytest.mark.parametrize("protocol", ["tcp", "websocket", "socketio"])
-def test_who_cannot_compress_says_why(tmp_path: Path, protocol: str) -> None:
-    path = tmp_path / "x.yaml"
-    path.write_text(QUESTION + f"stacks: [rest, {protocol}]\n")
-    reason = protocols()[protocol].without_knobs["compression"]
-    with pytest.raises(ExperimentError) as refused:
-        make_plan(path)
-    assert f"{protocol} cannot do compression: gzip: {reason}" in str(refused.value)
-    assert "`compression: none`" in str(refused.value)
-    forgetful = replace(protocols()[protocol], without_knobs={})
-    assert forgetful.refusal_of(GZIP) == f"{protocol} cannot do compression: gzip: it has no such knob"
 
 
 @pytest.mark.parametrize(

@@ -64,29 +64,3 @@ def test_a_server_that_misbehaves_is_told_by_its_kind(
     ):
         wire.ask(protocol, client, port, "add", {"a": 1, "b": 2}, timeout_s=timeout_s)
     assert failed.value.status == status
-
-
-@pytest.mark.parametrize(
-    ("module", "strangers"),
-    [
-        ("services.python.protocols.grpc.requester", {"aiohttp", "uvicorn", "uvloop", "PIL", "socketio"}),
-        ("services.python.protocols.grpc.aio_requester", {"aiohttp", "uvicorn", "PIL", "socketio"}),
-        ("services.python.protocols.grpc.responder", {"aiohttp", "uvicorn", "uvloop", "PIL", "socketio"}),
-        ("services.python.protocols.grpc.aio_responder", {"aiohttp", "uvicorn", "PIL", "socketio"}),
-        ("services.python.protocols.websocket.requester", {"aiohttp", "websockets", "uvicorn", "grpc", "PIL"}),
-        (
-            "services.python.protocols.websocket.websockets_requester",
-            {"aiohttp", "websocket", "uvicorn", "grpc", "PIL"},
-        ),
-        (
-            "services.python.protocols.websocket.aiohttp_requester",
-            {"websocket", "websockets", "uvicorn", "grpc", "PIL"},
-        ),
-        ("services.python.protocols.websocket.responder", {"aiohttp", "websocket", "grpc", "PIL"}),
-        ("services.python.protocols.socketio.requester", {"uvicorn", "grpc", "PIL"}),
-        ("services.python.protocols.socketio.sync_requester", {"uvicorn", "grpc", "PIL"}),
-        ("services.python.protocols.socketio.responder", {"grpc", "PIL"}),
-    ],
-)
-def test_each_end_loads_only_what_it_speaks_with(module: str, strangers: set[str]) -> None:
-    assert not wire.modules_after(f"import {module}") & strangers

@@ -28,22 +28,6 @@ def asked(rust: Implementation, port: int, record: Path, protocol: str, client: 
 
 
 @pytest.mark.parametrize(
-    ("protocol", "end", "own"), [("rest", "hyper", HTTP_2), ("grpc", "tonic", {})], ids=["rest", "grpc"]
-)
-def test_all_requests_share_so_many_connections(
-    rust: Implementation, protocol: str, end: str, own: dict[str, str], tmp_path: Path
-) -> None:
-    knobs = {**own, "connections": "3", "flow_window": "65535"}
-    with rust.respond(protocol, end, knobs=knobs) as responder:
-        trial = asked(rust, responder.ready["port"], tmp_path / "record", protocol, end, knobs=knobs)
-        assert responder.stats()["peers"] == 2 + 3  # two of the check
-    assert (trial.done["verified"], trial.done["errors"]) == (300, {})
-    by_connection = [row.connection for row in trial.phase(1)]
-    assert set(by_connection) == {0, 1, 2}
-    assert min(map(by_connection.count, (0, 1, 2))) > 50  # the least used one is next
-
-
-@pytest.mark.parametrize(
     ("protocol", "end"), [("tcp", "rust-tcp"), ("rest", "hyper"), ("rest", "rust-raw"), ("grpc", "tonic")]
 )
 def test_options_of_sockets_are_set_and_told(rust: Implementation, protocol: str, end: str, tmp_path: Path) -> None:

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import socket
 import time
 from pathlib import Path
 from typing import Any
 
 import pytest
-from websockets.sync.client import connect
 
 from services.python.contract.lines import Load, Payload, Target, Trial, Warmup
 from services.python.load.record import CLOCKS, KINDS, read_record
@@ -72,20 +70,3 @@ def test_a_client_that_reads_slowly_by_socketio_does_not_hold_its_sender_back(tm
     rows = sorted((row.received_ns, row.sender_ns) for row in read_record(record) if row.kind == EVENT and row.phase)
     assert all(came - rows[0][0] >= place * 20_000_000 for place, (came, _) in enumerate(rows))
     assert rows[-1][0] - rows[-1][1] > 20_000_000  # sent long ago, and queued since
-
-
-@pytest.mark.slow
-@pytest.mark.busy
-def test_what_a_reader_does_not_take_by_socketio_is_queued_in_its_senders_memory() -> None:
-    asked = {"interval_ns": 1000, "count": 200, "size": 500_000, "seed": 1}  # 100 MB: beyond what sockets hold
-    with responder("socketio") as (started, ready):
-        url = f"ws://127.0.0.1:{ready['port']}/socket.io/?EIO=4&transport=websocket"
-        with connect(url, max_queue=1, max_size=None, close_timeout=1) as client:  # stops reading when one is waiting
-            assert str(client.recv()).startswith("0")
-            client.send("40")
-            assert str(client.recv()).startswith("40")
-            before = stats(started)["memory_bytes"]
-            client.send("42" + json.dumps(["events", asked]))
-            events = stats_of_the_end(started)  # its stream is over, and hardly anything of it was read
-            assert (events["sent"], events["offered"]) == (200, 200)
-            assert stats(started)["memory_bytes"] - before > 50_000_000

@@ -177,24 +177,6 @@ def test_a_wrong_certificate_is_refused_by_every_client(protocol: str, what: str
             assert refused.value.kind == "refused", client.name
 
 
-def test_a_trial_that_cannot_be_verified_ends_as_refused_and_says_tls(made: Made, tmp_path: Path) -> None:
-    others = certificates(tmp_path / "others").authority
-    with responder("tcp", NONCE, **made.serving) as (_, ready):
-        trial = Trial(
-            target=Target(host=HOST, port=ready["port"], identity=NONCE),
-            protocol="tcp",
-            client="socket",
-            operation="add",
-            record=str(tmp_path / "record"),
-            load=Load(requests=10),
-            knobs=TLS,
-            tls=others,
-        )
-        last = make_trial(trial)[-1]
-    assert (last["type"], last["kind"]) == ("failed", "refused")
-    assert "tls: certificate verify failed" in last["message"]
-
-
 @pytest.mark.parametrize(
     ("changes", "words"),
     [

@@ -34,9 +34,9 @@ class CostlyDesk(Dispatcher):
 
 
 def _work() -> None:
-    until_s = time.thread_time() + float(os.environ["COSTLY_MS"]) / 1e3
+    until_s = time.thread_time() + float(os.environ.get("COSTLY_MS", "1")) / 1e3
     if next(_numbers) % _EVERY == 0:
-        filled = b"\x01" * (int(os.environ["COSTLY_MIB"]) * 2**20)
+        filled = b"\x01" * (int(os.environ.get("COSTLY_MIB", "0")) * 2**20)
         del filled
     while time.thread_time() < until_s:
         pass

@@ -40,6 +40,12 @@ def why_not() -> str | None:
 needs_lab = pytest.mark.skipif(bool(why := why_not()), reason=why or "")
 
 
+def on_hosts(timeout_s: int) -> list[pytest.MarkDecorator]:
+    """Return the marks of a module whose tests make hosts of the lab."""
+    mark = pytest.mark
+    return [mark.busy, needs_lab, mark.lab, mark.terraform, mark.slow, mark.timeout(timeout_s)]
+
+
 def lab_plan(**changes: Any) -> Plan:
     """Two hosts in two zones, 4 ms apart, and one small trial."""
     placement = Placement(

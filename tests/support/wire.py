@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from services.python.contract.limits import Policy
-from services.python.contract.lines import Payload, Schema, Trial
+from services.python.contract.lines import Payload, Schema
 from services.python.contract.offers import Client, find_protocol, protocols
 from services.python.contract.responder_lines import Serve
 from services.python.load.client import CallSpec, Reply, Request
@@ -119,20 +119,6 @@ def responding(
             yield Running(process=process, port=json.loads(process.stdout.readline())["port"])
         finally:
             process.kill()
-
-
-def requested(trial: Trial) -> dict[str, Any]:
-    """The last line of a requester that made this trial."""
-    pipe = subprocess.PIPE
-    with subprocess.Popen(
-        [sys.executable, "-m", "services.python.programs.request"], stdin=pipe, stdout=pipe, text=True
-    ) as run:
-        assert run.stdin is not None
-        assert run.stdout is not None
-        run.stdin.write(trial.to_json() + "\n")
-        run.stdin.flush()  # and not closed: that would end the requester
-        last: dict[str, Any] = json.loads(list(run.stdout)[-1])
-        return last
 
 
 def ask(

@@ -16,11 +16,9 @@ from orchestrator.audit import examine, table_rules
 from orchestrator.audit.assessment import ACCUSING, Assessment
 from orchestrator.audit.model import AuditFile, read
 from orchestrator.experiment.read.problems import ExperimentError
-from tests.orchestrator.audit import tools
 
 PUBLICATIONS = Path(__file__).parent / "publications"
 KINDS = ("honest", "mutated", "malformed")
-DOCUMENTATION = Path(__file__).parents[3] / "docs" / "how-to" / "examine-figures.md"
 MISSED_MUTATIONS = 1 / 20
 
 
@@ -69,19 +67,6 @@ def test_at_most_one_mutation_in_twenty_is_missed(tmp_path: Path) -> None:
     results = {name: judged(text, tmp_path) for name, text in MUTATED.items()}
     missed = {name: result for name, result in results.items() if result != expected(MUTATED[name])}
     assert len(missed) <= MISSED_MUTATIONS * len(MUTATED), missed
-
-
-@pytest.mark.parametrize("tool", tools.TOOLS)
-@pytest.mark.parametrize("seed", range(10))
-def test_figures_as_a_tool_prints_them_are_not_accused(tool: str, seed: int) -> None:
-    rows = []
-    for number, (concurrency, typical_ms) in enumerate([(1, 0.4), (16, 3.0), (16, 4.1), (64, 60.0)]):
-        load = tools.closed_loop(
-            1_000 * seed + number, concurrency=concurrency, typical_ms=typical_ms, requests=3_000 + 500 * seed
-        )
-        rows.append({"name": f"r{number}", "protocol": f"p{number}", **tools.TOOLS[tool](load)})
-    stated = {"tool": tool, "mode": "closed loop", "repeats": 1}
-    assert accusations(AuditFile.model_validate({"title": tool, "stated": stated, "results": rows})) == []
 
 
 SHAPES: dict[str, Callable[[np.random.Generator, int], np.ndarray]] = {

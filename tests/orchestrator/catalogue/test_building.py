@@ -117,16 +117,6 @@ def test_a_language_that_runs_as_it_is_has_nothing_to_build(tmp_path: Path) -> N
     assert built(tmp_path)[0].kind == "nothing to do"
 
 
-@pytest.mark.parametrize(
-    ("script", "kind"), [("exit 0", "passed"), ("echo source/respond: too long; exit 1", "failed")]
-)
-def test_linters_of_a_language_read_its_source(tmp_path: Path, script: str, kind: str) -> None:
-    write_tiny(tmp_path, lint=[["true"], ["sh", "-c", script]])
-    result = building.lint(tiny(tmp_path), tmp_path, say=lambda said: None)
-    assert result.kind == kind
-    assert result.words == (() if kind == "passed" else ("source/respond: too long",))
-
-
 def test_what_a_build_reads_elsewhere_is_its_source_when_it_says_so(tmp_path: Path) -> None:
     services, words = tmp_path / "services", tmp_path / "contract" / "words.json"
     words.parent.mkdir()

@@ -7,13 +7,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from orchestrator.checks import CHECKS
 from orchestrator.experiment.plan import plan as p
 from services.python.contract.lines import STATUSES
 from tests.support.drafts import PART
 from tests.support.judged import of, verdicts
 from tests.support.made_up import BYTES, FAULTS, HERE, WEST
-from tests.support.runs import MS, US, S, a_run
+from tests.support.runs import MS, a_run
 
 CALLS = 3
 
@@ -43,63 +42,6 @@ def test_clean_tasks_fail_nothing_and_warn_of_nothing(planned):
 )
 def test_the_check_fires_on_its_error_in_a_task(spoil, check, verdict, planned):
     assert verdicts(a_run(spoil=spoil, task=CALLS, **planned))[check] == verdict
-
-
-def packets_lost(draft):
-    draft.done["wire"]["retransmits"] = 12
-
-
-def requests_of_two_kinds(draft):
-    rows = draft.columns
-    wait = np.where(np.arange(rows["sequence"].size) % 10 == 0, 40 * MS, 0)
-    shift = np.concatenate([[0], np.cumsum(wait)[:-1]])
-    for name in ("sent_ns", "intended_ns"):
-        rows[name] = rows[name] + shift
-    rows["received_ns"] = rows["received_ns"] + shift + wait
-    for clock in draft.done["anchor_end"]:
-        draft.done["anchor_end"][clock] += int(wait.sum())
-
-
-def responder_saturated(draft):
-    span_s = (draft.columns["received_ns"].max() - draft.columns["sent_ns"].min()) / S
-    draft.stats["cpu_s"] = draft.stats_before["cpu_s"] + 0.95 * span_s
-
-
-def clock_that_stops_early(draft):
-    rows = draft.columns
-    rows["received_ns"] = rows["sent_ns"] + ((rows["received_ns"] - rows["sent_ns"]) * 0.9).astype(np.int64)
-
-
-def second_entry_slower(draft):
-    if "-aa" in draft.cell.stack:
-        rows = draft.columns
-        shift = np.arange(rows["sent_ns"].size) * 300 * US
-        rows["sent_ns"], rows["received_ns"] = rows["sent_ns"] + shift, rows["received_ns"] + shift + 300 * US
-        rows["intended_ns"] = rows["sent_ns"]
-        for clock in draft.done["anchor_end"]:
-            draft.done["anchor_end"][clock] += 100 * S
-
-
-MORE = [
-    (packets_lost, "lost packets", "warn", {}),
-    (requests_of_two_kinds, "latency modes", "warn", {}),
-    (responder_saturated, "responder's core", "warn", {"load": p.Load(concurrency=8, requests=16_000)}),
-    (clock_that_stops_early, "Little's law", "fail", {}),
-    (second_entry_slower, "control", "warn", {"controls": 1}),
-    (None, "between trials", "warn", {"between": 0.4}),
-    (None, "percentile support", "warn", {"load": p.Load(concurrency=1, requests=100)}),
-    (
-        None,
-        "goodput",
-        "fail",
-        {"placements": [replace(WEST, link=p.Link(rtt_ms=30.0, rate_mbit=10.0))], "operation": BYTES},
-    ),
-]
-
-
-def test_every_check_has_a_fault_here():
-    tried = {check for _, check, verdict, _ in (*FAULTS, *MORE) if verdict in ("warn", "fail")}
-    assert {check.name for check in CHECKS if "task" in check.kinds} - tried == {"round-trips"}
 
 
 def two_calls_instead_of_three(draft):

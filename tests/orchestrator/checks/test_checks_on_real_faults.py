@@ -158,7 +158,7 @@ WARNED = {
     "a responder that gets slower": (Fault(way={"rtt_ms": 2, "grows_us": 30}), "steady state", {"requests": 300}),
     "too few requests": (Fault(), "percentile support", {"requests": 100}),
     "a responder that works as much as it can": (
-        Fault(responder="tests.support.busy_responder"),
+        Fault(responder="tests.support.costly_responder"),
         "responder's core",
         {"concurrency": 4, "requests": 2_000},
     ),

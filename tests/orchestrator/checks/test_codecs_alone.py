@@ -8,29 +8,11 @@ import numpy as np
 import pytest
 
 from orchestrator.checks import CHECKS
-from orchestrator.experiment.plan.plan import Load
 from orchestrator.summarise import summarise
 from tests.support import made_up
 from tests.support.codec_runs import a_codec_run
 from tests.support.judged import verdicts
-from tests.support.runs import US, S
-
-NOT_OF_A_CODEC = {
-    "floor",
-    "round-trips",
-    "goodput",
-    "Little's law",
-    "connections",
-    "offered load",
-    "requesters together",
-    "hosts alike",
-    "responder's core",
-    "CPU time",
-    "lost packets",
-    "event stream",
-    "mix",
-    "referee",
-}
+from tests.support.runs import US
 
 
 def test_a_clean_run_is_judged_and_what_needs_a_network_does_not_apply():
@@ -42,10 +24,6 @@ def test_a_clean_run_is_judged_and_what_needs_a_network_does_not_apply():
     assert {verdict for name, verdict in found.items() if name in judging - {"control"}} == {"pass"}, found
 
 
-def test_each_check_says_whether_it_judges_codecs_alone():
-    assert {check.name for check in CHECKS if "codec" not in check.kinds} == NOT_OF_A_CODEC
-
-
 def two_at_once(draft):
     rows = draft.columns
     rows["sent_ns"][1:] -= 90 * US
@@ -54,10 +32,6 @@ def two_at_once(draft):
 
 def undecoded(draft):
     draft.done["verified"] = 0
-
-
-def half_as_large(draft):
-    draft.columns["bytes_sent"] //= 2
 
 
 def decoded_late(draft):
@@ -80,17 +54,6 @@ def messages_of_two_kinds(draft):
     rows["received_ns"] += wait
     for clock in draft.done["anchor_end"]:
         draft.done["anchor_end"][clock] += int(wait.sum())
-
-
-def second_entry_slower(draft):
-    if "-aa" in draft.cell.stack:
-        rows = draft.columns
-        shift = np.arange(rows["sent_ns"].size) * 60 * US
-        for name in ("intended_ns", "sent_ns", "received_ns"):
-            rows[name] += shift
-        rows["received_ns"] += 60 * US
-        for clock in draft.done["anchor_end"]:
-            draft.done["anchor_end"][clock] += 100 * S
 
 
 FAULTS = [
@@ -118,19 +81,6 @@ FAULTS = [
 )
 def test_a_check_finds_its_fault_in_a_codec_alone(spoil, check, verdict):
     assert verdicts(a_codec_run(spoil))[check] == verdict
-
-
-MORE = [
-    (half_as_large, "codec size", "fail", {"operation": made_up.BYTES}),
-    (second_entry_slower, "control", "warn", {"controls": 1}),
-    (None, "between trials", "warn", {"between": 0.4}),
-    (None, "percentile support", "warn", {"load": Load(concurrency=1, requests=100)}),
-]
-
-
-def test_every_check_of_codecs_alone_has_a_fault_here():
-    tried = {check for _, check, _ in FAULTS} | {check for _, check, *_ in MORE}
-    assert {check.name for check in CHECKS if "codec" in check.kinds} - tried == set()
 
 
 def own_work_of(run, stack):

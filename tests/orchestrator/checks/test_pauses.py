@@ -13,20 +13,6 @@ OPEN = p.Load(concurrency=64, requests=2_000, rate_per_s=500.0)
 LITTLE, OWN = "Little's law", "requester's own work"
 
 
-def stops_at(share):
-    def spoil(draft):
-        rows = draft.columns
-        rows["received_ns"] = rows["sent_ns"] + ((rows["received_ns"] - rows["sent_ns"]) * share).astype(np.int64)
-
-    return spoil
-
-
-@pytest.mark.parametrize("share", [0.3, 0.5, 0.75, 0.85])
-def test_a_clock_that_stops_early_is_found_though_each_request_has_a_connection_of_its_own(share):
-    found = of(a_run(load=EIGHT, connection="per-request", spoil=stops_at(share)), LITTLE)
-    assert {result.verdict for result in found} == {"fail"}
-
-
 @pytest.mark.parametrize("connection", ["reuse", "per-request"])
 def test_what_eight_workers_pause_for_on_average_is_what_each_of_them_does(connection):
     """60 us of verifying between two requests of each worker: `paused_s` says it of one worker, not of all together."""

@@ -6,7 +6,6 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -62,15 +61,6 @@ def test_build_says_in_a_line_each_what_was_made(folder: Folder) -> None:
 
 
 @pytest.mark.slow
-def test_a_second_build_has_nothing_to_do(folder: Folder) -> None:
-    write_tiny(folder.services)
-    folder.orch("setup", "build")
-    assert folder.orch("setup", "build").stdout.count("(up to date)") == 2
-    document = folder.language("setup", "build", "tiny")
-    assert (document["result"], document["toolchain"]) == ("up to date", {"sh": "7.1"})
-
-
-@pytest.mark.slow
 def test_a_build_that_fails_ends_with_9_and_the_compilers_words_and_the_others_go_on(folder: Folder) -> None:
     write_tiny(folder.services)
     other = folder.services / "other"
@@ -107,22 +97,6 @@ def test_a_missing_toolchain_is_told_and_is_no_failure_unless_its_language_was_n
     assert done.stdout == "Tiny: left out: there is no tinyc on the PATH (it is in every image)\n"
     named = folder.orch("setup", "build", "tiny")
     assert (named.returncode, "there is no tinyc on the PATH" in named.stderr) == (3, True)
-
-
-@pytest.mark.slow
-def test_a_language_that_is_not_there_is_a_wrong_call(folder: Folder) -> None:
-    write_tiny(folder.services)
-    done = folder.orch("setup", "build", "tin")
-    assert (done.returncode, "Did you mean tiny?" in done.stderr) == (2, True)
-    assert folder.orch("setup", "build", "python").stdout == "Python: nothing to do\n"
-
-
-@pytest.mark.slow
-def test_linters_build_nothing_so_options_of_a_build_are_refused(folder: Folder) -> None:
-    write_tiny(folder.services, lint=[["true"]])
-    done = folder.orch("setup", "build", "--lint", "--again")
-    assert done.returncode == 2
-    assert "--lint builds nothing" in done.stderr
 
 
 def test_linters_that_find_fault_end_with_9(folder: Folder) -> None:
@@ -165,41 +139,3 @@ def test_a_plan_shows_what_is_not_built_and_run_refuses_it(folder: Folder) -> No
     done = folder.orch("run")
     assert (done.returncode, "build/request is not what was built: " in done.stderr) == (2, True)
     assert list((folder.work / "results").glob("*")) == []
-
-
-def _of_contract_3(record: Path) -> None:
-    record.write_text(json.dumps(json.loads(record.read_text()) | {"contract": 3}))
-
-
-ALTERED: dict[str, tuple[Callable[[Path], object], str]] = {
-    "cut off": (lambda build: os.truncate(build / "respond", 20), "build/respond is not what was built: "),
-    "altered": (
-        lambda build: (build / "respond").write_bytes((build / "respond").read_bytes().swapcase()),
-        "build/respond is not what was built: its SHA-256 begins ",
-    ),
-    "another program": (
-        lambda build: (build / "respond").write_bytes((build / "request").read_bytes()),
-        "build/respond ",
-    ),
-    "another contract": (
-        lambda build: _of_contract_3(build / "built.json"),
-        "they were built for contract 3; this orch speaks contract 2",
-    ),
-}
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("case", ALTERED)
-def test_run_refuses_what_was_altered_plan_shows_it_and_a_build_mends_it(folder: Folder, case: str) -> None:
-    made = write_tiny(folder.services)
-    folder.orch("setup", "build")
-    alter, why = ALTERED[case]
-    alter(made / "build")
-    (missing,) = folder.document("plan", "x.yaml")["missing"]
-    assert why in missing
-    done = folder.orch("run", "x.yaml")
-    assert (done.returncode, done.stdout) == (2, "")
-    assert missing in done.stderr
-    assert why in folder.language("services")["why"]
-    assert folder.orch("setup", "build").returncode == 0
-    assert folder.orch("plan", "x.yaml").returncode == 0

@@ -89,11 +89,6 @@ def test_an_error_of_several_lines_has_them_and_what_it_quotes_adds_none(console
     assert len(console.err.getvalue().splitlines()) == 8
 
 
-def test_colours_of_foreign_text_are_shown_and_not_worn(console: Console) -> None:
-    console.result("a\x1b[32mok\x1b[0m")
-    assert console.out.getvalue() == "a\\x1b[32mok\\x1b[0m\n"
-
-
 @pytest.mark.parametrize("words", [["--no\nok: verified"], ["no\nok: verified"], ["report", "x\nok: verified"]])
 def test_the_words_of_a_call_make_no_line_either(words: list[str], tmp_path: Path) -> None:
     done = orch(*words, cwd=tmp_path)
@@ -105,16 +100,3 @@ def test_the_words_of_a_call_make_no_line_either(words: list[str], tmp_path: Pat
 def test_our_own_colours_pass_and_what_they_colour_cannot_end_them(console: Console) -> None:
     console.result(console.style("a\x1b[0mb", "red"))
     assert console.out.getvalue() == "\x1b[31ma\\x1b[0mb\x1b[0m\n"
-
-
-@pytest.mark.parametrize("write", ["result", "progress", "warning"])
-def test_no_line_moves_the_cursor_or_names_the_window(console: Console, write: str) -> None:
-    getattr(console, write)("x\x1b[2J\x1b]0;owned\x07\r\x9b31m")
-    text = console.out.getvalue() + console.err.getvalue()
-    assert r"x\x1b[2J\x1b]0;owned\x07\x0d\x9b31m" in text
-
-
-def test_errors_and_hints_are_guarded_too(console: Console) -> None:
-    console.error(UsageError("no \x1b]52;c;x\x07", hint="try \x1b[5A"))
-    assert "\x1b]" not in console.err.getvalue()
-    assert "\x1b[5A" not in console.err.getvalue()

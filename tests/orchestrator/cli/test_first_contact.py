@@ -9,12 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator import quantities
 from orchestrator.cli.answer import answer_lines
 from orchestrator.cli.console import console
 from orchestrator.cli.machine import hosts
-from orchestrator.errors import did_you_mean
-from orchestrator.report.markup import prose
 from orchestrator.results.folder import RunFolder
 from orchestrator.summarise import summarise
 from orchestrator.wording.tables import result_tables
@@ -93,43 +90,6 @@ def test_status_says_what_is_stored_of_an_interrupted_run_and_the_next_commands(
     before = shown.getvalue()
     hosts.status()
     assert shown.getvalue().removeprefix(before) == "nothing is up, and no run is in progress here\n"
-
-
-def test_the_answer_holds_the_summarys_own_numbers_and_a_verdict_for_each_cell():
-    summary = summarise(a_run())
-    found = summary
-
-    lines = "\n".join(answer_lines(found))
-    assert all(cell.stack_label in lines for cell in summary.cells)
-    assert "Req/s" in lines
-
-
-def test_an_invalid_cell_is_called_invalid_in_the_answer():
-    def spoil(draft):
-        if draft.cell.stack == "grpc-thin":
-            draft.columns["status"][:] = 2
-
-    found = summarise(a_run(spoil=spoil))
-    assert "invalid: reply failed" in "\n".join(answer_lines(found))
-
-
-def test_no_ratio_of_a_table_is_zero():
-    assert quantities.ratio(0.0038) == "0.0038×"
-
-
-@pytest.mark.parametrize("word", ["REST", "Rest", "rset"])
-def test_suggestions_do_not_mind_the_case(word):
-    assert did_you_mean(word, ["rest", "grpc"]) == "Did you mean rest?"
-
-
-@pytest.mark.parametrize(("milliseconds", "text"), [(5200.0, "5,200.0"), (0.034, "0.034"), (0.0, "0.0"), (1.0, "1.0")])
-def test_a_ping_far_below_the_unit_of_its_table_is_not_shown_as_nothing(milliseconds, text):
-    assert quantities.unit_for([5200.0]).text(milliseconds) == text
-
-
-def test_backticks_become_code_and_nothing_else_becomes_markup():
-    assert prose("raise `repeats` <b>") == "raise <code>repeats</code> &lt;b&gt;"
-    assert "<script>" not in prose("`<script>`")
 
 
 def test_a_percentile_of_all_requests_has_a_note():

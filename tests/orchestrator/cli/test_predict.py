@@ -181,13 +181,3 @@ def test_what_kept_the_run_from_answering_stands_above_its_predictions(
     monkeypatch.setattr(predict, "judged_with_model", lambda _: invalid)
     predict.predict("mapped", **AT)
     assert f"It rests on measurements to doubt: {why}." in " ".join(out.getvalue().split())
-
-
-@pytest.mark.usefixtures("once")
-def test_what_matters_may_be_a_share_as_in_an_experiment(out: io.StringIO) -> None:
-    predict.predict("mapped", matters="10%", **AT)
-    of_percent = out.getvalue()
-    out.truncate(0)
-    out.seek(0)
-    predict.predict("mapped", matters="0.1", **AT)
-    assert out.getvalue() == of_percent

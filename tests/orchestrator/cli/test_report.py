@@ -94,12 +94,6 @@ def test_a_run_folder_that_cannot_be_written_to_still_has_a_report(out, monkeypa
     assert "Permission denied" in console.err.getvalue()
 
 
-def test_one_file_cannot_hold_two_reports():
-    with pytest.raises(UsageError, match="2 runs were asked for"):
-        report.report(["20261121-025500", "latest"], out=Path("x.html"))
-    assert not Path("x.html").exists()
-
-
 def test_an_unknown_run_is_named_before_any_report_is_written():
     with pytest.raises(UsageError, match="nowhere"):
         report.report(["latest", "nowhere"])
@@ -171,15 +165,6 @@ def test_every_verb_says_how_much_of_an_interrupted_run_is_stored_and_how_it_goe
         "`orch run --resume 20261121-040000-cut-cccc` finishes it"
     )
     assert console.err.getvalue().count(said) == 1
-
-
-@pytest.mark.parametrize("verb", VERBS)
-def test_of_a_complete_run_no_verb_says_either(monkeypatch, verb):
-    monkeypatch.setattr(console, "err", io.StringIO())
-    with suppress(InvalidMeasurement):
-        VERBS[verb]()
-    assert "in progress" not in console.err.getvalue()
-    assert "interrupted" not in console.err.getvalue()
 
 
 def test_a_run_is_shown_with_its_answer_and_in_full(out):

@@ -17,7 +17,6 @@ from orchestrator.cli.runs import verify
 from orchestrator.errors import InvalidMeasurement, UsageError
 from orchestrator.report.dataset import flat_figures
 from orchestrator.results.documents import sealed
-from orchestrator.results.folder import RunFolder
 from tests.support.runs import a_plan, a_run, write_run
 
 
@@ -120,10 +119,3 @@ def test_a_report_that_is_not_there_is_a_usage_error(here):
     for call in (lambda: verify.verify("no.html"), lambda: report.report(["no.html"])):
         with pytest.raises(UsageError, match="there is no file"):
             call()
-
-
-def test_what_the_run_folder_holds_is_not_changed_by_reporting(here, out):
-    folder = RunFolder.open("latest", root=Path("results"))
-    before = folder.manifest_bytes()
-    made(out)
-    assert folder.manifest_bytes() == before

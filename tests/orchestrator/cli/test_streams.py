@@ -72,15 +72,6 @@ def test_an_error_keeps_its_status_when_nobody_reads(tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("closed", ["1>&-", "2>&-", "0<&- 1>&- 2>&-"])
-def test_streams_that_were_closed_before(tmp_path, closed):
-    write(tmp_path, "1s")
-    command = f'exec "$0" -c "from orchestrator.cli.main import main; main()" plan piped.yaml {closed}'
-    done = subprocess.run(["sh", "-c", command, sys.executable], cwd=tmp_path, env=ENVIRONMENT, check=False)
-    assert done.returncode == 0
-
-
-@pytest.mark.slow
 def test_a_full_disk_under_the_answer_is_not_passed_over(tmp_path):
     if not Path("/dev/full").exists():
         pytest.skip("this system has no /dev/full")

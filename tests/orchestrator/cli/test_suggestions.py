@@ -9,12 +9,8 @@ import pytest
 
 from orchestrator.cli.main import VERBS
 from orchestrator.errors import UsageError
-from orchestrator.experiment.plan.planning import make_plan
-from orchestrator.experiment.read.problems import ExperimentError
 from orchestrator.results.folder import RunFolder
 from tests.support.called import orch
-
-GOOD = {"stacks": "[rest, grpc]", "operations": "add", "load": "{requests: 50}"}
 
 
 @pytest.mark.parametrize(
@@ -29,45 +25,6 @@ GOOD = {"stacks": "[rest, grpc]", "operations": "add", "load": "{requests: 50}"}
 def test_words_of_a_call(tmp_path: Path, words, meant):
     done = orch(*words, cwd=tmp_path)
     assert (done.returncode, meant in done.stderr) == (2, True), done.stderr
-
-
-@pytest.mark.parametrize(
-    ("changed", "meant"),
-    [
-        ({"stacks": "[REST]"}, "Did you mean rest?"),
-        ({"stacks": "[{protocol: GRPC}]"}, "Did you mean grpc?"),
-        ({"stacks": "[{protocol: rest, responder: Flask}]"}, "Did you mean flask?"),
-        ({"stacks": "[{protocol: rest, client: HTTPX}]"}, "Did you mean httpx?"),
-        ({"operations": "[{ECHO: {bytes: 10}}]"}, "Did you mean echo?"),
-        ({"load": "{Requests: 50}"}, "Did you mean requests?"),
-        ({"connection": "REUSE"}, "Did you mean reuse?"),
-        ({"Repeats": "3"}, "Did you mean repeats?"),
-        ({"provider": "LOCAL"}, "Did you mean local?"),
-    ],
-)
-def test_words_of_an_experiment(tmp_path: Path, changed, meant):
-    file = tmp_path / "x.yaml"
-    file.write_text("name: x\nquestion: Why?\n" + "".join(f"{key}: {text}\n" for key, text in (GOOD | changed).items()))
-    with pytest.raises(ExperimentError) as refused:
-        make_plan(file, needs_programs=False)
-    assert meant in " ".join(refused.value.lines)
-
-
-@pytest.mark.parametrize(
-    ("override", "meant"),
-    [
-        ("stacks.0=REST", "Did you mean rest?"),
-        ("stacks=rest,grpc", "Write several in brackets: [rest, grpc]."),
-        ("LOAD.requests=3", "Did you mean load?"),
-        ("tls=TLS1.3", "tls1.3"),
-    ],
-)
-def test_words_of_an_override(tmp_path: Path, override, meant):
-    file = tmp_path / "x.yaml"
-    file.write_text("name: x\nquestion: Why?\n" + "".join(f"{key}: {text}\n" for key, text in GOOD.items()))
-    with pytest.raises(ExperimentError) as refused:
-        make_plan(file, [override], needs_programs=False)
-    assert meant in " ".join(refused.value.lines)
 
 
 def test_the_id_of_a_run(tmp_path: Path):

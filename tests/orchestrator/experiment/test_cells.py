@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 
 from orchestrator.experiment.plan.cells import beyond_defaults
-from orchestrator.wording.notes import library_defaults
 from tests.support.experiments import planner
 
 PLANNED = planner("name: x\nquestion: How?\n")
@@ -34,10 +33,3 @@ def test_cells_beyond_a_default_of_libraries_are_known(
     plan = PLANNED(tmp_path, text).to_dict()
     beyond = {what: [cell.partition("-")[0] for cell in cells] for what, cells in beyond_defaults(plan).items()}
     assert beyond == defaults
-
-
-def test_one_sentence_names_them(tmp_path: Path) -> None:
-    plan = PLANNED(tmp_path, "stacks: [rest, grpc]\noperations: {echo: {bytes: [1 kB, 5 MB]}}\n")
-    assert library_defaults(plan.to_dict()) == (
-        "Limits raised here that common libraries have by default: messages of 4 MiB over gRPC (grpc at echo 5 MB)."
-    )

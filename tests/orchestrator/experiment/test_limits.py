@@ -8,9 +8,6 @@ import pytest
 
 from orchestrator import files
 from orchestrator.catalogue.offers import Protocol
-from orchestrator.experiment.plan import payloads
-from orchestrator.experiment.plan.planning import make_plan
-from services.python.operations.picture import pieces
 from tests.support.experiments import MINIMAL, problems
 
 Write = Callable[[str], Path]
@@ -34,33 +31,6 @@ def test_more_rows_than_a_run_may_store_are_refused(write: Write, known: Known) 
     (problem,) = problems(write(MINIMAL + "load: {requests: 100000000}\nrepeats: 50\n"), known)
     assert problem.startswith("5:7: 100 trials x 100,00")
     assert "a run stores at most 1,000,000,000" in problem
-
-
-@pytest.mark.slow
-def test_a_list_of_forty_thousand_is_refused_with_its_place(write: Write, known: Known) -> None:
-    path = write(MINIMAL + f"load: {{concurrency: [{','.join(map(str, range(19_000)))}]}}\n")
-    assert problems(path, known) == [
-        "5:21: 'concurrency': the list has 19,000 items; it may have at most 1,000.",
-    ]
-
-
-def test_pictures_are_made_only_for_a_plan_that_holds_and_once(
-    write: Write, known: Known, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    made: list[int] = []
-
-    def counted(size: int) -> object:
-        made.append(size)
-        return pieces(size)
-
-    monkeypatch.setattr(payloads, "pieces", counted)
-    payloads._picture_digest.cache_clear()
-    text = MINIMAL.replace("[rest, grpc]", "rest")
-    wanted = text.replace("timestamp", "[{image: {bytes: 2001 B}}, {image: {bytes: 2001 B, decode: full}}]")
-    problems(write(wanted + "reference: nobody\n"), known)
-    assert made == []
-    make_plan(write(wanted), known=known)
-    assert made == [2001]
 
 
 def test_payload_files_have_a_limit_together(write: Write, known: Known) -> None:

@@ -13,7 +13,7 @@ from orchestrator.catalogue.offers import Client, Protocol
 from orchestrator.catalogue.read import protocols
 from orchestrator.experiment.plan.planning import make_plan
 from orchestrator.experiment.read.problems import ExperimentError
-from tests.support.experiments import Write, problems, refused
+from tests.support.experiments import Write, problems
 from tests.support.tiny_language import MANIFEST, tiny, write_tiny
 
 TEXT = """\
@@ -92,18 +92,6 @@ def test_where_none_can_each_says_why_at_its_place(write: Write, known: dict[str
         " compression: gzip: it has no such knob), second (rest's client second cannot do tls: tls1.3: it has no TLS)."
         " Name another client: `orch services`."
     ]
-
-
-def test_a_client_that_it_stands_for_is_not_given_twice(write: Write, known: dict[str, Protocol]) -> None:
-    (problem,) = refused(write(TEXT.replace("slow", "first")), known)
-    assert problem.message == "stack rest-fastapi-first is given twice; `native` is first here."
-
-
-def test_a_stack_with_it_can_be_the_reference(write: Write, known: dict[str, Protocol]) -> None:
-    plan = make_plan(
-        write(TEXT.replace("[native, slow]", "[slow, native]") + "reference: rest (native)\n"), known=known
-    )
-    assert plan.reference == "rest-fastapi-first"
 
 
 # ---- whether it is built

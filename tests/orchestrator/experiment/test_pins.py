@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator.cli.experiments.plan_text import plan_document, plan_lines
 from orchestrator.experiment.plan.contrasts import all_pairs, pairs
 from orchestrator.experiment.plan.planning import make_plan
 from tests.support.experiments import planner
@@ -57,10 +56,3 @@ def test_every_two_stacks_are_paired_the_reference_first(tmp_path: Path) -> None
         ("cbor", "grpc"),
         ("cbor", "rest"),
     ]
-
-
-def test_a_plan_says_what_is_compared_by_spread(tmp_path: Path) -> None:
-    plan = planned(tmp_path, "pin: [apart, together]\ncompare_by: [stack, pin]\nstability: true\n")
-    text = "\n".join(plan_lines(plan, {**plan_document(plan, tmp_path), "terraform": None}))
-    assert "stability  every two stacks by SD, IQR and p99/p50 (4 pairs of cells)" in text
-    assert "pinned to different CPUs, or pinned to the same CPU" in text

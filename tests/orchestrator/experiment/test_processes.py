@@ -4,11 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
 from orchestrator.experiment.plan.cells import connections_in, seed_of, share
 from orchestrator.experiment.plan.estimate import estimate
-from services.python.contract.lines import Load
 from tests.support.experiments import planner
 
 HEAD = "name: x\nquestion: Why?\noperations: add\nrepeats: 2\n"
@@ -22,20 +19,6 @@ def test_bodies_do_not_depend_on_processes_and_each_warms_up(tmp_path: Path) -> 
     one, several = (plan_of(tmp_path, f"stacks: rest\nprocesses: {n}\n{warm}{EIGHT}") for n in (1, 8))
     assert one.cells[0].exchange == several.cells[0].exchange
     assert estimate(several).requests > estimate(one).requests
-
-
-@pytest.mark.parametrize("processes", [1, 2, 3, 7, 64])
-@pytest.mark.parametrize("load", [Load(concurrency=64, requests=1001), Load(concurrency=100, rate_per_s=500.0)])
-def test_the_shares_add_up_to_the_load_and_are_as_even_as_they_can_be(load: Load, processes: int) -> None:
-    shares = [share(load, processes, number) for number in range(processes)]
-    in_flight = [of.concurrency for of in shares]
-    assert sum(in_flight) == load.concurrency
-    assert max(in_flight) - min(in_flight) <= 1
-    if load.requests is not None:
-        assert sum(of.requests or 0 for of in shares) == load.requests
-        assert all((of.requests or 0) >= of.concurrency for of in shares)
-    if load.rate_per_s is not None:
-        assert sum(of.rate_per_s or 0.0 for of in shares) == pytest.approx(load.rate_per_s, rel=1e-12)
 
 
 def test_shared_connections_are_divided_and_never_more_than_a_process_has_in_flight(tmp_path: Path) -> None:

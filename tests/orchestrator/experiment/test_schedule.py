@@ -95,17 +95,3 @@ def test_positions_precedence_and_neighbours_are_balanced_after_any_number_of_bl
     assert positions <= 1
     assert precedence <= (2 if count % 2 and blocks % 2 == 0 else 1)
     assert neighbours <= (1 if count % 2 == 0 else 2)
-
-
-@given(st.integers(min_value=2, max_value=9), seeds)
-def test_complete_squares_are_balanced_exactly(count: int, seed: int) -> None:
-    complete = 2 * count if count % 2 else count
-    assert imbalance(balanced_orders(count, 3 * complete, random.Random(seed)), count) == (0, 0, 0)
-
-
-@given(st.integers(min_value=2, max_value=6), st.integers(min_value=3, max_value=10), seeds)
-def test_no_cell_comes_before_another_in_all_blocks(count: int, repeats: int, seed: int) -> None:
-    trials = schedule([cell(str(n), "local") for n in range(count)], repeats, seed)
-    index = {(t.block, t.cell): t.index for t in trials}
-    for a, b in permutations({t.cell for t in trials}, 2):
-        assert not all(index[block, a] < index[block, b] for block in range(repeats))

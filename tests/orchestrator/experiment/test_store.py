@@ -1,4 +1,3 @@
-import multiprocessing
 from collections.abc import Callable
 from pathlib import Path
 
@@ -49,22 +48,3 @@ def test_a_plan_is_stale_when_a_file_of_it_changed_or_is_gone(plan: Plan, tmp_pa
     assert store.is_stale(plan) == f"{body} cannot be read any more (No such file or directory)"
     experiment.write_text(MINIMAL + "# another thought\n")
     assert store.is_stale(plan) == f"{experiment} has changed since the plan was made"
-
-
-def test_several_processes_may_plan_at_once(plan: Plan, tmp_path: Path) -> None:
-    context = multiprocessing.get_context("fork")
-    workers = [context.Process(target=_save_often, args=(plan, tmp_path / "plans")) for _ in range(4)]
-    for worker in workers:
-        worker.start()
-    for worker in workers:
-        worker.join()
-    assert [worker.exitcode for worker in workers] == [0] * 4
-    assert sorted(p.name for p in (tmp_path / "plans").iterdir()) == sorted([f"{plan.id}.json", "current"])
-
-
-def _save_often(plan: Plan, folder: Path) -> None:
-    for number in range(60):
-        store.save(plan, folder)
-        if number % 3 == 0:
-            (folder / "current").unlink(missing_ok=True)
-    store.save(plan, folder)

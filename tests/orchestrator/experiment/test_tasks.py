@@ -23,26 +23,6 @@ def test_a_task_has_an_id_a_label_and_parts_of_its_own(write, known):
     assert {(cell.calls, cell.parts) for cell in of_tasks} == {(3, 3)}
 
 
-def test_every_operation_that_is_a_call_takes_calls(write, known):
-    text = MINIMAL.replace("stacks: [rest, grpc]", "stacks: rest").replace(
-        "operations: timestamp",
-        "operations: [{timestamp: {calls: 2}}, {add: {calls: 2}}, {echo: {bytes: [100 B, 1 kB], calls: [1, 2]}},"
-        " {image: {bytes: 10 kB, calls: [1, 2]}}]",
-    )
-    plan = make_plan(write(text), known=known)
-    assert [operation.id for operation in plan.operations] == [
-        "timestamp-2-calls",
-        "add-2-calls",
-        "echo-100b",
-        "echo-100b-2-calls",
-        "echo-1kb",
-        "echo-1kb-2-calls",
-        "image-10kb",
-        "image-10kb-2-calls",
-    ]
-    assert [file.operation for file in plan.payload_files] == ["image-10kb", "image-10kb-2-calls"]
-
-
 def test_tasks_and_calls_are_compared_by_their_calls_and_by_nothing_else(write, known):
     plan = make_plan(write(ONE_OR_THREE + "compare_by: [calls, stack]\n"), known=known)
     found = [(pair.factor, pair.cell.kind, pair.reference.kind) for pair in pairs(plan)]

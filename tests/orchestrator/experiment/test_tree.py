@@ -51,31 +51,15 @@ def test_what_yaml_readers_disagree_on_is_refused(value: str) -> None:
     ("text", "problem"),
     [
         ("a: 1\nb: 2\na: 3\n", "3:1: key 'a' is given twice; the first is in line 1."),
-        ("a: {b: 1, b: 2}\n", "1:11: key 'b' is given twice; the first is in line 1."),
         ("1: a\n", "1:1: a key must be text."),
         ("? [a]\n: b\n", "1:3: a key must be text."),
-        (
-            "a: !!python/name:os.system x\n",
-            "1:4: tag 'tag:yaml.org,2002:python/name:os.system' is not used in experiments; leave it out.",
-        ),
         (
             "a: 1\n---\nb: 2\n",
             "2:1: this is not YAML: expected a single document in the stream but found another document. "
             "One file holds one experiment.",
         ),
-        ("a: *b\n", "1:4: this is not YAML: found undefined alias 'b'."),
         ("a: &b [*b]\n", "1:4: this value is inside the value that it repeats."),
         ("[" * 2_000 + "]" * 2_000, "1:1: values are nested more than 20 deep."),
-        (
-            "a: [1, 2\n",
-            "2:1: this is not YAML: while parsing a flow sequence expected ',' or ']', but got '<stream end>'. "
-            "Is there a ] for every [, and a comma between items?",
-        ),
-        (
-            "a: b: c\n",
-            "1:5: this is not YAML: mapping values are not allowed here. "
-            "Put text with a colon and a space in quotes; or is this line indented too far?",
-        ),
         ("a: 'x\x00'\n", "1:6: character U+0000 is not allowed in YAML."),
     ],
 )
@@ -122,19 +106,3 @@ def test_a_number_that_nothing_can_hold_is_refused_unless_it_is_quoted(text: str
     (problem,) = refused(f"name: {text}")
     assert "too large" in problem
     assert tree.parse(Source("x.yaml", f"name: '{text}'")).plain() == {"name": text}
-
-
-@pytest.mark.parametrize(
-    ("text", "remedy"),
-    [
-        ("a:\n\t- b\n", "Indent with spaces: YAML takes no tabs."),
-        ("a:\n  - b\n - c\n", "look at the indentation."),
-        ("a: {b: 1\n", "Is there a } for every {, and a comma between keys?"),
-        ("a: 'b\n", "A quotation mark is missing."),
-        ("a: @b\n", "Put text that begins with it in quotes."),
-        ("a: 1\nb\nc: 2\n", "Is this a key without its colon?"),
-    ],
-)
-def test_what_is_not_yaml_is_refused_with_what_would_be_right(text: str, remedy: str) -> None:
-    (problem,) = refused(text)
-    assert problem.endswith(remedy)

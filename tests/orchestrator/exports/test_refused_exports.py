@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import resource
 import sys
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -81,16 +80,6 @@ def test_a_damaged_samples_file_is_named_and_nothing_is_left(root: Path, raw: bo
     with pytest.raises(InvalidMeasurement, match=samples.name):
         exported(root, SOUND, format="csv", raw=raw, out=root / "new" / "x.csv")
     assert not (root / "new").exists() or list((root / "new").iterdir()) == []
-
-
-def test_a_run_without_a_finished_trial_is_refused(root: Path) -> None:
-    run = a_run(blocks=2)
-    trials = tuple(replace(t, outcome="failed", requesters=()) for t in run.stored.trials)
-    run.stored = replace(run.stored, trials=trials)
-    run.files = {name: of for name, of in run.files.items() if not name.startswith("samples/")}
-    write_run(run, root / "results" / "none")
-    with pytest.raises(InvalidMeasurement, match="no finished trial"):
-        exported(root, "none", format="csv")
 
 
 @pytest.mark.parametrize("text", ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", "  =1", "\uff1d1", "\n=1"])

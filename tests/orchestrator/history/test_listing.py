@@ -165,16 +165,6 @@ def test_a_tag_is_a_word(wrong):
 # What a folder may hold that is no run as orch writes them.
 
 
-def test_names_that_act_on_a_terminal_or_a_page_are_shown_as_they_are(monkeypatch):
-    a_run_called("a", experiment="<script>alert(1)</script>")
-    a_run_called("b", experiment="\x1b[2Jgone\u202e")
-    text = shown()
-    assert "<script>" in text
-    assert "\x1b" not in text
-    assert "\\x1b[2Jgone" in text
-    assert {run["name"] for run in listed()} == {"<script>alert(1)</script>", "\x1b[2Jgone\u202e"}
-
-
 def test_where_there_is_no_run_the_way_to_one_is_told_and_a_stacks_label_is_suggested():
     assert "there is no run here" in cells_of()
     with pytest.raises(UsageError) as refused:

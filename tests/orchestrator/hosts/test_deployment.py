@@ -9,7 +9,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -22,7 +22,6 @@ from orchestrator.hosts.provision.takedown import take_down
 from orchestrator.hosts.provision.terraform import Terraform
 from orchestrator.hosts.remote.fleet import RemoteFleet
 from orchestrator.hosts.remote.host import RemoteHost
-from orchestrator.hosts.remote.ssh import Session, WrongKey, ensure_key
 from orchestrator.workspace import Workspace
 from services.python.contract.responder_lines import Serve
 from tests.support.lab import CACHE, ROOT, Diary, carriers, lab_plan, needs_lab, processes_with
@@ -124,24 +123,6 @@ def test_a_second_provisioning_and_a_second_deployment_change_nothing(standing: 
     standing.fleet = fleet
 
 
-def test_what_is_installed_is_compiled_and_loaded_as_it_came(standing: Standing) -> None:
-    """The controller's bytecode (flag 1: go by it, unchecked) where both have the same Python, the host's own elsewhere."""
-    program = """
-import flask, json, pathlib, sys
-site = pathlib.Path(flask.__file__).parents[1]
-print(json.dumps({
-    "python": sys.implementation.cache_tag,
-    "flag": pathlib.Path(flask.__cached__).read_bytes()[4],
-    "source": flask.Flask.run.__code__.co_filename == str(site / "flask" / "app.py"),
-    "compiled": sum(1 for _ in site.rglob("*.pyc")) == sum(1 for _ in site.rglob("*.py")),
-}))
-"""
-    done = standing.responder.run([*standing.responder.python(), "-c", program], timeout_s=60)
-    told = json.loads(done.stdout)
-    same = told.pop("python") == sys.implementation.cache_tag
-    assert told == {"flag": int(same), "source": True, "compiled": True}, done.stderr
-
-
 def test_what_was_made_is_told_for_the_manifest(standing: Standing) -> None:
     about = standing.fleet.describe()
     assert about["provider"] == "lab"
@@ -152,19 +133,6 @@ def test_what_was_made_is_told_for_the_manifest(standing: Standing) -> None:
     told = standing.deployment.describe()
     assert told["expires_at"] > time.time()
     assert told["end_with"] == f"orch teardown standing-{os.getpid()}"
-
-
-def test_a_host_key_that_is_unknown_or_another_is_refused(standing: Standing, tmp_path: Path) -> None:
-    access = standing.responder.access
-    nothing = tmp_path / "nothing"
-    nothing.write_text("")
-    with pytest.raises(WrongKey, match="not the one that this deployment gave it"):
-        Session(replace(access, known_hosts=nothing))
-    public = " ".join(ensure_key(tmp_path / "other", "other").split()[:2])
-    another = tmp_path / "another"
-    another.write_text(f"{access.alias} {public}\n")
-    with pytest.raises(WrongKey, match="not the one that this deployment gave it"):
-        Session(replace(access, known_hosts=another))
 
 
 def test_a_command_tells_its_status_and_both_streams(standing: Standing) -> None:
@@ -192,12 +160,6 @@ def test_a_process_that_will_not_end_is_killed_with_all_it_started(standing: Sta
     child = int(process.read(WAIT_S) or 0)
     assert process.end(grace_s=0.5) == -1
     await_end(standing.requester, child)
-
-
-def test_a_killed_process_says_what_kills_on_a_small_host(standing: Standing) -> None:
-    process = standing.requester.start(["sh", "-c", "kill -9 $$"])
-    assert process.read(WAIT_S) is None
-    assert "as the kernel does when memory runs out" in process.last_words()
 
 
 @pytest.mark.parametrize("module", ["services.python.programs.respond", "services.python.programs.request"])
@@ -251,19 +213,6 @@ def test_a_file_goes_there_and_back_whole(standing: Standing, tmp_path: Path) ->
     with pytest.raises(FileNotFoundError, match="requester-1 has no such file"):
         standing.requester.fetch(there, tmp_path / "again")
     assert sorted(p.name for p in tmp_path.iterdir()) == ["back", "payload"]
-
-
-def test_a_full_disk_on_the_host_is_named(standing: Standing, tmp_path: Path) -> None:
-    host, small = standing.requester, standing.requester.workspace / "small"
-    payload = tmp_path / "payload"
-    payload.write_bytes(bytes(2 << 20))
-    script = f"mkdir -p {small} && mount -t tmpfs -o size=1m tmpfs {small}"
-    assert host.run(["sh", "-c", script], timeout_s=30).returncode == 0
-    try:
-        with pytest.raises(ProvisionError, match=r"requester-1 cannot store"):
-            host.put(payload, "small/payload")
-    finally:
-        host.run(["umount", str(small)], timeout_s=30)
 
 
 def test_control_traffic_does_not_cross_the_measured_link(standing: Standing, tmp_path: Path) -> None:

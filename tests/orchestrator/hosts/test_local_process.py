@@ -1,23 +1,17 @@
 from __future__ import annotations
 
-import os
-import signal
 import subprocess
 import sys
 import time
-from pathlib import Path
 
 import pytest
 
 from orchestrator.hosts import processes
 from orchestrator.hosts.base import ContractBroken
 from orchestrator.hosts.local.process import LAST_WORDS, LocalProcess, dies_with_parent
-from orchestrator.hosts.output import capture
 from orchestrator.hosts.processes import started_at
 
 pytestmark = pytest.mark.busy
-
-needs_proc = pytest.mark.skipif(not Path("/proc/self").exists(), reason="this system has no /proc")
 
 
 @pytest.fixture
@@ -146,37 +140,3 @@ def test_what_a_process_left_in_a_session_of_its_own_ends_with_it(python):
     assert start is not None
     process.end()
     assert started_at(child) != start
-
-
-@needs_proc
-def test_an_id_is_signalled_only_while_nobody_else_can_have_it(python, monkeypatch):
-    signalled: list[tuple[int, bool]] = []
-    process = python("print('said', flush=True)")
-    killpg = os.killpg
-    monkeypatch.setattr(
-        os, "killpg", lambda pid, number: (signalled.append((pid, Path(f"/proc/{pid}").exists())), killpg(pid, number))
-    )
-    assert process.read(30.0) == "said"
-    assert process.read(30.0) is None
-    while process.is_running():
-        time.sleep(0.01)
-    process.last_words()
-    assert process.end() == 0
-    assert signalled
-    assert signalled == [(process.pid, True)] * len(signalled), "the process was still on record each time"
-    assert not Path(f"/proc/{process.pid}").exists()
-    count = len(signalled)
-    assert process.end() == 0
-    process._signal(signal.SIGKILL)
-    assert len(signalled) == count
-
-
-@needs_proc
-def test_a_command_that_ended_is_on_record_until_its_group_is_ended(monkeypatch):
-    seen: list[bool] = []
-    killpg = os.killpg
-    monkeypatch.setattr(
-        os, "killpg", lambda pid, number: (seen.append(Path(f"/proc/{pid}").exists()), killpg(pid, number))
-    )
-    assert capture([sys.executable, "-c", "print(1)"], timeout_s=60).stdout == "1\n"
-    assert seen == [True]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import subprocess
 import sys
@@ -82,15 +81,3 @@ def test_the_file_of_a_run_that_was_killed_is_taken(lock):
     assert lock.read_bytes().startswith(b'{"pid"')
     with machine("local") as part:
         assert part.others() == []
-
-
-def test_a_process_id_that_was_given_again_is_not_who_measures(lock):
-    with another("local") as other:
-        reused = {"pid": other.pid, "run": "long-gone", "user": "u", "folder": "/f", "started": "1@00000000"}
-        with lock.open("a") as file:
-            file.write(json.dumps(reused) + "\n")
-        with pytest.raises(MissingError) as caught, machine("local"):
-            pytest.fail("both measure")
-        assert "long-gone" not in caught.value.message
-        with machine("local", share=True) as part:
-            assert ["long-gone" in words for words in part.others()] == [False]

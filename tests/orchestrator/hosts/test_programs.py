@@ -114,18 +114,6 @@ def test_an_orphan_that_hears_nothing_is_killed_with_what_it_started_in_another_
     assert "SIGINT sent; SIGTERM follows" in caplog.text
 
 
-def test_a_process_that_got_the_number_of_an_orphan_is_spared(tmp_path: Path) -> None:
-    lock = tmp_path / LOCK
-    with subprocess.Popen(["sleep", "600"], start_new_session=True) as other, lock.open("w") as held:
-        held.write(f"{other.pid} 12345@before\n")
-        held.flush()
-        fcntl.flock(held, fcntl.LOCK_EX)
-        with pytest.raises(ProvisionError):
-            end_orphan(lock, patience_s=0.1, kill_s=0.1)
-        assert other.poll() is None
-        other.kill()
-
-
 @pytest.mark.slow
 def test_an_interrupt_ends_a_program_that_ignores_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(programs, "PATIENCE_S", 0.2)

@@ -49,14 +49,6 @@ def test_a_signal_amid_other_work_waits_for_the_next_checkpoint(number, words):
             pytest.fail("waiting began although a signal had come")
 
 
-def test_without_a_signal_nothing_happens():
-    with Interrupts() as interrupts:
-        interrupts.checkpoint()
-        with interrupts.waiting():
-            pass
-    assert interrupts.received is None
-
-
 def test_the_handlers_of_before_come_back():
     before = signal.getsignal(signal.SIGINT)
     with Interrupts():

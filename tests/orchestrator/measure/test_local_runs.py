@@ -207,27 +207,6 @@ def test_one_signal_ends_the_run_in_order(folder, orch, number):
     assert_nothing_left(folder)
 
 
-def test_two_signals_end_it_at_once_and_leave_nothing_running(folder, orch):
-    process = orch("run", "tiny.yaml", duration="60s")
-    wait_for(folder, lambda events: is_measuring(events, trials=0))
-    process.send_signal(signal.SIGINT)
-    process.send_signal(signal.SIGTERM)
-    process.communicate(timeout=PATIENCE_S)
-    assert process.returncode == 130
-    assert_nothing_left(folder)
-
-
-def test_a_second_run_on_the_same_machine_is_refused(folder, orch):
-    first = orch("run", "tiny.yaml", duration="60s")
-    wait_for(folder, lambda events: is_measuring(events, trials=0))
-    second = orch("run", "tiny.yaml", duration="60s")
-    _, err = second.communicate(timeout=PATIENCE_S)
-    assert second.returncode == 3
-    assert f"process {first.pid}" in err
-    assert [path.name for path in (folder / "results").iterdir()] == [only_run(folder).id]
-    assert only_run(folder).id in err
-
-
 def test_a_run_that_shares_the_machine_says_so_and_so_does_the_other(folder, orch):
     first = orch("run", "tiny.yaml", duration="3s")
     wait_for(folder, lambda events: is_measuring(events, trials=0))

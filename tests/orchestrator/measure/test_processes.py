@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import os
 import signal
-import subprocess
-import sys
 import time
 from pathlib import Path
 
 import pandas as pd
 import pytest
 
-from orchestrator.evidence.collect import collect
 from orchestrator.experiment.plan.planning import make_plan
 from orchestrator.hosts.processes import started_at
 from orchestrator.measure import run as measure
@@ -23,8 +20,6 @@ from tests.support.hosts import Told
 
 pytestmark = [pytest.mark.alone, pytest.mark.busy]
 
-ORCH = [sys.executable, "-c", "from orchestrator.cli.main import main; main()"]
-PATIENCE_S = 90.0
 HEAD = "name: tiny\nquestion: Does it run?\nstacks: tcp\noperations: [{echo: {bytes: 64 B}}]\nprocesses: 3\nseed: 1\n"
 EXACT = ("completeness", "connections", "reply", "one stamp per sample")
 
@@ -76,17 +71,6 @@ def test_the_processes_of_a_trial_are_one_measurement() -> None:
     assert_nothing_left(made)
 
 
-@pytest.mark.slow
-def test_a_rate_is_offered_by_all_of_them_by_schedules_of_their_own() -> None:
-    made = run("repeats: 1\nload: {rate: 300/s, concurrency: 30, duration: 2s}\n")
-    (cell,) = collect(made, {}).cells
-    (trial,) = cell.trials
-    assert len({part.seed for part in trial.parts}) == 3
-    assert [part.load.rate_per_s for part in trial.parts] == [100.0] * 3
-    offered = [check for check in summarise(made).checks if check.name == "offered load"]
-    assert all("not the declared" not in c.explanation and "seed gives" not in c.explanation for c in offered)
-
-
 class Killing(Told):
     """Kills the second requester process of the first trial that is heard to measure."""
 
@@ -111,18 +95,3 @@ def test_a_process_that_is_killed_is_named_and_costs_its_own_trial() -> None:
     assert first.failure is not None
     assert first.failure.message == "requester process 2 of 3 on local died"
     assert_nothing_left(made)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_a_signal_ends_all_of_them(folder: Path, number: signal.Signals) -> None:
-    experiment("repeats: 1\nload: {concurrency: 3, duration: 60s}\n")
-    command = [*ORCH, "run", "--share-machine", "tiny.yaml"]
-    with subprocess.Popen(command, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as orch:
-        deadline = time.monotonic() + PATIENCE_S
-        while time.monotonic() < deadline and not list(folder.glob("results/*/staging/host/*-r2.timings")):
-            time.sleep(0.05)
-        orch.send_signal(number)
-        _, err = orch.communicate(timeout=PATIENCE_S)
-    assert orch.returncode == 130, err
-    assert_nothing_left(RunFolder.open("latest", root=folder / "results", even_empty=True))

@@ -1,8 +1,6 @@
 from __future__ import annotations
 
-import pytest
-
-from orchestrator.measure.progress import Progress, duration
+from orchestrator.measure.progress import Progress
 from orchestrator.results.manifest import Failure, RequesterRecord, TrialRecord
 from services.python.contract.requester_lines import Done
 from tests.support.hosts import FakeTime, Told, done_line
@@ -65,14 +63,6 @@ def test_cells_in_turns_share_the_time_that_they_take_together():
     assert [line.rpartition("  ")[2] for line in told.lines] == ["(20 s left)", "(20 s left)"]
 
 
-def test_what_a_trial_of_tasks_counts_is_tasks():
-    told = Told()
-    progress = Progress(listener=told, clock=FakeTime().clock(), total=1)
-    progress.begin("rest", "task")
-    progress.end(record())
-    assert told.lines == ["[1/1] rest: 1,200 tasks in 3 s, 2 errors"]
-
-
 def test_a_failed_trial_says_where_and_why():
     told = Told()
     progress = Progress(listener=told, clock=FakeTime().clock(), total=1)
@@ -91,8 +81,3 @@ def test_trials_of_an_earlier_session_count_as_done_but_not_towards_the_pace():
     progress.end(record())
     assert told.lines[0].startswith("[ 9/10]")
     assert told.lines[0].endswith("(5 s left)")
-
-
-@pytest.mark.parametrize(("seconds", "words"), [(0.4, "0 s"), (59.6, "1 min"), (3_600, "1 h")])
-def test_durations_read_as_people_say_them(seconds, words):
-    assert duration(seconds) == words

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from orchestrator import errors
-from orchestrator.hosts.base import HostLost, Pair
+from orchestrator.hosts.base import Pair
 from orchestrator.measure.interrupts import Interrupts
 from orchestrator.measure.run import Result, Run
 from orchestrator.measure.run_context import RunContext
@@ -118,19 +118,6 @@ def test_the_others_are_ended_at_once_where_one_dies_while_they_measure(hosts, m
     assert outcome.failure is not None
     assert outcome.failure.message == "the requester on requester-2 died"
     assert ended.is_set()
-    assert hosts.left_behind == []
-
-
-def test_a_host_whose_ssh_is_cut_goes_on_to_the_caller_and_the_others_are_ended(hosts) -> None:
-    def cut(process):
-        yield checked_line()
-        yield START
-        yield WARM
-        yield HostLost("requester-2: the SSH connection is lost")
-
-    hosts.requesters[1].requester = lambda number: cut
-    with pytest.raises(HostLost, match="requester-2"):
-        hosts.make()
     assert hosts.left_behind == []
 
 

@@ -383,12 +383,6 @@ def test_the_wall_time_ends_a_run_between_trials_and_says_so(lab):
     assert lab.runs.manifest().state == "interrupted"
 
 
-def test_a_line_is_told_per_finished_trial(lab):
-    lab.run(plan("tcp", repeats=2))
-    assert lab.told.lines[0] == f"run {lab.runs.path}"
-    assert [line.split(":")[0] for line in lab.told.lines[1:-1]] == ["[1/2] tcp · echo 64 B", "[2/2] tcp · echo 64 B"]
-
-
 def test_a_full_disk_keeps_nobody_from_tearing_down(lab, monkeypatch):
     real = RunFolder.append
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-import pandas as pd
 import pytest
 
 from orchestrator import errors
@@ -13,7 +12,6 @@ from orchestrator.experiment.plan.loads import next_step, room, search_bounds
 from orchestrator.experiment.plan.plan import Find, Plan
 from orchestrator.measure.run import Run
 from orchestrator.results.manifest import TrialRecord
-from orchestrator.results.verification import verify
 from services.python.contract.lines import STATUSES
 from services.python.load.record import HEADER
 from tests.orchestrator.measure.test_run import Lab
@@ -116,19 +114,6 @@ def test_a_search_that_is_over_asks_no_more_and_no_floor_is_taken_for_it(lab):
     assert len(told) == len(manifest.trials)
     assert all(": not held" in line for line in told)
     assert f"{FIND.rate(5):g}/s: 200 requests" in told[0], "the rate that is tried"
-
-
-def test_samples_lie_with_the_rate_that_was_tried(lab):
-    lab.run(a_plan("tcp", repeats=1))
-    table = pd.read_parquet(lab.runs.path / "samples")
-    rates = [trial.probe.rate_per_s for trial in lab.runs.manifest().trials if trial.probe]
-    assert set(table["cell"]) == {
-        f"tcp__echo__local__reuse__r{rate:g}-c{concurrency}"
-        for rate, concurrency in zip(
-            rates, (int(c) for c in table.groupby("block")["concurrency"].first()), strict=True
-        )
-    }
-    assert "journal.jsonl" in verify(lab.runs)
 
 
 @pytest.mark.slow

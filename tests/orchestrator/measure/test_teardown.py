@@ -71,12 +71,3 @@ def test_a_deployment_is_taken_down_whatever_became_of_the_run_folder(down):
     shutil.rmtree(mine.path)
     assert ending.end(HERE, mine.id).receipt is not None
     assert down == [mine.id]
-
-
-def test_the_latest_run_in_progress_is_left_alone(down):
-    mine = killed()
-    mine.hold()
-    assert [e.is_going_on for e in ending.end_what_is_up(HERE)] == [True]
-    mine.release()
-    assert [e.run for e in ending.end_what_is_up(HERE)] == [mine.id]
-    assert down == [mine.id]

@@ -122,18 +122,6 @@ def test_the_responder_is_asked_when_all_are_warm_and_before_any_measures(host):
     assert all(p.trial["hold"] for p in requesters)
 
 
-def test_one_that_dies_before_it_is_warm_is_what_the_trial_died_of(host):
-    def dies(process):
-        yield checked_line()
-        yield None
-
-    host.requester = lambda number: dies if number == 2 else good_requester
-    outcome = make(host, requesters=3)
-    assert outcome.failure is not None
-    assert (outcome.failure.kind, outcome.stats_warm) == ("requester-died", None)
-    assert host.left_behind == []
-
-
 @pytest.mark.parametrize(("asked", "told"), [("4", None), ("4", 3), (None, 2)])
 def test_a_responder_that_answers_from_another_number_of_workers_is_not_measured(host, asked, told):
     def another(process):
@@ -174,21 +162,6 @@ def test_the_processes_of_a_host_share_its_load_and_begin_at_one_moment(host):
     assert len({p.trial["seed"] for p in requesters}) == len({p.trial["record"] for p in requesters}) == 3
     assert [p.received[1:] for p in requesters] == [[f"measure {int(1_000.05 * 1e9)}"]] * 3
     assert [(part.host.name, part.process) for part in outcome.parts] == [("fake", 0), ("fake", 1), ("fake", 2)]
-
-
-def test_a_rate_is_divided_too(host):
-    make(host, ask=replace(ASK, processes=2, load=Load(concurrency=8, duration_s=1.0, rate_per_s=500.0)))
-    loads = [p.trial["load"] for p in host.processes if p.role == "requester"]
-    assert [(load["concurrency"], load["rate_per_s"]) for load in loads] == [(4, 250.0)] * 2
-
-
-def test_several_hosts_share_the_load_with_all_their_processes(host):
-    make(host, ask=replace(SHARED, requesters=2, knobs={"connections": "6"}), requesters=2)
-    trials = [p.trial for p in host.processes if p.role == "requester"]
-    assert [trial["load"]["concurrency"] for trial in trials] == [2, 1, 1, 1, 1, 1]
-    assert [trial["load"]["requests"] for trial in trials] == [200, 100, 100, 100, 100, 100]
-    assert {trial["knobs"]["connections"] for trial in trials} == {"1"}
-    assert len({trial["seed"] for trial in trials}) == len({trial["record"] for trial in trials}) == 6
 
 
 def test_when_several_hosts_were_heard_and_told_is_kept_by_the_clock_here(host):
@@ -375,13 +348,6 @@ def test_an_interrupt_or_a_lost_host_goes_on_to_the_caller_and_leaves_no_process
     with pytest.raises((Interrupted, HostLost)):
         make(host, ask=ask, requesters=requesters)
     assert host.left_behind == []
-
-
-def test_progress_is_passed_on(host):
-    heard = []
-    bench = Bench(clock=host.time.clock(), interrupts=Interrupts(), on_progress=heard.append)
-    bench.make(ASK, Pair((host,), host), "t0")
-    assert [line.requests for line in heard] == [5]
 
 
 def test_the_progress_of_several_is_that_of_all(host):

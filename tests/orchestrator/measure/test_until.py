@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -84,13 +83,6 @@ def test_a_run_that_was_cut_decides_the_same_when_it_goes_on(lab):
     assert lab.run(planned).is_complete
     assert [(d.blocks, d.reached) for d in decisions(lab)] == [(3, True)]
     assert {trial.block for trial in lab.runs.manifest().trials} == {0, 1, 2}
-
-
-def test_a_fixed_number_of_blocks_decides_nothing(lab):
-    lab.run(plan("tcp", "rest", repeats=4))
-    assert not decisions(lab)
-    assert json.loads((lab.runs.path / "manifest.json").read_bytes())["decisions"] == []
-    assert json.loads((lab.runs.path / "plan.json").read_bytes())["until"] is None
 
 
 def test_who_watches_is_told_how_wide_intervals_are_and_what_time_is_left(lab):

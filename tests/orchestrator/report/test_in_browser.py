@@ -9,7 +9,6 @@ import pytest
 from orchestrator.report import palette, render, write_report
 from orchestrator.report.page import write_page
 from tests.support.browser import PROGRAM, browser
-from tests.support.curves import a_run_with_curves
 from tests.support.summaries import a_run, failed_run
 
 pytestmark = [
@@ -81,41 +80,6 @@ def test_the_toggle_changes_page_and_charts(page, tmp_path):
     assert page.evaluate("document.getElementById('theme').textContent") == "Light"
 
 
-@pytest.mark.parametrize("width", [360, 768, 1280])
-def test_no_width_makes_the_page_scroll_sideways(page, tmp_path, width):
-    page.open(write_report(failed_run(), tmp_path / "report.html"), width=width, height=8000)
-    page.evaluate("document.querySelectorAll('details').forEach((each) => { each.open = true; })")
-    page.wait_for(DRAWN)
-
-    assert page.evaluate("document.documentElement.scrollWidth") <= width
-
-
-def test_charts_have_no_toolbar_and_no_stops_of_the_tab_key(page, tmp_path):
-    page.open(write_report(RUN, tmp_path / "report.html"), height=8000)
-    page.wait_for(DRAWN)
-
-    stops = (
-        "[...document.querySelectorAll('a[href], button, summary, input, [tabindex]')]"
-        ".filter((each) => each.tabIndex >= 0 && each.checkVisibility())"
-    )
-    assert page.evaluate("document.querySelectorAll('.modebar-btn, .plotlyjsicon').length") == 0
-    assert page.evaluate(f"{stops}.filter((each) => each.closest('.chart') && !each.matches('.save')).length") == 0
-    assert page.evaluate(f"{stops}.length") <= 60
-
-
-@pytest.mark.parametrize("width", [360, 768, 1280])
-def test_charts_are_as_wide_as_there_is_room_for(page, tmp_path, width):
-    page.open(write_report(RUN, tmp_path / "report.html"), width=width, height=9000)
-    page.wait_for(DRAWN)
-    widths = page.evaluate(
-        "[...document.querySelectorAll('.chart .main-svg')].filter((one) => one.checkVisibility())"
-        ".map((one) => one.getBoundingClientRect().width)"
-    )
-    assert widths
-    assert min(widths) > 300
-    assert max(widths) <= width
-
-
 def test_one_series_is_shown_alone_by_click_and_by_keyboard(page, tmp_path):
     page.open(write_report(RUN, tmp_path / "report.html"), height=9000)
     page.evaluate(OPEN)
@@ -148,21 +112,6 @@ def test_a_link_into_a_folded_part_opens_it(page, tmp_path):
     page.evaluate("document.querySelector('a[href=\"#check-noise\"]').click()")
 
     page.wait_for("document.getElementById('check-noise').open")
-
-
-@pytest.mark.parametrize(
-    "run",
-    [RUN, a_run(), failed_run(), a_run_with_curves(), a_run(placements=2, operations=2)],
-    ids=["three", "six", "failed", "curves", "settings"],
-)
-@pytest.mark.parametrize("script", [True, False])
-def test_the_first_part_is_two_pages_of_a4_at_most(page, tmp_path, run, script):
-    path = write_page(
-        render(run).replace("</style>", "@media print{.details{display:none!important}}</style>"),
-        tmp_path / "report.html",
-    )
-    page.open(path, script=script)
-    assert 1 <= page.pages_on_paper() <= 2
 
 
 @pytest.mark.parametrize(("width", "is_shown"), [(360, True), (1600, False)])
@@ -213,20 +162,6 @@ def test_hostile_labels_stay_text_in_charts(page, tmp_path):
     assert page.evaluate("window.pwned === undefined")
     assert page.evaluate("document.querySelectorAll('.chart a').length") == 0
     assert "<a href" in page.evaluate("document.querySelector('[id^=chart-stacks] .annotation-text').textContent")
-
-
-@pytest.mark.parametrize("width", [360, 1280])
-def test_curves_are_drawn_with_the_names_of_their_lines_within_the_page(page, tmp_path, width):
-    page.open(write_report(a_run_with_curves(), tmp_path / "report.html"), width=width, height=24000)
-    page.evaluate(OPEN)
-    page.wait_for(DRAWN)
-
-    assert page.evaluate("document.documentElement.scrollWidth") <= width
-    names = "[...document.querySelectorAll('#chart-curve-distance-1 .annotation-text')]"
-    said = "".join(page.evaluate(f"{names}.map((name) => name.textContent)"))
-    assert all(text in said for text in ("grpc", "rest", "(fastapi)", "100.40 ms", "100.70 ms"))
-    box = "document.getElementById('chart-curve-distance-1').getBoundingClientRect()"
-    assert page.evaluate(f"{names}.every((name) => name.getBoundingClientRect().right <= {box}.right + 1)")
 
 
 def test_a_head_sorts_the_rows_and_the_floor_stays_last(page, tmp_path):

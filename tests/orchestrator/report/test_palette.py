@@ -77,14 +77,6 @@ def test_text_can_be_read(theme, text, ground):
 
 
 @THEMES
-def test_a_failed_checks_banner_and_badge_can_be_read(theme):
-    assert contrast(theme["ink"], theme["fail-soft"]) >= 4.5
-    assert contrast(theme["fail"], theme["fail-soft"]) >= 4.5
-    assert contrast(theme["paper"], theme["fail"]) >= 4.5
-    assert contrast(theme["ink"], theme["warn-soft"]) >= 4.5
-
-
-@THEMES
 @pytest.mark.parametrize("sight", list(SIGHT))
 def test_no_two_series_look_alike_to_colour_blind_readers_either(theme, sight):
     seen = [oklab(SIGHT[sight] @ linear(theme[f"series-{number}"])) for number in range(palette.SERIES)]

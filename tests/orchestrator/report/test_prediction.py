@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 import pytest
@@ -19,17 +18,14 @@ from orchestrator.questions.prediction.shapes import Modelled
 from orchestrator.questions.prediction.surface import NONE, round_surface, ways
 from orchestrator.report import markup, render
 from orchestrator.report.figures.base import Figure
-from orchestrator.report.prediction import MOST_MAPS, prediction_view
+from orchestrator.report.prediction import prediction_view
 from orchestrator.summarise import summarise
 from orchestrator.wording.answer import answer
 from tests.support.concluded import check
 from tests.support.findings import with_findings
-from tests.support.modelled import NEW, Lab, Truth, fitted, sealed_at
+from tests.support.modelled import Lab, Truth, sealed_at
 from tests.support.modelled_runs import a_map, a_mapped_run, distances
 from tests.support.summaries import a_run
-
-COLOURS = {"rest": 0, "grpc": 1}
-MOST_ADDED = 150_000
 
 
 @pytest.fixture(scope="module")
@@ -73,20 +69,6 @@ def test_a_map_covers_every_place_where_two_stacks_are_predicted(summary: RunSum
         assert marks(each.figure, "held out") >= 1
 
 
-def lab_summary(**lab: Any) -> RunSummary:
-    """A page's summary with a model of the two stacks that it has."""
-    base = a_run(stacks=2)
-    names = dict(zip(dict.fromkeys(cell.stack for cell in base.cells), ("rest", "grpc"), strict=False))
-    stacks = list(names)
-    truths = [
-        Truth(name=stack, own=0.8 - 0.4 * number, setting=setting, opening=opening, windows=windows)
-        for setting, opening, windows in (("connections kept open", 0, Truth().windows), ("new connections", 1, NEW))
-        for number, stack in enumerate(stacks)
-    ]
-    found = fitted(Lab(truths=tuple(truths), **lab))
-    return with_findings(replace(base, matters=0.1), prediction=found)
-
-
 def test_a_map_has_the_sealed_cells_of_links_of_its_own_rate() -> None:
     base = a_run(stacks=2)
     truths = tuple(Truth(name=stack) for stack in dict.fromkeys(cell.stack for cell in base.cells))
@@ -105,53 +87,6 @@ def test_a_map_has_the_sealed_cells_of_links_of_its_own_rate() -> None:
     for rate, map_ in zip((200.0, 1000.0), view.maps, strict=True):
         sealed = {(cell.placement, cell.size) for cell in cells if cell.is_sealed and cell.rate_mbit == rate}
         assert marks(map_.figure, "held out") == len(sealed)
-
-
-def at(part: dict[str, Any], column: int, line: int) -> float:
-    """As the page's script reads it."""
-    if "r" in part:
-        return float(part["r"][column])
-    return float(part["s"][line]) if "s" in part else float(part["m"][column][line])
-
-
-def test_a_run_of_500_cells_adds_at_most_150_kilobytes() -> None:
-    """Five stacks, five settings, four distances, five payloads."""
-    base = a_run(stacks=5)
-    stacks = list(dict.fromkeys(cell.stack for cell in base.cells))
-    truths = [
-        Truth(
-            name=stack,
-            own=0.3 + 0.13 * number,
-            per_kb=0.002 * (1 + number % 3),
-            setting=f"setting {setting}",
-            opening=opening,
-            windows=Truth().windows if not opening else NEW,
-        )
-        for setting, opening in enumerate((0, 1, 2, 1, 0))
-        for number, stack in enumerate(stacks)
-    ]
-    found = fitted(Lab(truths=tuple(truths), rtts=(1.0, 10.0, 30.0, 80.0), blocks=3))
-    assert sum(len(fit.cells) for fit in found.fits) + len(found.judged.cells if found.judged else ()) == 500
-    modelled = with_findings(replace(base, matters=0.1), prediction=found)
-    added = len(render(modelled).encode()) - len(render(base).encode())
-    assert 0 < added <= MOST_ADDED
-    view = prediction_view(modelled, {stack: number for number, stack in enumerate(stacks)})
-    assert view is not None
-    assert len(view.maps) == 5
-
-
-def test_of_many_settings_the_others_have_their_sentence() -> None:
-    base = a_run(stacks=2)
-    stacks = list(dict.fromkeys(cell.stack for cell in base.cells))
-    truths = [
-        Truth(name=stack, own=0.4 + 0.4 * number, setting=f"setting {setting}")
-        for setting in range(MOST_MAPS + 2)
-        for number, stack in enumerate(stacks)
-    ]
-    found = fitted(Lab(truths=tuple(truths), sizes=(100, 10_000, 1_000_000), blocks=3))
-    text = render(with_findings(replace(base, matters=0.1), prediction=found))
-    assert text.count('<div class="map"') == MOST_MAPS
-    assert f"<strong>Setting {MOST_MAPS + 1}:</strong>" in text
 
 
 def test_a_run_without_a_model_says_why() -> None:
@@ -182,11 +117,6 @@ def test_stacks_without_a_fit_are_named_with_the_reason(summary: RunSummary) -> 
     )
     assert "Not predicted" in text
     assert "its &lt;b&gt;links&lt;/b&gt; differ" in text
-
-
-def test_terminal_and_json_have_the_sentences(summary: RunSummary) -> None:
-    assert any(line.startswith("Prediction") for line in short_lines(summary))
-    assert " ".join(answer_lines(summary)).count("Prediction: ") == 2
 
 
 def test_a_run_that_cannot_answer_predicts_nothing_beside_its_answer(summary: RunSummary) -> None:

@@ -7,11 +7,6 @@ from tests.support.pages import Document
 from tests.support.summaries import a_run
 
 
-def test_the_ratio_is_explained_beside_the_medians_beside_it():
-    document = Document(render(a_run(stacks=2)))
-    assert document.text.count("geometric mean over blocks of each block's own ratio") >= 1
-
-
 def test_a_check_names_its_trial_counted_from_one():
     run = a_run(stacks=2)
     check = replace(run.checks[0], evidence={"block": 3, "trial": 19, "trials": [0, 19]})

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from orchestrator.report import default_path, render, write_report
+from orchestrator.report import default_path
 from tests.support.summaries import a_run
 
 RUN = a_run(stacks=1)
@@ -14,9 +14,3 @@ RUN = a_run(stacks=1)
 def test_the_reports_name_says_experiment_date_and_run():
     assert str(default_path(RUN, Path("reports"))) == "reports/six-protocols-2026-11-21-20261121-025500-4f3a.html"
     assert str(default_path(replace(RUN, name="../../etc/passwd"), Path("reports"))).startswith("reports/etc-passwd-")
-
-
-def test_a_report_is_written_where_it_was_asked_for(tmp_path):
-    path = write_report(RUN, tmp_path / "reports" / "x.html")
-
-    assert path.read_text(encoding="utf-8") == render(RUN)

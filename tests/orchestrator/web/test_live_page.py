@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import http.client
 import json
-import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
@@ -14,10 +13,9 @@ from urllib.parse import urlsplit
 import pytest
 from starlette.testclient import TestClient
 
-from orchestrator.results.journal import Tail
 from orchestrator.web import live_page, live_view
 from orchestrator.workspace import Workspace
-from tests.support.growing import Growing, until
+from tests.support.growing import Growing
 from tests.support.plans import plan
 from tests.support.web import EVIL, client, served
 
@@ -90,22 +88,6 @@ def test_when_the_server_ends_so_do_its_streams(tmp_path, run):
             events = following.enter_context(viewer(address, run.id))
             next(events)
         assert list(events) == []
-
-
-def test_when_nobody_watches_the_journal_is_left_alone(address, run, monkeypatch):
-    looks = []
-    look = Tail.look
-    monkeypatch.setattr(Tail, "look", lambda tail, *rest: looks.append(1) or look(tail, *rest))
-    with viewer(address, run.id) as events:
-        next(events)
-        until(lambda: len(looks) > 5, "it is looked at while somebody watches")
-
-    def is_quiet() -> bool:
-        before = len(looks)
-        time.sleep(10 * live_page.LOOK_S)
-        return len(looks) == before
-
-    until(is_quiet, "nobody looks")
 
 
 def test_the_page_shows_how_a_run_stands_and_follows_it(pages, run):

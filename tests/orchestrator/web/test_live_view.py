@@ -8,7 +8,6 @@ import pytest
 
 from orchestrator.clock import Clock
 from orchestrator.results.folder import RunFolder
-from orchestrator.results.journal import Tail
 from orchestrator.web import live_view
 from orchestrator.web.live_view import Point, Reader
 from tests.support.growing import Growing
@@ -72,26 +71,6 @@ def test_trials_of_a_block_that_is_made_again_no_longer_count(run):
     assert reader.look().points == ()
     run.trial(0, 2.0, attempt=1)
     assert reader.look().rows[0].median_ms == 2.0
-
-
-def test_only_what_is_new_is_read(run, monkeypatch):
-    run.measuring()
-    read = []
-    look = Tail.look
-
-    def counted(tail, *arguments):
-        events = look(tail, *arguments)
-        read.extend(event["event"] for event in events)
-        return events
-
-    monkeypatch.setattr(Tail, "look", counted)
-    reader = reader_of(run)
-    reader.look()
-    assert read == ["begin", "session", "stage", "block"]
-    run.trial(0)
-    reader.look()
-    reader.look()
-    assert read == ["begin", "session", "stage", "block", "trial"]
 
 
 def test_many_viewers_cost_one_look_a_second(run, monkeypatch):

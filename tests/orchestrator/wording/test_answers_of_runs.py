@@ -3,21 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
-
-import pytest
 
 from orchestrator.experiment.plan import plan as p
 from orchestrator.summarise import summarise
 from orchestrator.wording.answer import Answer, answer
 from tests.support import made_up
-from tests.support.codec_runs import a_codec_run
 from tests.support.drafts import Draft
-from tests.support.event_runs import a_stream_run
 from tests.support.runs import MemoryRun, a_plan, a_run
 
 LOAD = p.Load(concurrency=1, requests=200)
-AWAY = p.Placement(id="far", name="far", kind="cross-region", from_zone="a", to_zone="b", link=p.Link(rtt_ms=35.0))
 
 
 def of(run: MemoryRun) -> Answer:
@@ -26,30 +20,6 @@ def of(run: MemoryRun) -> Answer:
 
 def in_grpc(spoil: Callable[[Draft], None]) -> Callable[[Draft], None]:
     return lambda draft: spoil(draft) if "grpc" in draft.cell.stack else None
-
-
-def test_two_stacks() -> None:
-    found = of(a_run(load=LOAD))
-    assert found.fastest == ("grpc (thin)",)
-    assert [line.head for line in found.lines][:2] == ["Fastest", "In practice"]
-
-
-def test_equal_ones() -> None:
-    found = of(a_run(load=LOAD, base_us={"grpc": 300.0, "rest": 300.0}, between=0.002, blocks=8))
-    assert found.lines[0].head == "Equal"
-    assert set(found.fastest) == {"rest (thin)", "grpc (thin)"}
-
-
-def test_over_an_emulated_distance() -> None:
-    plan = replace(a_plan(placements=[AWAY], load=LOAD), provider="lab")
-    assert "over an emulated 35 ms" in of(a_run(plan)).sentence
-
-
-@pytest.mark.parametrize("run", [a_stream_run, a_codec_run], ids=["stream", "codec"])
-def test_each_kind_of_work(run: Callable[[], MemoryRun]) -> None:
-    found = of(run())
-    assert found.tables
-    assert not found.cannot_answer
 
 
 def test_a_check_that_failed_for_one_of_three() -> None:
@@ -77,11 +47,3 @@ def test_other_programs_that_took_the_machine() -> None:
     assert not found.cannot_answer
     assert found.fastest == ("grpc (thin)",)
     assert found.figures[0].standing == "faster"
-
-
-def test_a_run_that_was_cut() -> None:
-    run = a_run(load=LOAD)
-    found = of(replace(run, stored=replace(run.stored, trials=run.stored.trials[:4], state="interrupted")))
-    assert found.cannot_answer
-    assert found.invalid_because == "it was interrupted after 4 of 10 trials"
-    assert all(table.title.startswith("not valid: ") for table in found.tables)

@@ -6,10 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from orchestrator.cli.answer import answer_lines
-from orchestrator.report import render
 from orchestrator.wording.left_out import why_uncompared
-from tests.support.pages import Document
 from tests.support.summaries import a_run
 
 NEW = "with a new connection for each request"
@@ -50,13 +47,3 @@ def test_the_reason_names_what_was_not_measured(is_reference, differing, why):
     run = a_plan(run)
     assert [why_uncompared(cell, run) for cell in more] == [why, why]
     assert not any(why_uncompared(cell, run) for cell in run.cells[:3])
-
-
-def test_report_and_terminal_say_it_once():
-    run, _ = with_another_policy(other_than_reference(a_run(stacks=3)))
-    run = a_plan(run)
-    text = " ".join(Document(render(run)).text.split())
-    assert text.count(f"the reference was not measured {NEW}") == 1
-    assert "Nothing to compare" not in text
-    said = "\n".join(answer_lines(run))
-    assert said.count("no comparison of ") == 1

@@ -10,12 +10,10 @@ from orchestrator.cli.answer import answer_lines
 from orchestrator.experiment.plan.plan import Contrast, Operation
 from orchestrator.findings.summary import RunSummary
 from orchestrator.quantities import fewer_or_more
-from orchestrator.report.render import render
 from orchestrator.summarise import summarise
 from orchestrator.wording.message_sizes import sentences
 from orchestrator.wording.notes import notes
 from tests.support.codec_runs import a_codec_run
-from tests.support.pages import Document
 from tests.support.runs import Draft, a_plan, a_run
 
 BY_COMPRESSION = Contrast(factor="compression", references=("none",))
@@ -61,11 +59,6 @@ def test_what_compression_saves_stands_in_the_answer_of_the_terminal(compressed)
     assert "rest (thin) with no compression 2,000.0 2,000.0 2,060.0 2,060.0" in text
 
 
-def test_and_in_that_of_the_report(compressed):
-    page = Document(render(compressed))
-    assert SAID in " ".join(page.text.replace("\u00a0", " ").split())
-
-
 def test_bodies_that_are_alike_are_not_talked_about():
     assert not any("on the wire" in line for line in answer_lines(gzip_or_not(by=1)))
 
@@ -92,22 +85,6 @@ def test_of_stacks_the_terminal_shows_bytes_where_they_fill_more_than_a_packet_a
 
     assert shown(ECHO)
     assert not shown(None)
-
-
-@pytest.mark.slow
-def test_codecs_alone_say_how_large_messages_become():
-    summary = summarise(a_codec_run(lambda draft: shrink_of_cbor(draft)))
-    said = "Encoded, request and reply together: add: 28 B with cbor (cbor2) and 56 B with json (stdlib)."
-    assert said in notes(summary)
-    assert said in " ".join(" ".join(answer_lines(summary)).split())
-    assert said in " ".join(Document(render(summary)).text.replace("\u00a0", " ").split())
-
-
-def shrink_of_cbor(draft: Draft) -> None:
-    if draft.cell.stack.startswith("cbor"):
-        for direction in ("sent", "received"):
-            draft.columns[f"bytes_{direction}"] //= 2
-            draft.done[f"body_bytes_{direction}"] //= 2
 
 
 def test_of_many_codecs_the_smallest_and_the_largest_are_named():

@@ -7,9 +7,8 @@ from dataclasses import replace
 import pytest
 
 from orchestrator.findings.summary import Comparison
-from orchestrator.report.render import render
 from orchestrator.summarise import summarise
-from orchestrator.wording.notes import clauses, differences, notes
+from orchestrator.wording.notes import clauses, differences
 from tests.support.runs import a_plan, a_run
 
 OF = Comparison(
@@ -89,18 +88,3 @@ def test_every_comparison_of_a_run_lists_what_differs():
     assert {c.differs_in for c in summary.comparisons if c.control} == {()}
     listed = [c["differs_in"] for c in summary.to_dict()["comparisons"] if not c["control"]]
     assert listed == [("codec", "framework")] * 3
-
-
-def test_the_terminal_the_answers_json_and_the_report_say_it():
-    summary = with_parts(codec="Protocol Buffers", framework="grpcio")
-    said = "grpc (thin) differs from rest (thin) in the codec and the framework"
-    assert [text for text in notes(summary) if text.startswith("More than the protocol") and said in text]
-    assert said in render(summary)
-
-
-def test_answer_json_and_report_say_what_may_differ():
-    summary = with_parts(framework="not known (grpc, external)")
-    said = "grpc (thin) may differ from rest (thin) in the framework, of which nothing is known"
-    assert any(said in text for text in notes(summary))
-    assert {c.may_differ_in for c in summary.comparisons if not c.control} == {("framework",)}
-    assert said in render(summary)

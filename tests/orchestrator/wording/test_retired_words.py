@@ -33,15 +33,3 @@ def texts() -> Iterator[Path]:
 def test_no_word_is_one_that_the_glossary_replaced(path: Path) -> None:
     text = NO_PROSE.sub(" ", path.read_text(encoding="utf-8"))
     assert [line.strip() for line in text.splitlines() if RETIRED.search(line)] == []
-
-
-@pytest.mark.parametrize(
-    "text", ["grpc is told apart", "It stands below", "Surely slower", "who is ahead", "orch asks it"]
-)
-def test_a_retired_word_is_found(text: str) -> None:
-    assert RETIRED.search(text)
-
-
-@pytest.mark.parametrize("text", ["each of which", "a letter that stands for a stack"])
-def test_other_words_are_not(text: str) -> None:
-    assert not RETIRED.search(text)

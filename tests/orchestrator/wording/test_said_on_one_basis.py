@@ -12,7 +12,6 @@ from benchmarks.checks.realistic import clean_run
 from orchestrator import quantities
 from orchestrator.between_runs.across import compare_runs
 from orchestrator.experiment.plan import plan as p
-from orchestrator.quantities import ratio_bounds
 from orchestrator.report.render import render
 from orchestrator.statistics.terms import ReasonKind
 from orchestrator.summarise import summarise
@@ -108,12 +107,6 @@ def test_the_median_of_trials_that_differ_in_number_and_speed_is_that_of_the_tri
     assert cell.distribution.median == pytest.approx(middle)
 
 
-def test_what_requests_per_second_leave_out_is_said_beside_them():
-    summary = summarise(a_run(stacks=("rest", "grpc")))
-    page = Document(render(summary)).text
-    assert quantities.throughput(["call"]) in page
-
-
 def test_where_every_cell_that_was_measured_is_invalid_banner_and_watermark_say_what_the_sentence_says():
     def early(draft):
         columns = draft.columns
@@ -137,20 +130,6 @@ def test_ratios_by_block_name_the_blocks_that_they_are_of():
     mine, theirs = ({t.block: t.median for t in cells[c].trials} for c in (row.cell, row.reference_cell))
     assert dict(zip(row.blocks, row.by_block, strict=True)) == {block: mine[block] / theirs[block] for block in mine}
     assert re.search(r"2: 0\.\d\d× 4: 0\.\d\d× 5: 0\.\d\d× 6: 0\.\d\d×", Document(render(summary)).text)
-
-
-@pytest.mark.parametrize(
-    ("interval", "shown"),
-    [
-        ((0.9234, 0.99701), ("0.92", "0.997")),
-        ((1.00004, 1.2), ("1.00004", "1.20")),
-        ((0.9, 1.0), ("0.90", "1.00")),
-        ((0.99, 1.01), ("0.99", "1.01")),
-    ],
-)
-def test_a_bound_that_excludes_one_is_not_rounded_to_it(interval, shown):
-    assert quantities.bounds(interval) == shown
-    assert ratio_bounds(interval) == tuple(f"{text}×" for text in shown)
 
 
 def left_out(share):

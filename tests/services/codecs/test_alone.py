@@ -10,17 +10,13 @@ import pytest
 from services.python.codecs import alone
 from services.python.codecs.base import Coder, self_describing
 from services.python.codecs.json import CODEC as JSON
-from services.python.contract.lines import Load, Payload, Target, Trial, Warmup
+from services.python.contract.lines import Load, Trial, Warmup
 from services.python.contract.messages import OF_THE_STORE
-from services.python.contract.offers import protocols
 from services.python.load.client import CallFailed, CallSpec
-from services.python.load.record import KINDS, read_record
 from services.python.operations import OPERATIONS
 from services.python.probes.clock import Clock
-from services.python.trial.parts import CannotTry
 from services.python.trial.run import make_trial
 
-CODECS = [(p.name, c.name) for p in protocols().values() for c in p.clients if c.kind == "codec"]
 ADD = {"request": {"a": -123_456_789, "b": 987_654_321}, "reply": {"sum": 864_197_532}}
 
 
@@ -77,54 +73,6 @@ def test_what_cannot_be_encoded_is_said_before_anything_is_timed() -> None:
     exchange = {"request": {"document": float("nan")}, "reply": {"document": float("nan")}}
     with pytest.raises(CallFailed, match="echo cannot be encoded"):
         coding("echo", exchange)
-
-
-@pytest.mark.parametrize(("protocol", "client"), CODECS)
-def test_a_trial_of_every_codec_and_operation(tmp_path: Path, protocol: str, client: str) -> None:
-    for operation, payload in (
-        ("timestamp", Payload()),
-        ("add", Payload()),
-        ("echo", Payload(kind="records", count=3)),
-        ("echo", Payload(kind="bytes", size=100)),
-    ):
-        trial = a_trial(tmp_path, protocol=protocol, client=client, operation=operation, payload=payload)
-        checked, _, done = made(trial)
-        rows = list(read_record(trial.record))
-        assert (done.requests, done.verified, done.errors, done.rows) == (20, 20, {}, 75)
-        assert (done.identity, done.wire, done.min_rtt_us) == (None, None, None)
-        samples = [row for row in rows if KINDS[row.kind] == "codec"]
-        assert len(samples) == 25
-        assert checked.body_bytes_sent > 0
-        for place, row in enumerate(rows[::3]):
-            encode, decode = rows[3 * place + 1 : 3 * place + 3]
-            assert KINDS[encode.kind] == KINDS[decode.kind] == "part"
-            assert (encode.sequence, decode.sequence, encode.parent, decode.parent) == (
-                1,
-                2,
-                row.sequence,
-                row.sequence,
-            )
-            assert row.sent_ns <= encode.sent_ns <= encode.received_ns == decode.sent_ns
-            assert decode.received_ns <= row.received_ns
-
-
-@pytest.mark.parametrize(
-    ("changes", "words"),
-    [
-        ({"target": Target(host="127.0.0.1", port=1, identity="nonce")}, "a target does not apply"),
-        ({"connection": "per-request"}, "connection: per-request does not apply"),
-        ({"knobs": {"compression": "gzip"}}, "compression does not apply"),
-        ({"load": Load(requests=8, concurrency=8)}, "a concurrency of 8 does not apply"),
-        ({"load": Load(requests=8, rate_per_s=10.0)}, "a rate does not apply"),
-        ({"calls": 3}, "calls: 3 does not apply"),
-        ({"client": "pycurl"}, "names no target"),
-    ],
-    ids=lambda value: str(value)[:30],
-)
-def test_what_only_a_call_has_is_refused(tmp_path: Path, changes: dict[str, Any], words: str) -> None:
-    with pytest.raises(CannotTry, match=words) as refused:
-        made(a_trial(tmp_path, **changes))
-    assert refused.value.kind == "trial"
 
 
 def test_text_that_is_not_ascii_is_new_for_each_sample() -> None:

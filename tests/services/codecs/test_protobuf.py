@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -53,51 +51,6 @@ def test_what_is_not_json_is_refused_before_anything_is_sent(document: object) -
     with pytest.raises(CallFailed, match="Protocol Buffers") as failed:
         method_for("echo", {"document": document})
     assert failed.value.status == "protocol"
-
-
-class Counted:
-    """A message that counts how often each of its fields, and of those within it, is read."""
-
-    def __init__(self, message: Any, reads: Counter[tuple[int, str]], kept: list[Any]) -> None:
-        self._message = message
-        self._reads = reads
-        self._kept = kept  # so that no two messages share an id
-        kept.append(self)
-        which = {oneof.name: message.WhichOneof(oneof.name) for oneof in message.DESCRIPTOR.oneofs}
-        for field in message.DESCRIPTOR.fields:
-            is_set = field.containing_oneof is None or which[field.containing_oneof.name] == field.name
-            if is_set and field.name != "null_value":  # a null has nothing to read beyond that it is one
-                reads[(id(self), field.name)] = 0
-
-    def WhichOneof(self, name: str) -> str | None:  # noqa: N802 - protobuf's name
-        chosen: str | None = self._message.WhichOneof(name)
-        return chosen
-
-    def HasField(self, name: str) -> bool:  # noqa: N802 - protobuf's name
-        is_set: bool = self._message.HasField(name)
-        return is_set
-
-    def __getattr__(self, name: str) -> Any:
-        self._reads[(id(self), name)] += 1
-        return self._counted(getattr(self._message, name))
-
-    def _counted(self, value: Any) -> Any:
-        if hasattr(value, "DESCRIPTOR"):
-            return Counted(value, self._reads, self._kept)
-        if hasattr(value, "items"):  # a map
-            return {key: self._counted(value[key]) for key in value}
-        if isinstance(value, bytes | str) or not hasattr(value, "__getitem__"):
-            return value
-        return [self._counted(item) for item in value]
-
-
-def reads_of(unpack: Callable[[Any], Any], message: Any) -> tuple[Any, Counter[tuple[int, str]], list[Any]]:
-    reads: Counter[tuple[int, str]] = Counter()
-    kept: list[Any] = []
-    return unpack(Counted(message, reads, kept)), reads, kept
-
-
-DOCUMENT = {"a": [1.5, None, True, "x", {}], "b": {"c": []}}
 
 
 def test_a_calls_lengths_are_those_of_the_serialised_messages() -> None:

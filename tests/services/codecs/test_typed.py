@@ -22,45 +22,12 @@ from services.python.codecs.typed import typed_echo
 from services.python.load.client import CallFailed
 from tests.support.documents import compiled
 
-KEYS = st.sampled_from(
-    [
-        "a",
-        "b",
-        "a-b",
-        "a_b",
-        "A_B",
-        "aB",
-        "ab",
-        "",
-        "__proto__",
-        "descriptor",
-        "or_null",
-        "a_or_null",
-        "_",
-        "_a",
-        "_a_b",
-        "_a_or_null",
-        "_field",
-        "a_2",
-        "_a_2",
-        "Xa",
-        "X_a",
-        "AEntry",
-        "é",
-        "[x]",
-        "\0",
-        "1",
-    ]
-) | st.text(st.characters(exclude_categories=["Cs"]), max_size=3)
 SCALARS = (
     st.none()
     | st.booleans()
     | st.integers(-(2**53), 2**53)
     | st.floats(allow_nan=False, allow_infinity=False)
     | st.text(st.characters(exclude_categories=["Cs"]), max_size=5)
-)
-JSON = st.recursive(
-    SCALARS, lambda inner: st.lists(inner, max_size=4) | st.dictionaries(KEYS, inner, max_size=5), max_leaves=25
 )
 ROWS = st.lists(
     st.fixed_dictionaries(

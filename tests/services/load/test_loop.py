@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
-import threading
-import time
 from array import array
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,15 +9,10 @@ from typing import Any
 
 import pytest
 
-from services.python.contract.lines import STATUSES, Load
-from services.python.load.async_load import AwaitingLoops
+from services.python.contract.lines import STATUSES
 from services.python.load.client import CallFailed
-from services.python.load.loop import Loops, Work
-from services.python.load.phases import MEASURED, NS, WARM_UP, Phase, measured
-from services.python.load.record import Record, read_record
-from services.python.load.recorder import GaveUp, Recorder
-from services.python.load.sync_load import BlockingLoops
-from services.python.probes.clock import Clock
+from services.python.load.phases import MEASURED, NS, WARM_UP
+from services.python.load.recorder import GaveUp
 from tests.support.bench import Bench
 
 pytestmark = pytest.mark.busy
@@ -194,101 +186,6 @@ def test_what_was_due_and_not_sent_when_the_window_closed_is_no_error(bench: Ben
     tally = bench.recorder.tally
     assert (tally.rows, tally.not_sent, tally.errors) == (len(sent), len(not_sent), {})
     assert tally.last_received_ns == max(row.received_ns for row in sent)
-
-
-class _Crowd:
-    """Counts how many calls are under way at once."""
-
-    def __init__(self) -> None:
-        self.under_way = 0
-        self.most = 0
-        self.lock = threading.Lock()
-
-    def enter(self) -> None:
-        with self.lock:
-            self.under_way += 1
-            self.most = max(self.most, self.under_way)
-
-    def leave(self) -> None:
-        with self.lock:
-            self.under_way -= 1
-
-    async def dial(self) -> _CrowdedConnection:
-        return _CrowdedConnection(self)
-
-
-class _CrowdedConnection:
-    body = None
-
-    def __init__(self, crowd: _Crowd) -> None:
-        self.crowd = crowd
-
-    async def call(self, request: Any) -> Any:
-        self.crowd.enter()
-        await asyncio.sleep(0)
-        self.crowd.leave()
-        return {"right": True}
-
-    def value(self, reply: Any) -> Any:
-        return reply
-
-    def sizes(self, request: Any, reply: Any) -> tuple[int, int]:
-        return 0, 0
-
-    async def close(self) -> None:
-        return None
-
-
-class _BlockingCrowd(_Crowd):
-    def dial(self) -> Any:  # type: ignore[override]
-        crowd = self
-
-        class Blocking(_CrowdedConnection):
-            def call(self, request: Any) -> Any:  # type: ignore[override]
-                crowd.enter()
-                time.sleep(0.001)
-                crowd.leave()
-                return {"right": True}
-
-            def close(self) -> None:  # type: ignore[override]
-                return None
-
-        return Blocking(crowd)
-
-
-@pytest.mark.parametrize("style", ["blocking", "awaiting"])
-@pytest.mark.parametrize("policy", ["reuse", "per-request"])
-def test_as_many_requests_are_in_flight_as_asked_and_never_more(tmp_path: Path, style: str, policy: Any):
-    record = Record(tmp_path / "record", 10)
-    recorder = Recorder(record, _verify, timeout_s=30, progress=lambda line: None)
-    work = Work(
-        make=lambda sequence, wall: {},
-        recorder=recorder,
-        clock=Clock(),
-        policy=policy,
-        concurrency=5,
-        before_close=lambda: None,
-    )
-    crowd = _BlockingCrowd() if style == "blocking" else _Crowd()
-    event_loop = asyncio.new_event_loop()
-    loops: Loops = BlockingLoops(crowd, work) if style == "blocking" else AwaitingLoops(event_loop, crowd, work)
-    loops.open()
-    phase = Phase(
-        number=MEASURED,
-        begin_ns=Clock().monotonic_ns(),
-        first_sequence=1,
-        extent=measured(Load(requests=200)),
-        most=200,
-    )
-    recorder.begin(phase)
-    loops.closed_loop(phase)
-    loops.close()
-    event_loop.close()
-    record.close()
-    rows = list(read_record(tmp_path / "record"))
-    assert crowd.most == 5
-    assert sorted(row.sequence for row in rows) == list(range(1, 201))
-    assert {row.connection for row in rows} == (set(range(5)) if policy == "reuse" else set(range(200)))
 
 
 def test_one_thread_that_gives_up_ends_the_phase_for_all(tmp_path: Path):

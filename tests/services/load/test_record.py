@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import signal
 import struct
 import subprocess
 import sys
@@ -60,33 +59,6 @@ def test_the_columns_are_those_of_the_contract(tmp_path: Path):
             status=9,
         )
     ]
-
-
-_WRITES_FOREVER = """
-import sys
-from concurrent.futures import ThreadPoolExecutor
-from services.python.load.record import Record
-record = Record(sys.argv[1], 1000)
-sequence = 0
-while True:
-    sequence += 1
-    record.append(sequence, 1, 0, sequence, sequence, sequence, -1, 0, 0, 0)
-    if sequence == 5000:
-        print("5000", flush=True)
-"""
-
-
-def test_a_killed_writer_loses_nothing_that_it_stored(tmp_path: Path):
-    path = tmp_path / "r"
-    writer = subprocess.Popen([sys.executable, "-c", _WRITES_FOREVER, str(path)], stdout=subprocess.PIPE, text=True)
-    assert writer.stdout is not None
-    assert writer.stdout.readline() == "5000\n"
-    writer.send_signal(signal.SIGKILL)
-    writer.communicate(timeout=30)
-    stored = list(read_record(path))
-    assert len(stored) >= 5000
-    assert [row.sequence for row in stored] == list(range(1, len(stored) + 1))
-    assert all(row.received_ns == row.sequence for row in stored)
 
 
 @pytest.mark.parametrize(

@@ -30,34 +30,6 @@ def watched_trial(tmp_path: Path, style: str) -> Iterator[tuple[Watched, Trial]]
     trial.close()
 
 
-def test_connections_that_carried_kept_replies_are_let_go(tmp_path: Path, style: str) -> None:
-    """A client's handle may take more memory than the replies that are counted."""
-    opened: weakref.WeakSet[Reading] = weakref.WeakSet()
-
-    class Dialer(WatchedDialer):
-        def dial(self) -> Any:
-            given = super().dial()
-            if self.style == "blocking":
-                opened.add(given)
-                return given
-
-            async def noted() -> Any:
-                connection = await given
-                opened.add(connection)
-                return connection
-
-            return noted()
-
-    watched = Watched()
-    trial = Trial(tmp_path, style, watched.verify, Dialer(watched, style), standing_clock())
-    trial.run(100, "per-request")
-    assert watched.looks == []
-    assert len(opened) <= CONCURRENCY + 1
-    trial.recorder.settle()
-    assert trial.recorder.tally.verified == 100
-    trial.close()
-
-
 def test_wrong_replies_are_found_after_the_phase_and_their_rows_say_so(watched_trial: tuple[Watched, Trial]) -> None:
     _, trial = watched_trial
     trial.run(100)

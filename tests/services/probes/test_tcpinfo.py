@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import fcntl
-import os
 import socket
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -102,44 +99,6 @@ def test_sums_that_lack_a_socket_which_was_closed_unseen_are_not_given(listener:
             meter.end()
             assert meter.wire() is None
             assert meter.min_rtt_us() is not None
-
-
-@linux
-def test_a_look_before_a_close_goes_through_all_open_files_only_when_a_connection_is_elsewhere(
-    listener: socket.socket, monkeypatch: pytest.MonkeyPatch
-):
-    """A listing of all open files between two requests would hold up the second."""
-    monkeypatch.setattr(tcpinfo, "_BETWEEN_LOOKS_NS", 3600 * 10**9)
-    listings = 0
-
-    def counted() -> Any:
-        nonlocal listings
-        listings += 1
-        return map(int, os.listdir("/proc/self/fd"))  # noqa: PTH208 - as there
-
-    monkeypatch.setattr(tcpinfo, "_open_files", counted)
-    meter = WireMeter("127.0.0.1", listener.getsockname()[1])
-    meter.begin()
-    for round_number in range(20):
-        ours, theirs = _exchange(listener, 10, 20)
-        if round_number == 10:
-            ours = _moved(ours)
-        meter.before_close()
-        ours.close()
-        theirs.close()
-    assert listings <= 5  # at the beginning, at the first close, for the one that moved, and for the one after
-    meter.end()
-    wire = meter.wire()
-    assert wire is not None
-    assert (wire["bytes_sent"], wire["bytes_received"]) == (200, 400)
-
-
-def _moved(sock: socket.socket) -> socket.socket:
-    """The same connection at a higher descriptor."""
-    higher = fcntl.fcntl(sock.fileno(), fcntl.F_DUPFD, 200)
-    family, kind = sock.family, sock.type
-    sock.close()
-    return socket.socket(family, kind, fileno=higher)
 
 
 @linux

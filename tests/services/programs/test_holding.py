@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import signal
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -96,35 +95,6 @@ def test_what_does_not_close_is_left_after_a_bound(how: str) -> None:
         status, said = end(answering, how)
     assert status == 0
     assert said[1:] == [f"respond: what the operations hold was not closed within {holding.CLOSE_S:g} s, and is left"]
-
-
-def test_a_signal_and_the_end_of_stdin_at_once_close_it_once() -> None:
-    with responder("tcp", module=MODULE, operations=["shifted"]) as (answering, _):
-        answering.process.send_signal(signal.SIGTERM)
-        assert end(answering, "stdin closed")[1].count("closed shifted") == 1
-
-
-def test_what_is_opened_after_the_end_began_is_closed_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    began, closed = threading.Event(), threading.Event()
-
-    @contextmanager
-    def slow(_settings: Any) -> Iterator[None]:
-        began.set()
-        go_on.wait(PATIENCE_S)
-        yield
-        closed.set()
-
-    go_on = threading.Event()
-    monkeypatch.setitem(OPERATIONS, "slow", replace(OPERATIONS["add"], name="slow", open=slow))
-    held = Holding(["slow"], {})
-    opening = threading.Thread(target=held.open)
-    opening.start()
-    assert began.wait(PATIENCE_S)
-    held.close()
-    assert not closed.is_set()
-    go_on.set()
-    opening.join(PATIENCE_S)
-    assert closed.is_set()
 
 
 def test_settings_go_to_those_that_take_them(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import socket
-import threading
 from pathlib import Path
 
 import pytest
@@ -85,25 +84,6 @@ def test_a_responder_whose_kernel_has_it_not_refuses_to_start(monkeypatch: pytes
         status, lines, words = started.ended_by_itself()
     assert (status, lines) == (1, [])
     assert "its kernel has" in words
-
-
-def test_threads_of_others_may_open_and_close_meanwhile():
-    """Descriptors that go while they are looked at are passed over."""
-    ending = threading.Event()
-
-    def churn() -> None:
-        while not ending.is_set():
-            with socket.socket():
-                pass
-
-    churning = threading.Thread(target=churn)
-    churning.start()
-    try:
-        for _ in range(50):
-            assert sockets.congestion_of(1) == []
-    finally:
-        ending.set()
-        churning.join()
 
 
 WINDOW = 50_000  # not what a connection has unasked

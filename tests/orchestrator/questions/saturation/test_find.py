@@ -10,13 +10,10 @@ import numpy as np
 import pytest
 
 from benchmarks import knees
-from orchestrator.cli.short_answer import short_lines
 from orchestrator.findings.check_result import CheckResult, Overload
 from orchestrator.findings.summary import CellSummary
 from orchestrator.questions.saturation import words as saturation_words
 from orchestrator.questions.saturation.find import LoadSeries, find_series
-from orchestrator.wording.answer import answer
-from tests.support.findings import with_findings
 from tests.support.summaries import a_run
 
 ONE = a_run(stacks=1).cells[0]
@@ -127,15 +124,6 @@ def test_the_end_that_limits_at_the_knee_is_named_by_its_cpu(
     series = only(closed({1: 300.0, 10: 1000.0, 50: 1000.0, 100: 1000.0}, cpu=cpu))
     assert series.limit == limit
     assert text in text_of(series)
-
-
-def test_the_short_result_names_the_plateau_and_its_limit() -> None:
-    cells = closed({1: 30.0, 10: 97.0, 50: 97.0}, cpu=(0.03, 0.05))
-    run = with_findings(replace(a_run(stacks=1), checks=()), saturation=(only(cells),))
-    (line,) = (line for line in answer(run).lines if line.head == "Saturation")
-    plateau = "plateau 93.5/s from 10 in flight; neither CPU limits it: the responder waits."
-    assert line.text == f"{ONE.stack_label}: {plateau}"
-    assert " ".join(" ".join(short_lines(run)).split()).count(plateau) == 1
 
 
 def test_on_a_busy_machine_an_idle_process_is_no_evidence() -> None:

@@ -10,8 +10,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orchestrator.questions.axes.crossing import Crossing
-from orchestrator.questions.axes.find import Difference, Gap
 from orchestrator.report.figures.curves import gap_curves, latency_curves, scales
 from orchestrator.report.figures.labels import apart
 from tests.support.curves import COLOURS, DISTANCE, SIZES
@@ -81,20 +79,6 @@ def test_a_logarithmic_axis_is_labelled_at_the_sizes_that_were_measured():
     assert layout["xaxis"]["ticktext"] == ["100 B", "1 kB", "10 kB", "100 kB"]
 
 
-def test_an_axis_names_its_unit_once():
-    """Where ticks have it the title has not, and the other way round."""
-    many = tuple(replace(SIZES.panels[0].lines[0].points[0], at=float(10**power)) for power in range(1, 10))
-    line = replace(SIZES.panels[0].lines[0], points=many)
-    crowded = replace(SIZES, panels=(replace(SIZES.panels[0], lines=(line,), gaps=()),))
-    (bare,) = (figure["layout"]["xaxis"] for figure in latencies(crowded))
-    assert (bare["title"]["text"], bare["ticktext"][0]) == ("payload, B", "10")
-    near = replace(SIZES, scale="linear")
-    assert latencies(near)[0]["layout"]["xaxis"]["ticktext"][-1] == "100 kB"
-    for figure in (*latencies(SIZES), *gaps(SIZES), *latencies(near)):
-        assert figure["layout"]["xaxis"]["title"]["text"] == "payload"
-    assert latencies(DISTANCE)[0]["layout"]["xaxis"]["title"]["text"] == "measured round trip, ms"
-
-
 def test_each_line_is_named_at_its_end_in_its_own_colour():
     figure = latencies(DISTANCE)[0]
     colours = {
@@ -137,52 +121,9 @@ def test_without_a_comparison_there_is_no_second_picture():
     assert gap_curves("g", panel, scales(DISTANCE), COLOURS) is None
 
 
-def test_two_references_are_told_apart_by_the_names_of_their_lines():
-    one = DISTANCE.panels[0].gaps[0]
-    points = tuple(Difference(at=p.at, difference=1.0, interval=None, standing="slower") for p in one.points)
-    other = Gap(
-        stack=one.stack,
-        label=one.label,
-        reference_label="tcp",
-        points=points,
-        crossing=Crossing(at=3, low=2, high=4),
-    )
-    curves = replace(DISTANCE, panels=(replace(DISTANCE.panels[0], gaps=(one, other)),))
-    notes = [note["text"].rpartition("<br>")[0] for note in gaps(curves)[0]["layout"]["annotations"]]
-    assert sorted(text.replace("<br>", " ") for text in notes) == ["grpc (to rest (fastapi))", "grpc (to tcp)"]
-
-
-def test_a_picture_is_as_tall_as_the_names_beside_it():
-    """Of ten differences to two references none is cut off, nor covers another one."""
-    one = DISTANCE.panels[0].gaps[0]
-    long = [replace(one, label=f"graphql (strawberry {n}) with a query by each resolver") for n in range(10)]
-    panel = replace(DISTANCE.panels[0], gaps=(*long, replace(one, reference_label="tcp")))
-    few, many = (gap_curves("g", of, scales(DISTANCE), COLOURS) for of in (DISTANCE.panels[0], panel))
-    assert many.height_px > 2 * few.height_px
-    assert all(0 <= note["y"] <= 1 for note in drawn(many)["layout"]["annotations"])
-
-
-def test_a_name_of_several_lines_beside_the_highest_line_is_not_cut_off():
-    panel = DISTANCE.panels[0]
-    high = replace(panel, gaps=(replace(panel.gaps[0], label="graphql (strawberry) with a query by each resolver"),))
-    note, *_ = drawn(gap_curves("g", high, scales(replace(DISTANCE, panels=(high,))), COLOURS))["layout"]["annotations"]
-    assert note["text"].count("<br>") >= 2
-    assert note["y"] < 0.95
-
-
 @given(st.lists(st.floats(min_value=0, max_value=1), min_size=1, max_size=6))
 def test_names_do_not_cover_each_other_and_stay_in_order(places):
     found = apart(sorted(places), [0.1] * len(places))
     assert all(b - a >= 0.0999 for a, b in itertools.pairwise(found))
     assert found[-1] <= 1.0 + 1e-9
     assert found[0] >= -0.1 * len(places)
-
-
-def test_long_names_have_room_beside_the_picture_and_in_the_title_of_the_axis():
-    (gap,) = SIZES.panels[0].gaps
-    names = {"label": "grpc with a window of 64 KiB", "reference_label": "grpc with the library's window"}
-    curves = replace(SIZES, panels=(replace(SIZES.panels[0], gaps=(replace(gap, **names),)),))
-    (layout,) = (each["layout"] for each in gaps(curves))
-    assert [note["text"] for note in layout["annotations"]] == ["grpc with a window<br>of 64 KiB<br>-3,000.0 µs"]
-    assert layout["yaxis"]["title"]["text"].startswith("difference to reference, ")
-    assert gaps(SIZES)[0]["layout"]["yaxis"]["title"]["text"].startswith("difference to rest (fastapi), ")

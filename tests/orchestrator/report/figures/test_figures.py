@@ -8,7 +8,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orchestrator.report.figures.base import Rows, axis, plain
 from orchestrator.report.figures.distribution import drawn_points, percentile_curve
 from orchestrator.report.figures.scales import log_ticks
 from orchestrator.report.figures.stack_rows import stack_dots
@@ -66,9 +65,6 @@ class TestStacks:
         cells = tuple(replace(cell, median_interval=(0.0004, 9000.0)) for cell in GROUP.cells)
         _, medians = self.drawn(replace(GROUP, cells=cells))["data"]
         assert set(medians["error_x"]["array"]) == {0.0}
-
-    def test_without_samples_there_is_none(self):
-        assert stack_dots(replace(GROUP, cells=tuple(replace(cell, distribution=None) for cell in GROUP.cells))) is None
 
 
 class TestDistribution:
@@ -148,9 +144,6 @@ class TestTimings:
 
         assert len(ranges) == 1
 
-    def test_a_cell_without_samples_has_no_strip(self):
-        assert time_strip(replace(self.cell, strip=None), GROUP, COLOURS) is None
-
 
 @given(st.floats(min_value=1e-3, max_value=1e5), st.floats(min_value=1.01, max_value=1e6))
 def test_an_axis_has_a_few_ticks_and_all_within_its_range(low, factor):
@@ -160,22 +153,3 @@ def test_an_axis_has_a_few_ticks_and_all_within_its_range(low, factor):
     assert ticks == sorted(set(ticks))
     assert len(ticks) >= (2 if factor > 1.3 else 1)
     assert len(ticks) <= 12
-
-
-def test_an_axis_of_one_value_has_that_as_its_tick():
-    assert log_ticks(2.5, 2.5) == [2.5]
-
-
-def test_plotly_sees_no_tags_in_an_experiments_texts():
-    assert plain('<a href="http://e.example">x</a> & y') == '&lt;a href="http://e.example"&gt;x&lt;/a&gt; &amp; y'
-
-
-def test_rows_have_labels_above_bands_that_do_not_meet():
-    labels = ("grpc", "rest <flask> with a name that needs a second line of text", "tcp")
-    rows = Rows(labels=labels, band_px=30)
-    layout = rows.layout(axis("x"))
-    height_px = rows.height_px(layout) - layout["margin"]["t"] - layout["margin"]["b"]
-    bottom, top = layout["yaxis"]["range"]
-    assert height_px == 3 * rows.step_px == pytest.approx((bottom - top) * rows.step_px)
-    assert [note["text"].count("<br>") for note in layout["annotations"]] == [0, 1, 0]
-    assert "&lt;flask&gt;" in layout["annotations"][1]["text"]

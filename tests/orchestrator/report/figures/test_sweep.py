@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
-from itertools import pairwise
-from math import log10
 from typing import Any
 
 import pytest
@@ -45,23 +43,6 @@ def test_a_line_goes_through_its_medians_with_their_intervals() -> None:
         assert trace["y"][place] == pytest.approx(cell.distribution.median, rel=1e-3)  # type: ignore[union-attr]
         high = trace["y"][place] + trace["error_y"]["array"][place]
         assert high == pytest.approx(cell.median_interval[1], rel=1e-3)  # type: ignore[index]
-
-
-def test_all_that_is_drawn_lies_within_one_scale() -> None:
-    figures = drawn(a_run(stacks=3, placements=2, operations=2))
-    ((low, high),) = {tuple(figure["layout"]["yaxis"]["range"]) for figure in figures}
-    assert all(low < log10(y) < high for figure in figures for trace in figure["data"] for y in trace["y"])
-
-
-def test_names_at_the_ends_do_not_cover_each_other() -> None:
-    run = summary(*(setting({f"stack {n}": 0.3 + n / 1e4 for n in range(8)}, concurrency=c) for c in (1, 4)))
-    (figure,) = drawn(replace(run, floors=()))
-    layout = figure["layout"]
-    plot_px = layout["height"] - layout["margin"]["t"] - layout["margin"]["b"]
-    names = sorted((name["y"] * plot_px, 15 * (1 + name["text"].count("<br>"))) for name in layout["annotations"])
-    assert len(names) == 8
-    for (below, height), (above, other) in pairwise(names):
-        assert above - below >= (height + other) / 2 - 0.5
 
 
 def test_ways_to_call_of_one_stack_have_its_colour_and_another_line() -> None:

@@ -3,48 +3,18 @@
 from __future__ import annotations
 
 import socket
-from collections import Counter
 from pathlib import Path
 
 import grpc
 import pytest
 
 from services.python.contract.lines import Load, Target, Trial, Warmup
-from services.python.load.record import read_record
 from services.python.protocols.grpc import options
 from tests.support import wire
 from tests.support.ends import make_trial, responder
 from tests.support.http2 import EMPTY_SETTINGS, PING, PREFACE, SETTINGS, exactly, first_of, window_in
 
 pytestmark = pytest.mark.busy
-
-IN_FLIGHT = 6
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("client", ["grpcio", "grpc-aio"])
-@pytest.mark.parametrize("shared", [None, 1, 2, 6])
-def test_as_many_connections_carry_the_requests_as_were_asked_for(client: str, shared: int | None, tmp_path: Path):
-    with responder("grpc") as (process, ready):
-        trial = Trial(
-            target=Target(host=wire.HOST, port=ready["port"], identity="nonce"),
-            protocol="grpc",
-            client=client,
-            operation="add",
-            record=str(tmp_path / "record"),
-            load=Load(concurrency=IN_FLIGHT, requests=120),
-            warmup=Warmup(requests=30, at_least_s=0.0),
-            knobs={} if shared is None else {"connections": str(shared)},
-        )
-        done = make_trial(trial)[-1]
-        process.send("stats")
-        peers = process.read()["peers"]
-    kept = IN_FLIGHT if shared is None else shared
-    assert (done["type"], done["errors"]) == ("done", {})
-    assert peers == kept + 2  # and both of the check
-    assert Counter(row.connection for row in read_record(tmp_path / "record")).keys() == set(range(kept))
-    assert done["connections_opened"] == 0
-    assert done["wire"] is None or done["wire"]["segments_sent"] > 0
 
 
 def from_a_channel(knobs: dict[str, str], kind: int) -> bytes:

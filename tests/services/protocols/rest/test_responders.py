@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import socket
 import threading
-from typing import Any
 
 import httpx
 import pytest
@@ -31,23 +30,6 @@ def test_fastapi_refuses_a_body_that_is_no_addition(body: str) -> None:
 
     assert asyncio.run(ask()) == 422
     assert dispatcher.answered == 0
-
-
-@pytest.mark.parametrize(
-    ("module", "status"), [(responder, 422), (starlette_responder, 200)], ids=["fastapi", "starlette"]
-)
-def test_fastapi_validates_records_and_starlette_does_not(module: Any, status: int) -> None:
-    """What the catalogue says of both, and what a report says that the difference is."""
-
-    async def ask() -> int:
-        transport = httpx.ASGITransport(app=module.application(Dispatcher(identity="me")))
-        async with httpx.AsyncClient(transport=transport, base_url="http://here") as client:
-            reply = await client.post("/echo/records", json=[{"id": "no number"}])
-        return reply.status_code
-
-    assert asyncio.run(ask()) == status
-    assert "pydantic" in PROTOCOL.responder("fastapi").adds
-    assert PROTOCOL.responder("fastapi").without == "starlette"
 
 
 def test_flasks_development_server_closes_the_connection_after_every_reply() -> None:

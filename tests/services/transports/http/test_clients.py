@@ -4,16 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import gc
 import gzip
-import os
-import resource
 import socket
 import struct
 import threading
 import zlib
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import Any
 
 import h2.config
@@ -154,19 +150,6 @@ class Conversation:
         return outcome if self._loop is None or outcome is None else self._loop.run_until_complete(outcome)
 
 
-@contextlib.contextmanager
-def no_descriptor_left() -> Iterator[None]:
-    """This process opens no file and no socket meanwhile."""
-    limits = resource.getrlimit(resource.RLIMIT_NOFILE)
-    with Path(os.devnull).open() as first_free:
-        lowest = first_free.fileno()
-    resource.setrlimit(resource.RLIMIT_NOFILE, (lowest, limits[1]))
-    try:
-        yield
-    finally:
-        resource.setrlimit(resource.RLIMIT_NOFILE, limits)
-
-
 @pytest.fixture(params=sorted(CLIENTS))
 def client(request: pytest.FixtureRequest) -> str:
     return str(request.param)
@@ -256,15 +239,6 @@ def test_after_a_goaway_another_connection_is_opened(client: str) -> None:
         assert (conversation.ask(), fake.connections) == ({}, 2)
 
 
-def test_no_descriptor_left_is_no_refusal(client: str) -> None:
-    with serving(replies_once(answered(b"{}"))) as fake:
-        with Conversation(client, fake.port) as earlier:
-            earlier.ask()  # by now the library has imported what it needs
-        with Conversation(client, fake.port) as conversation, no_descriptor_left(), pytest.raises(CallFailed) as raised:
-            conversation.ask()
-    assert raised.value.status == "exhausted"
-
-
 def test_what_is_sent_is_one_plain_request(client: str) -> None:
     seen: list[bytes] = []
 
@@ -287,24 +261,6 @@ def test_what_is_sent_is_one_plain_request(client: str) -> None:
     assert "expect" not in by_name
     assert "transfer-encoding" not in by_name
     assert body == b'{"text":"' + text.encode() + b'"}'
-
-
-@pytest.mark.slow
-def test_nothing_is_left_to_the_garbage_collector(client: str) -> None:
-    """A measuring requester has switched it off: what each request left behind would stay to the end of the trial."""
-    calls = 200
-    with serving(replies(answered(b"{}"))) as fake, Conversation(client, fake.port) as conversation:
-        conversation.ask()
-        gc.collect()
-        gc.disable()
-        try:
-            before = len(gc.get_objects())
-            for _ in range(calls):
-                conversation.ask()
-            left = len(gc.get_objects()) - before
-        finally:
-            gc.enable()
-    assert left < calls
 
 
 @pytest.mark.parametrize("at", [20, len(answered(b"")) + 10])

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import gc
 import os
 import socket
 import stat
 import threading
-import weakref
 from collections.abc import Awaitable, Callable, Iterator
 from typing import Any, TypeVar
 
-import pycurl
 import pytest
 import uvloop
 
@@ -141,22 +138,6 @@ def test_a_kept_connection_is_watched_once_for_all_its_requests() -> None:
     assert len(loop.added) == len(set(loop.added)), loop.added
 
 
-def test_a_request_is_sent_before_the_event_loop_runs_again(loop: asyncio.AbstractEventLoop) -> None:
-    async def work(server: Server) -> None:
-        connection = connect(server)
-        await ask(connection)
-        assert server.asked.acquire(timeout=PATIENCE_S)
-        asking = connection.call({"n": 1})
-        with contextlib.suppress(StopIteration):  # where the reply is there at once
-            asking.send(None)
-        assert server.asked.acquire(timeout=PATIENCE_S), "nothing was sent"
-        asking.close()
-        await connection.close()
-
-    with serving(same) as server:
-        run(loop, work(server))
-
-
 def test_a_socket_that_libcurl_closed_is_watched_no_more(loop: asyncio.AbstractEventLoop) -> None:
     """Its number is the next connection's: an event loop that believes to watch it already would never look."""
 
@@ -174,50 +155,6 @@ def test_a_socket_that_libcurl_closed_is_watched_no_more(loop: asyncio.AbstractE
         run(loop, work(server))
 
 
-def test_what_comes_while_nobody_asks_does_not_keep_the_event_loop_busy(loop: asyncio.AbstractEventLoop) -> None:
-    async def work(server: Server) -> int:
-        connection = connect(server)
-        transfers: Any = connection._multi
-        looks: list[int] = []
-        readable = transfers._readable
-
-        def look(descriptor: int) -> None:
-            looks.append(descriptor)
-            readable(descriptor)
-
-        transfers._readable = look
-        await ask(connection)
-        (with_server,) = server.connections
-        with_server.sendall(b"HTTP/1.1 100")
-        replied = len(looks)
-        # on a busy machine one of libcurl's time-outs may have ended the watch before anything came
-        while len(looks) - replied < 2 and not all(map(is_no_socket, transfers._read)):
-            await asyncio.sleep(0.01)
-        looked = len(looks) - replied
-        with pytest.raises(CallFailed):
-            await ask(connection)
-        await connection.close()
-        return looked
-
-    with serving(same) as server:
-        assert run(loop, work(server)) <= 1
-
-
-def test_a_time_out_comes_after_many_requests_that_were_in_time(loop: asyncio.AbstractEventLoop) -> None:
-    async def work(server: Server) -> None:
-        connection = connect(server, timeout_s=0.3)
-        for number in range(10):
-            await ask(connection, number)
-        await asyncio.sleep(0.4)  # the timer of the first ones is over by now
-        with pytest.raises(CallFailed) as raised:
-            await ask(connection, 99)
-        assert raised.value.status == "timeout"
-        await connection.close()
-
-    with serving(lambda body: None if b"99" in body else reply(body)) as server:
-        run(loop, work(server))
-
-
 def test_closing_cancels_what_is_under_way(loop: asyncio.AbstractEventLoop) -> None:
     async def work(server: Server) -> None:
         connection = connect(server)
@@ -230,47 +167,6 @@ def test_closing_cancels_what_is_under_way(loop: asyncio.AbstractEventLoop) -> N
 
     with serving(lambda _body: None) as server:
         run(loop, work(server))
-
-
-def test_a_multi_handle_that_can_do_nothing_ends_its_transfers(loop: asyncio.AbstractEventLoop) -> None:
-    class Failing:
-        def __init__(self, multi: Any) -> None:
-            self.add_handle, self.remove_handle, self.close = multi.add_handle, multi.remove_handle, multi.close
-            self.closed = False
-
-        def socket_action(self, *_: int) -> Any:
-            raise pycurl.error(pycurl.E_MULTI_OUT_OF_MEMORY, "out of memory")
-
-    async def work(server: Server) -> None:
-        connection = connect(server)
-        transfers: Any = connection._multi
-        transfers._multi = Failing(transfers._multi)
-        with pytest.raises(CallFailed):
-            await ask(connection)
-        await connection.close()
-
-    with serving(same) as server:
-        run(loop, work(server))
-
-
-def test_a_closed_connection_is_freed_without_the_garbage_collector(loop: asyncio.AbstractEventLoop) -> None:
-    """A measuring requester has switched it off, and opens a connection for each request under `per-request`."""
-
-    async def work(server: Server) -> list[Any]:
-        connection = connect(server)
-        await ask(connection)
-        await connection.close()
-        return [weakref.ref(connection), weakref.ref(connection._multi)]
-
-    gc.collect()
-    gc.disable()
-    try:
-        with serving(same) as server:
-            held = run(loop, work(server))
-            run(loop, asyncio.sleep(0))
-        assert [reference() for reference in held] == [None, None]
-    finally:
-        gc.enable()
 
 
 @pytest.mark.parametrize("end", ["cancelled", "closed by the other end", "announced"])

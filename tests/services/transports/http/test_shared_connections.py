@@ -4,55 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import socket
-from collections import Counter
 from pathlib import Path
 
 import pytest
 
-from services.python.contract.lines import Load, Target, Trial, Warmup
 from services.python.load.client import CallFailed, CallSpec
-from services.python.load.record import read_record
 from services.python.transports.http.clients import clients
 from tests.support import wire
-from tests.support.certificates import TLS, certificates
-from tests.support.ends import make_trial, responder
 
 pytestmark = pytest.mark.busy
 
 CLIENT = "pycurl-multi"
 TWO = {"http": "2"}
-IN_FLIGHT = 6
-
-
-@pytest.mark.parametrize("shared", [None, 1, pytest.param(2, marks=pytest.mark.slow)])
-@pytest.mark.parametrize("secured", [False, pytest.param(True, marks=pytest.mark.slow)])
-def test_as_many_connections_carry_the_requests_as_were_asked_for(
-    shared: int | None, secured: bool, tmp_path: Path
-) -> None:
-    made = certificates(tmp_path / "tls") if secured else None
-    knobs = {**TWO, **(TLS if secured else {}), **({} if shared is None else {"connections": str(shared)})}
-    serving = {**({} if made is None else made.serving), "knobs": knobs}
-    with responder("json", implementation="asgi-granian", **serving) as (process, ready):
-        trial = Trial(
-            target=Target(host=wire.HOST, port=ready["port"], identity="nonce"),
-            protocol="json",
-            client=CLIENT,
-            operation="add",
-            record=str(tmp_path / "record"),
-            load=Load(concurrency=IN_FLIGHT, requests=120),
-            warmup=Warmup(requests=30, at_least_s=0.0),
-            knobs=knobs,
-            tls=None if made is None else made.authority,
-        )
-        done = make_trial(trial)[-1]
-        process.send("stats")
-        peers = process.read()["peers"]
-    kept = IN_FLIGHT if shared is None else shared
-    assert (done["type"], done.get("errors")) == ("done", {})
-    assert peers == kept + 2  # and both of the check
-    assert Counter(row.connection for row in read_record(tmp_path / "record")).keys() == set(range(kept))
-    assert done["connections_opened"] == 0
-    assert done["opening"]["connections"] == kept
 
 
 def test_requests_on_one_connection_do_not_wait_for_one_another(tmp_path: Path) -> None:

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import pycurl
 import pytest
 
-from orchestrator.experiment.plan.plan import Plan
-from orchestrator.experiment.plan.planning import make_plan
-from orchestrator.experiment.read.problems import ExperimentError
 from services.python.contract.lines import Load, Payload, Target, Trial
 from services.python.contract.offers import protocols
 from services.python.load.client import CallFailed
@@ -31,7 +27,6 @@ LIGHT = ("json", "connect")  # what is light of a test over all of these; how a 
 ENDS = [pytest.param(*ends, marks=() if ends[0] in LIGHT else pytest.mark.slow) for ends in RESPONDERS]
 CLIENTS = [c.name for c in protocols()["rest"].clients if REFUSED not in c.refuses]
 OTHERS = [c.name for c in protocols()["rest"].clients if REFUSED in c.refuses]
-QUESTION = "name: x\nquestion: Why?\noperations: add\n"
 
 
 def checking(protocol: str, client: str, port: int, told: dict[str, str], **changes: Any) -> Trial:
@@ -52,12 +47,6 @@ def checking(protocol: str, client: str, port: int, told: dict[str, str], **chan
 def sizes(trial: Trial) -> tuple[int, int]:
     parts = load_parts(trial)
     return check(trial, parts, parts.make(1, lambda: 1))[1]
-
-
-def planned(folder: Path, text: str) -> Plan:
-    path = folder / "x.yaml"
-    path.write_text(QUESTION + text)
-    return make_plan(path)
 
 
 @pytest.mark.parametrize(("protocol", "implementation"), ENDS)
@@ -124,28 +113,3 @@ def test_an_end_that_speaks_http_1_1_alone_refuses_to_be_told_otherwise() -> Non
     for client in OTHERS:
         with pytest.raises(CannotTry, match=f"rest's {client} cannot do http: 2: .* speaks HTTP/1.1 alone"):
             load_parts(checking("rest", client, 1, TWO))
-
-
-@pytest.mark.parametrize(
-    ("text", "reason"),
-    [
-        ("stacks: rest\nhttp: 2\n", "rest's responder fastapi cannot do http: 2: uvicorn speaks HTTP/1.1 alone"),
-        ("stacks: rest\nhttp: 2\n", "starlette-granian speaks both"),
-        ("stacks: rest\nhttp: 2\n", "`http: 1.1`"),
-        (
-            "stacks: {protocol: rest, responder: starlette-granian, client: aiohttp}\nhttp: 2\n",
-            "rest's client aiohttp cannot do http: 2: aiohttp speaks HTTP/1.1 alone",
-        ),
-        (
-            "stacks: {protocol: json, responder: asgi-granian, http: 3}\n",
-            "json cannot do http: 3: no end of it in Python speaks HTTP/3",
-        ),
-        ("stacks: grpc\nhttp: [1.1, 2]\n", "grpc cannot do http: 2: gRPC is HTTP/2 by its specification"),
-        ("stacks: websocket\nhttp: 2\n", "websocket cannot do http: 2: a WebSocket is upgraded from HTTP/1.1"),
-    ],
-)
-def test_who_cannot_do_it_says_why_and_where(tmp_path: Path, text: str, reason: str) -> None:
-    with pytest.raises(ExperimentError) as refused:
-        planned(tmp_path, text)
-    assert reason in str(refused.value)
-    assert "x.yaml:4" in str(refused.value)
