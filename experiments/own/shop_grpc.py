@@ -37,18 +37,20 @@ async def _serving(_request: bytes, _context: Any) -> bytes:
     return b"\x08\x01"  # a HealthCheckResponse whose status is SERVING
 
 
-async def serve(port: int) -> None:
+async def serve(address: str, port: int) -> None:
     """Serve until it is ended."""
     server = grpc.aio.server()
     services.add_OrdersServicer_to_server(Orders(), server)
     health = {"Check": grpc.unary_unary_rpc_method_handler(_serving)}
     server.add_generic_rpc_handlers((grpc.method_handlers_generic_handler("grpc.health.v1.Health", health),))
-    server.add_insecure_port(f"127.0.0.1:{port}")
+    server.add_insecure_port(f"{address}:{port}")
     await server.start()
     await server.wait_for_termination()
 
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser()
+    parser.add_argument("--address", default="127.0.0.1")
     parser.add_argument("--port", type=int, default=8081)
-    asyncio.run(serve(parser.parse_args().port))
+    given = parser.parse_args()
+    asyncio.run(serve(given.address, given.port))

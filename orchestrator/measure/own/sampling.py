@@ -15,7 +15,7 @@ from orchestrator.experiment.plan.plan import Plan
 from orchestrator.hosts.base import Pair
 from orchestrator.hosts.local.host import LocalHost
 from orchestrator.measure.interrupts import Interrupts
-from orchestrator.measure.own.call_files import build_services, written
+from orchestrator.measure.own.call_files import put_services, written
 from orchestrator.measure.run_context import RunContext
 from orchestrator.measure.target import Ask, TrialFailed
 from orchestrator.measure.trial import target_of
@@ -70,9 +70,9 @@ def tried(plan: Plan) -> Iterator[tuple[str, Sampled | str]]:
     def note(_: dict[str, Any]) -> None:
         """Nothing is left behind: what is started ends with this call."""
 
-    build_services(plan)
     with TemporaryDirectory(prefix="orch-try-") as folder, Interrupts() as interrupts:
         host = LocalHost(Path(folder), note=note)
+        folders = put_services(plan, (host,), copies=False)
         for stack in plan.stacks:
             if stack.external is None or stack.control_of is not None:
                 continue
@@ -88,6 +88,7 @@ def tried(plan: Plan) -> Iterator[tuple[str, Sampled | str]]:
                 knobs=knobs(cell.factors),
                 external=stack.external,
                 beside=Path(plan.experiment_path).parent,
+                folder="" if stack.external.start is None else folders[stack.external.start.folder],
             )
             try:
                 yield stack.label, sampled(ask, Pair((host,), host), interrupts, 1)[0]

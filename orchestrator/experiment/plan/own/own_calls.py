@@ -74,8 +74,6 @@ def asked_of_services() -> tuple[Asked, ...]:
 def own_entries(located: Located, known: Mapping[str, Protocol]) -> tuple[Entry, ...]:
     """Return the entry of each stack and client. What cannot be is noted in `located`."""
     experiment = located.experiment
-    if PROVIDERS[experiment.provider].makes_hosts:
-        located.add(("provider",), f"services of your own are measured by `provider: {THIS_MACHINE}` alone.")
     rows = _rows(located)
     entries: list[Entry] = []
     placed: list[External] = []
@@ -94,8 +92,19 @@ def own_entries(located: Located, known: Mapping[str, Protocol]) -> tuple[Entry,
     located.raise_problems()
     if ("together" in experiment.pin or len(experiment.pin) > 1) and any(each.start is None for each in placed):
         located.add(("pin",), "orch cannot pin a service that it does not start: leave `pin` out, or turn it off.")
+    if PROVIDERS[experiment.provider].makes_hosts:
+        _refuse_on_made_hosts(located, placed)
     refuse_several_distances(located, placed)
     return tuple(entries)
+
+
+def _refuse_on_made_hosts(located: Located, placed: Sequence[External]) -> None:
+    alone = f"is measured by `provider: {THIS_MACHINE}` alone."
+    for number, external in enumerate(placed):
+        if external.start is None:
+            located.add(("stacks", number, "service"), f"a service that runs already {alone}")
+        for name in dict.fromkeys(secrets(external.call)):
+            located.add(("stacks", number, *_CALL), f"a call with `${{{name}}}`, a variable of your environment, {alone}")
 
 
 def _entries(
