@@ -71,7 +71,9 @@ def _deployed(local: Path, host: Host) -> str:
         name = f"service-{sha256_of(archive)[:16]}"
         there = host.put(archive, f"{name}.tar")
     folder = str(host.workspace / name)
-    script = 'test -e "$1" || { rm -rf "$1.part" && mkdir "$1.part" && tar -xf "$2" -C "$1.part" && mv "$1.part" "$1"; }'
+    script = (
+        'test -e "$1" || { rm -rf "$1.part" && mkdir "$1.part" && tar -xf "$2" -C "$1.part" && mv "$1.part" "$1"; }'
+    )
     done = host.run(["sh", "-c", script, "sh", folder, str(there)], timeout_s=_UNPACK_S)
     if done.returncode:
         raise UsageError(f"{local} cannot be unpacked on {host.name}: {done.stderr.strip()[-_LAST_WORDS:]}")

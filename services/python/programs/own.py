@@ -168,7 +168,7 @@ def tree(root: int) -> dict[int, tuple[float, int]]:
 
 
 def tree_usage(root: int) -> tuple[float, int]:
-    """Return CPU seconds and resident bytes of a process's descendants, those included that have ended and were waited for."""
+    """Return CPU seconds and resident bytes of a process's descendants, those with them that were waited for."""
     usage = tree(root).values()
     return sum(cpu_s for cpu_s, _ in usage), sum(memory for _, memory in usage)
 

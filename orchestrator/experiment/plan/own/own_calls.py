@@ -104,7 +104,9 @@ def _refuse_on_made_hosts(located: Located, placed: Sequence[External]) -> None:
         if external.start is None:
             located.add(("stacks", number, "service"), f"a service that runs already {alone}")
         for name in dict.fromkeys(secrets(external.call)):
-            located.add(("stacks", number, *_CALL), f"a call with `${{{name}}}`, a variable of your environment, {alone}")
+            located.add(
+                ("stacks", number, *_CALL), f"a call with `${{{name}}}`, a variable of your environment, {alone}"
+            )
 
 
 def _entries(

@@ -87,4 +87,3 @@ def test_one_that_is_not_ready_in_time_is_told(tmp_path: Path) -> None:
         target.await_ready()
     assert failed.value.kind == "responder-hung"
     assert "not ready by tcp within 0.3 s" in failed.value.message
-
