@@ -12,6 +12,7 @@ import hashlib
 import json
 import os
 import shlex
+import socket
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -47,6 +48,8 @@ OPERATION = Operation(
 MOST_ROWS = 100_000
 MOST_FILE_BYTES = 64 * 2**20
 _PREFIX = "own_"
+_LOOPBACK_6 = "::1"
+_LOOK_S = 1.0
 _CALL: tuple[Key, ...] = ("call",)
 
 
@@ -191,7 +194,17 @@ def _running(located: Located, spec: StackSpec, service: ServiceSpec) -> Externa
         if not authority or not (located.folder / authority).is_file():
             located.add(path, f"no authority of its certificate is at {authority or 'hand'}: give `ca`.")
             return None
+    if host == "localhost" and not is_secured and not _listens(address, port) and _listens(_LOOPBACK_6, port):
+        host = address = _LOOPBACK_6  # clients ask one family alone, and `localhost` is both (RFC 6761)
     return External(given=host, host=address, port=port, authority=authority)
+
+
+def _listens(address: str, port: int) -> bool:
+    try:
+        with socket.create_connection((address, port), timeout=_LOOK_S):
+            return True
+    except OSError:
+        return False
 
 
 # ---- what is called

@@ -9,6 +9,7 @@ import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import grpc
@@ -69,7 +70,7 @@ def test_each_fault_of_a_service_is_found_and_a_service_without_one_is_measured(
     assert (trials["none"].failure, errors["none"]) == (None, {})
     assert errors["wrong"] == {"wrong-reply": 3}
     assert sum(errors["closes"].values()) == 3
-    assert errors["expires"]["status"] > 100
+    assert sum(errors["expires"].values()) > 100
     failures = {fault: trial.failure for fault, trial in trials.items() if trial.failure is not None}
     stages = {fault: (failure.stage, failure.kind) for fault, failure in failures.items()}
     assert {fault: stages[fault][0] for fault in ("redirects", "refuses", "sleeps")} == dict.fromkeys(
@@ -97,7 +98,7 @@ def test_stacks_that_answer_differently_are_compared_as_unlike_things(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     path = experiment(tmp_path, ("none", "wrong"), 'call: {http: "GET /{id}"}', "same: {total: total}\n")
-    summary = summarise(measured(path, "load.requests=40"))
+    summary = replace(summarise(measured(path, "load.requests=40")), checks=())  # however busy the machine is
     assert SAMENESS.of(summary) == (
         ReplyDifference(name="total", row=7, rows=1, stacks=("none", "wrong"), values=("70", "71")),
     )
@@ -132,18 +133,18 @@ def one_stack(folder: Path, service: str, call: str = CALL) -> Path:
     return path
 
 
-def test_a_name_that_is_an_address_of_version_6_alone_is_called(tmp_path: Path) -> None:
+@pytest.mark.parametrize("host", ["localhost", "[::1]"])
+def test_a_service_at_an_address_of_version_6_alone_is_called(tmp_path: Path, host: str) -> None:
     port = free_port()
     with running(str(port), "none", "::1"):
-        reply = first_reply(one_stack(tmp_path, f'{{url: "http://localhost:{port}"}}'))
+        reply = first_reply(one_stack(tmp_path, f'{{url: "http://{host}:{port}"}}'))
     assert (reply.status, reply.failure) == (200, "")
 
 
 def test_https_is_verified_by_the_authority_that_is_given(tmp_path: Path) -> None:
-    port, made = free_port(), certificates(tmp_path, address="127.0.0.1")
-    authority = Path(made.trusted["path"]).name
+    port, made = free_port(), certificates(tmp_path / "made", address="127.0.0.1")
     with running(str(port), "none", "127.0.0.1", made.serving["certificate"], made.serving["key"]):
-        reply = first_reply(one_stack(tmp_path, f'{{url: "https://127.0.0.1:{port}", ca: {authority}}}'))
+        reply = first_reply(one_stack(tmp_path, f'{{url: "https://127.0.0.1:{port}", ca: {made.trusted["path"]}}}'))
         other = certificates(tmp_path / "other", address="127.0.0.1").trusted["path"]
         (_, refused), *_ = tried(make_plan(one_stack(tmp_path, f'{{url: "https://127.0.0.1:{port}", ca: {other}}}')))
     assert (reply.status, reply.failure) == (200, "")
