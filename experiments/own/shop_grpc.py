@@ -8,23 +8,21 @@ from collections.abc import AsyncIterator
 from typing import Any
 
 import grpc
+import shop_pb2 as messages  # protoc --python_out=. shop.proto
 from shop_data import open_shop, order_of
 
 SHOP = open_shop()
-messages, services = grpc.protos_and_services("shop.proto")
 
 
-class Orders(services.OrdersServicer):  # type: ignore[name-defined, misc]
-    """An order, whole or item by item."""
+async def _get(request: Any, context: Any) -> Any:
+    """An order with its items."""
+    return messages.Order(**await _order(request, context))
 
-    async def Get(self, request: Any, context: Any) -> Any:  # noqa: N802 - the method's name
-        """An order with its items."""
-        return messages.Order(**await _order(request, context))
 
-    async def Items(self, request: Any, context: Any) -> AsyncIterator[Any]:  # noqa: N802 - the method's name
-        """The items of an order."""
-        for item in (await _order(request, context))["items"]:
-            yield messages.Item(**item)
+async def _items(request: Any, context: Any) -> AsyncIterator[Any]:
+    """The items of an order."""
+    for item in (await _order(request, context))["items"]:
+        yield messages.Item(**item)
 
 
 async def _order(request: Any, context: Any) -> dict[str, Any]:
@@ -37,18 +35,25 @@ async def _serving(_request: bytes, _context: Any) -> bytes:
     return b"\x08\x01"  # a HealthCheckResponse whose status is SERVING
 
 
-async def serve(port: int) -> None:
+async def serve(address: str, port: int) -> None:
     """Serve until it is ended."""
     server = grpc.aio.server()
-    services.add_OrdersServicer_to_server(Orders(), server)
+    reads, writes = messages.OrderRequest.FromString, messages.Order.SerializeToString
+    orders = {
+        "Get": grpc.unary_unary_rpc_method_handler(_get, reads, writes),
+        "Items": grpc.unary_stream_rpc_method_handler(_items, reads, messages.Item.SerializeToString),
+    }
     health = {"Check": grpc.unary_unary_rpc_method_handler(_serving)}
-    server.add_generic_rpc_handlers((grpc.method_handlers_generic_handler("grpc.health.v1.Health", health),))
-    server.add_insecure_port(f"127.0.0.1:{port}")
+    for name, handlers in {"shop.v1.Orders": orders, "grpc.health.v1.Health": health}.items():
+        server.add_generic_rpc_handlers((grpc.method_handlers_generic_handler(name, handlers),))
+    server.add_insecure_port(f"{address}:{port}")
     await server.start()
     await server.wait_for_termination()
 
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser()
+    parser.add_argument("--address", default="127.0.0.1")
     parser.add_argument("--port", type=int, default=8081)
-    asyncio.run(serve(parser.parse_args().port))
+    given = parser.parse_args()
+    asyncio.run(serve(given.address, given.port))

@@ -76,5 +76,7 @@ app.include_router(GraphQLRouter(strawberry.Schema(Query)), prefix="/graphql")
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser()
+    parser.add_argument("--address", default="127.0.0.1")
     parser.add_argument("--port", type=int, default=8080)
-    uvicorn.run(app, host="127.0.0.1", port=parser.parse_args().port, access_log=False)
+    given = parser.parse_args()
+    uvicorn.run(app, host=given.address, port=given.port, access_log=False)

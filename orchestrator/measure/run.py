@@ -24,6 +24,7 @@ from orchestrator.errors import (
 from orchestrator.experiment.plan.contrasts import announcements
 from orchestrator.experiment.plan.plan import Plan
 from orchestrator.experiment.plan.topology import require_programs
+from orchestrator.experiment.providers import PROVIDERS
 from orchestrator.hosts.base import HostLost
 from orchestrator.hosts.certificates import are_needed, make_certificates, remove_certificates
 from orchestrator.hosts.lifecycle import Deployment, Receipt
@@ -40,7 +41,7 @@ from orchestrator.measure.environment import (
     refuse_other_programs,
 )
 from orchestrator.measure.interrupts import SESSION, Interrupts, OutOfTime
-from orchestrator.measure.own.call_files import build_services, put_calls
+from orchestrator.measure.own.call_files import put_calls, put_services
 from orchestrator.measure.own.sampling import compare_replies
 from orchestrator.measure.progress import duration
 from orchestrator.measure.refereeing import Refereeing, require_same
@@ -325,17 +326,19 @@ class Run:
             context.warn(warning)
         for warning in crowded(plan, context.fleet, facts):
             context.warn(warning)
-        requesters = {h.name: h for p in plan.placements for h in context.fleet.pair(p.id).requesters}
+        pairs = [context.fleet.pair(placement.id) for placement in plan.placements]
+        requesters = {host.name: host for pair in pairs for host in pair.requesters}
         files = materialise(plan, self._folder.path / "payloads")
         for file, path in zip(plan.payload_files, files, strict=True):
             for host in requesters.values():
                 with context.interrupts.waiting():
                     context.payload_paths[file.operation] = str(host.put(path, path.name))
-        build_services(plan)
         with context.interrupts.waiting():
+            context.folders = put_services(
+                plan, [pair.responder for pair in pairs], copies=PROVIDERS[plan.provider].makes_hosts
+            )
             put_calls(context, requesters.values())
         if are_needed(plan):
-            pairs = [context.fleet.pair(placement.id) for placement in plan.placements]
             with context.interrupts.waiting():
                 context.certificates = make_certificates(
                     self._private, (pair.responder for pair in pairs), requesters.values()

@@ -57,6 +57,7 @@ class RunContext:
     schemas: dict[str, dict[str, Schema]] = field(default_factory=dict)  # by operation id, and the host they lie on
     certificates: Certificates = field(default_factory=Certificates)  # where cells need them
     calls: dict[str, Payload] = field(default_factory=dict)  # of stacks that call an own service, by stack id
+    folders: dict[str, str] = field(default_factory=dict)  # of own services, on their hosts, by `Start.folder`
     postgresql: str = ""  # the DSN of the server that this session's responders ask, where cells need one
     sizes: dict[tuple[str, ...], tuple[int, int]] = field(default_factory=dict)  # body bytes by `Cell.exchange`
     mixed_sizes: dict[tuple[str, ...], tuple[tuple[int, int], ...]] = field(
@@ -130,12 +131,17 @@ class RunContext:
             kind=cell.kind,
             external=stack.external,
             beside=Path(self.plan.experiment_path).parent,
+            folder=self._folder_of(stack),
             certificates=self.certificates if cell.is_secured else None,
             processes=1 if smoke else processes_of(cell.factors),
             requesters=1 if smoke else requesters_of(cell.factors),
             store=resources(cell.factors),
             postgresql=self.postgresql,
         )
+
+    def _folder_of(self, stack: Stack) -> str:
+        start = None if stack.external is None else stack.external.start
+        return "" if start is None else self.folders[start.folder]
 
     def _payload(self, stack: Stack, operation: Operation, mix: tuple[Mixed, ...]) -> Payload:
         if stack.id in self.calls:

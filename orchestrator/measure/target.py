@@ -48,7 +48,8 @@ class Ask:
     schemas: Mapping[str, Schema] | None = None  # of its typed document, by the host that it lies on
     kind: Kind = "call"
     external: External | None = None  # the person's own service that answers; None: a responder of the catalogue
-    beside: Path = Path()  # the experiment's folder, which files of that service stand in
+    beside: Path = Path()  # the experiment's folder, which the certificate of that service's authority stands in
+    folder: str = ""  # where that service is started, on the responder's host
     certificates: Certificates | None = None  # of a trial over TLS
     mix: tuple[Mixed, ...] = ()  # the operations of a mix; `operation` and `payload` are those of its first
     processes: int = 1  # requester processes on each requester's host, which share the load

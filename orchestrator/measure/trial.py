@@ -141,7 +141,7 @@ def target_of(ask: Ask, pair: Pair, interrupts: Interrupts) -> Target:
     if ask.kind == "codec":
         return NoTarget()
     if ask.external is not None and ask.external.start is not None:
-        return Started(start_as=ask.external.start, pair=pair, interrupts=interrupts, beside=ask.beside)
+        return Started(start_as=ask.external.start, pair=pair, interrupts=interrupts, folder=ask.folder)
     if ask.external is not None:
         return Given(host=ask.external.given, port=ask.external.port)
     return Launched(ask=ask, pair=pair, interrupts=interrupts)

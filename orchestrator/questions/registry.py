@@ -11,6 +11,7 @@ from orchestrator.questions.base import Basis, Question
 from orchestrator.questions.capacity import find as capacity
 from orchestrator.questions.distance import find as distance
 from orchestrator.questions.prediction import find as prediction
+from orchestrator.questions.sameness import find as sameness
 from orchestrator.questions.saturation import find as saturation
 from orchestrator.questions.shares import find as shares
 from orchestrator.questions.stability import find as stability
@@ -20,6 +21,7 @@ from orchestrator.shapes import decode_json
 
 # A question may read the findings of those before it: a prediction those of distances.
 QUESTIONS: tuple[Question[Any], ...] = (
+    sameness.QUESTION,
     until.QUESTION,
     axes.QUESTION,
     distance.QUESTION,

@@ -13,6 +13,7 @@ from orchestrator.results.manifest import (
     Manifest,
     ProgramsRecord,
     RefereeRecord,
+    ReplyDifference,
     TrialRecord,
     TurnRecord,
 )
@@ -38,6 +39,7 @@ class JournalState:
     records: dict[str, str] = field(default_factory=dict)  # SHA-256 of raw records' rows, by the samples they become
     medians: dict[tuple[int, int], float] = field(default_factory=dict)  # ns, by a trial's index and attempt
     warnings: list[str] = field(default_factory=list)
+    differences: tuple[ReplyDifference, ...] = ()
     decisions: dict[int, DecisionRecord] = field(default_factory=dict)  # by how many blocks there were
     referee: RefereeRecord | None = None
     every_turn: list[TurnRecord] = field(default_factory=list)
@@ -114,6 +116,8 @@ class JournalState:
             case Baseline(attempt=attempt, baseline=baseline, records=records):
                 self._baselines.append((attempt, baseline))
                 self.records |= records
+            case Differences(differences=differences):
+                self.differences = differences
             case Decision(decision=decision):
                 self.decisions[decision.blocks] = decision
             case Referee(referee=referee):
@@ -190,6 +194,13 @@ class Baseline(_Event):
 
 
 @dataclass(frozen=True, kw_only=True)
+class Differences(_Event):
+    """What stacks answered differently before anything was measured."""
+
+    differences: tuple[ReplyDifference, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
 class Decision(_Event):
     """Whether the run ends after a block, by how narrow its intervals are."""
 
@@ -242,6 +253,7 @@ _EVENTS: Mapping[str, type] = {
     "trial": Trial,
     "baseline": Baseline,
     "decision": Decision,
+    "differences": Differences,
     "referee": Referee,
     "turn": Turn,
     "file": File,
@@ -308,5 +320,6 @@ def manifest(
         programs=journal_state.programs,
         referee=journal_state.referee,
         turns=tuple(map(shareable.turn, journal_state.turns)) if journal_state.referee else (),
+        differences=journal_state.differences,
         decisions=tuple(journal_state.decisions[blocks] for blocks in sorted(journal_state.decisions)),
     )

@@ -259,6 +259,20 @@ class ProgramsRecord:
 
 
 @dataclass(frozen=True, kw_only=True)
+class ReplyDifference:
+    """A value of `same` that two stacks answer differently: the first row where they do, and in how many rows.
+
+    `stacks` are labels, `values` JSON texts, in their order.
+    """
+
+    name: str
+    row: int
+    rows: int
+    stacks: tuple[str, str]
+    values: tuple[str, str]
+
+
+@dataclass(frozen=True, kw_only=True)
 class Manifest:
     """The whole run in one document, but for the samples."""
 
@@ -280,6 +294,7 @@ class Manifest:
     referee: RefereeRecord | None = None  # of a run that `orch run --referee` made
     turns: tuple[TurnRecord, ...] = ()
     decisions: tuple[DecisionRecord, ...] = ()  # of a run that measures until intervals are narrow enough
+    differences: tuple[ReplyDifference, ...] = ()  # between the replies of own services
     schema_version: int = SCHEMA_VERSION
 
 

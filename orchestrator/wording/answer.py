@@ -16,6 +16,8 @@ from orchestrator.findings.ranking import Figure, Ranking, by_factor, rankings
 from orchestrator.findings.summary import CellSummary, RunSummary
 from orchestrator.questions.axes.find import QUESTION as AXES
 from orchestrator.questions.capacity.find import QUESTION as CAPACITY
+from orchestrator.questions.sameness import words as sameness
+from orchestrator.questions.sameness.find import QUESTION as SAMENESS
 from orchestrator.questions.saturation import words as saturation
 from orchestrator.questions.saturation.find import QUESTION as SATURATION
 from orchestrator.questions.stalls import words as stalls
@@ -90,6 +92,8 @@ def answer(summary: RunSummary) -> Answer:
         cautions.append(f"{cut}; continue it with `orch run --resume`.")
     caution = [Line("Caution", " ".join(map(capital, cautions)))] if cautions else []
     first, rest = _lines(summary, compared, others)
+    if unlike := sameness.headline(SAMENESS.of(summary)):
+        first = [replace(first[0], text=f"{unlike} {capital(first[0].text)}"), *first[1:]]
     return replace(
         frame,
         lines=_fitting([*first, *caution, *_beside(summary), *rest]),

@@ -17,6 +17,8 @@ from orchestrator.questions.axes.find import QUESTION as AXES
 from orchestrator.questions.capacity import words as capacity_words
 from orchestrator.questions.capacity.find import QUESTION as CAPACITY
 from orchestrator.questions.evolution import words as evolution
+from orchestrator.questions.sameness import words as sameness
+from orchestrator.questions.sameness.find import QUESTION as SAMENESS
 from orchestrator.questions.shares import words as share_words
 from orchestrator.questions.shares.find import QUESTION as SHARES
 from orchestrator.questions.stores import words as store_words
@@ -33,6 +35,7 @@ def notes(summary: RunSummary) -> tuple[str, ...]:
     valid = [cell for cell in summary.cells if cell.id not in invalid]
     stacks = [stack_of(stack) for stack in summary.plan.get("stacks", ())]
     every = (
+        *(f"Not the same work: {sameness.sentence(each)}." for each in SAMENESS.of(summary)),
         *(ways[0] for each in SHARES.of(summary) if (ways := share_words.sentences(each))),
         *(ways[0] for ways in other_questions.steadiest(summary)),
         *crossings(AXES.of(summary)),

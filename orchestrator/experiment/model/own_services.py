@@ -37,7 +37,7 @@ class ServiceSpec(Strict):
 
     start: Text | None = Field(
         None,
-        description="The command that starts it at 127.0.0.1, with `{port}`; `{python}` is orch's own.",
+        description="The command that starts it at `{address}`, on `{port}`; `{python}` is orch's own.",
     )
     folder: Text = Field(".", description="Where it is started.")
     env: dict[str, str] = Field(default_factory=dict, description="Its environment.")

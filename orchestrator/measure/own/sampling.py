@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -15,14 +15,17 @@ from orchestrator.experiment.plan.plan import Plan
 from orchestrator.hosts.base import Pair
 from orchestrator.hosts.local.host import LocalHost
 from orchestrator.measure.interrupts import Interrupts
-from orchestrator.measure.own.call_files import build_services, written
+from orchestrator.measure.own.call_files import put_services, written
 from orchestrator.measure.run_context import RunContext
 from orchestrator.measure.target import Ask, TrialFailed
 from orchestrator.measure.trial import target_of
+from orchestrator.questions.sameness.words import sentence
+from orchestrator.results.manifest import ReplyDifference
 from services.python.contract.lines import Load, Trial
 
 MOST_ROWS = 1_000
 _LINE_S = 120.0
+_LONGEST_SHOWN = 100  # characters
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -70,9 +73,9 @@ def tried(plan: Plan) -> Iterator[tuple[str, Sampled | str]]:
     def note(_: dict[str, Any]) -> None:
         """Nothing is left behind: what is started ends with this call."""
 
-    build_services(plan)
     with TemporaryDirectory(prefix="orch-try-") as folder, Interrupts() as interrupts:
         host = LocalHost(Path(folder), note=note)
+        folders = put_services(plan, (host,), copies=False)
         for stack in plan.stacks:
             if stack.external is None or stack.control_of is not None:
                 continue
@@ -88,6 +91,7 @@ def tried(plan: Plan) -> Iterator[tuple[str, Sampled | str]]:
                 knobs=knobs(cell.factors),
                 external=stack.external,
                 beside=Path(plan.experiment_path).parent,
+                folder="" if stack.external.start is None else folders[stack.external.start.folder],
             )
             try:
                 yield stack.label, sampled(ask, Pair((host,), host), interrupts, 1)[0]
@@ -111,18 +115,7 @@ def _trial(ask: Ask, workspace: PurePosixPath, place: Any, authority: Any) -> Tr
     )
 
 
-@dataclass(frozen=True, kw_only=True)
-class Difference:
-    """A value that two stacks answer differently for a row, and for how many rows they do."""
-
-    name: str
-    row: int
-    stacks: tuple[str, str]
-    values: tuple[Any, Any]
-    rows: int
-
-
-def differences(replies: Mapping[str, Sequence[Sampled]]) -> Iterator[Difference]:
+def differences(replies: Mapping[str, Sequence[Sampled]]) -> Iterator[ReplyDifference]:
     """Yield the values in which stacks differ from the first, each with the first row where they do."""
     (first, expected), *others = replies.items()
     for stack, replied in others:
@@ -133,7 +126,8 @@ def differences(replies: Mapping[str, Sequence[Sampled]]) -> Iterator[Difference
                     by_name.setdefault(name, []).append((first_reply.row, first_reply.same[name], other.same[name]))
         for name, rows in sorted(by_name.items()):
             row, mine, theirs = rows[0]
-            yield Difference(name=name, row=row, stacks=(first, stack), values=(mine, theirs), rows=len(rows))
+            values = shown(mine), shown(theirs)
+            yield ReplyDifference(name=name, row=row, stacks=(first, stack), values=values, rows=len(rows))
 
 
 def _alike(first: Sequence[Any], other: Sequence[Any]) -> bool:
@@ -141,12 +135,18 @@ def _alike(first: Sequence[Any], other: Sequence[Any]) -> bool:
     return [_plain(value) for value in first] == [_plain(value) for value in other]
 
 
+def shown(values: Sequence[Any]) -> str:
+    """Values as JSON, cut where they are long; a single one without its list."""
+    text = json.dumps(values[0] if len(values) == 1 else list(values), ensure_ascii=False)
+    return text if len(text) <= _LONGEST_SHOWN else f"{text[:_LONGEST_SHOWN]}..."
+
+
 def _plain(value: Any) -> Any:
     return str(value) if isinstance(value, int | float) and not isinstance(value, bool) else value
 
 
 def compare_replies(context: RunContext) -> None:
-    """Warn of each value of `same` that stacks answer differently; of those that cannot be asked, smoke has told."""
+    """Record each value of `same` that stacks answer differently; those that smoke has left out are not asked."""
     replies: dict[str, Sequence[Sampled]] = {}
     cells = {cell.stack: cell for cell in reversed(context.plan.cells)}
     for stack in context.plan.stacks:
@@ -159,12 +159,7 @@ def compare_replies(context: RunContext) -> None:
         context.listener.live(f"comparing replies: {stack.label}")
         pair = context.hosts.pair(cell.placement)
         replies[stack.label] = sampled(context.ask(cell, context.plan.seed), pair, context.interrupts, MOST_ROWS)
-    if len(replies) < 2:
-        return
-    for difference in differences(replies):
-        first, other = difference.stacks
-        context.warn(
-            f"{first} and {other} answer {difference.name} differently in {difference.rows:,} rows, the first of them row"
-            f" {difference.row}: what is compared is not the same work",
-            f"{difference.values[0]} and {difference.values[1]}",
-        )
+    if len(replies) > 1 and (unlike := tuple(differences(replies))):
+        context.folder.append({"event": "differences", "differences": [asdict(difference) for difference in unlike]})
+        for difference in unlike:
+            context.listener.warning(f"not the same work: {sentence(difference)}")

@@ -1,93 +1,101 @@
-"""A service of the person's own, started afresh for each trial and ended with it."""
+"""A service of the person's own, started afresh on its host for each trial and ended with it."""
 
 from __future__ import annotations
 
-import http.client
 import os
-import socket
-import sys
-import time
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
+from pathlib import PurePosixPath
 
+from orchestrator import contract_lines
+from orchestrator.catalogue.read import catalogue
 from orchestrator.experiment.plan.plan import Start
-from orchestrator.hosts.base import Pair, Process
+from orchestrator.hosts.base import ContractBroken, Host, Pair, Process
 from orchestrator.measure.interrupts import Interrupts
-from orchestrator.measure.target import TrialFailed
+from orchestrator.measure.target import STATS_S, TrialFailed, of_contract
 from services.python.contract.lines import Target as Told
-from services.python.contract.responder_lines import Ready, Stats
+from services.python.contract.responder_lines import Own, Ready, Stats
 from services.python.contract.templates import render
 
-_LOOK_S = 0.02
-_ONE_LOOK_S = 2.0
-_LAST_WORDS = 4_000  # characters
 _LAST_LINES = 3
-_LEAST_ERROR = 400
-_TICKS_PER_S = os.sysconf("SC_CLK_TCK")
-_PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
-_SERVING = b"\x08\x01"  # a HealthCheckResponse whose status is SERVING
+_DIES_WITHIN_S = 0.5  # after a requester has seen that nobody answers any more
+
+
+def held(host: Host, own: Own, cpus: str | None = None) -> Process:
+    """Start the program that runs a person's own command on a host; BrokenPipeError where it does not."""
+    process = host.start(catalogue().of_role("own").argv("own", host), cpus=cpus)
+    process.send(own.to_json())
+    return process
+
+
+def environment_of(start: Start) -> dict[str, str]:
+    """The environment of a service or of its build, with the values of secrets."""
+    return {name: render(value, {}, os.environ) for name, value in start.env.items()}
+
+
+def last_lines(process: Process) -> str:
+    """What an ended process has said last, in a clause."""
+    lines = process.last_words().strip().splitlines()[-_LAST_LINES:]
+    return f", whose last words are: {' / '.join(lines)}" if lines else ", without a word"
 
 
 @dataclass(kw_only=True)
 class Started:
     """A person's own service, started on the responder's CPUs for one trial and ended with its process tree.
 
-    Its output goes to a file. `answered` and `peers` of its stats are 0: it does not count for us.
+    `folder` is on the responder's host. `answered` and `peers` of its stats are 0: it does not count for us.
     """
 
     start_as: Start
     pair: Pair
     interrupts: Interrupts
-    beside: Path
+    folder: str
     ready: Ready | None = None
     counts: bool = True
-    _port: int = 0
     _process: Process | None = None
-
-    @property
-    def _output(self) -> Path:
-        return Path(self.pair.responder.workspace / f"service-{self._port}.txt")
 
     def start(self) -> None:
         """Start it on a port that is free now."""
-        with socket.socket() as free:
-            free.bind((self.pair.responder.address, 0))
-            self._port = free.getsockname()[1]
-        start = self.start_as
-        folder = (self.beside / start.folder).resolve()
-        words = [word.replace("{port}", str(self._port)).replace("{python}", sys.executable) for word in start.argv]
-        environment = [f"{name}={render(value, {}, os.environ)}" for name, value in start.env.items()]
-        shell = 'exec >"$1" 2>&1; cd "$2"; shift 2; exec env "$@"'
-        argv = ["sh", "-c", shell, "sh", str(self._output), str(folder), *environment, *words]
-        self._process = self.pair.responder.start(argv, cpus=self.pair.responder_cpus)
+        start, host = self.start_as, self.pair.responder
+        own = Own(
+            argv=list(start.argv),
+            folder=self.folder,
+            address=host.address,
+            output=str(PurePosixPath(host.workspace) / "service"),
+            ready=start.ready,
+            ready_at=start.ready_at,
+            env=environment_of(start),
+        )
+        try:
+            self._process = held(host, own, self.pair.responder_cpus)
+        except BrokenPipeError:
+            raise TrialFailed("start", "responder-died", "the program that holds the service died") from None
 
     def await_ready(self) -> Told:
         """Wait until it can be asked, within its limit."""
-        address, start = self.pair.responder.address, self.start_as
-        deadline_s = time.monotonic() + start.within_s
-        with self.interrupts.waiting():
-            while not self._is_ready(address):
-                if self._has_ended():
-                    raise TrialFailed(
-                        "start", "responder-died", f"the service ended before it was ready{self._words()}"
-                    )
-                if time.monotonic() > deadline_s:
-                    message = f"the service was not ready by {start.ready} within {start.within_s:g} s{self._words()}"
-                    raise TrialFailed("start", "responder-hung", message)
-                time.sleep(_LOOK_S)
-        return Told(host=address, port=self._port, anonymous=True)
+        start = self.start_as
+        hung = f"was not ready by {start.ready} within {start.within_s:g} s"
+        line = self._line("start", start.within_s, hung, "ended before it was ready")
+        ready = of_contract(contract_lines.ready, line, "start")
+        return Told(host=self.pair.responder.address, port=ready.port, anonymous=True)
 
-    def stats(self, stage: str) -> Stats:  # noqa: ARG002 - it is looked at, not asked
+    def stats(self, stage: str) -> Stats:
         """CPU time and memory of its process tree."""
-        cpu_s, memory_bytes = tree_usage(self._pid)
-        return Stats(answered=0, peers=0, cpu_s=cpu_s, memory_bytes=memory_bytes, memory_since="process")
+        try:
+            self._running.send("stats")
+        except BrokenPipeError:
+            raise self._failed(stage, "responder-died", "ended") from None
+        return of_contract(contract_lines.stats, self._line(stage, STATS_S, "cannot be counted", "ended"), stage)
 
     def cause(self, error: TrialFailed) -> TrialFailed:
         """Where the service has died, that."""
-        if error.stage == "start" or not self._has_ended():
+        if error.kind in ("responder-died", "responder-hung") or self._process is None:
             return error
-        return TrialFailed(error.stage, "responder-died", f"the service ended: {error.message}{self._words()}")
+        try:
+            if self._process.read(_DIES_WITHIN_S) is not None:
+                return error
+        except (TimeoutError, ContractBroken):
+            return error
+        return self._failed(error.stage, "responder-died", f"ended: {error.message}")
 
     def end(self) -> None:
         """End it and all that it started."""
@@ -95,90 +103,28 @@ class Started:
             self._process.end()
 
     def last_words(self) -> str:
-        """The tail of its output."""
-        return self._text().strip()[-_LAST_WORDS:]
+        """The tail of its output, once it was ended."""
+        return "" if self._process is None else self._process.last_words()
 
     @property
-    def _pid(self) -> int:
-        return int(getattr(self._process, "pid", 0))
+    def _running(self) -> Process:
+        assert self._process is not None  # noqa: S101 - narrows the type
+        return self._process
 
-    def _has_ended(self) -> bool:
-        return not (Path("/proc") / str(self._pid)).exists() or not _alive(self._pid)
-
-    def _text(self) -> str:
+    def _line(self, stage: str, timeout_s: float, hung: str, died: str) -> str:
         try:
-            return self._output.read_text(encoding="utf-8", errors="replace")
-        except OSError:
-            return ""
+            with self.interrupts.waiting():
+                line = self._running.read(timeout_s)
+        except TimeoutError:
+            raise self._failed(stage, "responder-hung", hung) from None
+        except ContractBroken as error:
+            raise TrialFailed(stage, "protocol", f"the service's holder was ended: {error}") from None
+        if line is None:
+            raise self._failed(stage, "responder-died", died)
+        return line
 
-    def _words(self) -> str:
-        """Its command, and its last lines."""
-        lines = self._text().strip().splitlines()[-_LAST_LINES:]
-        words = f", whose last words are: {' / '.join(lines)}" if lines else ", without a word"
-        return f" (`{' '.join(self.start_as.argv)}`){words}"
-
-    def _is_ready(self, address: str) -> bool:
-        start = self.start_as
-        try:
-            if start.ready == "line":
-                return start.ready_at in self._text()
-            if start.ready == "http":
-                return _answers_http(address, self._port, start.ready_at)
-            if start.ready == "grpc":
-                return _is_serving(address, self._port)
-            with socket.create_connection((address, self._port), timeout=_ONE_LOOK_S):
-                return True
-        except (OSError, http.client.HTTPException):
-            return False
-
-
-def _answers_http(address: str, port: int, path: str) -> bool:
-    connection = http.client.HTTPConnection(address, port, timeout=_ONE_LOOK_S)
-    try:
-        connection.request("GET", path)
-        return connection.getresponse().status < _LEAST_ERROR
-    finally:
-        connection.close()
-
-
-def _is_serving(address: str, port: int) -> bool:
-    import grpc
-
-    with grpc.insecure_channel(f"{address}:{port}", (("grpc.enable_http_proxy", 0),)) as channel:
-        try:
-            check: Any = channel.unary_unary("/grpc.health.v1.Health/Check")
-            return bool(check(b"", timeout=_ONE_LOOK_S) == _SERVING)
-        except grpc.RpcError:
-            return False
-
-
-def tree_usage(root: int) -> tuple[float, int]:
-    """Return CPU seconds and resident bytes of a process with all its descendants, those included that have ended."""
-    parents: dict[int, tuple[int, float, int]] = {}
-    for entry in Path("/proc").iterdir():
-        if entry.name.isdecimal() and (usage := _process(entry)):
-            parents[int(entry.name)] = usage
-    tree, more = {root}, True
-    while more:
-        children = {pid for pid, (parent, _, _) in parents.items() if parent in tree} - tree
-        tree |= children
-        more = bool(children)
-    every = [parents[pid] for pid in tree if pid in parents]
-    return sum(cpu_s for _, cpu_s, _ in every), sum(memory for _, _, memory in every)
-
-
-def _process(entry: Path) -> tuple[int, float, int] | None:
-    """Parent, CPU seconds with those of children that were waited for, and resident bytes; see proc(5)."""
-    try:
-        fields = (entry / "stat").read_text().rpartition(")")[2].split()
-    except OSError:
-        return None
-    ticks = sum(map(int, fields[11:15]))
-    return int(fields[1]), ticks / _TICKS_PER_S, int(fields[21]) * _PAGE_BYTES
-
-
-def _alive(pid: int) -> bool:
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
-    except OSError:
-        return False
+    def _failed(self, stage: str, kind: str, what: str) -> TrialFailed:
+        """The failure with the command and its last lines, which only the ended have said."""
+        self._running.end()
+        command = " ".join(self.start_as.argv)
+        return TrialFailed(stage, kind, f"the service {what} (`{command}`){last_lines(self._running)}")

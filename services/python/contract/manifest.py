@@ -35,7 +35,7 @@ class Role(Part):
 class Roles(Part):
     """The programs that there are: what answers, what asks, what pings another host, describes its own, seeds a store.
 
-    `sample` asks somebody's own service for its first replies (protos/calls.md).
+    `sample` asks somebody's own service for its first replies, `own` holds one (protos/calls.md).
     """
 
     respond: Role | None = None
@@ -44,6 +44,7 @@ class Roles(Part):
     describe: Role | None = None
     seed: Role | None = None
     sample: Role | None = None
+    own: Role | None = None
 
 
 @part

@@ -21,7 +21,7 @@ def of_python() -> manifest.Manifest:
     """What the folder `services/python` offers."""
     programs = {
         name: f"services.python.programs.{name}"
-        for name in ("respond", "request", "ping", "describe", "seed", "sample")
+        for name in ("respond", "request", "ping", "describe", "seed", "sample", "own")
     }
     return manifest.Manifest(
         language="python",

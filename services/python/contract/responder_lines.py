@@ -44,6 +44,24 @@ class Serve(Line):
 
 
 @part
+class Own(Line):
+    """A service of somebody's own that a host is to run at `address` until stdin ends (protos/calls.md).
+
+    `ready`: how it shows that it can be asked (`tcp`, `http`, `grpc`, `line`), or `end`: a command that is run to its end.
+    `output`: the beginning of the name of the file that its output goes to.
+    """
+
+    argv: list[str]
+    folder: str
+    address: str
+    output: str
+    ready: Literal["tcp", "http", "grpc", "line", "end"]
+    ready_at: str = ""
+    env: dict[str, str] = field(default_factory=dict)
+    type: Literal["own"] = "own"
+
+
+@part
 class Ready(Line):
     """A responder accepts connections at `port`. `versions`: of its libraries, by name; `settings`: what is in force.
 

@@ -18,7 +18,7 @@ from services.python.contract.lines import STATUS_MEANINGS, VERSION, Trial
 from services.python.contract.manifest import Manifest
 from services.python.contract.ping_lines import Ping, PingDone
 from services.python.contract.requester_lines import Checked, Done, Failed, Progress, Start, Turn, Warm
-from services.python.contract.responder_lines import Ready, Serve, Stats
+from services.python.contract.responder_lines import Own, Ready, Serve, Stats
 from services.python.contract.source_lines import SourceLines
 from services.python.contract.strict import Between, Line, Part, hints_of, is_required
 
@@ -27,6 +27,7 @@ PROTOS = Path(__file__).resolve().parents[3] / "protos"
 # The file of each line below `protos/schemas/`, without its ending.
 LINES: Final[Mapping[str, type[Line]]] = {
     "serve": Serve,
+    "own": Own,
     "ready": Ready,
     "stats": Stats,
     "trial": Trial,

@@ -12,6 +12,7 @@ import hashlib
 import json
 import os
 import shlex
+import socket
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -47,6 +48,8 @@ OPERATION = Operation(
 MOST_ROWS = 100_000
 MOST_FILE_BYTES = 64 * 2**20
 _PREFIX = "own_"
+_LOOPBACK_6 = "::1"
+_LOOK_S = 1.0
 _CALL: tuple[Key, ...] = ("call",)
 
 
@@ -74,8 +77,6 @@ def asked_of_services() -> tuple[Asked, ...]:
 def own_entries(located: Located, known: Mapping[str, Protocol]) -> tuple[Entry, ...]:
     """Return the entry of each stack and client. What cannot be is noted in `located`."""
     experiment = located.experiment
-    if PROVIDERS[experiment.provider].makes_hosts:
-        located.add(("provider",), f"services of your own are measured by `provider: {THIS_MACHINE}` alone.")
     rows = _rows(located)
     entries: list[Entry] = []
     placed: list[External] = []
@@ -94,8 +95,21 @@ def own_entries(located: Located, known: Mapping[str, Protocol]) -> tuple[Entry,
     located.raise_problems()
     if ("together" in experiment.pin or len(experiment.pin) > 1) and any(each.start is None for each in placed):
         located.add(("pin",), "orch cannot pin a service that it does not start: leave `pin` out, or turn it off.")
+    if PROVIDERS[experiment.provider].makes_hosts:
+        _refuse_on_made_hosts(located, placed)
     refuse_several_distances(located, placed)
     return tuple(entries)
+
+
+def _refuse_on_made_hosts(located: Located, placed: Sequence[External]) -> None:
+    alone = f"is measured by `provider: {THIS_MACHINE}` alone."
+    for number, external in enumerate(placed):
+        if external.start is None:
+            located.add(("stacks", number, "service"), f"a service that runs already {alone}")
+        for name in dict.fromkeys(secrets(external.call)):
+            located.add(
+                ("stacks", number, *_CALL), f"a call with `${{{name}}}`, a variable of your environment, {alone}"
+            )
 
 
 def _entries(
@@ -180,7 +194,17 @@ def _running(located: Located, spec: StackSpec, service: ServiceSpec) -> Externa
         if not authority or not (located.folder / authority).is_file():
             located.add(path, f"no authority of its certificate is at {authority or 'hand'}: give `ca`.")
             return None
+    if host == "localhost" and not is_secured and not _listens(address, port) and _listens(_LOOPBACK_6, port):
+        host = address = _LOOPBACK_6  # clients ask one family alone, and `localhost` is both (RFC 6761)
     return External(given=host, host=address, port=port, authority=authority)
+
+
+def _listens(address: str, port: int) -> bool:
+    try:
+        with socket.create_connection((address, port), timeout=_LOOK_S):
+            return True
+    except OSError:
+        return False
 
 
 # ---- what is called
