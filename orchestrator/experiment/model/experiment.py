@@ -174,8 +174,8 @@ class StackSpec(Strict):
     service: Name | None = Field(None, description="One of your own `services`, instead of a protocol.")
     call: OwnCallSpec | None = Field(None, description="How that service is called.")
     calls: dict[Name, OwnCallSpec] = Field(default_factory=dict, description="The calls of `steps` by their names.")
-    steps: tuple[Name, ...] = Field(
-        (),
+    steps: list[Name] = Field(
+        default_factory=list,
         max_length=MOST_STEPS,
         description="Names of `calls`, made one after the other on one connection as one task.",
     )
@@ -328,6 +328,13 @@ class LimitsSpec(Strict):
         ge=1,
         le=MOST_TTL_S,
         description="After so long the hosts end themselves, whatever happens; whole seconds.",
+    )
+    requests: Annotated[int, Field(ge=1)] = Field(
+        100_000, description="That one service on another machine gets in all, which orch does not start."
+    )
+    rate: Rate = Field(1_000.0, description="The highest rate at which it gets them in an open loop.")
+    in_flight: Annotated[int, Field(ge=1)] = Field(
+        16, description="How many of them may be under way in a closed loop, which sends as fast as replies come."
     )
 
     @field_validator("ttl")

@@ -171,6 +171,13 @@ class OwnCallSpec(Strict):
     same: dict[str, Text] = Field(default_factory=dict, description="Where its replies have a value of `same`.")
     decode: bool = Field(True, description="Whether the timed call decodes the reply.")
 
+    @model_validator(mode="before")
+    @classmethod
+    def _is_no_event(cls, value: Any) -> Any:
+        if isinstance(value, dict) and (given := next((key for key in _NOT_CALLED if key in value), None)):
+            raise ValueError(f"{_NOT_CALLED[given]} of your own services are not measured; {', '.join(CALLS)} are")
+        return value
+
     @model_validator(mode="after")
     def _one_kind(self) -> OwnCallSpec:
         given = self.model_fields_set & set(CALLS)
@@ -196,6 +203,7 @@ class OwnCallSpec(Strict):
         return next(kind for kind in CALLS if getattr(self, kind) is not None)
 
 
+_NOT_CALLED = {"socketio": "Socket.IO events", "sse": "server-sent events"}
 _OF_KIND = {
     "http": ("body", "redirects"),
     "graphql": ("path", "variables"),

@@ -7,6 +7,7 @@ import hashlib
 import json
 import ssl
 from collections.abc import Iterator
+from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from threading import Thread
@@ -19,6 +20,7 @@ from services.python.contract.offers import protocols
 from services.python.load.task import make_task
 from services.python.trial.parts import CannotTry, Parts, ask_task, check, load_parts
 from tests.support.certificates import HOST, TLS, Made, certificates
+from tests.support.ends import responder
 
 CLIENTS = [client.name for client in protocols()["own_http"].clients]
 USUAL: dict[str, Any] = {"kind": "http", "headers": {}, "body": {}, "decode": True, "expect": {}}
@@ -219,4 +221,15 @@ def test_a_service_that_wants_a_certificate_gets_it(tmp_path: Path, secured: int
     check(trial, parts, parts.make(1, lambda: 0))
     trial, parts = parts_of(tmp_path, client, secured, step("GET /x"), **ask)
     with pytest.raises(CannotTry):
+        check(trial, parts, parts.make(1, lambda: 0))
+
+
+@pytest.mark.parametrize("client", ["pycurl", "pycurl-multi", "httpx", "httpx-async"])
+def test_steps_go_over_http_2_where_the_client_has_it(tmp_path: Path, client: str) -> None:
+    adding = step("POST /add", body={"json": {"a": 1, "b": 2}}, expect={"values": {"$.sum": 3}}, save={"sum": "$.sum"})
+    again = step("POST /add", body={"json": {"a": "{sum}", "b": 2}}, expect={"values": {"$.sum": 5}})
+    with responder("json", implementation="asgi-granian", knobs={"http": "2"}) as (_, ready):
+        trial, _ = parts_of(tmp_path, client, ready["port"], adding, again)
+        trial = replace(trial, knobs={"http": "2"})
+        parts = load_parts(trial)
         check(trial, parts, parts.make(1, lambda: 0))
