@@ -96,9 +96,17 @@ def _stack(stack: dict[str, Any]) -> dict[str, Any]:
     if service is None:
         return stack
     address = HERE if is_loopback(service["host"]) else ELSEWHERE
-    call = {"kind": service["call"]["kind"], "expect": bool(service["call"]["expect"])}
+    calls = service["call"].get("steps") or [service["call"]]
+    call = {"kind": service["call"]["kind"], "expect": all(each["expect"] or each.get("save") for each in calls)}
     start = service["start"] and {**service["start"], "argv": [], "folder": "", "env": {}, "build": [], "ready_at": ""}
-    shown = {"given": stack["responder"], "host": address, "authority": "", "call": call, "start": start}
+    shown = {
+        "given": stack["responder"],
+        "host": address,
+        "authority": "",
+        "certificate": [],
+        "call": call,
+        "start": start,
+    }
     return {**stack, "external": {**service, **shown}}
 
 

@@ -122,7 +122,7 @@ def _finding(cell: CellEvidence, trial: TrialEvidence, part: Part, ok: int) -> F
             action="See `error_examples` in journal.jsonl for one, fix the responder, and measure again.",
         )
     if (own := cell.stack.external) is not None and verified is not None:
-        if not own.call["expect"]:
+        if not all(step["expect"] or step.get("save") for step in own.each_call):
             return finding(
                 verdict="cannot tell",
                 explanation=f"{quantities.count(ok, 'reply', 'replies')} succeeded; whether they are right was not checked.",
@@ -130,7 +130,8 @@ def _finding(cell: CellEvidence, trial: TrialEvidence, part: Part, ok: int) -> F
             )
         return finding(
             verdict="pass",
-            explanation=f"{quantities.count(ok, 'reply', 'replies')} verified{_by_bytes(part)} by what the call expects.",
+            explanation=f"{quantities.count(ok, 'reply', 'replies')} verified{_by_bytes(part)} by what the call expects"
+            f"{''.join(f'; {name}: {count:,}, warm-up included' for name, count in sorted(part.done.outcomes.items()))}.",
         )
     if cell.cell.kind == "codec" and verified is not None:
         return finding(

@@ -63,6 +63,7 @@ from orchestrator.experiment.read.fields import (
 from orchestrator.experiment.read.problems import shown
 
 MOST_EXCLUDED = 200
+MOST_STEPS = 100
 _SHARE = "share"  # the key of a mix's item that is no operation
 _TINY_SHARE = 5e-7
 Model = TypeVar("Model", bound=Strict)
@@ -172,6 +173,12 @@ class StackSpec(Strict):
     name: Name | None = Field(None, description="What tables call a stack with a `service`.")
     service: Name | None = Field(None, description="One of your own `services`, instead of a protocol.")
     call: OwnCallSpec | None = Field(None, description="How that service is called.")
+    calls: dict[Name, OwnCallSpec] = Field(default_factory=dict, description="The calls of `steps` by their names.")
+    steps: list[Name] = Field(
+        default_factory=list,
+        max_length=MOST_STEPS,
+        description="Names of `calls`, made one after the other on one connection as one task.",
+    )
     client: OneOrMany[Short] | None = Field(
         None,
         examples=[NATIVE],
@@ -181,12 +188,18 @@ class StackSpec(Strict):
 
     @model_validator(mode="after")
     def _protocol_or_service(self) -> StackSpec:
-        if self.service is None and (given := self.model_fields_set & {"name", "call"}):
+        if self.service is None and (given := self.model_fields_set & {"name", "call", "calls", "steps"}):
             raise ValueError(f"{', '.join(sorted(given))}: of a stack with a `service` of your own")
         if self.service is None and not self.protocol:
             raise ValueError("'protocol' is missing; or name a `service` of your own with its `call`")
-        if self.service is not None and (self.call is None or self.protocol or self.responder):
-            raise ValueError("a stack with a `service` has a `call`, and neither protocol nor responder")
+        if self.service is not None and (self.protocol or self.responder):
+            raise ValueError("a stack with a `service` has neither protocol nor responder")
+        if self.service is not None and (self.call is None) != bool(self.calls and self.steps):
+            raise ValueError(
+                "a stack with a `service` has a `call`, or several `calls` and the `steps` they are made in"
+            )
+        if self.call is not None and (self.calls or self.steps or self.call.save):
+            raise ValueError("`save`, `calls` and `steps` are of a stack with several calls, instead of `call`")
         return self
 
 
@@ -315,6 +328,13 @@ class LimitsSpec(Strict):
         ge=1,
         le=MOST_TTL_S,
         description="After so long the hosts end themselves, whatever happens; whole seconds.",
+    )
+    requests: Annotated[int, Field(ge=1)] = Field(
+        100_000, description="That one service on another machine gets in all, which orch does not start."
+    )
+    rate: Rate = Field(1_000.0, description="The highest rate at which it gets them in an open loop.")
+    in_flight: Annotated[int, Field(ge=1)] = Field(
+        16, description="How many of them may be under way in a closed loop, which sends as fast as replies come."
     )
 
     @field_validator("ttl")

@@ -405,13 +405,15 @@ DEFAULTS: Mapping[str, Value] = {factor.name: factor.default for factor in OF_TH
 def values(*, stack: Any, operation: Any, placement: Any, load: Any, call: Values = DEFAULTS) -> dict[str, Value]:
     """Every factor of a cell made of these parts; `call` has what is chosen, and what it leaves out has its default.
 
-    An operation that is replaced by its parts has as many `calls` as parts.
+    An operation that is replaced by its parts has as many `calls` as parts, and a stack with steps as many as these.
     """
     parts = {"stack": stack, "operation": operation, "placement": placement, "load": load, "call": {**DEFAULTS, **call}}
     cell = {
         factor.name: parts["call"][factor.name] if factor.belongs_to == "call" else factor.read(parts)
         for factor in FACTORS
     }
+    if stack.external is not None and stack.external.steps > 1:
+        return {**cell, CALLS: stack.external.steps}
     return {**cell, CALLS: len(operation.made_of)} if is_in_pieces(cell) and operation.made_of else cell
 
 

@@ -13,7 +13,9 @@ from orchestrator.experiment.read.problems import shown
 
 CALLS = ("http", "graphql", "websocket", "grpc")
 METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS")
+CODINGS = ("gzip", "zstd", "identity")
 Text = Annotated[str, Field(min_length=1, max_length=10_000)]
+Column = Annotated[str, Field(pattern=r"^[A-Za-z_]\w*$", max_length=100)]
 _HIGHEST_PORT = 65_535
 
 
@@ -32,6 +34,20 @@ class ReadySpec(Strict):
         return self
 
 
+class TlsSpec(Strict):
+    """PEM files beside the experiment."""
+
+    ca: Text | None = Field(None, description="The authority of its certificate; the system's unless given.")
+    cert: Text | None = Field(None, description="Our own certificate, with its chain.")
+    key: Text | None = Field(None, description="The key of `cert`.")
+
+    @model_validator(mode="after")
+    def _both_or_none(self) -> TlsSpec:
+        if (self.cert is None) != (self.key is None):
+            raise ValueError("`cert` and `key` belong together: give both")
+        return self
+
+
 class ServiceSpec(Strict):
     """Who answers: started for each trial, or running already."""
 
@@ -46,7 +62,7 @@ class ServiceSpec(Strict):
     within: PositiveDuration = Field(30.0, description="It must be ready by then.")
     url: Text | None = Field(None, description="Of one that runs already.")
     address: Short | None = Field(None, description="Of one that runs already, without TLS.")
-    ca: Text | None = Field(None, description="The authority of its certificate, PEM.")
+    tls: TlsSpec | None = Field(None, description="Certificates of an https `url`.")
     allow: bool = Field(False, description="Requests may go to another machine.")
 
     @model_validator(mode="after")
@@ -55,10 +71,12 @@ class ServiceSpec(Strict):
             raise ValueError("give one of `start`, `url`, `address`")
         if self.start is None and (given := self.model_fields_set & {"folder", "env", "build", "ready", "within"}):
             raise ValueError(f"{', '.join(sorted(given))}: of a service that orch starts")
-        if self.start is not None and (given := self.model_fields_set & {"ca", "allow"}):
+        if self.start is not None and (given := self.model_fields_set & {"tls", "allow"}):
             raise ValueError(f"{', '.join(sorted(given))}: of a service that runs already")
         if self.start is not None and "{port}" not in self.start:
             raise ValueError("`start` needs `{port}`, the port to listen on")
+        if self.tls is not None and not (self.url or "").startswith("https:"):
+            raise ValueError("tls: of a service with an https `url`, such as https://localhost:8443, of gRPC too")
         return self
 
     @field_validator("url")
@@ -146,8 +164,19 @@ class OwnCallSpec(Strict):
     descriptors: Text | None = Field(None, description="grpc: a compiled descriptor set.")
     reflection: Literal[True] | None = Field(None, description="grpc: ask the running service.")
     expect: ExpectSpec = Field(ExpectSpec(), description="What a right reply has.")
+    save: dict[Column, Text] = Field(
+        default_factory=dict, description="Values of the reply that later `steps` have as `{name}`."
+    )
+    redirects: Literal["follow"] | None = Field(None, description="http: redirects to the same server are followed.")
     same: dict[str, Text] = Field(default_factory=dict, description="Where its replies have a value of `same`.")
     decode: bool = Field(True, description="Whether the timed call decodes the reply.")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _is_no_event(cls, value: Any) -> Any:
+        if isinstance(value, dict) and (given := next((key for key in _NOT_CALLED if key in value), None)):
+            raise ValueError(f"{_NOT_CALLED[given]} of your own services are not measured; {', '.join(CALLS)} are")
+        return value
 
     @model_validator(mode="after")
     def _one_kind(self) -> OwnCallSpec:
@@ -159,6 +188,9 @@ class OwnCallSpec(Strict):
             raise ValueError(f"{', '.join(sorted(unfit))}: not of a call by {self.kind}")
         if self.http is not None and not _is_request(self.http):
             raise ValueError(f"{shown(self.http)!r} is no method and path, such as `GET /v1/orders`")
+        offers = [text for name, text in self.headers.items() if name.lower() == "accept-encoding"]
+        if codings := {coding.strip() for text in offers for coding in text.split(",")} - set(CODINGS):
+            raise ValueError(f"accept-encoding: {', '.join(sorted(codings))}: replies are unpacked from gzip and zstd")
         if self.kind == "grpc" and sum(bool(v) for v in (self.proto, self.descriptors, self.reflection)) != 1:
             raise ValueError("grpc needs one of `proto`, `descriptors`, `reflection`")
         if self.kind == "websocket" and self.send is None:
@@ -171,8 +203,9 @@ class OwnCallSpec(Strict):
         return next(kind for kind in CALLS if getattr(self, kind) is not None)
 
 
+_NOT_CALLED = {"socketio": "Socket.IO events", "sse": "server-sent events"}
 _OF_KIND = {
-    "http": ("body",),
+    "http": ("body", "redirects"),
     "graphql": ("path", "variables"),
     "websocket": ("send",),
     "grpc": ("message", "proto", "descriptors", "reflection"),

@@ -27,7 +27,7 @@ from orchestrator.experiment.model.factors import (
     of_the_call,
 )
 from orchestrator.experiment.model.loader import Located
-from orchestrator.experiment.plan.estimate import requests_of
+from orchestrator.experiment.plan.estimate import sent_to
 from orchestrator.experiment.plan.own_json import AS_VALUE, DOCUMENT, TYPED, WORDS, plan_way
 from orchestrator.experiment.plan.payloads import payloads_of
 from orchestrator.experiment.plan.plan import Cell, Contrast, External, Plan, Stack
@@ -326,17 +326,28 @@ def address_of(external: External) -> str:
 
 
 def announcements(plan: Plan) -> list[str]:
-    """To whom requests will go that orch did not start, and about how many; one line for each address."""
-    by_address: dict[External, list[Stack]] = {}
-    for stack in plan.stacks:
+    """To whom requests will go that orch did not start, how many and how often; one line for each address."""
+    lines = []
+    for address, stacks in by_address(plan.stacks).items():
+        externals, sent = externals_by_label(stacks), sent_to(plan, {stack.id for stack in stacks})
+        hosts = sorted({each.host for each in externals.values()} - {each.given for each in externals.values()})
+        often = [f"up to {sent.rate_per_s:,.0f} a second"] if sent.rate_per_s else []
+        often += [f"{sent.in_flight:,} at once, each as soon as its reply comes"] if sent.in_flight else []
+        lines.append(
+            f"{', '.join(externals)}: about {sent.requests:,} requests go to"
+            f" {address}{f' ({hosts[0]})' if hosts else ''}, which runs already, {' and '.join(often)};"
+            " orch starts nothing there, and ends nothing"
+        )
+    return lines
+
+
+def by_address(stacks: Iterable[Stack]) -> dict[str, list[Stack]]:
+    """The stacks of each service that runs already, by its address."""
+    found: dict[str, list[Stack]] = {}
+    for stack in stacks:
         if stack.running is not None:
-            by_address.setdefault(stack.running, []).append(stack)
-    return [
-        f"{', '.join(externals_by_label(stacks))}: about {requests_of(plan, {s.id for s in stacks}):,} requests go to"
-        f" {address_of(external)}{'' if external.given == external.host else f' ({external.host})'}, which runs already;"
-        " orch starts nothing there, and ends nothing"
-        for external, stacks in by_address.items()
-    ]
+            found.setdefault(address_of(stack.running), []).append(stack)
+    return found
 
 
 PROTOCOL = ("codec", "transport")

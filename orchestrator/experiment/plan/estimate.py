@@ -168,9 +168,30 @@ def short_of_room(plan: Plan) -> tuple[Cell, ...]:
     )
 
 
-def requests_of(plan: Plan, stacks: Container[str]) -> int:
-    """About how many requests the plan sends to these stacks (ids), warm-up included."""
-    return plan.blocks * sum(_trial(plan, c).samples * c.calls for c in plan.cells if c.stack in stacks)
+@dataclass(frozen=True, kw_only=True)
+class Sent:
+    """What the plan sends to some stacks, warm-up included.
+
+    The rate is the highest of open loops, `in_flight` the most in closed ones; 0 where there are none.
+    """
+
+    requests: int
+    requests_at_most: int
+    rate_per_s: float
+    in_flight: int
+
+
+def sent_to(plan: Plan, stacks: Container[str]) -> Sent:
+    """About what the plan sends to these stacks (ids)."""
+    cells = [(cell, _trial(plan, cell)) for cell in plan.cells if cell.stack in stacks]
+    probes = {cell.id: 1 if cell.find is None else cell.find.probes for cell, _ in cells}
+    rates = [(cell, cell.load.rate_per_s if cell.find is None else cell.find.highest) for cell, _ in cells]
+    return Sent(
+        requests=plan.blocks * sum(trial.samples * cell.calls for cell, trial in cells),
+        requests_at_most=plan.blocks * sum(t.samples_at_most * c.calls * probes[c.id] for c, t in cells),
+        rate_per_s=max((rate * cell.calls for cell, rate in rates if rate is not None), default=0.0),
+        in_flight=max((c.load.concurrency for c, rate in rates if rate is None), default=0),
+    )
 
 
 def _trial(plan: Plan, cell: Cell) -> _Trial:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, cast
 
@@ -59,7 +60,8 @@ class External:
 
     `name`: what tables call it. `given` is the host as the experiment names it, `host` the address that it stood for when
     it was planned. `call`: templates, expectations and, for gRPC, descriptors, as a call file has them. `authority`: the
-    PEM file by which its certificate is verified; empty where connections are plain.
+    PEM file by which its certificate is verified; empty where connections are plain. `certificate`: the PEM files of our
+    own certificate and its key, if it wants one.
     """
 
     given: str
@@ -67,8 +69,19 @@ class External:
     port: int
     name: str = ""
     authority: str = ""
+    certificate: tuple[str, ...] = ()
     start: Start | None = None
     call: dict[str, Any] = field(default_factory=dict, hash=False)
+
+    @property
+    def steps(self) -> int:
+        """How many calls make one task; 1 where each is by itself."""
+        return len(self.each_call)
+
+    @property
+    def each_call(self) -> Sequence[Mapping[str, Any]]:
+        """The calls of a task in their order, or the only one."""
+        return self.call.get("steps") or (self.call,)
 
 
 @dataclass(frozen=True, kw_only=True)

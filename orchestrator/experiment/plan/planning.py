@@ -13,18 +13,21 @@ from orchestrator.catalogue.offers import Protocol
 from orchestrator.catalogue.read import protocols
 from orchestrator.errors import UsageError, did_you_mean
 from orchestrator.experiment.machines import MACHINES, PRICES_AS_OF
+from orchestrator.experiment.model.address import is_loopback
 from orchestrator.experiment.model.factors import REQUESTERS
 from orchestrator.experiment.model.host_rules import MOST_HOSTS, controller_refusal
 from orchestrator.experiment.model.loader import Located, load
 from orchestrator.experiment.model.options import AUTO, FEWEST, OFF, UntilSpec, most_blocks
 from orchestrator.experiment.plan import topology
 from orchestrator.experiment.plan.cells import makes_stores
+from orchestrator.experiment.plan.contrasts import by_address
 from orchestrator.experiment.plan.estimate import (
     cost_of,
     estimate,
     hosts_needed,
     latency_s,
     round_trip_s,
+    sent_to,
 )
 from orchestrator.experiment.plan.matrix import Matrix, build_matrix
 from orchestrator.experiment.plan.plan import Cell, Limits, Plan, Turns, Until
@@ -95,6 +98,7 @@ def make_plan(
     located.raise_problems()
     _check_hosts(located, plan)
     _check_requests(located, plan)
+    _check_sent(located, plan)
     _check_cost(located, plan)
     return plan
 
@@ -285,6 +289,26 @@ def _check_requests(located: Located, plan: Plan) -> None:
             f" at most {MAX_REQUESTS:,}. Ask less at once.",
         )
         located.raise_problems()
+
+
+def _check_sent(located: Located, plan: Plan) -> None:
+    """Refuse what a service on another machine, which somebody else may need, would get beyond the limits."""
+    limits = located.experiment.limits
+    elsewhere = [s for s in plan.stacks if s.running is not None and not is_loopback(s.running.host)]
+    for address, stacks in by_address(elsewhere).items():
+        sent = sent_to(plan, {stack.id for stack in stacks})
+        for key, value, limit, words in (
+            ("requests", sent.requests_at_most, limits.requests, "up to {} requests"),
+            ("rate", sent.rate_per_s, limits.rate, "up to {} requests a second"),
+            ("in_flight", sent.in_flight, limits.in_flight, "{} requests at once"),
+        ):
+            if value > limit:
+                located.add(
+                    ("limits", key),
+                    f"{address} would get {words.format(f'{value:,.0f}')}, more than `limits.{key}` ({limit:,.0f}). Raise it"
+                    " if that service can bear them, or send fewer.",
+                )
+    located.raise_problems()
 
 
 def _check_cost(located: Located, plan: Plan) -> None:

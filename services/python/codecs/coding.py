@@ -24,11 +24,17 @@ class Coding(Part):
 
 def coding(knobs: Mapping[str, str]) -> Coding | None:
     """How bodies are to be compressed; None where they are not."""
-    if gzipped.is_asked_for(knobs):
+    name = knobs.get("compression", "none")
+    return None if name == "none" else named(name)
+
+
+def named(name: str) -> Coding:
+    """Return the coding of that name; ValueError for one that there is not."""
+    if name == gzipped.GZIP:
         return Coding(name=gzipped.GZIP, pack=gzipped.pack, unpack=gzipped.unpack)
-    if knobs.get("compression") == ZSTD:
+    if name == ZSTD:
         from services.python.codecs.zstd import Contexts
 
         contexts = Contexts()
         return Coding(name=ZSTD, pack=contexts.pack, unpack=contexts.unpack)
-    return None
+    raise ValueError(f"no coding {name}")

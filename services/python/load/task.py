@@ -1,7 +1,8 @@
 """Tasks: so many calls, one after the other on one connection, as what a load loop times as one call.
 
 A wrapper around any client's dialer: neither protocols nor load loops know of it. The requests of all calls are made before
-the task begins; within it stands, beside the calls, one clock reading before each and one after it.
+the task begins; within it stands, beside the calls, one clock reading before each and one after it. An operation's `follow`
+completes the next request between two calls: its time is the task's, and of no call.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from services.python.load.client import (
     Reply,
     Request,
 )
-from services.python.operations.base import Make
+from services.python.operations.base import Follow, Make
 
 Verify = Callable[[Request, Reply], str | None]
 Clock = Callable[[], int]
@@ -38,16 +39,26 @@ def make_task(make: Make, calls: int) -> Make:
 
     def make_all(sequence: int, wall_clock_ns: Clock) -> Request:
         first = (sequence - 1) * calls + 1
-        return {_CALLS: tuple(make(number, wall_clock_ns) for number in range(first, first + calls))}
+        return {_CALLS: [make(number, wall_clock_ns) for number in range(first, first + calls)]}
 
     return make_all
+
+
+def wrong_reply(verify: Verify, request: Request, reply: Reply) -> str | None:
+    """Why a reply of a task's value is not right; None where all are."""
+    calls = request[_CALLS]
+    for place, (asked, came) in enumerate(zip(calls, reply[_CALLS], strict=True)):
+        if reason := verify(asked, came):
+            return _of_call(place, calls, CallFailed("wrong-reply", reason)).detail
+    return None
 
 
 class _Task(Generic[Wrapped]):
     """What both styles have alike: what is read of a task's steps afterwards."""
 
-    def __init__(self, connection: Wrapped, verify: Verify, clock: Clock) -> None:
+    def __init__(self, connection: Wrapped, verify: Verify, clock: Clock, follow: Follow | None) -> None:
         self._connection: Wrapped = connection
+        self._follow = follow
         self.has_unasked = getattr(connection, "has_unasked", None)
         self.shared: int | None = getattr(connection, "shared", None)
         self._verify = verify
@@ -74,6 +85,17 @@ class _Task(Generic[Wrapped]):
         """The calls that were made, every reply verified."""
         asked: Sequence[Request] = request[_CALLS]
         return [self._part(asked, place, *step) for place, step in enumerate(steps)]
+
+    def _following(self, request: Request, steps: list[Step], saved: dict[str, Any], follow: Follow) -> Request:
+        """The next request, completed by the replies before it; CallFailed where they do not have what it needs."""
+        calls: list[Request] = request[_CALLS]
+        place = len(steps)
+        try:
+            calls[place] = follow(calls[place], saved, calls[place - 1], self._connection.value(steps[-1][2]))
+        except ValueError as error:
+            failure = CallFailed("wrong-reply", str(error))
+            raise self._failed(request, steps, self._clock(), failure) from error
+        return calls[place]
 
     def _part(self, asked: Sequence[Request], place: int, sent_ns: int, received_ns: int, reply: Any) -> Part:
         sizes, failure = (-1, -1), reply
@@ -105,9 +127,11 @@ def _of_call(place: int, asked: Sequence[Request], failure: CallFailed) -> CallF
 
 class _BlockingTask(_Task[Connection]):
     def call(self, request: Request) -> list[Step]:
-        steps: list[Step] = []
-        call, clock = self._connection.call, self._clock
+        steps, saved = list[Step](), dict[str, Any]()
+        call, clock, follow = self._connection.call, self._clock, self._follow
         for asked in request[_CALLS]:
+            if follow is not None and steps:
+                asked = self._following(request, steps, saved, follow)
             sent_ns = clock()
             try:
                 reply = call(asked)
@@ -122,9 +146,11 @@ class _BlockingTask(_Task[Connection]):
 
 class _AwaitingTask(_Task[AsyncConnection]):
     async def call(self, request: Request) -> list[Step]:
-        steps: list[Step] = []
-        call, clock = self._connection.call, self._clock
+        steps, saved = list[Step](), dict[str, Any]()
+        call, clock, follow = self._connection.call, self._clock, self._follow
         for asked in request[_CALLS]:
+            if follow is not None and steps:
+                asked = self._following(request, steps, saved, follow)
             sent_ns = clock()
             try:
                 reply = await call(asked)
@@ -140,18 +166,18 @@ class _AwaitingTask(_Task[AsyncConnection]):
 class BlockingTasks:
     """A `Dialer` whose connections make tasks; `clock` is that of the load loop."""
 
-    def __init__(self, dialer: Dialer, verify: Verify, clock: Clock) -> None:
-        self._dialer, self._verify, self._clock = dialer, verify, clock
+    def __init__(self, dialer: Dialer, verify: Verify, clock: Clock, follow: Follow | None = None) -> None:
+        self._dialer, self._how = dialer, (verify, clock, follow)
 
     def dial(self) -> Connection:
-        return _BlockingTask(self._dialer.dial(), self._verify, self._clock)
+        return _BlockingTask(self._dialer.dial(), *self._how)
 
 
 class AwaitingTasks:
     """An `AsyncDialer` whose connections make tasks; `clock` is that of the load loop."""
 
-    def __init__(self, dialer: AsyncDialer, verify: Verify, clock: Clock) -> None:
-        self._dialer, self._verify, self._clock = dialer, verify, clock
+    def __init__(self, dialer: AsyncDialer, verify: Verify, clock: Clock, follow: Follow | None = None) -> None:
+        self._dialer, self._how = dialer, (verify, clock, follow)
 
     async def dial(self) -> AsyncConnection:
-        return _AwaitingTask(await self._dialer.dial(), self._verify, self._clock)
+        return _AwaitingTask(await self._dialer.dial(), *self._how)

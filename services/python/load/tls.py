@@ -7,7 +7,7 @@ Clients on Python's `ssl` take `context`, which notes each handshake by itself; 
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -25,12 +25,22 @@ class ClientTls:
     """TLS 1.3 and nothing older, the responder verified against one authority and by the address that is asked.
 
     `authority`: its certificate, PEM; `path`: the file it lies in. With `resumes` a connection resumes the session of an
-    earlier one. `openings` are told how long handshakes took, where the library is Python's `ssl`.
+    earlier one. `openings` get how long handshakes took, where the library is Python's `ssl`. `certificate`: the PEM files
+    of the requester's own certificate and key.
     """
 
-    def __init__(self, path: str, authority: bytes, *, resumes: bool = False, openings: Openings | None = None) -> None:
+    def __init__(
+        self,
+        path: str,
+        authority: bytes,
+        *,
+        resumes: bool = False,
+        openings: Openings | None = None,
+        certificate: Sequence[str] = (),
+    ) -> None:
         self.path = path
         self.authority = authority
+        self.certificate = tuple(certificate)
         self.resumes = resumes
         self.has_resumed = False
         self._openings = openings or Openings()
@@ -45,7 +55,14 @@ class ClientTls:
         from services.python.load.tls_context import client_context
 
         try:
-            return client_context(self.authority, self.note, resumes=self.resumes)
+            context = client_context(self.authority, self.note, resumes=self.resumes)
+            if self.certificate:
+                context.load_cert_chain(*self.certificate)
+            return context
+        except OSError as error:
+            raise ValueError(
+                f"tls: {' and '.join(self.certificate)} are no certificate with its key: {error}"
+            ) from error
         except ValueError as error:
             raise ValueError(f"tls: {self.path} holds no certificate of an authority: {error}") from error
 
@@ -85,14 +102,15 @@ class ClientTls:
         )
 
 
-def client_tls(trial: Trial, openings: Openings | None = None) -> ClientTls | None:
+def client_tls(trial: Trial, openings: Openings | None = None, certificate: Sequence[str] = ()) -> ClientTls | None:
     """What a trial's connections are opened with, None for plain ones; ValueError for what cannot be."""
     resumes, authority = trial.knobs.get(SESSION) == RESUMED, trial.tls
     if authority is None:
         return None
     if resumes and trial.connection != "per-request":
         raise ValueError(f"{SESSION}: {RESUMED} with kept connections, whose one handshake has nothing to resume")
-    made = ClientTls(authority.path, read_authority(authority), resumes=resumes, openings=openings)
+    content = read_authority(authority)
+    made = ClientTls(authority.path, content, resumes=resumes, openings=openings, certificate=certificate)
     _ = (
         made.context
     )  # also where the client has a TLS of its own: what is no certificate is told before anybody is asked

@@ -19,6 +19,9 @@ Make = Callable[[int, WallClockNs], Request]
 """The request of a sequence number (from 1). Called just before each send stamp, so it must cost next to nothing."""
 
 
+Follow = Callable[[Request, dict[str, Any], Request, Reply], Request]
+"""A request completed by what a task has saved, to which the previous request's reply adds; ValueError where it cannot."""
+
 Runs = Literal["inline", "pool", "held"]
 """Where `answer` runs: at once, in the thread that took the request, in a thread of a pool, or where what it holds says
 (which may also be `loop`: then `awaited` is, on the server's event loop).
@@ -86,6 +89,9 @@ class Operation(Part):
     `shown` gives what of a reply somebody needs who shows it in brief (the knob `fields`), None where that is all of it; it
     takes any reply, right or wrong. `verify_shown` is `verify` of that alone, whatever else a reply holds.
 
+    `follow` completes a request of a task from the replies before it. `verified` makes what stands for `verify` in a trial,
+    and counts `outcomes`.
+
     One of kind `stream` has its events in `stream`; its `requests` are subscriptions to a single event, and nobody answers
     them with a reply.
     """
@@ -105,6 +111,8 @@ class Operation(Part):
     made_of: tuple[str, ...] = ()
     shown: Callable[[Reply], Reply] | None = None
     verify_shown: Callable[[Request, Reply], str | None] | None = None
+    follow: Follow | None = None
+    verified: Callable[[], Callable[[Request, Reply], str | None]] | None = None
 
     @property
     def has_shown(self) -> bool:

@@ -8,7 +8,8 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any, NoReturn
 from urllib.parse import quote, urlencode
@@ -32,17 +33,20 @@ from services.python.operations.files import read_checked
 
 HTTP, GRAPHQL, WEBSOCKET, GRPC = "http", "graphql", "websocket", "grpc"
 JSON_TYPE = "application/json"
+OFFER = "accept-encoding"
+REDIRECTS, COMPRESSED = "redirects followed", "replies compressed by"
 
 
 def _requests(payload: Payload, seed: int) -> Make:
     """The requests of all rows, in the file's order or in one that the seed draws."""
     expect_kind("call", payload, "call")
     call = read_call(payload)
-    requests = [*rendered(call)]
+    rows = rendered(call)
     if call["order"] == "random":
-        for place, word in enumerate(words(f"rows/{seed}", len(requests))):  # Fisher and Yates, from the front
-            other = place + below(word, len(requests) - place)
-            requests[place], requests[other] = requests[other], requests[place]
+        for place, word in enumerate(words(f"rows/{seed}", len(rows))):  # Fisher and Yates, from the front
+            other = place + below(word, len(rows) - place)
+            rows[place], rows[other] = rows[other], rows[place]
+    requests = [request for row in rows for request in row]
     count = len(requests)
     return lambda sequence, _wall_clock_ns: requests[(sequence - 1) % count]
 
@@ -51,6 +55,12 @@ def read_call(payload: Payload) -> dict[str, Any]:
     """Return a call file's content; PayloadError for another file than was planned."""
     call: dict[str, Any] = json.loads(read_checked("call", payload))
     return call
+
+
+def certificate_of(payload: Payload) -> list[str]:
+    """Return the files of the requester's own certificate and its key, if a call file names them; PayloadError."""
+    files: list[str] = read_call(payload).get("certificate", [])
+    return files
 
 
 def secrets_of(payload: Payload) -> list[str]:
@@ -62,28 +72,63 @@ def secrets_of(payload: Payload) -> list[str]:
     return [os.environ[name] for name in templates.secrets(call) if name in os.environ]
 
 
-def rendered(call: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Return the request of each row; PayloadError where a template has no value.
+def steps_of(call: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
+    """Return the steps of a call file; one that has none is its only step."""
+    return call.get("steps") or (call,)
 
-    Each has `row` (from 1), `kind`, `expect` and the `call`, and what its kind sends.
+
+def rendered(call: Mapping[str, Any]) -> list[list[dict[str, Any]]]:
+    """Return the requests of each row, one for each step; PayloadError where a template has no value.
+
+    Each has `row` (from 1), `kind`, `expect` and the `call` of its step, and what its kind sends. One that needs a value
+    saved from an earlier reply has a placeholder of it until `follow` renders it again from `values`.
     """
-    render = _RENDERS[call["kind"]]
-    requests: list[dict[str, Any]] = []
     alike: dict[tuple[tuple[str, str], ...], dict[str, str]] = {}  # header fields: one mapping for those that are alike
+    rows = []
+    steps, saved = [], dict[str, str]()
+    unpacks = any(OFFER in map(str.lower, step["headers"]) for step in steps_of(call))
+    for step in steps_of(call):
+        steps.append((step, dict(saved), bool(saved.keys() & {*templates.columns(step)})))
+        saved |= dict.fromkeys(step.get("save", ()), templates.PLACEHOLDER)
     for number, row in enumerate(call["rows"], start=1):
-        try:
-            request = render(call, row)
-            expect = templates.render(call["expect"], row, os.environ)
-        except KeyError as error:
-            raise PayloadError(
-                f"call: row {number} has no value for {error.args[0]!r}, nor has the environment"
-            ) from None
-        except ValueError as error:
-            raise PayloadError(f"call: row {number}: {error}") from error
-        if "headers" in request:
-            request["headers"] = alike.setdefault((*request["headers"].items(),), request["headers"])
-        requests.append({"row": number, "kind": call["kind"], "expect": expect, "call": call, **request})
-    return requests
+        requests = []
+        for step, before, is_late in steps:
+            try:
+                request = _request(number, step, {**row, **before})
+            except KeyError as error:
+                raise PayloadError(
+                    f"call: row {number} has no value for {error.args[0]!r}, nor has the environment"
+                ) from None
+            except ValueError as error:
+                raise PayloadError(f"call: row {number}: {error}") from error
+            if "headers" in request:
+                request["headers"] = alike.setdefault((*request["headers"].items(),), request["headers"])
+            request["unpacks"] = unpacks
+            if is_late:
+                request["values"] = row
+            requests.append(request)
+        rows.append(requests)
+    return rows
+
+
+def follow(request: Request, saved: dict[str, Any], previous: Request, reply: Reply) -> Request:
+    """Return the request of a step with values saved from earlier replies; ValueError where a reply has no such value.
+
+    `saved` holds those of a task, and is given what the previous step saves from its reply.
+    """
+    for name, path in previous["call"].get("save", {}).items():
+        values = values_at(document_of(reply), path)
+        if len(values) != 1:
+            raise ValueError(f"{name} is saved from {path}, where the reply before has {len(values)} values")
+        saved[name] = values[0]
+    if "values" not in request:
+        return request
+    return {**_request(request["row"], request["call"], {**request["values"], **saved}), "saved": dict(saved)}
+
+
+def _request(number: int, step: Mapping[str, Any], row: Mapping[str, Any]) -> dict[str, Any]:
+    expect = templates.render(step["expect"], row, os.environ)
+    return {"row": number, "kind": step["kind"], "expect": expect, "call": step, **_RENDERS[step["kind"]](step, row)}
 
 
 def _http(call: Mapping[str, Any], row: Mapping[str, Any]) -> dict[str, Any]:
@@ -100,7 +145,7 @@ def _http(call: Mapping[str, Any], row: Mapping[str, Any]) -> dict[str, Any]:
         content = templates.written(templates.render(body["text"], row, os.environ)).encode()
     elif "hex" in body:
         content = bytes.fromhex(body["hex"])
-    usual = {"accept-encoding": "identity", "user-agent": "orch"}
+    usual = {OFFER: "identity", "user-agent": "orch"}
     if media_type:
         usual["content-type"] = media_type
     return {
@@ -127,6 +172,7 @@ def _grpc(call: Mapping[str, Any], row: Mapping[str, Any]) -> dict[str, Any]:
     method = method_of(call["descriptors"], call["method"])
     metadata = templates.render(call["headers"], row, os.environ)
     return {
+        "method": method,
         "message": method.request(templates.render(call["message"], row, os.environ)),
         "metadata": tuple((name.lower(), templates.written(text)) for name, text in metadata.items()),
     }
@@ -137,6 +183,21 @@ _RENDERS = {HTTP: _http, GRAPHQL: _graphql, WEBSOCKET: _websocket, GRPC: _grpc}
 
 def _compact(document: Any) -> bytes:
     return json.dumps(document, ensure_ascii=False, separators=(",", ":")).encode()
+
+
+class Verified:
+    """What `verify` is in a trial: counts redirects that were followed, and replies that came compressed."""
+
+    def __init__(self) -> None:
+        self.outcomes: Counter[str] = Counter()
+
+    def __call__(self, request: Request, reply: Reply) -> str | None:
+        """See `Operation.verify`."""
+        if redirects := reply.get("redirects"):
+            self.outcomes[REDIRECTS] += redirects
+        if coding := reply.get("coding"):
+            self.outcomes[f"{COMPRESSED} {coding}"] += 1
+        return _verify(request, reply)
 
 
 def _verify(request: Request, reply: Reply) -> str | None:
@@ -210,6 +271,8 @@ def _is_number(value: Any) -> bool:
 
 
 def _hidden(request: Request, text: str) -> str:
+    for value in request.get("saved", {}).values():
+        text = text.replace(value, templates.HIDDEN) if isinstance(value, str) and value else text
     return templates.hidden(text, request["call"], os.environ)
 
 
@@ -217,4 +280,13 @@ def _answer(request: Request, wall_clock_ns: WallClockNs) -> NoReturn:  # noqa: 
     raise ValueError("`call` is answered by somebody's own service")
 
 
-OPERATION = Operation(name="call", message=CALL, payloads=("call",), requests=_requests, answer=_answer, verify=_verify)
+OPERATION = Operation(
+    name="call",
+    message=CALL,
+    payloads=("call",),
+    requests=_requests,
+    answer=_answer,
+    verify=_verify,
+    follow=follow,
+    verified=Verified,
+)

@@ -14,12 +14,13 @@ from collections.abc import Mapping
 from typing import Any
 
 from services.python.contract.lines import Trial, read_stdin_line
-from services.python.contract.templates import hidden
+from services.python.contract.templates import HIDDEN, hidden
 from services.python.load.client import CallFailed
+from services.python.load.task import wrong_reply
 from services.python.operations.base import PayloadError
-from services.python.operations.call import OPERATION, body_of, document_of, read_call, rendered, values_at
+from services.python.operations.call import GRPC, OPERATION, body_of, document_of, read_call, rendered, values_at
 from services.python.programs.lines import complain, use_no_proxy
-from services.python.trial.parts import CannotTry, Parts, load_parts
+from services.python.trial.parts import CannotTry, Parts, ask_task, load_parts
 
 _SHOWN_BYTES = 2_000
 
@@ -33,26 +34,40 @@ def main() -> int:
     except (ValueError, CannotTry, PayloadError) as error:
         complain(f"sample: {error}")
         return 1
-    for request in rendered(call)[: int(sys.argv[1])]:
-        text = json.dumps({"row": request["row"], "request": _request_of(request), **_asked(parts, request, call)})
+    for requests in rendered(call)[: int(sys.argv[1])]:
+        asked = _asked(parts, requests, call)  # which completes them
+        text = json.dumps(
+            {"row": requests[0]["row"], "request": "\n\n".join(_request_of(each) for each in requests), **asked}
+        )
+        saved = [value for value in requests[-1].get("saved", {}).values() if isinstance(value, str) and value]
+        for value in saved:
+            text = text.replace(value, HIDDEN)
         print(hidden(text, call, os.environ), flush=True)  # noqa: T201 - what it is for
     return 0
 
 
-def _asked(parts: Parts, request: Mapping[str, Any], call: Mapping[str, Any]) -> dict[str, Any]:
+def _asked(parts: Parts, requests: list[Any], call: Mapping[str, Any]) -> dict[str, Any]:
+    """The reply to a row's only request, or to its last step."""
+    dialer, (first, *others) = parts.dialer(OPERATION.name, requests[0]), requests
+    failure: str | None
     try:
-        reply, _ = parts.ask(parts.dialer(OPERATION.name, request), request)
-    except CallFailed as failure:
-        return {"status": 0, "reply": "", "same": {}, "failure": str(failure)}
+        if others:
+            task = {"calls": requests}
+            _, replies, _ = ask_task(parts, dialer, task)
+            reply, failure = replies["calls"][-1], wrong_reply(OPERATION.verify, task, replies)
+        else:
+            reply, _ = parts.ask(dialer, first)
+            failure = OPERATION.verify(first, reply)
+    except CallFailed as failed:
+        return {"status": 0, "reply": "", "same": {}, "failure": str(failed)}
     document = document_of(reply)
-    shown = (
-        json.dumps(document, ensure_ascii=False) if call["kind"] == "grpc" else body_of(reply).decode(errors="replace")
-    )
+    kind = requests[-1]["kind"]
+    shown = json.dumps(document, ensure_ascii=False) if kind == GRPC else body_of(reply).decode(errors="replace")
     return {
         "status": reply["status"],
         "reply": shown[:_SHOWN_BYTES],
         "same": {name: values_at(document, path) for name, path in call["same"].items()},
-        "failure": OPERATION.verify(request, reply) or "",
+        "failure": failure or "",
     }
 
 

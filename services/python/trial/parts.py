@@ -23,9 +23,11 @@ from services.python.load.loop import Loops, Waits, Work
 from services.python.load.mix import AwaitingMix, BlockingMix, make_mixed, verify_mixed
 from services.python.load.openings import Openings, openings_of
 from services.python.load.phases import NS, mix_order, place_in_mix
+from services.python.load.task import AwaitingTasks, BlockingTasks, make_task, wrong_reply
 from services.python.load.tls import ClientTls, client_tls
 from services.python.operations import OPERATIONS, Operation
 from services.python.operations.base import Make
+from services.python.operations.call import certificate_of
 from services.python.operations.files import read_schema
 from services.python.probes import sockets
 from services.python.probes.clock import Clock, resolution_ns
@@ -158,7 +160,7 @@ def load_parts(trial: Trial) -> Parts:
         mix = mix_of(trial, protocol, client)
         schema = read_schema(trial.schema)
         openings = openings_of(trial)
-        tls = client_tls(trial, openings)
+        tls = client_tls(trial, openings, certificate_of(trial.payload) if trial.payload.kind == "call" else ())
         module = importlib.import_module(client.module)
         ask, loops, event_loop = _style(client)
         verify = verifier(trial, operation)
@@ -253,6 +255,8 @@ def _style(client: Client) -> tuple[Ask, Callable[[Any, Work], Loops], Any]:
 
 def verifier(trial: Trial, operation: Operation) -> Verify:
     """What verifies the replies of an operation; ValueError for `fields` where every field is needed."""
+    if operation.verified is not None:
+        return operation.verified()
     if trial.knobs.get(FIELDS, ALL_FIELDS) == ALL_FIELDS:
         return operation.verify
     from services.python.operations.narrowed import Narrowed
@@ -269,7 +273,9 @@ def check(trial: Trial, parts: Parts, example: Request) -> tuple[Any, ...]:
     """
     try:
         met = None if parts.target is None or parts.target.anonymous else _who_answers(parts, parts.target)
-        if parts.mix is None:
+        if parts.mix is None and parts.operation.follow is not None and trial.calls > 1:
+            asked = [(trial.operation, *_ask_task(trial, parts, example))]
+        elif parts.mix is None:
             reply, sizes = _ask_operation(trial, parts)(parts.dialer(trial.operation, example), example)
             asked = [(trial.operation, parts.verify(example, reply), sizes)]
         else:
@@ -282,6 +288,20 @@ def check(trial: Trial, parts: Parts, example: Request) -> tuple[Any, ...]:
     if parts.tls is not None and parts.tls.resumes and not parts.tls.has_resumed:
         raise CannotTry("refused", "tls: the second connection of the check resumed no session of the first")
     return met, *(sizes for _, _, sizes in asked)
+
+
+def _ask_task(trial: Trial, parts: Parts, example: Request) -> tuple[str | None, tuple[int, int]]:
+    """A task whose requests follow its replies: why a reply is wrong, and the sizes of a call's bodies on average."""
+    dialer = parts.dialer(trial.operation, example)
+    request, reply, (sent, received) = ask_task(parts, dialer, make_task(parts.make, trial.calls)(1, time.time_ns))
+    return wrong_reply(parts.verify, request, reply), (sent // trial.calls, received // trial.calls)
+
+
+def ask_task(parts: Parts, dialer: Any, request: Request) -> tuple[Request, Reply, tuple[int, int]]:
+    """Ask a task's calls once: their requests, completed, their replies, and the sums of both bodies' sizes. CallFailed."""
+    tasks = BlockingTasks if parts.client.style == "sync" else AwaitingTasks
+    dialer = tasks(dialer, parts.verify, time.monotonic_ns, parts.operation.follow)
+    return request, *parts.ask(dialer, request)
 
 
 def _who_answers(parts: Parts, target: Target) -> str:

@@ -48,7 +48,7 @@ def tasks_of(trial: Trial, parts: Parts, example: Request, dialer: Any, clock: C
     fetch = trial.knobs.get(FETCH, WHOLE)
     if fetch == WHOLE:
         tasks = BlockingTasks if parts.client.style == "sync" else AwaitingTasks
-        return tasks(dialer, parts.verify, clock)
+        return tasks(dialer, parts.verify, clock, parts.operation.follow)
     from services.python.load.pieces import Piece, Pieces
 
     asked = zip(parts.operation.made_of, pieces_of(parts.operation, example), strict=True)

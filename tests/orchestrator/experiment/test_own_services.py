@@ -67,6 +67,85 @@ def test_two_clients_of_one_service_are_two_stacks(shop: Path) -> None:
     assert "requests go to localhost:1 (127.0.0.1), which runs already" in announcements(plan)[0]
 
 
+STEPS = """\
+name: x
+question: Which?
+services: {a: {url: "http://localhost:1"}, b: {url: "https://localhost:1", tls: {ca: ca.pem, cert: ca.pem, key: key.pem}}}
+stacks:
+  - service: a
+    calls:
+      login: {http: POST /login, body: {form: {id: "{id}"}}, save: {token: token}}
+      get: {http: "GET /{id}", headers: {a: "{token}"}, redirects: follow}
+    steps: [login, get, get]
+data: orders.csv
+"""
+
+
+def test_steps_are_a_task_whose_values_are_saved(shop: Path) -> None:
+    shop.write_text(STEPS)
+    plan = make_plan(shop)
+    (call,) = files(plan).values()
+    assert (call["kind"], [step["path"] for step in call["steps"]]) == ("http", ["/login", "/{id}", "/{id}"])
+    assert call["steps"][0]["save"] == {"token": "$.token"}
+    assert [(cell.kind, cell.calls) for cell in plan.cells] == [("task", 3)]
+    assert read_plan(json.loads(plan.to_json())) == plan
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("[login, get, get]", "[login, gte]", "9:20 `calls` has no 'gte'. Did you mean get?"),
+        (
+            "[login, get, get]",
+            "[get, login]",
+            "8:41 `{token}` is a column of the data, and orders.csv has none. Known: id.",
+        ),
+        ('"{token}"', '"{tokne}"', "Did you mean token?"),
+        ("save: {token: token}", 'save: {token: "$["}', "7:76 '$[' is no JSONPath (RFC 9535)"),
+        ('http: POST /login, body: {form: {id: "{id}"}}', "websocket: /, send: a", "these are of http and websocket."),
+        ("redirects: follow", "redirects: fellow", "8:68 'redirects': 'fellow' is not one of follow."),
+        ("    steps: [login, get, get]\n", "", "or several `calls` and the `steps` they are made in"),
+        ("redirects: follow", "call: 1", "'call'"),
+        ('{a: "{token}"}', "{Accept-Encoding: br}", "accept-encoding: br: replies are unpacked from gzip and zstd"),
+        ("service: a", "service: b", "3:53 no authority of its certificate is at ca.pem"),
+        ("tls: {ca: ca.pem, cert: ca.pem, key: key.pem}", "tls: {cert: ca.pem}", "`cert` and `key` belong together"),
+        ('"http://localhost:1"', '"http://localhost:1", tls: {}', "tls: of a service with an https `url`"),
+    ],
+)
+def test_steps_and_certificates_that_do_not_fit_are_refused(shop: Path, old: str, new: str, message: str) -> None:
+    shop.write_text(STEPS)
+    assert any(message in refusal for refusal in refusals(spoilt(shop, old, new)))
+
+
+@pytest.mark.parametrize(
+    ("more", "messages"),
+    [
+        ("load: {concurrency: 4, requests: 1000}", ()),
+        (
+            "load: {concurrency: 17, requests: 1000}",
+            ("would get 17 requests at once, more than `limits.in_flight` (16).",),
+        ),
+        (
+            "load: {rate: 2000/s, duration: 1m}",
+            (
+                "up to 2,000 requests a second, more than `limits.rate` (1,000).",
+                "requests, more than `limits.requests` (100,000).",
+            ),
+        ),
+        ("load: {rate: 2000/s, duration: 1m}\nlimits: {rate: 3000/s, requests: 10000000}", ()),
+    ],
+)
+def test_what_another_machine_gets_is_bounded(shop: Path, more: str, messages: tuple[str, ...]) -> None:
+    text = 'name: x\nquestion: Which?\nservices: {a: {url: "http://198.18.0.1", allow: true}}\n'
+    shop.write_text(f"{text}stacks: {{service: a, call: {{http: GET /}}}}\n{more}\n")
+    if not messages:
+        (line,) = announcements(make_plan(shop))
+        assert "requests go to 198.18.0.1:80, which runs already, " in line
+        assert ("4 at once" in line) != ("up to 2,000 a second" in line)
+        return
+    assert [message for message, refusal in zip(messages, refusals(shop), strict=True) if message not in refusal] == []
+
+
 def test_a_secrets_name_is_in_the_plan_and_its_value_is_not(shop: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     spoilt(
         shop,

@@ -66,7 +66,7 @@ def test_columns_and_secrets_are_named_and_secrets_hidden() -> None:
     ],
 )
 def test_a_request_is_rendered_whole(body: dict[str, Any], content: bytes, media_type: str | None) -> None:
-    (request,) = rendered(call(body=body, headers={"X-Id": "{id}"}))
+    ((request,),) = rendered(call(body=body, headers={"X-Id": "{id}"}))
     assert (request["path"], request["body"]) == ("/o/1?q=a%2Fb%20c", content)
     assert request["headers"]["x-id"] == "1"
     assert request["headers"].get("content-type") == media_type
@@ -107,7 +107,7 @@ def test_rows_are_asked_in_their_order_or_in_one_of_the_seed(tmp_path: Path) -> 
 def test_a_reply_is_right_where_all_that_is_expected_holds(
     expect: dict[str, Any], reply: dict[str, Any], reason: str | None
 ) -> None:
-    (request,) = rendered(call(expect=expect))
+    ((request,),) = rendered(call(expect=expect))
     said = OPERATION.verify(request, reply)
     assert said is None if reason is None else reason in str(said)
 

@@ -13,7 +13,7 @@ import json
 import os
 import shlex
 import socket
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from io import StringIO
@@ -40,7 +40,7 @@ from orchestrator.experiment.read.tree import Key
 from orchestrator.files import UnreadableFile, read_file
 from services.python.contract.descriptors import method_of
 from services.python.contract.limits import TLS, TLS_1_3
-from services.python.contract.templates import columns, render, secrets
+from services.python.contract.templates import PLACEHOLDER, columns, render, secrets
 
 OPERATION = Operation(
     id="call", name="call", label="call", payload={"kind": "call"}, request_bytes=200, reply_bytes=1_000
@@ -135,16 +135,16 @@ def _entries(
 def _external(
     located: Located, path: tuple[Key, ...], spec: StackSpec, service: ServiceSpec, rows: Rows
 ) -> External | None:
-    assert spec.call is not None  # noqa: S101 - the model's promise
     where = _started(located, spec.service or "", service) if service.start else _running(located, spec, service)
     if where is None:
         return None
-    call = _call(located, (*path, *_CALL), spec.call, where, rows)
+    call = _calls(located, path, spec, where, rows)
     if call is None:
         return None
+    place = (*path, *(_CALL if spec.call else ("steps",)))
     for name in dict.fromkeys(secrets([call, dict(where.start.env) if where.start else {}])):
         if name not in os.environ:
-            located.add((*path, *_CALL), f"the environment has no {name}, which this call names as `${{{name}}}`.")
+            located.add(place, f"the environment has no {name}, which this call names as `${{{name}}}`.")
     return replace(where, name=spec.name or spec.service or "", call=call)
 
 
@@ -190,13 +190,33 @@ def _running(located: Located, spec: StackSpec, service: ServiceSpec) -> Externa
     if is_secured:
         import ssl
 
-        authority = service.ca or ssl.get_default_verify_paths().cafile or ""
+        authority = (service.tls and service.tls.ca) or ssl.get_default_verify_paths().cafile or ""
         if not authority or not (located.folder / authority).is_file():
-            located.add(path, f"no authority of its certificate is at {authority or 'hand'}: give `ca`.")
+            located.add(path, f"no authority of its certificate is at {authority or 'hand'}: give `tls: {{ca: FILE}}`.")
             return None
     if host == "localhost" and not is_secured and not _listens(address, port) and _listens(_LOOPBACK_6, port):
         host = address = _LOOPBACK_6  # clients ask one family alone, and `localhost` is both (RFC 6761)
-    return External(given=host, host=address, port=port, authority=authority)
+    certificate = _certificate(located, (*path[:-1], "tls"), service)
+    return External(given=host, host=address, port=port, authority=authority, certificate=certificate)
+
+
+def _certificate(located: Located, path: tuple[Key, ...], service: ServiceSpec) -> tuple[str, ...]:
+    """Our own certificate and its key; empty without one. What does not fit is noted."""
+    import ssl
+
+    if service.tls is None or service.tls.cert is None or service.tls.key is None:
+        return ()
+    files = (service.tls.cert, service.tls.key)
+    problems = len(located.problems)
+    for key, name in zip(("cert", "key"), files, strict=True):
+        _read(located, (*path, key), name)
+    if len(located.problems) == problems:
+        try:
+            chain, own_key = (located.folder / name for name in files)
+            ssl.create_default_context().load_cert_chain(chain, own_key, password="")
+        except (ssl.SSLError, ValueError) as error:
+            located.add(path, f"{files[0]} and {files[1]} are no certificate with its key, unencrypted: {error}.")
+    return files
 
 
 def _listens(address: str, port: int) -> bool:
@@ -210,19 +230,53 @@ def _listens(address: str, port: int) -> bool:
 # ---- what is called
 
 
-def _call(
-    located: Located, path: tuple[Key, ...], spec: OwnCallSpec, where: External, rows: Rows
+def _calls(
+    located: Located, path: tuple[Key, ...], spec: StackSpec, where: External, rows: Rows
 ) -> dict[str, Any] | None:
-    """The call as plans and call files have it, with `files` that it was made of; None where it cannot be made."""
+    """What a stack calls, as plans and call files have it: a call, or the steps of a task; None where it cannot be made."""
+    shared = {"order": rows.order, "data": rows.source}
+    if spec.call is not None:
+        call = _call(located, (*path, *_CALL), spec.call, where, rows, ())
+        return None if call is None else {**call, **shared, "same": _same(located, (*path, *_CALL), spec.call)}
+    steps: list[dict[str, Any]] = []
+    saved: dict[str, None] = {}
+    for number, name in enumerate(spec.steps):
+        if (called := spec.calls.get(name)) is None:
+            located.add((*path, "steps", number), f"`calls` has no '{name}'.{near(name, spec.calls)}")
+            return None
+        step = _call(located, (*path, "calls", name), called, where, rows, tuple(saved))
+        if step is None:
+            return None
+        steps.append(step)
+        saved |= dict.fromkeys(called.save)
+    kinds = {step["kind"] for step in steps}
+    if len(kinds) > 1 and kinds != {"http", "graphql"}:
+        located.add(
+            (*path, "steps"), f"steps are made on one connection, and these are of {' and '.join(sorted(kinds))}."
+        )
+    if kinds == {"websocket"} and len({(step["path"], str(step["headers"])) for step in steps}) > 1:
+        located.add(
+            (*path, "steps"), "steps are made on one connection: of WebSocket all have one path and the same headers."
+        )
+    kind = steps[0]["kind"] if len(kinds) == 1 else "http"
+    same = _same(located, (*path, "calls", spec.steps[-1]), spec.calls[spec.steps[-1]])
+    return {"kind": kind, "steps": steps, **shared, "same": same}
+
+
+def _call(
+    located: Located, path: tuple[Key, ...], spec: OwnCallSpec, where: External, rows: Rows, saved: Collection[str]
+) -> dict[str, Any] | None:
+    """One call; None where it cannot be made. `saved`: what earlier steps save."""
     call: dict[str, Any] = {
         "kind": spec.kind,
         "headers": dict(spec.headers),
         "decode": spec.decode,
-        "order": rows.order,
-        "data": rows.source,
         "expect": _expect(located, path, spec),
-        "same": _same(located, path, spec),
     }
+    if spec.save:
+        call["save"] = {name: _path(located, (*path, "save", name), place) for name, place in spec.save.items()}
+    if spec.redirects:
+        call["redirects"] = spec.redirects
     problems = len(located.problems)
     if spec.http is not None:
         method, _, target = spec.http.partition(" ")
@@ -237,15 +291,15 @@ def _call(
         call["descriptors"] = _descriptors(located, path, spec, where)
     if len(located.problems) > problems:
         return None
-    templated = {key: value for key, value in call.items() if key not in ("query", "descriptors", "data")}
+    templated = {key: value for key, value in call.items() if key not in ("query", "descriptors")}
+    columns_there = (*rows.columns, *saved)
     for column in dict.fromkeys(columns(templated)):
-        if column not in rows.columns:
-            known = (
-                f"{rows.name} has none. {did_you_mean(column, rows.columns)}" if rows.columns else "there is no `data`."
-            )
+        if column not in columns_there:
+            known = f"{rows.name} has none." if rows.columns else "there is no `data`."
+            known = f"{known} {did_you_mean(column, columns_there)}" if columns_there else known
             located.add(_place_of(path, spec, column), f"`{{{column}}}` is a column of the data, and {known}")
     if call["kind"] == "grpc" and len(located.problems) == problems:
-        _refuse_unfit_message(located, path, call, rows)
+        _refuse_unfit_message(located, path, call, rows, saved)
     return call
 
 
@@ -307,8 +361,9 @@ def _descriptors(located: Located, path: tuple[Key, ...], spec: OwnCallSpec, whe
         elif where.start is not None:
             raise Unusable("a service that orch starts does not run while it is planned: give `proto`")
         else:
+            files = [str(located.folder / name) for name in where.certificate]
             trusted = where.authority and str(located.folder / where.authority)
-            content = reflected(where.given, where.port, trusted, str(spec.grpc).partition("/")[0])
+            content = reflected(where.given, where.port, trusted, files, str(spec.grpc).partition("/")[0])
         described = described_by(content, str(spec.grpc))
     except Unusable as error:
         located.add((*path, error.key or key), f"{error}.")
@@ -316,11 +371,14 @@ def _descriptors(located: Located, path: tuple[Key, ...], spec: OwnCallSpec, whe
     return base64.b64encode(described).decode()
 
 
-def _refuse_unfit_message(located: Located, path: tuple[Key, ...], call: Mapping[str, Any], rows: Rows) -> None:
+def _refuse_unfit_message(
+    located: Located, path: tuple[Key, ...], call: Mapping[str, Any], rows: Rows, saved: Collection[str]
+) -> None:
     environment = dict.fromkeys(secrets(call["message"]), "secret")
     for number, row in enumerate(rows.rows, start=1):
         try:
-            method_of(call["descriptors"], call["method"]).request(render(call["message"], row, environment))
+            values = {**row, **dict.fromkeys(saved, PLACEHOLDER)}
+            method_of(call["descriptors"], call["method"]).request(render(call["message"], values, environment))
         except ValueError as error:
             reason = str(error).replace('Message type "', "message ").split(" at ")[0]
             located.add((*path, "message"), f"row {number} makes no request of {call['method']}: {reason}")
@@ -427,6 +485,8 @@ def call_file(plan: Plan, external: External) -> bytes:
             raise UsageError(f"{source['path']} has changed since the plan was made", hint=hint)
         rows = parse_rows(source["path"], content)
     call = {key: value for key, value in external.call.items() if key != "data"}
+    if external.certificate:
+        call["certificate"] = [str(beside(plan, name).resolve()) for name in external.certificate]
     return json.dumps({**call, "rows": rows}, ensure_ascii=False).encode()
 
 

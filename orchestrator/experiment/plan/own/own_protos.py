@@ -5,7 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 import tempfile
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -79,7 +79,7 @@ def described_by(content: bytes, name: str) -> bytes:
     return descriptor_pb2.FileDescriptorSet(file=_files(described.file, set())).SerializeToString()
 
 
-def reflected(host: str, port: int, authority: str, service: str) -> bytes:
+def reflected(host: str, port: int, authority: str, certificate: Sequence[str], service: str) -> bytes:
     """Return what a running service says of itself by reflection; Unusable where it says nothing of that service."""
     import grpc
     from grpc_reflection.v1alpha.proto_reflection_descriptor_database import ProtoReflectionDescriptorDatabase
@@ -87,7 +87,8 @@ def reflected(host: str, port: int, authority: str, service: str) -> bytes:
     target = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
     options = (("grpc.enable_http_proxy", 0),)
     if authority:
-        credentials = grpc.ssl_channel_credentials(Path(authority).read_bytes())
+        chain, key = (Path(name).read_bytes() for name in certificate) if certificate else (None, None)
+        credentials = grpc.ssl_channel_credentials(Path(authority).read_bytes(), key, chain)
         channel = grpc.secure_channel(target, credentials, options)
     else:
         channel = grpc.insecure_channel(target, options)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import grpc
@@ -78,7 +79,10 @@ def compression(knobs: Mapping[str, str]) -> grpc.Compression:
 
 def credentials(tls: ClientTls | None) -> dict[str, Any]:
     """The keyword that makes a channel one of TLS; gRPC's core verifies chain and address by itself."""
-    return {} if tls is None else {"credentials": grpc.ssl_channel_credentials(root_certificates=tls.authority)}
+    if tls is None:
+        return {}
+    chain, key = (Path(name).read_bytes() for name in tls.certificate) if tls.certificate else (None, None)
+    return {"credentials": grpc.ssl_channel_credentials(tls.authority, key, chain)}
 
 
 _STATUSES = {

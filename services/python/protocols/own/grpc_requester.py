@@ -7,7 +7,7 @@ from typing import Any
 import grpc
 import grpc.aio
 
-from services.python.contract.descriptors import Method, method_of, values_of
+from services.python.contract.descriptors import Method, values_of
 from services.python.contract.knobs import CONNECTIONS
 from services.python.contract.offers import Client
 from services.python.load.client import CallFailed, CallSpec, Reply, Request
@@ -15,23 +15,33 @@ from services.python.load.sharing import Share, Shares
 from services.python.protocols.grpc import options
 from services.python.protocols.grpc.calling import MeasuredChannel
 
-GrpcReply = tuple[Any, int, int]
-"""What a call returns: the message (of a stream all of them), and the bytes of the request and of the reply."""
+GrpcReply = tuple[Any, int, int, Method]
+"""What a call returns: the message (of a stream all of them), the bytes of the request and of the reply, and the method."""
 
 
 class _Base:
-    """One call in flight on a channel, which is one HTTP/2 connection, of its own or shared with others."""
+    """One call in flight on a channel, which is one HTTP/2 connection, of its own or shared with others.
 
-    def __init__(self, share: Share[Any], method: Method, call: CallSpec) -> None:
+    The methods of its steps are made ready when they are first called.
+    """
+
+    def __init__(self, share: Share[Any], call: CallSpec) -> None:
         self._share = share
-        self._is_stream = method.is_stream
         self._timeout_s = call.timeout_s
         self._measured = MeasuredChannel(share.of)
-        open_method = self._measured.unary_stream if method.is_stream else self._measured.unary_unary
-        is_read = call.example["call"]["decode"]
-        read = method.reply.FromString if is_read else bytes
-        self._reply = method.reply
-        self._ask = open_method(method.path, lambda message: message.SerializeToString(), read)
+        self._methods: dict[tuple[str, bool], Any] = {}
+        self._is_stream = False
+
+    def _method(self, request: Request) -> Any:
+        """What calls the method of a request."""
+        method, is_read = request["method"], request["call"]["decode"]
+        self._is_stream = method.is_stream
+        if (ready := self._methods.get((method.path, is_read))) is None:
+            opens = self._measured.unary_stream if method.is_stream else self._measured.unary_unary
+            read = method.reply.FromString if is_read else bytes
+            ready = opens(method.path, lambda message: message.SerializeToString(), read)
+            self._methods[method.path, is_read] = ready
+        return ready
 
     @property
     def shared(self) -> int | None:
@@ -45,18 +55,16 @@ class _Base:
 
     def value(self, reply: GrpcReply) -> Reply:
         """The reply as JSON values; of a stream a list of them."""
-        message = reply[0]
-        every = [self._read(each) for each in message] if self._is_stream else [self._read(message)]
+        message, method = reply[0], reply[3]
+        came = message if method.is_stream else [message]
+        every = [method.reply.FromString(each) if isinstance(each, bytes) else each for each in came]
         body = b"".join(each.SerializeToString() for each in every)
         documents = [values_of(each) for each in every]
-        return {"status": 0, "body": body, "document": documents if self._is_stream else documents[0]}
+        return {"status": 0, "body": body, "document": documents if method.is_stream else documents[0]}
 
     def sizes(self, request: Request, reply: GrpcReply) -> tuple[int, int]:  # noqa: ARG002 - noted as they passed
         """Serialised bytes of the messages."""
         return reply[1], reply[2]
-
-    def _read(self, message: Any) -> Any:
-        return self._reply.FromString(message) if isinstance(message, bytes) else message
 
 
 class Connection(_Base):
@@ -64,15 +72,15 @@ class Connection(_Base):
 
     def call(self, request: Request) -> GrpcReply:
         """See `load.client.Connection.call`."""
-        measured = self._measured
+        measured, method = self._measured, request["method"]
         try:
-            reply = self._ask(request["message"], timeout=self._timeout_s, metadata=request["metadata"])
-            if self._is_stream:
+            reply = self._method(request)(request["message"], timeout=self._timeout_s, metadata=request["metadata"])
+            if method.is_stream:
                 received, reply = _read_all(measured, reply)
-                return reply, measured.sent, received
+                return reply, measured.sent, received, method
         except grpc.RpcError as error:
             raise options.failure(error.code(), error.details()) from error
-        return reply, measured.sent, measured.received
+        return reply, measured.sent, measured.received, method
 
     def close(self) -> None:
         """End the channel when nobody else uses it."""
@@ -93,21 +101,21 @@ class AsyncConnection(_Base):
 
     async def call(self, request: Request) -> GrpcReply:
         """See `load.client.AsyncConnection.call`."""
-        measured = self._measured
+        measured, method = self._measured, request["method"]
         try:
-            call = self._ask(request["message"], timeout=self._timeout_s, metadata=request["metadata"])
-            if self._is_stream:
+            call = self._method(request)(request["message"], timeout=self._timeout_s, metadata=request["metadata"])
+            if method.is_stream:
                 received, messages = 0, []
                 async for message in call:
                     received += measured.received
                     messages.append(message)
-                return messages, measured.sent, received
+                return messages, measured.sent, received, method
             reply = await call
         except grpc.aio.AioRpcError as error:
             raise options.failure(error.code(), error.details()) from error
         if reply is None:  # so grpc.aio tells that it could not parse it
             raise CallFailed("undecodable", "the reply is no message of the method's type")
-        return reply, measured.sent, measured.received
+        return reply, measured.sent, measured.received, method
 
     async def close(self) -> None:
         """End the channel when nobody else uses it."""
@@ -117,8 +125,7 @@ class AsyncConnection(_Base):
 
 class _Dialer:
     def __init__(self, call: CallSpec, library: Any) -> None:
-        described = call.example["call"]
-        self._call, self._method = call, method_of(described["descriptors"], described["method"])
+        self._call = call
         channel = {
             "target": options.address(call.host, call.port),
             "options": options.channel(call.knobs),
@@ -131,12 +138,12 @@ class _Dialer:
 
 class _BlockingDialer(_Dialer):
     def dial(self) -> Connection:
-        return Connection(self._channels.take(), self._method, self._call)
+        return Connection(self._channels.take(), self._call)
 
 
 class _AwaitingDialer(_Dialer):
     async def dial(self) -> AsyncConnection:
-        return AsyncConnection(self._channels.take(), self._method, self._call)
+        return AsyncConnection(self._channels.take(), self._call)
 
 
 def dialer(call: CallSpec, client: Client) -> _BlockingDialer | _AwaitingDialer:

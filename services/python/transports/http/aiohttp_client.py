@@ -82,21 +82,21 @@ class AsyncConnection(HttpConnection):
         self._url: str | URL = f"{self._server}{route.path}"
         self._method, self._varies = route.method, route.varies
         self._socket = OneSocket()
+        self._head: Mapping[str, str] = {}
         timeout = aiohttp.ClientTimeout(total=call.timeout_s)
         self._session = session_on(self._socket, call, route.fields(), timeout=timeout, read_bufsize=_READ_BUFFER_BYTES)
 
     async def call(self, request: Request) -> HttpReply:
         body = self._encode(request)
         again = self._socket.is_open
-        url, fields = self._url, None
+        method, url, fields = self._method, self._url, None
         if self._varies is not None:
-            path, fields = self._varies(request)
+            method, path, fields = self._varies(request)
             url = URL(self._server + path, encoded=True)
         try:
-            async with self._session.request(
-                self._method, url, data=body, headers=fields, allow_redirects=False
-            ) as response:
+            async with self._session.request(method, url, data=body, headers=fields, allow_redirects=False) as response:
                 self.body = reply = await response.read()
+                self._head = response.headers
                 if ends_connection(response.version == aiohttp.HttpVersion10, response.headers.get("Connection")):
                     self.is_over, self._socket.is_open = True, False
         except (aiohttp.ClientError, TimeoutError) as error:
@@ -104,6 +104,9 @@ class AsyncConnection(HttpConnection):
         if self._has_type:
             self._route.require_type(response.status, response.headers.get("Content-Type"))
         return self._read(response.status, reply), len(body), len(reply)
+
+    def field(self, name: str) -> str | None:
+        return self._head.get(name)
 
     async def close(self) -> None:
         await self._session.close()

@@ -29,6 +29,9 @@ def secure(curl: Any, tls: ClientTls) -> None:
     libcurl says what was negotiated in its log alone, which is switched on until that is known: for the check of a trial.
     """
     curl.setopt(pycurl.CAINFO, tls.path)
+    if tls.certificate:
+        curl.setopt(pycurl.SSLCERT, tls.certificate[0])
+        curl.setopt(pycurl.SSLKEY, tls.certificate[1])
     curl.setopt(pycurl.SSL_VERIFYPEER, 1)
     curl.setopt(pycurl.SSL_VERIFYHOST, 2)
     curl.setopt(pycurl.SSLVERSION, pycurl.SSLVERSION_TLSv1_3)

@@ -31,6 +31,7 @@ class _HttpxConnection(HttpConnection):
     socket than the first is counted as `closed`. Over HTTP/2 it leaves a connection after a GOAWAY alone.
     """
 
+    unpacks = True
     _client: Any
 
     def __init__(self, route: Route, call: CallSpec) -> None:
@@ -41,16 +42,21 @@ class _HttpxConnection(HttpConnection):
         self._url = f"{self._server}{route.path}"
         self._method, self._varies = route.method, route.varies
         self._stream: Any = None
+        self._head: Any = {}
         self._version = version.asked(call.knobs)
         self._expected = _EXPECTED[self._version]
+
+    def field(self, name: str) -> str | None:
+        value: str | None = self._head.get(name)
+        return value
 
     def _asked(self, request: Request) -> dict[str, Any]:
         """The arguments of the library's `request`."""
         body = self._encode(request)
         if self._varies is None:
             return {"method": self._method, "url": self._url, "content": body}
-        path, fields = self._varies(request)
-        return {"method": self._method, "url": self._server + path, "content": body or None, "headers": fields}
+        method, path, fields = self._varies(request)
+        return {"method": method, "url": self._server + path, "content": body or None, "headers": fields}
 
     def _finish(self, response: httpx.Response, sent: int) -> HttpReply:
         stream = response.extensions["network_stream"]
@@ -66,7 +72,7 @@ class _HttpxConnection(HttpConnection):
             self.is_over |= not self._client._transport._pool.connections
         else:
             self.is_over |= ends_connection(came == b"HTTP/1.0", response.headers.get("connection"))
-        body = response.content
+        self._head, body = response.headers, response.content
         # Response and stream hold each other, and the bodies with them: a requester that has switched the garbage
         # collector off would keep every one.
         del response.stream
@@ -75,6 +81,7 @@ class _HttpxConnection(HttpConnection):
             self._route.require_coding(coding, response.headers.get("content-encoding"))
             received = response.num_bytes_downloaded
         else:
+            received = response.num_bytes_downloaded if self._route.unpacks else received
             self.body = body
         if self._route.reply_type:
             self._route.require_type(response.status_code, response.headers.get("content-type"))

@@ -85,12 +85,13 @@ class EasyHandle(HttpConnection):
         self._is_untold = False  # it has opened the socket, and nobody has asked yet how long that took
         self._curl = curl = pycurl.Curl()
         self._server = f"{call.http}://{authority(call.host, call.port)}"
-        self._is_post, self._varies = route.method == "POST", route.varies
+        self._varies = route.varies
         self._fields: Mapping[str, str] = {}
-        if route.method == "HEAD":
-            curl.setopt(pycurl.NOBODY, 1)
-        elif not self._is_post:
-            curl.setopt(pycurl.CUSTOMREQUEST, route.method)
+        self._has_body = False
+        self._turn_to(route.method)
+        self._coding: str | None = None
+        if route.unpacks:
+            curl.setopt(pycurl.HEADERFUNCTION, self._note_field)
         curl.setopt(pycurl.URL, f"{self._server}{route.path}")
         curl.setopt(pycurl.IPRESOLVE, _RESOLVED[family_of(call.host)])
         if call.tls is not None:
@@ -126,14 +127,36 @@ class EasyHandle(HttpConnection):
         body = self._encode(request)
         self._chunks.clear()
         if self._varies is not None:
-            path, fields = self._varies(request)
+            method, path, fields = self._varies(request)
+            self._coding = None
+            if method != self._method or (self._has_body and not body):
+                self._turn_to(method)
             self._curl.setopt(pycurl.URL, self._server + path)
             if fields is not self._fields:
                 self._fields = fields
                 self._curl.setopt(pycurl.HTTPHEADER, _written(fields))
-        if body or self._is_post:
+        if body or self._method == "POST":
+            self._has_body = True
             self._curl.setopt(pycurl.POSTFIELDS, body)
         return len(body)
+
+    def _turn_to(self, method: str) -> None:
+        """Have the next request this method, and no body yet."""
+        self._method, self._has_body, curl = method, False, self._curl
+        curl.setopt(pycurl.HTTPGET, 1)  # forgets body and method of the one before
+        curl.unsetopt(pycurl.CUSTOMREQUEST)
+        if method == "HEAD":
+            curl.setopt(pycurl.NOBODY, 1)
+        elif method != "POST":
+            curl.setopt(pycurl.CUSTOMREQUEST, method)
+
+    def _note_field(self, line: bytes) -> None:
+        name, _, value = line.partition(b":")
+        if name.lower() == b"content-encoding":
+            self._coding = value.strip().decode("latin-1")
+
+    def field(self, name: str) -> str | None:
+        return self._coding if name == "content-encoding" else self._curl.getinfo(pycurl.REDIRECT_URL)
 
     def _note_opening(self) -> None:
         """Ask libcurl, once, how long the last transfer took to connect: the first on this connection.

@@ -27,8 +27,9 @@ class Connection(HttpConnection):
         super().__init__(route)
         self._encode = route.encode
         self._read = route.reader()
-        self._host, self._method, self._varies = authority(call.host, call.port), route.method, route.varies
-        self._head = self._head_of(route.path, route.fields())
+        self._host, self._varies = authority(call.host, call.port), route.varies
+        self._head = self._head_of(route.method, route.path, route.fields())
+        self._is_bodiless = route.method == "HEAD"
         self._timeout_s = call.timeout_s
         self._call = call
         self._socket = _open(call)
@@ -42,7 +43,10 @@ class Connection(HttpConnection):
             self._open_anew()
         self._usable = False
         body = self._encode(request)
-        begun = self._head if self._varies is None else self._head_of(*self._varies(request))
+        begun = self._head
+        if self._varies is not None:
+            method, path, fields = self._varies(request)
+            begun, self._is_bodiless = self._head_of(method, path, fields), method == "HEAD"
         head = b"%b%d\r\n\r\n" % (begun, len(body))
         try:
             if len(body) <= _JOINED_BYTES:
@@ -58,7 +62,7 @@ class Connection(HttpConnection):
         self.body = reply
         self.is_over |= not self._usable
         if self._has_type:
-            self._route.require_type(status, _media_type(self._reply_head))
+            self._route.require_type(status, (self.field("content-type") or "").lower())
         return self._read(status, reply), len(body), len(reply)
 
     def _open_anew(self) -> None:
@@ -68,10 +72,10 @@ class Connection(HttpConnection):
         self._socket.close()
         self._socket = _open(self._call)
 
-    def _head_of(self, path: str, fields: Mapping[str, str]) -> bytes:
+    def _head_of(self, method: str, path: str, fields: Mapping[str, str]) -> bytes:
         """All of a request's head up to how many bytes its body has."""
         named = {"Host": self._host, **fields}
-        lines = [f"{self._method} {path} HTTP/1.1", *(f"{name}: {value}" for name, value in named.items())]
+        lines = [f"{method} {path} HTTP/1.1", *(f"{name}: {value}" for name, value in named.items())]
         return ("\r\n".join(lines) + "\r\nContent-Length: ").encode()
 
     def _receive(self) -> tuple[int, bytes]:
@@ -90,7 +94,7 @@ class Connection(HttpConnection):
         self._reply_head = head = data[: end + 2]
         status, length, self._usable = _parse(head)
         body = data[end + 4 :]
-        missing = length - len(body)
+        missing = (0 if self._is_bodiless else length) - len(body)
         if missing < 0:
             raise CallFailed("undecodable", f"{-missing} bytes more than the Content-Length")
         if missing > 0:
@@ -116,6 +120,13 @@ class Connection(HttpConnection):
         if now_s > until_s:
             raise CallFailed("timeout", "the reply came in parts, and not all of them in time")
         return until_s
+
+    def field(self, name: str) -> str | None:
+        for line in self._reply_head.split(b"\r\n")[1:]:
+            written, _, value = line.partition(b":")
+            if written.lower() == name.encode():
+                return value.strip().decode("latin-1")
+        return None
 
     def has_unasked(self) -> bool:
         """See `load.client.Unnumbered`; nothing that was read is kept back."""
@@ -147,15 +158,6 @@ def _open(call: CallSpec) -> socket.socket:
     opened.setsockopt(socket.SOL_SOCKET, socket.SO_RCVTIMEO, interval)
     opened.setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, interval)
     return opened
-
-
-def _media_type(head: bytes) -> str | None:
-    """The Content-Type of a reply with this head, in small letters."""
-    for line in head.lower().split(b"\r\n")[1:]:
-        name, _, value = line.partition(b":")
-        if name == b"content-type":
-            return value.strip().decode("latin-1")
-    return None
 
 
 def _parse(head: bytes) -> tuple[int, int, bool]:

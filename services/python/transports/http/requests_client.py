@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import partial
 from http.client import BadStatusLine, RemoteDisconnected
 from typing import Any
@@ -77,6 +78,8 @@ class _Adapter(HTTPAdapter):
 class Connection(HttpConnection):
     """One Session, on one socket, which the first call opens."""
 
+    unpacks = True
+
     def __init__(self, route: Route, call: CallSpec) -> None:
         super().__init__(route)
         self._encode = route.encode
@@ -86,6 +89,7 @@ class Connection(HttpConnection):
         self._method, self._varies = route.method, route.varies
         self._timeout_s = call.timeout_s
         self._failed = False
+        self._head: Mapping[str, str] = {}
         self._session = requests.Session()
         self._session.trust_env = False
         self._session.headers.update(route.fields())
@@ -96,13 +100,13 @@ class Connection(HttpConnection):
         if self._failed:
             raise CallFailed("closed", GONE)
         body = self._encode(request)
-        url, fields = self._url, None
+        method, url, fields = self._method, self._url, None
         if self._varies is not None:
-            path, fields = self._varies(request)
+            method, path, fields = self._varies(request)
             url = self._server + path
         try:
             response = self._session.request(
-                self._method,
+                method,
                 url,
                 data=body or None,
                 headers=fields,
@@ -115,10 +119,10 @@ class Connection(HttpConnection):
         except CallFailed:
             self._failed = True
             raise
-        reply = response.content
+        self._head, reply = response.headers, response.content
         raw: Any = response.raw
         self.is_over |= raw._original_response.will_close
-        received = len(reply)
+        received = raw.tell() if self._route.unpacks else len(reply)
         if (coding := self._route.coding) is not None:
             self._route.require_coding(coding, response.headers.get("Content-Encoding"))
             received = response.raw.tell()
@@ -127,6 +131,9 @@ class Connection(HttpConnection):
         if self._route.reply_type:
             self._route.require_type(response.status_code, response.headers.get("Content-Type"))
         return self._read(response.status_code, reply), len(body), received
+
+    def field(self, name: str) -> str | None:
+        return self._head.get(name)
 
     def close(self) -> None:
         self._session.close()

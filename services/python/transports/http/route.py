@@ -14,7 +14,7 @@ from services.python.load.client import CallFailed, Reply, Request
 
 _SHOWN_BYTES = 200
 
-_PLAIN = (None, "", "identity")
+PLAIN = (None, "", "identity")
 
 OCTETS = "application/octet-stream"
 
@@ -33,7 +33,7 @@ class Route(Part):
     """One operation as a request: made once for a trial, so that a call is `encode`, send, receive, `decode`.
 
     All requests of a trial have one shape, that of the example it was made from; path and content type do not change,
-    unless `varies` gives the path and all header fields of each request.
+    unless `varies` gives method, path and all header fields of each request.
     `decode` raises one of `decode_errors` for a body that is none, and CallFailed for an error in the protocol's own
     words. `value` turns what it gave into the operation's terms, outside the timed window. `also` are further header fields,
     `reply_type` is the Content-Type that a right reply must have (empty: it is not looked at), and `failed` says what a
@@ -51,7 +51,8 @@ class Route(Part):
     failed: Callable[[int, bytes], CallFailed] = _failed
     coding: Coding | None = None
     method: str = "POST"
-    varies: Callable[[Request], tuple[str, Mapping[str, str]]] | None = None
+    varies: Callable[[Request], tuple[str, str, Mapping[str, str]]] | None = None
+    unpacks: bool = False  # whether a reply may be compressed although its request is not
 
     def compressed(self, coding: Coding) -> Route:
         """The same operation with compressed bodies both ways."""
@@ -82,7 +83,7 @@ class Route(Part):
 
         Its size on the wire would be told as that of the unpacked body; and a stranger's may unpack to anything.
         """
-        if self.coding is None and name not in _PLAIN:
+        if self.coding is None and not self.unpacks and name not in PLAIN:
             raise CallFailed("undecodable", f"a reply with Content-Encoding {name!r:.80}, which was not asked for")
 
     def require_type(self, status: int, media_type: str | None) -> None:
@@ -121,11 +122,18 @@ class HttpConnection:
     is_over = False
     """See `load.client.Ending`: `Connection: close`, or a GOAWAY of HTTP/2 where the library shows it."""
 
+    unpacks = False
+    """Whether the library itself unpacks compressed replies."""
+
     def __init__(self, route: Route) -> None:
         self._route = route
 
     def value(self, reply: HttpReply) -> Reply:
         return self._route.value(reply[0])
+
+    def field(self, name: str) -> str | None:
+        """A header field (small letters) of the last reply: `location`, and `content-encoding` where the route `unpacks`."""
+        raise NotImplementedError
 
     def sizes(self, request: Request, reply: HttpReply) -> tuple[int, int]:  # noqa: ARG002 - counted when it was sent
         return reply[1], reply[2]

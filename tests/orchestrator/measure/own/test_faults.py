@@ -82,7 +82,9 @@ def test_each_fault_of_a_service_is_found_and_a_service_without_one_is_measured(
     assert stages["dies"][1] == "responder-died"
     assert "out of orders" in failures["dies"].message
     failed = {
-        check.cell.split("-")[1]: check.name for check in summarise(run).checks if check.verdict == "fail" and check.cell
+        check.cell.split("-")[1]: check.name
+        for check in summarise(run).checks
+        if check.verdict == "fail" and check.cell
     }
     assert failed["wrong"] == "reply"
     assert {"closes", "expires", "dies"} <= set(failed)
