@@ -32,7 +32,7 @@ from orchestrator.experiment.plan.own.own_protos import Unusable, compiled, desc
 from orchestrator.experiment.plan.payloads import Asked
 from orchestrator.experiment.plan.placements import refuse_several_distances
 from orchestrator.experiment.plan.plan import External, Operation, Plan, Start
-from orchestrator.experiment.plan.stacks import Entry, external_responder
+from orchestrator.experiment.plan.stacks import Entry, choices_of, external_responder
 from orchestrator.experiment.providers import PROVIDERS, THIS_MACHINE
 from orchestrator.experiment.read.problems import shown
 from orchestrator.experiment.read.tree import Key
@@ -106,13 +106,11 @@ def _entries(
     chosen[TLS] = (TLS_1_3 if external.authority else "none",)
     responder = external_responder(protocol, external.name)
     entry = partial(Entry, path=path, protocol=protocol, responder=responder, chosen=chosen, external=external)
-    clients = {client.name: client for client in protocol.clients}
-    for name in spec.client or (None,):
-        if name is not None and name not in clients:
-            kind = external.call["kind"]
-            located.add((*path, "client"), f"no client '{name}' calls by {kind}. {did_you_mean(name, clients)}")
-            continue
-        yield entry(client=None if name is None else clients[name])
+    if not spec.client:
+        yield entry(client=None)
+    for name in spec.client or ():
+        for client, natives in choices_of(located, (*path, "client"), protocol, name):
+            yield entry(client=client, natives=natives)
 
 
 # ---- who answers
