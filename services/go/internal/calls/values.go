@@ -101,12 +101,15 @@ func compact(value any) []byte {
 	if err := encoder.Encode(value); err != nil {
 		panic(err) // a value that was parsed
 	}
-	return bytes.TrimSuffix(text.Bytes(), []byte("\n"))
+	return []byte(unescaped.Replace(strings.TrimSuffix(text.String(), "\n")))
 }
+
+// unescaped has the separators of lines, which encoding/json escapes, as they are; not where their backslash is escaped.
+var unescaped = strings.NewReplacer(`\\`, `\\`, `\u2028`, "\u2028", `\u2029`, "\u2029")
 
 var placeOf = regexp.MustCompile(`\$\{([A-Za-z_][\p{L}\p{N}_]*)\}|\{([A-Za-z_][\p{L}\p{N}_]*)(:number)?\}`)
 
-// Secrets are the names of variables of the environment in the texts of a value.
+// secretsIn notes the names of variables of the environment in the texts of a value.
 func secretsIn(value any, into map[string]bool) {
 	switch value := value.(type) {
 	case string:
