@@ -49,7 +49,9 @@ def sampled(ask: Ask, pair: Pair, interrupts: Interrupts, rows: int) -> tuple[Sa
         client = next(client for client in clients if "sample" in client.language.start)
         process = host.start([*client.language.argv("sample", host), str(rows)], cpus=pair.requester_cpus)
         try:
-            process.send(_trial(replace(ask, client=client.name), host.workspace, place, ask.authority_on(host)).to_json())
+            process.send(
+                _trial(replace(ask, client=client.name), host.workspace, place, ask.authority_on(host)).to_json()
+            )
             with interrupts.waiting():
                 lines = []
                 while (line := process.read(_LINE_S)) is not None:

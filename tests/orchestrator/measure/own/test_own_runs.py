@@ -65,7 +65,9 @@ def test_the_compiled_requester_measures_the_shipped_example(tmp_path: Path, mon
     monkeypatch.chdir(tmp_path / "own")
     text = Path("orders.yaml").read_text()
     websocket, data = text.index("  - name: websocket"), text.index("data:")
-    Path("orders.yaml").write_text((text[:websocket] + text[data:]).replace("    call:", "    client: native\n    call:"))
+    Path("orders.yaml").write_text(
+        (text[:websocket] + text[data:]).replace("    call:", "    client: native\n    call:")
+    )
     told = Told()
     run = measured(Path("orders.yaml"), told)
     assert [stack.client for stack in run.plan().stacks] == ["go-net-http", "grpc-go", "go-net-http"]
