@@ -19,6 +19,7 @@ from services.python.contract.generator import below, words
 from services.python.contract.lines import Payload
 from services.python.contract.messages import CALL
 from services.python.operations.base import (
+    Lasting,
     Make,
     Operation,
     PayloadError,
@@ -82,7 +83,7 @@ def rendered(call: Mapping[str, Any]) -> list[dict[str, Any]]:
             raise PayloadError(f"call: row {number}: {error}") from error
         if "headers" in request:
             request["headers"] = alike.setdefault((*request["headers"].items(),), request["headers"])
-        requests.append({"row": number, "kind": call["kind"], "expect": expect, "call": call, **request})
+        requests.append(Lasting(row=number, kind=call["kind"], expect=expect, call=call, **request))
     return requests
 
 
