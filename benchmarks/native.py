@@ -243,8 +243,9 @@ def startup(options: argparse.Namespace, on: LocalHost, folder: Path) -> dict[st
             if language.name not in MOST_START_MS or programs.why_not(language):
                 continue
             if isinstance(end, Client) and STARTED_WITH not in protocol.operations:
-                why = "no trial of streams has no requests"
-                print(f"{language.name:8}{name:10}{f'requester {end.name}':26}not measured: {why}")
+                print(
+                    f"{language.name:8}{name:10}{f'requester {end.name}':26}not measured: it carries no {STARTED_WITH}"
+                )
                 continue
             took = [1000 * once for once in _starts(on, protocol, end, options.starts, folder)]
             median, late, most = statistics.median(took), percentile(took, 0.9), MOST_START_MS[language.name]

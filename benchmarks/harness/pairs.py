@@ -126,7 +126,7 @@ def _collector_off() -> Iterator[None]:
 
 @contextmanager
 def _connections(stack: Stack, parts: Parts, request: Request) -> Iterator[list[Any]]:
-    dialer = parts.dialer("echo" if stack.records else "timestamp", request)
+    dialer = parts.dialer(parts.operation.name, request)
     if parts.client.style == "sync":
         opened = [dialer.dial() for _ in range(stack.in_flight)]
         yield opened

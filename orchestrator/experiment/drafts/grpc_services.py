@@ -53,7 +53,7 @@ def reflection_draft(url: str, experiment: Path) -> Draft:
     content = descriptor_pb2.FileDescriptorSet()
     try:
         for service in _offered(parts.netloc):
-            content.MergeFromString(reflected(parts.hostname, parts.port, "", service))
+            content.MergeFromString(reflected(parts.hostname, parts.port, "", (), service))
     except Unusable as error:
         raise ValueError(str(error)) from error
     files = {file.name: file for file in content.file}  # in the order of imports: each at its first place

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -47,10 +47,14 @@ def sampled(ask: Ask, pair: Pair, interrupts: Interrupts, rows: int) -> tuple[Sa
     try:
         target.start()
         place = target.await_ready()
-        language = protocols()[ask.protocol].client(ask.client).language
-        process = host.start([*language.argv("sample", host), str(rows)], cpus=pair.requester_cpus)
+        protocol = protocols()[ask.protocol]
+        clients = (protocol.client(name) for name in (ask.client, protocol.sequential))
+        client = next(client for client in clients if "sample" in client.language.start)
+        process = host.start([*client.language.argv("sample", host), str(rows)], cpus=pair.requester_cpus)
         try:
-            process.send(_trial(ask, host.workspace, place, ask.authority_on(host)).to_json())
+            process.send(
+                _trial(replace(ask, client=client.name), host.workspace, place, ask.authority_on(host)).to_json()
+            )
             with interrupts.waiting():
                 lines = []
                 while (line := process.read(_LINE_S)) is not None:

@@ -10,6 +10,8 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from services.python.operations.base import Lasting
+
 _OTHER_BYTES = 300  # of the stamps, the tuple, and its place in the list
 _LARGE_BYTES = 4096
 _LOOKED_AT = 64  # items of a list or a mapping; the others are taken to be like them
@@ -62,8 +64,9 @@ class Unverified:
         """Whether one more may wait. Sets `most` when the second one shows how large they are."""
         if not self._is_measured:
             first, (*_, request, reply) = self.waiting[:_UNTIL_MEASURED]
-            each_bytes = footprint(reply) + _OTHER_BYTES + (0 if request is first[-2] else footprint(request))
-            is_large = holds_large_buffer(reply) or (request is not first[-2] and holds_large_buffer(request))
+            is_new = request is not first[-2] and not isinstance(request, Lasting)
+            each_bytes = footprint(reply) + _OTHER_BYTES + (footprint(request) if is_new else 0)
+            is_large = holds_large_buffer(reply) or (is_new and holds_large_buffer(request))
             self.most = 0 if is_large else self._most_bytes // each_bytes
             self._is_measured = True
         return len(self.waiting) < self.most

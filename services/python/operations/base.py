@@ -12,6 +12,12 @@ from services.python.contract.messages import Message
 from services.python.contract.strict import Part, part
 
 Request = Mapping[str, Any]
+
+
+class Lasting(dict[str, Any]):
+    """A request that is made once and sent again and again: a reply that waits with it takes memory for itself alone."""
+
+
 Reply = Mapping[str, Any]
 WallClockNs = Callable[[], int]
 

@@ -20,6 +20,7 @@ from services.python.contract.generator import below, words
 from services.python.contract.lines import Payload
 from services.python.contract.messages import CALL
 from services.python.operations.base import (
+    Lasting,
     Make,
     Operation,
     PayloadError,
@@ -128,7 +129,7 @@ def follow(request: Request, saved: dict[str, Any], previous: Request, reply: Re
 
 def _request(number: int, step: Mapping[str, Any], row: Mapping[str, Any]) -> dict[str, Any]:
     expect = templates.render(step["expect"], row, os.environ)
-    return {"row": number, "kind": step["kind"], "expect": expect, "call": step, **_RENDERS[step["kind"]](step, row)}
+    return Lasting(row=number, kind=step["kind"], expect=expect, call=step, **_RENDERS[step["kind"]](step, row))
 
 
 def _http(call: Mapping[str, Any], row: Mapping[str, Any]) -> dict[str, Any]:

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
 
 from services.python.load.unverified import Unverified
+from services.python.operations.base import Lasting
 
 
 def test_requests_that_are_new_each_time_count_for_the_room_that_they_take() -> None:
-    def room(requests: list[dict[str, Any]]) -> int:
+    def room(requests: Sequence[dict[str, Any]]) -> int:
         kept = Unverified(1_000_000)
         for request in requests:
             if len(kept.waiting) >= kept.most and not kept.has_room():
@@ -22,6 +24,7 @@ def test_requests_that_are_new_each_time_count_for_the_room_that_they_take() -> 
 
     shared = {"data": [bytes(1_000) for _ in range(10)]}
     assert room([shared] * 1000) == 1000
+    assert room([Lasting(data=bytes(10_000)) for _ in range(1000)]) == 1000
     assert 80 <= room([{"data": [bytes(1_000) for _ in range(10)]} for _ in range(1000)]) <= 100
 
 

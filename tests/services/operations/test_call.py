@@ -14,6 +14,7 @@ from services.python.contract.lines import Payload
 from services.python.operations.base import PayloadError
 from services.python.operations.call import OPERATION, rendered, secrets_of
 
+VECTORS = json.loads((Path(__file__).parents[3] / "protos" / "call-vectors.json").read_text(encoding="utf-8"))
 HTTP = {"kind": "http", "method": "GET", "path": "/o/{id}?q={who}", "headers": {}, "body": {}}
 USUAL = {"decode": True, "order": "file", "expect": {}, "same": {}, "rows": [{"id": "1", "who": "a/b c"}]}
 
@@ -85,6 +86,22 @@ def test_rows_are_asked_in_their_order_or_in_one_of_the_seed(tmp_path: Path) -> 
     assert drawn == order(1, order="random") != order(2, order="random")
     assert drawn[:50] == drawn[50:]
     assert sorted(drawn[:50]) == in_order[:50]
+
+
+@pytest.mark.parametrize("case", VECTORS["cases"], ids=lambda case: case["name"])
+def test_requests_are_those_that_every_language_renders(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, case: dict[str, Any]
+) -> None:
+    for name, value in VECTORS["environment"].items():
+        monkeypatch.setenv(name, value)
+    make = OPERATION.requests(payload(tmp_path, case["call"]), VECTORS["seed"])
+    for number, vector in enumerate(case["requests"], start=1):
+        request = make(number, lambda: 0)
+        is_grpc = case["call"]["kind"] == "grpc"
+        body = request["message"].SerializeToString() if is_grpc else request["body"]
+        fields = request["metadata"] if is_grpc else sorted(request["headers"].items())
+        plain = {key: request[key] for key in vector.keys() - {"fields", "body"}}
+        assert {**plain, "fields": [[*field] for field in fields], "body": body.hex()} == vector
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from io import StringIO
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import jsonpath_rfc9535
 
@@ -33,7 +33,7 @@ from orchestrator.experiment.plan.own.own_protos import Unusable, compiled, desc
 from orchestrator.experiment.plan.payloads import Asked
 from orchestrator.experiment.plan.placements import refuse_several_distances
 from orchestrator.experiment.plan.plan import External, Operation, Plan, Start
-from orchestrator.experiment.plan.stacks import Entry, external_responder
+from orchestrator.experiment.plan.stacks import Entry, choices_of, external_responder
 from orchestrator.experiment.providers import PROVIDERS, THIS_MACHINE
 from orchestrator.experiment.read.problems import shown
 from orchestrator.experiment.read.tree import Key
@@ -120,13 +120,11 @@ def _entries(
     chosen[TLS] = (TLS_1_3 if external.authority else "none",)
     responder = external_responder(protocol, external.name)
     entry = partial(Entry, path=path, protocol=protocol, responder=responder, chosen=chosen, external=external)
-    clients = {client.name: client for client in protocol.clients}
-    for name in spec.client or (None,):
-        if name is not None and name not in clients:
-            kind = external.call["kind"]
-            located.add((*path, "client"), f"no client '{name}' calls by {kind}. {did_you_mean(name, clients)}")
-            continue
-        yield entry(client=None if name is None else clients[name])
+    if not spec.client:
+        yield entry(client=None)
+    for name in spec.client or ():
+        for client, natives in choices_of(located, (*path, "client"), protocol, name):
+            yield entry(client=client, natives=natives)
 
 
 # ---- who answers
@@ -158,7 +156,8 @@ def _started(located: Located, name: str, service: ServiceSpec) -> External | No
         located.add(("services", name), f"its command cannot be read: {error}.")
         return None
     ready = service.ready
-    kind = "tcp" if ready is None else next(iter(ready.model_fields_set))
+    kinds: tuple[Literal["tcp", "http", "grpc", "line"], ...] = ("http", "grpc", "line")
+    kind = next((kind for kind in kinds if ready and getattr(ready, kind)), "tcp")
     return External(
         given="127.0.0.1",
         host="127.0.0.1",

@@ -43,7 +43,7 @@ type Target struct {
 
 // Payload is what an operation carries.
 type Payload struct {
-	Kind         string  `line:"kind" one:"none|bytes|records|json|image|events|exchange|transfer|evolution"`
+	Kind         string  `line:"kind" one:"none|bytes|records|json|image|events|exchange|transfer|evolution|call"`
 	Size         int64   `line:"size" within:"0..9007199254740991"`
 	ReplySize    int64   `line:"reply_size" within:"0..9007199254740991"`
 	Count        int64   `line:"count" within:"0..9007199254740991"`

@@ -7,6 +7,7 @@ import (
 	"os"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"golang.org/x/sys/unix"
 )
@@ -39,14 +40,33 @@ func (l *Lines) Print(line any) {
 	}
 	l.mutex.Lock()
 	defer l.mutex.Unlock()
-	if _, err := l.file.Write(text.Bytes()); err != nil {
+	if _, err := l.file.WriteString(hidden(text.String())); err != nil {
 		os.Exit(1)
 	}
 }
 
+var secrets atomic.Pointer[strings.Replacer]
+
+// Hide has `***` for these texts in whatever is printed from now on, as they are or as JSON has them.
+func Hide(texts []string) {
+	var pairs []string
+	for _, text := range texts {
+		escaped, _ := json.Marshal(text)
+		pairs = append(pairs, text, "***", string(escaped[1:len(escaped)-1]), "***")
+	}
+	secrets.Store(strings.NewReplacer(pairs...))
+}
+
+func hidden(text string) string {
+	if replacer := secrets.Load(); replacer != nil {
+		return replacer.Replace(text)
+	}
+	return text
+}
+
 // Complain says one line on stderr.
 func Complain(format string, arguments ...any) {
-	words := strings.Join(strings.Fields(fmt.Sprintf(format, arguments...)), " ")
+	words := strings.Join(strings.Fields(hidden(fmt.Sprintf(format, arguments...))), " ")
 	fmt.Fprintln(os.Stderr, strings.ToValidUTF8(words, "\uFFFD"))
 }
 

@@ -366,7 +366,7 @@ func Message(err error) string { return OnOneLine(err.Error(), 900) }
 // OnOneLine gives the words of a text on one line, with at most so many characters.
 func OnOneLine(text string, most int) string {
 	isBetween := func(char rune) bool { return unicode.IsSpace(char) || unicode.IsControl(char) }
-	text = strings.ToValidUTF8(strings.Join(strings.FieldsFunc(text, isBetween), " "), "\uFFFD")
+	text = strings.ToValidUTF8(strings.Join(strings.FieldsFunc(hidden(text), isBetween), " "), "\uFFFD")
 	if characters := []rune(text); len(characters) > most {
 		text = string(characters[:most-3]) + "..."
 	}

@@ -49,6 +49,11 @@ var clients = map[string]client{
 	"connect connect-go": func(asking *Asking) (load.Dialer, error) {
 		return unary.Dialer(asking.Opener, asking.Trial.Knobs, asking.most()), nil
 	},
+	"own_http go-net-http":    askOwn,
+	"own_graphql go-net-http": askOwn,
+	"own_grpc grpc-go": func(asking *Asking) (load.Dialer, error) {
+		return rpc.Dialer(asking.Opener, asking.Trial.Knobs, asking.most()), nil
+	},
 	"sse go-net-http": func(asking *Asking) (load.Dialer, error) { return sse.Dialer(asking.Opener, asking.Trial.Knobs), nil },
 }
 
@@ -73,6 +78,10 @@ func serveRest(serving *serve.Serving) (func() error, error) {
 }
 
 func askRest(asking *Asking) (load.Dialer, error) { return dialer(asking, rest.Codec{}), nil }
+
+func askOwn(asking *Asking) (load.Dialer, error) {
+	return web.NewClient(asking.Opener, nil, asking.Trial.Knobs, asking.most()).DialCalls, nil
+}
 
 // dialer asks over HTTP by a codec.
 func dialer(asking *Asking, codec web.Codec) load.Dialer {

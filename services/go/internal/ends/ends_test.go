@@ -8,7 +8,7 @@ import (
 
 func TestTheManifestAndTheProgramHaveTheSameEnds(t *testing.T) {
 	offered := map[string]bool{}
-	for _, name := range []string{"tcp", "rest", "grpc", "connect", "sse"} {
+	for _, name := range []string{"tcp", "rest", "grpc", "connect", "sse", "own_http", "own_graphql", "own_grpc"} {
 		protocol, err := offers.Find(name)
 		if err != nil {
 			t.Fatal(err)

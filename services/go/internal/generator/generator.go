@@ -33,6 +33,19 @@ func words(label string, count int) []uint32 {
 // below gives a word as an integer from 0 to n - 1; n has at most 32 bits.
 func below(word uint32, n int64) int64 { return int64(uint64(word) * uint64(n) >> 32) }
 
+// Order gives the places from 0 to n - 1 as a stream draws them: Fisher and Yates from the front.
+func Order(label string, n int) []int {
+	drawn := make([]int, n)
+	for place := range drawn {
+		drawn[place] = place
+	}
+	for place, word := range words(label, n) {
+		other := place + int(below(word, int64(n-place)))
+		drawn[place], drawn[other] = drawn[other], drawn[place]
+	}
+	return drawn
+}
+
 // Pairs is how many pairs of numbers `add` has.
 const Pairs = 1024
 

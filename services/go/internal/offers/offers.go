@@ -162,7 +162,7 @@ func isAllowed(known []string, value string) bool {
 // modules are the packages of a manifest that are modules of their own.
 var modules = map[string]string{
 	"grpc-go": "google.golang.org/grpc", "protobuf-go": "google.golang.org/protobuf", "connect-go": "connectrpc.com/connect",
-	"quic-go": "github.com/quic-go/quic-go",
+	"quic-go": "github.com/quic-go/quic-go", "jsonpath": "github.com/theory/jsonpath",
 }
 
 // Packages are the versions of those modules among a program's dependencies, by the name that a manifest has for each.

@@ -121,6 +121,8 @@ func Mistake(request *Request, reply *Reply) string {
 		if !bytes.Equal(reply.Data, request.wanted.Data) {
 			return fmt.Sprintf("asked for %d known bytes, was sent %d, or others", request.ReplySize, len(reply.Data))
 		}
+	case Call:
+		return mistakeOfCall(request.Call, reply)
 	case Balance, Payment, Transactions, Accounts, User, Posts, Comments, Feed:
 		return mistakeOfRows(request, reply.Rows)
 	}

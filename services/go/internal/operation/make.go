@@ -66,6 +66,8 @@ func Requests(name string, payload contract.Payload, seed int64) (Make, error) {
 			return nil, fmt.Errorf("transfer: at most %d bytes each way", MostTransferred)
 		}
 		return always(sized(Transfer, knownRequest.First(int(payload.Size)), payload.ReplySize)), nil
+	case "call call":
+		return callRequests(payload, seed)
 	case "exchange exchange":
 		if payload.Opening < 1 {
 			return nil, fmt.Errorf("payload: an `opening` of at least 1, not %d", payload.Opening)

@@ -4,6 +4,9 @@ package operation
 import (
 	"fmt"
 
+	"google.golang.org/protobuf/proto"
+
+	"orch/internal/calls"
 	"orch/internal/generator"
 )
 
@@ -33,11 +36,14 @@ const (
 	Posts
 	Comments
 	Feed
+
+	// Call is of somebody's own service.
+	Call
 )
 
 var names = [...]string{
 	"identity", "timestamp", "add", "echo", "echo", "echo", "image", "exchange", "transfer", "events",
-	"balance", "payment", "transactions", "accounts", "user", "posts", "comments", "feed",
+	"balance", "payment", "transactions", "accounts", "user", "posts", "comments", "feed", "call",
 }
 
 // String is the name of the operation that has the message.
@@ -68,6 +74,8 @@ type Request struct {
 	// Of what is asked of rows, with Count.
 	Account, Payer, Payee, Amount, After, User, Each int64
 
+	Call *calls.Request // of a call file
+
 	wanted Reply // where it is known: of a picture, and of known bytes
 }
 
@@ -81,7 +89,8 @@ type Reply struct {
 	Data            []byte
 	Records         []Record
 	Document        any
-	Rows            *Rows // of an operation over rows
+	Rows            *Rows           // of an operation over rows
+	Messages        []proto.Message // of a call by gRPC
 	Body            []byte
 	Sent, Received  int64
 	HoldsBody       bool // whether Data is a part of Body
@@ -98,7 +107,7 @@ func (r *Reply) Footprint() int64 {
 	if r.Rows != nil {
 		size += r.Rows.footprint()
 	}
-	if r.Document != nil {
+	if r.Document != nil || r.Messages != nil {
 		size += 8 * r.Received // a tree of values takes some times its text
 	}
 	return size

@@ -117,7 +117,7 @@ func (c *conn) Call(request *operation.Request, reply *operation.Reply) *contrac
 		ctx = context.WithValue(ctx, packedKey{}, &c.packed)
 	}
 	err := c.call(ctx, request, reply)
-	reply.Sent, reply.Received, reply.Body = int64(c.codec.sent), int64(len(c.codec.body)), c.codec.body
+	reply.Sent, reply.Received, reply.Body = int64(c.codec.sent), reply.Received+int64(len(c.codec.body)), c.codec.body
 	if c.isPacked {
 		reply.Sent, reply.Received = c.packed.sent, c.packed.received
 	}
@@ -149,6 +149,9 @@ func (c *conn) call(ctx context.Context, request *operation.Request, reply *oper
 		came, err := c.stub.Transfer(ctx, &pb.TransferRequest{Data: request.Data, ReplySize: uint32(request.ReplySize)})
 		reply.Data = came.GetData()
 		return err
+	}
+	if request.Kind == operation.Call {
+		return c.callOwn(ctx, request.Call, reply)
 	}
 	if request.Kind.IsOfRows() {
 		rows, err := c.callRows(ctx, request)

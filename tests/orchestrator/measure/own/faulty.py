@@ -1,4 +1,7 @@
-"""A small service with one fault: `python faulty.py PORT FAULT [ADDRESS [CERTIFICATE KEY]]`; GET /N answers `{"id": N, ...}`."""
+"""A small service with one fault, whose GET /N answers `{"id": N, ...}`.
+
+`python faulty.py PORT FAULT [ADDRESS [CERTIFICATE KEY]]`
+"""
 
 from __future__ import annotations
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -20,6 +21,7 @@ from tests.support.wire import free_port
 pytestmark = [pytest.mark.alone, pytest.mark.busy]
 
 SHOP = Path(__file__).parents[4] / "experiments" / "own"
+GO = Path(__file__).parents[4] / "services" / "go"
 FEW = ("load.requests=60", "repeats=2", "warmup={requests: 20, at_least: 0s}")
 RUNNING = """\
 name: running
@@ -55,6 +57,25 @@ def test_the_shipped_example_is_measured_with_floors_and_counted_ends(
     said = {check.cell: check.verdict for check in summarise(run).checks if check.name == "reply" and check.cell}
     assert set(said.values()) == {"pass"}
     assert run.manifest().differences == ()
+
+
+@pytest.mark.skipif(not (GO / "build" / "request").exists(), reason="`make native` builds the compiled requester")
+def test_the_compiled_requester_measures_the_shipped_example(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    shutil.copytree(SHOP, tmp_path / "own", ignore=shutil.ignore_patterns("__pycache__"))
+    monkeypatch.chdir(tmp_path / "own")
+    text = Path("orders.yaml").read_text()
+    websocket, data = text.index("  - name: websocket"), text.index("data:")
+    Path("orders.yaml").write_text(
+        (text[:websocket] + text[data:]).replace("    call:", "    client: native\n    call:")
+    )
+    told = Told()
+    run = measured(Path("orders.yaml"), told)
+    assert [stack.client for stack in run.plan().stacks] == ["go-net-http", "grpc-go", "go-net-http"]
+    trials = run.manifest().trials
+    assert [trial.failure for trial in trials] == [None] * 6
+    said = {check.cell: check.verdict for check in summarise(run).checks if check.name == "reply" and check.cell}
+    assert set(said.values()) == {"pass"}
+    assert not [text for text in told.warnings if "differently" in text]
 
 
 def test_services_that_run_are_asked_differences_told_and_secrets_hidden(
