@@ -110,7 +110,7 @@ def test_who_cannot_compress_says_why(tmp_path: Path, protocol: str) -> None:
         ("rest", "starlette"),
         ("rest", "flask-gunicorn"),
         pytest.param("rest", "flask", marks=pytest.mark.slow),
-        pytest.param("json", "asgi-granian", marks=pytest.mark.slow),
+        pytest.param("http+json", "asgi-granian", marks=pytest.mark.slow),
         pytest.param("connect", "asgi", marks=pytest.mark.slow),
     ],
 )

@@ -14,8 +14,8 @@ CODECS = """\
 name: example
 question: Which is quicker?
 stacks:
-  - {protocol: json, client: [stdlib, orjson]}
-  - {protocol: cbor, client: cbor2}
+  - {protocol: http+json, client: [stdlib, orjson]}
+  - {protocol: http+cbor, client: cbor2}
 operations: [add, {echo: {records: 20}}]
 """
 

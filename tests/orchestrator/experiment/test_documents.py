@@ -20,7 +20,7 @@ from orchestrator.hosts.probes import survey
 
 ROWS = [{"id": n, "name": f"row {n}"} for n in range(20)]
 HEAD = "name: own\nquestion: How?\noperations: [{echo: {json: rows.json}}]\n"
-STACKS = "stacks: [rest, grpc, protobuf]\n"
+STACKS = "stacks: [rest, grpc, http+protobuf]\n"
 BOTH = "stacks: [rest, {protocol: grpc, document: [typed, value]}]\ncompare_by: [stack, document]\n"
 
 

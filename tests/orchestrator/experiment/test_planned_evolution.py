@@ -13,7 +13,7 @@ EXPERIMENTS = Path(__file__).parents[3] / "experiments"
 EVOLUTION = """\
 name: example
 question: What is lost?
-stacks: [{protocol: avro, client: fastavro}, {protocol: json, client: stdlib}]
+stacks: [{protocol: http+avro, client: fastavro}, {protocol: http+json, client: stdlib}]
 operations: {evolution: {records: 3}}
 compare_by: schema_change
 """

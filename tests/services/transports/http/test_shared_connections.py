@@ -32,10 +32,10 @@ def test_as_many_connections_carry_the_requests_as_were_asked_for(
     made = certificates(tmp_path / "tls") if secured else None
     knobs = {**TWO, **(TLS if secured else {}), **({} if shared is None else {"connections": str(shared)})}
     serving = {**({} if made is None else made.serving), "knobs": knobs}
-    with responder("json", implementation="asgi-granian", **serving) as (process, ready):
+    with responder("http+json", implementation="asgi-granian", **serving) as (process, ready):
         trial = Trial(
             target=Target(host=wire.HOST, port=ready["port"], identity="nonce"),
-            protocol="json",
+            protocol="http+json",
             client=CLIENT,
             operation="add",
             record=str(tmp_path / "record"),
