@@ -28,7 +28,10 @@ def test_its_cells_are_of_their_own_kind_and_have_nobody_who_answers(write: Writ
     plan = of(write)
     assert {cell.kind for cell in plan.cells} == {"codec"}
     assert {stack.responder for stack in plan.stacks} == {"none"}
-    assert {cell.id for cell in plan.cells} >= {"json-none-orjson__add__local__c1", "cbor-none-cbor2__add__local__c1"}
+    assert {cell.id for cell in plan.cells} >= {
+        "http+json-none-orjson__add__local__c1",
+        "http+cbor-none-cbor2__add__local__c1",
+    }
 
 
 def test_codec_only_compares_codecs_and_libraries() -> None:

@@ -6,9 +6,7 @@ from orchestrator.experiment.plan.plan import Plan
 from orchestrator.experiment.plan.planning import make_plan
 from tests.support.experiments import MINIMAL, Write
 
-STACKS = (
-    "[grpc, {protocol: grpc, responder: grpcio-parse-only, client: grpcio-parse-only}, rest, graphql, cbor, msgpack]"
-)
+STACKS = "[grpc, {protocol: grpc, responder: grpcio-parse-only, client: grpcio-parse-only}, rest, graphql, http+cbor]"
 
 
 def planned(write: Write, stacks: str) -> Plan:
@@ -16,10 +14,10 @@ def planned(write: Write, stacks: str) -> Plan:
 
 
 def test_the_constant_costs_of_a_stack_are_named_with_the_responder_that_is_spared_them(write: Write) -> None:
-    plan = planned(write, "[rest, graphql, websocket]")
+    plan = planned(write, "[{protocol: rest, responder: fastapi}, graphql, websocket]")
     assert contrasts.work_sentences(plan.stacks, plan.resolved) == (
         "These latencies include work that is not the protocol's. rest: fastapi routes every request with FastAPI and "
-        "validates JSON bodies with pydantic models (starlette does not); graphql: strawberry parses and validates the "
+        "validates JSON bodies with pydantic models (asgi does not); graphql: strawberry parses and validates the "
         "same query anew at every request (strawberry-cached does not).",
     )
 

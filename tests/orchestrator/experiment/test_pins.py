@@ -54,8 +54,8 @@ def test_every_two_stacks_are_paired_the_reference_first(tmp_path: Path) -> None
     labels = {stack.id: stack.label for stack in plan.stacks}
     assert [(labels[x.cell.stack], labels[x.reference.stack]) for x in all_pairs(plan)] == [
         ("rest", "grpc"),
-        ("cbor", "grpc"),
-        ("cbor", "rest"),
+        ("http+cbor", "grpc"),
+        ("http+cbor", "rest"),
     ]
 
 
