@@ -97,14 +97,14 @@ def test_of_stacks_the_terminal_shows_bytes_where_they_fill_more_than_a_packet_a
 @pytest.mark.slow
 def test_codecs_alone_say_how_large_messages_become():
     summary = summarise(a_codec_run(lambda draft: shrink_of_cbor(draft)))
-    said = "Encoded, request and reply together: add: 28 B with cbor (cbor2) and 56 B with json (stdlib)."
+    said = "Encoded, request and reply together: add: 28 B with http+cbor (cbor2) and 56 B with http+json (stdlib)."
     assert said in notes(summary)
     assert said in " ".join(" ".join(answer_lines(summary)).split())
     assert said in " ".join(Document(render(summary)).text.replace("\u00a0", " ").split())
 
 
 def shrink_of_cbor(draft: Draft) -> None:
-    if draft.cell.stack.startswith("cbor"):
+    if draft.cell.stack.startswith("http+cbor"):
         for direction in ("sent", "received"):
             draft.columns[f"bytes_{direction}"] //= 2
             draft.done[f"body_bytes_{direction}"] //= 2
