@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
-STACKS = ("rest", "grpc", "cbor", "avro", "graphql", "socketio", "msgpack", "websocket", "tcp")
+STACKS = ("rest", "grpc", "http+cbor", "http+avro", "graphql", "socketio", "http+msgpack", "websocket", "tcp")
 CELLS = len(STACKS) + 1  # and the control
 
 

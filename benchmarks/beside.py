@@ -30,7 +30,7 @@ HERE = Path(__file__).resolve().parents[1]
 EXPERIMENT = """\
 name: beside
 question: What does a run cost beside its measuring?
-stacks: [rest, grpc, graphql, cbor, avro, msgpack, socketio, websocket]
+stacks: [rest, grpc, graphql, http+cbor, http+avro, http+msgpack, socketio, websocket]
 operations: timestamp
 load: {requests: 20}
 warmup: {requests: 0, at_least: 0s}

@@ -24,7 +24,7 @@ ROOT = Path(__file__).resolve().parents[1]
 EXPERIMENT = f"""\
 name: ten_thousand
 question: How long does it take to plan?
-stacks: [rest, grpc, cbor, msgpack]
+stacks: [rest, grpc, http+cbor, http+msgpack]
 operations: {{echo: {{bytes: [{", ".join(f"{size} B" for size in range(1, 251))}]}}}}
 connection: [reuse, per-request]
 load: {{rate: [1/s, 2/s, 3/s, 4/s, 5/s], duration: 10s}}

@@ -33,7 +33,7 @@ from tests.support.drafts import Draft
 from tests.support.runs import a_plan, a_run, write_run
 
 TARGETS = {"cpu_s": 10.0, "peak_mb": 2_000.0, "page_mb": 1.5, "first_paint_s": 1.5}
-STACKS = ("rest", "grpc", "graphql", "cbor", "avro")
+STACKS = ("rest", "grpc", "graphql", "http+cbor", "http+avro")
 BLOCKS = 5
 SIZES = (60_000, 1_000_000, 10_000_000)
 SLOWED = (1, 4)

@@ -158,8 +158,8 @@ SPECS: Final[Sequence[Spec]] = (
     ),
 )
 
-_SIX = ("grpc", "rest", "cbor", "avro", "socketio", "graphql")
-_OF_SIX = {name: Ours(run="six_protocols", asked={"protocol": name}) for name in _SIX}
+_SIX = ("grpc", "rest", "http+cbor", "http+avro", "socketio", "graphql")
+_OF_SIX = {name.removeprefix("http+"): Ours(run="six_protocols", asked={"protocol": name}) for name in _SIX}
 _POLICIES = {"new": "per-request", "kept": "reuse"}
 _RECORDS = (1, 50, 500)
 _OF_CONNECTIONS = {

@@ -92,7 +92,7 @@ def test_a_reply_that_is_not_compressed_is_an_error_and_so_is_such_a_request(cli
         ("rest", "starlette"),
         ("rest", "flask-gunicorn"),
         pytest.param("rest", "flask", marks=pytest.mark.slow),
-        pytest.param("json", "asgi-granian", marks=pytest.mark.slow),
+        pytest.param("http+json", "asgi-granian", marks=pytest.mark.slow),
         pytest.param("connect", "asgi", marks=pytest.mark.slow),
     ],
 )

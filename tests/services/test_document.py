@@ -54,7 +54,7 @@ def sizes(asked: Trial) -> tuple[int, int]:
 
 
 def test_those_with_protocol_buffers_carry_documents_in_both_ways() -> None:
-    assert WITH == ["connect", "grpc", "protobuf"]
+    assert WITH == ["connect", "grpc", "http+protobuf"]
     assert protocols()["rest"].lacks("document", "typed") == AS_IT_IS["document"]
 
 

@@ -13,9 +13,20 @@ from tests.support.ends import make_trial, responder
 from tests.support.matrix import others_slow
 
 REQUESTS = 12
-TELLS_BOTH = [("tcp", "socket"), ("tcp", "uvloop"), ("json", "raw"), ("json", "pycurl"), ("json", "pycurl-multi")]
-TELLS_TLS_ALONE = [("json", "requests"), ("json", "httpx"), ("json", "aiohttp"), ("websocket", "websocket-client")]
-LIGHT = [("tcp", "socket"), ("json", "pycurl")]
+TELLS_BOTH = [
+    ("tcp", "socket"),
+    ("tcp", "uvloop"),
+    ("http+json", "raw"),
+    ("http+json", "pycurl"),
+    ("http+json", "pycurl-multi"),
+]
+TELLS_TLS_ALONE = [
+    ("http+json", "requests"),
+    ("http+json", "httpx"),
+    ("http+json", "aiohttp"),
+    ("websocket", "websocket-client"),
+]
+LIGHT = [("tcp", "socket"), ("http+json", "pycurl")]
 
 
 @pytest.fixture(scope="module")
@@ -60,7 +71,7 @@ def test_each_connection_of_the_measured_phase_is_told_with_both_handshakes(
 
 def test_kept_connections_are_noted_where_several_requests_are_in_flight(tmp_path: Path) -> None:
     load = Load(requests=REQUESTS, concurrency=2)
-    kept = told("json", "pycurl", None, tmp_path, connection="reuse", load=load)
+    kept = told("http+json", "pycurl", None, tmp_path, connection="reuse", load=load)
     assert kept is not None
     assert kept["connections"] in (1, 2)  # one of two threads may make all requests: pycurl connects at the first one
 

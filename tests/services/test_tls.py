@@ -19,7 +19,7 @@ NONCE = "a-nonce-that-anybody-could-read"
 # One responder of each server; all others of a protocol stand on the same one.
 SERVERS = [
     ("tcp", "threads"),
-    ("cbor", "asgi"),
+    ("http+cbor", "asgi"),
     ("connect", "asgi-granian"),
     ("rest", "flask"),
     ("rest", "flask-gunicorn"),
@@ -86,7 +86,7 @@ def ask_all(protocol: str, implementation: str, made: Made, others: Authority) -
 
 @pytest.mark.parametrize(
     ("protocol", "implementation"),
-    others_slow(SERVERS, lambda *server: server in [("tcp", "threads"), ("cbor", "asgi")]),
+    others_slow(SERVERS, lambda *server: server in [("tcp", "threads"), ("http+cbor", "asgi")]),
 )
 def test_every_client_speaks_tls_with_every_server_and_refuses_another_authority(
     protocol: str, implementation: str, made: Made, tmp_path: Path
@@ -95,7 +95,7 @@ def test_every_client_speaks_tls_with_every_server_and_refuses_another_authority
 
 
 TWO = {"http": "2"}
-VERSIONS = [client.name for client in clients("json") if "http: 2" not in client.refuses]
+VERSIONS = [client.name for client in clients("http+json") if "http: 2" not in client.refuses]
 H2, OLDER = (bytes((len(name),)) + name for name in (b"h2", b"http/1.1"))  # as ALPN writes them (RFC 7301, 3.1)
 
 
@@ -104,19 +104,19 @@ def test_the_version_of_http_is_negotiated_in_the_handshake_and_no_other_is_take
     told: dict[str, str], made: Made, tmp_path: Path
 ) -> None:
     others, serving = certificates(tmp_path / "others").authority, {**made.serving, "knobs": {**TLS, **told}}
-    with responder("json", NONCE, implementation="asgi-granian", **serving) as (_, ready):
+    with responder("http+json", NONCE, implementation="asgi-granian", **serving) as (_, ready):
         for client in VERSIONS:
             with tapped(ready["port"]) as tap:
-                told_of = checked("json", client, tap.port, made.authority, {**TLS, **told}).who()["tls"]
+                told_of = checked("http+json", client, tap.port, made.authority, {**TLS, **told}).who()["tls"]
             assert told_of.version == "TLSv1.3", client
             assert (H2 in tap.sent, OLDER in tap.sent) == (bool(told), not told or client.startswith("httpx")), client
-            parts = checked("json", client, ready["port"], made.authority, {**RESUMED, **told})
+            parts = checked("http+json", client, ready["port"], made.authority, {**RESUMED, **told})
             assert parts.tls is not None
             assert parts.tls.has_resumed, client
             with pytest.raises(CannotTry, match=r"refused: tls: .*certificate"):
-                checked("json", client, ready["port"], others, {**TLS, **told})
+                checked("http+json", client, ready["port"], others, {**TLS, **told})
             with pytest.raises(CannotTry):
-                checked("json", client, ready["port"], made.authority, {**TLS, **({} if told else TWO)})
+                checked("http+json", client, ready["port"], made.authority, {**TLS, **({} if told else TWO)})
 
 
 @pytest.mark.busy
@@ -124,10 +124,10 @@ def test_the_version_of_http_is_negotiated_in_the_handshake_and_no_other_is_take
 def test_several_in_flight_resume_a_session_each_where_a_server_takes_none_twice(
     client: str, made: Made, tmp_path: Path
 ) -> None:
-    with responder("json", NONCE, implementation="asgi-granian", **made.serving) as (_, ready):
+    with responder("http+json", NONCE, implementation="asgi-granian", **made.serving) as (_, ready):
         trial = Trial(
             target=Target(host=HOST, port=ready["port"], identity=NONCE),
-            protocol="json",
+            protocol="http+json",
             client=client,
             operation="add",
             record=str(tmp_path / "record"),
@@ -145,10 +145,10 @@ def test_several_in_flight_resume_a_session_each_where_a_server_takes_none_twice
 @pytest.mark.parametrize("client", VERSIONS)
 def test_a_server_that_negotiates_no_version_is_not_taken_for_one_of_http_2(client: str, made: Made) -> None:
     with (
-        responder("json", NONCE, implementation="asgi", **made.serving) as (_, ready),
+        responder("http+json", NONCE, implementation="asgi", **made.serving) as (_, ready),
         pytest.raises(CannotTry, match=r"before measuring: (protocol|undecodable|closed|refused|timeout)"),
     ):
-        checked("json", client, ready["port"], made.authority, {**TLS, **TWO})
+        checked("http+json", client, ready["port"], made.authority, {**TLS, **TWO})
 
 
 WRONG: dict[str, tuple[dict[str, Any], str]] = {
@@ -162,14 +162,14 @@ WRONG: dict[str, tuple[dict[str, Any], str]] = {
     "protocol",
     [
         "tcp",
-        "cbor",
+        "http+cbor",
         *(pytest.param(name, marks=pytest.mark.slow) for name in ("websocket", "socketio", "sse", "graphqlws", "grpc")),
     ],
 )
 def test_a_wrong_certificate_is_refused_by_every_client(protocol: str, what: str, tmp_path: Path) -> None:
     changes, words = WRONG[what]
     wrong = certificates(tmp_path / "wrong", **changes)
-    implementation = "asgi" if protocol == "cbor" else None
+    implementation = "asgi" if protocol == "http+cbor" else None
     with responder(protocol, NONCE, implementation=implementation, **wrong.serving) as (_, ready):
         for client in clients(protocol):
             with pytest.raises(CannotTry, match=f"refused: tls: .*({words.removeprefix('(?i)')})") as refused:

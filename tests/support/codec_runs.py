@@ -12,13 +12,13 @@ from orchestrator.record_layout import KINDS
 from tests.support.drafts import with_parts
 from tests.support.runs import Draft, MemoryRun, Spoil, a_plan, a_run
 
-BASE_US = {"json": 60.0, "cbor": 30.0}
+BASE_US = {"http+json": 60.0, "http+cbor": 30.0}
 PARTS = 2
 
 
 def codec_plan(**planned: Any) -> p.Plan:
     """JSON and CBOR alone, each message encoded and decoded."""
-    plan = a_plan(**{"stacks": ("json", "cbor"), "clients": ("stdlib", "cbor2"), **planned})
+    plan = a_plan(**{"stacks": ("http+json", "http+cbor"), "clients": ("stdlib", "cbor2"), **planned})
     return replace(
         plan,
         stacks=tuple(replace(stack, responder=NOBODY) for stack in plan.stacks),

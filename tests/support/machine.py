@@ -25,7 +25,7 @@ Load = Callable[[float], float]
 BLOCKS = 5
 TRIAL_S = 12.0
 LOOK_S = 4.0
-STACKS = ("rest", "grpc", "cbor")
+STACKS = ("rest", "grpc", "http+cbor")
 RUN_S = BLOCKS * (len(STACKS) * TRIAL_S + 2 * LOOK_S)
 
 # Logs by which a run's cells exceed the machine at rest, over the seconds since the first run began.
@@ -39,7 +39,7 @@ LOADS: Mapping[str, Load] = {
 REACTIONS = {
     "rest": (0.8, 1.6, 1.2),
     "grpc": (1.3, 1.9, 1.6),
-    "cbor": (0.5, 1.2, 0.9),
+    "http+cbor": (0.5, 1.2, 0.9),
 }
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import field
 from functools import cache
 from typing import Any, Final, Literal
@@ -265,15 +266,15 @@ def _refusal_of_tls(knobs: Mapping[str, str], *, has_tls: bool) -> str | None:
 
 def find_protocol(name: str) -> Protocol:
     """The protocol of that name, and no other is made (small hosts pay for every import); KeyError."""
-    if name.isidentifier():
-        try:
+    protocol = None
+    if name.startswith(("http+", "own_")):
+        protocol = importlib.import_module(_OWN if name.startswith("own_") else _BODIES).protocol(name)
+    elif name.isidentifier():
+        with suppress(ModuleNotFoundError):
             protocol = getattr(importlib.import_module(f"{_PROTOCOLS}.{name}"), "PROTOCOL", None)
-        except ModuleNotFoundError:
-            table = _OWN if name.startswith("own_") else _BODIES
-            protocol = importlib.import_module(table).protocol(name)
-        if isinstance(protocol, Protocol):
-            return protocol
-    raise KeyError(name)
+    if not isinstance(protocol, Protocol):
+        raise KeyError(name)
+    return protocol
 
 
 def operations() -> Mapping[str, Any]:

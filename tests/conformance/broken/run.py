@@ -34,7 +34,7 @@ REFERENCE = ["{python}", "-S", "-m", "tests.conformance.reference.respond"]
 
 
 def declare(role: str, name: str, folder: Path, *, meets: bool = False) -> Path:
-    """A declaration of that broken end of `tcp` and `json`; alone, or a requester that `meets` the reference's responder."""
+    """A declaration of that broken end of `tcp` and `http+json`, alone; or of a requester that `meets` the reference."""
     module = {"respond": "responders", "request": "requesters"}[role]
     path = folder / f"{name}.json"
     tcp = {
@@ -45,7 +45,7 @@ def declare(role: str, name: str, folder: Path, *, meets: bool = False) -> Path:
     }
     command = ["{python}", "-S", "-m", f"tests.conformance.broken.{module}", name]
     beside = {"respond": REFERENCE} if meets else {}
-    path.write_text(json.dumps({**beside, role: command, "offers": {"protocols": [tcp, {**tcp, "name": "json"}]}}))
+    path.write_text(json.dumps({**beside, role: command, "offers": {"protocols": [tcp, {**tcp, "name": "http+json"}]}}))
     return path
 
 

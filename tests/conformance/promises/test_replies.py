@@ -1,4 +1,4 @@
-"""What a responder of `tcp`, `json` or `rest` answers, message by message (`protos/tcp.md`, `protos/http.md`)."""
+"""What a responder of `tcp`, `http+json` or `rest` answers, message by message (`protos/tcp.md`, `protos/http.md`)."""
 
 from __future__ import annotations
 

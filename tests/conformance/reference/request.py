@@ -1,4 +1,4 @@
-"""A requester of `tcp`, `json` and `rest` in the standard library alone. `python -m tests.conformance.reference.request`."""
+"""A requester of `tcp`, `http+json` and `rest`, of the standard library. `python -m tests.conformance.reference.request`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A responder of `tcp`, `json` and `rest` in the standard library alone. `python -m tests.conformance.reference.respond`."""
+"""A responder of `tcp`, `http+json` and `rest`, of the standard library. `python -m tests.conformance.reference.respond`."""
 
 from __future__ import annotations
 

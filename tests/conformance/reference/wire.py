@@ -1,4 +1,4 @@
-"""`tcp`, `json` and `rest` on the wire: `protos/tcp.md` and `protos/http.md` for both ends.
+"""`tcp`, `http+json` and `rest` on the wire: `protos/tcp.md` and `protos/http.md` for both ends.
 
 A message is its name and its fields. `Tcp` and `Http` turn it into what travels, and back.
 """
@@ -160,7 +160,7 @@ class Tcp:
 
 
 class Http:
-    """HTTP/1.1 with JSON: `json`, every message one object; `rest`, some of them bare."""
+    """HTTP/1.1 with JSON: `http+json`, every message one object; `rest`, some of them bare."""
 
     messages = tuple(name for name in CODES if name != "exchange")
 
@@ -251,7 +251,7 @@ class Http:
 
 
 Wire = Tcp | Http
-WIRES: dict[str, Wire] = {"tcp": Tcp(), "json": Http("json"), "rest": Http("rest")}
+WIRES: dict[str, Wire] = {"tcp": Tcp(), "http+json": Http("http+json"), "rest": Http("rest")}
 
 
 def _object(body: bytes) -> dict[str, Any]:

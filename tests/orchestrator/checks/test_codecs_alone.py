@@ -36,7 +36,7 @@ def undecoded(draft):
 
 def decoded_late(draft):
     """What CBOR decodes, it decodes when its clock has stopped."""
-    if draft.cell.stack.startswith("cbor"):
+    if draft.cell.stack.startswith("http+cbor"):
         rows = draft.columns
         later = np.arange(rows["sent_ns"].size) * 60 * US
         for name in ("intended_ns", "sent_ns", "received_ns"):
@@ -95,8 +95,8 @@ def test_who_says_that_fields_stay_unread_is_told_and_not_failed():
     run = a_codec_run(decoded_late)
     plan = {**run.stored.plan}
     declared = {"own_work": [{"name": "cbor2", "omits": "stops the clock before any field is read"}]}
-    plan["resolved"] = {stack["id"]: declared if stack["protocol"] == "cbor" else {} for stack in plan["stacks"]}
-    told = own_work_of(replace(run, stored=replace(run.stored, plan=plan)), "cbor")
+    plan["resolved"] = {stack["id"]: declared if stack["protocol"] == "http+cbor" else {} for stack in plan["stacks"]}
+    told = own_work_of(replace(run, stored=replace(run.stored, plan=plan)), "http+cbor")
     assert told.verdict == "warn"
     assert "stops the clock before any field is read" in told.action
 

@@ -41,7 +41,7 @@ RUNS: dict[str, dict[str, Any]] = {
     "old": {},
     "new": {"seed": 2, "base_us": {"grpc": 300.0}, "spoil": lost},
     "broken": {"spoil": impossible},
-    "loud": {"spoil": loud, "stacks": ("rest", "grpc", "avro", "cbor", "graphql")},
+    "loud": {"spoil": loud, "stacks": ("rest", "grpc", "http+avro", "http+cbor", "graphql")},
     "busy-old": {"spoil": overloaded},
     "busy-new": {"spoil": overloaded, "seed": 2},
 }

@@ -41,7 +41,7 @@ def test_what_differs_is_named_in_one_order_from_either_side(one: dict[str, str]
         ("[{protocol: socketio, client: [socketio, socketio-polling]}]", ("transport", "client")),
         ("[{protocol: grpc, responder: [grpcio, grpcio-parse-only], client: grpcio}]", ("reading",)),
         (
-            "[rest, {protocol: rest, responder: flask, connection: per-request}]",
+            "[{protocol: rest, responder: fastapi}, {protocol: rest, responder: flask, connection: per-request}]",
             ("framework", "validation", "connection"),
         ),
     ],

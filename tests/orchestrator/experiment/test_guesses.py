@@ -12,7 +12,7 @@ from tests.support.experiments import MINIMAL, Write
 
 
 def test_versions_of_http_may_be_numbers(write: Write) -> None:
-    stack = "{protocol: json, responder: asgi-granian, client: pycurl-multi, http: [1.1, 2]}"
+    stack = "{protocol: http+json, responder: asgi-granian, client: pycurl-multi, http: [1.1, 2]}"
     plan = make_plan(write(f"name: x\nquestion: Which?\nstacks: {stack}\noperations: add\nrepeats: 1\n"))
     assert {cell.factors["http"] for cell in plan.cells} == {"1.1", "2"}
 

@@ -52,11 +52,11 @@ def clients(plan: Any) -> list[str]:
 def test_the_first_of_them_asks_and_every_name_is_its_own(write: Write, known: dict[str, Protocol]) -> None:
     plan = make_plan(write(TEXT), known=known)
     assert clients(plan) == ["first", "slow"]
-    assert plan.cells[0].id.startswith("rest-fastapi-first__timestamp__")
+    assert plan.cells[0].id.startswith("rest-asgi-first__timestamp__")
     assert [stack.label for stack in plan.stacks] == ["rest (first)", "rest (slow)"]
-    assert plan.reference == "rest-fastapi-first"
-    assert plan.resolved["rest-fastapi-first"]["client_reason"] == "`native` in the experiment"
-    assert plan.resolved["rest-fastapi-slow"]["client_reason"] == "named in the experiment"
+    assert plan.reference == "rest-asgi-first"
+    assert plan.resolved["rest-asgi-first"]["client_reason"] == "`native` in the experiment"
+    assert plan.resolved["rest-asgi-slow"]["client_reason"] == "named in the experiment"
 
 
 @pytest.mark.parametrize(
@@ -71,7 +71,7 @@ def test_what_one_cannot_do_is_asked_of_the_next_for_the_whole_stack(
 ) -> None:
     plan = make_plan(write(TEXT.replace("[native, slow]", "native")), [override], known)
     assert clients(plan) == [client]  # of a list of operations, too: no stack changes its client half-way
-    assert plan.resolved[f"rest-fastapi-{client}"]["client_reason"] == f"`native` in the experiment; not first ({why})"
+    assert plan.resolved[f"rest-asgi-{client}"]["client_reason"] == f"`native` in the experiment; not first ({why})"
 
 
 def test_what_is_left_out_is_asked_of_nobody(write: Write, known: dict[str, Protocol]) -> None:
@@ -81,7 +81,7 @@ def test_what_is_left_out_is_asked_of_nobody(write: Write, known: dict[str, Prot
         ("first", "timestamp"),
         ("slow", "timestamp"),
     ]
-    assert "rest-fastapi-first" not in {cell.stack for cell in plan.cells if cell.operation != "timestamp"}
+    assert "rest-asgi-first" not in {cell.stack for cell in plan.cells if cell.operation != "timestamp"}
 
 
 def test_where_none_can_each_says_why_at_its_place(write: Write, known: dict[str, Protocol]) -> None:
@@ -141,7 +141,7 @@ def test_one_that_is_not_built_is_passed_over(
     known["rest"] = replace(known["rest"], clients=(unbuilt, *rest, known["rest"].client("slow")))
     plan = make_plan(write(TEXT), known=known)
     assert clients(plan) == ["second", "slow"]
-    reason = plan.resolved["rest-fastapi-second"]["client_reason"]
+    reason = plan.resolved["rest-asgi-second"]["client_reason"]
     assert reason.startswith(
         "`native` in the experiment; not first (the programs of Tiny cannot be used: they are not built"
     )

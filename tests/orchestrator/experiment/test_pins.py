@@ -48,11 +48,11 @@ def test_cells_are_compared_by_it_alone(tmp_path: Path) -> None:
 
 def test_every_two_stacks_are_paired_the_reference_first(tmp_path: Path) -> None:
     path = tmp_path / "x.yaml"
-    path.write_text("name: x\nquestion: Why?\noperations: add\nstacks: [rest, grpc, cbor]\nreference: grpc\n")
+    path.write_text("name: x\nquestion: Why?\noperations: add\nstacks: [rest, grpc, http+cbor]\nreference: grpc\n")
     plan = make_plan(path)
     labels = {stack.id: stack.label for stack in plan.stacks}
     assert [(labels[x.cell.stack], labels[x.reference.stack]) for x in all_pairs(plan)] == [
         ("rest", "grpc"),
-        ("cbor", "grpc"),
-        ("cbor", "rest"),
+        ("http+cbor", "grpc"),
+        ("http+cbor", "rest"),
     ]

@@ -19,7 +19,7 @@ COMPLETED = (0, 5)  # on a busy machine a check of the numbers may fail; what is
 EXPERIMENT = """\
 name: tiny
 question: Does it run?
-stacks: [{protocol: json, client: [stdlib, orjson]}]
+stacks: [{protocol: http+json, client: [stdlib, orjson]}]
 operations: [add, {echo: {records: 3}}]
 load: {requests: 300}
 warmup: {requests: 20, at_least: 0s}

@@ -20,7 +20,7 @@ from tests.support.plans import plan
 from tests.support.searched import P50, searching
 
 FIND = Find(goals=P50, lowest=100.0, highest=1000.0, steps=10)
-CAPACITY = {"tcp": 300.0, "rest": 5000.0, "cbor": 50.0}
+CAPACITY = {"tcp": 300.0, "rest": 5000.0, "http+cbor": 50.0}
 N = 200
 
 
@@ -80,12 +80,14 @@ def ended(trials: list[TrialRecord]) -> tuple[int, int]:
 
 @pytest.mark.slow
 def test_every_repeat_finds_the_rate_up_to_which_its_stack_answers_in_time(lab):
-    planned = a_plan("tcp", "rest", "cbor")
+    planned = a_plan("tcp", "rest", "http+cbor")
     result = lab.run(planned)
     assert (result.is_complete, result.failed_trials) == (True, 0)
     found = by_search(lab.runs.manifest().trials, planned.rounds)
     assert {(cell.split("__")[0], repeat): ended(trials) for (cell, repeat), trials in found.items()} == {
-        (name, repeat): (low, low + 1) for name, low in (("tcp", 4), ("rest", 10), ("cbor", -1)) for repeat in (0, 1)
+        (name, repeat): (low, low + 1)
+        for name, low in (("tcp", 4), ("rest", 10), ("http+cbor", -1))
+        for repeat in (0, 1)
     }
     assert FIND.rate(4) <= 300 < FIND.rate(5)
     asked = [p.trial["load"] for p in lab.host.processes if p.role == "requester"]
@@ -105,7 +107,7 @@ def test_the_stacks_take_turns_at_every_step(lab):
 
 
 def test_a_search_that_is_over_asks_no_more_and_no_floor_is_taken_for_it(lab):
-    planned = a_plan("cbor", repeats=1)
+    planned = a_plan("http+cbor", repeats=1)
     lab.run(planned)
     manifest = lab.runs.manifest()
     assert len(manifest.trials) < len(planned.trials)

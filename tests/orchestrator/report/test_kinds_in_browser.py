@@ -31,7 +31,7 @@ pytestmark = [
 ]
 
 FEW_STEPS = Find(goals=P50, lowest=100.0, highest=1600.0, steps=6)
-CALLS = ("rest", "grpc", "cbor", "avro", "graphql", "socketio")
+CALLS = ("rest", "grpc", "http+cbor", "http+avro", "graphql", "socketio")
 KINDS: dict[str, Callable[[], RunSummary]] = {
     "calls": lambda: summarise(a_measured_run(blocks=3, stacks=CALLS)),
     "events": lambda: summarise(a_stream_run()),

@@ -23,8 +23,8 @@ def in_grpc(spoil: Callable[[Draft], None]) -> Callable[[Draft], None]:
 
 
 def test_a_check_that_failed_for_one_of_three() -> None:
-    found = of(a_run(a_plan(stacks=("rest", "grpc", "cbor"), load=LOAD), spoil=in_grpc(made_up.another_responder)))
-    assert found.fastest == ("cbor (thin)",)
+    found = of(a_run(a_plan(stacks=("rest", "grpc", "http+cbor"), load=LOAD), spoil=in_grpc(made_up.another_responder)))
+    assert found.fastest == ("http+cbor (thin)",)
     assert "grpc (thin)" in found.left_out
 
 
@@ -33,11 +33,14 @@ def test_where_the_reference_failed_the_others_are_compared_with_a_valid_one() -
         if "rest" in draft.cell.stack:
             made_up.another_responder(draft)
 
-    summary = summarise(a_run(a_plan(stacks=("rest", "grpc", "cbor"), load=LOAD), spoil=in_rest))
+    summary = summarise(a_run(a_plan(stacks=("rest", "grpc", "http+cbor"), load=LOAD), spoil=in_rest))
     stacks = {cell.id: cell.stack_label for cell in summary.cells}
     by_median = {stacks[c.cell]: c for c in summary.comparisons if c.statistic == "median"}
     assert {stacks[c.reference_cell] for c in by_median.values()} == {"grpc (thin)"}
-    assert {stack: c.ratio is None for stack, c in by_median.items()} == {"rest (thin)": True, "cbor (thin)": False}
+    assert {stack: c.ratio is None for stack, c in by_median.items()} == {
+        "rest (thin)": True,
+        "http+cbor (thin)": False,
+    }
     assert answer(summary).fastest
     assert "rest (thin)" not in answer(summary).fastest
 

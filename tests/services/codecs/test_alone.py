@@ -30,7 +30,7 @@ def coding(operation: str, exchange: Any, codec: Any = JSON) -> alone.Alone:
 
 def a_trial(folder: Path, **changes: Any) -> Trial:
     given = {
-        "protocol": "json",
+        "protocol": "http+json",
         "client": "orjson",
         "operation": "add",
         "record": str(folder / "record"),
@@ -91,7 +91,9 @@ def test_text_that_is_not_ascii_is_new_for_each_sample() -> None:
 
 
 @pytest.mark.parametrize("operation", sorted(OF_THE_STORE))
-@pytest.mark.parametrize(("protocol", "client"), [("json", "orjson"), ("graphql", "stdlib"), ("protobuf", "protobuf")])
+@pytest.mark.parametrize(
+    ("protocol", "client"), [("http+json", "orjson"), ("graphql", "stdlib"), ("http+protobuf", "protobuf")]
+)
 def test_messages_of_a_store_are_coded_with_rows_from_memory(
     tmp_path: Path, protocol: str, client: str, operation: str
 ) -> None:

@@ -148,7 +148,7 @@ def test_a_reply_without_named_fields_is_an_error() -> None:
         CODECS["cbor"].reply("add").read(b"\x01")
 
 
-@pytest.mark.parametrize(("protocol", "too_large"), [("msgpack", 2**64), ("protobuf", 2**53 + 1)])
+@pytest.mark.parametrize(("protocol", "too_large"), [("http+msgpack", 2**64), ("http+protobuf", 2**53 + 1)])
 def test_a_number_that_a_codec_cannot_carry_is_refused_before_anything_is_sent(protocol: str, too_large: int) -> None:
     call = CallSpec(host="127.0.0.1", port=1, operation="echo", timeout_s=1, example={"document": too_large})
     with pytest.raises(CallFailed) as refused:

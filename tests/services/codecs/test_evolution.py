@@ -28,12 +28,12 @@ HANDED_OVER = {
     "retyped": "wrong type: int",
 }
 WANTED: dict[str, dict[str, str]] = {
-    "avro": {
+    "http+avro": {
         "added": "default: 'unknown'",
         "renamed-without-alias": "fails: SchemaResolutionError: No default value for field amount",
         "retyped": "fails: SchemaResolutionError",
     },
-    "protobuf": {"added": "default: ''", "renumbered": "lost silently", "retyped": "lost silently"},
+    "http+protobuf": {"added": "default: ''", "renumbered": "lost silently", "retyped": "lost silently"},
     "graphql": {
         "added": "fails: QueryRefused: Cannot query field 'note'",
         "renamed-without-alias": "fails: QueryRefused: Cannot query field 'amount'",
@@ -63,7 +63,7 @@ def test_what_comes_of_a_change(protocol: str, client: str, change: SchemaChange
 
 
 def test_a_reader_has_the_fields_of_its_own_schema_where_a_format_has_schemas() -> None:
-    for protocol, client in (("avro", "fastavro"), ("protobuf", "protobuf"), ("graphql", "stdlib")):
+    for protocol, client in (("http+avro", "fastavro"), ("http+protobuf", "protobuf"), ("graphql", "stdlib")):
         for change in ("removed", "renamed"):
             _, decoded = exchanged(protocol, client, change)
             names = {field.name for field in schemas(change)[1]}
@@ -93,7 +93,7 @@ def test_an_outcome_is_by_the_value_that_the_reader_has(change: SchemaChange, ca
 
 
 def test_an_outcome_unlike_the_first_one_is_a_wrong_reply() -> None:
-    exchange, decoded = exchanged("json", "stdlib", "none")
+    exchange, decoded = exchanged("http+json", "stdlib", "none")
     verify = Outcomes()
     assert verify(exchange, decoded) is None
     reply = {**decoded["reply"], "records": Failed("no")}
@@ -103,7 +103,7 @@ def test_an_outcome_unlike_the_first_one_is_a_wrong_reply() -> None:
 
 def made(folder: Path, **changes: Any) -> Any:
     given: dict[str, Any] = {
-        "protocol": "avro",
+        "protocol": "http+avro",
         "client": "fastavro",
         "operation": "evolution",
         "record": str(folder / "record"),
@@ -127,7 +127,7 @@ def test_a_reader_that_fails_is_a_result_and_no_failed_trial(tmp_path: Path) -> 
 def test_nobody_can_be_asked_for_it(tmp_path: Path) -> None:
     target = Target(host="127.0.0.1", port=1, identity="x")
     with pytest.raises(CannotTry, match="coded alone"):
-        made(tmp_path, protocol="json", client="raw", target=target)
+        made(tmp_path, protocol="http+json", client="raw", target=target)
     with pytest.raises(CannotTry, match="once it is read"):
-        made(tmp_path, protocol="protobuf", client="protobuf-parse-only")
+        made(tmp_path, protocol="http+protobuf", client="protobuf-parse-only")
     assert "evolution" not in find_protocol("rest").operations

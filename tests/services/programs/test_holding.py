@@ -63,7 +63,7 @@ def test_what_is_asked_is_opened_before_it_is_ready_and_closed_once(how: str) ->
         ),
         ({"operations": ["multiply"]}, "unknown operation 'multiply'"),
         ({"operations": ["add"], "resources": {"offset": "1"}}, "resources that no operation asked here takes: offset"),
-        ({"operations": ["exchange"], "protocol": "json"}, "json does not carry exchange"),
+        ({"operations": ["exchange"], "protocol": "http+json"}, "http+json does not carry exchange"),
         ({"operations": ["shifted"], "host": "198.51.100.7"}, "cannot listen on 198.51.100.7:0"),
     ],
 )

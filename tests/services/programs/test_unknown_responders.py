@@ -28,7 +28,7 @@ OK = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n"
 def a_trial(port: int, record: Path, **changes: Any) -> Trial:
     told: dict[str, Any] = {
         "target": Target(host="127.0.0.1", port=port),
-        "protocol": "json",
+        "protocol": "http+json",
         "client": "raw",
         "operation": "add",
         "record": str(record),

@@ -10,7 +10,7 @@
 /** @type {Record<string, Record<string, () => Promise<{ dialer: MakeDialer }>>>} */
 export const CLIENTS = {
   tcp: { "node-tcp": () => import("./tcp/client.js") },
-  json: { "node-http": () => import("./json/node-http.js"), undici: () => import("./json/undici.js") },
+  "http+json": { "node-http": () => import("./json/node-http.js"), undici: () => import("./json/undici.js") },
   rest: { "node-http": () => import("./rest/node-http.js"), undici: () => import("./rest/undici.js") },
   grpc: { "grpc-js": () => import("./grpc/client.js") },
   graphql: { "node-http": () => import("./graphql/node-http.js"), undici: () => import("./graphql/undici.js") },

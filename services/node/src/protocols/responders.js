@@ -11,7 +11,7 @@
 /** @type {Record<string, Record<string, () => Promise<{ serve: Serve }>>>} */
 export const RESPONDERS = {
   tcp: { "node-tcp": () => import("./tcp/server.js") },
-  json: { fastify: () => import("./json/fastify.js") },
+  "http+json": { fastify: () => import("./json/fastify.js") },
   rest: { fastify: () => import("./rest/fastify.js") },
   grpc: { "grpc-js": () => import("./grpc/server.js") },
   graphql: { apollo: () => import("./graphql/apollo.js"), yoga: () => import("./graphql/yoga.js") },

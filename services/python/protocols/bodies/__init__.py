@@ -35,15 +35,15 @@ _UVICORN_REFUSES = version.one_alone("uvicorn", ON_GRANIAN)
 class Body(Part):
     """One codec, and what is particular to it; the rest as in `Protocol`.
 
-    `codec` is the module below `services/python/codecs/` that HTTP bodies are coded with, by default that of the
-    protocol's name; `packages` are its libraries. `evolving` is the module that reads records across schemas, for a codec
-    with schemas. `alone` has further clients of kind `codec`, `answered_by` further responders.
+    `codec` is the module below `services/python/codecs/`, `in_bodies` the one that HTTP bodies are coded with where that is
+    another; `packages` are its libraries. `evolving` is the module that reads records across schemas, for a codec with
+    schemas. `alone` has further clients of kind `codec`, `answered_by` further responders.
     """
 
-    name: str
+    codec: str
     title: str
     summary: str
-    codec: str = ""
+    in_bodies: str = ""
     packages: tuple[str, ...] = ()
     settings: Mapping[str, str]
     browser: Judgement | None = None
@@ -54,6 +54,11 @@ class Body(Part):
     evolving: str = ""
     alone: tuple[Client, ...] = ()
     answered_by: tuple[Responder, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """The protocol's name."""
+        return f"http+{self.codec}"
 
     def parts(self) -> Parts:
         """A bare ASGI application on uvicorn."""
@@ -68,8 +73,8 @@ class Body(Part):
             messages=self.messages,
             responders=(*self._responders(), *self.answered_by),
             clients=(
-                *clients(f"{__name__}.requester", *self.packages, codec=self.codec or self.name),
-                _alone(next(iter(self.packages), "stdlib"), self.name, *self.packages, evolving=self.evolving),
+                *clients(f"{__name__}.requester", *self.packages, codec=self.in_bodies or self.codec),
+                _alone(next(iter(self.packages), "stdlib"), self.codec, *self.packages, evolving=self.evolving),
                 *self.alone,
             ),
             knobs={**coding.KNOBS, **version.KNOBS, **self.knobs, **SECURED},
@@ -85,7 +90,7 @@ class Body(Part):
         on_uvicorn = Responder(
             name="asgi",
             module=f"{__name__}.asgi_app",
-            codec=self.codec or self.name,
+            codec=self.in_bodies or self.codec,
             served_by=asgi.__name__,
             parts=self.parts(),
             packages=(*self.packages, *asgi.PACKAGES),
@@ -93,6 +98,7 @@ class Body(Part):
             settings=asgi.SETTINGS,
         )
         return (
+            on_uvicorn,
             replace(
                 on_uvicorn,
                 name="fastapi",
@@ -109,7 +115,6 @@ class Body(Part):
                 parts=replace(self.parts(), framework="Starlette"),
                 packages=(*self.packages, "starlette", *asgi.PACKAGES),
             ),
-            on_uvicorn,
             replace(
                 on_uvicorn,
                 name=ON_GRANIAN,
@@ -140,7 +145,7 @@ _WITH_SCHEMA = frozenset({"timestamp", "add", "echo", "image", "transfer"}) | OF
 
 TABLE = (
     Body(
-        name="json",
+        codec="json",
         title="JSON",
         summary="JSON objects as HTTP bodies, as CBOR, Avro, MessagePack and Protocol Buffers are; bytes as base64",
         bytes_as="base64",
@@ -177,7 +182,7 @@ TABLE = (
         ),
     ),
     Body(
-        name="cbor",
+        codec="cbor",
         title="CBOR",
         summary="CBOR maps (cbor2) as HTTP bodies; bytes and pictures as byte strings",
         packages=("cbor2",),
@@ -186,7 +191,7 @@ TABLE = (
         schema=Judgement(answer="no", why="CBOR maps name their fields"),
     ),
     Body(
-        name="msgpack",
+        codec="msgpack",
         title="MessagePack",
         summary="MessagePack maps (msgpack) as HTTP bodies; bytes and pictures as binary values",
         packages=("msgpack",),
@@ -195,7 +200,7 @@ TABLE = (
         schema=Judgement(answer="no", why="MessagePack maps name their fields"),
     ),
     Body(
-        name="avro",
+        codec="avro",
         title="Avro",
         summary="Avro messages (fastavro) as HTTP bodies, their schemas known to both ends",
         packages=("fastavro",),
@@ -209,10 +214,10 @@ TABLE = (
         schema=Judgement(answer="yes", why="a body holds values alone, and cannot be read without the writer's schema"),
     ),
     Body(
-        name="protobuf",
+        codec="protobuf",
         title="Protocol Buffers",
         summary="Protocol Buffers messages (protos/orch.proto) as HTTP bodies, without gRPC",
-        codec="by_schema",
+        in_bodies="by_schema",
         packages=("protobuf",),
         messages=_WITH_SCHEMA,
         knobs=AS_MESSAGES,

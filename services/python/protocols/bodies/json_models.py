@@ -49,7 +49,7 @@ def application(dispatcher: Dispatcher) -> FastAPI:
     async def identity(request: Request) -> Identity:
         return Identity(**dispatcher.answer("identity", {}, peer_of(request.scope)))
 
-    json = protocol("json")
+    json = protocol("http+json")
     for operation in OPERATIONS.values():
         if json.carries(operation.message):
             add = _ROUTES.get(operation.message.name, add_object_route)

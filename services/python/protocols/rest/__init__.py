@@ -16,19 +16,34 @@ _ON_GRANIAN = "starlette-granian"
 _UVICORN_REFUSES = version.one_alone("uvicorn", _ON_GRANIAN)
 _FLASK_REFUSES = {**version.one_alone("a WSGI server", _ON_GRANIAN), **NO_LOOP}
 
+_BARE = Responder(
+    name="asgi",
+    module="services.python.protocols.rest.asgi_app",
+    served_by=asgi.__name__,
+    parts=_PARTS,
+    packages=asgi.PACKAGES,
+    refuses=_UVICORN_REFUSES,
+    settings={
+        **asgi.SETTINGS,
+        **asgi.WORKERS_SETTINGS,
+        "JSON": "compact, by the standard library, bodies not validated",
+    },
+)
+
 PROTOCOL = Protocol(
     name="rest",
     title="REST",
     summary="JSON over HTTP, one path per operation; bytes and pictures travel as raw bodies",
     messages=ANY,
     responders=(
+        _BARE,
         Responder(
             name="fastapi",
             module="services.python.protocols.rest.responder",
             served_by=asgi.__name__,
             parts=replace(_PARTS, framework="FastAPI", validation="pydantic models"),
             adds="routes every request with FastAPI and validates JSON bodies with pydantic models",
-            without="starlette",
+            without="asgi",
             packages=("fastapi", "starlette", "pydantic", *asgi.PACKAGES),
             refuses=_UVICORN_REFUSES,
             settings={
@@ -37,18 +52,12 @@ PROTOCOL = Protocol(
                 "JSON": "FastAPI's default, bodies validated by pydantic models",
             },
         ),
-        Responder(
+        replace(
+            _BARE,
             name="starlette",
             module="services.python.protocols.rest.starlette_responder",
-            served_by=asgi.__name__,
             parts=replace(_PARTS, framework="Starlette"),
             packages=("starlette", *asgi.PACKAGES),
-            refuses=_UVICORN_REFUSES,
-            settings={
-                **asgi.SETTINGS,
-                **asgi.WORKERS_SETTINGS,
-                "JSON": "compact, by the standard library, bodies not validated",
-            },
         ),
         Responder(
             name=_ON_GRANIAN,

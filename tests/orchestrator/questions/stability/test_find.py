@@ -23,8 +23,8 @@ from tests.support.runs import a_plan, a_run
 from tests.support.shapes import narrow
 
 MS = 1_000_000
-STACKS = ("rest", "grpc", "cbor")
-BASE_US = {"rest": 300.0, "grpc": 300.0, "cbor": 300.0}
+STACKS = ("rest", "grpc", "http+cbor")
+BASE_US = {"rest": 300.0, "grpc": 300.0, "http+cbor": 300.0}
 
 
 def tailed(rng: np.random.Generator, rows: int, base_ns: float, rtt_ns: float) -> np.ndarray:

@@ -10,7 +10,7 @@ import httpx
 import pytest
 from werkzeug.serving import make_server
 
-from services.python.protocols.rest import PROTOCOL, flask_app, responder, starlette_responder
+from services.python.protocols.rest import PROTOCOL, asgi_app, flask_app, responder, starlette_responder
 from services.python.serve.dispatcher import Dispatcher
 
 pytestmark = pytest.mark.busy
@@ -18,18 +18,39 @@ pytestmark = pytest.mark.busy
 BAD_BODIES = ["not json", "[1, 2]", "{}", '{"a": 1}']
 
 
-@pytest.mark.parametrize("body", BAD_BODIES)
-def test_fastapi_refuses_a_body_that_is_no_addition(body: str) -> None:
-    dispatcher = Dispatcher(identity="me")
+def posted(module: Any, path: str, body: str) -> int:
+    """The status of the reply to that JSON text."""
 
     async def ask() -> int:
-        transport = httpx.ASGITransport(app=responder.application(dispatcher))
+        transport = httpx.ASGITransport(app=module.application(Dispatcher(identity="me")))
         async with httpx.AsyncClient(transport=transport, base_url="http://here") as client:
-            reply = await client.post("/add", content=body, headers={"Content-Type": "application/json"})
+            reply = await client.post(path, content=body, headers={"Content-Type": "application/json"})
         return reply.status_code
 
-    assert asyncio.run(ask()) == 422
-    assert dispatcher.answered == 0
+    return asyncio.run(ask())
+
+
+@pytest.mark.parametrize(("module", "status"), [(responder, 422), (asgi_app, 400)], ids=["fastapi", "asgi"])
+@pytest.mark.parametrize("body", BAD_BODIES)
+def test_a_body_that_is_no_addition_is_refused(module: Any, status: int, body: str) -> None:
+    assert posted(module, "/add", body) == status
+
+
+@pytest.mark.parametrize(("path", "body"), [("/transfer", ""), ("/transfer?reply_size=many", ""), ("/image", "no")])
+def test_bare_asgi_refuses_what_its_query_or_body_does_not_say(path: str, body: str) -> None:
+    assert posted(asgi_app, path, body) == 400
+
+
+@pytest.mark.parametrize(
+    ("module", "status"),
+    [(responder, 422), (starlette_responder, 200), (asgi_app, 200)],
+    ids=["fastapi", "starlette", "asgi"],
+)
+def test_fastapi_validates_records_and_others_do_not(module: Any, status: int) -> None:
+    """What the catalogue says of each, and what a report says that the difference is."""
+    assert posted(module, "/echo/records", '[{"id": "no number"}]') == status
+    assert "pydantic" in PROTOCOL.responder("fastapi").adds
+    assert PROTOCOL.responder("fastapi").without == "asgi"
 
 
 def test_flasks_development_server_closes_the_connection_after_every_reply() -> None:
@@ -80,4 +101,5 @@ def test_every_responder_has_the_same_paths() -> None:
         "/comments",
         "/feed",
     }
+    assert {path for path in (*fastapi, "/other") if posted(asgi_app, path, "") == 404} == {"/other"}
     assert flask - {"/echo/<any(records, document):form>"} == fastapi - {"/echo/records", "/echo/document"}

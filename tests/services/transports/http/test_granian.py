@@ -19,7 +19,7 @@ from tests.support.http2 import (
 
 pytestmark = pytest.mark.busy
 
-NAMES = {"protocol": "json", "implementation": "asgi-granian"}
+NAMES = {"protocol": "http+json", "implementation": "asgi-granian"}
 
 
 def windows_of(connection: socket.socket) -> tuple[int, int]:

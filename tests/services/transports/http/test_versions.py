@@ -23,7 +23,10 @@ TWO = {"http": "2"}
 REFUSED = "http: 2"
 PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
 RESPONDERS = [(name, r.name) for name in wire.HTTP for r in protocols()[name].responders if REFUSED not in r.refuses]
-LIGHT = ("json", "connect")  # what is light of a test over all of these; how a version is spoken is the transport's
+LIGHT = (
+    "http+json",
+    "connect",
+)  # what is light of a test over all of these; how a version is spoken is the transport's
 ENDS = [pytest.param(*ends, marks=() if ends[0] in LIGHT else pytest.mark.slow) for ends in RESPONDERS]
 CLIENTS = [c.name for c in protocols()["rest"].clients if REFUSED not in c.refuses]
 OTHERS = [c.name for c in protocols()["rest"].clients if REFUSED in c.refuses]
@@ -79,10 +82,10 @@ def test_the_version_on_the_wire_is_the_one_that_was_asked_for(protocol: str, im
 def test_a_server_of_the_other_version_is_found(client: str) -> None:
     for serves, asks in ((TWO, {}), ({}, TWO)):
         with (
-            responder("json", implementation="asgi-granian", knobs=serves) as (_, ready),
+            responder("http+json", implementation="asgi-granian", knobs=serves) as (_, ready),
             pytest.raises((CannotTry, CallFailed)),
         ):
-            sizes(checking("json", client, ready["port"], asks, timeout_s=5))
+            sizes(checking("http+json", client, ready["port"], asks, timeout_s=5))
 
 
 def test_a_client_that_falls_back_to_another_version_fails_and_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -95,10 +98,10 @@ def test_a_client_that_falls_back_to_another_version_fails_and_says_so(monkeypat
         return {**options(*given), "http1": True}
 
     monkeypatch.setattr(httpx_client, "_options", offering_both)
-    with responder("json", implementation="asgi") as (_, ready):
+    with responder("http+json", implementation="asgi") as (_, ready):
         for client in CLIENTS:
             with pytest.raises(CannotTry, match=r"the reply came over HTTP/1\.1, and HTTP/2 was asked for") as failed:
-                sizes(checking("json", client, ready["port"], TWO))
+                sizes(checking("http+json", client, ready["port"], TWO))
             assert failed.value.kind == "protocol"
 
 
