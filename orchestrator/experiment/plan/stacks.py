@@ -130,7 +130,9 @@ def _expand(located: Located, path: tuple[Key, ...], spec: StackSpec, known: Map
         for name in spec.responder or (protocol.responders[0].name,)
         if (responder := _named(located, (*path, "responder"), protocol, name, protocol.responders))
     ]
-    clients = [choice for name in spec.client or () for choice in choices_of(located, (*path, "client"), protocol, name)]
+    clients = [
+        choice for name in spec.client or () for choice in choices_of(located, (*path, "client"), protocol, name)
+    ]
     alone = [client for client, _ in clients if client.kind == "codec"]
     if alone and spec.responder:
         located.add((*path, "responder"), f"nobody answers {alone[0].name}, a codec alone: leave `responder` out.")
