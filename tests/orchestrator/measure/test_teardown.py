@@ -1,4 +1,4 @@
-"""How runs end and what they record."""
+"""Parts of a run: its base, deadline, crowded CPUs, stages and records, and how it ends."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How much memory is taken for replies, by the narrowest bound."""
+"""Replies that are kept, within how much memory; how connections are shared, and how long they took to open."""
 
 from __future__ import annotations
 
