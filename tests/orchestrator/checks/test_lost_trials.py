@@ -1,15 +1,17 @@
-"""Trials that failed as a whole: a stack gains nothing from the blocks that it lost."""
+"""What is missing or invalid decides nothing: lost trials, invalid controls, blocks of too few requests."""
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
-from orchestrator.between_runs.across import compare_runs
+from orchestrator.between_runs.across import compare_runs, compare_within
 from orchestrator.errors import Undecided
+from orchestrator.experiment.plan.plan import Load
 from orchestrator.statistics.terms import ReasonKind
 from orchestrator.summarise import summarise
 from orchestrator.wording.gate import require_not_slower
-from tests.support.runs import MemoryRun, a_run
+from tests.support.runs import MemoryRun, a_plan, a_run
 
 
 def without(run, protocol, blocks):
@@ -76,3 +78,96 @@ def test_a_run_that_lost_trials_does_not_pass_as_surely_not_slower():
     cut = replace(summarise(without(new, "grpc", {2})), run_id="new")
     with pytest.raises(Undecided, match="1 of 6 trials failed entirely"):
         require_not_slower(compare_runs(cut, compared[1], "median"), 0.5)
+
+
+def halved(part, share=0.5):
+    """Clocks that stop at half (or that share) of the latency, in the cells whose stack's id holds this."""
+
+    def spoil(draft):
+        if part in draft.cell.stack:
+            rows = draft.columns
+            rows["received_ns"] = rows["sent_ns"] + ((rows["received_ns"] - rows["sent_ns"]) * share).astype(np.int64)
+
+    return spoil
+
+
+def slower(factor):
+    """The control takes so many times as long, and is valid."""
+
+    def spoil(draft):
+        if "-aa" in draft.cell.stack:
+            rows = draft.columns
+            latency = rows["received_ns"] - rows["sent_ns"]
+            longer = (latency * factor).astype(np.int64)
+            shift = np.concatenate([[0], np.cumsum(longer - latency)[:-1]])
+            for name in ("sent_ns", "intended_ns"):
+                rows[name] = rows[name] + shift
+            rows["received_ns"] = rows["sent_ns"] + longer
+            for clock in ("wall_ns", "monotonic_ns"):
+                draft.done["anchor_end"][clock] += int(abs(shift[-1])) + int(abs(longer - latency).max())
+
+    return spoil
+
+
+def standings(run):
+    return {(c.stack, c.statistic): (c.standing, c.interval) for c in summarise(run).comparisons if not c.control}
+
+
+def test_an_invalid_control_changes_no_comparison_of_others():
+    found = standings(a_run(controls=1, spoil=halved("-aa")))
+    assert found == standings(a_run(controls=1, spoil=halved("-aa", 0.1)))
+    assert {standing for standing, _ in found.values()} == {"faster"}
+
+
+def test_a_clients_share_does_not_rest_on_an_invalid_bare_socket():
+    planned = {"stacks": ("rest", "rest"), "clients": ("thin", "raw")}
+    shares = {c.client: c.client_share for c in summarise(a_run(a_plan(**planned))).cells}
+    assert shares["thin"] is not None
+    shares = {c.client: c.client_share for c in summarise(a_run(a_plan(**planned), spoil=halved("raw"))).cells}
+    assert shares["thin"] is None
+
+
+LOAD = Load(requests=1000, duration_s=0.2)  # whichever comes first
+
+
+def cut_off_by_time(draft):
+    """Every other trial of one stack ends after 900 requests."""
+    if draft.block % 2 and "grpc" in draft.cell.stack:
+        kept = draft.columns["sequence"] <= 950
+        draft.columns = {name: values[kept] for name, values in draft.columns.items()}
+        draft.done |= {"rows": 950, "requests": 900, "verified": 900}
+        draft.stats["answered"] = 952
+
+
+@pytest.fixture(scope="module")
+def old():
+    return replace(summarise(a_run(blocks=6, load=LOAD, seed=2)), run_id="old")
+
+
+@pytest.fixture(scope="module")
+def new():
+    return replace(summarise(a_run(blocks=6, load=LOAD, spoil=cut_off_by_time)), run_id="new")
+
+
+def test_stacks_are_not_compared_by_the_blocks_that_are_left(new):
+    found = {c.statistic: c for c in new.comparisons}
+    assert (found["p99"].standing, found["p99"].ratio, found["p99"].reason.kind) == (
+        "cannot tell",
+        None,
+        ReasonKind.MISSING,
+    )
+    assert found["median"].interval
+    assert found["throughput"].interval
+
+
+@pytest.mark.parametrize("order", ["new against old", "old against new"])
+def test_runs_are_not_compared_by_the_blocks_that_are_left(order, new, old):
+    pair = (new, old) if order.startswith("new") else (old, new)
+    row = next(r for r in compare_runs(*pair, "p99").rows if r.label.startswith("grpc"))
+    assert (row.verdict, row.ratio, row.reason.kind) == ("cannot tell", None, ReasonKind.MISSING)
+
+
+def test_the_gate_does_not_pass(new, old):
+    for comparison in (compare_within(new, "p99"), compare_runs(new, old, "p99")):
+        with pytest.raises(Undecided, match="3 of 6 blocks have no value"):
+            require_not_slower(comparison, 1.0)

@@ -1,8 +1,11 @@
-"""What a requester says of its own pauses, against those that its rows show: Req/s and Little's law rest on both."""
+"""Pauses that a requester tells of, and groups of latencies: found where there are any."""
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from orchestrator.checks.latency.modes import DELAYED, EXPECT, LOST, causes_of, find_modes
 from orchestrator.experiment.plan import plan as p
 from orchestrator.summarise import summarise
 from tests.support.judged import of, verdicts
@@ -58,3 +61,80 @@ def test_a_clock_that_stops_early_for_the_slowest_alone_is_found(share, blocks, 
         rows["received_ns"] = rows["received_ns"] - (latency * (1 - share) * slowest).astype(np.int64)
 
     assert verdicts(a_run(spoil=cut))[LITTLE] == verdict
+
+
+MS = 1_000_000
+
+
+def latencies(*groups):
+    """Groups of (count, median in ms, sigma of the log), sorted."""
+    random = np.random.default_rng(1)
+    return np.sort(
+        np.concatenate([(m * MS * random.lognormal(0, sigma, n)).astype(np.int64) for n, m, sigma in groups])
+    )
+
+
+@given(st.lists(st.integers(0, 10**13), max_size=200))
+def test_every_latency_belongs_to_one_group(values):
+    modes = find_modes(np.sort(np.array(values, dtype=np.int64)))
+    assert sum(mode.share for mode in modes) == pytest.approx(1 if any(values) else 0)
+    assert [mode.median_ns for mode in modes] == sorted(mode.median_ns for mode in modes)
+
+
+@pytest.mark.parametrize("sigma", [0.05, 0.2, 0.5, 1.0])
+@pytest.mark.parametrize("n", [100, 1_000, 100_000])
+def test_one_skewed_group_is_one(n, sigma):
+    assert len(find_modes(latencies((n, 0.3, sigma)))) == 1
+
+
+def test_two_and_three_groups_are_told_apart_with_their_shares():
+    two = find_modes(latencies((900, 0.1, 0.1), (100, 40.1, 0.02)))
+    assert [mode.share for mode in two] == [0.9, 0.1]
+    three = find_modes(latencies((800, 0.1, 0.1), (150, 40.1, 0.02), (50, 200.1, 0.02)))
+    assert [round(mode.share, 2) for mode in three] == [0.8, 0.15, 0.05]
+
+
+def test_a_distance_is_added_to_a_retransmission_time_out():
+    assert causes_of(30 * MS + 285 * MS, 30 * MS) == (LOST,)
+    assert causes_of(120 * MS, 0.1 * MS) == ()
+    assert causes_of(500 * MS, 250 * MS) == (DELAYED, LOST)
+
+
+def kept_connections_wait(extra_ms, cpu_ms=0.0):
+    """Every request on a kept connection takes so much longer, and so much of that is CPU time of the responder."""
+
+    def spoil(draft):
+        if draft.cell.connection != "reuse":
+            return
+        rows = draft.columns
+        n = rows["sequence"].size
+        shift = np.arange(n) * int(extra_ms * MS)
+        rows["sent_ns"] = rows["sent_ns"] + shift
+        rows["intended_ns"] = rows["sent_ns"]
+        rows["received_ns"] = rows["received_ns"] + shift + int(extra_ms * MS)
+        for clock in draft.done["anchor_end"]:
+            draft.done["anchor_end"][clock] += int(n * extra_ms * MS)
+        draft.stats["cpu_s"] += n * cpu_ms / 1e3
+
+    return spoil
+
+
+BOTH = {"calls": [{"connection": "reuse"}, {"connection": "per-request"}]}
+
+
+@pytest.mark.parametrize(
+    ("extra_ms", "cpu_ms", "planned", "cause"),
+    [
+        (43.5, 0, {}, DELAYED),
+        (43.5, 0, BOTH, DELAYED),
+        (1003, 0, {}, EXPECT),
+        (43.5, 43, {}, None),
+        (70, 0, BOTH, None),
+        (5, 0, BOTH, None),
+    ],
+)
+def test_a_wait_of_all_requests_has_its_cause_by_the_floor_or_by_new_connections(extra_ms, cpu_ms, planned, cause):
+    run = a_run(spoil=kept_connections_wait(extra_ms, cpu_ms), stacks=("rest",), **planned)
+    (kept, *_) = (r for r in summarise(run).checks if r.name == "latency modes" and "per-request" not in r.cell)
+    assert kept.verdict == ("warn" if cause else "pass")
+    assert kept.evidence.get("causes", []) == ([cause.text] if cause else [])

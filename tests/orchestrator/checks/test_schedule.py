@@ -1,7 +1,9 @@
-"""The schedule of an open loop: latency counts from it, so that it must stand where it stood."""
+"""The schedule of an open loop and the rates of clocks: both must stand where they stood."""
 
+import numpy as np
 import pytest
 
+from benchmarks.checks import injections
 from orchestrator.experiment.plan import plan as p
 from tests.support.judged import of, verdicts
 from tests.support.runs import MS, US, a_run
@@ -33,3 +35,31 @@ def test_one_request_sent_early_fails():
 
 def test_a_record_that_does_not_say_when_its_phase_began_is_judged_by_its_send_stamps():
     assert verdicts(a_run(spoil=moved_by(0, without_begin=True), **OPEN))["offered load"] == "pass"
+
+
+def slower_by(share, blocks=range(5)):
+    def spoil(draft):
+        if draft.block in blocks:
+            injections.slow_the_clock_down(draft, share, np.random.default_rng(1))
+
+    return spoil
+
+
+def stepped(blocks, step_ns=400 * MS):
+    def spoil(draft):
+        if draft.block in blocks:
+            draft.done["anchor_end"]["wall_ns"] += step_ns if draft.block % 2 else -step_ns // 3
+
+    return spoil
+
+
+@pytest.mark.parametrize("share", [0.05, 0.5])
+def test_a_clock_that_is_slow_in_most_trials_fails(share):
+    found = of(a_run(spoil=slower_by(share)), "clocks")
+    assert {result.verdict for result in found} == {"fail"}
+    assert "not count seconds" in found[0].explanation
+
+
+@pytest.mark.parametrize("blocks", [(1,), (0, 1, 2, 3)])
+def test_a_wall_clock_that_was_set_warns(blocks):
+    assert {result.verdict for result in of(a_run(spoil=stepped(blocks)), "clocks")} == {"warn"}

@@ -1,16 +1,23 @@
-"""A task is a sample, its calls are its parts: statistics, comparison by `calls`, report, terminal and JSON."""
+"""A task is a sample, its calls are its parts; a fault of a task is found as one of a call is."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
+import numpy as np
+import pytest
+
 from orchestrator.evidence.run_evidence import COLUMNS, Samples, parts_of
+from orchestrator.experiment.plan import plan as p
 from orchestrator.experiment.plan.plan import Contrast
 from orchestrator.experiment.plan.schedule import schedule
 from orchestrator.findings.summary import RunSummary
 from orchestrator.summarise import summarise
 from services.python.contract.lines import STATUSES
-from tests.support.runs import a_plan, a_run
+from tests.support.drafts import PART
+from tests.support.judged import of, verdicts
+from tests.support.made_up import BYTES, FAULTS, HERE, WEST
+from tests.support.runs import MS, a_plan, a_run
 
 CALLS = 3
 
@@ -56,3 +63,92 @@ def test_three_calls_are_compared_with_one():
     low, high = found.interval
     assert low < CALLS * 1.05
     assert high > CALLS * 0.95
+
+
+CLEAN = {
+    "sequential": {},
+    "eight in flight": {"load": p.Load(concurrency=8, requests=4000)},
+    "a new connection per task": {"connection": "per-request"},
+    "an open loop": {"load": p.Load(concurrency=64, requests=2000, rate_per_s=500.0)},
+    "two placements": {"placements": [HERE, WEST]},
+    "a new connection far away": {"placements": [HERE, WEST], "connection": "per-request"},
+    "a payload": {"operation": BYTES},
+    "with a control": {"controls": 2},
+    "two requesters": {"requesters": 2},
+}
+
+
+@pytest.mark.parametrize("planned", CLEAN.values(), ids=CLEAN.keys())
+def test_clean_tasks_fail_nothing_and_warn_of_nothing(planned):
+    found = verdicts(a_run(task=CALLS, **planned))
+    if planned.get("load", p.Load()).rate_per_s is not None:
+        assert found.pop("Little's law") == "cannot tell"
+    assert set(found.values()) <= {"pass", "not applicable"}, found
+
+
+@pytest.mark.parametrize(
+    ("spoil", "check", "verdict", "planned"), FAULTS, ids=[f"{f[0].__name__}-{f[1]}-{i}" for i, f in enumerate(FAULTS)]
+)
+def test_the_check_fires_on_its_error_in_a_task(spoil, check, verdict, planned):
+    assert verdicts(a_run(spoil=spoil, task=CALLS, **planned))[check] == verdict
+
+
+def two_calls_instead_of_three(draft):
+    rows = draft.columns
+    rows["received_ns"] = rows["sent_ns"] + (rows["received_ns"] - rows["sent_ns"]) * 2 // 3
+
+
+def test_a_task_is_no_quicker_than_the_round_trips_of_all_its_calls():
+    """Two of three round trips: far above one, which is all that a call would be held to."""
+    run = a_run(spoil=two_calls_instead_of_three, task=CALLS, placements=[HERE, WEST])
+    found = next(result for result in of(run, "floor") if result.cell and "west" in result.cell)
+    assert found.verdict == "fail"
+    assert found.evidence["bound_ms"] == pytest.approx(CALLS * 30, rel=0.05)
+    assert found.evidence["quickest_ms"] > 1.5 * 30
+    assert found.evidence["bound"].endswith(" of 3 calls")
+    assert "the fastest task took" in found.explanation
+
+
+@pytest.mark.parametrize("placement", [HERE, WEST], ids=["here", "far"])
+def test_each_call_of_a_task_is_held_to_one_round_trip(placement):
+    """All of the time in the first call, the others in 1 ns: the task's own time is as it was."""
+    run = a_run(task=CALLS, placements=[placement])
+    files = {}
+    for path, columns in run.files.items():
+        rows = {name: values.copy() for name, values in columns.items()}
+        if "kind" in rows and (rows["kind"] == PART).any():
+            calls = rows["kind"] == PART
+            ends = np.zeros_like(rows["received_ns"])
+            ends[:] = rows["received_ns"]
+            for place in range(1, CALLS + 1):
+                at = np.flatnonzero(calls & (rows["sequence"] == place))
+                last = np.flatnonzero(calls & (rows["sequence"] == CALLS))
+                rows["received_ns"][at] = ends[last] - (CALLS - place)
+                if place > 1:
+                    rows["sent_ns"][at] = ends[last] - (CALLS - place) - 1
+        files[path] = rows
+    assert {r.verdict for r in of(run, "floor")} == {"pass"}
+    found = of(replace(run, files=files), "floor")[0]
+    assert found.verdict == "fail"
+    assert "of a task took 1 ns" in found.explanation
+
+
+def test_round_trips_are_counted_for_each_call():
+    (clean, *_) = (r for r in of(a_run(task=CALLS, placements=[HERE, WEST]), "round-trips") if r.verdict == "pass")
+    assert clean.evidence["expected"] == [CALLS, CALLS]
+
+    def one_missing(draft):
+        if draft.cell.placement == WEST.id:
+            draft.columns["received_ns"] -= 30 * MS
+
+    assert verdicts(a_run(task=CALLS, placements=[HERE, WEST], spoil=one_missing))["round-trips"] == "fail"
+
+
+def test_a_failed_call_of_a_task_is_not_missing_at_the_responder():
+    def closed(draft):
+        rows = draft.columns
+        rows["status"][-5:] = STATUSES.index("closed")
+        draft.done["verified"] -= 5
+        draft.stats["answered"] -= 5
+
+    assert verdicts(a_run(task=CALLS, spoil=closed))["completeness"] == "pass"

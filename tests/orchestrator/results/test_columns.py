@@ -1,7 +1,8 @@
-"""What is read as samples."""
+"""What is read as samples, and what is derived of it."""
 
 from __future__ import annotations
 
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import pyarrow as pa
@@ -9,7 +10,11 @@ import pyarrow.parquet as pq
 import pytest
 
 from orchestrator.errors import InvalidMeasurement
+from orchestrator.record_layout import ROW
+from orchestrator.results import derive
 from orchestrator.results.columns import read_columns
+from orchestrator.results.manifest import BaselineRecord, TrialRecord
+from orchestrator.results.turn_times import TurnTime, disturbed, measured_outside
 
 
 @pytest.mark.parametrize(
@@ -38,3 +43,79 @@ def test_small_numbers_take_little_memory_and_large_ones_stay_what_they_are(tmp_
     assert {name: column.itemsize for name, column in found.items()} == {"phase": 1, "status": 1, "sequence": 8}
     pq.write_table(pa.table(numbers | {"status": [300, -129]}), path)
     assert read_columns(path, ["status"])["status"].tolist() == [300, -129]
+
+
+MS = 1_000_000
+TURN = TurnTime(requests=90, warm_up=3, begin_ns=0, end_ns=50 * MS, cpu_s=0.02, waited_s=0.001, stolen_s=0.0)
+
+
+@pytest.mark.parametrize("name", ["waited_s", "stolen_s"])
+def test_a_turn_that_lost_a_tenth_more_than_the_middle_one_is_disturbed(name: str) -> None:
+    middle = getattr(TURN, name)
+    lost = [0.0, middle + 0.0051, middle, middle + 0.0049, middle]
+    assert disturbed([replace(TURN, **{name: each}) for each in lost]) == (False, True, False, False, False)
+
+
+def test_what_all_turns_lose_alike_disturbs_none() -> None:
+    assert not any(disturbed([replace(TURN, waited_s=0.03, stolen_s=0.02)] * 5))
+
+
+def test_what_is_not_known_disturbs_none() -> None:
+    assert not any(disturbed([replace(TURN, waited_s=None, stolen_s=None)] * 3))
+    assert disturbed([]) == ()
+
+
+@pytest.mark.parametrize(
+    ("sent_ns", "phase", "outside"),
+    [(0, 1, 0), (50 * MS, 1, 0), (51 * MS, 1, 1), (-1, 1, 1), (51 * MS, 0, 0), (100 * MS, 1, 0)],
+)
+def test_measured_rows_outside_of_every_turn_are_counted(sent_ns: int, phase: int, outside: int) -> None:
+    turns = [TURN, replace(TURN, begin_ns=100 * MS, end_ns=150 * MS)]
+    row = ROW.pack(1, phase, 0, sent_ns, sent_ns, sent_ns + 10, -1, 1, 1, 0, 0, 0, 0, 0)
+    assert measured_outside(row, turns) == outside
+
+
+BEGIN = {"event": "begin", "run_id": "r", "plan_id": "p", "orch_version": "1", "command": ["orch", "run"], "at": "now"}
+
+
+def trial(index: int, block: int, attempt: int = 0) -> dict[str, object]:
+    record = TrialRecord(
+        index=index,
+        block=block,
+        cell="c",
+        attempt=attempt,
+        outcome="ok",
+        started_wall_ns=0,
+        ended_wall_ns=0,
+        overhead_s=0.0,
+    )
+    return {"event": "trial", "trial": asdict(record)}
+
+
+def baseline(block: int, attempt: int) -> dict[str, object]:
+    record = BaselineRecord(
+        kind="ping",
+        placement="local",
+        block=block,
+        moment="before",
+        requester="local",
+        method="icmp-raw",
+        samples=f"b{block}-a{attempt}",
+        started_wall_ns=0,
+    )
+    return {"event": "baseline", "attempt": attempt, "baseline": asdict(record)}
+
+
+def test_a_block_that_was_begun_again_forgets_its_earlier_attempt():
+    first = [BEGIN, {"event": "block", "block": 0, "attempt": 0}, baseline(0, 0), trial(0, 0)]
+    assert derive.read(first).samples == {"b0-a0"}
+    again = [*first, {"event": "block", "block": 0, "attempt": 1}, baseline(0, 1)]
+    assert derive.read(again).trials == ()
+    assert derive.read(again).samples == {"b0-a1"}
+
+
+def test_the_manifest_lists_only_files_that_count():
+    events = [BEGIN, baseline(0, 0), *({"event": "file", "path": p, "sha256": "x"} for p in ("b0-a0", "b0-a9"))]
+    assert derive.manifest(derive.read(events), {"stacks": [], "experiment_path": "", "overrides": []}).files == {
+        "b0-a0": "x"
+    }

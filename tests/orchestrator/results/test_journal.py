@@ -1,13 +1,20 @@
+"""The journal and manifest.json of a run."""
+
 from __future__ import annotations
 
 import errno
 import os
+import re
 from pathlib import Path
 
 import pytest
 
-from orchestrator.errors import InvalidMeasurement, MissingError
+from orchestrator.errors import InvalidMeasurement, MissingError, UsageError
+from orchestrator.results.folder import RunFolder
 from orchestrator.results.journal import Journal
+from orchestrator.results.verification import verify
+from orchestrator.summarise import summarise
+from tests.support.folders import add_trial, begun, finished, killed, samples
 
 
 def written(path: Path, *names: str) -> Journal:
@@ -79,3 +86,69 @@ def test_a_full_disk_is_a_missing_error_and_leaves_whole_lines_only(tmp_path, mo
     monkeypatch.undo()
     journal.append({"event": "c"})
     assert [e["event"] for e in journal.events()] == ["a", "c"]
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    return tmp_path / "results"
+
+
+@pytest.mark.parametrize("read", [verify, summarise, RunFolder.manifest])
+def test_a_run_that_has_ended_and_has_no_manifest_is_damaged_and_gets_no_other(root, read):
+    folder = finished(root)
+    (folder.path / "manifest.json").unlink()
+    with pytest.raises(InvalidMeasurement, match=r"manifest\.json: the file is missing"):
+        read(folder)
+    assert not (folder.path / "manifest.json").exists()
+
+
+def test_a_torn_line_at_the_end_is_cut_and_one_in_the_middle_is_named_by_its_number(root):
+    folder = killed(root)
+    path = folder.path / "journal.jsonl"
+    whole = path.read_bytes()
+    path.write_bytes(whole + b'{"event":"warn')
+    again = RunFolder.open(folder.path, root=root)
+    again.append({"event": "warning", "text": "goes on"})
+    assert path.read_bytes().startswith(whole + b'{"event":"warning","text":"goes on"')
+    lines = path.read_bytes().splitlines(keepends=True)
+    path.write_bytes(b"".join([lines[0], lines[1][:10] + b"\n", *lines[2:]]))
+    with pytest.raises(InvalidMeasurement, match=r"journal\.jsonl: line 2 is not as it was written"):
+        RunFolder.open(folder.path, root=root).manifest()
+    path.write_bytes(b"".join([lines[0], lines[1][:10], *lines[2:]]))
+    with pytest.raises(InvalidMeasurement, match=r"journal\.jsonl: line 2 is not as it was written"):
+        RunFolder.open(folder.path, root=root).manifest()
+
+
+@pytest.fixture
+def whole(root: Path) -> RunFolder:
+    """A complete run that verifies."""
+    folder = finished(root)
+    assert {"journal.jsonl", "manifest.json", "plan.json", samples(0, 1)} <= set(verify(folder))
+    return RunFolder.open(folder.path, root=root)
+
+
+@pytest.mark.parametrize("name", ["manifest.json", "plan.json", samples(0, 1), f"superseded/{samples(0)}"])
+def test_verify_names_a_file_that_was_removed(whole, name):
+    (whole.path / name).unlink()
+    with pytest.raises(InvalidMeasurement, match=re.escape(name)):
+        verify(whole)
+
+
+def test_verify_names_samples_whose_digest_was_never_written_down(root):
+    folder = begun(root)
+    add_trial(folder, 0, block=0, raw=False)
+    folder.finish("complete", at="")
+    with pytest.raises(InvalidMeasurement, match=r"t0-a0\.parquet: no SHA-256 of it"):
+        verify(folder)
+
+
+def test_a_run_that_was_killed_is_verified_as_interrupted_and_one_in_progress_is_not(root):
+    folder = begun(root)
+    folder.append({"event": "block", "block": 0, "attempt": 0})
+    add_trial(folder, 0, block=0)
+    other = RunFolder.open(folder.path, root=root)
+    with pytest.raises(UsageError, match="still in progress"):
+        verify(other)
+    folder.release()
+    assert samples(0) in verify(other)
+    assert other.manifest().state == "interrupted"

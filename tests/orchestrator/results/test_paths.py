@@ -1,12 +1,21 @@
+"""Where results lie, and what may leave them."""
+
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from orchestrator.errors import InvalidMeasurement
+from orchestrator.cli.results import compare
+from orchestrator.errors import InvalidMeasurement, UsageError
+from orchestrator.exports.targets import require_free
+from orchestrator.report.page import write_page
+from orchestrator.results import shareable
 from orchestrator.results.documents import inside
 from orchestrator.results.folder import RunFolder
+from orchestrator.results.manifest import TurnRecord
+from orchestrator.results.outputs import require_output
 from tests.support.folders import add_trial, begun
 
 
@@ -32,3 +41,77 @@ def test_samples_that_the_journal_puts_outside_are_not_written(tmp_path: Path) -
     with pytest.raises(InvalidMeasurement):
         RunFolder.open(folder.path).manifest()
     assert not (tmp_path / "escape.parquet").exists()
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Path:
+    folder = tmp_path / "results" / "a"
+    folder.mkdir(parents=True)
+    (folder / "journal.jsonl").write_text("")
+    (tmp_path / "link").symlink_to(folder)
+    return folder
+
+
+@pytest.mark.parametrize("place", ["results/a/plan.json", "results/a/new/x.csv", "results/a", "link/x.csv"])
+def test_a_place_in_a_run_folder_is_refused_and_one_beside_it_is_not(run: Path, tmp_path: Path, place: str) -> None:
+    with pytest.raises(UsageError, match="lies in the run folder a"):
+        require_output(tmp_path / place, "--out")
+    require_output(tmp_path / "results" / "x.csv", "--out")
+
+
+def test_each_verb_that_writes_a_named_file_refuses_it(run: Path) -> None:
+    inside = run / "manifest.json"
+    for write in (
+        lambda: write_page("", inside),
+        lambda: require_free(inside, is_dataset=False, force=True),
+        lambda: require_free(run / "new", is_dataset=True, force=True),
+        lambda: compare.compare("latest", markdown=inside),
+        lambda: compare.compare("latest", junit=inside),
+    ):
+        with pytest.raises(UsageError, match="lies in the run folder a"):
+            write()
+    assert [path.name for path in run.iterdir()] == ["journal.jsonl"]
+
+
+CALL = {"kind": "http", "path": "/ann", "headers": {"authorization": "Bearer ${ANN}"}, "expect": {"status": [200]}}
+SERVICE = {"given": "anns-laptop", "host": "198.18.0.9", "port": 8001, "authority": "/home/ann.pem", "start": None} | {
+    "call": CALL
+}
+
+
+def a_plan(*services: dict | None, overrides: tuple[str, ...] = ()) -> dict:
+    stacks = [{"id": f"s{n}", "responder": f"external-{n}", "external": service} for n, service in enumerate(services)]
+    return {"stacks": stacks, "experiment_path": "/home/ada/x.yaml", "overrides": list(overrides), "seed": 7}
+
+
+def test_overrides_of_stacks_that_may_hold_an_address_have_no_value():
+    overrides = ("repeats=1", "stacks.0.service=ann", "stacks=[{service: ann}]")
+    document = shareable.plan(a_plan(None, SERVICE, overrides=overrides))
+    assert document["overrides"] == ["repeats=1", "stacks.0.service=...", "stacks=..."]
+    assert "ann" not in str(document["stacks"])
+    assert document["stacks"][1]["external"]["call"] == {"kind": "http", "expect": True}
+    assert shareable.plan(a_plan(None, overrides=overrides))["overrides"] == list(overrides)
+
+
+def test_a_fleet_keeps_roles_zones_and_pinning():
+    document = {
+        "provider": "gcp",
+        "deployment": "orch-1234",
+        "requester_cpus": "1",
+        "hosts": {"requester-1": {"role": "requester", "zone": "a", "machine": "n2", "address": "10.1.2.3"}},
+        "link": {"kind": "netem", "paths": ["10.1.2.3"]},
+    }
+    assert shareable.fleet(document) == {
+        "provider": "gcp",
+        "requester_cpus": "1",
+        "hosts": {"requester-1": {"role": "requester", "zone": "a", "machine": "n2"}},
+        "link": {"kind": "netem"},
+    }
+
+
+def test_a_turn_without_figures_keeps_that_it_has_none():
+    record = TurnRecord(
+        index=0, block=0, cell="c", attempt=0, tool="wrk", came_first=True, started_wall_ns=1, failure="/home/ada/wrk"
+    )
+    assert shareable.turn(record).failure == shareable.NO_FIGURES
+    assert shareable.turn(replace(record, failure="")).failure == ""

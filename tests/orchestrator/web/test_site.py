@@ -1,4 +1,4 @@
-"""What pages are made from: folders found by name, and runs that are judged once."""
+"""The site: folders found by name, and its pages: the list, comparisons and trends."""
 
 from __future__ import annotations
 
@@ -7,13 +7,18 @@ import os
 import pytest
 from fastapi import HTTPException
 
+from orchestrator.between_runs.across import compare_runs, compare_within
+from orchestrator.between_runs.measured_runs import beside
 from orchestrator.errors import UsageError
 from orchestrator.results.folder import RunFolder
+from orchestrator.web import list_page
 from orchestrator.web import site as module
+from orchestrator.web.list_page import Conditions
 from orchestrator.web.site import Site
+from orchestrator.wording.answer import answer
 from orchestrator.workspace import Workspace
 from tests.support.past import with_samples
-from tests.support.web import OLDER, WITH_SAMPLES
+from tests.support.web import OLDER, RUNS, WITH_SAMPLES, client
 
 
 @pytest.fixture
@@ -84,3 +89,163 @@ def test_without_results_there_is_no_run_and_none_is_made(tmp_path):
 def test_all_viewers_of_a_run_share_one_reader(site):
     assert site.reader(WITH_SAMPLES) is site.reader(WITH_SAMPLES)
     assert site.reader(WITH_SAMPLES) is not site.reader(OLDER)
+
+
+ALL = [*reversed(RUNS), WITH_SAMPLES, OLDER]
+
+
+def listed(pages, query: str = "") -> list[str]:
+    return [run.id for run in pages.get(f"/?{query}").context["runs"]]
+
+
+def test_the_list_has_every_run_newest_first(pages):
+    assert listed(pages)[:6] == ALL[:6]
+    assert sorted(listed(pages)) == sorted(ALL)
+
+
+@pytest.mark.parametrize(
+    ("query", "count"),
+    [
+        ("text=script", 3),
+        ("text=GRPC", 6),
+        ("text=grpc+nowhere", 0),
+        ("text=%25", 6),  # a per cent sign is no pattern
+        ("text=not+judged", 2),
+        ("since=2026-11-14", 2),
+        ("until=2026-11-10&text=made", 1),
+        ("text=", 8),
+    ],
+)
+def test_search_and_filters(pages, query, count):
+    assert len(listed(pages, query)) == count
+    assert pages.get(f"/?{query}").context["total"] == count
+
+
+def test_a_list_has_pages_and_one_beyond_them_is_the_last(pages, monkeypatch):
+    monkeypatch.setattr(list_page, "PER_PAGE", 3)
+    answers = [pages.get(f"/?page={page}").context for page in (1, 2, 3, 99)]
+    assert [len(answer["runs"]) for answer in answers] == [3, 3, 2, 2]
+    assert [answer["page"] for answer in answers] == [1, 2, 3, 3]
+    assert {(answer["total"], answer["pages"]) for answer in answers} == {(8, 3)}
+
+
+def test_links_to_other_pages_keep_the_filters(pages, monkeypatch):
+    monkeypatch.setattr(list_page, "PER_PAGE", 3)
+    assert 'href="/?page=2&amp;text=grpc"' in pages.get("/?text=grpc").text
+
+
+def test_the_first_page_has_the_newest_result_that_can_be_judged(pages, shared, monkeypatch):
+    monkeypatch.setattr(list_page, "_MOST_TRIED", len(ALL))
+    newest = pages.get("/").context["newest"]
+    assert newest["run"].id == WITH_SAMPLES
+    assert newest["answer"] == answer(Site(shared).judged(WITH_SAMPLES).summary)
+    assert [picture.title for picture in newest["pictures"]] == ["add · local · connections kept open"]
+    assert pages.get("/?text=grpc").context["newest"] is None
+
+
+def test_each_judged_run_has_a_dot_for_each_of_its_cells(pages):
+    pictures = pages.get("/").context["pictures"]
+    assert {run: picture.count("<circle") for run, picture in pictures.items()} == dict.fromkeys(RUNS, 2)
+
+
+def test_empty_conditions_do_not_count():
+    assert Conditions(text=" grpc ", since=" ", until="").given == {"text": "grpc"}
+
+
+def test_without_runs_the_page_is_empty_and_nothing_is_made(tmp_path):
+    answer = client(Workspace(tmp_path)).get("/")
+    assert (answer.status_code, answer.context["runs"]) == (200, [])
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_what_cannot_be_read_is_on_the_page(tmp_path):
+    (tmp_path / "results").mkdir()
+    (tmp_path / ".orch").write_text("no folder")
+    assert len(client(Workspace(tmp_path)).get("/").context["troubles"]) == 1
+
+
+def test_two_runs_are_compared_as_on_the_command_line(shared, pages):
+    new, old = map(Site(shared).judged, (WITH_SAMPLES, OLDER))
+    history = beside(new.summary, old.summary, new.folder, old.folder)
+    expected = compare_runs(new.summary, old.summary, "p99", history)
+    context = pages.get(f"/compare?run={WITH_SAMPLES}&run={OLDER}&statistic=p99").context
+    (compared,) = context["compared"]
+    assert expected.rows
+    assert compared.comparison.rows == expected.rows
+    assert compared.picture.count("<circle") == sum(row.ratio is not None for row in expected.rows)
+    assert [len(pictures) for pictures in context["sides"]] == [1, 1]
+
+
+def test_one_run_compares_its_own_stacks(shared, pages):
+    expected = compare_within(Site(shared).judged(WITH_SAMPLES).summary, "median")
+    (compared,) = pages.get(f"/compare?run={WITH_SAMPLES}").context["compared"]
+    assert expected.rows
+    assert compared.comparison.rows == expected.rows
+
+
+def test_without_a_run_the_page_leads_to_the_list(pages):
+    answer = pages.get("/compare")
+    assert (answer.status_code, answer.context["compared"]) == (200, [])
+
+
+@pytest.mark.parametrize(
+    ("query", "status"),
+    [
+        (f"run={WITH_SAMPLES}&run=nope", 404),
+        (f"run={WITH_SAMPLES}&run={WITH_SAMPLES}", 400),
+        ("&".join(f"run={number}" for number in range(9)), 400),
+        (f"run={WITH_SAMPLES}&statistic=p50", 400),
+        (f"run={RUNS[0]}", 422),
+    ],
+)
+def test_runs_that_cannot_be_compared(pages, query, status):
+    assert pages.get(f"/compare?{query}").status_code == status
+
+
+def test_the_cells_that_runs_measured_are_listed_and_searched(pages):
+    context = pages.get("/trends").context
+    cells = context["cells"]
+    assert len(cells) == 2
+    assert {context["lines"][cell[0]].count("<line") for cell in cells} == {5}
+    assert {runs for *_, runs in cells} == {6}
+    (cell,) = pages.get("/trends?text=GRPC").context["cells"]
+    assert cell[1] == "grpc-thin"
+    assert pages.get("/trends?text=grpc+nowhere").context["cells"] == []
+
+
+@pytest.mark.parametrize("statistic", ["median", "p99", "throughput"])
+def test_a_trend_has_a_line_for_each_run_newest_first_and_marks_the_change(pages, statistic):
+    (shown,) = pages.get(f"/trends?cell=grpc-thin&statistic={statistic}").context["trends"]
+    assert [line.point.run for line in shown.lines] == list(reversed(RUNS))
+    assert shown.changes == 1
+    assert [line.point.verdict for line in shown.lines if line.point.is_change] == ["regressed"]
+    assert shown.trend.statistic == statistic
+
+
+def test_the_figure_has_the_values_of_the_table_and_a_line_at_the_change(pages):
+    (shown,) = pages.get("/trends?cell=grpc-thin").context["trends"]
+    (trace,) = shown.figure.data
+    assert trace["text"] == list(RUNS)
+    assert trace["y"] == pytest.approx([point.median * 1000 for point in shown.trend.points])
+    assert all(
+        up >= 0 and down >= 0
+        for up, down in zip(trace["error_y"]["array"], trace["error_y"]["arrayminus"], strict=True)
+    )
+    assert [shape["x0"] for shape in shown.figure.layout["shapes"]] == [4.5]
+    assert shown.figure.layout["annotations"][0]["text"].startswith("regressed 1.4")
+
+
+def test_one_run_has_no_figure(pages):
+    (shown,) = pages.get("/trends?cell=grpc-thin&until=2026-11-10").context["trends"]
+    assert (len(shown.lines), shown.figure) == (1, None)
+
+
+def test_filters_hold_and_are_kept_in_links(pages):
+    answer = pages.get("/trends", params={"cell": "grpc-thin", "text": "<script>"})
+    assert [line.point.run for line in answer.context["trends"][0].lines] == [RUNS[5], RUNS[3], RUNS[1]]
+    assert answer.context["given"] == {"text": "<script>"}
+
+
+@pytest.mark.parametrize(("query", "status"), [("cell=nope", 404), ("cell=grpc-thin&since=x", 400)])
+def test_a_cell_that_no_run_measured(pages, query, status):
+    assert pages.get(f"/trends?{query}").status_code == status

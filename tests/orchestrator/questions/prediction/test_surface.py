@@ -1,4 +1,4 @@
-"""The grid of a decision map says of each place what `orch predict` says of it."""
+"""The decision map, and what the fit of the cost model does not know."""
 
 from __future__ import annotations
 
@@ -8,9 +8,11 @@ import numpy as np
 import pytest
 
 from orchestrator.questions.prediction.answer import Asked, answer
-from orchestrator.questions.prediction.shapes import Modelled
+from orchestrator.questions.prediction.fit import fit_all
+from orchestrator.questions.prediction.judged import judged
+from orchestrator.questions.prediction.shapes import Fit, Modelled, Predicted
 from orchestrator.questions.prediction.surface import EVEN, NONE, UNSURE, Surface, round_surface, surface, ways
-from tests.support.modelled import NEW, Lab, Truth, fitted
+from tests.support.modelled import NEW, PACED_SIZES, Lab, Truth, fitted, paced, predicted, sealed_as_planned, sealed_at
 
 NEW_SETTING = "a new connection for each request"
 STACKS = (
@@ -86,3 +88,88 @@ def test_beyond_twice_what_was_measured_of_a_stack_it_is_not_there() -> None:
     assert not np.isnan(of.latency[:, 0]).any()
     assert of.codes[1, 0] == NONE
     assert np.isnan(of.apart[1, 0])
+
+
+def without(truth: Truth, lab: Lab, *places: tuple[float, int]) -> Fit:
+    """The fit of a lab some of whose cells are kept from it."""
+    cells = replace(lab, sealed=frozenset(places)).cells()
+    found, refused = fit_all([truth.series], cells)
+    assert refused == {}
+    return found[0]
+
+
+NOISY = Truth(opening=1, own=0.8, per_kb=0.003, windows=paced(1, 2.2, 9.3), noise=0.05, network_noise=0.004)
+FEW = Lab((NOISY,), rtts=(1.0, 10.0, 30.0, 80.0), sizes=PACED_SIZES, blocks=3, rate=200.0)
+
+
+def test_hosts_time_that_no_near_cell_tells_is_less_certain() -> None:
+    with_near, without_near = without(NOISY, FEW), without(NOISY, FEW, (1.0, 20_000))
+    assert without_near.unsure[1].hosts > 3 * with_near.unsure[1].hosts
+    assert without_near.unsure[2].hosts == pytest.approx(with_near.unsure[2].hosts, rel=0.5)
+    near, far = ([predicted(fit, rtt, 20_000, 200.0) for fit in (with_near, without_near)] for rtt in (1.0, 30.0))
+    assert _width(near[1]) > 2 * _width(near[0])
+    assert _width(far[1]) < 1.5 * _width(far[0])
+
+
+def test_a_size_without_a_near_cell_leaves_the_intervals_of_the_others() -> None:
+    """Its hosts' time is what is left of much longer ones: as a share of it, blocks may differ by any factor."""
+    widths = [_width(predicted(without(NOISY, FEW, *sealed), 2.0, 100, 200.0)) for sealed in ((), ((1.0, 20_000),))]
+    assert widths[1] < 1.5 * widths[0]
+
+
+def _width(of: Predicted) -> float:
+    return of.interval[1] / of.interval[0] - 1
+
+
+@pytest.mark.parametrize("blocks", [3, 5])
+def test_intervals_hold_for_cells_that_a_plan_seals_on_few_distances_and_sizes(blocks: int) -> None:
+    covered = []
+    for seed in range(20):
+        lab = replace(FEW, seed=seed, blocks=blocks)
+        cells = sealed_as_planned(lab.cells(), 0.2, seed)
+        fits, _ = fit_all([NOISY.series], cells)
+        found = judged(fits, cells)
+        assert found is not None
+        covered += [cell.is_covered for cell in found.cells]
+    assert 0.82 <= np.mean(covered) <= 0.99, f"{np.mean(covered):.1%} of {len(covered)}"
+
+
+LAB = Lab(truths=(Truth(name="rest"), Truth(name="grpc", own=1.6)), rtts=(1.0, 5.0, 20.0, 50.0))
+ASKED = Asked(rtt=30.0, size=50_000, rate_mbit=1000.0)
+
+
+def with_sealed_off(by: float, stack: str = "grpc") -> Modelled:
+    """A model whose sealed cells of one stack took longer by this share than what was fitted lets expect."""
+    cells = [
+        replace(cell, median=tuple(value * (1 + by) for value in cell.median))
+        if cell.is_sealed and cell.cell.startswith(stack)
+        else cell
+        for cell in sealed_at(LAB.cells(), 0.2, 1)
+    ]
+    series = tuple(truth.series for truth in LAB.truths)
+    fits, not_fitted = fit_all(series, cells)
+    return Modelled(series=series, fits=fits, judged=judged(fits, cells, 0.1), refusals=(), not_fitted=not_fitted)
+
+
+def width(modelled: Modelled, stack: str) -> float:
+    """How many times its lower end the upper end of an interval is, between what was measured."""
+    (row,) = (
+        row for setting in answer(modelled, ASKED, 0.1).settings for row in setting.rows if row.predicted.label == stack
+    )
+    low, high = row.predicted.interval
+    return high / low - 1
+
+
+def test_intervals_of_a_series_whose_sealed_cells_were_missed_are_wider() -> None:
+    honest, off = fitted(LAB), with_sealed_off(0.08)
+    assert off.judged is not None
+    assert off.judged.widened["grpc connections kept open"] > 2
+    assert width(off, "grpc") > 2 * width(honest, "grpc")
+    assert width(off, "rest") < width(off, "grpc")
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_chance_alone_widens_little(seed: int) -> None:
+    found = fitted(replace(LAB, seed=seed))
+    assert found.judged is not None
+    assert all(1 <= times < 1.5 for times in found.judged.widened.values()), found.judged.widened

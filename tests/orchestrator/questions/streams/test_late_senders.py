@@ -1,14 +1,19 @@
-"""A sender that is late: where it is a fault, whose fault it is, and where it moves no number that is shown."""
+"""Senders that are late, and streams that are read slowly: whose fault it is, and which numbers it moves."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
 
+from orchestrator.findings.summary import RunSummary, StreamSummary
+from orchestrator.quantities import MILLISECONDS
+from orchestrator.questions.streams import words as stream_words
+from orchestrator.summarise import summarise
 from tests.support import judged
-from tests.support.event_runs import a_stream_run, enter, places
+from tests.support.event_runs import EVENT, a_stream_plan, a_stream_run, enter, places
 from tests.support.runs import MS, Draft
 
 CHECK = "event stream"
@@ -80,3 +85,66 @@ def late_by(some_ns: int) -> Callable[[Draft], None]:
 def test_lateness_that_moves_what_is_shown_is_found(spoil: Callable[[Draft], None], verdict: str, words: str) -> None:
     for result in judged.of(a_stream_run(spoil=spoil), CHECK):
         assert (result.verdict, words in result.explanation) == (verdict, True), result
+
+
+SLOWLY: Any = [{"read_rate": 200}]  # of 500 a second
+
+
+def stream_of(summary: RunSummary) -> StreamSummary:
+    found = summary.cells[0].stream
+    assert found is not None
+    return found
+
+
+def reading_slowly(draft: Draft) -> None:
+    """At 200 a second of 500: its sender, which has room for 20 events, is held back."""
+    rows = draft.columns
+    for parent in (3, 4):
+        mine = (rows["kind"] == EVENT) & (rows["parent"] == parent)
+        number = rows["sequence"][mine]
+        first = int(rows["received_ns"][mine][number == 1][0])
+        read = first + (number - 1) * 5 * MS
+        rows["received_ns"][mine] = np.maximum(rows["received_ns"][mine], read)
+        rows["sender_ns"][mine] = np.maximum(rows["sender_ns"][mine], read - 100 * MS)
+        rows["received_ns"][(rows["kind"] == 0) & (rows["sequence"] == parent)] = int(read.max()) + MS
+
+
+def reading_slowly_at_first(draft: Draft) -> None:
+    reading_slowly(draft)
+    late = places(draft, *range(400, 501))
+    draft.columns["received_ns"][late] -= 50 * MS
+
+
+def sending_more_slowly_still(draft: Draft) -> None:
+    reading_slowly(draft)
+    rows = draft.columns
+    mine = (rows["sender_clock"] > 0) & (rows["phase"] == 1)
+    for name in ("sender_ns", "received_ns"):
+        rows[name][mine] += (rows["sequence"][mine] - 1) * 2 * MS
+
+
+def test_what_a_slow_reader_leaves_waiting_is_told_and_its_senders_lateness_is_no_fault() -> None:
+    run = a_stream_run(a_stream_plan(calls=SLOWLY), spoil=reading_slowly)
+    result = judged.of(run, CHECK)[0]
+    assert result.verdict == "pass", result
+    of = stream_of(summarise(run))
+    assert of.waiting is not None
+    assert 20 <= of.waiting <= 22  # 100 ms of 200 a second
+    assert f"{of.waiting}" == stream_words.of_events(of, MILLISECONDS)[12]
+    unlimited = stream_of(summarise(a_stream_run()))
+    assert unlimited.waiting is not None
+    assert unlimited.waiting <= 2
+
+
+@pytest.mark.parametrize(
+    ("spoil", "words"),
+    [
+        (reading_slowly_at_first, "clients read faster than `read_rate` says"),
+        (sending_more_slowly_still, "of its rate: it could not keep up"),
+    ],
+)
+def test_a_slow_reader_that_is_not_and_a_sender_slower_than_its_reader_fail(
+    spoil: Callable[[Draft], None], words: str
+) -> None:
+    result = judged.of(a_stream_run(a_stream_plan(calls=SLOWLY), spoil=spoil), CHECK)[0]
+    assert (result.verdict, words in result.explanation) == ("fail", True), result

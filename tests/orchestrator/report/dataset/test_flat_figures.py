@@ -1,11 +1,17 @@
-"""The figures that a page states as data: which they are, and how a changed one or a changed sample shows."""
+"""The figures and rows that a page carries."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
+from orchestrator.record_layout import COLUMNS
 from orchestrator.report.dataset import flat_figures, made, packed_rows
 from orchestrator.summarise import summarise
 
@@ -66,3 +72,66 @@ def test_a_part_of_the_samples_states_the_figures_of_all(folder, stated):
 def test_a_page_without_figures_or_with_another_form_of_them_states_none(content):
     with pytest.raises(ValueError, match="figure"):
         flat_figures.stated(content)
+
+
+INT64 = st.integers(-(2**63), 2**63 - 1)
+
+
+def unpacked(about, content):
+    table = pq.read_table(pa.BufferReader(content))
+    packed = {name: table[name].to_numpy() for name in packed_rows.PACKED}
+    return {of.path: columns for of, columns in packed_rows.unpack(about, packed)}
+
+
+def closed_loop(count, seed, *, connections=1, scheduled=False):
+    rng = np.random.default_rng(seed)
+    took = rng.integers(100_000, 400_000, count)
+    connection = np.arange(count) % connections
+    if scheduled:
+        intended = 10**12 + np.arange(count) * 500_000
+        sent = intended + rng.integers(0, 9_000, count)
+    else:
+        sent = np.empty(count, dtype=np.int64)
+        for number in range(connections):
+            mine = connection == number
+            sent[mine] = 10**12 + np.cumsum(took[mine] + rng.integers(5_000, 9_000, mine.sum())) - took[mine]
+        intended = sent
+    columns = {name: np.zeros(count, dtype=np.int64) for name in COLUMNS}
+    columns |= {"sequence": np.arange(1, count + 1), "connection": connection}
+    columns |= {"intended_ns": intended, "sent_ns": sent, "received_ns": sent + took}
+    order = np.argsort(columns["received_ns"], kind="stable")
+    return {name: values[order] for name, values in columns.items()}
+
+
+@settings(deadline=None, max_examples=30)
+@given(st.lists(st.lists(st.lists(INT64, min_size=14, max_size=14), max_size=6), max_size=3))
+def test_whatever_rows_hold_comes_back_to_the_bit(files):
+    given_files = {
+        f"f{number}": {name: np.array([row[place] for row in of], dtype=np.int64) for place, name in enumerate(COLUMNS)}
+        for number, of in enumerate(files)
+    }
+    about, content = packed_rows.pack(given_files, {path: len(of["phase"]) for path, of in given_files.items()})
+    found = unpacked(about, content) if content else {}
+    for of in about:
+        assert packed_rows.sha256_of(found[of.path]) == of.sha256 == packed_rows.sha256_of(given_files[of.path])
+
+
+@pytest.mark.parametrize("loop", [{}, {"connections": 4}, {"scheduled": True}])
+def test_a_sample_takes_few_bytes(loop):
+    files = {f"f{n}": closed_loop(2_000, n, **loop) for n in range(5)}
+    about, content = packed_rows.pack(files, dict.fromkeys(files, 2_000))
+    assert {of.order for of in about} == {"schedule" if "scheduled" in loop else "connection"}
+    assert len(content) / 10_000 < 6  # of 112
+    found = unpacked(about, content)
+    assert all((found[path][name] == files[path][name]).all() for path in files for name in COLUMNS)
+
+
+def test_a_part_is_spread_evenly_and_is_the_same_every_time():
+    places = packed_rows.chosen(10_000, 500)
+    assert places.size == 500
+    assert (np.diff(places) > 0).all()
+    assert (packed_rows.chosen(10_000, 500) == places).all()
+    for period in (2, 7, 10, 64):
+        counts = np.bincount(places % period, minlength=period)
+        assert counts.max() - counts.min() <= 12, period
+    assert packed_rows.chosen(5, 500).tolist() == [0, 1, 2, 3, 4]

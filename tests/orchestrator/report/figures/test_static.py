@@ -1,13 +1,22 @@
-"""Pictures without a script: every row has its dot where its value is, and texts are escaped."""
+"""Pictures of figures, with and without a script."""
 
 from __future__ import annotations
 
+import json
 import re
+from dataclasses import replace
+from typing import Any
 
 import pytest
 
+from orchestrator.findings.grid import sweep
+from orchestrator.findings.summary import RunSummary
 from orchestrator.report.figures import static
+from orchestrator.report.figures.curves import panels
 from orchestrator.report.figures.static import Dot
+from orchestrator.report.groups import stack_colours
+from tests.support.concluded import cell_of, setting, summary
+from tests.support.summaries import a_run
 
 DOTS = (
     Dot(label="ws", value=100.0, interval=(90.0, 110.0), tail=300.0, text="100 µs", difference="−50 %"),
@@ -32,3 +41,52 @@ def test_a_chart_says_what_each_row_is_and_a_thumbnail_has_no_texts() -> None:
     assert {"ws", "&lt;b&gt;rest", "100 µs", "−50 %", "reference"} <= set(texts)
     assert "<text" not in static.thumbnail(DOTS, "Latency")
     assert static.thumbnail((), "Latency") == ""
+
+
+def drawn(run: RunSummary) -> list[dict[str, Any]]:
+    along = sweep(run)
+    assert along is not None
+    figures = [figure for _, figure in panels(along, stack_colours(run))]
+    return [json.loads(figure.document) for figure in figures]
+
+
+def test_every_operation_has_a_panel_with_its_stacks_and_floors() -> None:
+    run = a_run(stacks=3, placements=2, operations=2)
+    figures = drawn(run)
+    assert len(figures) == 2
+    for figure in figures:
+        labels = [cell.stack_label for cell in run.cells[:3]]
+        assert [trace["name"] for trace in figure["data"]] == ["tcp", "ping", *labels]
+        assert figure["layout"]["yaxis"]["type"] == "log"
+        assert figure["layout"]["xaxis"]["ticktext"] == ["local", "cross-region"]
+
+
+def test_a_line_goes_through_its_medians_with_their_intervals() -> None:
+    run = a_run(stacks=2, placements=2)
+    (figure,) = drawn(run)
+    for cell in run.cells:
+        trace = next(trace for trace in figure["data"] if trace["name"] == cell.stack_label)
+        place = figure["layout"]["xaxis"]["ticktext"].index(cell.placement)
+        assert trace["y"][place] == pytest.approx(cell.distribution.median, rel=1e-3)  # type: ignore[union-attr]
+        high = trace["y"][place] + trace["error_y"]["array"][place]
+        assert high == pytest.approx(cell.median_interval[1], rel=1e-3)  # type: ignore[index]
+
+
+def test_ways_to_call_of_one_stack_have_its_colour_and_another_line() -> None:
+    cells = [cell_of("rest", 0.3, connection=way, concurrency=n) for n in (1, 4) for way in ("reuse", "per-request")]
+    (figure,) = drawn(replace(summary((cells, ())), floors=()))
+    lines = [trace["line"] for trace in figure["data"]]
+    assert len({line["color"] for line in lines}) == 1
+    assert len({line["dash"] for line in lines}) == 2
+
+
+def test_an_operation_with_one_place_has_no_panel() -> None:
+    alone = setting({"rest": 0.3}, operation="add", payload="add")
+    sizes = [setting({"rest": 0.3}, operation="echo", payload=f"echo {n} B", bytes=n) for n in (100, 1000)]
+    assert len(drawn(summary(alone, *sizes))) == 1
+
+
+def test_what_was_not_measured_leaves_a_line_shorter() -> None:
+    first, second = (setting({"rest": 0.3, "grpc": 0.2}, concurrency=n) for n in (1, 4))
+    (figure,) = drawn(replace(summary(first, (second[0][:1], ())), floors=()))
+    assert [trace["x"] for trace in figure["data"]] == [[0, 1], [0]]

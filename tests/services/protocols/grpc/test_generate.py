@@ -1,12 +1,17 @@
-"""The committed code is what protoc makes of the contract today."""
+"""gRPC: the committed code, and a call's end in the words of the record."""
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import grpc
 import pytest
 
 from services.python import generated
+from services.python.load.client import CallFailed
+from services.python.protocols.grpc import options
+from tests.support import wire
 
 COMMITTED = Path(generated.__file__).parent
 
@@ -31,3 +36,42 @@ def test_generated_code_is_imported_from_its_package_and_leaves_grpc_alone() -> 
 
     assert orch_pb2_grpc.grpc is grpc
     assert orch_pb2.__name__ == "services.python.generated.orch_pb2"
+
+
+@pytest.mark.parametrize(
+    ("code", "details", "status"),
+    [
+        (grpc.StatusCode.DEADLINE_EXCEEDED, "Deadline Exceeded", "timeout"),
+        (grpc.StatusCode.CANCELLED, "Channel closed!", "cancelled"),
+        (grpc.StatusCode.UNAVAILABLE, "failed to connect to all addresses; last error: Connection refused", "refused"),
+        (grpc.StatusCode.UNAVAILABLE, "failed to connect to all addresses; last error: Socket closed", "closed"),
+        (grpc.StatusCode.UNAVAILABLE, "failed to connect: Failed parsing HTTP/2 (Expected SETTINGS)", "undecodable"),
+        (grpc.StatusCode.UNAVAILABLE, "recvmsg:Connection reset by peer", "closed"),
+        (grpc.StatusCode.INTERNAL, "Exception deserializing response!", "undecodable"),
+        (grpc.StatusCode.INTERNAL, "RST_STREAM with error code 2", "protocol"),
+        (grpc.StatusCode.RESOURCE_EXHAUSTED, "Received message larger than max", "protocol"),
+        (grpc.StatusCode.UNKNOWN, None, "protocol"),
+    ],
+)
+def test_status_codes(code: grpc.StatusCode, details: str | None, status: str) -> None:
+    failure = options.failure(code, details)
+    assert failure.status == status
+    assert failure.detail.startswith(code.name)
+
+
+@pytest.mark.parametrize("client", ["grpcio", "grpc-aio"])
+def test_a_reply_that_is_no_message_is_undecodable(client: str) -> None:
+    class Junk(grpc.GenericRpcHandler):  # type: ignore[misc]
+        def service(self, _details: object) -> object:
+            return grpc.unary_unary_rpc_method_handler(lambda _request, _context: b"\xff\xff\xff")
+
+    server = grpc.server(ThreadPoolExecutor(max_workers=1))
+    server.add_generic_rpc_handlers((Junk(),))
+    port = server.add_insecure_port(f"{wire.HOST}:0")
+    server.start()
+    try:
+        with pytest.raises(CallFailed) as failed:
+            wire.ask("grpc", client, port, "add", {"a": 1, "b": 2})
+    finally:
+        server.stop(None)
+    assert failed.value.status == "undecodable"

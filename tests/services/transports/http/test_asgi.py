@@ -1,15 +1,21 @@
-"""The servers of HTTP: what they share, and how ASGI is set up."""
+"""HTTP's servers, and how replies are read."""
 
 from __future__ import annotations
 
+import json
 import socket
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from services.python.codecs.json import JSON, json_bytes, json_object
+from services.python.load.client import CallFailed
 from services.python.serve.dispatcher import Dispatcher
 from services.python.serve.responder import CannotServe
 from services.python.transports.http import asgi, granian, wsgi
+from services.python.transports.http.route import Route
 
 
 @pytest.mark.parametrize("server", [asgi, granian, wsgi])
@@ -21,3 +27,32 @@ def test_a_port_that_is_taken_is_refused_before_anything_starts(server: Any) -> 
         port = taken.getsockname()[1]
         with pytest.raises(CannotServe, match=f"cannot listen on 127.0.0.1:{port}"):
             server.serve(None, Dispatcher(identity="me"), "127.0.0.1", port, never)
+
+
+ROUTE = Route(path="/ask", content_type=JSON, encode=json_bytes, decode=json_object)
+
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
+    lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
+    max_leaves=20,
+)
+
+
+@given(json_values)
+def test_json_comes_back_as_it_went(value: object) -> None:
+    assert json.loads(json_bytes(value)) == value
+
+
+def test_json_is_compact_and_utf8() -> None:
+    assert json_bytes({"a": [1, "é"]}) == '{"a":[1,"é"]}'.encode()
+
+
+def test_a_good_reply_is_decoded() -> None:
+    assert ROUTE.read(200, b'{"sum": 3}') == {"sum": 3}
+
+
+@pytest.mark.parametrize("status", [100, 201, 204, 302, 404, 500])
+def test_any_other_status_is_an_error_of_the_protocol(status: int) -> None:
+    with pytest.raises(CallFailed, match=f"HTTP {status}: b'oops'") as failure:
+        ROUTE.read(status, b"oops")
+    assert failure.value.status == "protocol"
