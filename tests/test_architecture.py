@@ -248,7 +248,7 @@ def test_one_object_writes_to_the_terminal() -> None:
 def test_one_module_names_the_folders_of_a_workspace_and_the_command_line_alone_makes_one() -> None:
     folders = {"results", "reports", "exports", ".orch", "plans", "deployments", "made"}
     naming, making = [], []
-    for path in modules("orchestrator", "orch"):
+    for path in modules("orchestrator"):
         for node in ast.walk(parsed(path)):
             if not isinstance(node, ast.Call | ast.BinOp):
                 continue
@@ -262,7 +262,6 @@ def test_one_module_names_the_folders_of_a_workspace_and_the_command_line_alone_
     assert set(making) == {
         Path("orchestrator/workspace.py"),
         Path("orchestrator/cli/here.py"),
-        Path("orch/__init__.py"),
     }
 
 
@@ -380,9 +379,7 @@ def test_folders_stand_on_those_below(place: str) -> None:
 
 def test_every_module_says_what_it_is() -> None:
     silent = [
-        str(p)
-        for p in modules("orch", "orchestrator", "services", "infra", "benchmarks")
-        if not ast.get_docstring(parsed(p))
+        str(p) for p in modules("orchestrator", "services", "infra", "benchmarks") if not ast.get_docstring(parsed(p))
     ]
     assert silent == []
 
@@ -390,7 +387,7 @@ def test_every_module_says_what_it_is() -> None:
 def importers() -> dict[str, set[Path]]:
     """Which modules import each module of the orchestrator."""
     found: dict[str, set[Path]] = {}
-    for path in modules("orch", "orchestrator"):
+    for path in modules("orchestrator"):
         for name in imports(path):
             if module := module_of(name):
                 found.setdefault(module, set()).add(path)
@@ -405,7 +402,7 @@ def test_a_folder_holds_few_modules() -> None:
 def test_no_function_is_longer_than_a_screen() -> None:
     long = [
         f"{path}: {node.name}"
-        for path in modules("orch", "orchestrator", "infra", "benchmarks", "services")
+        for path in modules("orchestrator", "infra", "benchmarks", "services")
         for node in ast.walk(parsed(path))
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
         and (node.end_lineno or 0) - node.body[0].lineno >= MOST_LINES_OF_A_FUNCTION
@@ -449,7 +446,7 @@ def test_a_file_name_is_used_once() -> None:
 
 
 def test_no_module_is_longer_than_can_be_read_at_once() -> None:
-    every = modules("orch", "orchestrator", "services", "infra", "benchmarks", "tests")
+    every = modules("orchestrator", "services", "infra", "benchmarks", "tests")
     lengths = {str(path): len((ROOT / path).read_text(encoding="utf-8").splitlines()) for path in every}
     assert {path: lines for path, lines in lengths.items() if lines > MOST_LINES} == {}
 

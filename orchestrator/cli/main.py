@@ -61,7 +61,6 @@ HOSTS = {
 }
 SETUP = {
     "build": Verb("Setup", "machine.build:build", "Build the programs of languages that need it."),
-    "seed": Verb("Setup", "machine.seed:seed", "Seed a database, or verify that it is seeded."),
 }
 _MEASURE, _READ, _MACHINE = "Measure", "Read results", "Machine and hosts"
 VERBS = {
@@ -82,7 +81,7 @@ VERBS = {
     "audit": Verb(_READ, "results.audit:audit", "Examine published figures: supported, contradicted, impossible."),
     "doctor": Verb(_MACHINE, "machine.doctor:doctor", "Show what this machine can do, and what it lacks."),
     "services": Verb(_MACHINE, "machine.services:services", "List protocols, servers and clients."),
-    "setup": Verb(_MACHINE, "", "Build programs, seed databases.", SETUP),
+    "setup": Verb(_MACHINE, "", "Build the programs of languages.", SETUP),
     "hosts": Verb(_MACHINE, "", "Show, enter and take down hosts.", HOSTS, "status"),
     "status": replace(_STATUS, panel=_MACHINE),
     "teardown": replace(_TEARDOWN, panel=_MACHINE),

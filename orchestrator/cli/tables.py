@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import io
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from orchestrator.cli.console import console, plain
 
@@ -54,16 +53,3 @@ def confirmed(question: str) -> bool:
     from rich.prompt import Confirm
 
     return Confirm.ask(plain(question), console=Console(file=console.err, highlight=False), default=False)
-
-
-@contextmanager
-def progress_bar(what: str) -> Iterator[Callable[[int, int], None]]:
-    """Yield what draws a bar of so many done of all; nothing is drawn where nobody watches."""
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
-
-    columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn()
-    drawn = Console(file=console.err)
-    with Progress(*columns, console=drawn, transient=True, disable=not console.is_live) as bar:
-        task = bar.add_task(what)
-        yield lambda done, total: bar.update(task, completed=done, total=total)

@@ -238,7 +238,7 @@ def test_a_comparison_of_what_has_no_number_says_why(half_right):
     _, document = half_right
     text = " ".join(document.text.split())
 
-    assert "too many requests failed: 1 of 5 blocks have no value" in text
+    assert "too many requests failed with rest (fastapi): 1 of 5 blocks have no value" in text
     assert "A request without a right reply counts as slower than every reply" in text
 
 
