@@ -31,6 +31,15 @@ class ReadySpec(Strict):
             raise ValueError("give one of http, grpc, tcp, line")
         return self
 
+    @property
+    def kind(self) -> Literal["tcp", "http", "grpc", "line"]:
+        """Which of them."""
+        if self.http is not None:
+            return "http"
+        if self.grpc is not None:
+            return "grpc"
+        return "tcp" if self.tcp else "line"
+
 
 class ServiceSpec(Strict):
     """Who answers: started for each trial, or running already."""

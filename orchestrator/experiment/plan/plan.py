@@ -46,7 +46,7 @@ class Start:
 
     argv: tuple[str, ...]
     folder: str
-    ready: str
+    ready: Literal["tcp", "http", "grpc", "line"]
     ready_at: str
     within_s: float
     env: dict[str, str] = field(default_factory=dict, hash=False)

@@ -158,7 +158,7 @@ def _started(located: Located, name: str, service: ServiceSpec) -> External | No
         located.add(("services", name), f"its command cannot be read: {error}.")
         return None
     ready = service.ready
-    kind = "tcp" if ready is None else next(iter(ready.model_fields_set))
+    kind = "tcp" if ready is None else ready.kind
     return External(
         given="127.0.0.1",
         host="127.0.0.1",

@@ -1,4 +1,4 @@
-"""A small service with one fault: `python faulty.py PORT FAULT [ADDRESS [CERTIFICATE KEY]]`; GET /N answers `{"id": N, ...}`."""
+"""A small service with one fault: `python faulty.py PORT FAULT [ADDRESS [CERTIFICATE KEY]]`; it answers GET /N."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     timeout = 60
 
-    def do_GET(self) -> None:  # noqa: N802 - the name of the base class
+    def do_GET(self) -> None:
         """A row, or what the fault makes of it."""
         number, row = next(REQUESTS), int(self.path.strip("/") or 0)
         status, total = 200, 10 * row
