@@ -84,7 +84,9 @@ def answer(summary: RunSummary) -> Answer:
     if why := _why_not(summary, (compared, *others), failed, loud):
         line = Line("No result", f"{why[0]}. {why[1]}")
         marked = tables(summary, mark="not valid")
-        return replace(frame, lines=(line,), tables=marked, cannot_answer=True, invalid_because=why[0])
+        return replace(
+            frame, lines=_marked(summary, (line,)), tables=marked, cannot_answer=True, invalid_because=why[0]
+        )
     cautions = [failed.left_out] if failed else []
     if loud:
         cautions.append(f"{left_out.loud(loud)}: repeat it on a quiet machine before you rely on it.")
@@ -92,15 +94,19 @@ def answer(summary: RunSummary) -> Answer:
         cautions.append(f"{cut}; continue it with `orch run --resume`.")
     caution = [Line("Caution", " ".join(map(capital, cautions)))] if cautions else []
     first, rest = _lines(summary, compared, others)
-    if unlike := sameness.headline(SAMENESS.of(summary)):
-        first = [replace(first[0], text=f"{unlike} {capital(first[0].text)}"), *first[1:]]
     return replace(
         frame,
-        lines=_fitting([*first, *caution, *_beside(summary), *rest]),
+        lines=_marked(summary, _fitting([*first, *caution, *_beside(summary), *rest])),
         tables=tables(summary),
         left_out=failed.left_out if failed else "",
         fastest=_fastest([ranking for ranking in compared if ranking.tiers]),
     )
+
+
+def _marked(summary: RunSummary, lines: tuple[Line, ...]) -> tuple[Line, ...]:
+    """Lines of which the first says before anything else where stacks do not do the same work."""
+    unlike = sameness.headline(SAMENESS.of(summary))
+    return (replace(lines[0], text=f"{unlike} {capital(lines[0].text)}"), *lines[1:]) if unlike else lines
 
 
 def _why_not(

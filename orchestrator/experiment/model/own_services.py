@@ -33,6 +33,15 @@ class ReadySpec(Strict):
             raise ValueError("give one of http, grpc, tcp, line")
         return self
 
+    @property
+    def kind(self) -> Literal["tcp", "http", "grpc", "line"]:
+        """Which of them."""
+        if self.http is not None:
+            return "http"
+        if self.grpc is not None:
+            return "grpc"
+        return "tcp" if self.tcp else "line"
+
 
 class TlsSpec(Strict):
     """PEM files beside the experiment."""

@@ -38,9 +38,6 @@ NOBODY = "none"
 """The responder of a codec alone."""
 
 
-ReadyKind = Literal["tcp", "http", "grpc", "line"]
-
-
 @dataclass(frozen=True, kw_only=True)
 class Start:
     """How a person's own service is started for a trial, with `{port}` in its words, and when it is ready.
@@ -50,7 +47,7 @@ class Start:
 
     argv: tuple[str, ...]
     folder: str
-    ready: ReadyKind
+    ready: Literal["tcp", "http", "grpc", "line"]
     ready_at: str
     within_s: float
     env: dict[str, str] = field(default_factory=dict, hash=False)

@@ -19,7 +19,7 @@ from services.python.contract.description import Description, HostClock
 from services.python.contract.lines import Load, Payload, Target, Trial
 from services.python.contract.ping_lines import Ping, PingDone
 from services.python.contract.requester_lines import Checked, Done, Failed, Progress, Start, Turn, Warm, Wire
-from services.python.contract.responder_lines import Ready, Serve, Stats, Tls
+from services.python.contract.responder_lines import Own, Ready, Serve, Stats, Tls
 from services.python.contract.strict import Line, WrongShape, decode, parse, read_line
 
 PROTOS = Path(__file__).parents[3] / "protos"
@@ -40,6 +40,9 @@ LINES: dict[str, Line] = {
         knobs={"compression": "gzip", "mode": "a"},
         resources={"store": "db:5432"},
         tls=Tls(certificate="c.pem", key="k.pem"),
+    ),
+    "own": Own(
+        argv=["./serve"], folder="/f", address="127.0.0.1", output="/f/o", ready="http", ready_at="/", env={"A": "b"}
     ),
     "ready": Ready(port=4711, implementation="threads", identity="x", versions={"python": "3.11"}),
     "stats": Stats(answered=3, peers=2, cpu_s=0.25, host=COUNTERS),

@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from io import StringIO
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
 import jsonpath_rfc9535
 
@@ -32,7 +32,7 @@ from orchestrator.experiment.model.own_services import OwnCallSpec, ServiceSpec
 from orchestrator.experiment.plan.own.own_protos import Unusable, compiled, described_by, near, reflected
 from orchestrator.experiment.plan.payloads import Asked
 from orchestrator.experiment.plan.placements import refuse_several_distances
-from orchestrator.experiment.plan.plan import External, Operation, Plan, ReadyKind, Start
+from orchestrator.experiment.plan.plan import External, Operation, Plan, Start
 from orchestrator.experiment.plan.stacks import Entry, choices_of, external_responder
 from orchestrator.experiment.providers import PROVIDERS, THIS_MACHINE
 from orchestrator.experiment.read.problems import shown
@@ -156,10 +156,7 @@ def _started(located: Located, name: str, service: ServiceSpec) -> External | No
         located.add(("services", name), f"its command cannot be read: {error}.")
         return None
     ready = service.ready
-    kind: ReadyKind = "tcp"
-    for other in get_args(ReadyKind):
-        if ready is not None and getattr(ready, other):
-            kind = other
+    kind = "tcp" if ready is None else ready.kind
     return External(
         given="127.0.0.1",
         host="127.0.0.1",

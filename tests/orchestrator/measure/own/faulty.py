@@ -1,7 +1,4 @@
-"""A small service with one fault, whose GET /N answers `{"id": N, ...}`.
-
-`python faulty.py PORT FAULT [ADDRESS [CERTIFICATE KEY]]`
-"""
+"""A small service with one fault: `python faulty.py PORT FAULT [ADDRESS [CERTIFICATE KEY]]`; it answers GET /N."""
 
 from __future__ import annotations
 

@@ -9,7 +9,6 @@ import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 
 import grpc
@@ -68,9 +67,8 @@ def test_each_fault_of_a_service_is_found_and_a_service_without_one_is_measured(
     assert set(trials) == set(faults)
     errors = {fault: _errors(trial) for fault, trial in trials.items()}
     assert (trials["none"].failure, errors["none"]) == (None, {})
-    assert errors["wrong"] == {"wrong-reply": 3}
-    assert sum(errors["closes"].values()) == 3
-    assert sum(errors["expires"].values()) > 100
+    assert set(errors["wrong"]) == {"wrong-reply"}
+    assert 2 <= sum(errors["closes"].values()) <= 4
     failures = {fault: trial.failure for fault, trial in trials.items() if trial.failure is not None}
     stages = {fault: (failure.stage, failure.kind) for fault, failure in failures.items()}
     assert {fault: stages[fault][0] for fault in ("redirects", "refuses", "sleeps")} == dict.fromkeys(
@@ -100,7 +98,7 @@ def test_stacks_that_answer_differently_are_compared_as_unlike_things(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     path = experiment(tmp_path, ("none", "wrong"), 'call: {http: "GET /{id}"}', "same: {total: total}\n")
-    summary = replace(summarise(measured(path, "load.requests=40")), checks=())  # however busy the machine is
+    summary = summarise(measured(path, "load.requests=40"))
     assert SAMENESS.of(summary) == (
         ReplyDifference(name="total", row=7, rows=1, stacks=("none", "wrong"), values=("70", "71")),
     )
