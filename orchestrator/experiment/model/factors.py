@@ -412,8 +412,8 @@ def values(*, stack: Any, operation: Any, placement: Any, load: Any, call: Value
         factor.name: parts["call"][factor.name] if factor.belongs_to == "call" else factor.read(parts)
         for factor in FACTORS
     }
-    if stack.external is not None and stack.external.steps > 1:
-        return {**cell, CALLS: stack.external.steps}
+    if stack.steps > 1:
+        return {**cell, CALLS: stack.steps}
     return {**cell, CALLS: len(operation.made_of)} if is_in_pieces(cell) and operation.made_of else cell
 
 

@@ -108,10 +108,8 @@ def build_matrix(located: Located, known: Mapping[str, Protocol], why_not: WhyNo
         for (load, find), call, placement in product(offers, entry.calls, placements):
             of_all = "codec" if entry.kind == "codec" else kind_of(operation)
             stack = entry.stack_for(load, of_all)
-            kind: Kind = "codec" if of_all == "codec" else kind_of(operation, call)
+            kind: Kind = "codec" if of_all == "codec" else "task" if stack.steps > 1 else kind_of(operation, call)
             values = factors.values(stack=stack, operation=operation, placement=placement, load=load, call=call)
-            if stack.external is not None and stack.external.steps > 1:
-                kind = "task"
             if excluder.leaves_out(values, is_native=bool(entry.natives)):
                 continue
             cell = _cell(located, stack, operation, placement, values, load, warmup, kind, find)

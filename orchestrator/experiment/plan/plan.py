@@ -74,11 +74,6 @@ class External:
     call: dict[str, Any] = field(default_factory=dict, hash=False)
 
     @property
-    def steps(self) -> int:
-        """How many calls make one task; 1 where each is by itself."""
-        return len(self.each_call)
-
-    @property
     def each_call(self) -> Sequence[Mapping[str, Any]]:
         """The calls of a task in their order, or the only one."""
         return self.call.get("steps") or (self.call,)
@@ -95,6 +90,11 @@ class Stack:
     label: str
     control_of: str | None = None
     external: External | None = None  # the person's own service that it calls; None: a responder of the catalogue
+
+    @property
+    def steps(self) -> int:
+        """How many calls make one task by themselves; 1 where each is a request."""
+        return 1 if self.external is None else len(self.external.each_call)
 
     @property
     def running(self) -> External | None:
