@@ -63,9 +63,9 @@ def test_plan_as_json_is_one_document(folder: Path) -> None:
 
 def test_plan_says_what_differs_between_its_stacks(folder: Path) -> None:
     said = orch("plan", "example.yaml", cwd=folder).stdout
-    assert "differs: grpc from rest in codec, transport, client\n" in said
+    assert "differs: grpc from rest in codec, transport, framework, client\n" in said
     planned = document(orch("plan", "example.yaml", "--json", cwd=folder))
-    assert planned["differs_in"] == {"grpc": ["codec", "transport", "client"]}
+    assert planned["differs_in"] == {"grpc": ["codec", "transport", "framework", "client"]}
     parts = planned["plan"]["resolved"]["grpc-grpcio-grpcio"]["parts"]
     assert (parts["codec"], parts["transport"]) == ("Protocol Buffers", "gRPC")
 

@@ -1,4 +1,4 @@
-/** `json` answered by Fastify: objects of a message's fields both ways, a schema for each, bytes as base64. */
+/** `http+json` answered by Fastify: objects of a message's fields both ways, a schema for each, bytes as base64. */
 
 import { BadRequest } from "../../operations/bad-request.js";
 import { fromBase64 } from "../../transports/base64.js";

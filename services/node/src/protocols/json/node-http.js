@@ -1,4 +1,4 @@
-/** `json` asked with Node's own HTTP client. */
+/** `http+json` asked with Node's own HTTP client. */
 
 import { nodeHttp } from "../../transports/http-client.js";
 import { nodeHttp2 } from "../../transports/http2-client.js";

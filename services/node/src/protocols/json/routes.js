@@ -1,4 +1,4 @@
-/** `json` on the wire, as a client sends and reads it (`protos/http.md`): an object of a message's fields, bytes as base64. */
+/** `http+json` on the wire, as a client sends and reads it (`protos/http.md`): an object of a message's fields, bytes as base64. */
 
 import { fromBase64 } from "../../transports/base64.js";
 

@@ -1,4 +1,4 @@
-/** `json` asked with undici. */
+/** `http+json` asked with undici. */
 
 import { undici } from "../../transports/undici-client.js";
 import { routeOf } from "./routes.js";

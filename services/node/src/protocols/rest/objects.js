@@ -1,4 +1,4 @@
-/** The messages whose request and reply are JSON objects of their fields, in `rest` as in `json`, answered by Fastify. */
+/** The messages whose request and reply are JSON objects of their fields, in `rest` as in `http+json`, answered by Fastify. */
 
 import { socketOf } from "../../transports/fastify-app.js";
 import { OBJECTS, SCHEMAS } from "./schemas.js";
