@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from orchestrator.experiment.plan import plan as p
 from orchestrator.summarise import summarise
@@ -50,3 +51,11 @@ def test_other_programs_that_took_the_machine() -> None:
     assert not found.cannot_answer
     assert found.fastest == ("grpc (thin)",)
     assert found.figures[0].standing == "faster"
+
+
+def test_a_run_that_was_cut() -> None:
+    run = a_run(load=LOAD)
+    found = of(replace(run, stored=replace(run.stored, trials=run.stored.trials[:4], state="interrupted")))
+    assert found.cannot_answer
+    assert found.invalid_because == "it was interrupted after 4 of 10 trials"
+    assert all(table.title.startswith("not valid: ") for table in found.tables)
