@@ -87,7 +87,7 @@ def test_both_ends_are_given_the_schema_that_lies_on_their_own_host(tmp_path: Pa
 @pytest.mark.alone
 @pytest.mark.busy
 def test_a_real_run_carries_it_both_ways_and_says_so(tmp_path: Path) -> None:
-    written(tmp_path, "grpc protobuf")
+    written(tmp_path, "grpc http+protobuf")
     done = subprocess.run(
         [*ORCH, "run", "own.yaml", "--share-machine"], cwd=tmp_path, capture_output=True, text=True, check=False
     )
@@ -106,6 +106,6 @@ def test_a_real_run_carries_it_both_ways_and_says_so(tmp_path: Path) -> None:
     assert {checked[name] for name in found} == {"pass"}
     assert own_json.sentence(summary.plan) == (
         "Its own JSON: rows.json travels as a typed message over grpc, http+protobuf (all of its 801 values)"
-        " and as google.protobuf.Value over grpc, protobuf."
+        " and as google.protobuf.Value over grpc, http+protobuf."
     )
     assert sorted(path.suffix for path in (run.path / "payloads").iterdir()) == [".json", ".pb", ".proto"]
