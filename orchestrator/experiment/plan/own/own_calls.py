@@ -124,7 +124,21 @@ def _entries(
         yield entry(client=None)
     for name in spec.client or ():
         for client, natives in choices_of(located, (*path, "client"), protocol, name):
-            yield entry(client=client, natives=natives)
+            if (natives or (client and client.language.build)) and (beyond := _beyond_compiled(external)):
+                located.add((*path, "client"), f"{name} is compiled, and makes no {beyond}: leave `client` out.")
+            else:
+                yield entry(client=client, natives=natives)
+
+
+def _beyond_compiled(external: External) -> str:
+    """What a call needs that compiled requesters have not; empty where they can make it."""
+    if "steps" in external.call:
+        return "steps"
+    if external.call.get("redirects"):
+        return "redirects"
+    if external.certificate:
+        return "calls with your own certificate"
+    return "compressed replies" if "accept-encoding" in map(str.lower, external.call.get("headers", ())) else ""
 
 
 # ---- who answers
