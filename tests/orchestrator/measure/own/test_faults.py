@@ -63,7 +63,7 @@ def test_each_fault_of_a_service_is_found_and_a_service_without_one_is_measured(
     monkeypatch.chdir(tmp_path)
     faults = ("none", "wrong", "redirects", "closes", "refuses", "expires", "dies", "sleeps")
     run = measured(experiment(tmp_path, faults), "repeats=1")
-    trials = {trial.cell.split("-")[1]: trial for trial in run.manifest().trials}
+    trials = {trial.cell.split("-")[1]: trial for trial in run.journal_state().trials}
     assert set(trials) == set(faults)
     errors = {fault: _errors(trial) for fault, trial in trials.items()}
     assert (trials["none"].failure, errors["none"]) == (None, {})
