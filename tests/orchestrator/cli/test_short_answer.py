@@ -96,12 +96,6 @@ def test_the_document_has_what_scripts_need(out):
     assert verdicts <= {"supported", "contradicted", "impossible", "undetermined"}
 
 
-def test_a_page_is_written_beside_what_is_printed(tmp_path, out):
-    audit.audit(AUDITS / "keep-alive.yaml", html=tmp_path / "audit.html")
-    assert (tmp_path / "audit.html").read_text().startswith("<!DOCTYPE html>")
-    assert "undetermined" in out.getvalue()
-
-
 def test_the_exit_code_tells_whether_something_is_contradicted():
     audit.audit(AUDITS / "keep-alive.yaml", exit_code=True)
     audit.audit(AUDITS / "six-protocols-article.yaml")

@@ -50,7 +50,7 @@ def test_every_shipped_experiment_is_a_row_and_the_list_in_the_repository_is_cur
 
 ROWS = [{"id": n, "name": f"row {n}"} for n in range(20)]
 HEAD = "name: own\nquestion: How?\noperations: [{echo: {json: rows.json}}]\n"
-STACKS = "stacks: [rest, grpc, protobuf]\n"
+STACKS = "stacks: [rest, grpc, http+protobuf]\n"
 BOTH = "stacks: [rest, {protocol: grpc, document: [typed, value]}]\ncompare_by: [stack, document]\n"
 
 

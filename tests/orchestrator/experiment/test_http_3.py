@@ -51,7 +51,7 @@ def test_a_plan_without_tcp_says_nothing_of_its_congestion_control(tmp_path: Pat
 
 
 KIB = 1024
-GRANIAN = "{protocol: protobuf, responder: asgi-granian, http: 2, flow_window: 64 KiB}"
+GRANIAN = "{protocol: http+protobuf, responder: asgi-granian, http: 2, flow_window: 64 KiB}"
 HEAD = "name: x\nquestion: Why?\nprovider: lab\nmachine: lab\nplacements: {name: far, rtt: 30ms}\n"
 UPLOAD = "operations:\n  - transfer: {request: 1 MiB, reply: 32 B}\n"
 FEW = "load: {requests: 10}\nwarmup: {requests: 0, at_least: 0s}\nrepeats: 1\n"
@@ -86,7 +86,7 @@ def test_a_reply_that_a_clients_own_window_would_let_through_is_refused(tmp_path
     assert "x.yaml:7:" in words
     assert "libcurl cannot be told how large a window it gives to replies" in words
     assert "would not hold back a reply of 1,048,576 B" in words
-    for stack in ("{protocol: grpc, flow_window: 64 KiB}", "{protocol: protobuf, tcp_window: 64 KiB}"):
+    for stack in ("{protocol: grpc, flow_window: 64 KiB}", "{protocol: http+protobuf, tcp_window: 64 KiB}"):
         assert plan_of(tmp_path, f"stacks: {stack}\n{download}").cells
 
 

@@ -12,7 +12,7 @@ from orchestrator.report.groups import groups
 from orchestrator.statistics.terms import Reason, ReasonKind
 from orchestrator.wording.answer import answer
 from orchestrator.wording.left_out import why_uncompared
-from orchestrator.wording.reasons import by_reason, clause, why
+from orchestrator.wording.reasons import clause, why
 from orchestrator.wording.tables.result_tables import tables
 from tests.support.concluded import beside, cell_of, summary
 from tests.support.summaries import a_run
@@ -71,13 +71,6 @@ def test_every_reason_has_words(kind: ReasonKind) -> None:
 def test_an_open_interval_speaks_for_itself() -> None:
     rest, grpc = cell_of("rest", 0.3), cell_of("grpc", 0.3)
     assert why(beside(grpc, rest, (0.9, 1.2))) == "between 10.0 % less and 20 % more"
-
-
-def test_those_without_a_ratio_are_grouped_by_reason() -> None:
-    rest, others = cell_of("rest", 0.3), [cell_of(name, 0.3) for name in ("grpc", "cbor", "avro")]
-    rows = [beside(cell, rest, None, ratio=None) for cell in others[:2]] + [beside(others[2], rest, (0.9, 1.2))]
-    ((_, members),) = by_reason(rows)
-    assert [row.stack_label for row in members] == ["grpc", "cbor"]
 
 
 RATES = {"rest": 1000.0, "grpc": 2000.0}

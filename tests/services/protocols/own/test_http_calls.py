@@ -228,7 +228,7 @@ def test_a_service_that_wants_a_certificate_gets_it(tmp_path: Path, secured: int
 def test_steps_go_over_http_2_where_the_client_has_it(tmp_path: Path, client: str) -> None:
     adding = step("POST /add", body={"json": {"a": 1, "b": 2}}, expect={"values": {"$.sum": 3}}, save={"sum": "$.sum"})
     again = step("POST /add", body={"json": {"a": "{sum}", "b": 2}}, expect={"values": {"$.sum": 5}})
-    with responder("json", implementation="asgi-granian", knobs={"http": "2"}) as (_, ready):
+    with responder("http+json", implementation="asgi-granian", knobs={"http": "2"}) as (_, ready):
         trial, _ = parts_of(tmp_path, client, ready["port"], adding, again)
         trial = replace(trial, knobs={"http": "2"})
         parts = load_parts(trial)
