@@ -33,7 +33,7 @@ REFERENCE = ["{python}", "-S", "-m", "tests.conformance.reference.respond"]
 
 
 def declare(role: str, name: str, folder: Path, *, meets: bool = False) -> Path:
-    """A declaration of that broken end of `tcp` and `http+json`, alone; or of a requester that `meets` the reference."""
+    """A declaration of that broken end of `tcp`, a requester of `http+json` too; or of one that `meets` the reference."""
     module = {"respond": "responders", "request": "requesters"}[role]
     path = folder / f"{name}.json"
     tcp = {
@@ -44,7 +44,8 @@ def declare(role: str, name: str, folder: Path, *, meets: bool = False) -> Path:
     }
     command = ["{python}", "-S", "-m", f"tests.conformance.broken.{module}", name]
     beside = {"respond": REFERENCE} if meets else {}
-    path.write_text(json.dumps({**beside, role: command, "offers": {"protocols": [tcp, {**tcp, "name": "http+json"}]}}))
+    http = [{**tcp, "name": "http+json"}] if role == "request" else []
+    path.write_text(json.dumps({**beside, role: command, "offers": {"protocols": [tcp, *http]}}))
     return path
 
 

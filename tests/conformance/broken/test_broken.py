@@ -12,6 +12,8 @@ from tests.conformance.broken.run import FILES, PROMISES, failing
 COUNTS = "test_lines_rows_and_requests_agree"
 CHECKED = "test_both_ends_are_checked_on_connections_of_their_own"
 KEPT = "test_kept_connections_carry_both_phases"
+ANNOUNCED = "test_an_announced_close_is_a_new_connection_and_no_error"
+GENERATED = "test_requests_carry_what_the_generator_gives"
 LANES = "test_as_many_connections_are_kept_as_requests_are_in_flight"
 PER_REQUEST = "test_per_request_means_a_connection_for_every_request"
 RECORD = "test_the_record_is_that_of_the_page_byte_for_byte"
@@ -95,7 +97,7 @@ REQUESTERS = {
     "KeepsWhomItMetToItself": "test_without_an_identity_it_says_whom_it_met",
     "AsksTheAnonymous": "test_one_that_is_anonymous_is_not_asked_who_it_is",
     "AnyReplyIsRight": KINDS,
-    "ForgetsThatAConnectionEnds": "test_an_announced_close_is_a_new_connection_and_no_error",
+    "ForgetsThatAConnectionEnds": ANNOUNCED,
     "NoHeader": RECORD,
     "AnotherVersionOfTheRecord": RECORD,
     "StampsSwapped": STAMPS,
@@ -158,7 +160,7 @@ OTHERS: dict[tuple[str, str], set[str]] = {
     ("respond", "ErrorsAsReplies"): set(),
     ("respond", "AnyVersionWillDo"): set(),
     ("request", "AnyIdentityWillDo"): set(),
-    ("request", "OpensAnewForEveryRequest"): {LANES, MIX_KEPT, RESTS},
+    ("request", "OpensAnewForEveryRequest"): {ANNOUNCED, GENERATED, LANES, MIX_KEPT, RESTS},
     ("request", "AnotherGenerator"): {ONCE},
 }
 

@@ -93,7 +93,7 @@ def test_a_document_without_a_shape_is_a_value_with_its_reason(tmp_path: Path) -
     assert list(ways(plan).values()) == [None, "value", "value"]
     assert own_json.write_schemas(plan, materialise(plan, tmp_path / "payloads")) == {}
     said = own_json.sentence(plan.to_dict())
-    assert "as google.protobuf.Value over grpc, protobuf (it is no list, and no object of few keys)" in said
+    assert "as google.protobuf.Value over grpc, http+protobuf (it is no list, and no object of few keys)" in said
 
 
 def test_the_message_of_another_version_of_orch_is_not_measured(tmp_path: Path) -> None:
