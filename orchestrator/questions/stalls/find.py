@@ -2,7 +2,7 @@
 
 Requests sent at an even pace over the measured time would meet each stall in proportion to its length. The share of them
 that waits longer than x is the sum of what latencies exceed x by, over the sum of all latencies; where that is 1 % is the
-p99 at an even pace. Exponential latencies have the same p99 at either pace, so twice the measured p99 is a stall.
+p99 at an even pace. Exponential latencies have the same p99 at either pace, so ten times the measured p99 is a stall.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from orchestrator.statistics.quantiles import NS_PER_MS, finite, supported_quant
 
 NAME = "stalls"
 _BEYOND = 0.01  # the share of requests beyond p99
-_TIMES = 2.0  # so much longer than the measured p99 is the one at an even pace
+_TIMES = 10.0  # so much longer than the measured p99 is the one at an even pace
 
 
 @dataclass(frozen=True, kw_only=True)
 class Stall:
-    """The worst trial of a cell, in ms, and in how many of its trials an even pace at least doubles p99."""
+    """The worst trial of a cell, in ms, and in how many of its trials an even pace makes p99 at least tenfold."""
 
     cell: str
     stack_label: str
@@ -63,13 +63,16 @@ def observe(samples: Samples) -> Reading | None:
 
 
 def stalls(evidence: Sequence[CellEvidence], cells: Sequence[CellSummary]) -> tuple[Stall, ...]:
-    """Return each cell of calls or tasks that stalled, the one whose p99 would grow most first."""
+    """Return each cell of calls or tasks that stalled in most of its trials, the one whose p99 would grow most first.
+
+    A machine that pauses stalls a trial here and there, whatever the stack.
+    """
     by_id = {cell.id: cell for cell in cells if cell.kind in ("call", "task")}
     worst_of_cells = []
     for each in evidence:
         cell = by_id.get(each.cell.id)
         readings = [reading for trial in each.trials if (reading := trial.whole.get(NAME)) is not None]
-        if cell is not None and readings:
+        if cell is not None and 2 * len(readings) > len(cell.trials):
             worst = max(readings, key=lambda reading: reading.even_p99 / reading.p99)
             worst_of_cells.append(
                 Stall(
