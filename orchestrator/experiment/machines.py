@@ -78,7 +78,8 @@ _LISTS: list[PriceList] = [
     decode_json(PriceList, json.loads(path.read_text(encoding="utf-8")))
     for path in sorted(_INFRA.glob("*/prices.json"))
 ]
-PRICES_AS_OF = min(prices.as_of for prices in _LISTS)
+PRICES_AS_OF = min((prices.as_of for prices in _LISTS), default="")
+"""The date of the oldest list; empty in an installed package, which has no `infra/`."""
 
 
 def usd_per_hour(machine: str, region: str) -> float | None:
@@ -102,9 +103,10 @@ def cost_usd(machine: str, regions: Sequence[str], hours: float) -> float | None
 
 def require_fresh_prices(provider: str, *, takes_stale: bool) -> None:
     """Raise UsageError where hosts are estimated with prices older than a year, unless the user takes them."""
+    if takes_stale or not PROVIDERS[provider].costs_money or not PRICES_AS_OF:
+        return
     today = datetime.fromtimestamp(SYSTEM.wall_ns() / 1e9, UTC).date()
-    is_stale = today - date.fromisoformat(PRICES_AS_OF) > _FRESH
-    if is_stale and PROVIDERS[provider].costs_money and not takes_stale:
+    if today - date.fromisoformat(PRICES_AS_OF) > _FRESH:
         raise UsageError(
             f"the prices of hosts are of {PRICES_AS_OF}, more than a year ago, so `limits.cost` may not hold",
             hint=f"write those of today into infra/{provider}/prices.json, or take the old ones: --stale-prices",

@@ -252,7 +252,7 @@ class _Unlaunched:
 
 @dataclass(kw_only=True)
 class Given(_Unlaunched):
-    """A service that runs already, at an address: it is asked, and never started, ended or told anything."""
+    """A service that runs already, at an address: orch sends requests, and never starts or ends it."""
 
     host: str
     port: int

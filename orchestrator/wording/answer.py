@@ -104,7 +104,7 @@ def answer(summary: RunSummary) -> Answer:
 
 
 def _marked(summary: RunSummary, lines: tuple[Line, ...]) -> tuple[Line, ...]:
-    """Lines of which the first says before anything else where stacks do not do the same work."""
+    """Mark the first line where the stacks do not do the same work."""
     unlike = sameness.headline(SAMENESS.of(summary))
     return (replace(lines[0], text=f"{unlike} {capital(lines[0].text)}"), *lines[1:]) if unlike else lines
 

@@ -448,7 +448,7 @@ _TRANSPORTS = {"WebSocket": "WebSocket", "gRPC": "HTTP/2"}
 
 
 def external_responder(protocol: Protocol, name: str) -> Responder:
-    """What takes a responder's place in a stack: one that takes what clients can be told, and is told nothing."""
+    """Return a stand-in for the responder of a service: only settings of the client apply to it."""
     unknown, client = _unknown(protocol, name), protocol.clients[0]
     return Responder(
         name=name,

@@ -49,8 +49,7 @@ class Ended:
 def run_logged(command: Sequence[str], log: Path, environment: Mapping[str, str], *, lock: Path) -> Ended:
     """Run it to its end, stdout in `log` and stderr beside it; an interrupt is passed on once it has ended.
 
-    Its newest line is logged twice a minute. It is asked to end by SIGINT, and when that does nothing by SIGTERM and
-    SIGKILL.
+    Its newest line is logged twice a minute. To end it, orch sends SIGINT, then SIGTERM and SIGKILL if it goes on.
 
     The streams are separate because a program may warn on stderr while it answers in JSON on stdout. One program runs
     at a time under one `lock`; one that a killed orch left there is waited for.

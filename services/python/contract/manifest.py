@@ -33,7 +33,7 @@ class Role(Part):
 
 @part
 class Roles(Part):
-    """The programs that there are: what answers, what asks, what pings another host, describes its own, seeds a store.
+    """The programs that there are: what answers, what asks, what pings another host, describes its own.
 
     `sample` asks somebody's own service for its first replies, `own` holds one (protos/calls.md).
     """
@@ -42,7 +42,6 @@ class Roles(Part):
     request: Role | None = None
     ping: Role | None = None
     describe: Role | None = None
-    seed: Role | None = None
     sample: Role | None = None
     own: Role | None = None
 

@@ -1,6 +1,6 @@
-"""`python -m services.python.contract.python_manifest`: writes `services/python/manifest.json`, and `lines.json` beside it.
+"""`python -m services.python.contract.python_manifest`: writes `services/python/manifest.json`.
 
-The one holds what every `PROTOCOL` and every operation declares, the other how many lines the ends are made of.
+It holds what every `PROTOCOL` and every operation declares.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from dataclasses import MISSING, fields
 from pathlib import Path
 from typing import Any
 
-from services.python.contract import manifest, offers, python_lines
+from services.python.contract import manifest, offers
 from services.python.contract.strict import Part, hints_of, is_required
 
 FILE = Path(__file__).resolve().parents[1] / manifest.FILE
@@ -20,8 +20,7 @@ FILE = Path(__file__).resolve().parents[1] / manifest.FILE
 def of_python() -> manifest.Manifest:
     """What the folder `services/python` offers."""
     programs = {
-        name: f"services.python.programs.{name}"
-        for name in ("respond", "request", "ping", "describe", "seed", "sample", "own")
+        name: f"services.python.programs.{name}" for name in ("respond", "request", "ping", "describe", "sample", "own")
     }
     return manifest.Manifest(
         language="python",
@@ -107,4 +106,3 @@ def _default(declared: Any) -> Any:
 
 if __name__ == "__main__":
     FILE.write_text(text(of_python()), encoding="utf-8")
-    python_lines.FILE.write_text(python_lines.text(python_lines.of_python()), encoding="utf-8")

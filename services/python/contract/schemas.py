@@ -19,7 +19,6 @@ from services.python.contract.manifest import Manifest
 from services.python.contract.ping_lines import Ping, PingDone
 from services.python.contract.requester_lines import Checked, Done, Failed, Progress, Start, Turn, Warm
 from services.python.contract.responder_lines import Own, Ready, Serve, Stats
-from services.python.contract.source_lines import SourceLines
 from services.python.contract.strict import Between, Line, Part, hints_of, is_required
 
 PROTOS = Path(__file__).resolve().parents[3] / "protos"
@@ -44,7 +43,7 @@ LINES: Final[Mapping[str, type[Line]]] = {
 }
 
 # What a language's folder says of itself is no line, but read as strictly.
-_FILES: Final[Mapping[str, type[Part]]] = {"manifest": Manifest, "source-lines": SourceLines}
+_FILES: Final[Mapping[str, type[Part]]] = {"manifest": Manifest}
 
 _TYPES = {int: "integer", float: "number", str: "string", bool: "boolean", type(None): "null"}
 

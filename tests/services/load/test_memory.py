@@ -6,6 +6,7 @@ import itertools
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from services.python.load.memory import LEAST_BYTES, MOST_BYTES, room_for_replie
 from services.python.load.openings import Openings, openings_of
 from services.python.load.sharing import Shares
 from services.python.load.unverified import Unverified
+from services.python.operations.base import Lasting
 
 MIB = 1 << 20
 
@@ -65,7 +67,7 @@ def test_an_eighth_of_what_is_free_is_taken_within_bounds(tmp_path: Path, files:
 
 
 def test_requests_that_are_new_each_time_count_for_the_room_that_they_take() -> None:
-    def room(requests: list[dict[str, Any]]) -> int:
+    def room(requests: Sequence[dict[str, Any]]) -> int:
         kept = Unverified(1_000_000)
         for request in requests:
             if len(kept.waiting) >= kept.most and not kept.has_room():
@@ -75,6 +77,7 @@ def test_requests_that_are_new_each_time_count_for_the_room_that_they_take() -> 
 
     shared = {"data": [bytes(1_000) for _ in range(10)]}
     assert room([shared] * 1000) == 1000
+    assert room([Lasting(data=bytes(10_000)) for _ in range(1000)]) == 1000
     assert 80 <= room([{"data": [bytes(1_000) for _ in range(10)]} for _ in range(1000)]) <= 100
 
 
@@ -93,6 +96,7 @@ def test_what_holds_a_large_buffer_does_not_wait(where: str) -> None:
 _KEEPS_RECORDS = """
 import json, resource, sys
 from services.python.load.unverified import Unverified
+from services.python.operations.base import Lasting
 kept = Unverified(64 << 20)
 if sys.argv[1] == "untouched":
     kept._touched = []

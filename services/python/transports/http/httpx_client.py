@@ -99,7 +99,7 @@ class Connection(_HttpxConnection):
         asked = self._asked(request)
         try:
             response = self._client.request(**asked)
-        except httpx.TransportError as error:
+        except (httpx.TransportError, ssl.SSLError) as error:
             raise _failure(error) from error
         return self._finish(response, len(asked["content"] or b""))
 
@@ -118,7 +118,7 @@ class AsyncConnection(_HttpxConnection):
         asked = self._asked(request)
         try:
             response = await self._client.request(**asked)
-        except httpx.TransportError as error:
+        except (httpx.TransportError, ssl.SSLError) as error:
             raise _failure(error) from error
         return self._finish(response, len(asked["content"] or b""))
 
@@ -148,11 +148,11 @@ def _options(route: Route, call: CallSpec, hook: Any) -> dict[str, Any]:
     }
 
 
-def _failure(error: httpx.TransportError) -> CallFailed:
+def _failure(error: httpx.TransportError | ssl.SSLError) -> CallFailed:
     words = str(error) or type(error).__name__
     if isinstance(error, httpx.TimeoutException):
         return CallFailed("timeout", words)
-    if isinstance(error, httpx.ConnectError):
+    if isinstance(error, httpx.ConnectError | ssl.SSLError):
         return tls_failure(error) or no_connection(error)
     if isinstance(error, httpx.RemoteProtocolError) and not any(left in words for left in _LEFT):
         return CallFailed("undecodable", words)

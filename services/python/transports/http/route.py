@@ -153,10 +153,10 @@ def family_of(host: str) -> socket.AddressFamily:
     Any (AF_UNSPEC) for a name that is not known: the client says so.
     """
     try:
-        found = {family for family, *_ in socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)}
+        families = {family for family, *_ in socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)}
     except OSError:
         return socket.AF_UNSPEC
-    return socket.AF_INET if socket.AF_INET in found else socket.AF_INET6
+    return socket.AF_INET if socket.AF_INET in families else socket.AF_INET6
 
 
 def shown(body: bytes) -> str:
