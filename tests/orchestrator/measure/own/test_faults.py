@@ -144,9 +144,13 @@ def test_a_service_at_an_address_of_version_6_alone_is_called(tmp_path: Path, ho
 def test_https_is_verified_by_the_authority_that_is_given(tmp_path: Path) -> None:
     port, made = free_port(), certificates(tmp_path / "made", address="127.0.0.1")
     with running(str(port), "none", "127.0.0.1", made.serving["certificate"], made.serving["key"]):
-        reply = first_reply(one_stack(tmp_path, f'{{url: "https://127.0.0.1:{port}", ca: {made.trusted["path"]}}}'))
+        reply = first_reply(
+            one_stack(tmp_path, f'{{url: "https://127.0.0.1:{port}", tls: {{ca: {made.trusted["path"]}}}}}')
+        )
         other = certificates(tmp_path / "other", address="127.0.0.1").trusted["path"]
-        (_, refused), *_ = tried(make_plan(one_stack(tmp_path, f'{{url: "https://127.0.0.1:{port}", ca: {other}}}')))
+        (_, refused), *_ = tried(
+            make_plan(one_stack(tmp_path, f'{{url: "https://127.0.0.1:{port}", tls: {{ca: {other}}}}}'))
+        )
     assert (reply.status, reply.failure) == (200, "")
     assert getattr(refused, "failure", refused)
 
