@@ -38,7 +38,7 @@ from benchmarks.wrk import request_of, trial_of
 from orchestrator.catalogue.offers import Client, Protocol, Responder
 from orchestrator.catalogue.read import catalogue
 from orchestrator.hosts.local.host import LocalHost
-from orchestrator.referee.asked import Asked
+from orchestrator.referee.exchange import Exchange
 from services.python.contract.lines import Load, Payload, Target, Trial, Warmup
 
 HTTP, GRPC = "rest", "grpc"
@@ -117,7 +117,7 @@ def _others(protocol: str, port: int, in_flight: int, window_s: int, folder: Pat
         from services.python.generated import orch_pb2
 
         message = orch_pb2.EchoRequest(data=asked.bodies[0]).SerializeToString()
-        asked = Asked(path="orch.v1.Orch/Echo", bodies=(message,))
+        asked = Exchange(path="orch.v1.Orch/Echo", bodies=(message,))
     for name in OTHERS[protocol]:
         if (found := generators.find(name)).is_usable:
             contender = generators.Contender(

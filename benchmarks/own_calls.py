@@ -28,7 +28,7 @@ from benchmarks.harness.pairs import Stack, pairs_of
 from orchestrator.catalogue.read import protocols
 from orchestrator.experiment.plan.own.own_protos import compiled, described_by
 from orchestrator.hosts.local.host import LocalHost
-from orchestrator.referee.asked import Asked
+from orchestrator.referee.exchange import Exchange
 from services.python.contract.lines import Load, Payload, Target, Trial, Warmup
 from services.python.load.memory import LEAST_BYTES
 from services.python.operations.call import rendered
@@ -83,12 +83,12 @@ def stack_of(protocol: str, client: str, in_flight: int, folder: Path) -> OwnSta
     return OwnStack(protocol=f"own_{call['kind']}", client=client, records=0, in_flight=in_flight, payload=payload)
 
 
-def asked_of(protocol: str) -> Asked:
+def asked_of(protocol: str) -> Exchange:
     """The same requests, for load generators."""
     requests = rendered(call_of(protocol))
     if protocol == native.HTTP:
-        return Asked(path="/add", fields=requests[0]["headers"], bodies=tuple(each["body"] for each in requests))
-    return Asked(path=METHOD, bodies=tuple(each["message"].SerializeToString() for each in requests))
+        return Exchange(path="/add", fields=requests[0]["headers"], bodies=tuple(each["body"] for each in requests))
+    return Exchange(path=METHOD, bodies=tuple(each["message"].SerializeToString() for each in requests))
 
 
 def cost(name: str, in_flight: int, port: int, options: argparse.Namespace, on: LocalHost) -> Iterator[dict[str, Any]]:

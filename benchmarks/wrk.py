@@ -22,7 +22,6 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from functools import partial
@@ -34,8 +33,8 @@ from benchmarks.harness.conditions import conditions, keep, told
 from benchmarks.harness.ends import IDENTITY, cpus, pin_requester, responder
 from benchmarks.harness.pairs import interval_of_median
 from benchmarks.harness.replay import replaying
-from orchestrator.referee.asked import Asked
-from orchestrator.referee.wrk import median_of, value_at
+from orchestrator.referee.exchange import Exchange
+from orchestrator.referee.readings import of_latencies
 from services.python.contract.lines import Load, Payload, Target, Trial, Warmup
 from services.python.load.phases import MEASURED
 from services.python.load.record import read_record
@@ -66,12 +65,12 @@ def trial_of(client: str, port: int, in_flight: int, window_s: float, record: Pa
     )
 
 
-def request_of(trial: Trial) -> Asked:
+def request_of(trial: Trial) -> Exchange:
     """The request that such a trial sends, with all the header fields that a client is given."""
     parts = load_parts(trial)
     example = parts.make(1, time.time_ns)
     route: Route = parts.dialer(OPERATION, example).route
-    return Asked(path=route.path, fields=route.fields(), bodies=(route.encode(example),))
+    return Exchange(path=route.path, fields=route.fields(), bodies=(route.encode(example),))
 
 
 def run_requester(trial: Trial) -> dict[str, Any]:
@@ -86,18 +85,18 @@ def run_requester(trial: Trial) -> dict[str, Any]:
     rows = [row for row in read_record(trial.record) if row.phase == MEASURED] if done["type"] == "done" else []
     if done.get("errors") != {} or not done["verified"] == done["requests"] == len(rows):
         raise SystemExit(f"{trial.client}: not every request had a right reply and a row: {done}")
-    latencies_us = Counter((row.received_ns - row.sent_ns) // 1000 for row in rows)
+    figures = of_latencies(((row.received_ns - row.sent_ns) // 1000 * 1000 for row in rows), done["measured_s"])
     return {
         "requests": len(rows),
         "window_s": done["measured_s"],
-        "p50_ms": median_of(latencies_us) / 1000,
-        "p99_ms": value_at(latencies_us, 0.99) / 1000,
+        "p50_ms": figures.median_ns / 1e6,
+        "p99_ms": figures.p99_ns / 1e6,
         "cpu_s": done["cpu_s"],
         "done": {name: done[name] for name in ("verified", "verified_by_bytes", "verified_in_flight", "loop_lag_ms")},
     }
 
 
-def measured(who: str, trial: Trial, asked: Asked, folder: Path) -> dict[str, Any]:
+def measured(who: str, trial: Trial, asked: Exchange, folder: Path) -> dict[str, Any]:
     """One turn: its figures, and how many CPUs everybody else used meanwhile (the responder among them)."""
     before = host_counters()
     if who == WRK:

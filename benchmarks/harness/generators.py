@@ -14,7 +14,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from orchestrator.hosts import load_generators
-from orchestrator.referee.asked import Asked, Turn
+from orchestrator.referee.exchange import Exchange, Turn
 from orchestrator.referee.generators import TOOLS, Found
 from orchestrator.referee.readings import Unreadable, require_possible
 
@@ -39,7 +39,7 @@ class Contender:
     """A load generator and what it asks of a responder on this machine."""
 
     found: Found
-    asked: Asked
+    asked: Exchange
     port: int
     in_flight: int
     window_s: int

@@ -8,6 +8,7 @@ from contextlib import ExitStack, suppress
 from dataclasses import asdict, dataclass, field, replace
 from math import ceil
 from pathlib import Path, PurePosixPath
+from socketserver import BaseRequestHandler, ThreadingTCPServer
 
 from orchestrator.catalogue.read import catalogue
 from orchestrator.errors import UsageError
@@ -21,9 +22,9 @@ from orchestrator.hosts.base import ContractBroken, Pair
 from orchestrator.measure.run_context import RunContext
 from orchestrator.measure.target import Ask, Launched, TrialFailed
 from orchestrator.referee import recorded
-from orchestrator.referee.asked import Asked, Turn
+from orchestrator.referee.exchange import Exchange, Turn
 from orchestrator.referee.generators import TOOLS, Found, Tool
-from orchestrator.referee.readings import Figures, Unreadable, require_answered, require_possible
+from orchestrator.referee.readings import Unreadable, require_answered, require_possible
 from orchestrator.results.manifest import RefereeRecord, TurnRecord
 from orchestrator.results.verification import keep_output
 from services.python.contract.limits import SESSION, TLS, TLS_1_3
@@ -33,9 +34,8 @@ WINDOW_S = 3
 _REQUESTS = 64  # that are recorded; what comes in turn after so many comes again
 _GRACE_S = 20.0  # beyond its window and the time-out of a request, until a program that does not end is hung
 _SLOWEST_S = 10.0
-_START_S = 0.5  # of a responder, or of a load generator until it asks
 _TERMINATED = -15
-_MOST_OUTPUT = 1 << 26  # bytes that a load generator may print
+_MOST_KEPT = 32 << 20  # bytes that a relay keeps of a connection
 _PROTO = PurePosixPath("protos/orch.proto")
 
 
@@ -48,17 +48,18 @@ class Refereeing:
     """Makes the turns of a run; nothing where the run has no referee."""
 
     context: RunContext
-    found: dict[str, Found]
-    _asked: dict[tuple[str, ...], Asked | str] = field(default_factory=dict)  # or why nothing was recorded, by exchange
+    generators: dict[str, Found]
+    _exchanges: dict[tuple[str, ...], Exchange] = field(default_factory=dict)
 
     def take_turn(self, trial: PlannedTrial, cell: Cell, attempt: int, *, before: bool) -> None:
         """Have the cell's load generator measure, if it is its turn now; what goes wrong is kept as the turn's failure."""
-        settings = self.context.referee
-        if settings is None or cell.id not in settings.cells or comes_first(trial, self.context) != before:
+        context = self.context
+        settings = context.referee
+        if settings is None or cell.id not in settings.cells or comes_first(trial, context) != before:
             return
         tool = TOOLS[settings.cells[cell.id]]
-        self.context.interrupts.checkpoint()
-        self.context.listener.live(f"{tool.name}: {self.context.label(cell)}")
+        context.interrupts.checkpoint()
+        context.listener.live(f"{tool.name}: {context.label(cell)}")
         turn = TurnRecord(
             index=trial.index,
             block=trial.block,
@@ -66,111 +67,78 @@ class Refereeing:
             attempt=attempt,
             tool=tool.name,
             came_first=before,
-            started_wall_ns=self.context.clock.wall_ns(),
+            started_wall_ns=context.clock.wall_ns(),
             told_s=window_of(cell),
         )
-        turn = self._made(turn, tool, trial, cell)
-        if turn.failure:
-            self.context.folder.log(f"referee-{trial.index:04}-a{attempt}.txt", turn.failure)
-            self.context.warn(f"{tool.name} gave no figures for {self.context.label(cell)}", turn.failure)
-        self.context.folder.append({"event": "turn", "turn": asdict(turn)})
-
-    def _made(self, turn: TurnRecord, tool: Tool, trial: PlannedTrial, cell: Cell) -> TurnRecord:
         try:
-            exchange = self._asked_of(cell, trial)
+            if cell.exchange not in self._exchanges:
+                self._exchanges[cell.exchange] = self._recorded(cell, trial)
             with ExitStack() as ends:
-                return self._measured(turn, tool, exchange, cell, trial, ends)
+                turn = self._measured(turn, tool, self._exchanges[cell.exchange], cell, trial, ends)
         except TrialFailed as error:
-            self.context.refuse_to_go_on_without_hosts()
-            return replace(turn, failure=error.message)
+            context.refuse_to_go_on_without_hosts()
+            turn = replace(turn, failure=error.message)
         except (_Failed, Unreadable) as error:
-            return replace(turn, failure=str(error))
+            turn = replace(turn, failure=str(error))
+        if turn.failure:
+            context.folder.log(f"referee-{trial.index:04}-a{attempt}.txt", turn.failure)
+            context.warn(f"{tool.name} gave no figures for {context.label(cell)}", turn.failure)
+        context.folder.append({"event": "turn", "turn": asdict(turn)})
 
     def _measured(
-        self, turn: TurnRecord, tool: Tool, exchange: Asked, cell: Cell, trial: PlannedTrial, ends: ExitStack
+        self, turn: TurnRecord, tool: Tool, exchange: Exchange, cell: Cell, trial: PlannedTrial, ends: ExitStack
     ) -> TurnRecord:
         context, pair = self.context, self.context.hosts.pair(cell.placement).asked_from(1)
         ask = context.ask(cell, trial.seed)
         responder = Launched(ask=ask, pair=pair, interrupts=context.interrupts)
         ends.callback(responder.end)
         responder.start()
-        target = responder.await_ready()
-        how = self._turn(target, cell, ask, pair, turn.told_s)
+        how = _turn(responder.await_ready(), cell, ask, pair, turn.told_s)
         for name, content in tool.files(exchange).items():
             Path(how.folder / name).write_bytes(content)
-        program = self.found[tool.name].path
-        warm_s = _warm_s(cell)
-        self._run(tool.argv(program, exchange, replace(how, window_s=warm_s)), pair, warm_s, how.timeout_s, ends)
+        program = self.generators[tool.name].path
+        warming = replace(how, window_s=max(1, ceil(cell.warmup.at_least_s)))
+        self._run(tool.argv(program, exchange, warming), pair, warming, ends)
         before = responder.stats("warm-up")
-        text, elapsed_s = self._run(tool.argv(program, exchange, how), pair, how.window_s, how.timeout_s, ends)
+        text, elapsed_s = self._run(tool.argv(program, exchange, how), pair, how, ends)
         answered = responder.stats("measure").answered - before.answered
         turn = replace(
             turn, elapsed_s=elapsed_s, answered=answered, sha256=keep_output(context.folder.path, turn, text)
         )
         try:
-            figures: Figures = tool.read(text, how.in_flight)
+            figures = tool.read(text, how.in_flight)
             require_possible(figures, in_flight=how.in_flight, window_s=how.window_s, elapsed_s=elapsed_s)
             require_answered(figures, answered, how.in_flight)
         except Unreadable as error:
             return replace(turn, failure=str(error))
         return replace(turn, requests=figures.requests, window_s=figures.window_s, median_ns=figures.median_ns)
 
-    def _turn(self, target: Target, cell: Cell, ask: Ask, pair: Pair, window_s: int) -> Turn:
-        host = pair.requesters[0]
-        authority = ask.authority_on(host)
-        return Turn(
-            host=target.host,
-            port=target.port,
-            in_flight=cell.load.concurrency,
-            connections=connections_of(cell.factors, cell.load.concurrency),
-            window_s=window_s,
-            folder=host.workspace,
-            keeps=cell.connection == "reuse",
-            authority=None if authority is None else authority.path,
-            proto=PurePosixPath(catalogue().folder).parent / _PROTO,
-            timeout_s=min(cell.timeout_s, _SLOWEST_S),
-        )
-
-    def _run(
-        self, argv: list[str], pair: Pair, window_s: float, timeout_s: float, ends: ExitStack
-    ) -> tuple[str, float]:
-        """What a program printed until its end, and how long it lived; _Failed when it hangs, crashes or prints too much."""
+    def _run(self, argv: list[str], pair: Pair, turn: Turn, ends: ExitStack) -> tuple[str, float]:
+        """Return what a program printed until its end, and how long it lived; _Failed when it hangs or crashes."""
         name, clock = Path(argv[0]).name, self.context.clock
-        began_s, parts, size = clock.monotonic_s(), list[str](), 0
+        began_s, lines, patience_s = clock.monotonic_s(), list[str](), turn.timeout_s + _GRACE_S
         process = pair.requesters[0].start(argv, cpus=pair.requester_cpus)
         ends.callback(process.end)
-        deadline_s = began_s + window_s + timeout_s + _GRACE_S
+        deadline_s = began_s + turn.window_s + patience_s
         try:
             with self.context.interrupts.waiting():
                 while (line := process.read(max(0.0, deadline_s - clock.monotonic_s()))) is not None:
-                    parts.append(line)
-                    size += len(line.encode()) + 1
-                    if size > _MOST_OUTPUT:
-                        raise _Failed(f"{name} printed more than {_MOST_OUTPUT >> 20} MiB")
+                    lines.append(f"{line}\n")
         except TimeoutError:
-            raise _Failed(f"{name} was not done {timeout_s + _GRACE_S:g} s after its window; it was ended") from None
+            raise _Failed(f"{name} was not done {patience_s:g} s after its window; it was ended") from None
         except ContractBroken as error:
             raise _Failed(f"{name} was ended: {error}") from None
         elapsed_s = clock.monotonic_s() - began_s
         if (status := process.end()) not in (0, _TERMINATED):  # it may need a moment after its last line
             words = process.last_words().strip().rpartition("\n")[2]
             raise _Failed(f"{name} ended with {status}{f': {words}' if words else ''}")
-        return "".join(f"{line}\n" for line in parts), elapsed_s
+        return "".join(lines), elapsed_s
 
-    def _asked_of(self, cell: Cell, trial: PlannedTrial) -> Asked:
-        """What our requester sends for this cell, recorded once; _Failed where that could not be."""
-        if cell.exchange not in self._asked:
-            self._asked[cell.exchange] = self._recorded(cell, trial)
-        exchange = self._asked[cell.exchange]
-        if isinstance(exchange, str):
-            raise _Failed(exchange)
-        return exchange
-
-    def _recorded(self, cell: Cell, trial: PlannedTrial) -> Asked | str:
+    def _recorded(self, cell: Cell, trial: PlannedTrial) -> Exchange:
+        """Return what our requester sends for this cell; _Failed where that cannot be recorded."""
         context, pair = self.context, self.context.hosts.pair(cell.placement).asked_from(1)
-        plain = cell.having(**{TLS: "none", SESSION: "new"})
         ask = replace(
-            context.ask(plain, trial.seed),
+            context.ask(cell.having(**{TLS: "none", SESSION: "new"}), trial.seed),
             load=Load(concurrency=1, requests=_REQUESTS),
             warmup=Warmup(requests=0, at_least_s=0.0),
             connection="reuse",
@@ -180,13 +148,30 @@ class Refereeing:
         target = _Overheard(ask=ask, pair=pair, interrupts=context.interrupts)
         outcome = context.bench().make(ask, pair, f"recorded-{trial.index:04}", target=target)
         if outcome.failure is not None:
-            return f"its requests could not be recorded: {outcome.failure.message}"
+            raise _Failed(f"its requests could not be recorded: {outcome.failure.message}")
         try:
-            if self.context.referee is not None and self.context.referee.cells[cell.id] == GHZ:
+            if context.referee is not None and context.referee.cells[cell.id] == GHZ:
                 return recorded.grpc(target.sent, _method(context.operations[cell.operation].name))
             return recorded.http(target.sent)
         except recorded.NotRecorded as error:
-            return f"its requests could not be recorded: {error}"
+            raise _Failed(f"its requests could not be recorded: {error}") from None
+
+
+def _turn(target: Target, cell: Cell, ask: Ask, pair: Pair, window_s: int) -> Turn:
+    host = pair.requesters[0]
+    authority = ask.authority_on(host)
+    return Turn(
+        host=target.host,
+        port=target.port,
+        in_flight=cell.load.concurrency,
+        connections=connections_of(cell.factors, cell.load.concurrency),
+        window_s=window_s,
+        folder=host.workspace,
+        keeps=cell.connection == "reuse",
+        authority=None if authority is None else authority.path,
+        proto=PurePosixPath(catalogue().folder).parent / _PROTO,
+        timeout_s=min(cell.timeout_s, _SLOWEST_S),
+    )
 
 
 @dataclass(kw_only=True)
@@ -203,8 +188,8 @@ class _Overheard(Launched):
 
     def end(self) -> None:
         if self._relay is not None:
-            self.sent = self._relay.sent
             self._relay.close()
+            self.sent = [bytes(written) for written in self._relay.sent]
         super().end()
 
 
@@ -213,28 +198,17 @@ def comes_first(trial: PlannedTrial, context: RunContext) -> bool:
     return (trial.block + context.places[trial.cell]) % 2 == 1
 
 
-def expected_s(plan: Plan, settings: RefereeRecord) -> float:
-    """How long the turns of a run take, in seconds: each has a warm-up and a window, and two starts."""
-    each = {cell.id: _warm_s(cell) + window_of(cell) + 2 * _START_S for cell in plan.cells if cell.id in settings.cells}
-    return sum(each.get(trial.cell, 0.0) for trial in plan.trials)
-
-
-def _warm_s(cell: Cell) -> int:
-    return max(1, ceil(cell.warmup.at_least_s))
-
-
 def window_of(cell: Cell) -> int:
     """For how many seconds a load generator asks: as long as the cell, in whole seconds."""
     return WINDOW_S if cell.load.duration_s is None else max(1, ceil(cell.load.duration_s))
 
 
-def require_same(settings: RefereeRecord | None, found: dict[str, Found]) -> None:
+def require_same(settings: RefereeRecord | None, generators: dict[str, Found]) -> None:
     """UsageError where a run that is resumed had another program of a load generator."""
     for name, tool in {} if settings is None else settings.tools.items():
-        if name not in found or found[name].sha256 != tool.sha256:
-            here = f"{name} {found[name].version}, another program" if name in found else f"no {name} that can be used"
+        if name not in generators or generators[name].sha256 != tool.sha256:
             raise UsageError(
-                f"the run cannot be resumed: it was begun beside {name} {tool.version}, and here is {here}",
+                f"the run cannot be resumed: it was begun beside {name} {tool.version}, and that program is not here",
                 hint="install that one, or start a new run: orch run FILE --referee any",
             )
 
@@ -296,75 +270,45 @@ def _transport(plan: Plan, cell: Cell) -> str:
     return declared if declared != _HTTP or version in (None, "1.1") else f"HTTP/{version}"
 
 
-MOST_BYTES = 32 << 20  # kept in all; what comes later is passed on, and forgotten
-_CHUNK = 1 << 16
-_PATIENCE_S = 10.0
+class Relay(ThreadingTCPServer):
+    """Passes connections on to a responder: `port` is where, `sent` what was written to each, in the order of opening."""
 
-
-class Relay:
-    """Where a requester connects to: `port`; `sent` has what it wrote, by connection, in the order of their opening."""
+    daemon_threads = True
+    request_queue_size = 512
 
     def __init__(self, host: str, port: int) -> None:
-        self._target = host, port
-        self._listener = socket.create_server((host, 0), backlog=512)
-        self.port: int = self._listener.getsockname()[1]
-        self._kept: list[bytearray] = []
-        self._free = MOST_BYTES
-        self._lock = threading.Lock()
-        self._open: list[socket.socket] = []
-        self._threads = [threading.Thread(target=self._accept, daemon=True)]
-        self._threads[0].start()
-
-    @property
-    def sent(self) -> list[bytes]:
-        """What was written to each connection so far."""
-        with self._lock:
-            return [bytes(data) for data in self._kept]
+        super().__init__((host, 0), _Connection)
+        self.target = host, port
+        self.port: int = self.server_address[1]
+        self.sent: list[bytearray] = []
+        threading.Thread(target=self.serve_forever, args=(0.05,), daemon=True).start()
 
     def close(self) -> None:
-        """End every connection, and listen no more. Idempotent."""
-        with suppress(OSError):
-            self._listener.shutdown(socket.SHUT_RDWR)
-        self._listener.close()
-        self._threads[0].join(_PATIENCE_S)  # from now on no connection is added
-        for connection in self._open:
-            with suppress(OSError):
-                connection.shutdown(socket.SHUT_RDWR)
-        for thread in self._threads[1:]:
-            thread.join(_PATIENCE_S)
-        for connection in self._open:
-            connection.close()
+        """Listen no more; connections end with the responder, or with who asks it."""
+        self.shutdown()
+        self.server_close()
 
-    def _accept(self) -> None:
-        while True:
-            try:
-                client, _ = self._listener.accept()
-                server = socket.create_connection(self._target, timeout=_PATIENCE_S)
-            except OSError:
-                return
-            server.settimeout(None)
-            for end in (client, server):
+
+class _Connection(BaseRequestHandler):
+    server: Relay
+
+    def handle(self) -> None:
+        kept = bytearray()
+        self.server.sent.append(kept)
+        with suppress(OSError), socket.create_connection(self.server.target) as responder:
+            for end in (self.request, responder):
                 end.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-            self._open += [client, server]
-            buffer = bytearray()
-            with self._lock:
-                self._kept.append(buffer)
-            for source, target, into in ((client, server, buffer), (server, client, None)):
-                thread = threading.Thread(target=self._pass_on, args=(source, target, into), daemon=True)
-                self._threads.append(thread)
-                thread.start()
+            back = threading.Thread(target=_pass_on, args=(responder, self.request), daemon=True)
+            back.start()
+            _pass_on(self.request, responder, kept)
+            back.join()
 
-    def _pass_on(self, source: socket.socket, target: socket.socket, buffer: bytearray | None) -> None:
-        with suppress(OSError):
-            while chunk := source.recv(_CHUNK):
-                if buffer is not None:
-                    self._keep(chunk, buffer)
-                target.sendall(chunk)
-        with suppress(OSError):
-            target.shutdown(socket.SHUT_WR)
 
-    def _keep(self, chunk: bytes, buffer: bytearray) -> None:
-        with self._lock:
-            taken = chunk[: max(0, self._free)]
-            self._free -= len(taken)
-            buffer += taken
+def _pass_on(source: socket.socket, target: socket.socket, kept: bytearray | None = None) -> None:
+    with suppress(OSError):
+        while chunk := source.recv(1 << 16):
+            if kept is not None and len(kept) < _MOST_KEPT:
+                kept += chunk
+            target.sendall(chunk)
+    with suppress(OSError):
+        target.shutdown(socket.SHUT_WR)

@@ -1,1 +1,1 @@
-"""Independent load generators (wrk, oha, ghz): how each is found, told what to ask, and read. Pure but for `tools`."""
+"""Independent load generators (wrk, oha, ghz): what each takes, how it is called, and how its report is read. Pure."""

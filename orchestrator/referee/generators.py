@@ -5,22 +5,20 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import zip_longest
 
 from orchestrator.referee import ghz, oha, wrk
-from orchestrator.referee.asked import Asked, Turn
+from orchestrator.referee.exchange import Exchange, Turn
 from orchestrator.referee.readings import Figures
 
-_PARTS = r"[0-9]{1,9}(?:\.[0-9]{1,9}){1,5}"
-_VERSION = re.compile(rf"\bv?({_PARTS})(?![0-9])")
+_VERSION = re.compile(r"\bv?(\d+\.\d+\.\d+)")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Tool:
     """A load generator: what it speaks, the least version whose report is read, and how to get it.
 
-    `within`: how far, as a factor less one, its figures and ours may be apart before the check fails: measured, see
-    docs/how-to/examine-figures.md. `module`: what a program of Go says of itself, where its `--version` does not.
+    `within`: how far, as a factor less one, its figures and ours may differ before the check fails: measured, see
+    docs/how-to/examine-figures.md. `module`: its module of Go, whose version is in a program that has none to print.
     """
 
     name: str
@@ -28,8 +26,8 @@ class Tool:
     least: str
     install: str
     within: float
-    files: Callable[[Asked], dict[str, bytes]]
-    argv: Callable[[str, Asked, Turn], list[str]]
+    files: Callable[[Exchange], dict[str, bytes]]
+    argv: Callable[[str, Exchange, Turn], list[str]]
     read: Callable[[str, int], Figures]
     module: str = ""
 
@@ -70,7 +68,7 @@ TOOLS: Mapping[str, Tool] = {tool.name: tool for tool in (WRK, OHA, GHZ)}
 
 @dataclass(frozen=True, kw_only=True)
 class Found:
-    """A load generator of this machine; `why` says why it cannot be used, and is empty where it can."""
+    """A load generator of this machine; `why` is the reason why it cannot be used, empty where it can."""
 
     tool: Tool
     path: str = ""
@@ -80,41 +78,32 @@ class Found:
 
     @property
     def is_usable(self) -> bool:
-        """Whether it can be asked to measure."""
+        """Whether it can measure."""
         return not self.why
 
 
-def version_of(tool: Tool, said: str, program: bytes = b"") -> str:
-    r"""The version in what `--version` printed, or else in what the compiler noted in the program; "" where none is.
+def version_of(tool: Tool, printed: str, program: bytes = b"") -> str:
+    r"""Return the version in what `--version` printed, else the one that Go's compiler noted in the program; "" without.
 
     >>> version_of(WRK, "wrk debian/4.1.0-3+b2 [epoll] Copyright (C) 2012 Will Glozer")
     '4.1.0'
     >>> version_of(GHZ, "dev", b"\x00mod\tgithub.com/bojand/ghz\tv0.121.0\th1:")
     '0.121.0'
     """
-    first = next((line for line in said.splitlines() if line.strip()), "")
-    if found := _VERSION.search(first):
-        return found[1]
-    if tool.module:
-        noted = re.search(rb"mod\t" + re.escape(tool.module.encode()) + rb"\tv(" + _PARTS.encode() + rb")", program)
-        return noted[1].decode() if noted else ""
-    return ""
+    noted = program.partition(f"mod\t{tool.module}\t".encode())[2][:32].decode("latin-1") if tool.module else ""
+    match = _VERSION.search(printed.strip().partition("\n")[0]) or _VERSION.match(noted)
+    return match[1] if match else ""
 
 
 def why_not(tool: Tool, path: str, version: str) -> str:
-    """Why a version cannot be used, with its name; "" where it can."""
+    """Return why a version cannot be used, with its name; "" where it can."""
     if not version:
-        return f"{path} tells no version"
-    if _numbers(version) < _numbers(tool.least):
+        return f"{path} has no version that can be read"
+    if tuple(map(int, version.split("."))) < tuple(map(int, tool.least.split("."))):
         return f"{path} is {tool.name} {version}, older than {tool.least}"
     return ""
 
 
-def _numbers(version: str) -> tuple[int, ...]:
-    parts = [int(part) for part in version.split(".")]
-    return tuple(part for part, _ in zip_longest(parts, range(4), fillvalue=0))
-
-
-def usable(found: Sequence[Found]) -> dict[str, Found]:
-    """Those that can be asked, by name."""
-    return {one.tool.name: one for one in found if one.is_usable}
+def usable(generators: Sequence[Found]) -> dict[str, Found]:
+    """Return those that can measure, by name."""
+    return {generator.tool.name: generator for generator in generators if generator.is_usable}

@@ -1,13 +1,13 @@
-"""What a load generator says it measured, and what of that can be held against something else."""
+"""What a load generator reports, and whether it can be true."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from typing import Any
+from functools import wraps
 
-from orchestrator.strict_json import parse_json
+import numpy as np
 
 _LEAST_OF_WINDOW, _MOST_OF_WINDOW = 0.9, 1.5
 _SLACK_S = 1.0
@@ -15,7 +15,7 @@ _SLACK = 0.05  # of Little's law, for latencies that are read from a histogram
 
 
 class Unreadable(ValueError):
-    """What a load generator printed is not its report, or cannot be true; the message says why, as a clause."""
+    """What a load generator printed is not its report, or cannot be true; the message is the reason, as a clause."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,25 +30,50 @@ class Figures:
     median_ns: float
     p99_ns: float = field(default=math.nan, compare=False)
 
-    @property
-    def rate_per_s(self) -> float:
-        """Requests a second."""
-        return self.requests / self.window_s
+
+def of_latencies(latencies_ns: Iterable[float], window_s: float) -> Figures:
+    """Return the figures of these latencies; ValueError without any."""
+    ordered = np.sort(np.fromiter(latencies_ns, dtype=np.float64))
+    if not ordered.size or ordered[0] <= 0:
+        raise Unreadable("a latency is not above zero, or there is none")
+    p99_ns = float(ordered[math.ceil(0.99 * ordered.size) - 1])
+    return Figures(requests=ordered.size, window_s=window_s, median_ns=float(np.median(ordered)), p99_ns=p99_ns)
+
+
+def reader(read: Callable[[str, int], Figures]) -> Callable[[str, int], Figures]:
+    """Return a reader of reports that is Unreadable for whatever is not such a report."""
+
+    @wraps(read)
+    def reading(text: str, in_flight: int) -> Figures:
+        try:
+            return read(text, in_flight)
+        except Unreadable:
+            raise
+        except (ValueError, TypeError, LookupError, AttributeError, RecursionError) as error:
+            raise Unreadable(f"it printed no report that can be read ({type(error).__name__})") from error
+
+    return reading
+
+
+def require_succeeded(statuses: dict[str, int], errors: dict[str, int], right: str) -> int:
+    """Return the number of requests; Unreadable where one has an error, or a status that does not begin with `right`."""
+    failures = {name: count for name, count in statuses.items() if not name.startswith(right)} | errors
+    if any(failures.values()):
+        raise Unreadable(f"requests failed: {failures}")
+    return sum(statuses.values())
 
 
 def require_possible(figures: Figures, *, in_flight: int, window_s: float, elapsed_s: float) -> Figures:
-    """The same figures; Unreadable where they cannot be those of such a load.
+    """Return the figures; Unreadable where they cannot be those of such a load.
 
-    `window_s`: what the program was told, `elapsed_s`: how long its process lived, by the clock of the one who started it.
+    `window_s`: the wanted length, `elapsed_s`: how long its process lived, by our clock.
     """
-    if figures.requests < 1:
-        raise Unreadable("it made no request")
-    if not (math.isfinite(figures.window_s) and math.isfinite(figures.median_ns) and figures.median_ns > 0):
-        raise Unreadable(f"a median of {figures.median_ns:g} ns in {figures.window_s:g} s cannot be")
+    if figures.requests < 1 or not (math.isfinite(figures.median_ns) and figures.median_ns > 0):
+        raise Unreadable(f"{figures.requests} requests with a median of {figures.median_ns:g} ns cannot be")
     least_s, most_s = _LEAST_OF_WINDOW * window_s, min(_MOST_OF_WINDOW * window_s + _SLACK_S, elapsed_s)
     if not least_s <= figures.window_s <= most_s:
         raise Unreadable(
-            f"it says that it asked for {figures.window_s:.3f} s; it was told {window_s:g} s and ran for {elapsed_s:.3f} s"
+            f"its window is {figures.window_s:.3f} s, where {window_s:g} s were wanted and it ran for {elapsed_s:.3f} s"
         )
     # Half of the requests take at least the median, and no more of them than `in_flight` at a time.
     if figures.requests // 2 * figures.median_ns > in_flight * figures.window_s * 1e9 * (1 + _SLACK):
@@ -66,30 +91,3 @@ def require_answered(figures: Figures, answered: int, in_flight: int) -> None:
     """
     if not figures.requests <= answered <= figures.requests + in_flight:
         raise Unreadable(f"it counts {figures.requests} requests, the responder answered {answered}")
-
-
-def document(text: str) -> Mapping[str, Any]:
-    """A JSON report; Unreadable when it is none."""
-    try:
-        found = parse_json(text.encode())
-    except (ValueError, RecursionError) as error:
-        raise Unreadable(f"its report is not JSON: {error}") from error
-    if not isinstance(found, dict):
-        raise Unreadable("its report is not a JSON object")
-    return found
-
-
-def number(values: Any, name: str) -> float:
-    """A number of a report; Unreadable where there is none."""
-    value = values.get(name) if isinstance(values, dict) else None
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        raise Unreadable(f"its report has no number `{name}`")
-    return float(value)
-
-
-def counts(values: Any, name: str) -> dict[str, int]:
-    """How often each of something was seen, of a report; Unreadable where that is not there."""
-    found = values.get(name) if isinstance(values, dict) else None
-    if not isinstance(found, dict) or not all(type(count) is int and count >= 0 for count in found.values()):
-        raise Unreadable(f"its report has no counts `{name}`")
-    return dict(found)

@@ -2,51 +2,43 @@
 
 from __future__ import annotations
 
-import re
 import struct
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import accumulate
 
-from orchestrator.referee.asked import Asked
+from orchestrator.referee.exchange import Exchange
 
 MOST_BODIES = 64
 _MOST_BYTES = 4 << 20  # of bodies that differ, all together
 _OF_THE_PROGRAM = {"host", "content-length", "connection"}  # header fields that every program sets by itself
 _PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
-_LENGTH = re.compile(r"[0-9]{1,12}")
-_METHOD = re.compile(r"[A-Z]{1,20}")
-_PATH = re.compile(r"/[!-~]{0,8191}")  # what does not begin with / would be read as a part of the host
-_NAME, _VALUE = re.compile(r"[0-9A-Za-z!#$%&'*+.^_`|~-]{1,256}"), re.compile(r"[\t -~]{0,8192}")
-_MOST_FIELDS = 100
 _FRAME, _PREFIX = 9, 5  # bytes before a frame's and a message's content
-_DATA, _END_STREAM, _PADDED = 0, 0x1, 0x8
+_DATA, _END_STREAM = 0, 0x1
 
 
 class NotRecorded(ValueError):
-    """No request could be read that a load generator can send; the message says why, as a clause."""
+    """No request could be read that a load generator can send; the message is the reason, as a clause."""
 
 
-def http(connections: Sequence[bytes]) -> Asked:
-    """The requests of the connection with the most of them, as one thing to ask; NotRecorded where they are not alike.
+def http(connections: Sequence[bytes]) -> Exchange:
+    """Return the requests of the connection with the most of them; NotRecorded where they are not alike.
 
     Connections are given as the bytes that the requester wrote to each, in the order in which they were opened.
     """
-    last = max((_requests(sent) for sent in connections), key=len, default=[])
-    heads = {(method, path, fields) for method, path, fields, _ in last}
-    if not heads:
-        raise NotRecorded("the requester sent no request")
-    if len(heads) > 1:
-        raise NotRecorded("its requests differ in more than their bodies")
+    requests = max((list(_requests(sent)) for sent in connections), key=len, default=[])
+    heads = {(method, path, fields) for method, path, fields, _ in requests}
+    if len(heads) != 1:
+        raise NotRecorded("its requests differ in more than their bodies" if heads else "the requester sent no request")
     method, path, fields = heads.pop()
-    return Asked(path=path, method=method, fields=dict(fields), bodies=_in_turn([body for *_, body in last]))
+    return Exchange(path=path, method=method, fields=dict(fields), bodies=_in_turn([body for *_, body in requests]))
 
 
-def grpc(connections: Sequence[bytes], method: str) -> Asked:
-    """The messages of the connection with the most of them; NotRecorded as `http`."""
-    last = max((_messages(sent) for sent in connections), key=len, default=[])
-    if not last:
+def grpc(connections: Sequence[bytes], method: str) -> Exchange:
+    """Return the messages of the connection with the most of them; NotRecorded as `http`."""
+    messages = max((list(_messages(sent)) for sent in connections), key=len, default=[])
+    if not messages:
         raise NotRecorded("the requester sent no message")
-    return Asked(path=method, bodies=_in_turn(last))
+    return Exchange(path=method, bodies=_in_turn(messages))
 
 
 def _in_turn(bodies: list[bytes]) -> tuple[bytes, ...]:
@@ -57,62 +49,38 @@ def _in_turn(bodies: list[bytes]) -> tuple[bytes, ...]:
     return tuple(bodies[: max(1, sum(size <= _MOST_BYTES for size in sizes))])
 
 
-_Request = tuple[str, str, tuple[tuple[str, str], ...], bytes]
-
-
-def _requests(sent: bytes) -> list[_Request]:
-    """The requests of a connection, whole ones; NotRecorded for what is not HTTP/1.1 with a length."""
-    found: list[_Request] = []
+def _requests(sent: bytes) -> Iterator[tuple[str, str, tuple[tuple[str, str], ...], bytes]]:
+    """Each whole request of a connection; NotRecorded for what is not HTTP/1.1 with a length."""
     while sent:
         head, end, rest = sent.partition(b"\r\n\r\n")
-        if not end:
-            break
         first, *lines = head.decode("latin-1").split("\r\n")
-        words = first.split(" ")
-        if len(words) != 3 or words[2] != "HTTP/1.1":
-            raise NotRecorded("the requester does not speak HTTP/1.1")
-        fields = [(name, value.strip()) for name, _, value in (line.partition(":") for line in lines)]
-        lengths = [value for name, value in fields if name.lower() == "content-length"]
-        if any(name.lower() == "transfer-encoding" for name, _ in fields) or not all(map(_LENGTH.fullmatch, lengths)):
-            raise NotRecorded("its requests have no length")
-        if not _METHOD.fullmatch(words[0]) or not _PATH.fullmatch(words[1]) or not _are_fields(fields):
-            raise NotRecorded("its requests have a method, a path or a header field that no program can be told")
-        length = int(lengths[0]) if lengths else 0
-        if len(rest) < length:
-            break
-        kept = tuple((name, value) for name, value in fields if name.lower() not in _OF_THE_PROGRAM)
-        found.append((words[0], words[1], kept, rest[:length]))
+        method, _, target = first.partition(" ")
+        path, _, version = target.partition(" ")
+        fields = {name.lower(): (name, value.strip()) for name, _, value in (line.partition(":") for line in lines)}
+        if end and (version != "HTTP/1.1" or "transfer-encoding" in fields):
+            raise NotRecorded("its requests are not HTTP/1.1 with a length")
+        length = int(fields.get("content-length", ("", "0"))[1])
+        if not end or len(rest) < length:
+            return
+        kept = tuple(field for name, field in fields.items() if name not in _OF_THE_PROGRAM)
+        yield method, path, kept, rest[:length]
         sent = rest[length:]
-    return found
 
 
-def _are_fields(fields: Sequence[tuple[str, str]]) -> bool:
-    """Whether they can be given as arguments, or within a script."""
-    return len(fields) <= _MOST_FIELDS and all(
-        _NAME.fullmatch(name) and _VALUE.fullmatch(value) for name, value in fields
-    )
-
-
-def _messages(sent: bytes) -> list[bytes]:
-    """The messages of a connection's streams, one each, in the order in which the streams ended."""
+def _messages(sent: bytes) -> Iterator[bytes]:
+    """The message of each stream of a connection, in the order in which the streams ended."""
     if not sent.startswith(_PREFACE):
         raise NotRecorded("the requester does not speak HTTP/2")
-    place, open_streams, found = len(_PREFACE), dict[int, bytes](), list[bytes]()
+    place, streams = len(_PREFACE), dict[int, bytes]()
     while place + _FRAME <= len(sent):
         size, kind, flags = int.from_bytes(sent[place : place + 3]), sent[place + 3], sent[place + 4]
-        stream = int.from_bytes(sent[place + 5 : place + _FRAME]) & 0x7FFFFFFF
+        stream = int.from_bytes(sent[place + 5 : place + _FRAME])
         content = sent[place + _FRAME : place + _FRAME + size]
         place += _FRAME + size
-        if kind != _DATA or len(content) < size:
-            continue
-        if flags & _PADDED:
-            if content[:1] == b"" or content[0] >= len(content):
-                raise NotRecorded("it pads a frame with more than the frame holds")
-            content = content[1 : len(content) - content[0]]
-        open_streams[stream] = open_streams.get(stream, b"") + content
-        if flags & _END_STREAM:
-            found.append(_message(open_streams.pop(stream)))
-    return found
+        if kind == _DATA and len(content) == size:
+            streams[stream] = streams.get(stream, b"") + content
+            if flags & _END_STREAM:
+                yield _message(streams.pop(stream))
 
 
 def _message(data: bytes) -> bytes:

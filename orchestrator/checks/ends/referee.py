@@ -1,4 +1,4 @@
-"""referee: an independent load generator, asked beside the trials, measures what they do (docs/how-to/examine-figures.md).
+"""referee: an independent load generator measures beside the trials what they do (docs/how-to/examine-figures.md).
 
 It has no part in common with our requester but the kernel and the responder's program. A cell whose median or
 requests per second is beyond the tolerance by their whole interval is measured wrongly by one of the two. A client
@@ -8,11 +8,11 @@ what their cell measures: that is a warning.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from math import log
-from statistics import geometric_mean, median
-from typing import Any, Literal
+from statistics import median
+from typing import Literal
 
 from orchestrator import quantities
 from orchestrator.catalogue.read import catalogue
@@ -25,10 +25,45 @@ from orchestrator.statistics.terms import Interval
 from services.python.contract.limits import SATURATED
 
 NAME = "referee"
+Agreement = Literal["agrees", "differs", "cannot tell"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Compared:
+    """One quantity, ours over theirs, with its 95 % interval over the rounds; None with fewer than three.
+
+    `agreement`: whether all of the interval, or nothing of it, lies within the tolerance.
+    """
+
+    ratio: float
+    interval: Interval | None
+    agreement: Agreement
+
+    def text(self, within: float) -> str:
+        """Return `1.10 (1.05 to 1.15)`."""
+        beside = f" ({' to '.join(quantities.bounds(self.interval, within))})" if self.interval else ""
+        return f"{quantities.factor(self.ratio)}{beside}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Refereed:
+    """A cell beside a load generator. `lost`: turns without figures."""
+
+    tool: str
+    rounds: int
+    lost: int
+    median_ms: Compared
+    rate_per_s: Compared
+
+    @property
+    def agreement(self) -> Agreement:
+        """That of both quantities: they differ where one does, and agree where both do."""
+        agreements = {self.median_ms.agreement, self.rate_per_s.agreement}
+        return "differs" if "differs" in agreements else "agrees" if agreements == {"agrees"} else "cannot tell"
 
 
 def judge_run(run: RunEvidence) -> Finding | None:
-    """Says once that a run has no referee."""
+    """Return once that a run has no referee."""
     if run.manifest.referee is not None:
         return None
     return Finding(
@@ -39,70 +74,57 @@ def judge_run(run: RunEvidence) -> Finding | None:
 
 
 def judge(cell: CellEvidence, run: RunEvidence) -> Finding | None:
-    """The cell beside its load generator; None in a run that has none."""
+    """Return the verdict on a cell beside its load generator; None in a run that has none."""
     settings = run.manifest.referee
     if settings is None:
         return None
     if (name := settings.cells.get(cell.cell.id)) is None or name not in settings.tools:
-        why = settings.refused.get(cell.cell.id, "none was asked")
-        return Finding(verdict="not applicable", explanation=f"No independent load generator can ask this: {why}.")
-    tool, turns = settings.tools[name], turns_of(run.manifest.turns).get(cell.cell.id, ())
-    found = compare([t.summary for t in cell.trials if t.summary], turns, tool.within)
-    if found is None:
+        why = settings.refused.get(cell.cell.id, "none was chosen")
+        return Finding(verdict="not applicable", explanation=f"No independent load generator measured this: {why}.")
+    tool, turns = settings.tools[name], [turn for turn in run.manifest.turns if turn.cell == cell.cell.id]
+    refereed = compare([t.summary for t in cell.trials if t.summary], turns, tool.within)
+    if refereed is None:
         return Finding(
             verdict="cannot tell",
             evidence={"tool": name, "rounds": 0, "lost": len(turns)},
             explanation=f"{name} gave no figures beside a trial of this cell.",
             action="The run's warnings and logs/ say why.",
         )
-    return _finding(cell, found, f"{name} {tool.version}", tool.within)
+    return _finding(cell, refereed, f"{name} {tool.version}", tool.within)
 
 
-def _finding(cell: CellEvidence, found: Refereed, tool: str, within: float) -> Finding:
-    evidence = {**found.to_dict(), "within": within, "agreement": found.agreement}
-    lost = f"; {quantities.count(found.lost, 'more turn')} gave no figures" if found.lost else ""
-    told = (
-        f"Ours over {tool}, in {quantities.count(found.rounds, 'round')}{lost}: median {_told(found.median_ms, within)}, "
-        f"requests/s {_told(found.rate_per_s, within)}."
-    )
-    weight = max(abs(1 - found.median_ms.ratio), abs(1 - found.rate_per_s.ratio))
-    if found.agreement == "agrees":
-        return Finding(
-            verdict="pass", explanation=f"{told} Both agree within {within:.0%}.", evidence=evidence, weight=weight
+def _finding(cell: CellEvidence, refereed: Refereed, tool: str, within: float) -> Finding:
+    ours, rate, agreement = refereed.median_ms, refereed.rate_per_s, refereed.agreement
+    cause = _own_work(cell) if agreement == "differs" and ours.ratio >= 1 >= rate.ratio else ""
+    verdict: Literal["pass", "cannot tell", "warn", "fail"]
+    if agreement == "agrees":
+        verdict, judgement, action = "pass", f"Both agree within {within:.0%}", ""
+    elif agreement == "cannot tell":
+        is_few = refereed.rounds < intervals.FEWEST_BLOCKS
+        verdict, action = "cannot tell", "Raise `repeats`, or measure on a quieter machine."
+        judgement = (
+            "Too few rounds for an interval" if is_few else f"The interval reaches beyond {within:.0%} and within it"
         )
-    if found.agreement == "cannot tell":
-        few = found.rounds < intervals.FEWEST_BLOCKS
-        why = "Too few rounds for an interval" if few else f"The interval reaches beyond {within:.0%} and within it"
-        return Finding(
-            verdict="cannot tell",
-            explanation=f"{told} {why}.",
-            evidence=evidence,
-            weight=weight,
-            action="Raise `repeats`, or measure on a quieter machine.",
+    elif cause:
+        verdict, judgement = "warn", f"That is slower by more than {within:.0%}: {cause}"
+        action = (
+            "Measure with a thinner client as well (`raw`, say): if that agrees, the difference is this client's work."
         )
-    is_slower = found.median_ms.ratio >= 1 >= found.rate_per_s.ratio
-    if is_slower and (cause := _own_work(cell)):
-        return Finding(
-            verdict="warn",
-            explanation=f"{told} That is slower by more than {within:.0%}: {cause}.",
-            evidence=evidence,
-            weight=weight,
-            action="Ask with a thinner client as well (`raw`, say): if that agrees, the difference is this client's work.",
+    else:
+        verdict, judgement = "fail", f"They differ by more than {within:.0%}: one of the two measures wrongly"
+        action = (
+            "Look at the trials' other checks, and at what the program printed, under referee/; "
+            "repeat on a quiet machine before you believe either."
         )
+    lost = f"; {quantities.count(refereed.lost, 'more turn')} gave no figures" if refereed.lost else ""
     return Finding(
-        verdict="fail",
-        explanation=f"{told} They differ by more than {within:.0%}: one of the two measures wrongly.",
-        evidence=evidence,
-        weight=weight,
-        action="Look at the trials' other checks, and at what the program printed, under referee/; "
-        "repeat on a quiet machine before you believe either.",
+        verdict=verdict,
+        explanation=f"Ours over {tool}, in {quantities.count(refereed.rounds, 'round')}{lost}: "
+        f"median {ours.text(within)}, requests/s {rate.text(within)}. {judgement}.",
+        evidence={**asdict(refereed), "within": within, "agreement": agreement},
+        weight=max(abs(1 - ours.ratio), abs(1 - rate.ratio)),
+        action=action,
     )
-
-
-def _told(compared: Compared, within: float) -> str:
-    if compared.interval is None:
-        return quantities.factor(compared.ratio)
-    return f"{quantities.factor(compared.ratio)} ({' to '.join(quantities.bounds(compared.interval, within))})"
 
 
 def _own_work(cell: CellEvidence) -> str:
@@ -119,85 +141,38 @@ def _own_work(cell: CellEvidence) -> str:
 CHECK = Check(name=NAME, severity="serious", kinds=frozenset({"call"}), judge_beside=judge, judge_run=judge_run)
 
 
-Agreement = Literal["agrees", "differs", "cannot tell"]
-
-_NS_PER_MS = 1e6
-
-
-@dataclass(frozen=True, kw_only=True)
-class Compared:
-    """One quantity of both: geometric means over the rounds, as tables have them, and their ratio with its 95 % interval.
-
-    `interval` is None with fewer than three rounds. `agreement`: whether all of it, or nothing of it, lies within the
-    tolerance.
-    """
-
-    ours: float
-    theirs: float
-    ratio: float
-    interval: Interval | None
-    agreement: Agreement
-
-
-@dataclass(frozen=True, kw_only=True)
-class Refereed:
-    """A cell beside a load generator: latencies in milliseconds, requests per second. `lost`: turns without figures."""
-
-    tool: str
-    rounds: int
-    lost: int
-    median_ms: Compared
-    rate_per_s: Compared
-
-    @property
-    def agreement(self) -> Agreement:
-        """That of both quantities: they differ where one does, and agree where both do."""
-        agreements = {self.median_ms.agreement, self.rate_per_s.agreement}
-        return "differs" if "differs" in agreements else "agrees" if agreements == {"agrees"} else "cannot tell"
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data, ready for JSON."""
-        return asdict(self)
-
-
 def compare(trials: Iterable[TrialSummary], turns: Sequence[TurnRecord], within: float) -> Refereed | None:
-    """The trials of a cell beside the turns in the same blocks; None where no block has both."""
+    """Return the trials of a cell beside the turns in the same blocks; None where no block has both."""
     ours = {t.block: (t.median, t.throughput_per_s) for t in trials if t.median and t.throughput_per_s > 0}
     theirs = {
-        t.block: (t.median_ns / _NS_PER_MS, t.requests / t.window_s)
+        t.block: (t.median_ns / 1e6, t.requests / t.window_s)
         for t in turns
         if t.median_ns and t.requests and t.window_s
     }
     blocks = sorted(ours.keys() & theirs.keys())
     if not blocks:
         return None
-    figures = [
-        _compared([float(ours[b][statistic] or 0.0) for b in blocks], [theirs[b][statistic] for b in blocks], within)
-        for statistic in (0, 1)
-    ]
+    medians, rates = (
+        _compared([ours[block][place] for block in blocks], [theirs[block][place] for block in blocks], within)
+        for place in (0, 1)
+    )
     return Refereed(
         tool=turns[0].tool,
         rounds=len(blocks),
         lost=sum(t.median_ns is None for t in turns),
-        median_ms=figures[0],
-        rate_per_s=figures[1],
+        median_ms=medians,
+        rate_per_s=rates,
     )
 
 
 def _compared(ours: Sequence[float], theirs: Sequence[float], within: float) -> Compared:
     result = intervals.paired(ours, theirs)
     interval = result.interval()
-    return Compared(
-        ours=geometric_mean(ours),
-        theirs=geometric_mean(theirs),
-        ratio=result.ratio,
-        interval=interval,
-        agreement=agreement(interval, within),
-    )
+    return Compared(ratio=result.ratio, interval=interval, agreement=agreement(interval, within))
 
 
 def agreement(interval: Interval | None, within: float) -> Agreement:
-    """Whether a ratio's interval lies within 1/(1 + within) and 1 + within, or beside that.
+    """Return whether a ratio's interval lies within 1/(1 + within) and 1 + within, or beside that.
 
     >>> agreement((0.9, 1.1), 0.25), agreement((1.3, 1.4), 0.25), agreement(None, 0.25)
     ('agrees', 'differs', 'cannot tell')
@@ -208,11 +183,3 @@ def agreement(interval: Interval | None, within: float) -> Agreement:
     if low > 1 or high < -1:
         return "differs"
     return "agrees" if low >= -1 and high <= 1 else "cannot tell"
-
-
-def turns_of(turns: Iterable[TurnRecord]) -> Mapping[str, tuple[TurnRecord, ...]]:
-    """Turns by cell."""
-    by_cell: dict[str, list[TurnRecord]] = {}
-    for turn in turns:
-        by_cell.setdefault(turn.cell, []).append(turn)
-    return {cell: tuple(of) for cell, of in by_cell.items()}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import json
-import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -84,20 +83,6 @@ def test_each_cell_is_asked_by_the_best_that_is_here(settings: Any, has: Any) ->
     found = settings()
     assert (by_protocol(found.cells), found.tools["oha"].within) == ({"rest": "oha"}, 0.35)
     assert by_protocol(found.refused) == {"grpc": "there is no ghz in build/referee or on the PATH"}
-
-
-def test_turns_that_do_not_fit_into_the_runs_limit_are_warned_of(
-    settings: Any, has: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    has(WRK)
-    said: list[str] = []
-    monkeypatch.setattr(console, "progress", said.append)
-    monkeypatch.setattr(console, "warning", said.append)
-    settings(overrides=["limits.wall=3h"])
-    assert any("for the load generators" in line for line in said)
-    assert not any("limits.wall" in line for line in said)
-    settings(overrides=["limits.wall=1s"])
-    assert re.search(r"longer than limits.wall \(1 s\).*`--set limits.wall=\d+m` gives it more", "\n".join(said))
 
 
 def test_one_can_be_chosen(settings: Any, has: Any) -> None:
