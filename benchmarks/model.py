@@ -20,7 +20,7 @@ import numpy as np
 from benchmarks.simulated import print_tables
 from orchestrator.questions.prediction.fit import fit_all
 from orchestrator.questions.prediction.judged import judged
-from orchestrator.questions.prediction.predict import Places, at
+from orchestrator.questions.prediction.predict import Places, estimate
 from orchestrator.questions.prediction.shapes import ModelCell, Windows
 from tests.support.modelled import NEW, PACED_SIZES, Lab, Truth, paced, sealed_as_planned
 
@@ -78,7 +78,7 @@ def timed() -> tuple[int, float, float]:
         rate_mbit=np.array(1000.0),
     )
     for fit in fits:
-        at(fit, places)
+        estimate(fit, places)
     return len(cells), fitted - begun, time.perf_counter() - fitted
 
 

@@ -9,12 +9,13 @@ from typing import cast
 import numpy as np
 
 from orchestrator.experiment.plan.schedule import Member, seal
-from orchestrator.questions.prediction.answer import Asked, at_place
+from orchestrator.questions.prediction.answer import predicted as predicted_of
 from orchestrator.questions.prediction.fit import fit_all
 from orchestrator.questions.prediction.judged import judged
 from orchestrator.questions.prediction.network import network_ms, on_the_wire
 from orchestrator.questions.prediction.predict import in_flight_ms, with_crowded
 from orchestrator.questions.prediction.shapes import Fit, ModelCell, Modelled, Predicted, Series, Windows
+from orchestrator.questions.prediction.surface import Way, surface
 
 RTTS = (1.0, 5.0, 20.0, 50.0, 100.0)
 SIZES = (100, 1_000, 10_000, 100_000, 1_000_000)
@@ -188,5 +189,15 @@ def fitted(lab: Lab, *, is_sealed: bool = True, matters: float = 0.1) -> Modelle
 
 def predicted(fit: Fit, rtt: float, size: float, rate_mbit: float | None, in_flight: int = 1) -> Predicted:
     """What the model says of one place."""
-    asked = Asked(rtt=rtt, size=int(size), rate_mbit=rate_mbit, in_flight=in_flight)
-    return at_place(fit, None, asked)[0]
+    way = Way(
+        setting=fit.series.setting,
+        operation=fit.series.operation,
+        connection=fit.series.connection,
+        in_flight=in_flight,
+        rate_mbit=rate_mbit,
+        fits=(fit,),
+        refused={},
+        judged=None,
+        matters=0.1,
+    )
+    return predicted_of(surface(way, np.array([rtt]), np.array([float(size)])), 0)

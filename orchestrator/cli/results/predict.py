@@ -15,7 +15,7 @@ from orchestrator.cli.shared_options import AsJson, Run
 
 if TYPE_CHECKING:
     from orchestrator.findings.summary import RunSummary
-    from orchestrator.questions.prediction.answer import Asked
+    from orchestrator.questions.prediction.refusals import Reader
     from orchestrator.questions.prediction.shapes import Modelled
 
 
@@ -54,14 +54,15 @@ def predict(
     from orchestrator.errors import UsageError
     from orchestrator.experiment.read import units
     from orchestrator.hosts.local.host import round_trip_to
-    from orchestrator.questions.prediction.answer import Asked, answer
+    from orchestrator.questions.prediction.answer import answer
+    from orchestrator.questions.prediction.refusals import Reader
     from orchestrator.questions.prediction.words import trust
     from orchestrator.results.folder import RunFolder
 
     console.as_json = as_json
     _require_one(rtt, to, size, connection)
     share = None if matters is None else _read("--matters", units.parse_margin, _number(matters))
-    asked = Asked(
+    place = Reader(
         rtt=0.0 if rtt is None else _read("--rtt", units.parse_duration, rtt) * 1000,
         size=_read("--bytes", units.parse_size, size),
         rate_mbit=None if rate is None else _read("--rate", units.parse_bit_rate, rate),
@@ -72,11 +73,11 @@ def predict(
     folder = RunFolder.open(run, root=WORKSPACE.results)
     if to is not None:
         console.progress(f"pinging {to}")
-        asked = replace(asked, rtt=round_trip_to(to))
+        place = replace(place, rtt=round_trip_to(to))
     summary = judged_with_model(folder)
-    model = _required_model(summary, asked)
-    asked = replace(asked, stacks=_stacks(summary, stack or ()))
-    predicted = answer(model, asked, summary.matters if share is None else share)
+    model = _required_model(summary, place)
+    place = replace(place, stacks=_stacks(summary, stack or ()))
+    predicted = answer(model, place, summary.matters if share is None else share)
     for line in lines(summary, predicted):
         console.result(line)
     console.emit({"run": summary.run_id, **asdict(predicted), "trust": trust(model.judged)})
@@ -120,8 +121,8 @@ def _number(text: str) -> str | float:
         return text
 
 
-def _required_model(summary: RunSummary, asked: Asked) -> Modelled:
-    """InvalidMeasurement where the run has no model at all; UsageError where it did not measure what is asked."""
+def _required_model(summary: RunSummary, place: Reader) -> Modelled:
+    """InvalidMeasurement where the run has no model at all; UsageError where it did not measure what is place."""
     from orchestrator.errors import InvalidMeasurement, UsageError, did_you_mean
     from orchestrator.questions.prediction.find import QUESTION
 
@@ -137,14 +138,14 @@ def _required_model(summary: RunSummary, asked: Asked) -> Modelled:
             hint="experiments/decision_map.yaml measures what a model needs",
             shown=(f"run {summary.run_id} has no cost model:", *modelled.refusals),
         )
-    for name, value in (("connection", asked.connection), ("operation", asked.operation)):
+    for name, value in (("connection", place.connection), ("operation", place.operation)):
         known = sorted({str(getattr(series, name)) for series in modelled.series})
         if value is not None and value not in known:
             raise UsageError(
                 f"{name} {value!a} was not measured in run {summary.run_id}", hint=did_you_mean(value, known)
             )
     operations = sorted({series.operation for series in modelled.series})
-    if asked.operation is None and len(operations) > 1:
+    if place.operation is None and len(operations) > 1:
         raise UsageError(
             f"run {summary.run_id} measured several operations: say which one, with --operation",
             hint=f"known: {', '.join(operations)}",

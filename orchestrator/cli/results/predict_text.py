@@ -8,9 +8,10 @@ from collections.abc import Iterator
 from orchestrator import quantities
 from orchestrator.cli.tables import table
 from orchestrator.findings.summary import RunSummary
-from orchestrator.questions.prediction.answer import Answer, Setting, rate_of
+from orchestrator.questions.prediction.answer import Answer, Setting
 from orchestrator.questions.prediction.find import QUESTION as PREDICTION
 from orchestrator.questions.prediction.predict import CAUSES
+from orchestrator.questions.prediction.refusals import rate_of
 from orchestrator.questions.prediction.words import outcome, trust
 from orchestrator.wording.answer import answer
 
@@ -49,7 +50,7 @@ def refusals(predicted: Answer) -> list[str]:
 
 
 def _where(summary: RunSummary, predicted: Answer) -> str:
-    wanted = predicted.asked
+    wanted = predicted.place
     model = PREDICTION.of(summary)
     rates = {rate_of(fit, wanted) for fit in (model.fits if model else ())}
     rate = [f"{value:g} Mbit/s" for value in rates if value is not None] if len(rates) == 1 else []

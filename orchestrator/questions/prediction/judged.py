@@ -7,7 +7,7 @@ from math import log, sqrt
 
 import numpy as np
 
-from orchestrator.questions.prediction.predict import Places, at, interval
+from orchestrator.questions.prediction.predict import Places, estimate
 from orchestrator.questions.prediction.shapes import (
     LEVEL,
     Fit,
@@ -16,7 +16,7 @@ from orchestrator.questions.prediction.shapes import (
     SealedCell,
 )
 from orchestrator.statistics.equivalence import MATTERS
-from orchestrator.statistics.intervals import t_quantile
+from orchestrator.statistics.intervals import from_log, t_quantile
 
 _AS_SAID = 10.0  # cells that lie off as far as intervals say count beside the sealed ones, so that chance widens little
 _BY_CHANCE = 1e-4  # the least that a cell is taken to be off
@@ -51,9 +51,10 @@ def judged(
 def _sealed(fitted: Fit, cell: ModelCell) -> SealedCell:
     """One sealed cell; its interval is that of a cell of the same blocks, whose drift it shares."""
     rtt, measured = float(np.mean(cell.rtt)), float(np.mean(cell.median))
-    predicted = at(fitted, Places.one(rtt, cell.size, cell.rate_mbit, cell.in_flight))
+    predicted = estimate(fitted, Places.one(rtt, cell.size, cell.rate_mbit, cell.in_flight))
     latency = float(predicted.latency)
-    bounds = interval(latency, float(predicted.sd_beside), predicted.freedom)
+    half = t_quantile(0.5 + LEVEL / 2, predicted.freedom) * float(predicted.relative)
+    bounds = from_log(log(latency) - half), from_log(log(latency) + half)
     return SealedCell(
         cell=cell.cell,
         series=cell.series,
@@ -76,7 +77,7 @@ def _widened(fits: Mapping[str, Fit], sealed: Sequence[SealedCell]) -> dict[str,
     """By series: how many times its standard deviations its sealed cells lie off, drawn to that of all; 1 at least."""
     squares: dict[str, list[float]] = {}
     for cell in sealed:
-        freedom = at(fits[cell.series], Places.one(cell.rtt, cell.size, None)).freedom
+        freedom = estimate(fits[cell.series], Places.one(cell.rtt, cell.size, None)).freedom
         sd = max(log(cell.interval[1] / cell.predicted) / t_quantile(0.5 + LEVEL / 2, freedom), _BY_CHANCE)
         usual = freedom / max(freedom - 2, 1.0)  # the variance of Student's t
         squares.setdefault(cell.series, []).append((log(cell.measured / cell.predicted) / sd) ** 2 / usual)
@@ -110,4 +111,6 @@ def _winners(fits: Mapping[str, Fit], cells: Sequence[ModelCell], matters: float
 
 
 def _latency(fitted: Fit, cell: ModelCell) -> float:
-    return float(at(fitted, Places.one(float(np.mean(cell.rtt)), cell.size, cell.rate_mbit, cell.in_flight)).latency)
+    return float(
+        estimate(fitted, Places.one(float(np.mean(cell.rtt)), cell.size, cell.rate_mbit, cell.in_flight)).latency
+    )

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from math import log, sqrt
+from math import sqrt
 
 import numpy as np
 
@@ -21,7 +21,7 @@ from orchestrator.questions.prediction.shapes import (
     Judged,
     ModelCell,
 )
-from orchestrator.statistics.intervals import from_log, t_quantile
+from orchestrator.statistics.intervals import t_quantile
 
 CAUSES = ("distance", "wire", "windows", "hosts", "client", "queue")
 _SIGMAS_BETWEEN = 1.645  # either size beside it is within 90 %
@@ -45,21 +45,25 @@ class Places:
 
 
 @dataclass(frozen=True, kw_only=True)
-class At:
-    """What the model says of places: arrays of their shape, ms.
+class Estimate:
+    """What the model predicts of places: arrays of their shape, ms.
 
-    Standard deviations: `sd_beside` is of a cell of the same blocks, `sd_elsewhere` holds what slowed whole blocks as well.
+    On the scale of logarithms, `half` is half of the 90 % interval, and `relative` the standard deviation beside a cell of
+    the same blocks: `half` holds what slowed whole blocks as well.
     """
 
     latency: Floats
     causes: dict[str, Floats]
-    sd_beside: Floats
-    sd_elsewhere: Floats
+    half: Floats
+    relative: Floats
     freedom: float
 
 
-def at(fitted: Fit, places: Places) -> At:
-    """The model of a series at these places; whether they are near enough to what was measured, `refusals` says."""
+def estimate(fitted: Fit, places: Places, judged: Judged | None = None) -> Estimate:
+    """Return the prediction of a series at these places, its intervals as wide as the sealed cells of `judged` make them.
+
+    Whether the places are near enough to what was measured, `refusals` tells.
+    """
     sizes = np.array(fitted.sizes, dtype=np.float64)
     rtt, size, rate = np.broadcast_arrays(places.rtt, places.size, places.rate_mbit)
     size = size.astype(np.float64)
@@ -76,21 +80,16 @@ def at(fitted: Fit, places: Places) -> At:
     waits = np.where(windows > 0, rtt, 0.0)
     unsure = _unsure(fitted, sizes, size, waits) + (rtt * _between(fitted, np.maximum(up, down))) ** 2
     beside, elsewhere = _deviations(fitted, hosts, distance + wire + windows, unsure)
-    times = latency / alone
     parts = (distance, wire, windows, hosts - client, client, latency - alone)
-    return At(
+    freedom = min(fitted.freedom, 3.0 * (len(fitted.by_block) - 1))
+    wider = 1.0 if judged is None else judged.widened.get(fitted.series.id, 1.0)
+    return Estimate(
         latency=latency,
         causes=dict(zip(CAUSES, parts, strict=True)),
-        sd_beside=beside * times,
-        sd_elsewhere=elsewhere * times,
-        freedom=min(fitted.freedom, 3.0 * (len(fitted.by_block) - 1)),
+        half=wider * t_quantile(0.5 + LEVEL / 2, freedom) * elsewhere / alone,
+        relative=wider * beside / alone,
+        freedom=freedom,
     )
-
-
-def interval(latency: float, sd: float, freedom: float) -> tuple[float, float]:
-    """The 90 % t-interval, on the scale of logarithms: no latency is below zero."""
-    half = t_quantile(0.5 + LEVEL / 2, freedom) * sd / latency
-    return from_log(log(latency) - half), from_log(log(latency) + half)
 
 
 def along(sizes: Floats, values: Floats, at_size: Floats) -> Floats:
@@ -164,36 +163,5 @@ def _off_in_flight(fitted: Fit, cells: Sequence[ModelCell]) -> float | None:
     for cell in cells:
         if cell.in_flight > 1:
             place = Places.one(float(np.mean(cell.rtt)), cell.size, cell.rate_mbit, cell.in_flight)
-            errors.append(abs(float(at(fitted, place).latency) / float(np.mean(cell.median)) - 1))
+            errors.append(abs(float(estimate(fitted, place).latency) / float(np.mean(cell.median)) - 1))
     return float(np.percentile(errors, 90)) if errors else None
-
-
-# ---- with its intervals
-
-
-@dataclass(frozen=True, kw_only=True)
-class Estimate:
-    """What is predicted of places: arrays of their shape, ms.
-
-    On the scale of logarithms, `half` is half of the 90 % interval, `relative` the standard deviation beside another stack.
-    """
-
-    latency: Floats
-    causes: dict[str, Floats]
-    half: Floats
-    relative: Floats
-    freedom: float
-
-
-def estimate(fitted: Fit, judged: Judged | None, places: Places) -> Estimate:
-    """Return the prediction at these places, its intervals as wide as the sealed cells make them."""
-    model = at(fitted, places)
-    wider = 1.0 if judged is None else judged.widened.get(fitted.series.id, 1.0)
-    t = t_quantile(0.5 + LEVEL / 2, model.freedom)
-    return Estimate(
-        latency=model.latency,
-        causes=model.causes,
-        half=wider * t * model.sd_elsewhere / model.latency,
-        relative=wider * model.sd_beside / model.latency,
-        freedom=model.freedom,
-    )

@@ -1,4 +1,4 @@
-"""Predictions over a grid of round trips and payloads: what `answer` says of a place, of many at once. Pure, vectorised.
+"""Predictions over a grid of round trips and payloads, or of one place. Pure, vectorised.
 
 One surface for each way to make requests, operation, number of requests in flight, and rate of the links.
 """
@@ -6,15 +6,15 @@ One surface for each way to make requests, operation, number of requests in flig
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import ceil, floor, log10
 
 import numpy as np
 import numpy.typing as npt
 
-from orchestrator.questions.prediction.answer import BEYOND, Asked, refusals
 from orchestrator.questions.prediction.network import Floats
 from orchestrator.questions.prediction.predict import Estimate, Places, estimate
+from orchestrator.questions.prediction.refusals import BEYOND, Reader, refusals
 from orchestrator.questions.prediction.shapes import Fit, Judged, Modelled, Series
 from orchestrator.statistics.intervals import ALPHA, t_quantile
 
@@ -32,7 +32,10 @@ _WIDEST = 1e9  # between the ends of a range: no run is wider, and a grid over m
 
 @dataclass(frozen=True, kw_only=True)
 class Way:
-    """What a surface is of: stacks that make their requests in the same way. `refused` has by label why one is not on it."""
+    """What a surface is of: stacks that make their requests in the same way. `refused` has by label why one is not on it.
+
+    `rate_mbit` of the links: None where nobody knows it, or where each stack's own is meant.
+    """
 
     setting: str
     operation: str
@@ -145,7 +148,7 @@ def _predicted(
     kept: list[Fit] = []
     refused: dict[str, str] = {}
     for fit in fits:
-        within = Asked(rtt=fit.rtt_range[0], size=round(fit.size_range[0]), rate_mbit=rate, in_flight=in_flight)
+        within = Reader(rtt=fit.rtt_range[0], size=round(fit.size_range[0]), rate_mbit=rate, in_flight=in_flight)
         why = refusals(fit, judged, within)
         if not all(0 < low <= high <= low * _WIDEST for low, high in (fit.rtt_range, fit.size_range)):
             refused[fit.series.label] = "its cells are of no range of distances and payloads"
@@ -200,15 +203,15 @@ def _layer(way: Way, fit: Fit, rtts: Floats, sizes: Floats) -> Estimate:
     rtt, size = np.meshgrid(rtts, sizes, indexing="ij")
     (near, far), (small, large) = fit.rtt_range, fit.size_range
     is_within = (near / BEYOND <= rtt) & (rtt <= far * BEYOND) & (small / BEYOND <= size) & (size <= large * BEYOND)
-    rate = np.array(np.inf if way.rate_mbit is None else way.rate_mbit)
-    places = Places(rtt=rtt, size=size, rate_mbit=rate, in_flight=way.in_flight)
-    predicted = estimate(fit, way.judged, places)
-    return Estimate(
+    rate = way.rate_mbit or (fit.rate_range[0] if fit.rate_range else np.inf)
+    places = Places(rtt=rtt, size=size, rate_mbit=np.array(rate), in_flight=way.in_flight)
+    predicted = estimate(fit, places, way.judged)
+    return replace(
+        predicted,
         latency=_kept(predicted.latency, is_within),
         causes={name: _kept(value, is_within) for name, value in predicted.causes.items()},
         half=_kept(predicted.half, is_within),
         relative=_kept(predicted.relative, is_within),
-        freedom=predicted.freedom,
     )
 
 
@@ -218,7 +221,7 @@ def _kept(values: Floats, is_within: npt.NDArray[np.bool_]) -> Floats:
 
 
 def _standings(latency: Floats, relative: Floats, freedom: Sequence[float], matters: float) -> Grid:
-    """The standing of each stack beside the fastest one at its place, as `answer` judges it."""
+    """The standing of each stack beside the fastest one at its place; NaN-latencies are absent."""
     is_there = ~np.isnan(latency)
     known = np.where(is_there, latency, np.inf)
     first = known.argmin(axis=0)

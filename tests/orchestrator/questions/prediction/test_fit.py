@@ -7,11 +7,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from orchestrator.questions.prediction.answer import Asked, answer
+from orchestrator.questions.prediction.answer import answer
 from orchestrator.questions.prediction.fit import fit_all
 from orchestrator.questions.prediction.judged import judged
 from orchestrator.questions.prediction.network import Grid, waits_ms
 from orchestrator.questions.prediction.predict import in_flight_ms, with_crowded
+from orchestrator.questions.prediction.refusals import Reader
 from orchestrator.questions.prediction.shapes import (
     Fit,
     ModelCell,
@@ -160,7 +161,7 @@ def one_at_a_time_although_several_are_in_flight(truth: Truth, seed: int, *, is_
 def test_a_program_of_several_cpus_is_not_predicted_with_several_in_flight(seed: int) -> None:
     """Whether or not the sealed cells happen to show it: no fit reads any cell with several in flight."""
     truth = replace(HELD, cpu=(0.1, 0.6))
-    busy = Asked(rtt=1.0, size=100, in_flight=20)
+    busy = Reader(rtt=1.0, size=100, in_flight=20)
     assert answer(one_at_a_time_although_several_are_in_flight(truth, seed, is_quick=True), busy, 0.1).settings == ()
     honest = one_at_a_time_although_several_are_in_flight(truth, seed, is_quick=False)
     assert honest.fits[0].off_in_flight is not None

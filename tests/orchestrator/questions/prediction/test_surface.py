@@ -7,13 +7,15 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from orchestrator.questions.prediction.answer import Asked, answer
+from orchestrator.questions.prediction.answer import answer
 from orchestrator.questions.prediction.fit import fit_all
 from orchestrator.questions.prediction.judged import judged
+from orchestrator.questions.prediction.refusals import Reader
 from orchestrator.questions.prediction.shapes import Fit, Modelled, Predicted
-from orchestrator.questions.prediction.surface import EVEN, NONE, UNSURE, Surface, round_surface, surface, ways
+from orchestrator.questions.prediction.surface import NONE, round_surface, surface, ways
 from tests.support.modelled import NEW, PACED_SIZES, Lab, Truth, fitted, paced, predicted, sealed_as_planned, sealed_at
 
+READER = Reader(rtt=30.0, size=50_000, rate_mbit=1000.0)
 NEW_SETTING = "a new connection for each request"
 STACKS = (
     Truth(name="rest"),
@@ -30,53 +32,28 @@ def modelled() -> Modelled:
     return fitted(Lab(truths=(*STACKS, *NEW_STACKS), in_flight=(1, 8)))
 
 
-def by_answer(modelled: Modelled, of: Surface, column: int, line: int) -> tuple[int, dict[str, float]]:
-    """The code and the latencies that `answer` gives a place."""
-    asked = Asked(
-        rtt=float(of.rtts[column]),
-        size=int(of.sizes[line]),
-        rate_mbit=of.way.rate_mbit,
-        connection=of.way.connection,
-        in_flight=of.way.in_flight,
-    )
-    settings = answer(modelled, asked, of.way.matters).settings
-    if not settings:
-        return NONE, {}
-    (setting,) = settings
-    near = [row.predicted.series for row in setting.rows if row.standing != "slower"]
-    bits = sum(1 << place for place, series in enumerate(of.series) if series.id in near)
-    code = {"alone": NONE, "does not matter": EVEN}.get(setting.outcome, bits)
-    code = UNSURE if code > 0 and len(near) == len(setting.rows) else code
-    return code, {row.predicted.series: row.predicted.latency for row in setting.rows}
-
-
-def require_alike(modelled: Modelled, of: Surface) -> None:
-    random = np.random.default_rng(1)
-    for column, line in zip(
-        random.integers(of.rtts.size, size=40), random.integers(of.sizes.size, size=40), strict=True
-    ):
-        code, latencies = by_answer(modelled, of, column, line)
-        assert of.codes[column, line] == code
-        found = {series.id: of.latency[place, column, line] for place, series in enumerate(of.series)}
-        assert {name: value for name, value in found.items() if not np.isnan(value)} == pytest.approx(latencies)
-        if code not in (NONE,):
-            assert (
-                sum(values[:, column, line] for values in of.causes.values())
-                == pytest.approx(of.latency[:, column, line], nan_ok=True)
-                or not of.causes
-            )
-
-
-def test_every_place_is_what_predict_says_of_it(modelled: Modelled) -> None:
-    found = ways(modelled, 0.1)
-    assert [(way.setting, way.in_flight) for way in found] == [
+def test_each_way_to_make_requests_and_number_in_flight_has_a_map_whose_causes_add_up(modelled: Modelled) -> None:
+    every = ways(modelled, 0.1)
+    assert [(way.setting, way.in_flight) for way in every] == [
         ("connections kept open", 1),
         ("connections kept open", 8),
         (NEW_SETTING, 1),
         (NEW_SETTING, 8),
     ]
-    for way in found:
-        require_alike(modelled, round_surface(way))
+    for way in every:
+        grid = round_surface(way)
+        assert sum(grid.causes.values()) == pytest.approx(grid.latency, nan_ok=True)
+
+
+def test_the_stack_of_a_single_bit_is_ahead_and_where_all_are_within_the_margin_none_is(modelled: Modelled) -> None:
+    far, near = (answer(modelled, replace(READER, rtt=rtt, size=100), 0.1).settings[0] for rtt in (150.0, 1.0))
+    assert (far.outcome, far.winner, {row.standing for row in far.rows}) == (
+        "does not matter",
+        "",
+        {"reference", "tie"},
+    )
+    assert [row.predicted.latency for row in near.rows] == sorted(row.predicted.latency for row in near.rows)
+    assert near.rows[-1].standing == "slower"
 
 
 def test_beyond_twice_what_was_measured_of_a_stack_it_is_not_there() -> None:
@@ -135,7 +112,6 @@ def test_intervals_hold_for_cells_that_a_plan_seals_on_few_distances_and_sizes(b
 
 
 LAB = Lab(truths=(Truth(name="rest"), Truth(name="grpc", own=1.6)), rtts=(1.0, 5.0, 20.0, 50.0))
-ASKED = Asked(rtt=30.0, size=50_000, rate_mbit=1000.0)
 
 
 def with_sealed_off(by: float, stack: str = "grpc") -> Modelled:
@@ -154,7 +130,10 @@ def with_sealed_off(by: float, stack: str = "grpc") -> Modelled:
 def width(modelled: Modelled, stack: str) -> float:
     """How many times its lower end the upper end of an interval is, between what was measured."""
     (row,) = (
-        row for setting in answer(modelled, ASKED, 0.1).settings for row in setting.rows if row.predicted.label == stack
+        row
+        for setting in answer(modelled, READER, 0.1).settings
+        for row in setting.rows
+        if row.predicted.label == stack
     )
     low, high = row.predicted.interval
     return high / low - 1
