@@ -171,27 +171,28 @@ def of_load(load: Load, kind: Kind = "call", calls: int = 1, *, at_once: bool = 
     """
     if kind == "stream":
         return f"{load.duration_s:g} s, {count(load.concurrency, 'client')}"
-    if calls > 1:
-        said = of_load(load).replace(" request", " task", 1)
-        if load.rate_per_s is not None:
-            each = f"{format_rate(load.rate_per_s)} ({load.arrivals})"
-            said = said.replace(each, f"{rate_of_tasks(load.rate_per_s, calls)}, {load.arrivals},", 1)
-        return f"{said}, each of {calls} calls, {'all at once' if at_once else 'one after the other'}"
     ends = []
     if load.requests is not None:
-        ends.append(count(load.requests, OF_SAMPLE[kind]))
+        ends.append(count(load.requests, "task" if calls > 1 else OF_SAMPLE[kind]))
     if load.duration_s is not None:
         ends.append(f"{load.duration_s:g} s")
     until = " or ".join(ends)
     if kind == "codec":
         return until
+    in_flight = f"{load.concurrency:,} in flight"
     if load.rate_per_s is not None:
-        return f"{format_rate(load.rate_per_s)} ({load.arrivals}) for {until}, at most {load.concurrency:,} in flight"
-    if load.think_s:
+        drawn = f"{format_rate(load.rate_per_s)} ({load.arrivals})"
+        if calls > 1:
+            drawn = f"{rate_of_tasks(load.rate_per_s, calls)}, {load.arrivals},"
+        text = f"{drawn} for {until}, at most {in_flight}"
+    elif load.think_s:
         spread = "" if load.thinking == "constant" else f" ({load.thinking})"
-        think = f"think time {exact_duration(load.think_s)}{spread}"
-        return f"{until}, at most {load.concurrency:,} in flight, {think}"
-    return f"{until}, {load.concurrency:,} in flight"
+        text = f"{until}, at most {in_flight}, think time {exact_duration(load.think_s)}{spread}"
+    else:
+        text = f"{until}, {in_flight}"
+    return (
+        f"{text}, each of {calls} calls, {'all at once' if at_once else 'one after the other'}" if calls > 1 else text
+    )
 
 
 def not_sent(done: Done) -> str:
@@ -248,10 +249,10 @@ def of_samples(text: str, kind: Kind) -> str:
     'Of 1,000 messages, the slowest one; plan more `load.requests`.'
     """
 
-    def instead(found: re.Match[str]) -> str:
-        first, plural = found.groups()
+    def instead(match: re.Match[str]) -> str:
+        first, plural = match.groups()
         sample = OF_SAMPLE[kind].capitalize() if first == "R" else OF_SAMPLE[kind]
-        return found.group() if first is None else f"{sample}{plural}"
+        return match.group() if first is None else f"{sample}{plural}"
 
     return _A_REQUEST.sub(instead, text)
 
@@ -386,22 +387,22 @@ def no_reply(failed: int, requests: int, kind: Kind = "call") -> str:
 
     Of a stream: `0.9 % of events never came right`; of a codec: `0.9 % of messages came out wrong`.
     """
-    one, none, some = "request", "no request got a right reply", "got no right reply"
+    sample, none, some = "request", "no request got a right reply", "got no right reply"
     if kind == "codec":
-        one, none, some = "message", "no message came out right", "came out wrong"
+        sample, none, some = "message", "no message came out right", "came out wrong"
     if kind == "stream":
-        one, none, some = "event", "no event came right", "never came right"
+        sample, none, some = "event", "no event came right", "never came right"
     share = failed / requests if requests else 1.0
     if failed == requests:
         return none
     if share < 0.0005:
-        return f"{count(failed, one)} of {requests:,} {some}"
-    return f"{'less than 100 %' if share > 0.995 else percent(share)} of {one}s {some}"
+        return f"{count(failed, sample)} of {requests:,} {some}"
+    return f"{'less than 100 %' if share > 0.995 else percent(share)} of {sample}s {some}"
 
 
-def count(number: int, one: str, several: str = "") -> str:
+def count(number: int, singular: str, several: str = "") -> str:
     """`1 request`, `2 requests`; `several` where the plural is not made by an s."""
-    return f"{number:,} {one if number == 1 else several or f'{one}s'}"
+    return f"{number:,} {singular if number == 1 else several or f'{singular}s'}"
 
 
 def listed(items: Sequence[str]) -> str:

@@ -62,14 +62,14 @@ def _refuse_constant(name: str) -> None:
 
 
 def _without_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) != len(pairs):
+    document = dict(pairs)
+    if len(document) != len(pairs):
         known = set[str]()
         for key, _ in pairs:
             if key in known:
                 raise ValueError(f"the key {key[:60]!r} occurs twice")
             known.add(key)
-    return found
+    return document
 
 
 def _refuse_unusual(document: Any) -> None:

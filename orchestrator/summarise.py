@@ -35,7 +35,9 @@ def summarise(run: Run, *, is_modelled: bool = False) -> RunSummary:
     """
     observers = {check.name: check.observe for check in CHECKS if check.observe}
     searched = _searched(run)
-    evidence = collect(run, observers, {of.NAME: of.observe for of in ((stalls,) if searched is None else (probes,))})
+    evidence = collect(
+        run, observers, {question.NAME: question.observe for question in ((stalls,) if searched is None else (probes,))}
+    )
     manifest, plan = evidence.manifest, evidence.plan
     checks = run_checks(evidence)
     if searched is not None:

@@ -147,9 +147,9 @@ def compare_runs(
             hint="measure both under the same conditions; each run's own stacks compare with `orch compare RUN`",
         )
     margin = min(new.matters, old.matters)
-    found = [_compare(new, old, pair, statistic, history) for pair in matched.pairs]
+    compared = [_compare(new, old, pair, statistic, history) for pair in matched.pairs]
     changes = [*environments.changes(new, old), *_efforts(new, old, matched.pairs)]
-    rows = _with_costs(_rows(new, old, found, statistic, margin), found, history, margin)
+    rows = _with_costs(_rows(new, old, compared, statistic, margin), compared, history, margin)
     return RunComparison(
         of=new.run_id,
         reference=old.run_id,
@@ -157,7 +157,7 @@ def compare_runs(
         margin=margin,
         rows=rows,
         differences=(*environments.confounders(new, old), *changes, *matched.differences),
-        model=_model(found, statistic, history),
+        model=_model(compared, statistic, history),
         equal_runs=tuple(run.run_id for run in history),
         in_all_rows=_in_all(rows),
     )
@@ -236,35 +236,37 @@ def _rows(
     family = zip(intervals.holm(p_values), intervals.holm_levels(p_values), strict=True)
     confounders = environments.confounders(new, old)
     rows = []
-    for one in compared:
-        noises = environments.noises((new, one.new.id), (old, one.old.id))
-        failed = (*_failed_checks(new, one.new), *_failed_checks(old, one.old))
-        doubts = (*failed, *confounders, *noises, *_far_floors(one))
-        warnings = (*_warnings(new, one.new), *_warnings(old, one.old))
-        notes = (*_errors(one), *_floor_notes(one), *warnings)
-        p_value, level = next(family) if one.difference else (None, intervals.ALPHA)
-        interval = one.difference.interval(level) if one.difference else None
-        above = one.overhead.interval(next(family)[1]) if one.overhead else None
-        verdict, reason = _judge(one, interval, margin, doubts, statistic)
+    for cell in compared:
+        noises = environments.noises((new, cell.new.id), (old, cell.old.id))
+        failed = (*_failed_checks(new, cell.new), *_failed_checks(old, cell.old))
+        doubts = (*failed, *confounders, *noises, *_far_floors(cell))
+        warnings = (*_warnings(new, cell.new), *_warnings(old, cell.old))
+        notes = (*_errors(cell), *_floor_notes(cell), *warnings)
+        p_value, level = next(family) if cell.difference else (None, intervals.ALPHA)
+        interval = cell.difference.interval(level) if cell.difference else None
+        above = cell.overhead.interval(next(family)[1]) if cell.overhead else None
+        verdict, reason = _judge(cell, interval, margin, doubts, statistic)
         rows.append(
             Row(
-                cell=one.new.id,
-                reference=one.old.id,
-                group=", ".join(filter(None, (one.new.operation, one.new.placement, one.new.connection, one.new.load))),
-                label=one.new.stack_label,
+                cell=cell.new.id,
+                reference=cell.old.id,
+                group=", ".join(
+                    filter(None, (cell.new.operation, cell.new.placement, cell.new.connection, cell.new.load))
+                ),
+                label=cell.new.stack_label,
                 statistic=statistic,
-                value=_value(one.means[0], statistic),
-                reference_value=_value(one.means[1], statistic),
-                ratio=exp(one.difference.mean) if one.difference else None,
+                value=_value(cell.means[0], statistic),
+                reference_value=_value(cell.means[1], statistic),
+                ratio=exp(cell.difference.mean) if cell.difference else None,
                 interval=interval,
                 p_value=p_value,
                 verdict=verdict,
                 reason=reason,
                 doubts=doubts,
                 notes=notes,
-                overhead=_overhead(one, above, margin, doubts),
-                floors=one.floors,
-                spread=one.spread,
+                overhead=_overhead(cell, above, margin, doubts),
+                floors=cell.floors,
+                spread=cell.spread,
             )
         )
     return tuple(rows)
@@ -274,29 +276,29 @@ def _with_costs(
     rows: Sequence[Row], compared: Sequence[_Compared], history: Sequence[EqualRun], margin: float
 ) -> tuple[Row, ...]:
     pairs = [
-        cost_changes.Pair(new=one.new, old=one.old, floors=one.floors, doubts=row.doubts)
-        for row, one in zip(rows, compared, strict=True)
+        cost_changes.Pair(new=cell.new, old=cell.old, floors=cell.floors, doubts=row.doubts)
+        for row, cell in zip(rows, compared, strict=True)
     ]
-    found = cost_changes.between(pairs, history, margin)
-    return tuple(replace(row, costs=costs) for row, costs in zip(rows, found, strict=True))
+    changes = cost_changes.between(pairs, history, margin)
+    return tuple(replace(row, costs=costs) for row, costs in zip(rows, changes, strict=True))
 
 
 def _judge(
-    one: _Compared, interval: Interval | None, margin: float, doubts: Sequence[str], statistic: Statistic
+    cell_pair: _Compared, interval: Interval | None, margin: float, doubts: Sequence[str], statistic: Statistic
 ) -> tuple[Change, Reason | None]:
-    sides = (one.new, one.old)
-    if interval is None or one.difference is None:
+    sides = (cell_pair.new, cell_pair.old)
+    if interval is None or cell_pair.difference is None:
         causes = (why_no_value(cell, statistic) for cell in sides)
         return "cannot tell", next((cause for cause in causes if cause), None) or few_trials(sides, statistic)
     standing = equivalence.standing(interval, margin)
     change = CHANGES[standing]
     # An open row may still surely be no slower than some limit (`gate`): that, too, is to the advantage of the new run.
-    if survivors := lost(one.new, one.old, "faster" if standing == "not resolved" else standing):
+    if survivors := lost(cell_pair.new, cell_pair.old, "faster" if standing == "not resolved" else standing):
         return "cannot tell", survivors
     unsent = next((reason for cell in sides if (reason := moved(cell, statistic, margin))), None)
     if change in DECIDED and (doubts or unsent):
         return "cannot tell", unsent or Reason(kind=ReasonKind.DOUBTED, names=(change,))
-    if change == "not resolved" and any(one.difference.shift):
+    if change == "not resolved" and any(cell_pair.difference.shift):
         return change, Reason(kind=ReasonKind.FLOOR_MOVED)
     return change, equivalence.reason(interval, margin)
 
@@ -392,27 +394,25 @@ def _in_all(rows: Sequence[Row]) -> tuple[str, ...]:
 
 
 def _efforts(new: RunSummary, old: RunSummary, pairs: Sequence[tuple[CellSummary, CellSummary]]) -> list[str]:
-    found = [
-        difference
-        for mine, theirs in pairs
-        for difference in matching.differing(matching.effort(mine, new.plan), matching.effort(theirs, old.plan))
-    ]
-    return list(dict.fromkeys(found))
+    every = (
+        matching.differing(matching.effort(mine, new.plan), matching.effort(theirs, old.plan)) for mine, theirs in pairs
+    )
+    return list(dict.fromkeys(difference for differences in every for difference in differences))
 
 
 def _model(compared: Sequence[_Compared], statistic: Statistic, history: Sequence[EqualRun]) -> str:
-    assumed = sum(1 for one in compared if one.spread.source == "assumption")
+    assumed = [cell for cell in compared if cell.spread.source == "assumption"]
     if not assumed:
         return f"the spread between runs is estimated from {len(history)} other runs equal to the reference"
-    of = "" if assumed == len(compared) else f" for {assumed} of {len(compared)} cells"
-    lacking = min((one for one in compared if one.spread.source == "assumption"), key=lambda one: one.known)
+    share = "" if len(assumed) == len(compared) else f" for {len(assumed)} of {len(compared)} cells"
+    lacking = min(assumed, key=lambda cell: cell.known)
     but = ""
     if len(history) >= run_statistics.FEWEST_RUNS:
         but = (
             f"; of {lacking.new.id} only {lacking.known} of them have a {statistic} (three trials with one are needed)"
         )
     return (
-        f"the spread between runs is assumed{of}: {run_statistics.EXCESS:g} times what trials imply, plus "
+        f"the spread between runs is assumed{share}: {run_statistics.EXCESS:g} times what trials imply, plus "
         f"{quantities.percent(run_statistics.ASSUMED_SD[statistic])} of what lies above the ping; {len(history)} other runs "
         f"equal to the reference were found, and {run_statistics.FEWEST_RUNS} are needed to estimate it{but}"
     )

@@ -58,22 +58,22 @@ class Pair:
 
 def between(pairs: Sequence[Pair], history: Sequence[EqualRun], margin: float) -> list[tuple[CostChange, ...]]:
     """What changed in each quantity, for each pair; a quantity that neither run has counted is left out."""
-    found: list[list[CostChange]] = [[] for _ in pairs]
+    by_pair: list[list[CostChange]] = [[] for _ in pairs]
     for name in COST_NAMES:
         differences = [_difference(pair, name, history) for pair in pairs]
         p_values = [difference.p_value for difference in differences if difference]
         family = zip(intervals.holm(p_values), intervals.holm_levels(p_values), strict=True)
-        for changes, pair, difference in zip(found, pairs, differences, strict=True):
+        for changes, pair, difference in zip(by_pair, pairs, differences, strict=True):
             tested = (difference, *next(family)) if difference else None
             if change := _change(pair, name, tested, margin):
                 changes.append(change)
-    return [tuple(changes) for changes in found]
+    return [tuple(changes) for changes in by_pair]
 
 
-def within(run: RunSummary, of: Comparison) -> tuple[CostChange, ...]:
+def within(run: RunSummary, comparison: Comparison) -> tuple[CostChange, ...]:
     """The costs of a pair of cells that a run compares, as its summary has them."""
     cells = {cell.id: cell for cell in run.cells}
-    pair = (of.cell, of.reference_cell, of.factor)
+    pair = (comparison.cell, comparison.reference_cell, comparison.factor)
     by_name = {c.statistic: c for c in run.costs if (c.cell, c.reference_cell, c.factor) == pair}
     return tuple(
         CostChange(

@@ -89,8 +89,8 @@ def noise_differences(mine: Mapping[str, float], theirs: Mapping[str, float]) ->
 
 def noise_of(run: RunSummary, cell: str) -> dict[str, float]:
     """By how much each of `DISTURBANCES` disturbed a cell in its worst trial, as far as that was counted."""
-    found = [check.evidence for check in run.checks if check.name == "noise" and check.cell == cell]
-    return {key: float(e[key]) for e in found for key in DISTURBANCES if e.get(key) is not None}
+    evidence = [check.evidence for check in run.checks if check.name == "noise" and check.cell == cell]
+    return {key: float(e[key]) for e in evidence for key in DISTURBANCES if e.get(key) is not None}
 
 
 def are_alike(first: Mapping[str, Any], other: Mapping[str, Any]) -> bool:

@@ -39,8 +39,8 @@ class _Plan:
         }
 
     def of(self, kind: str, identity: str) -> Mapping[str, Any]:
-        found: Mapping[str, Any] = self._parts[kind].get(identity, {})
-        return found
+        part: Mapping[str, Any] = self._parts[kind].get(identity, {})
+        return part
 
 
 def factors(cell: CellSummary, plan: Mapping[str, Any]) -> Factors:
@@ -65,19 +65,19 @@ def match(new: RunSummary, old: RunSummary) -> Matching:
     plans = {id(run): _Plan(run.plan) for run in (new, old)}
     by_run = [[(_factors(cell, plans[id(run)]), cell) for cell in run.cells] for run in (new, old)]
     waiting: dict[frozenset[tuple[str, str]], list[CellSummary]] = defaultdict(list)
-    for found, cell in by_run[1]:
-        waiting[frozenset(found.items())].append(cell)
+    for measured, cell in by_run[1]:
+        waiting[frozenset(measured.items())].append(cell)
     pairs, alone_new = [], []
-    for found, cell in by_run[0]:
-        partners = waiting[frozenset(found.items())]
+    for measured, cell in by_run[0]:
+        partners = waiting[frozenset(measured.items())]
         if partners:
             partner = next((other for other in partners if other.id == cell.id), partners[0])
             partners.remove(partner)
             pairs.append((cell, partner))
         else:
-            alone_new.append((found, cell))
+            alone_new.append((measured, cell))
     paired = {partner.id for _, partner in pairs}
-    alone_old = [(found, cell) for found, cell in by_run[1] if cell.id not in paired]
+    alone_old = [(measured, cell) for measured, cell in by_run[1] if cell.id not in paired]
     differences = [
         *_alone(alone_new, new.run_id, alone_old or by_run[1]),
         *_alone(alone_old, old.run_id, alone_new or by_run[0]),
@@ -104,13 +104,13 @@ def different_values(new: RunSummary, old: RunSummary) -> list[str]:
     sides = [[_factors(cell, plan) for cell in run.cells] for run, plan in zip((new, old), plans, strict=True)]
     if not all(sides):
         return []
-    found = []
+    differences = []
     for name in dict.fromkeys(name for side in sides for cell in side for name in cell):
         mine, theirs = (dict.fromkeys(cell.get(name, "none") for cell in side) for side in sides)
         if not mine.keys() & theirs.keys():
-            found.append(f"{name}: {_few(mine)} against {_few(theirs)}")
+            differences.append(f"{name}: {_few(mine)} against {_few(theirs)}")
     nearest = (min((differing(cell, other) for other in sides[1]), key=len) for cell in sides[0])
-    return found or list(dict.fromkeys(text for texts in nearest for text in texts))
+    return differences or list(dict.fromkeys(text for texts in nearest for text in texts))
 
 
 def _few(values: Iterable[str], most: int = 4) -> str:
@@ -122,11 +122,11 @@ def _few(values: Iterable[str], most: int = 4) -> str:
 def _alone(
     cells: Iterable[tuple[Factors, CellSummary]], run_id: str, others: list[tuple[Factors, CellSummary]]
 ) -> Iterator[str]:
-    for found, cell in cells:
+    for measured, cell in cells:
         text = f"only in {run_id}: {cell.id}"
         if others:
-            against, nearest = min(others, key=lambda other: len(differing(found, other[0])))
-            text += f" (nearest {nearest.id}: {'; '.join(differing(found, against))})"
+            against, nearest = min(others, key=lambda other: len(differing(measured, other[0])))
+            text += f" (nearest {nearest.id}: {'; '.join(differing(measured, against))})"
         yield text
 
 
@@ -166,8 +166,8 @@ def _text(mapping: Mapping[str, Any]) -> str:
     return ", ".join(f"{key} {mapping[key]}" for key in sorted(mapping) if mapping[key] is not None) or "none"
 
 
-def _each(of: str, parts: Mapping[str, Any]) -> dict[str, str]:
-    return {f"{of} {key}": str(value) for key, value in parts.items() if value is not None}
+def _each(prefix: str, parts: Mapping[str, Any]) -> dict[str, str]:
+    return {f"{prefix} {key}": str(value) for key, value in parts.items() if value is not None}
 
 
 def _count(number: int | None) -> str:

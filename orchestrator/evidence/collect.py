@@ -288,11 +288,11 @@ def _distributions(
     if not any(failures):
         return replies, replies
     each = [st.percentiles(o, failed) for o, failed in zip(trials, failures, strict=True) if o.size + failed]
-    found = st.over_trials(st.distribution(pooled, sum(failures), limit_ns), each)
+    whole = st.over_trials(st.distribution(pooled, sum(failures), limit_ns), each)
     if limit_ns is None:
         ended = float(np.median(np.concatenate(ended_ns))) / st.NS_PER_MS if ended_ns else None
-        found = replace(found, limit=None, ended=ended)
-    return found, replies
+        whole = replace(whole, limit=None, ended=ended)
+    return whole, replies
 
 
 def _merge(parts: list[Nanoseconds]) -> Nanoseconds:

@@ -44,8 +44,8 @@ def conditions(run: RunEvidence) -> tuple[tuple[str, str], ...]:
         repeats += f" of at most {plan.until.at_most}, until intervals reach no further than ± {wanted},"
     given = contrasts.externals_by_label(plan.stacks)
     lines = [("Provider", plan.provider), ("CPU pinning", _pinning(plan))]
-    for label, of in given.items():
-        lines.append((f"Not started by orch: {label}", _known_of(of)))
+    for label, external in given.items():
+        lines.append((f"Not started by orch: {label}", _known_of(external)))
     if given:
         lines.append(
             ("Exchange floor", f"none for {quantities.listed(list(given))}: orch cannot start its own responder there")
@@ -106,15 +106,15 @@ def _quic(plan: Plan) -> Iterator[tuple[str, str]]:
 
 def _programs(every: Mapping[str, ProgramsRecord]) -> Iterator[tuple[str, str]]:
     """What programs were built with, of what, and what ran them; a line for each language."""
-    for of in every.values():
-        told = [in_words(of.toolchain, of.source)] if of.source else []
+    for programs in every.values():
+        facts = [in_words(programs.toolchain, programs.source)] if programs.source else []
         runtimes = {
-            host: ", ".join(f"{program} {version}" for program, version in found.items())
-            for host, found in of.runtimes.items()
+            host: ", ".join(f"{program} {version}" for program, version in versions.items())
+            for host, versions in programs.runtimes.items()
         }
         if runtimes:
-            told.append(f"run by {_told_once('runtimes', runtimes)}")
-        yield f"{PROGRAMS}{of.title}", "; ".join(told)
+            facts.append(f"run by {_told_once('runtimes', runtimes)}")
+        yield f"{PROGRAMS}{programs.title}", "; ".join(facts)
 
 
 _PINNING = {
@@ -172,20 +172,20 @@ def _text(key: str, value: Any) -> str:
 
 def settings(run: RunEvidence) -> dict[str, dict[str, Any]]:
     """Per stack label: what was resolved at plan time, and the versions that both ends reported while measuring."""
-    found: dict[str, dict[str, Any]] = {}
+    by_label: dict[str, dict[str, Any]] = {}
     for stack in run.plan.stacks:
         trials = [t for cell in run.cells if cell.stack.id == stack.id for t in cell.trials]
-        told: dict[str, Any] = dict(run.plan.resolved.get(stack.id, {}))
+        facts: dict[str, Any] = dict(run.plan.resolved.get(stack.id, {}))
         if trials:
             record = trials[-1].record
-            told["responder_versions"] = record.ready.versions if record.ready else {}
+            facts["responder_versions"] = record.ready.versions if record.ready else {}
             if stack.running is not None:
-                told["answered_by"] = _known_of(stack.running)
+                facts["answered_by"] = _known_of(stack.running)
             if record.requesters:
-                told["client_versions"] = record.requesters[0].done.versions
-                told["client_settings"] = record.requesters[0].done.settings
-        found[stack.label] = told
-    return found
+                facts["client_versions"] = record.requesters[0].done.versions
+                facts["client_settings"] = record.requesters[0].done.settings
+        by_label[stack.label] = facts
+    return by_label
 
 
 def _databases(run: RunEvidence) -> Iterator[tuple[str, str]]:
@@ -193,9 +193,9 @@ def _databases(run: RunEvidence) -> Iterator[tuple[str, str]]:
     databases = [
         trial.record.ready.settings for cell in run.cells for trial in cell.trials if trial.record.ready is not None
     ]
-    found = {" by ".join(each[name] for name in (STORE, DRIVER) if name in each) for each in databases if STORE in each}
-    if found:
-        yield "Databases", "; ".join(sorted(found))
+    names = {" by ".join(each[name] for name in (STORE, DRIVER) if name in each) for each in databases if STORE in each}
+    if names:
+        yield "Databases", "; ".join(sorted(names))
 
 
 _OF_KERNELS = re.compile(r"[A-Za-z0-9_.-]{1,15}")  # Linux keeps 16 bytes, the last one 0
@@ -207,9 +207,9 @@ Ends = tuple[str, str]
 def network_lines(run: RunEvidence) -> Iterator[tuple[str, str]]:
     """What, value: of cells that leave it to the hosts, and of those that ask for one."""
     for value, cells in _by_value(run.cells).items():
-        if found := sorted(_told(cells)):
-            asked = "" if value == BY_NAME[CONGESTION].default else f" where {value} was asked for"
-            yield f"Congestion control{asked}", "; ".join(map(_words, found))
+        if ends := sorted(_told(cells)):
+            wish = "" if value == BY_NAME[CONGESTION].default else f" where {value} was asked for"
+            yield f"Congestion control{wish}", "; ".join(map(_words, ends))
 
 
 def remarks(run: RunEvidence) -> Iterator[str]:
@@ -225,8 +225,8 @@ def remarks(run: RunEvidence) -> Iterator[str]:
     for value, cells in _by_value(run.cells).items():
         unlike = sorted(ends for ends in _told(cells) if any(end not in ("", value) for end in ends))
         if unlike and value != BY_NAME[CONGESTION].default:
-            found = quantities.listed(list(map(_words, unlike)))
-            yield f"`{CONGESTION}: {value}` was asked for, and was not in force at both ends: {found}."
+            others = quantities.listed(list(map(_words, unlike)))
+            yield f"`{CONGESTION}: {value}` was asked for, and was not in force at both ends: {others}."
 
 
 def _by_value(cells: Iterable[CellEvidence]) -> dict[object, list[CellEvidence]]:
@@ -250,9 +250,9 @@ def _told(cells: Iterable[CellEvidence]) -> set[Ends]:
     return {each for each in ends if any(each)}
 
 
-def _name(told: str) -> str:
+def _name(name: str) -> str:
     """What an end told, which may be anything, where it can be the name of one."""
-    return told if not told or _OF_KERNELS.fullmatch(told) else "no name of a congestion control"
+    return name if not name or _OF_KERNELS.fullmatch(name) else "no name of a congestion control"
 
 
 def _words(ends: Ends) -> str:

@@ -49,10 +49,10 @@ def joined(columns: Columns, record: TrialRecord) -> dict[str, npt.NDArray[Any]]
     lengths = np.where(lost, 0, ends - begins)
     moved = begins - (warm_end + np.concatenate(([0], np.cumsum(lengths)[:-1])))
     shift[~warm] = moved[place[~warm]]
-    found = {name: values - shift if name in _STAMPS else values for name, values in columns.items()}
-    found["phase"] = np.where(is_lost & (columns["phase"] == _MEASURED), _WARM_UP, columns["phase"])
-    found["turn"] = place
-    return found
+    shifted = {name: values - shift if name in _STAMPS else values for name, values in columns.items()}
+    shifted["phase"] = np.where(is_lost & (columns["phase"] == _MEASURED), _WARM_UP, columns["phase"])
+    shifted["turn"] = place
+    return shifted
 
 
 def counted(

@@ -36,19 +36,19 @@ def of_cell(trials: Iterable[Sequence[OfTrial]]) -> tuple[RequesterHost, ...]:
     """Each host of a cell over its trials, in the order of their first."""
     by_host: dict[str, list[OfTrial]] = {}
     for trial in trials:
-        for of in trial:
-            by_host.setdefault(of.host, []).append(of)
-    requests = sum(of.requests for each in by_host.values() for of in each)
+        for part in trial:
+            by_host.setdefault(part.host, []).append(part)
+    requests = sum(part.requests for each in by_host.values() for part in each)
     return tuple(
         RequesterHost(
             host=host,
-            processes=max(of.processes for of in each),
-            requests=sum(of.requests for of in each),
-            share=sum(of.requests for of in each) / requests if requests else 0.0,
-            throughput_per_s=_middle(of.throughput_per_s for of in each),
-            median=_middle(of.median for of in each),
-            p99=_middle(of.p99 for of in each),
-            cpu_share=max((of.cpu_share for of in each if of.cpu_share is not None), default=None),
+            processes=max(part.processes for part in each),
+            requests=sum(part.requests for part in each),
+            share=sum(part.requests for part in each) / requests if requests else 0.0,
+            throughput_per_s=_middle(part.throughput_per_s for part in each),
+            median=_middle(part.median for part in each),
+            p99=_middle(part.p99 for part in each),
+            cpu_share=max((part.cpu_share for part in each if part.cpu_share is not None), default=None),
         )
         for host, each in by_host.items()
     )

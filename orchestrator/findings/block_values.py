@@ -40,8 +40,8 @@ def by_block(trials: Iterable[TrialSummary], statistic: str) -> dict[int, float]
     """
     values: dict[int, float] = {}
     for trial in trials:
-        of = trial.cost if statistic in COSTS else trial.spread if statistic in SPREADS else trial
-        value = getattr(of, statistic if statistic != "throughput" else "throughput_per_s", None)
+        source = trial.cost if statistic in COSTS else trial.spread if statistic in SPREADS else trial
+        value = getattr(source, statistic if statistic != "throughput" else "throughput_per_s", None)
         if value and statistic == "throughput":
             value = 1 / value
         if value is not None and value > 0:

@@ -74,8 +74,8 @@ def counts(results: Iterable[CheckResult]) -> dict[CheckVerdict, int]:
 def in_words(counted: Mapping[CheckVerdict, int]) -> str:
     """Such counts as people read them: `14 passed, 3 do not apply, 2 warnings`; empty when no check was made."""
     return ", ".join(
-        f"{counted[verdict]} {one if counted[verdict] == 1 else several}"
-        for verdict, one, several in _READ
+        f"{counted[verdict]} {singular if counted[verdict] == 1 else plural}"
+        for verdict, singular, plural in _READ
         if counted.get(verdict)
     )
 

@@ -39,25 +39,24 @@ _OF_A_QUANTITY: dict[Standing, Standing] = {"faster": "less", "slower": "more"}
 
 @dataclass(frozen=True, kw_only=True)
 class _Pair:
-    """A cell beside its reference cell."""
+    """A cell beside its reference cell, with the comparison of them before it is judged."""
 
     cell: CellSummary
     reference: CellSummary
-    group: str
-    control: bool
-    by_block: tuple[float, ...]
-    blocks: tuple[int, ...]
-    differs_in: tuple[str, ...]
-    may_differ_in: tuple[str, ...]
-    factor: str
-    subject: str
-    against: str  # the reference's value alone
-    values: tuple[str, str]  # of the cell and its reference, in words; empty by the stack
+    comparison: Comparison
     settings: tuple[tuple[object, ...], ...]  # of both cells: whose controls it is judged by
     censored: Reason | None  # why there is no ratio, where it is not for too few blocks
     held_up: tuple[float, ...]  # what others took of the cell's trials, by block
     held_up_reference: tuple[float, ...]
     corrected: tuple[float, ...]  # each block's ratio without that
+
+    @property
+    def control(self) -> bool:
+        return self.comparison.control
+
+    @property
+    def by_block(self) -> tuple[float, ...]:
+        return self.comparison.by_block
 
     @property
     def result(self) -> LogMean | None:
@@ -141,7 +140,7 @@ def _compare(
             for pair in known
             if statistic != "throughput" or pair.cell.kind != "stream"  # its schedule sets how many events there are
         ]
-        yield from _judge(compared, statistic, plan.matters, invalid, until.alpha(plan))
+        yield from _judge(compared, plan.matters, invalid, until.alpha(plan))
 
 
 def _parts(plan: Plan, cell: CellSummary) -> dict[str, str]:
@@ -153,16 +152,6 @@ def _pair(plan: Plan, pair: contrasts.Pair, cell: CellSummary, reference: CellSu
     mine, theirs = by_block(cell.trials, statistic), by_block(reference.trials, statistic)
     are_stacks_alike = cell.stack == reference.stack
     parts = () if are_stacks_alike else tuple(_parts(plan, side) for side in (cell, reference))
-    settings = tuple((*side.place, side.call) for side in (cell, reference))
-    subject, values, against, group = "", ("", ""), "", naming.of_stacks(cell, reference)
-    if pair.factor != STACK:
-        subject, values = naming.subject(plan, cell, pair.factor), naming.values(pair.factor, (cell, reference))
-        against = BY_NAME[pair.factor].briefly(reference.factors[pair.factor])
-        group = naming.without(pair.factor, reference)
-        cell, reference = (
-            replace(side, stack_label=f"{subject} {value}")
-            for side, value in zip((cell, reference), values, strict=True)
-        )
     sides = (cell, reference)
     causes = (why_no_value(side, statistic) or moved(side, statistic, plan.matters) for side in sides)
     censored = by_schedule(sides, statistic) or next((cause for cause in causes if cause), None)
@@ -170,20 +159,42 @@ def _pair(plan: Plan, pair: contrasts.Pair, cell: CellSummary, reference: CellSu
     ratios = tuple(mine[block] / theirs[block] for block in shared)
     by_side = [{trial.block: trial.held_up for trial in side.trials} for side in sides]
     held_up, held_up_reference = (tuple(shares[block] for block in shared) for shares in by_side)
-    return _Pair(
-        cell=cell,
-        reference=reference,
-        group=group,
-        control=pair.is_control,
+    comparison = Comparison(
+        cell=cell.id,
+        reference_cell=reference.id,
+        group=naming.of_stacks(cell, reference),
+        stack=cell.stack,
+        stack_label=cell.stack_label,
+        reference_label=reference.stack_label,
+        statistic=statistic,
+        ratio=None,
+        interval=None,
+        p_value=None,
         by_block=ratios,
         blocks=tuple(shared),
         differs_in=differs_in(*parts) if parts else (),
         may_differ_in=may_differ_in(*parts) if parts else (),
+        standing="cannot tell",
+        control=pair.is_control,
         factor=pair.factor,
-        subject=subject,
-        against=against,
-        values=values,
-        settings=settings,
+    )
+    if pair.factor != STACK:
+        subject, values = naming.subject(plan, cell, pair.factor), naming.values(pair.factor, sides)
+        comparison = replace(
+            comparison,
+            group=naming.without(pair.factor, reference),
+            stack_label=f"{subject} {values[0]}",
+            reference_label=f"{subject} {values[1]}",
+            subject=subject,
+            value=values[0],
+            reference_value=values[1],
+            against=BY_NAME[pair.factor].briefly(reference.factors[pair.factor]),
+        )
+    return _Pair(
+        cell=cell,
+        reference=reference,
+        comparison=comparison,
+        settings=tuple((*side.place, side.call) for side in sides),
         censored=censored,
         held_up=held_up,
         held_up_reference=held_up_reference,
@@ -192,7 +203,7 @@ def _pair(plan: Plan, pair: contrasts.Pair, cell: CellSummary, reference: CellSu
 
 
 def _judge(
-    pairs: Sequence[_Pair], statistic: Compared, margin: float, invalid: Container[str], alpha: float = ALPHA
+    pairs: Sequence[_Pair], margin: float, invalid: Container[str], alpha: float = ALPHA
 ) -> Iterator[Comparison]:
     """Holm over all pairs, error shared within a placement; controls are known to be equal, and not asked.
 
@@ -209,11 +220,11 @@ def _judge(
     both_ways = zip(pairs, _holm(pairs, results, alpha), _holm(pairs, undisturbed, alpha), strict=True)
     for pair, as_measured, without in both_ways:
         if as_measured is None or without is None:
-            yield _comparison(pair, statistic, _NOTHING, margin, 0.0, 1)
+            yield _comparison(pair, _NOTHING, margin, 0.0, 1)
             continue
         judged = as_measured if pair.control else _spanning(pair, as_measured, without)
         envelope = 0.0 if pair.control else max(envelopes.get(setting, 0.0) for setting in pair.settings)
-        yield _comparison(pair, statistic, judged, margin, envelope, 1 if pair.control else family)
+        yield _comparison(pair, judged, margin, envelope, 1 if pair.control else family)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -292,7 +303,6 @@ def _envelopes(pairs: Sequence[_Pair], results: Sequence[LogMean | None]) -> dic
 
 def _comparison(
     pair: _Pair,
-    statistic: Compared,
     judged: _Judged,
     margin: float,
     envelope: float,
@@ -308,30 +318,14 @@ def _comparison(
         reason = equivalence.reason(interval, margin, envelope=envelope, by_block=pair.by_block, compared=compared)
     if survivors := lost(pair.cell, pair.reference, standing):
         standing, reason, interval, p_value = "cannot tell", survivors, None, None
-    if statistic in COSTS or statistic in SPREADS:
+    if pair.comparison.statistic in COSTS or pair.comparison.statistic in SPREADS:
         standing = _OF_A_QUANTITY.get(standing, standing)
-    return Comparison(
-        cell=pair.cell.id,
-        reference_cell=pair.reference.id,
-        group=pair.group,
-        stack=pair.cell.stack,
-        stack_label=pair.cell.stack_label,
-        reference_label=pair.reference.stack_label,
-        statistic=statistic,
+    return replace(
+        pair.comparison,
         ratio=result.ratio if result else None,
         interval=interval,
         p_value=p_value,
-        by_block=pair.by_block,
-        blocks=pair.blocks,
-        differs_in=pair.differs_in,
-        may_differ_in=pair.may_differ_in,
         standing=standing,
-        control=pair.control,
-        factor=pair.factor,
-        subject=pair.subject,
-        value=pair.values[0],
-        reference_value=pair.values[1],
-        against=pair.against,
         disturbed=disturbed,
         reason=reason,
     )

@@ -91,5 +91,5 @@ PRICED: Final = ("responder_usd", "requester_usd", "traffic_usd")
 """US dollars for a million samples, where machines have a price; further keys of `CellSummary.costs`."""
 
 
-def _sum(one: float | None, other: float | None) -> float | None:
-    return None if one is None or other is None else one + other
+def _sum(first: float | None, other: float | None) -> float | None:
+    return None if first is None or other is None else first + other

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from orchestrator import quantities
 from orchestrator.experiment.model.factor import Factor
-from orchestrator.experiment.model.factors import BY_NAME, OF_THE_CALL, of_load, phrases, short
+from orchestrator.experiment.model.factors import BY_NAME, OF_THE_CALL, of_load, short
 from orchestrator.experiment.plan import contrasts, own_json
 from orchestrator.experiment.plan.plan import Plan
 from orchestrator.findings.summary import CellSummary, Comparison, RunSummary
@@ -84,39 +84,10 @@ def without(factor: str, cell: CellSummary) -> str:
     return ", ".join(parts)
 
 
-def in_phrases(setting: str, cells: Iterable[CellSummary]) -> str:
-    """A setting as readers see it: `connections kept open` where names and ids say `reuse`."""
-    of_call = {
-        value: phrase
-        for cell in cells
-        for value, phrase in zip(short(cell.factors), phrases(cell.factors), strict=True)
-    }
-    return ", ".join(
-        " against ".join(of_call.get(side, side) for side in part.split(" against ")) for part in setting.split(", ")
-    )
-
-
-def of_rates(setting: str, goals: str, cells: Sequence[CellSummary]) -> str:
-    """What a table or chart of the highest rates of a setting shows, in words.
-
-    `Highest rate while p99 < 10 ms: operation add, placement local, connections kept open`.
-    """
-    rest, parts = setting, []
-    for kind in ("operation", "placement"):
-        names = {str(getattr(cell, kind)) for cell in cells}
-        # The longest first: `echo 100 B` where there is an `echo`, too.
-        name = next((n for n in sorted(names, key=len, reverse=True) if f"{rest}, ".startswith(f"{n}, ")), None)
-        if name is not None:
-            parts.append(f"{kind} {name}")
-            rest = rest[len(name) + 2 :]
-    parts += [in_phrases(rest, cells)] if rest else []
-    return f"Highest rate while {goals}: {', '.join(parts)}"
-
-
 def values(factor: str, cells: tuple[CellSummary, CellSummary]) -> tuple[str, str]:
     """The factor's value in both cells, as a sentence that compares them says it: `with gzip`."""
-    one, other = (BY_NAME[factor].compared(cell.factors[factor]) for cell in cells)
-    return one, other
+    own, other = (BY_NAME[factor].compared(cell.factors[factor]) for cell in cells)
+    return own, other
 
 
 def subject(plan: Plan, cell: CellSummary, factor: str) -> str:
@@ -157,8 +128,8 @@ def _joined(tables: Sequence[Medians], pairs: Iterable[tuple[str, str]]) -> list
     """For each table the place of the first that it is joined with; its own where there is none before it."""
     place = {cell: number for number, cells in enumerate(tables) for cell in cells}
     first = list(range(len(tables)))
-    for one, other in pairs:
-        if one in place and other in place:
-            low, high = sorted((first[place[one]], first[place[other]]))
+    for cell, other in pairs:
+        if cell in place and other in place:
+            low, high = sorted((first[place[cell]], first[place[other]]))
             first = [low if number == high else number for number in first]
     return first

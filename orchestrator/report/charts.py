@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from orchestrator import quantities
-from orchestrator.findings import naming
 from orchestrator.findings.grid import sweep
 from orchestrator.findings.summary import RunSummary
 from orchestrator.questions.axes.find import QUESTION as AXES
@@ -202,7 +201,7 @@ def _rates(summary: RunSummary, colours: dict[str, int]) -> Iterator[Pictured]:
     """A picture for each setting in which rates were searched."""
     for number, (setting, goals, of) in enumerate(rate_groups(summary), start=1):
         rows = [row for row in CAPACITY.of(summary).comparisons if row.setting == setting]
-        title = naming.of_rates(setting, goals, summary.cells)
+        title = f"Highest rate while {goals}: {setting}"
         drawn = found_rates(f"rates-{number}", title, of, rows, colours, CAPACITY.of(summary).rates)
         if drawn:
             yield Pictured(title=title, figure=drawn)

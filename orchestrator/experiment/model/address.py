@@ -15,7 +15,7 @@ def resolve(host: str) -> str:
         addresses = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
     except (OSError, UnicodeError) as error:
         raise ValueError(f"{host} has no address here: {getattr(error, 'strerror', None) or error}") from error
-    first = min(addresses, key=lambda found: found[0] != socket.AF_INET)
+    first = min(addresses, key=lambda address: address[0] != socket.AF_INET)
     address = str(first[4][0])
     if not is_askable(address):
         raise ValueError(f"{host} is {address}, which is no address of one host")

@@ -74,10 +74,10 @@ class Axis:
     def parts(self, cell: Cell, operation: Operation, placement: Placement, *, has_call: bool) -> tuple[str, ...]:
         """What `setting` is, in words; each part has the same place for all cells."""
         free = [factor.name for factor in self._free]
-        asked = operation.name if self.factor.belongs_to == "operation" else operation.label
-        asked = " ".join((asked, *self._other_options(cell)))
+        operation_text = operation.name if self.factor.belongs_to == "operation" else operation.label
+        operation_text = " ".join((operation_text, *self._other_options(cell)))
         if self.factor.name == "calls":
-            asked = operation.asked
+            operation_text = operation.asked
         called = {factor.name: cell.factors.get(factor.name) for factor in OF_THE_CALL if factor.name not in free}
         load = [
             quantities.count(value, "client")
@@ -88,7 +88,7 @@ class Axis:
         ]
         load += of_load(cell.factors, free)
         return (
-            asked,
+            operation_text,
             ", ".join(_link_parts(placement.link, self.link)) if self.link else placement.name,
             ", ".join(phrases(called)) if has_call else "",
             ", ".join(load),

@@ -134,5 +134,5 @@ def verdict(find: Find, cell: Cell, failure: Failure | None, records: Sequence[S
             columns = {name: rows[:, place] for place, name in enumerate(COLUMNS)}
             parts.append(Samples(columns, is_open_loop=True, in_flight=cell.load.concurrency))
         hosts.append(put_together(parts))
-    measured = [of for of in hosts if of.measured] or hosts[:1]
+    measured = [host for host in hosts if host.measured] or hosts[:1]
     return "held" if observe(from_its_begin(measured)).held(find) else "not held"

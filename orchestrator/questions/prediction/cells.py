@@ -192,19 +192,19 @@ def _outlying(modelled: Sequence[ModelCell]) -> Iterator[str]:
     for cell in modelled:
         if cell.in_flight == 1 and not cell.is_sealed:
             known = nearest.setdefault((cell.series, cell.size), cell)
-            nearest[cell.series, cell.size] = min(known, cell, key=lambda of: np.mean(of.rtt))
+            nearest[cell.series, cell.size] = min(known, cell, key=lambda change: np.mean(change.rtt))
     off: dict[int, list[float]] = {}
     for cell in nearest.values():
         middle = float(np.median(cell.median))
         for block, median in zip(cell.blocks, cell.median, strict=True):
             off.setdefault(block, []).append(log(median / middle))
     by_number = {block: float(np.median(values)) for block, values in off.items()}
-    for block, of in by_number.items():
-        others = [abs(value) for other, value in by_number.items() if other != block]
-        if abs(of) > _LEAST_OUTLYING and abs(of) > _OUTLYING * max(float(np.median(others or [0.0])), 0.01):
-            side = "slower" if of > 0 else "faster"
+    for block, change in by_number.items():
+        others = [abs(change) for other, change in by_number.items() if other != block]
+        if abs(change) > _LEAST_OUTLYING and abs(change) > _OUTLYING * max(float(np.median(others or [0.0])), 0.01):
+            side = "slower" if change > 0 else "faster"
             yield (
-                f"block {block + 1} was {quantities.off(float(np.expm1(of)))} {side} than the others at the nearest "
+                f"block {block + 1} was {quantities.off(float(np.expm1(change)))} {side} than the others at the nearest "
                 f"distance:"
                 " the fit is refused, not bent. Measure again on quiet hosts, with more `repeats`."
             )

@@ -345,7 +345,7 @@ class StreamsOfCell:
         begun = [begun_ns for part in parts if (begun_ns := part.begun_ns) is not None]
         before, after = (None if s is None else s.events for s in (record.stats_before, record.stats))
         offsets = [part.offset for part in parts if part.measured]
-        known = [found for found in offsets if found is not None]
+        known = [offset for offset in offsets if offset is not None]
         is_bound = not self._is_one_clock and bool(known) and len(known) == len(offsets)
         trial = StreamTrial(
             counts=sum((part.counts for part in parts), EventCounts()),
@@ -369,7 +369,7 @@ class StreamsOfCell:
             reading_ns=self._reading_ns,
             hasty=sum(part.hasty(self._reading_ns) for part in parts) if self._reading_ns else 0,
             waiting=max((part.waiting or 0 for part in parts), default=0) if self._is_one_clock else None,
-            bound_ns=max(found.bound_ns for found in known) if is_bound else None,
+            bound_ns=max(offset.bound_ns for offset in known) if is_bound else None,
             is_contradictory=len(known) < len(offsets),
         )
         self._trials.append(trial)

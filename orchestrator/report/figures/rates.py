@@ -28,7 +28,7 @@ def found_rates(
     colours: dict[str, int],
     beside: Sequence[FoundRate],
 ) -> Figure | None:
-    """Return the rates of one setting, the highest on top; None when no search ended. `title` is `naming.of_rates`.
+    """Return the rates of one setting, the highest on top; None when no search ended.
 
     An arrow in place of a diamond is a rate known from one side alone. The scale is that of all rates `beside`, too.
     """
