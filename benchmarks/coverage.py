@@ -241,7 +241,6 @@ def _cell(cell: Cell, trials: tuple[TrialSummary, ...]) -> CellSummary:
         first_request=None,
         tcp_floor=None,
         ping_floor=None,
-        over_floor=None,
         client_share=None,
         strip=None,
     )

@@ -41,8 +41,6 @@ def _summarise(cell: CellEvidence, run: RunEvidence, sound: Sequence[CellEvidenc
         errors.update(trial.errors)
         for part in trial.parts:
             outcomes.update(part.done.outcomes)
-    middle = cell.distribution.median if cell.distribution else None
-    tcp = _floor(run.floors, "tcp", cell)
     return CellSummary(
         id=cell.cell.id,
         stack=cell.stack.id,
@@ -65,13 +63,11 @@ def _summarise(cell: CellEvidence, run: RunEvidence, sound: Sequence[CellEvidenc
         wire_bytes=_per_request(cell.trials, "bytes_sent", "bytes_received"),
         packets=_per_request(cell.trials, "segments_sent", "segments_received"),
         first_request=_middle(t.totals.first_request_ms for t in cell.trials),
-        tcp_floor=tcp,
+        tcp_floor=_floor(run.floors, "tcp", cell),
         ping_floor=_floor(run.floors, "ping", cell),
-        over_floor=middle - tcp if middle is not None and tcp is not None else None,
         client_share=_client_share(cell, sound),
         strip=cell.strip,
         not_sent=sum(t.not_sent for t in cell.trials),
-        not_sent_reasons=tuple(sorted({quantities.not_sent(p.done) for t in cell.trials for p in t.parts} - {""})),
         replies=replace(cell.replies, curve=()) if cell.replies and errors else None,
         timeout=cell.cell.timeout_s * cell.cell.calls * 1e3,
         planned_trials=cell.planned,

@@ -142,8 +142,8 @@ class MixedSummary:
 
 
 @dataclass(frozen=True, kw_only=True)
-class CellSummary:
-    """Everything the report says of a cell. Labels are the plan's."""
+class MeasuredCell:
+    """What a cell measures. Labels are the plan's."""
 
     id: str
     stack: str  # id
@@ -154,41 +154,7 @@ class CellSummary:
     placement: str  # name
     placement_id: str
     load: str  # in words, e.g. "1,000 requests, 1 in flight"
-    distribution: Distribution | None  # None: no successful sample
-    errors: dict[str, int]
-    requests: int
-    trials: tuple[TrialSummary, ...]
-    failed_trials: int
-    median_interval: Interval | None
-    throughput_per_s: float | None  # right replies of all trials over the sum of their windows, less pauses
-    goodput_mbit_per_s: float | None  # of bodies, in the direction with more of them, over the whole window
-    body_bytes: tuple[float, float] | None  # sent, received, per request
-    wire_bytes: tuple[float, float] | None  # sent, received, per request
-    packets: tuple[float, float] | None
-    first_request: float | None  # median over trials of the first request of a connection
-    tcp_floor: float | None  # median of the tcp baseline beside it
-    ping_floor: float | None
-    over_floor: float | None  # median - tcp_floor
-    client_share: float | None  # (this median - raw client's of the same responder) / this median
-    strip: Strip | None
-    not_sent: int = 0  # due in an open loop, and not sent before the window closed: neither replies nor errors
-    not_sent_reasons: tuple[str, ...] = ()  # in words
-    replies: Distribution | None = None  # the right replies alone; None where every request got one, or none did
-    timeout: float | None = None  # ms
-    planned_trials: int = 0
     kind: Kind = "call"
-    parts: tuple[PartSummary, ...] = ()  # in their order; empty where samples have none
-    stream: StreamSummary | None = None
-    costs: dict[str, CellCost] = field(default_factory=dict)  # by `cost.SHOWN` and `cost.PRICED`, of what was counted
-    goodput_mb_per_s: float | None = None  # content of replies and their requests, 10^6 bytes a second; of its trials
-    goodput_interval: Interval | None = None
-    opening: CellOpening | None = None  # None where there is no connection
-    mixed: tuple[MixedSummary, ...] = ()  # its operations each by itself, where it mixes several
-    requester_hosts: tuple[RequesterHost, ...] = ()  # each by itself, where several ask
-    spreads: dict[str, CellSpread] = field(default_factory=dict)  # by `spread.SHOWN`, of what every trial has
-    outcomes: dict[str, int] = field(default_factory=dict)  # of records read by another schema: how often what came
-    store_times: StoreTimes | None = None  # where the responder's handling time went; None where it asks no store
-    over_fetched_bytes: float | None = None  # of a sample's reply, that nobody needs; None where all of it is needed
 
     @property
     def protocol(self) -> str:
@@ -224,6 +190,50 @@ class CellSummary:
     def setting(self) -> str:
         """What is asked, where, how, and under which load, in few words: a name for what compared cells have in common."""
         return ", ".join((self.operation, self.placement, *short(self.factors), self.load))
+
+
+@dataclass(frozen=True, kw_only=True)
+class CellSummary(MeasuredCell):
+    """What came of a cell."""
+
+    distribution: Distribution | None  # None: no successful sample
+    errors: dict[str, int]
+    requests: int
+    trials: tuple[TrialSummary, ...]
+    failed_trials: int
+    median_interval: Interval | None
+    throughput_per_s: float | None  # right replies of all trials over the sum of their windows, less pauses
+    goodput_mbit_per_s: float | None  # of bodies, in the direction with more of them, over the whole window
+    body_bytes: tuple[float, float] | None  # sent, received, per request
+    wire_bytes: tuple[float, float] | None  # sent, received, per request
+    packets: tuple[float, float] | None
+    first_request: float | None  # median over trials of the first request of a connection
+    tcp_floor: float | None  # median of the tcp baseline beside it
+    ping_floor: float | None
+    client_share: float | None  # (this median - raw client's of the same responder) / this median
+    strip: Strip | None
+    not_sent: int = 0  # due in an open loop, and not sent before the window closed: neither replies nor errors
+    replies: Distribution | None = None  # the right replies alone; None where every request got one, or none did
+    timeout: float | None = None  # ms
+    planned_trials: int = 0
+    parts: tuple[PartSummary, ...] = ()  # in their order; empty where samples have none
+    stream: StreamSummary | None = None
+    costs: dict[str, CellCost] = field(default_factory=dict)  # by `cost.SHOWN` and `cost.PRICED`, of what was counted
+    goodput_mb_per_s: float | None = None  # content of replies and their requests, 10^6 bytes a second; of its trials
+    goodput_interval: Interval | None = None
+    opening: CellOpening | None = None  # None where there is no connection
+    mixed: tuple[MixedSummary, ...] = ()  # its operations each by itself, where it mixes several
+    requester_hosts: tuple[RequesterHost, ...] = ()  # each by itself, where several ask
+    spreads: dict[str, CellSpread] = field(default_factory=dict)  # by `spread.SHOWN`, of what every trial has
+    outcomes: dict[str, int] = field(default_factory=dict)  # of records read by another schema: how often what came
+    store_times: StoreTimes | None = None  # where the responder's handling time went; None where it asks no store
+    over_fetched_bytes: float | None = None  # of a sample's reply, that nobody needs; None where all of it is needed
+
+    @property
+    def over_floor(self) -> float | None:
+        """The median less the TCP floor, ms."""
+        median = self.distribution.median if self.distribution else None
+        return None if median is None or self.tcp_floor is None else median - self.tcp_floor
 
     def having(self, **values: Value) -> CellSummary:
         """The same cell with other values of some factors."""
@@ -331,8 +341,8 @@ class Comparison:
 
 
 @dataclass(frozen=True, kw_only=True)
-class RunSummary:
-    """What a report needs, and nothing else."""
+class MeasuredRun:
+    """Which run it was, how it was made, and under which conditions."""
 
     run_id: str
     name: str
@@ -341,25 +351,31 @@ class RunSummary:
     ended_at: str | None
     state: str
     conditions: tuple[tuple[str, str], ...]  # what, value: CPU, kernel, pinning, governor, versions...
-    cells: tuple[CellSummary, ...]
-    floors: tuple[FloorSummary, ...]
-    comparisons: tuple[Comparison, ...]
-    checks: tuple[CheckResult, ...]
     warnings: tuple[str, ...]
     failed_trials: tuple[dict[str, Any], ...]
     repeat_command: str
     settings: dict[str, dict[str, Any]] = field(default_factory=dict)  # per stack label: versions and settings
     plan: dict[str, Any] = field(default_factory=dict)
     manifest_sha256: str = ""
-    costs: tuple[Comparison, ...] = ()  # the same pairs of cells by what requests cost (`cost.COSTS`)
     matters: float = 0.05  # a relative difference below this does not matter to the question (0.05: 5 %)
-    findings: dict[str, Any] = field(default_factory=dict)  # of each question, by its name (`questions.registry`)
     schema_version: int = SCHEMA_VERSION
 
     @property
     def metric(self) -> str:
         """What the result is about: median, p99 or throughput."""
         return str(self.plan.get("metric", "median"))
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunSummary(MeasuredRun):
+    """All that later rooms read of a run."""
+
+    cells: tuple[CellSummary, ...]
+    floors: tuple[FloorSummary, ...]
+    comparisons: tuple[Comparison, ...]
+    checks: tuple[CheckResult, ...]
+    costs: tuple[Comparison, ...] = ()  # the same pairs of cells by what requests cost (`cost.COSTS`)
+    findings: dict[str, Any] = field(default_factory=dict)  # of each question, by its name (`questions.registry`)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data, ready for JSON; numbers that are not finite never occur in it."""

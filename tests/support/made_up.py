@@ -19,26 +19,38 @@ BYTES = p.Operation(
 )
 
 
-def timer_stopped_early(draft):
-    rows = draft.columns
-    rows["received_ns"] = rows["sent_ns"] + (rows["received_ns"] - rows["sent_ns"]) // 100
+def graded(inject, size):
+    """One of the graded errors of benchmarks/checks, in one size."""
+
+    def spoil(draft):
+        inject(draft, size, np.random.default_rng(draft.block))
+
+    spoil.__name__ = f"{inject.__name__}_{size:g}"
+    return spoil
+
+
+timer_stopped_early = graded(to.stop_early, 0.99)
+stamps_of_a_batch = graded(to.share_stamps, 0.9)
+two_requests_at_once = graded(to.send_before_the_reply, 0.5)
+cpu_time_for_wall_time = graded(to.stop_early, 0.8)
+slow_samples_dropped = graded(to.drop_the_slowest, 10)
+unverified = graded(to.leave_unverified, 100)
+connections_kept = graded(to.keep_connections, 1.0)
+one_after_the_other = graded(of_one_host.begin_later, 1.1)
+a_fifth_later = graded(of_one_host.begin_later, 0.2)
+pauses_overstated = graded(to.overstate_pauses, 0.05)
+one_stack_decodes_late = graded(to.decode_late, 0.15)
+one_stack_decodes_later_than_it_waits = graded(to.decode_late, 0.4)
+cold_start = graded(to.start_slowly, 0.5)
+clipped_tail = graded(to.cut_the_tail, 0.02)
+a_payload_that_stayed_at_home = graded(to.carry_less, 0.5)
+foreign_work = graded(to.work_beside, 0.9)
+a_host_a_fifth_slower = graded(of_one_host.one_host_slower, 0.2)
 
 
 def below_the_ping_but_not_the_socket(draft):
     draft.done["min_rtt_us"] = None
     timer_stopped_early(draft)
-
-
-def stamps_of_a_batch(draft):
-    rows = draft.columns
-    rows["sent_ns"] = rows["sent_ns"][np.arange(rows["sent_ns"].size) // 10 * 10]
-    rows["intended_ns"] = rows["sent_ns"]
-
-
-def two_requests_at_once(draft):
-    rows = draft.columns
-    rows["sent_ns"][1:] -= 50 * US
-    rows["intended_ns"] = rows["sent_ns"]
 
 
 def everything_sent_at_once(draft):
@@ -54,21 +66,6 @@ def place_in_line_as_latency(draft):
     rows["received_ns"][measured] += np.arange(measured.size) * 500 * US
 
 
-def cpu_time_for_wall_time(draft):
-    rows = draft.columns
-    rows["received_ns"] = rows["sent_ns"] + (rows["received_ns"] - rows["sent_ns"]) // 5
-    draft.done["cpu_share"], draft.done["cpu_s"] = 0.2, 0.2 * draft.done["measured_s"]
-
-
-def slow_samples_dropped(draft):
-    rows = draft.columns
-    latency = rows["received_ns"] - rows["sent_ns"]
-    kept = latency < np.quantile(latency, 0.99)
-    draft.columns = {name: values[kept] for name, values in rows.items()}
-    draft.done["rows"] = int(kept.sum()) * (1 + (draft.cell.parts or 0))
-    draft.done["requests"] = int((rows["phase"][kept] == 1).sum())
-
-
 def more_answered_than_recorded(draft):
     draft.stats["answered"] += 50
 
@@ -77,18 +74,8 @@ def another_responder(draft):
     draft.done["identity"] = "somebody else"
 
 
-def unverified(draft):
-    draft.done["verified"] = 0
-
-
 def wrong_replies(draft):
     draft.columns["status"][-5:] = 1
-
-
-def connections_kept(draft):
-    draft.columns["connection"][:] = 0
-    draft.done["connections_opened"] = 1
-    draft.stats["peers"] = 3
 
 
 def connections_not_kept(draft):
@@ -116,14 +103,6 @@ def requester_saturated(draft):
     draft.done["cpu_share"] = 0.97
 
 
-def one_after_the_other(draft):
-    of_one_host.begin_later(draft, 1.1, None)
-
-
-def a_fifth_later(draft):
-    of_one_host.begin_later(draft, 0.2, None)
-
-
 def without_anchors(draft):
     del draft.done["anchor"]
 
@@ -135,12 +114,6 @@ def without_stamps_of_another(draft):
 def before_it_was_told(draft):
     if draft.requester == 1:
         draft.heard = replace(draft.heard, told_ns=draft.heard.told_ns + S // 10)
-
-
-def a_host_a_fifth_slower(draft):
-    if draft.requester == 1:
-        slow_by = (draft.columns["received_ns"] - draft.columns["sent_ns"]) // 5
-        draft.columns["received_ns"] += slow_by
 
 
 def in_one_process(spoil):
@@ -173,42 +146,11 @@ def half_a_window_later(draft):
     draft.done["anchor_end"]["wall_ns"] += ended - begun
 
 
-def pauses_overstated(draft):
-    draft.done["paused_s"] += 0.05 * draft.done["measured_s"]
-
-
-def one_stack_decodes_late(draft):
-    to.decode_late(draft, 0.15, None)
-
-
-def one_stack_decodes_later_than_it_waits(draft):
-    to.decode_late(draft, 0.4, None)
-
-
 def all_decode_late(draft):
     """There is no stack to hold them against, but a quarter of the time is in no latency."""
     late = (draft.columns["received_ns"] - draft.columns["sent_ns"]) // 4
     draft.columns["received_ns"] = draft.columns["received_ns"] - late
     draft.done["paused_s"] += float(late[draft.columns["phase"] == 1].sum()) / 1e9
-
-
-def cold_start(draft):
-    rows = draft.columns
-    measured = np.flatnonzero(rows["phase"] == 1)
-    extra = np.zeros(rows["phase"].size, dtype=np.int64)
-    extra[measured[: measured.size // 5]] = 150 * US
-    shift = np.concatenate([[0], np.cumsum(extra)[:-1]])
-    rows["sent_ns"] = rows["sent_ns"] + shift
-    rows["intended_ns"] = rows["sent_ns"]
-    rows["received_ns"] = rows["received_ns"] + shift + extra
-    draft.done["anchor_end"]["monotonic_ns"] += S
-    draft.done["anchor_end"]["wall_ns"] += S
-
-
-def clipped_tail(draft):
-    rows = draft.columns
-    latency = rows["received_ns"] - rows["sent_ns"]
-    rows["received_ns"] = rows["sent_ns"] + np.minimum(latency, int(np.quantile(latency, 0.98)))
 
 
 def steal(draft):
@@ -223,10 +165,6 @@ def pressure(draft):
     """On a host that does not count who used its CPUs."""
     draft.done["host_after"] = host_counters(10 * S, pressure_us=4_000_000)
     draft.done["host_after"]["cpu_ticks"] = None
-
-
-def foreign_work(draft):
-    draft.done["host_after"] = host_counters(10 * S, busy=900)
 
 
 def more_cpu_than_the_cgroup(draft):
@@ -252,10 +190,6 @@ def stamps_of_another_clock(draft):
 def a_wall_clock_that_was_set(draft):
     if draft.block == 0:
         draft.done["anchor_end"]["wall_ns"] += 5 * S
-
-
-def a_payload_that_stayed_at_home(draft):
-    draft.columns["bytes_sent"][:] = 500
 
 
 def a_body_that_never_reached_the_wire(draft):

@@ -98,7 +98,6 @@ def failed_run() -> RunSummary:
         throughput_per_s=None,
         body_bytes=None,
         first_request=None,
-        over_floor=None,
         strip=None,
         trials=(),
     )
@@ -242,7 +241,6 @@ def _cell(
         first_request=centre * 3,
         tcp_floor=tcp,
         ping_floor=rtt,
-        over_floor=of.median - tcp,
         client_share=0.22 if protocol == "rest" else None,
         strip=strip(trials),
     )

@@ -10,11 +10,8 @@ from orchestrator.experiment.plan import plan as p
 from orchestrator.findings.check_result import counts, in_words
 from orchestrator.summarise import summarise
 from tests.support.judged import of, verdicts
+from tests.support.made_up import HERE, OPEN, WEST, clipped_tail
 from tests.support.runs import MS, US, S, a_run, host_counters
-
-OPEN = {"load": p.Load(concurrency=64, requests=2000, rate_per_s=500.0)}
-HERE = p.Placement(id="local", name="local", kind="local")
-WEST = p.Placement(id="west", name="west", kind="cross-region", link=p.Link(rtt_ms=30.0, rate_mbit=1_000.0))
 
 
 def test_what_applies_to_nothing_is_not_counted_as_passed():
@@ -63,12 +60,6 @@ def longer_by(extra_ms, share):
 
     spoil.__name__ = f"{share}_of_the_requests_longer_by_{extra_ms}_ms"
     return spoil
-
-
-def clipped_tail(draft):
-    rows = draft.columns
-    latency = rows["received_ns"] - rows["sent_ns"]
-    rows["received_ns"] = rows["sent_ns"] + np.minimum(latency, int(np.quantile(latency, 0.98)))
 
 
 def packets_lost_by_the_requester(draft):
