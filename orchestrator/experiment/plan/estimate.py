@@ -37,6 +37,7 @@ _LOOPBACK_RTT_S = 0.00005
 _OPENING = 8  # measure.baselines: the exchange that opens the window of a large floor is as many times as large
 _FASTER = 2.0  # a closed loop without a count may make so many times the requests that are expected
 _SHORTEST_RTT_S = 0.0002  # between two hosts: an emulated distance of zero takes about as long
+_LEAST_OWN_S = 1e-5
 _UNKNOWN_RTT_S = {"same-zone": 0.0015, "cross-region": 0.1, "external": 0.02}
 
 
@@ -50,6 +51,7 @@ class Costs:
 
     machine: str = "a machine with 2 idle cores"  # for which they hold
     request_s: Mapping[str, float] = field(default_factory=dict)
+    own_s: float | None = None  # a request of the one cell in question, both ends, where it was measured
     default_request_s: float = 0.0006
     open_s: float = 0.0002  # a connection, both ends
     byte_s: float = 1.5e-9  # a byte of a body, both ends
@@ -152,9 +154,15 @@ def estimate(plan: Plan, costs: Costs | None = None) -> Estimate:
     )
 
 
-def latency_s(plan: Plan, cell: Cell) -> float:
-    """How long a request of a cell will take, or a task."""
-    return _trial(plan, cell).latency_s
+def each_s(plan: Plan, cell: Cell, own_s: float | None = None) -> float:
+    """How often a closed loop of a cell gets a reply, in seconds; `own_s`: what both ends take of a request, if known."""
+    return _trial(plan, cell, own_s).each_s
+
+
+def own_s(plan: Plan, cell: Cell, latency_s: float) -> float:
+    """What both ends take of a request that took `latency_s`, by what the network takes of it."""
+    without = _trial(plan, cell, 0.0).latency_s
+    return max(latency_s - without, _LEAST_OWN_S)
 
 
 def short_of_room(plan: Plan) -> tuple[Cell, ...]:
@@ -164,7 +172,7 @@ def short_of_room(plan: Plan) -> tuple[Cell, ...]:
         for cell in plan.cells
         if cell.load.rate_per_s is not None
         and cell.find is None  # it is to find out where that begins
-        and cell.load.rate_per_s * latency_s(plan, cell) > cell.load.concurrency
+        and cell.load.rate_per_s * _trial(plan, cell).latency_s > cell.load.concurrency
     )
 
 
@@ -194,10 +202,10 @@ def sent_to(plan: Plan, stacks: Container[str]) -> Sent:
     )
 
 
-def _trial(plan: Plan, cell: Cell) -> _Trial:
+def _trial(plan: Plan, cell: Cell, own_s: float | None = None) -> _Trial:
     operation = next(operation for operation in plan.operations if operation.id == cell.operation)
     placement = next(placement for placement in plan.placements if placement.id == cell.placement)
-    return _Trial(plan, cell, operation, placement, Costs())
+    return _Trial(plan, cell, operation, placement, Costs(own_s=own_s))
 
 
 def _traffic(plan: Plan, block_bytes: Mapping[str, float], block_rows: float) -> Traffic:
@@ -299,7 +307,7 @@ class _Trial:
         if cell.kind == "stream":
             self._count_events(plan)
             return
-        warmup_each_s = self._each_s()  # always a closed loop
+        warmup_each_s = self.each_s  # always a closed loop
         each_s = max(warmup_each_s, (self.latency_s + load.think_s) / load.concurrency)
         if cell.find is not None:
             each_s = 1 / math.sqrt(cell.find.lowest * cell.find.highest)  # the first rate tried, and the middle of all
@@ -345,7 +353,8 @@ class _Trial:
         starting *= (self._workers + self._processes) / 2
         return starting / self._cores + self._costs.between_s + remote_s + 5 * round_trip_s(self._placement)
 
-    def _each_s(self) -> float:
+    @property
+    def each_s(self) -> float:
         """Seconds between two requests of a closed loop with as many in flight."""
         cpu_s = self._cpu_s()
         busiest_s = (cpu_s if self._ends_share_a_host else cpu_s / 2) / self._cores
@@ -357,6 +366,8 @@ class _Trial:
         if self._cell.kind == "codec":
             return self._costs.codec_s + self._costs.codec_byte_s * body_bytes
         opening_s = self._costs.open_s if self._cell.connection == "per-request" else 0.0
+        if self._costs.own_s is not None:
+            return opening_s + self._costs.own_s
         small_s = self._costs.request_s.get(self._cell.stack, self._costs.default_request_s)
         return opening_s + self._cell.calls * small_s + self._operation.calls * self._costs.byte_s * body_bytes
 
