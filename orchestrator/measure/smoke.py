@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from orchestrator.errors import UsageError
 from orchestrator.experiment.plan.estimate import own_s
@@ -12,6 +14,7 @@ from orchestrator.experiment.read.units import format_duration
 from orchestrator.measure.environment import differences, versions
 from orchestrator.measure.run_context import RunContext
 from orchestrator.measure.trial import Outcome, body_bytes, mixed_bytes
+from orchestrator.results.documents import Damaged
 from orchestrator.results.manifest import Failure
 
 
@@ -58,7 +61,7 @@ def _try(context: RunContext, cell: Cell) -> None:
         context.sizes[cell.exchange] = body_bytes(outcome.parts) or (0, 0)
         if mixed := mixed_bytes(outcome.parts):
             context.mixed_sizes[cell.exchange] = mixed
-        if latency_s := _latency_s(outcome, ask.load.concurrency):
+        if cell.turns is not None and (latency_s := _latency_s(context, cell, outcome)):
             context.own_s[cell.exchange] = own_s(context.plan, cell, latency_s)
         _refuse_other_libraries(context, cell, outcome)
         return
@@ -88,10 +91,19 @@ def _refuse_other_libraries(context: RunContext, cell: Cell, outcome: Outcome) -
         return
 
 
-def _latency_s(outcome: Outcome, in_flight: int) -> float | None:
-    """How long a request took; None where none was timed, or none was answered."""
-    done = outcome.parts[0].done
-    return done.measured_s * in_flight / done.requests if done.requests and done.measured_s else None
+def _latency_s(context: RunContext, cell: Cell, outcome: Outcome) -> float | None:
+    """The median of the timed requests; None where it is not known."""
+    from orchestrator.evidence.trial_median import median_ns
+
+    part = outcome.parts[0]
+    with TemporaryDirectory() as folder, context.interrupts.within_limits():
+        record = Path(folder) / part.record.name
+        try:
+            part.host.fetch(part.record, record)
+            latency_ns = median_ns(cell, [record])
+        except (FileNotFoundError, Damaged):
+            return None
+    return None if latency_ns is None else latency_ns / 1e9
 
 
 def _without_sizes(outcome: Outcome) -> Failure | None:

@@ -11,7 +11,7 @@ from math import ceil
 
 from orchestrator.catalogue.offers import Protocol
 from orchestrator.experiment.machines import MACHINES
-from orchestrator.experiment.model.options import AUTO, OFF
+from orchestrator.experiment.model.options import AUTO, OFF, SHORTEST_TURN_S
 from orchestrator.experiment.plan.estimate import each_s
 from orchestrator.experiment.plan.plan import Cell, Plan, Turns
 from orchestrator.experiment.plan.rules import why_no_turns
@@ -22,6 +22,7 @@ from orchestrator.experiment.read.units import format_duration
 END_BYTES = 100_000_000
 """Of memory, of one end with its record."""
 _TURN_S, _MOST_TURN_S, _STEP_S = 0.05, 0.25, 0.01
+_LEAST_ROUNDS = 10  # of a number of requests, whose turns are then shorter
 _REQUESTS_OF_A_TURN = 20
 _FLIGHTS_OF_A_TURN = 4  # each of as many requests as are in flight
 _LEAST_WARM_UP, _MOST_WARM_UP = 2, 10  # after ten requests a stack that was idle is as fast as before
@@ -110,7 +111,8 @@ def _turns(cell: Cell, request_s: float, length_s: float) -> Turns:
         rounds = max(1, ceil(round((duration_s or 0.0) / length_s, 6)))
         return Turns(length_s=length_s, rounds=rounds, warm_up=warm_up)
     likely = requests if duration_s is None else min(requests, duration_s / request_s)
-    rounds = max(1, round(likely / max(_fewest(cell), round(length_s / request_s))))
+    each_s = min(length_s, max(SHORTEST_TURN_S, likely * request_s / _LEAST_ROUNDS))
+    rounds = max(1, round(likely / max(_fewest(cell), round(each_s / request_s))))
     at_most_s = None if duration_s is None else duration_s / rounds
     return Turns(
         length_s=length_s, rounds=rounds, warm_up=warm_up, requests=ceil(requests / rounds), at_most_s=at_most_s
