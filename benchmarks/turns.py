@@ -1,7 +1,7 @@
 """Turns against one measured phase a trial: the figures of docs/validation, from real runs on this machine.
 
     python -m benchmarks.turns quickstart --runs 20 --minutes 60 [--neighbour]
-    python -m benchmarks.turns equal | injected | stacks | small-hosts
+    python -m benchmarks.turns equal | injected | pollers | stacks | small-hosts
     python -m benchmarks.turns table
 
 Each run is one entry of `results/turns.json`, kept as soon as it ends. A part goes on where it stopped, until it has so many
@@ -36,6 +36,8 @@ ROOT = Path(__file__).resolve().parents[1]
 _RAN = (0, 4, 5)  # all well; trials failed; a check failed
 _BURST = "import time\nwhile True:\n end=time.monotonic()+2\n while time.monotonic()<end: pass\n time.sleep(2)\n"
 _ROUNDS = 1500  # of SHA-256, about a millisecond
+
+_OTHERS = ("equal", "injected", "pollers", "stacks", "small-hosts")
 
 OFF = ("--set", "turn='off'")
 """One measured phase a trial."""
@@ -126,6 +128,10 @@ def part(name: str) -> Part:
         work = {"base": same, "equal": same}
         work |= {f"plus-{share}": f"--rounds {_ROUNDS * (100 + share) // 100}" for share in (1, 5, 100)}
         return Part(own(name, work | {"plus-5-ms": f"{same} --sleep-ms 5"}, duration="500ms", repeats=6), both)
+    if name == "pollers":
+        polls = {f"poll-{percent}": f"{same} --poll {percent / 100}" for percent in (2, 10, 30)}
+        work = {f"s{number}": same for number in range(4)} | polls
+        return Part(own(name, work, duration="300ms", repeats=5))
     if name == "stacks":
         return Part(all_stacks(), both)
     if name == "small-hosts":
@@ -176,7 +182,7 @@ def run(experiment: Part, design: str) -> dict[str, Any]:
         elapsed_s = time.monotonic() - began_s
         if ended.returncode not in _RAN:
             raise SystemExit(f"orch ended with {ended.returncode}:\n{ended.stderr[-2000:]}")
-        results = Path(json.loads(ended.stdout)["folder"])
+        results = folder / json.loads(ended.stdout)["folder"]
         summary = json.loads((results / "summary.json").read_text(encoding="utf-8"))
         answer = json.loads(ended.stdout)["answer"]
         return {"elapsed_s": round(elapsed_s, 1), "answer": answer, **figures(summary), "between": between(results)}
@@ -188,7 +194,7 @@ def figures(summary: Mapping[str, Any]) -> dict[str, Any]:
     return {
         "comparisons": [{key: c[key] for key in wanted} for c in summary["comparisons"]],
         "cells": [{"stack": c["stack_label"], "id": c["id"], "interval": c["median_interval"]} for c in summary["cells"]],
-        "checks": [f"{c['name']}: {c['explanation']}" for c in summary["checks"] if c["verdict"] in ("warn", "fail")],
+        "checks": [f"{c['name']}, {c['cell']}: {c['explanation']}" for c in summary["checks"] if c["verdict"] in ("warn", "fail")],
     }
 
 
@@ -244,7 +250,7 @@ def measure(name: str, wanted: Mapping[str, int], minutes: float, *, beside: boo
 def main(words: Sequence[str] | None = None) -> None:
     """Measure a part, or print the table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("part", choices=("quickstart", "equal", "injected", "stacks", "small-hosts", "table"))
+    parser.add_argument("part", choices=("quickstart", *_OTHERS, "table"))
     parser.add_argument("--runs", type=int, default=5)
     parser.add_argument("--off", type=int, help="runs without turns; as many as with them unless given")
     parser.add_argument("--minutes", type=float, default=60.0)

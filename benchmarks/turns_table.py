@@ -34,6 +34,8 @@ def table(runs: Sequence[Entry]) -> Iterator[str]:
             yield from _equal(setting, of_design)
         if name == "injected":
             yield from _injected(design, of_design)
+        if name == "pollers":
+            yield from _pollers(of_design)
         if name == "small-hosts":
             yield from _controls(design, of_design)
     yield from _unlike(groups)
@@ -95,6 +97,13 @@ def _injected(design: str, runs: Sequence[Entry]) -> Iterator[str]:
         truths = f"true ratio {median(truth for truth, _ in row):.3f} in {held} intervals, " if label != "plus-5-ms" else ""
         measured = median(c["ratio"] for _, c in row)
         yield f"injected, {design}, {label}: {truths}measured {measured:.3f}, called slower in {found} of {len(row)} runs."
+
+
+def _pollers(runs: Sequence[Entry]) -> Iterator[str]:
+    """How often the check *CPU time* names each service, and what polling does to the others."""
+    for label in sorted({cell["stack"] for run in runs for cell in run["cells"]}):
+        named = sum(any(f"{label}_" in line and "while it was idle" in line for line in run["checks"]) for run in runs)
+        yield f"pollers: {label} is named in {named} of {len(runs)} runs."
 
 
 def _controls(design: str, runs: Sequence[Entry]) -> Iterator[str]:

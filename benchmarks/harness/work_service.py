@@ -1,6 +1,7 @@
-"""A service of one's own whose request takes so much work: `work_service.py --port P --rounds N [--sleep-ms M]`.
+"""A service of one's own whose request takes so much work: `work_service.py --port P --rounds N [--sleep-ms M] [--poll S]`.
 
-The work is N rounds of SHA-256, so that another N makes a slow-down of a known share.
+The work is N rounds of SHA-256, so that another N makes a slow-down of a known share. With `--poll 0.2` a thread uses a fifth
+of a CPU all the time, as a busy poller does.
 """
 
 from __future__ import annotations
@@ -25,6 +26,15 @@ def serve(connection: socket.socket, rounds: int, sleep_s: float) -> None:
             connection.sendall(_REPLY)
 
 
+def poll(share: float) -> None:
+    """Use so much of a CPU, a hundredth of a second at a time."""
+    while True:
+        until_s = time.monotonic() + 0.01 * share
+        while time.monotonic() < until_s:
+            pass
+        time.sleep(0.01 * (1 - share))
+
+
 def main() -> None:
     """Listen, and give each connection a thread."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -32,7 +42,10 @@ def main() -> None:
     parser.add_argument("--port", type=int, required=True)
     parser.add_argument("--rounds", type=int, required=True)
     parser.add_argument("--sleep-ms", type=float, default=0.0)
+    parser.add_argument("--poll", type=float, default=0.0)
     given = parser.parse_args()
+    if given.poll:
+        threading.Thread(target=poll, args=(given.poll,), daemon=True).start()
     with socket.create_server((given.address, given.port)) as server:
         while True:
             connection, _ = server.accept()
