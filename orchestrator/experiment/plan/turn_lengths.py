@@ -112,7 +112,7 @@ def _turns(cell: Cell, request_s: float, length_s: float) -> Turns:
         return Turns(length_s=length_s, rounds=rounds, warm_up=warm_up)
     likely = requests if duration_s is None else min(requests, duration_s / request_s)
     each_s = min(length_s, max(SHORTEST_TURN_S, likely * request_s / _LEAST_ROUNDS))
-    rounds = max(1, round(likely / max(_fewest(cell), round(each_s / request_s))))
+    rounds = max(1, int(likely / max(_fewest(cell), round(each_s / request_s))))
     at_most_s = None if duration_s is None else duration_s / rounds
     return Turns(
         length_s=length_s, rounds=rounds, warm_up=warm_up, requests=ceil(requests / rounds), at_most_s=at_most_s
