@@ -221,6 +221,7 @@ class _Part:
         self._plan, self._placement, self._costs = plan, placement, costs
         self._externals = {stack.id for stack in plan.stacks if stack.running is not None}  # no floor stands there
         self._floors: dict[tuple[str, int, int], Operation] = {}
+        self._rounds: dict[tuple[str, int, int], int] = {}  # of floors that take turns with their cells
         self._trial_bytes = self._trial_at_most_bytes = 0.0
         self.trials_s = 0.0
         self.samples = 0
@@ -240,7 +241,9 @@ class _Part:
         self._trial_bytes += trial.samples * operation.calls * wire_bytes(operation)
         self._trial_at_most_bytes += trial.samples_at_most * operation.calls * wire_bytes(operation)
         if cell.kind != "stream" and cell.stack not in self._externals:
-            self._floors[cell.connection, *_size_class(operation)] = operation
+            key = cell.connection, *_size_class(operation)
+            self._floors[key] = operation
+            self._rounds[key] = cell.turns.rounds if cell.turns and self._rounds.get(key, 1) else 0
 
     @property
     def _looks(self) -> int:
@@ -250,7 +253,9 @@ class _Part:
     def looks_s(self) -> float:
         if not self._floors:
             return 0.0
-        return _look_s(self._plan, self._placement, len(self._floors), self._costs) * self._looks
+        rounds = [number for number in self._rounds.values() if number]
+        look_s = _look_s(self._plan, self._placement, len(self._floors) - len(rounds), self._costs)
+        return look_s * self._looks + sum(self._costs.start_s + number * self._costs.between_turns_s for number in rounds)
 
     @property
     def sent_bytes(self) -> float:
