@@ -163,9 +163,9 @@ def _parts(
             whole = columns
             columns = joined(whole, record)
             requester = counted(requester, record, whole, columns, share.load.concurrency)
-            if cell.turns is not None:
+            if turns := record.fitted_turns or cell.turns:
                 counting = len(record.turns) - sum(disturbed(record.turns))
-                share = replace(share, load=cell.turns.load_of(share.load, counting))
+                share = replace(share, load=turns.load_of(share.load, counting))
         samples = _samples(columns, cell, share.load, share.seed, is_one_clock=is_one_clock)
         parts.append(_Part(record=requester, samples=samples, share=share))
         if cell.kind in ("task", "codec"):

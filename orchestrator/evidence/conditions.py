@@ -77,17 +77,19 @@ def conditions(run: RunEvidence) -> tuple[tuple[str, str], ...]:
 
 def _turns(run: RunEvidence) -> Iterator[tuple[str, str]]:
     """How long turns were, how many there were and were disturbed, and what took none."""
-    records = [trial.record for cell in run.cells for trial in cell.trials if trial.record.turns]
-    taken = [cell.turns for cell in run.plan.cells if cell.turns is not None]
-    if not records or not taken:
+    in_turns = [(cell.cell, trial.record) for cell in run.cells for trial in cell.trials if trial.record.turns]
+    records = [record for _, record in in_turns]
+    taken = [turns for cell, record in in_turns if (turns := record.fitted_turns or cell.turns)]
+    if not taken:
         return
     every = sum(len(record.turns) for record in records)
     lost = sum(sum(disturbed(record.turns)) for record in records)
     spoilt = (
         f", {quantities.percent(lost / every)} of them disturbed and left out" if lost else ", none of them disturbed"
     )
-    alone = len(run.plan.cells) - len(taken)
-    rest = f"; {quantities.count(alone, 'cell')} without ({'; '.join(run.plan.without_turns)})" if alone else ""
+    alone = len(run.plan.cells) - len({cell.id for cell, _ in in_turns})
+    reasons = f" ({'; '.join(run.plan.without_turns)})" if run.plan.without_turns else ""
+    rest = f"; {quantities.count(alone, 'cell')} without{reasons}" if alone else ""
     yield (
         "Turns",
         f"{quantities.each_turn((turns.length_s, turns.requests) for turns in taken)} each, {every:,} in all{spoilt}{rest}",

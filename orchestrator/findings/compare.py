@@ -7,6 +7,7 @@ statistic is a family of its own; sentences are drawn from the median's alone.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import log
@@ -205,7 +206,7 @@ def _pair(plan: Plan, pair: contrasts.Pair, cell: CellSummary, reference: CellSu
 def _judge(
     pairs: Sequence[_Pair], margin: float, invalid: Container[str], alpha: float = ALPHA
 ) -> Iterator[Comparison]:
-    """Holm over all pairs, error shared within a placement; controls are known to be equal, and not asked.
+    """Holm over all pairs, and over all controls; error is shared within a placement.
 
     A comparison is judged by the widest control in the setting of either of its cells. `alpha` below 0.05 corrects for
     what made a run end: p values grow by as much, so that below 0.05 the interval leaves out 1, and only then.
@@ -213,9 +214,10 @@ def _judge(
     results = _with_shared_error(pairs, [pair.by_block for pair in pairs], invalid)
     undisturbed = _with_shared_error(pairs, [pair.corrected for pair in pairs], invalid)
     envelopes = _envelopes(pairs, results)
-    family = sum(
-        not pair.control and result is not None and result.p_value is not None
+    families = Counter(
+        pair.control
         for pair, result in zip(pairs, results, strict=True)
+        if result is not None and result.p_value is not None
     )
     both_ways = zip(pairs, _holm(pairs, results, alpha), _holm(pairs, undisturbed, alpha), strict=True)
     for pair, as_measured, without in both_ways:
@@ -224,7 +226,7 @@ def _judge(
             continue
         judged = as_measured if pair.control else _spanning(pair, as_measured, without)
         envelope = 0.0 if pair.control else max(envelopes.get(setting, 0.0) for setting in pair.settings)
-        yield _comparison(pair, judged, margin, envelope, 1 if pair.control else family)
+        yield _comparison(pair, judged, margin, envelope, families[pair.control])
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -240,16 +242,18 @@ _NOTHING = _Judged()
 
 
 def _holm(pairs: Sequence[_Pair], results: Sequence[LogMean | None], alpha: float) -> list[_Judged | None]:
-    """By pair; None where there is no interval. A control is a family of its own."""
-    known = [r.p_value for p, r in zip(pairs, results, strict=True) if not p.control and r and r.p_value is not None]
-    family = zip(intervals.holm(known), intervals.holm_levels(known, alpha), strict=True)
-    judged: list[_Judged | None] = []
-    for pair, result in zip(pairs, results, strict=True):
-        if result is None or result.p_value is None:
-            judged.append(None)
-            continue
-        p_value, level = (result.p_value, alpha) if pair.control else next(family)
-        judged.append(_Judged(p_value=_corrected(p_value, alpha), interval=result.interval(level)))
+    """By pair; None where there is no interval. The controls of a run are a family of their own."""
+    judged: list[_Judged | None] = [None] * len(pairs)
+    for control in (False, True):
+        known = {
+            number: result
+            for number, (pair, result) in enumerate(zip(pairs, results, strict=True))
+            if pair.control == control and result is not None and result.p_value is not None
+        }
+        p_values = [result.p_value for result in known.values() if result.p_value is not None]
+        family = zip(intervals.holm(p_values), intervals.holm_levels(p_values, alpha), strict=True)
+        for (number, result), (p_value, level) in zip(known.items(), family, strict=True):
+            judged[number] = _Judged(p_value=_corrected(p_value, alpha), interval=result.interval(level))
     return judged
 
 

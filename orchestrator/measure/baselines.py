@@ -1,5 +1,7 @@
 """The floor between two ends: ping, and a raw TCP exchange of the same bytes. Taken around and within every block.
 
+The exchange of cells in turns takes turns with them.
+
 A floor on a kept connection must not be limited by TCP itself. How fast a body beyond the initial window travels depends
 on the connection's past: on a congestion window that grew, on a receive window that was tuned, and under BBR on a
 bandwidth that is estimated while the connection starts and never again when requests do not fill the path. Two
@@ -9,8 +11,9 @@ and gRPC 205 ms. So such a floor begins with one exchange eight times as large, 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import asdict, dataclass, replace
+from math import ceil
 from pathlib import PurePosixPath
 from types import MappingProxyType
 from typing import Any, Literal
@@ -20,6 +23,8 @@ from orchestrator.experiment.plan.plan import Cell
 from orchestrator.hosts.base import Pair, ping
 from orchestrator.measure.run_context import RunContext
 from orchestrator.measure.target import Ask
+from orchestrator.measure.trial import Outcome
+from orchestrator.measure.turns import Member
 from orchestrator.results.manifest import BaselineRecord
 from services.python.contract.limits import Policy
 from services.python.contract.lines import Load, Payload, Warmup
@@ -31,10 +36,19 @@ PING_BYTES = 56
 _FIRST_PINGS = 3
 _FEWEST_PINGS = 20
 _MOST_PINGS = 500
+_LEAST_OF_A_TURN, _WARM_UP_OF_A_TURN = 10, 10  # requests
 _PINGING_S = 1.0
 _PING_TIMEOUT_S = 60.0
 
 Moment = Literal["before", "during", "after"]
+
+
+@dataclass(kw_only=True)
+class FloorMember(Member):
+    """A floor that takes turns with the cells above it; `samples`: where its record goes."""
+
+    floor: Floor
+    samples: str
 
 
 class Baselines:
@@ -51,6 +65,7 @@ class Baselines:
         # One machine answers all stacks of a placement; where orch starts none of them, it is the one that was given.
         self._given = None if launched else next((given.host for given in running if given is not None), None)
         self._is_wanted = any(cell.kind != "codec" for cell in cells)  # under a codec alone there is no network
+        self.in_turns: frozenset[str] = frozenset()  # cells whose floors take turns with them
         self._taken = 0
         self._rtt_s = 0.0
         self._last_s = float("-inf")
@@ -67,12 +82,12 @@ class Baselines:
         """
         if not self._is_wanted:
             return
-        pair = self._context.hosts.pair(self._placement)
-        ends = Pair((pair.requesters[0],), pair.responder, pair.requester_cpus, pair.responder_cpus)
+        ends = self._ends
         self._ping(ends, moment)
         for floor in self._floors:
-            self._context.interrupts.checkpoint()
-            self._exchange(ends, floor, moment)
+            if not self.in_turns.issuperset(floor.cells):
+                self._context.interrupts.checkpoint()
+                self._exchange(ends, floor, moment)
         self._last_s = self._context.clock.monotonic_s()
 
     def _ping(self, pair: Pair, moment: Moment) -> None:
@@ -117,14 +132,43 @@ class Baselines:
             raise ValueError("no echo was answered")
         return done
 
+    @property
+    def _ends(self) -> Pair:
+        pair = self._context.hosts.pair(self._placement)
+        return Pair((pair.requesters[0],), pair.responder, pair.requester_cpus, pair.responder_cpus)
+
+    def members(self, cells: Collection[str], rounds: int) -> list[FloorMember]:
+        """The floors of cells that take turns in so many rounds, as members of their group."""
+        requests = max(_LEAST_OF_A_TURN, ceil(REQUESTS / rounds))
+        members = []
+        for floor in self._floors:
+            beside = tuple(cell for cell in floor.cells if cell in cells)
+            if not beside:
+                continue
+            samples, ask = self._samples("tcp", "during"), self._ask(floor)
+            load = replace(ask.load, requests=requests)
+            making = self._context.bench().making(
+                replace(ask, load=load, turn_warm_up=_WARM_UP_OF_A_TURN), self._ends, PurePosixPath(samples).stem
+            )
+            floor = replace(floor, cells=beside)
+            members.append(FloorMember(making=making, rounds=rounds, floor=floor, samples=samples))
+        return members
+
+    def keep(self, member: FloorMember, outcome: Outcome) -> None:
+        """Keep what a floor in turns measured."""
+        self._keep(member.floor, "during", member.samples, outcome)
+
     def _exchange(self, pair: Pair, floor: Floor, moment: Moment) -> None:
         samples = self._samples("tcp", moment)
-        name = PurePosixPath(samples).stem
-        outcome = self._context.bench().make(self._ask(floor), pair, name)
+        outcome = self._context.bench().make(self._ask(floor), pair, PurePosixPath(samples).stem)
+        self._keep(floor, moment, samples, outcome)
+
+    def _keep(self, floor: Floor, moment: Moment, samples: str, outcome: Outcome) -> None:
         warning = f"no tcp floor for placement {self._placement}"
         if outcome.failure is not None:
             self._context.refuse_to_go_on_without_hosts()
-            self._context.folder.log(f"{name}.txt", f"{outcome.failure.message}\n\n{outcome.failure.last_words}")
+            words = f"{outcome.failure.message}\n\n{outcome.failure.last_words}"
+            self._context.folder.log(f"{PurePosixPath(samples).stem}.txt", words)
             self._context.warn(warning, outcome.failure.message)
             return
         part = outcome.parts[0]

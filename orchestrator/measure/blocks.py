@@ -8,7 +8,7 @@ from itertools import groupby
 from typing import Any
 
 from orchestrator.experiment.model.factors import requesters_of
-from orchestrator.experiment.plan.plan import Cell, Plan, PlannedTrial
+from orchestrator.experiment.plan.plan import Cell, Plan, PlannedTrial, Turns
 from orchestrator.experiment.plan.schedule import orders_of_turns
 from orchestrator.measure.baselines import Baselines
 from orchestrator.measure.interrupts import OutOfTime
@@ -107,11 +107,12 @@ class Measuring:
             for trial in trials:  # none is made, so there is nothing that a floor could stand beside
                 self._trial(trial, attempt)
             return
-        baselines.take("before")
         groups, alone = self._by_group(trials)
+        baselines.in_turns = frozenset(trial.cell for group in groups for trial in group)
+        baselines.take("before")
         for group in groups:
             self._may_go_on()
-            self._take_turns(group, attempt)
+            self._take_turns(group, baselines, attempt)
         for trial in alone:
             self._may_go_on()
             if baselines.are_due:
@@ -126,37 +127,43 @@ class Measuring:
         """The trials that take turns, by group, and the others; with a referee beside them none takes turns."""
         groups: dict[int, list[PlannedTrial]] = {}
         for trial in trials:
-            turns = self._context.cells[trial.cell].turns
+            turns = self._turns(self._context.cells[trial.cell])
             if turns is not None and not self._is_broken(trial) and self._context.referee is None:
                 groups.setdefault(turns.group, []).append(trial)
         together = [tuple(group) for group in groups.values() if len(group) > 1]
         in_turns = {trial.index for group in together for trial in group}
         return together, tuple(trial for trial in trials if trial.index not in in_turns)
 
-    def _take_turns(self, trials: Sequence[PlannedTrial], attempt: int) -> None:
-        """Make the trials of a group, whose cells take turns."""
+    def _take_turns(self, trials: Sequence[PlannedTrial], baselines: Baselines, attempt: int) -> None:
+        """Make the trials of a group, whose cells take turns with each other and with their floors."""
         context = self._context
         cells = [context.cells[trial.cell] for trial in trials]
         members = [self._member(trial, cell, attempt) for trial, cell in zip(trials, cells, strict=True)]
         rounds = max(member.rounds for member in members)
-        group = cells[0].turns.group if cells[0].turns else 0
-        orders = orders_of_turns(context.plan.seed, trials[0].block, group, len(members), rounds)
+        turns = self._turns(cells[0])
+        group = turns.group if turns else 0
+        floors = baselines.members([cell.id for cell in cells], rounds)
+        orders = orders_of_turns(context.plan.seed, trials[0].block, group, len(members) + len(floors), rounds)
         self._progress.begin(f"{len(members)} cells in turns", trials=len(members))
 
         def checkpoint(number: int) -> None:
             self._may_go_on()
             self._progress.in_round(number, rounds)
 
-        outcomes = take_turns(members, orders, checkpoint)
-        for trial, cell, member, outcome in zip(trials, cells, members, outcomes, strict=True):
+        outcomes = take_turns([*members, *floors], orders, checkpoint)
+        for floor, outcome in zip(floors, outcomes[len(members) :], strict=True):
+            baselines.keep(floor, outcome)
+        for trial, cell, member, outcome in zip(trials, cells, members, outcomes, strict=False):
             self._progress.begin(context.label(cell), cell.kind)
             length_s = sum(turn.length_s for turn in member.turns)
             overhead_s = max(0.0, outcome.elapsed_s / len(members) - length_s)
             record = self._recorded(trial, cell, attempt, outcome, overhead_s, member.turns)
-            self._note(trial, cell, replace(record, rest_cpu_s=member.rest_cpu_s))
+            turns = self._turns(cell)
+            fitted = None if turns == cell.turns else turns
+            self._note(trial, cell, replace(record, rest_cpu_s=member.rest_cpu_s, fitted_turns=fitted))
 
     def _member(self, trial: PlannedTrial, cell: Cell, attempt: int) -> Member:
-        context, turns = self._context, cell.turns
+        context, turns = self._context, self._turns(cell)
         assert turns is not None  # noqa: S101 - narrows the type
         ask = context.ask(cell, trial.seed)
         making = context.bench().making(
@@ -165,6 +172,9 @@ class Measuring:
             f"t{trial.index:04}-a{attempt}",
         )
         return Member(making=making, rounds=turns.rounds)
+
+    def _turns(self, cell: Cell) -> Turns | None:
+        return self._context.turns.get(cell.id, cell.turns)
 
     def _is_broken(self, trial: PlannedTrial) -> bool:
         cell = self._context.cells[trial.cell]

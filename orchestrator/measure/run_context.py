@@ -11,11 +11,11 @@ from typing import Any, Protocol
 from orchestrator.clock import Clock
 from orchestrator.experiment.model.factor import Factor
 from orchestrator.experiment.model.factors import OF_THE_CALL, knobs, of_load, requesters_of, resources
-from orchestrator.experiment.plan.cells import processes_of
+from orchestrator.experiment.plan.cells import connections_of, processes_of
 from orchestrator.experiment.plan.contrasts import HTTP, has_version
 from orchestrator.experiment.plan.loads import clients
 from orchestrator.experiment.plan.own_json import DOCUMENT, TYPED, plan_way
-from orchestrator.experiment.plan.plan import Cell, Operation, Placement, Plan, Stack
+from orchestrator.experiment.plan.plan import Cell, Operation, Placement, Plan, Stack, Turns
 from orchestrator.experiment.read.units import format_rate
 from orchestrator.hosts.base import Fleet, Host, HostLost
 from orchestrator.hosts.certificates import Certificates
@@ -26,8 +26,12 @@ from orchestrator.results.documents import Damaged
 from orchestrator.results.folder import RunFolder
 from orchestrator.results.manifest import Failure, RefereeRecord
 from orchestrator.results.records import written
-from services.python.contract.lines import Load, Mixed, Payload, Schema
+from services.python.contract.lines import Load, Mixed, Payload, Schema, Warmup
 from services.python.contract.requester_lines import Progress
+
+
+_SMOKE_REQUESTS, _SMOKE_S = 20, 1.0
+_SMOKE_WARMUP = Warmup(requests=_SMOKE_REQUESTS, at_least_s=0.0, at_most_s=_SMOKE_S)
 
 
 class Listener(Protocol):
@@ -64,6 +68,8 @@ class RunContext:
         default_factory=dict
     )  # of mixes, of each operation
     broken: dict[tuple[str, ...], Failure] = field(default_factory=dict)  # smoke failures by `Cell.exchange`
+    own_s: dict[tuple[str, ...], float] = field(default_factory=dict)  # of a request, beside the network, by exchange
+    turns: dict[str, Turns | None] = field(default_factory=dict)  # of cells that were tried, by id
     pings: dict[str, int] = field(default_factory=dict)  # how many a reading takes, by placement
     without_ping: set[str] = field(default_factory=set)  # placements whose ends cannot ping each other
     referee: RefereeRecord | None = None  # whose turns stand beside the trials
@@ -109,7 +115,7 @@ class RunContext:
         )
 
     def ask(self, cell: Cell, seed: int, *, smoke: bool = False) -> Ask:
-        """The trial of a cell; with `smoke` no request is measured, only checked."""
+        """The trial of a cell; with `smoke` no request is measured, only checked, and a few where turns depend on them."""
         stack, operation = self.stacks[cell.stack], self.operations[cell.operation]
         mix = tuple(Mixed(operation=m.name, weight=m.weight, payload=Payload(**m.payload)) for m in operation.mix)
         is_typed = plan_way(self.plan, stack.id, operation.id, cell.factors.get(DOCUMENT)) == TYPED
@@ -121,8 +127,8 @@ class RunContext:
             payload=self._payload(stack, operation, mix),
             mix=mix,
             connection=cell.connection,
-            load=Load(concurrency=cell.load.concurrency, requests=0) if smoke else cell.load,
-            warmup=cell.warmup,
+            load=_smoke_load(cell) if smoke else cell.load,
+            warmup=_SMOKE_WARMUP if smoke and cell.turns else cell.warmup,
             timeout_s=cell.timeout_s,
             seed=seed,
             calls=cell.calls,
@@ -189,6 +195,12 @@ class RunContext:
         if text not in self.folder.journal_state().warnings:
             self.folder.append({"event": "warning", "text": text})
             self.listener.warning(f"{text}: {detail}" if detail else text)
+
+
+def _smoke_load(cell: Cell) -> Load:
+    if cell.turns is None:
+        return Load(concurrency=cell.load.concurrency, requests=0)
+    return Load(concurrency=connections_of(cell.factors, 1), requests=_SMOKE_REQUESTS, duration_s=_SMOKE_S)
 
 
 def _unheard(line: Progress) -> None:

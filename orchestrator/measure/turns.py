@@ -97,6 +97,10 @@ class Member:
         assert isinstance(done, Done)  # noqa: S101 - narrows the type
         self.making.finish([(self.checked, done)])
 
+    def is_due(self, number: int, rounds: int) -> bool:
+        """Whether it has a turn in a round of so many: its own are spread over them evenly."""
+        return (number + 1) * self.rounds // rounds > number * self.rounds // rounds
+
     @property
     def repeats(self) -> int:
         """How many disturbed turns are to be measured again: at most half as many as it has rounds."""
@@ -122,7 +126,7 @@ def take_turns(
         for number, order in enumerate(orders):
             checkpoint(number)
             for place in order:
-                if number < members[place].rounds:
+                if members[place].is_due(number, len(orders)):
                     members[place].making.attempt(members[place].turn)
         again = [member.repeats for member in members]
         for number in range(max(again, default=0)):

@@ -25,6 +25,7 @@ from pydantic import PlainValidator
 
 from orchestrator import record_layout
 from orchestrator.experiment.model import factors
+from orchestrator.experiment.plan.plan import Turns
 from orchestrator.results.turn_times import TurnTime, disturbed
 from services.python.contract.description import Description
 from services.python.contract.ping_lines import PingDone
@@ -120,6 +121,7 @@ class TrialRecord:
     failure: Failure | None = None
     probe: Probe | None = None  # of a cell whose rate is searched for
     turns: tuple[TurnTime, ...] = ()  # of a cell that took turns with others, in their order
+    fitted_turns: Turns | None = None  # where the smoke test made them longer than the plan has them
     rest_cpu_s: float | None = None  # what the responder used in the rest after the turns, in which nobody measured
 
     @property

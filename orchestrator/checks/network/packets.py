@@ -52,9 +52,10 @@ def judge(cell: CellEvidence) -> Finding | None:
 
 
 def _finding(cell: CellEvidence, trial: TrialEvidence) -> Finding:
-    requesters = list(_of_requesters(trial, in_turns=cell.cell.turns is not None))
+    in_turns = bool(trial.record.turns)
+    requesters = list(_of_requesters(trial, in_turns=in_turns))
     answered = None
-    if cell.placement.kind != "local" and cell.cell.turns is None:
+    if cell.placement.kind != "local" and not in_turns:
         answered = _grown(_host(trial.record.stats_before), _host(trial.record.stats))
     requests = sum(part.done.requests for part in trial.parts)
     waited = sum(seen for other, _, seen in cell.parts(NAME) if other is trial)
@@ -142,7 +143,7 @@ def _cost(waited: int, again: int) -> str:
 def _of_requesters(trial: TrialEvidence, *, in_turns: bool) -> Iterator[Packets | None]:
     """Of each requester, what its connections counted; of a host where they do not, its own count, which holds them all.
 
-    In turns a host's count holds the packets of other stacks, too: then nothing is known.
+    In turns a host's count holds the packets of other stacks, too: it tells something only where few were sent again.
     """
     hosts: dict[str, list[Done]] = {}
     for part in trial.parts:
@@ -151,12 +152,12 @@ def _of_requesters(trial: TrialEvidence, *, in_turns: bool) -> Iterator[Packets 
         wires = [done.wire for done in dones if done.wire is not None]
         if len(wires) == len(dones):
             yield from ((wire.retransmits, wire.segments_sent) for wire in wires)
-        elif in_turns:
-            yield None
-        else:
-            grown = [_grown(done.host_before, done.host_after) for done in dones]
-            known = [packets for packets in grown if packets is not None]
-            yield max(known, key=lambda packets: packets[1]) if len(known) == len(dones) else None
+            continue
+        grown = [_grown(done.host_before, done.host_after) for done in dones]
+        known = [packets for packets in grown if packets is not None]
+        whole = max(known, key=lambda packets: packets[1]) if len(known) == len(dones) else None
+        is_of_others = in_turns and whole is not None and _are_many(whole[0], sum(done.requests for done in dones))
+        yield None if is_of_others else whole
 
 
 def _host(stats: Stats | None) -> HostCounters | None:

@@ -33,7 +33,7 @@ from orchestrator.experiment.plan.contrasts import (
 from orchestrator.experiment.plan.estimate import TRAFFIC_PRICES_AS_OF, cost_of, costs_from, estimate
 from orchestrator.experiment.plan.loads import describe_load, describe_search
 from orchestrator.experiment.plan.plan import Cell, Placement, Plan
-from orchestrator.experiment.plan.planning import END_BYTES
+from orchestrator.experiment.plan.turn_lengths import END_BYTES
 from orchestrator.experiment.providers import PROVIDERS
 from orchestrator.experiment.read.units import format_duration, format_size
 from orchestrator.findings.power import describe

@@ -37,6 +37,7 @@ _LOOPBACK_RTT_S = 0.00005
 _OPENING = 8  # measure.baselines: the exchange that opens the window of a large floor is as many times as large
 _FASTER = 2.0  # a closed loop without a count may make so many times the requests that are expected
 _SHORTEST_RTT_S = 0.0002  # between two hosts: an emulated distance of zero takes about as long
+_LEAST_OWN_S = 1e-5
 _UNKNOWN_RTT_S = {"same-zone": 0.0015, "cross-region": 0.1, "external": 0.02}
 
 
@@ -50,6 +51,7 @@ class Costs:
 
     machine: str = "a machine with 2 idle cores"  # for which they hold
     request_s: Mapping[str, float] = field(default_factory=dict)
+    own_s: float | None = None  # a request of the one cell in question, both ends, where it was measured
     default_request_s: float = 0.0006
     open_s: float = 0.0002  # a connection, both ends
     byte_s: float = 1.5e-9  # a byte of a body, both ends
@@ -152,9 +154,15 @@ def estimate(plan: Plan, costs: Costs | None = None) -> Estimate:
     )
 
 
-def latency_s(plan: Plan, cell: Cell) -> float:
-    """How long a request of a cell will take, or a task."""
-    return _trial(plan, cell).latency_s
+def each_s(plan: Plan, cell: Cell, own_s: float | None = None) -> float:
+    """How often a closed loop of a cell gets a reply, in seconds; `own_s`: what both ends take of a request, if known."""
+    return _trial(plan, cell, own_s).each_s
+
+
+def own_s(plan: Plan, cell: Cell, latency_s: float) -> float:
+    """What both ends take of a request that took `latency_s`, by what the network takes of it."""
+    without = _trial(plan, cell, 0.0).latency_s
+    return max(latency_s - without, _LEAST_OWN_S)
 
 
 def short_of_room(plan: Plan) -> tuple[Cell, ...]:
@@ -164,7 +172,7 @@ def short_of_room(plan: Plan) -> tuple[Cell, ...]:
         for cell in plan.cells
         if cell.load.rate_per_s is not None
         and cell.find is None  # it is to find out where that begins
-        and cell.load.rate_per_s * latency_s(plan, cell) > cell.load.concurrency
+        and cell.load.rate_per_s * _trial(plan, cell).latency_s > cell.load.concurrency
     )
 
 
@@ -194,10 +202,10 @@ def sent_to(plan: Plan, stacks: Container[str]) -> Sent:
     )
 
 
-def _trial(plan: Plan, cell: Cell) -> _Trial:
+def _trial(plan: Plan, cell: Cell, own_s: float | None = None) -> _Trial:
     operation = next(operation for operation in plan.operations if operation.id == cell.operation)
     placement = next(placement for placement in plan.placements if placement.id == cell.placement)
-    return _Trial(plan, cell, operation, placement, Costs())
+    return _Trial(plan, cell, operation, placement, Costs(own_s=own_s))
 
 
 def _traffic(plan: Plan, block_bytes: Mapping[str, float], block_rows: float) -> Traffic:
@@ -213,6 +221,7 @@ class _Part:
         self._plan, self._placement, self._costs = plan, placement, costs
         self._externals = {stack.id for stack in plan.stacks if stack.running is not None}  # no floor stands there
         self._floors: dict[tuple[str, int, int], Operation] = {}
+        self._rounds: dict[tuple[str, int, int], int] = {}  # of floors that take turns with their cells
         self._trial_bytes = self._trial_at_most_bytes = 0.0
         self.trials_s = 0.0
         self.samples = 0
@@ -232,7 +241,9 @@ class _Part:
         self._trial_bytes += trial.samples * operation.calls * wire_bytes(operation)
         self._trial_at_most_bytes += trial.samples_at_most * operation.calls * wire_bytes(operation)
         if cell.kind != "stream" and cell.stack not in self._externals:
-            self._floors[cell.connection, *_size_class(operation)] = operation
+            key = cell.connection, *_size_class(operation)
+            self._floors[key] = operation
+            self._rounds[key] = cell.turns.rounds if cell.turns and self._rounds.get(key, 1) else 0
 
     @property
     def _looks(self) -> int:
@@ -242,7 +253,9 @@ class _Part:
     def looks_s(self) -> float:
         if not self._floors:
             return 0.0
-        return _look_s(self._plan, self._placement, len(self._floors), self._costs) * self._looks
+        rounds = [number for number in self._rounds.values() if number]
+        look_s = _look_s(self._plan, self._placement, len(self._floors) - len(rounds), self._costs)
+        return look_s * self._looks + sum(self._costs.start_s + number * self._costs.between_turns_s for number in rounds)
 
     @property
     def sent_bytes(self) -> float:
@@ -299,7 +312,7 @@ class _Trial:
         if cell.kind == "stream":
             self._count_events(plan)
             return
-        warmup_each_s = self._each_s()  # always a closed loop
+        warmup_each_s = self.each_s  # always a closed loop
         each_s = max(warmup_each_s, (self.latency_s + load.think_s) / load.concurrency)
         if cell.find is not None:
             each_s = 1 / math.sqrt(cell.find.lowest * cell.find.highest)  # the first rate tried, and the middle of all
@@ -345,7 +358,8 @@ class _Trial:
         starting *= (self._workers + self._processes) / 2
         return starting / self._cores + self._costs.between_s + remote_s + 5 * round_trip_s(self._placement)
 
-    def _each_s(self) -> float:
+    @property
+    def each_s(self) -> float:
         """Seconds between two requests of a closed loop with as many in flight."""
         cpu_s = self._cpu_s()
         busiest_s = (cpu_s if self._ends_share_a_host else cpu_s / 2) / self._cores
@@ -357,6 +371,8 @@ class _Trial:
         if self._cell.kind == "codec":
             return self._costs.codec_s + self._costs.codec_byte_s * body_bytes
         opening_s = self._costs.open_s if self._cell.connection == "per-request" else 0.0
+        if self._costs.own_s is not None:
+            return opening_s + self._costs.own_s
         small_s = self._costs.request_s.get(self._cell.stack, self._costs.default_request_s)
         return opening_s + self._cell.calls * small_s + self._operation.calls * self._costs.byte_s * body_bytes
 

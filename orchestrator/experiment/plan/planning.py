@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from math import ceil
 from pathlib import Path
 
 from orchestrator.catalogue.offers import Protocol
@@ -17,7 +14,7 @@ from orchestrator.experiment.model.address import is_loopback
 from orchestrator.experiment.model.factors import REQUESTERS
 from orchestrator.experiment.model.host_rules import MOST_HOSTS, controller_refusal
 from orchestrator.experiment.model.loader import Located, load
-from orchestrator.experiment.model.options import AUTO, FEWEST, OFF, UntilSpec, most_blocks
+from orchestrator.experiment.model.options import FEWEST, UntilSpec, most_blocks
 from orchestrator.experiment.plan import topology
 from orchestrator.experiment.plan.cells import makes_stores
 from orchestrator.experiment.plan.contrasts import by_address
@@ -25,15 +22,15 @@ from orchestrator.experiment.plan.estimate import (
     cost_of,
     estimate,
     hosts_needed,
-    latency_s,
     round_trip_s,
     sent_to,
 )
 from orchestrator.experiment.plan.matrix import Matrix, build_matrix
-from orchestrator.experiment.plan.plan import Cell, Limits, Plan, Turns, Until
-from orchestrator.experiment.plan.rules import refusals_of_plan, why_no_turns
-from orchestrator.experiment.plan.schedule import by_series, groups_of, schedule, seal_all, why_not_fitted
+from orchestrator.experiment.plan.plan import Limits, Plan, Until
+from orchestrator.experiment.plan.rules import refusals_of_plan
+from orchestrator.experiment.plan.schedule import by_series, schedule, seal_all, why_not_fitted
 from orchestrator.experiment.plan.topology import region_of
+from orchestrator.experiment.plan.turn_lengths import with_turns
 from orchestrator.experiment.providers import MAKERS, PROVIDERS, any_of
 from orchestrator.experiment.read.units import format_duration, format_size
 
@@ -101,85 +98,6 @@ def make_plan(
     _check_sent(located, plan)
     _check_cost(located, plan)
     return plan
-
-
-_TURN_S, _MOST_TURN_S, _STEP_S = 0.05, 0.25, 0.01
-_REQUESTS_OF_A_TURN = 20
-_FLIGHTS_OF_A_TURN = 4  # each of as many requests as are in flight
-_LEAST_WARM_UP, _MOST_WARM_UP = 2, 10  # after ten requests a stack that was idle is as fast as before
-_WARM_SHARE = 0.2  # of a turn, what its warm-up may take of a stack that is slow
-END_BYTES = 100_000_000  # of memory, of one end with its record
-_MOST_TOGETHER = 24
-
-
-def with_turns(plan: Plan, turn: float | str, known: Mapping[str, Protocol]) -> Plan:
-    """The plan with the turns of its cells, and why some take none.
-
-    With `auto` a turn is as long as 20 requests and four flights take by the estimate, at least 50 ms.
-    """
-    if turn == OFF:
-        return plan
-    together, stacks = _together(plan), {stack.id: stack for stack in plan.stacks}
-    lengths: dict[str, Turns] = {}
-    reasons: set[str] = set()
-    for cell in plan.cells:
-        stack = stacks[cell.stack]
-        language = known[stack.protocol].client(stack.client).language
-        reason = why_no_turns(cell, language, together)
-        if reason is None:
-            lengths[cell.id] = turns = _turns(cell, latency_s(plan, cell), turn)
-            if turn == AUTO and turns.length_s > _MOST_TURN_S:
-                reason = f"{_fewest(cell):,} requests take longer than {format_duration(_MOST_TURN_S)}"
-            elif turns.requests is not None and turns.rounds == 1:
-                reason = f"{cell.load.requests:,} requests are too few for two turns"
-        if reason is not None:
-            lengths.pop(cell.id, None)
-            reasons.add(reason)
-    groups = groups_of([cell for cell in plan.cells if cell.id in lengths], together)
-    sizes = Counter(groups.values())
-
-    def turns_of(cell: Cell) -> Turns | None:
-        if cell.id not in groups or sizes[groups[cell.id]] == 1:
-            return None
-        return replace(lengths[cell.id], group=groups[cell.id])
-
-    cells = tuple(replace(cell, turns=turns_of(cell)) for cell in plan.cells)
-    return replace(plan, cells=cells, without_turns=tuple(sorted(reasons)))
-
-
-def _fewest(cell: Cell) -> int:
-    """How many requests a turn of `auto` has at least."""
-    return max(_REQUESTS_OF_A_TURN, _FLIGHTS_OF_A_TURN * cell.load.concurrency)
-
-
-def _turns(cell: Cell, each_s: float, turn: float | str) -> Turns:
-    """The turns of a cell, where a request is answered every `each_s`; those of a number of requests share it evenly."""
-    steps = ceil(round(_fewest(cell) * each_s / _STEP_S, 6))
-    length_s = turn if isinstance(turn, float) else max(_TURN_S, round(steps * _STEP_S, 3))
-    warm_up = max(_LEAST_WARM_UP, min(_MOST_WARM_UP, int(_WARM_SHARE * length_s / each_s)))
-    requests, duration_s = cell.load.requests, cell.load.duration_s
-    if requests is None:
-        rounds = max(1, ceil(round((duration_s or 0.0) / length_s, 6)))
-        return Turns(length_s=length_s, rounds=rounds, warm_up=warm_up)
-    likely = requests if duration_s is None else min(requests, duration_s / each_s)
-    rounds = max(1, round(likely / max(_fewest(cell), round(length_s / each_s))))
-    at_most_s = None if duration_s is None else duration_s / rounds
-    return Turns(
-        length_s=length_s, rounds=rounds, warm_up=warm_up, requests=ceil(requests / rounds), at_most_s=at_most_s
-    )
-
-
-def _together(plan: Plan) -> int:
-    """How many stacks a host has room for at once, by its memory; one where it has no whole core."""
-    machine = MACHINES.get(plan.machine or "")
-    own_bytes = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    if machine is None:
-        return min(_MOST_TOGETHER, own_bytes // 2 // (2 * END_BYTES))
-    if machine.cores < 1:
-        return 1
-    is_shared = PROVIDERS[plan.provider].hosts_are_this_machine
-    room = min(own_bytes, machine.memory_mb << 20) if is_shared else machine.memory_mb << 20
-    return min(_MOST_TOGETHER, room // 2 // (2 * END_BYTES))
 
 
 def _until(repeats: int | UntilSpec) -> Until | None:

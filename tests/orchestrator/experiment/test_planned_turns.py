@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import resource
 from collections import Counter
 from collections.abc import Callable
+from math import ceil
 from pathlib import Path
 
 import pytest
 
+from orchestrator.experiment.plan.estimate import own_s
 from orchestrator.experiment.plan.plan import Plan
 from orchestrator.experiment.plan.planning import make_plan
 from orchestrator.experiment.plan.schedule import groups_of, orders_of_turns
+from orchestrator.experiment.plan.turn_lengths import as_measured
 from orchestrator.experiment.read.problems import ExperimentError
 
 TEXT = """
@@ -71,10 +75,54 @@ def test_a_limit_of_time_leaves_turns_long_enough(write: Write) -> None:
 
 
 def test_turns_of_many_in_flight_have_four_flights(write: Write) -> None:
-    plan = plan_of(write, "load={duration: 1s, concurrency: [20, 50]}", "warmup={requests: 500}")
-    lengths = {cell.load.concurrency: cell.turns.length_s for cell in plan.cells if cell.turns}
-    assert lengths.keys() == {20, 50}
-    assert lengths[20] < lengths[50] <= 0.25
+    plan = plan_of(write, "load={duration: 1s, concurrency: [20, 100, 200]}", "warmup={requests: 500}")
+    turns = {cell.load.concurrency: cell.turns for cell in plan.cells if cell.turns}
+    assert turns.keys() == {20, 100, 200}
+    assert turns[20].length_s < turns[100].length_s < turns[200].length_s <= 0.25
+    assert turns[200].warm_up == 2
+
+
+@pytest.mark.parametrize(
+    ("request_s", "length_s"), [(0.0001, 0.05), (0.004, 0.08), (0.0124, 0.25), (0.02, None), (1.0, None)]
+)
+def test_turns_are_as_long_as_the_smoke_tests_requests_need(
+    write: Write, request_s: float, length_s: float | None
+) -> None:
+    plan = plan_of(write)
+    turns = as_measured(plan, plan.cells[0], own_s(plan, plan.cells[0], request_s))
+    assert (turns and turns.length_s) == length_s
+    assert turns is None or turns.rounds == ceil(round(1 / turns.length_s, 6))
+
+
+def test_a_given_length_is_kept_where_requests_are_slow(write: Write) -> None:
+    plan = plan_of(write, "turn=500ms")
+    turns = as_measured(plan, plan.cells[0], 0.02)
+    assert turns is not None
+    assert turns.length_s == 0.5
+    assert as_measured(plan, plan.cells[0], 0.03) is None
+
+
+def test_a_request_that_is_longer_than_a_turn_takes_none(write: Write) -> None:
+    plan = plan_of(write, "turn=10ms", "operations=[{echo: {bytes: 20 MB}}]")
+    assert {cell.turns for cell in plan.cells} == {None}
+    assert plan.without_turns == ("a request takes longer than a turn of 10 ms",)
+
+
+def test_hosts_of_less_than_a_core_take_no_turns(write: Write) -> None:
+    plan = plan_of(write, "provider=lab", "machine=f1-micro", "placements=[same-zone]")
+    assert {cell.turns for cell in plan.cells} == {None}
+    (reason,) = plan.without_turns
+    assert "less than a core" in reason
+
+
+@pytest.mark.parametrize(("files", "together"), [(1024, 2), (87, 2), (79, None)])
+def test_open_files_bound_how_many_stacks_run_at_once(
+    write: Write, monkeypatch: pytest.MonkeyPatch, files: int, together: int | None
+) -> None:
+    monkeypatch.setattr(resource, "getrlimit", lambda _kind: (files, files))
+    plan = plan_of(write)
+    assert {cell.turns is None for cell in plan.cells} == {together is None}
+    assert bool(plan.without_turns) == (together is None)
 
 
 @pytest.mark.parametrize("turn", ["1ms", "2s", "often", "5"])
@@ -85,7 +133,7 @@ def test_an_impossible_length_is_refused(write: Write, turn: str) -> None:
 
 @pytest.mark.parametrize(
     "load",
-    ["{requests: 100}", "{duration: 1s, rate: 100/s}", "{duration: 1s, think: 10ms}"],
+    ["{requests: 30}", "{duration: 1s, rate: 100/s}", "{duration: 1s, think: 10ms}"],
 )
 def test_loads_that_cannot_wait_take_no_turns(write: Write, load: str) -> None:
     plan = plan_of(write, f"load={load}")

@@ -1,0 +1,125 @@
+"""Coverage, false winners and bias of trials in turns, by simulation with the real intervals and the real rule for turns.
+
+    python -m benchmarks.turn_blocks [--runs 400] [--seed 1] [--write]
+
+Every simulated run has twelve equal stacks. In a block they take 10 turns each, of 40 requests; a round's mood is common
+to all of its turns, and process and block have an effect of their own. `disturbed` turns lose 10 to 80 % of their time:
+before the arrow they count, behind it the rule of `results.turn_times` leaves them out and measures them again.
+*Bias* is the mean of all log ratios to the first stack, against no difference; the last stack is disturbed
+twice as often where that is said.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from math import sqrt
+
+import numpy as np
+import numpy.typing as npt
+
+from benchmarks.simulated import print_tables
+from orchestrator.results.turn_times import TurnTime, disturbed
+from orchestrator.statistics import intervals
+
+STACKS, ROUNDS, REQUESTS, TURN_S = 12, 10, 40, 0.05
+BLOCKS = (3, 5, 10)
+Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Noise:
+    """SDs of logs, how moods depend on the one before, the tail of latencies, and the share of disturbed turns."""
+
+    mood_sd: float = 0.2
+    correlation: float = 0.0
+    process_sd: float = 0.01
+    turn_sd: float = 0.05
+    freedom: float | None = None  # of Student's t, whose tails latencies then have
+    disturbed: tuple[float, float] = (0.0, 0.0)  # of all stacks but the last, and of the last
+
+
+NOISES = {
+    "independent rounds": Noise(),
+    "rounds depend on each other (0.95)": Noise(correlation=0.95),
+    "processes differ by 3 %": Noise(correlation=0.95, process_sd=0.03),
+    "heavy tails": Noise(correlation=0.95, freedom=2.0),
+    "a fifth of turns disturbed": Noise(correlation=0.95, disturbed=(0.2, 0.2)),
+    "half of turns disturbed": Noise(correlation=0.95, disturbed=(0.5, 0.5)),
+    "a fifth, two fifths of the last stack's": Noise(correlation=0.95, disturbed=(0.2, 0.4)),
+}
+
+
+def moods(rng: np.random.Generator, noise: Noise, rounds: int) -> Floats:
+    """What each round adds to the log of every latency."""
+    steps = rng.normal(0, noise.mood_sd, rounds)
+    for place in range(1, rounds):
+        steps[place] = noise.correlation * steps[place - 1] + sqrt(1 - noise.correlation**2) * steps[place]
+    return steps
+
+
+def block(rng: np.random.Generator, noise: Noise) -> tuple[Floats, Floats]:
+    """The log of each stack's median in a block: of all turns, and by the rule."""
+    rounds = ROUNDS + ROUNDS // 2  # the last ones only for turns that are measured again
+    shape = (STACKS, rounds)
+    share = np.full(STACKS, noise.disturbed[0])
+    share[-1] = noise.disturbed[1]
+    lost = np.where(rng.uniform(size=shape) < share[:, None], rng.uniform(0.1, 0.8, shape), 0.0)
+    level = moods(rng, noise, rounds) + rng.normal(0, noise.turn_sd, shape) - np.log(1 - lost)
+    tail = rng.normal if noise.freedom is None else lambda _mean, _sd, size: rng.standard_t(noise.freedom, size)
+    latencies = level[:, :, None] + 0.25 * tail(0, 1, (*shape, REQUESTS))
+    process = rng.normal(0, noise.process_sd, STACKS)
+    plain = np.median(latencies[:, :ROUNDS].reshape(STACKS, -1), axis=1)
+    ruled = [np.median(latencies[stack][counting(lost[stack])]) for stack in range(STACKS)]
+    return plain + process, np.array(ruled) + process
+
+
+def counting(lost: Floats) -> list[int]:
+    """The turns of a trial that count: those before the repeats, and as many repeats as there are disturbed ones."""
+    first = disturbed([_turn(share) for share in lost[:ROUNDS]])
+    made = ROUNDS + min(sum(first), ROUNDS // 2)
+    every = disturbed([_turn(share) for share in lost[:made]])
+    return [place for place in range(made) if not every[place]]
+
+
+def _turn(lost: float) -> TurnTime:
+    end_ns = round(TURN_S * 1e9)
+    return TurnTime(requests=REQUESTS, warm_up=0, begin_ns=0, end_ns=end_ns, cpu_s=0.0, waited_s=lost * TURN_S)
+
+
+def judged(blocks: Floats) -> tuple[list[bool], bool, float]:
+    """Of one run: whether each pair's own interval holds 1, whether any pair has a winner, and the mean log ratio."""
+    ratios = (blocks - blocks[:, :1])[:, 1:]
+    own = [intervals.log_mean(column) for column in ratios.T]
+    holding = [low <= 1 <= high for low, high in filter(None, (result.interval() for result in own))]
+    shared = [result for result in intervals.with_shared_error(own) if result is not None]
+    levels = intervals.holm_levels([result.p_value or 0.0 for result in shared])
+    corrected = filter(None, (result.interval(level) for result, level in zip(shared, levels, strict=True)))
+    return holding, any(not low <= 1 <= high for low, high in corrected), float(ratios[:, -1].mean())
+
+
+def table(runs: int, seed: int) -> Iterator[str]:
+    """The lines of the table, in Markdown."""
+    yield "| noise | blocks | single intervals that hold 1 | runs with a false winner | bias of the last stack |"
+    yield "| --- | ---: | ---: | ---: | ---: |"
+    for name, noise in NOISES.items():
+        for blocks in BLOCKS:
+            rng = np.random.default_rng([seed, blocks])
+            made = [[block(rng, noise) for _ in range(blocks)] for _ in range(runs)]
+            shown: list[list[str]] = [[], [], []]
+            for rule in (0, 1) if any(noise.disturbed) else (1,):
+                outcomes = [judged(np.array([pair[rule] for pair in run])) for run in made]
+                held = [holds for holding, _, _ in outcomes for holds in holding]
+                shown[0].append(f"{100 * sum(held) / len(held):.1f}")
+                shown[1].append(f"{100 * sum(wrong for _, wrong, _ in outcomes) / runs:.1f}")
+                shown[2].append(f"{100 * (np.exp(np.mean([bias for _, _, bias in outcomes])) - 1):.1f}")
+            yield f"| {name} | {blocks} | {' | '.join(' → '.join(column) + ' %' for column in shown)} |"
+
+
+def main() -> None:
+    """Print the table, and with `--write` keep it."""
+    print_tables("python -m benchmarks.turn_blocks", table, names=("turns",), runs=400)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,138 @@
+"""Which cells take turns, how long a turn is, and which cells take turns with each other."""
+
+from __future__ import annotations
+
+import os
+import resource
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import replace
+from math import ceil
+
+from orchestrator.catalogue.offers import Protocol
+from orchestrator.experiment.machines import MACHINES
+from orchestrator.experiment.model.options import AUTO, OFF, SHORTEST_TURN_S
+from orchestrator.experiment.plan.estimate import each_s
+from orchestrator.experiment.plan.plan import Cell, Plan, Turns
+from orchestrator.experiment.plan.rules import why_no_turns
+from orchestrator.experiment.plan.schedule import groups_of
+from orchestrator.experiment.providers import PROVIDERS
+from orchestrator.experiment.read.units import format_duration
+
+END_BYTES = 100_000_000
+"""Of memory, of one end with its record."""
+_TURN_S, _MOST_TURN_S, _STEP_S = 0.05, 0.25, 0.01
+_LEAST_ROUNDS = 10  # of a number of requests, whose turns are then shorter
+_REQUESTS_OF_A_TURN = 20
+_FLIGHTS_OF_A_TURN = 4  # each of as many requests as are in flight
+_LEAST_WARM_UP, _MOST_WARM_UP = 2, 10  # after ten requests a stack that was idle is as fast as before
+_WARM_SHARE = 0.2  # of a turn, what its warm-up may take of a stack that is slow
+_MOST_TOGETHER = 24
+_FILES, _FILES_OF_A_STACK = 64, 8  # of orch: what it has open itself, and the pipes of two processes
+
+
+def with_turns(plan: Plan, turn: float | str, known: Mapping[str, Protocol]) -> Plan:
+    """The plan with the turns of its cells, and why some take none.
+
+    With `auto` a turn is as long as 20 requests and four flights take by the estimate, at least 50 ms.
+    """
+    if turn == OFF:
+        return plan
+    together, is_throttled = _together(plan), _is_throttled(plan)
+    stacks = {stack.id: stack for stack in plan.stacks}
+    lengths: dict[str, Turns] = {}
+    reasons: set[str] = set()
+    for cell in plan.cells:
+        stack = stacks[cell.stack]
+        language = known[stack.protocol].client(stack.client).language
+        reason = why_no_turns(cell, language, together, is_throttled=is_throttled)
+        if reason is None:
+            request_s = each_s(plan, cell)
+            length_s = _length_s(cell, request_s) if turn == AUTO else float(turn)
+            turns = _turns(cell, request_s, length_s)
+            reason = _why_too_short(cell, request_s, turns, given_s=None if turn == AUTO else length_s)
+        if reason is None:
+            lengths[cell.id] = turns
+        else:
+            reasons.add(reason)
+    groups = groups_of([cell for cell in plan.cells if cell.id in lengths], together)
+    sizes = Counter(groups.values())
+
+    def turns_of(cell: Cell) -> Turns | None:
+        if cell.id not in groups or sizes[groups[cell.id]] == 1:
+            return None
+        return replace(lengths[cell.id], group=groups[cell.id])
+
+    cells = tuple(replace(cell, turns=turns_of(cell)) for cell in plan.cells)
+    return replace(plan, cells=cells, without_turns=tuple(sorted(reasons)))
+
+
+def as_measured(plan: Plan, cell: Cell, own_s: float) -> Turns | None:
+    """A cell's turns where a request takes `own_s` beside the network; None where these would be too long.
+
+    They are never shorter than the planned ones.
+    """
+    if cell.turns is None:
+        return None
+    request_s = each_s(plan, cell, own_s)
+    needed_s = _length_s(cell, request_s)
+    if needed_s > max(_MOST_TURN_S, cell.turns.length_s):
+        return None
+    turns = _turns(cell, request_s, max(cell.turns.length_s, needed_s))
+    return replace(turns, group=cell.turns.group) if turns.requests is None or turns.rounds > 1 else cell.turns
+
+
+def _fewest(cell: Cell) -> int:
+    """How many requests a turn has at least, unless the experiment gives its length."""
+    return max(_REQUESTS_OF_A_TURN, _FLIGHTS_OF_A_TURN * cell.load.concurrency)
+
+
+def _length_s(cell: Cell, request_s: float) -> float:
+    steps = ceil(round(_fewest(cell) * request_s / _STEP_S, 6))
+    return max(_TURN_S, round(steps * _STEP_S, 3))
+
+
+def _why_too_short(cell: Cell, request_s: float, turns: Turns, *, given_s: float | None) -> str | None:
+    if given_s is not None and request_s * cell.load.concurrency > given_s:
+        return f"a request takes longer than a turn of {format_duration(given_s)}"
+    if given_s is None and turns.length_s > _MOST_TURN_S:
+        return f"{_fewest(cell):,} requests take longer than {format_duration(_MOST_TURN_S)}"
+    if turns.requests is not None and turns.rounds == 1:
+        return f"{cell.load.requests:,} requests are too few for two turns"
+    return None
+
+
+def _turns(cell: Cell, request_s: float, length_s: float) -> Turns:
+    """The turns of a cell that answers a request every `request_s`; those of a number of requests share it evenly."""
+    flight_s = request_s * cell.load.concurrency
+    warm_up = max(_LEAST_WARM_UP, min(_MOST_WARM_UP, int(_WARM_SHARE * length_s / flight_s)))
+    requests, duration_s = cell.load.requests, cell.load.duration_s
+    if requests is None:
+        rounds = max(1, ceil(round((duration_s or 0.0) / length_s, 6)))
+        return Turns(length_s=length_s, rounds=rounds, warm_up=warm_up)
+    likely = requests if duration_s is None else min(requests, duration_s / request_s)
+    each_s = min(length_s, max(SHORTEST_TURN_S, likely * request_s / _LEAST_ROUNDS))
+    rounds = max(1, int(likely / max(_fewest(cell), round(each_s / request_s))))
+    at_most_s = None if duration_s is None else duration_s / rounds
+    return Turns(
+        length_s=length_s, rounds=rounds, warm_up=warm_up, requests=ceil(requests / rounds), at_most_s=at_most_s
+    )
+
+
+def _together(plan: Plan) -> int:
+    """How many stacks run at once: a host has the memory, and orch the open files."""
+    machine = MACHINES.get(plan.machine or "")
+    room_bytes = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    if machine is not None:
+        memory_bytes = machine.memory_mb << 20
+        is_shared = PROVIDERS[plan.provider].hosts_are_this_machine
+        room_bytes = min(room_bytes, memory_bytes) if is_shared else memory_bytes
+    files = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+    by_files = _MOST_TOGETHER if files == resource.RLIM_INFINITY else (files - _FILES) // _FILES_OF_A_STACK
+    return min(_MOST_TOGETHER, room_bytes // 2 // (2 * END_BYTES), by_files)
+
+
+def _is_throttled(plan: Plan) -> bool:
+    """Whether hosts have less than a core: the kernel then holds all ends up once one has used the quota."""
+    machine = MACHINES.get(plan.machine or "")
+    return machine is not None and machine.cores < 1
