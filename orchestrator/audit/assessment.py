@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -68,6 +68,11 @@ def judge(
         honest_explanation=rule.honest if accuses else "",
         evidence=evidence or {},
     )
+
+
+def gravest(verdicts: Collection[AuditVerdict]) -> AuditVerdict:
+    """The most serious of some verdicts."""
+    return min(verdicts, key=SEVERITY.index)
 
 
 def worst(assessments: list[Assessment]) -> Assessment:

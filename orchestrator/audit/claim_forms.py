@@ -44,7 +44,13 @@ class Part(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
 
-class _Compared(Part):
+class Compared(Part):
+    """Each pair's left row is better (`slower`: worse) than its right row in `statistic`, by `percent` or `by` if given.
+
+    Latencies and spreads are better when lower, throughput when higher.
+    """
+
+    kind: Literal["faster", "slower"]
     pairs: tuple[tuple[str, str], ...] = Field(min_length=1, max_length=200)
     statistic: Statistic = "mean"
     percent: Range | None = None
@@ -53,26 +59,11 @@ class _Compared(Part):
     )
 
     @model_validator(mode="after")
-    def _two_results(self) -> _Compared:
+    def _two_results(self) -> Compared:
         for left, right in self.pairs:
             if left == right:
                 raise ValueError(f"{left} is compared with itself")
         return self
-
-
-class Faster(_Compared):
-    """Each pair's left row is better than its right row in `statistic`, by `percent` (or `by`) where given.
-
-    Latencies and spreads are better when lower, throughput when higher.
-    """
-
-    kind: Literal["faster"]
-
-
-class Slower(_Compared):
-    """Each pair's left row is worse than its right row in `statistic`, by `percent` (or `by`) where given."""
-
-    kind: Literal["slower"]
 
 
 class Times(Part):
@@ -85,25 +76,16 @@ class Times(Part):
     statistic: Statistic = "mean"
 
 
-class _Extreme(Part):
+class Extreme(Part):
+    """The row has the lowest or highest `statistic` of those measured alike."""
+
+    kind: Literal["lowest", "highest"]
     row: str
     statistic: Statistic = "sd"
     other: Statistic | None = Field(None, description="a second statistic that a reader may have meant")
     among: tuple[str, ...] | None = Field(
         None, min_length=1, description="the rows compared; else those of the row's operation, placement and load"
     )
-
-
-class Lowest(_Extreme):
-    """The row has the lowest `statistic` of those measured alike."""
-
-    kind: Literal["lowest"]
-
-
-class Highest(_Extreme):
-    """The row has the highest `statistic` of those measured alike."""
-
-    kind: Literal["highest"]
 
 
 class Tie(Part):
@@ -134,12 +116,14 @@ class DeliversAll(Part):
     rows: tuple[str, ...] = Field(min_length=1)
 
 
-class Peak(Part):
-    """Each group's highest throughput lies near a figure (within a tenth)."""
+class Figure(Part):
+    """`factor` times each group's best figure lies near `equals` (within a tenth)."""
 
-    kind: Literal["peak"]
+    kind: Literal["figure"]
     groups: tuple[Annotated[tuple[str, ...], Field(min_length=1)], ...] = Field(min_length=1)
-    throughput_per_s: Positive
+    statistic: Statistic = "throughput_per_s"
+    factor: Positive = 1.0
+    equals: Positive
 
 
 class LargerEffect(Part):
@@ -151,16 +135,6 @@ class LargerEffect(Part):
     statistic: Statistic = "throughput_per_s"
 
 
-class Multiple(Part):
-    """`factor` times the row's figure is `equals` milliseconds."""
-
-    kind: Literal["multiple"]
-    row: str
-    factor: Positive
-    equals: Positive
-    statistic: Statistic = "mean"
-
-
 class Connections(Part):
     """These rows open a connection per request, or keep one: shown by the round trips a call takes."""
 
@@ -170,26 +144,15 @@ class Connections(Part):
 
 
 Test = Annotated[
-    Faster
-    | Slower
-    | Times
-    | Tie
-    | Lowest
-    | Highest
-    | Size
-    | DeliversAll
-    | Peak
-    | LargerEffect
-    | Multiple
-    | Connections,
+    Compared | Times | Tie | Extreme | Size | DeliversAll | Figure | LargerEffect | Connections,
     Field(discriminator="kind"),
 ]
 
 # The kinds by name: pydantic puts them into the path of an error, where the file has no such key.
 KINDS = frozenset(
     {
-        "faster", "slower", "times", "tie", "lowest", "highest", "size", "delivers-all", "peak", "larger-effect",
-        "multiple", "connections",
+        "faster", "slower", "times", "tie", "lowest", "highest", "size", "delivers-all", "figure", "larger-effect",
+        "connections",
     }
 )  # fmt: skip
 
@@ -204,19 +167,17 @@ class Claim(Part):
 def rows_of(test: Test) -> tuple[str, ...]:
     """The results a test reads, by name."""
     match test:
-        case Faster() | Slower():
+        case Compared():
             return tuple(name for pair in test.pairs for name in pair)
         case Times():
             return (test.row, test.of)
-        case Lowest() | Highest():
+        case Extreme():
             return (test.row, *(name for name in test.among or () if name != test.row))
-        case Multiple():
-            return (test.row,)
         case Size():
             return ()
         case DeliversAll() | Connections() | Tie():
             return test.rows
-        case Peak():
+        case Figure():
             return tuple(name for group in test.groups for name in group)
         case LargerEffect():
             return (*test.first, *test.second)

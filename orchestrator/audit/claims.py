@@ -3,25 +3,21 @@
 from __future__ import annotations
 
 import json
-import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any, assert_never
 
-from orchestrator.audit.assessment import Assessment, AuditVerdict, Rule, judge
+from orchestrator.audit.assessment import Assessment, AuditVerdict, Rule, gravest, judge
 from orchestrator.audit.claim_forms import (
     Claim,
+    Compared,
     Connections,
     DeliversAll,
-    Faster,
-    Highest,
+    Extreme,
+    Figure,
     LargerEffect,
-    Lowest,
-    Multiple,
-    Peak,
     Policy,
     Size,
-    Slower,
     Statistic,
     Test,
     Tie,
@@ -66,94 +62,99 @@ LOSS = Rule(
     "0.1 % either way, and four standard deviations of a Poisson count where arrivals are random",
     "another number was offered than the table says",
 )
-PEAK = Rule("peak throughput", "a tenth", "the sentence is about other rows than those named")
+FIGURE = Rule(
+    "figure recomputed", "a tenth, and the figure's rounding", "the sentence is about other rows, or another statistic"
+)
 EFFECTS = Rule(
     "sizes of effects",
     "the figures' rounding; an effect for the worse is none",
     "the sentence is about other rows than those named",
 )
-SUMS = Rule("sums recomputed", "5 % and the figures' rounding", "the sentence is about another statistic")
 
-_Outcome = tuple[AuditVerdict, Rule, str]
+_Outcome = tuple[AuditVerdict, str]
+
+
+class _Undecided(Exception):
+    """The table has too few figures, or digits, for a test."""
 
 
 def check_claim(claim: Claim, test: Test, file: AuditFile) -> Assessment:
     """What the table says of one test of a claim, the soundness of the figures it reads left aside."""
-    match test:
-        case Faster() | Slower():
-            rule = PERCENTAGES if test.percent or test.by else ORDERED
-            verdict, arithmetic = check_compared(test, file)
-        case Times():
-            verdict, rule, arithmetic = _times(test, file)
-        case Tie():
-            verdict, rule, arithmetic = _tie(test, file)
-        case Lowest() | Highest():
-            verdict, rule, arithmetic = _extreme(test, file)
-        case Size():
-            verdict, rule, arithmetic = _size(test)
-        case DeliversAll():
-            verdict, rule, arithmetic = _delivers_all(test, file)
-        case Peak():
-            verdict, rule, arithmetic = _peak(test, file)
-        case LargerEffect():
-            verdict, rule, arithmetic = _larger_effect(test, file)
-        case Multiple():
-            verdict, rule, arithmetic = _multiple(test, file)
-        case Connections():
-            verdict, rule, arithmetic = _connections(test, file)
-        case _:
-            assert_never(test)
+    rule, check = _check_of(test)
+    try:
+        verdict, arithmetic = check(test, file)
+    except _Undecided as error:
+        verdict, arithmetic = "undetermined", str(error)
     return judge(rule, verdict, arithmetic, claim=claim.text, rows=rows_of(test))
 
 
-def _missing(file: AuditFile, names: tuple[str, ...], statistic: Statistic) -> str:
-    lacking = [n for n in dict.fromkeys(names) if file.row(n).value(statistic) is None]
-    reasons = [f"{n} ({file.row(n).missing})" if file.row(n).missing else n for n in lacking]
-    return f"no {statistic} is published for {', '.join(reasons)}" if lacking else ""
+def _check_of(test: Test) -> tuple[Rule, Callable[[Any, AuditFile], _Outcome]]:
+    match test:
+        case Compared():
+            return PERCENTAGES if test.percent or test.by else ORDERED, check_compared
+        case Times():
+            return FACTORS, _times
+        case Tie():
+            return TIE, _tie
+        case Extreme():
+            return EXTREME, _extreme
+        case Size():
+            return SIZE, _size
+        case DeliversAll():
+            return LOSS, _delivers_all
+        case Figure():
+            return FIGURE, _figure
+        case LargerEffect():
+            return EFFECTS, _larger_effect
+        case Connections():
+            return ROUND_TRIPS, _connections
+        case _:
+            assert_never(test)
 
 
-def _ratio(file: AuditFile, left: str, right: str, statistic: Statistic) -> tuple[float, float, float] | None:
-    """Least, published and largest ratio of two figures; None where either may be 0 for all that is published."""
-    a, b = file.row(left), file.row(right)
-    one, two = column_bounds(a, file, statistic), column_bounds(b, file, statistic)
+def _values(file: AuditFile, names: Sequence[str], statistic: Statistic) -> dict[str, float]:
+    """That figure of each row by name. _Undecided where one was not published."""
+    values = {name: file.row(name).value(statistic) for name in names}
+    lacking = [name for name, value in values.items() if value is None]
+    if lacking:
+        reasons = [f"{name} ({file.row(name).missing})" if file.row(name).missing else name for name in lacking]
+        raise _Undecided(f"no {statistic} is published for {', '.join(reasons)}")
+    return {name: value or 0.0 for name, value in values.items()}
+
+
+def _ratio(file: AuditFile, left: str, right: str, statistic: Statistic) -> tuple[float, float, float]:
+    """Least, published and largest ratio of two figures. _Undecided where either may be 0 for all that is published."""
+    values = _values(file, (left, right), statistic)
+    one, two = (column_bounds(file.row(name), file, statistic) for name in (left, right))
     if one is None or two is None or not (one.low and two.low):
-        return None
-    return one.low / two.high, (a.value(statistic) or 0) / (b.value(statistic) or math.nan), one.high / two.low
+        raise _Undecided(f"{statistic} is published as 0, or nearly: too few digits for a ratio")
+    return one.low / two.high, values[left] / values[right], one.high / two.low
 
 
 def _times(test: Times, file: AuditFile) -> _Outcome:
-    if lacking := _missing(file, (test.row, test.of), test.statistic):
-        return "undetermined", FACTORS, lacking
-    ratios = _ratio(file, test.row, test.of, test.statistic)
-    if ratios is None:
-        return "undetermined", FACTORS, f"{test.statistic} is published as 0, or nearly: too few digits for a factor"
-    least, ratio, most = ratios
-    a, b = (file.row(n).value(test.statistic) or 0 for n in (test.row, test.of))
+    values = _values(file, (test.row, test.of), test.statistic)
+    least, ratio, most = _ratio(file, test.row, test.of, test.statistic)
+    a, b = values[test.row], values[test.of]
     arithmetic = f"{a:g} / {b:g} = {ratio:{'.1f' if ratio >= 2 else '.3g'}}; claimed {test.factor:g}"
     distance = abs(test.factor - 1)
     slack = min(FACTOR_SLACK * test.factor, distance / 2) if distance > 1e-9 else 0.05
     if abs(ratio - test.factor) <= slack + 1e-12:
-        return "supported", FACTORS, arithmetic
+        return "supported", arithmetic
     digit = min(half_digit(test.factor), distance / 2)
     if overlap((least, most), (test.factor - digit, test.factor + digit)):
-        return "undetermined", FACTORS, f"{arithmetic}; with its digits the table allows {least:.3g} to {most:.3g}"
-    return "contradicted", FACTORS, arithmetic
+        return "undetermined", f"{arithmetic}; with its digits the table allows {least:.3g} to {most:.3g}"
+    return "contradicted", arithmetic
 
 
 def _tie(test: Tie, file: AuditFile) -> _Outcome:
-    if lacking := _missing(file, test.rows, test.statistic):
-        return "undetermined", TIE, lacking
-    values = {name: file.row(name).value(test.statistic) or 0.0 for name in test.rows}
+    values = _values(file, test.rows, test.statistic)
     smallest, largest = min(values, key=lambda name: values[name]), max(values, key=lambda name: values[name])
-    ratios = _ratio(file, largest, smallest, test.statistic)
-    if ratios is None:
-        return "undetermined", TIE, f"{test.statistic} is published as 0, or nearly: too few digits for a ratio"
-    least, ratio, _ = ratios
+    least, ratio, _ = _ratio(file, largest, smallest, test.statistic)
     figures = ", ".join(f"{name} {value:g}" for name, value in values.items())
     arithmetic = f"{figures}: {change(ratio - 1, 1)} from {smallest} to {largest}; claimed within {test.within:g} %"
     if (ratio - 1) * 100 <= test.within:
-        return "supported", TIE, arithmetic
-    return ("undetermined" if (least - 1) * 100 <= test.within else "contradicted"), TIE, arithmetic
+        return "supported", arithmetic
+    return ("undetermined" if (least - 1) * 100 <= test.within else "contradicted"), arithmetic
 
 
 def _alike(one: Row, other: Row) -> bool:
@@ -165,41 +166,40 @@ def _alike(one: Row, other: Row) -> bool:
     return setting(one) == setting(other)
 
 
-def _extreme(test: Lowest | Highest, file: AuditFile) -> _Outcome:
+def _extreme(test: Extreme, file: AuditFile) -> _Outcome:
+    _values(file, (test.row,), test.statistic)
     named = file.row(test.row)
     rows = [r for r in file.results if (r.name in test.among if test.among else _alike(r, named)) or r is named]
     values = {r.name: v for r in rows if (v := r.value(test.statistic)) is not None}
-    if test.row not in values:
-        return "undetermined", EXTREME, _missing(file, (test.row,), test.statistic)
     lowest = test.kind == "lowest"
     ranked = sorted(values.items(), key=lambda item: item[1], reverse=not lowest)
     arithmetic = f"{test.statistic}: {', '.join(f'{n} {v:.3g}' for n, v in ranked)}"
     if len(values) == 1:
-        return "undetermined", EXTREME, f"{arithmetic}: no other row was measured alike"
+        return "undetermined", f"{arithmetic}: no other row was measured alike"
     own = column_bounds(named, file, test.statistic)
     others = [bounds for r in rows if r is not named and (bounds := column_bounds(r, file, test.statistic))]
     best = ranked[0][1]
     if values[test.row] == best and [v for _, v in ranked].count(best) == 1:
-        return "supported", EXTREME, arithmetic
+        return "supported", arithmetic
     if own is None or all((own.low <= o.high) if lowest else (own.high >= o.low) for o in others):
-        return "undetermined", EXTREME, f"{arithmetic}: equal as far as the published digits go"
+        return "undetermined", f"{arithmetic}: equal as far as the published digits go"
     if test.other is not None:
         second = {r.name: v for r in rows if (v := r.value(test.other)) is not None}
         if second:
             extreme = (min if lowest else max)(second, key=lambda name: second[name])
             arithmetic += f"; by {test.other} the {test.kind} is {extreme} at {second[extreme]:.3g}"
-    return "contradicted", EXTREME, arithmetic
+    return "contradicted", arithmetic
 
 
-def _size(test: Size) -> _Outcome:
+def _size(test: Size, _: AuditFile) -> _Outcome:
     content, sizes = text_bytes(test.message), encoded_sizes(test.codec, test.message)
     exact = ", ".join(f"{name}: {size} bytes" for name, size in sizes.items() if "indent" not in name)
     arithmetic = f"its texts alone are {content} bytes; {exact}; claimed {test.bytes}"
     if any(abs(test.bytes - size) <= 1 for size in sizes.values()):
-        return "supported", SIZE, arithmetic
+        return "supported", arithmetic
     if test.compressed:
-        return "undetermined", SIZE, f"{arithmetic} compressed, which is not recomputed"
-    return ("impossible" if test.bytes < content else "contradicted"), SIZE, arithmetic
+        return "undetermined", f"{arithmetic} compressed, which is not recomputed"
+    return ("impossible" if test.bytes < content else "contradicted"), arithmetic
 
 
 def _delivers_all(test: DeliversAll, file: AuditFile) -> _Outcome:
@@ -227,54 +227,41 @@ def _delivers_all(test: DeliversAll, file: AuditFile) -> _Outcome:
         else:
             verdicts.add("supported")
         words.append(text)
-    order: tuple[AuditVerdict, ...] = ("contradicted", "undetermined", "supported")
-    return next(v for v in order if v in verdicts), LOSS, "; ".join(words)
+    return gravest(verdicts), "; ".join(words)
 
 
-def _peak(test: Peak, file: AuditFile) -> _Outcome:
+def _figure(test: Figure, file: AuditFile) -> _Outcome:
     words, holds = [], []
+    choose = max if test.statistic in HIGHER_IS_BETTER else min
     for group in test.groups:
-        rates = {name: rate for name in group if (rate := file.row(name).throughput_per_s)}
-        if not rates:
-            return "undetermined", PEAK, _missing(file, group, "throughput_per_s")
-        best = max(rates, key=lambda name: rates[name])
-        holds.append(abs(rates[best] / test.throughput_per_s - 1) <= FACTOR_SLACK)
-        words.append(f"{best} {rates[best]:,g}/s ({change(rates[best] / test.throughput_per_s - 1, 1)})")
-    arithmetic = f"highest of each: {'; '.join(words)}; claimed near {test.throughput_per_s:,g}/s"
-    return ("supported" if all(holds) else "contradicted"), PEAK, arithmetic
+        values = {name: value for name in group if (value := file.row(name).value(test.statistic)) is not None}
+        name = choose(values or _values(file, group, test.statistic), key=lambda name: values[name])
+        value = test.factor * values[name]
+        off = test.factor * half_digit(values[name]) if not values[name] else 0.0
+        holds.append(abs(value - test.equals) <= FACTOR_SLACK * test.equals + off)
+        product = f"{test.factor:g} x {values[name]:,g} = " if test.factor != 1 else ""
+        words.append(f"{name} {product}{value:,g} ({change(value / test.equals - 1, 1)})")
+    best = "highest" if choose is max else "lowest"
+    arithmetic = f"{test.statistic}, {best} of each: {'; '.join(words)}; claimed near {test.equals:,g}"
+    return ("supported" if all(holds) else "contradicted"), arithmetic
 
 
 def _larger_effect(test: LargerEffect, file: AuditFile) -> _Outcome:
-    if lacking := _missing(file, (*test.first, *test.second), test.statistic):
-        return "undetermined", EFFECTS, lacking
     first, second = (_ratio(file, *pair, test.statistic) for pair in (test.first, test.second))
-    if first is None or second is None:
-        return "undetermined", EFFECTS, f"{test.statistic} is published as 0, or nearly: too few digits for a factor"
     better = first if test.statistic in HIGHER_IS_BETTER else _inverted(first)
     (low, gain, high), (below, other, above) = better, second if second[1] >= 1 else _inverted(second)
     arithmetic = f"{test.first[0]} is {gain:.2f} times as good as {test.first[1]}; "
     arithmetic += f"{' and '.join(test.second)} differ by a factor of {other:.2f}"
     if gain > other:
-        return "supported", EFFECTS, arithmetic
+        return "supported", arithmetic
     if overlap((low, high), (below, above)):
-        return "undetermined", EFFECTS, f"{arithmetic}: equal as far as the published digits go"
-    return "contradicted", EFFECTS, arithmetic
+        return "undetermined", f"{arithmetic}: equal as far as the published digits go"
+    return "contradicted", arithmetic
 
 
 def _inverted(ratios: tuple[float, float, float]) -> tuple[float, float, float]:
     low, ratio, high = ratios
     return 1 / high, 1 / ratio, 1 / low
-
-
-def _multiple(test: Multiple, file: AuditFile) -> _Outcome:
-    if lacking := _missing(file, (test.row,), test.statistic):
-        return "undetermined", SUMS, lacking
-    figure = file.row(test.row).value(test.statistic) or 0.0
-    product = test.factor * figure
-    off = test.factor * half_digit(figure) if not figure else 0.0
-    fits = abs(product - test.equals) <= 0.05 * test.equals + off
-    arithmetic = f"{test.factor:g} x {figure:g} = {product:.3g} ms; claimed {test.equals:g} ms"
-    return ("supported" if fits else "contradicted"), SUMS, arithmetic
 
 
 def _connections(test: Connections, file: AuditFile) -> _Outcome:
@@ -289,8 +276,7 @@ def _connections(test: Connections, file: AuditFile) -> _Outcome:
         verdicts.add("undetermined" if is_impossible else assessment.verdict)
         why = ": figures faster than a round trip say nothing about connections" if is_impossible else ""
         words.append(f"{name}: {assessment.arithmetic}{why}")
-    order: tuple[AuditVerdict, ...] = ("contradicted", "undetermined", "supported")
-    return next(v for v in order if v in verdicts), ROUND_TRIPS, "; ".join(words)
+    return gravest(verdicts), "; ".join(words)
 
 
 def _with_policy(row: Row, policy: Policy, file: AuditFile) -> Assessment | None:

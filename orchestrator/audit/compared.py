@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 
-from orchestrator.audit.assessment import AuditVerdict
-from orchestrator.audit.claim_forms import Faster, Slower, Statistic
+from orchestrator.audit.assessment import AuditVerdict, gravest
+from orchestrator.audit.claim_forms import Compared, Statistic
 from orchestrator.audit.model import AuditFile, Row
 from orchestrator.audit.precision import Bounds, column_bounds, half_digit
 
@@ -35,18 +35,17 @@ def overlap(one: Interval, other: Interval) -> bool:
     return one[0] <= other[1] and other[0] <= one[1]
 
 
-def check_compared(test: Faster | Slower, file: AuditFile) -> tuple[AuditVerdict, str]:
+def check_compared(test: Compared, file: AuditFile) -> tuple[AuditVerdict, str]:
     """All pairs of a test; the gravest verdict, and the arithmetic of each."""
     words, verdicts = [], []
     for left, right in test.pairs:
         verdict, text = _pair(test, file.row(left), file.row(right), file)
         verdicts.append(verdict)
         words.append(f"{text} ({_HOLDS[verdict]})")
-    order: tuple[AuditVerdict, ...] = ("contradicted", "undetermined", "supported")
-    return next(v for v in order if v in verdicts), "; ".join(words)
+    return gravest(verdicts), "; ".join(words)
 
 
-def _pair(test: Faster | Slower, left: Row, right: Row, file: AuditFile) -> tuple[AuditVerdict, str]:
+def _pair(test: Compared, left: Row, right: Row, file: AuditFile) -> tuple[AuditVerdict, str]:
     a, b = left.value(test.statistic), right.value(test.statistic)
     around = column_bounds(left, file, test.statistic), column_bounds(right, file, test.statistic)
     if a is None or b is None or None in around:
@@ -94,12 +93,12 @@ def _percent(
     return "contradicted", text
 
 
-def _sign(test: Faster | Slower) -> int:
+def _sign(test: Compared) -> int:
     """1 where the claim says that the left figure is the higher one, else -1."""
     return 1 if (test.statistic in HIGHER_IS_BETTER) == (test.kind == "faster") else -1
 
 
-def _readings(test: Faster | Slower, a: float, b: float) -> dict[str, float]:
+def _readings(test: Compared, a: float, b: float) -> dict[str, float]:
     """What "x % faster" or "slower" may mean, each in per cent, positive where the claim's direction holds."""
     if test.statistic in HIGHER_IS_BETTER:
         if test.kind == "faster":

@@ -14,7 +14,7 @@ from pathlib import PurePosixPath
 from orchestrator import contract_lines
 from orchestrator.catalogue.read import protocols
 from orchestrator.clock import Clock
-from orchestrator.experiment.plan.cells import number_among_all, seed_of, share, share_of_knobs
+from orchestrator.experiment.plan.cells import CONNECTIONS, number_among_all, seed_of, share, share_of_knobs
 from orchestrator.hosts.base import ContractBroken, Host, Pair, Process
 from orchestrator.measure.interrupts import Interrupts
 from orchestrator.measure.own.started import Started
@@ -32,8 +32,8 @@ from orchestrator.measure.target import (
 )
 from orchestrator.results.manifest import Failure, Heard
 from services.python.contract.limits import RESUMED, SESSION
+from services.python.contract.lines import EXHAUSTED_REMEDY, Trial
 from services.python.contract.lines import Target as Told
-from services.python.contract.lines import Trial
 from services.python.contract.requester_lines import Checked, Done, Failed, Negotiated, Progress, Turn, Warm
 from services.python.contract.responder_lines import Ready, Stats
 from services.python.contract.strict import Line
@@ -141,7 +141,10 @@ def target_of(ask: Ask, pair: Pair, interrupts: Interrupts) -> Target:
     if ask.kind == "codec":
         return NoTarget()
     if ask.external is not None and ask.external.start is not None:
-        return Started(start_as=ask.external.start, pair=pair, interrupts=interrupts, folder=ask.folder)
+        kept = ask.load.concurrency if ask.connection == "reuse" and CONNECTIONS not in ask.knobs else 0
+        return Started(
+            start_as=ask.external.start, pair=pair, interrupts=interrupts, folder=ask.folder, connections=kept
+        )
     if ask.external is not None:
         return Given(host=ask.external.given, port=ask.external.port)
     return Launched(ask=ask, pair=pair, interrupts=interrupts)
@@ -438,7 +441,8 @@ class Making:
             raise TrialFailed(deadline.stage, "requester-died", f"{one.called} died")
         line, now_s = of_contract(contract_lines.requesters, text, deadline.stage), self.bench.clock.monotonic_s()
         if isinstance(line, Failed):
-            raise TrialFailed(deadline.stage, line.kind, f"{one.called} gave up: {line.message}")
+            remedy = f". Remedy: {EXHAUSTED_REMEDY}" if line.kind == "exhausted" else ""
+            raise TrialFailed(deadline.stage, line.kind, f"{one.called} gave up: {line.message}{remedy}")
         if isinstance(line, Done):
             return line
         is_in_time = deadline.heard(line, now_s)

@@ -19,13 +19,11 @@ from orchestrator import quantities
 from orchestrator.checks.base import CALLS, CODECS, Check, Finding, worst
 from orchestrator.evidence.run_evidence import CellEvidence, Part, Samples, TrialEvidence
 from orchestrator.statistics.quantiles import fails_that_move, is_supported
+from services.python.contract.lines import EXHAUSTED_REMEDY
 
 _PERCENTILES = {"median": 0.5, "p90": 0.90, "p95": 0.95, "p99": 0.99, "p99.9": 0.999}
 
-_EXHAUSTED = (
-    "`exhausted`: the requester's host had no local port or file descriptor left. Use `connection: reuse`, or raise "
-    "`net.ipv4.ip_local_port_range` or `ulimit -n` there"
-)
+_EXHAUSTED = f"The requester's host had no local port or file descriptor left: {EXHAUSTED_REMEDY}"
 
 
 def observe(samples: Samples) -> int:

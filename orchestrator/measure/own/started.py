@@ -49,6 +49,7 @@ class Started:
     pair: Pair
     interrupts: Interrupts
     folder: str
+    connections: int = 0  # as many as requesters keep open at once
     ready: Ready | None = None
     counts: bool = True
     _process: Process | None = None
@@ -76,6 +77,9 @@ class Started:
         hung = f"was not ready by {start.ready} within {start.within_s:g} s"
         line = self._line("start", start.within_s, hung, "ended before it was ready")
         ready = of_contract(contract_lines.ready, line, "start")
+        if ready.open_files is not None and ready.open_files <= self.connections:
+            few = f"the service may have {ready.open_files} files open, too few for {self.connections} connections"
+            raise TrialFailed("start", "exhausted", f"{few}: raise `ulimit -n` where it is started")
         return Told(host=self.pair.responder.address, port=ready.port, anonymous=True)
 
     def stats(self, stage: str) -> Stats:

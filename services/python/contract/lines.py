@@ -196,6 +196,8 @@ def _has_half_a_pair(document: Any) -> bool:
 
 
 # How a request can end; the record's status column holds the index (0 is success).
+EXHAUSTED_REMEDY: Final = "keep connections, or raise `net.ipv4.ip_local_port_range` or `ulimit -n`"
+
 STATUS_MEANINGS: Final[dict[str, str]] = {
     "ok": "decoded, and the right value",
     "wrong-reply": "decoded, but not the right value or digest",
@@ -207,8 +209,7 @@ STATUS_MEANINGS: Final[dict[str, str]] = {
     "cancelled": "the client or the responder gave the call up",
     "not-sent": "due in an open loop, but not sent before the window closed: no error, and counted by itself",
     "unverified": "replied, but the requester ended before it looked at the reply; never in a trial that is `done`",
-    "exhausted": "no connection, as this host has no local port or file descriptor left: keep connections, or raise "
-    "`net.ipv4.ip_local_port_range` or `ulimit -n`",
+    "exhausted": f"no connection, as this host has no local port or file descriptor left: {EXHAUSTED_REMEDY}",
 }
 STATUSES: Final[tuple[str, ...]] = tuple(STATUS_MEANINGS)
 

@@ -66,7 +66,7 @@ class Ready(Line):
     """A responder accepts connections at `port`. `versions`: of its libraries, by name; `settings`: what is in force.
 
     `workers`: how many processes answer, null where it is one; `cpus`: on how many CPUs they may run, null where it is one
-    process, or the system does not say.
+    process, or the system does not say. `open_files`: how many each process of a person's own service may have open.
     """
 
     port: Annotated[int, Between(1, 65535)]
@@ -76,6 +76,7 @@ class Ready(Line):
     settings: dict[str, str] = field(default_factory=dict)
     workers: Annotated[int, Between(2)] | None = None
     cpus: Annotated[int, Between(1)] | None = None
+    open_files: Count | None = None
     contract: Literal[2] = VERSION
     type: Literal["ready"] = "ready"
 

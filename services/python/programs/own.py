@@ -11,6 +11,7 @@ import contextlib
 import ctypes
 import http.client
 import os
+import resource
 import signal
 import socket
 import subprocess
@@ -106,7 +107,7 @@ def main() -> NoReturn:
         while service.process.poll() is None and not service.is_ready():
             time.sleep(_LOOK_S)
         if service.process.poll() is None:
-            lines.write(Ready(port=service.port, implementation="own", identity=""))
+            lines.write(Ready(port=service.port, implementation="own", identity="", open_files=_open_files()))
     service.end(service.process.wait())
 
 
@@ -153,6 +154,15 @@ def _is_serving(address: str, port: int) -> bool:
             return bool(check(b"", timeout=_ONE_LOOK_S) == _SERVING)
         except grpc.RpcError:
             return False
+
+
+def _open_files() -> int | None:
+    """Return how many files a process of the service may have open, of the one that may the most."""
+    limits = []
+    for pid in tree(os.getpid()):
+        with contextlib.suppress(OSError):
+            limits.append(resource.prlimit(pid, resource.RLIMIT_NOFILE)[0])
+    return max(limits, default=None)
 
 
 def tree(root: int) -> dict[int, tuple[float, int]]:

@@ -12,7 +12,7 @@ from orchestrator.findings.block_values import by_block, censored_blocks
 from orchestrator.statistics import quantiles as st
 from orchestrator.statistics.terms import ReasonKind
 from orchestrator.summarise import summarise
-from services.python.contract.lines import STATUSES
+from services.python.contract.lines import EXHAUSTED_REMEDY, STATUSES
 from tests.support.runs import a_plan, a_run
 
 TIMEOUT = 4  # of `contract.STATUSES`
@@ -169,6 +169,12 @@ def test_reply_fails_from_the_share_that_moves_a_percentile_shown(of_thousand, f
     if found == "fail":
         assert "p99" in check.evidence["moved"]
         assert "p99, which the report shows" in check.explanation
+
+
+def test_an_exhausted_host_has_its_remedy():
+    check = verdict(a_summary(failing(9, status=STATUSES.index("exhausted"))), "reply")
+    assert check.evidence["errors"] == {"exhausted": 45}
+    assert EXHAUSTED_REMEDY in check.action
 
 
 @pytest.mark.parametrize("kind", [2, 3, 4])

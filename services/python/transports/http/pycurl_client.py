@@ -71,7 +71,7 @@ class EasyHandle(HttpConnection):
     """What blocking and awaiting have in common: one easy handle, on one socket, which the first call opens.
 
     libcurl answers a kept connection that died by opening another and sending again; here it may open one only, so
-    that the request fails as what it is.
+    that the request fails as what it is. Over HTTP/2 it sends nothing again, and opens another after a GOAWAY alone.
     """
 
     def __init__(self, route: Route, call: CallSpec, one_socket: OneSocket | None = None) -> None:
@@ -111,7 +111,9 @@ class EasyHandle(HttpConnection):
 
     def _open_once(self, _purpose: int, address: Any) -> Any:
         if self._socket.is_open:
-            return pycurl.SOCKET_BAD
+            if self._version != version.TWO:
+                return pycurl.SOCKET_BAD
+            self.is_over = True  # found before the request was sent: a GOAWAY behind the last reply
         try:
             opened = socket.socket(address.family, address.socktype, address.protocol)
         except OSError as error:

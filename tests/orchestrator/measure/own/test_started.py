@@ -35,7 +35,7 @@ os.wait()
 
 
 @contextmanager
-def started(folder: Path, source: str = SERVICE, **changes: object) -> Iterator[Started]:
+def started(folder: Path, source: str = SERVICE, connections: int = 0, **changes: object) -> Iterator[Started]:
     (folder / "service.py").write_text(source)
     usual = {
         "argv": ("{python}", "service.py", "{port}"),
@@ -46,7 +46,10 @@ def started(folder: Path, source: str = SERVICE, **changes: object) -> Iterator[
     }
     start = Start(**{**usual, "env": {"MODE": "a ${HOME}"}, **changes})  # type: ignore[arg-type]
     host = LocalHost(folder / "host", note=lambda _: None)
-    target = Started(start_as=start, pair=Pair((host,), host), interrupts=Interrupts(), folder=str(folder))
+    pair = Pair((host,), host)
+    target = Started(
+        start_as=start, pair=pair, interrupts=Interrupts(), folder=str(folder), connections=connections
+    )
     try:
         target.start()
         yield target
@@ -87,3 +90,17 @@ def test_one_that_is_not_ready_in_time_is_told(tmp_path: Path) -> None:
         target.await_ready()
     assert failed.value.kind == "responder-hung"
     assert "not ready by tcp within 0.3 s" in failed.value.message
+
+
+@pytest.mark.parametrize(("connections", "kind"), [(40, None), (50, "exhausted")])
+def test_one_with_too_few_files_for_its_connections_is_refused(
+    tmp_path: Path, connections: int, kind: str | None
+) -> None:
+    few = f"import resource; resource.setrlimit(resource.RLIMIT_NOFILE, (50, 50))\n{SERVICE}"
+    with started(tmp_path, few, connections) as target:
+        try:
+            target.await_ready()
+            failed = None
+        except TrialFailed as error:
+            failed = error.kind
+    assert failed == kind

@@ -221,22 +221,33 @@ def test_after_an_announced_close_another_connection_is_opened(client: str, repl
         assert (conversation.is_over, fake.connections) == (True, 2)
 
 
-def says_goodbye(connection: socket.socket) -> None:
-    """Answers the first request over HTTP/2, with a GOAWAY behind the reply that names it as the last one."""
-    server = h2.connection.H2Connection(h2.config.H2Configuration(client_side=False))
-    server.initiate_connection()
-    while not any(isinstance(event, StreamEnded) for event in server.receive_data(connection.recv(65536))):
-        connection.sendall(server.data_to_send())
-    server.send_headers(1, [(":status", "200"), ("content-type", "application/json"), ("content-length", "2")])
-    server.send_data(1, b"{}", end_stream=True)
-    connection.sendall(server.data_to_send() + struct.pack("!HBBBIII", 0, 8, 7, 0, 0, 1, 0))
+@pytest.mark.parametrize(
+    ("client", "is_late"),
+    [("pycurl", False), ("pycurl-multi", False), ("httpx", False), ("httpx-async", False), ("pycurl", True),
+     ("pycurl-multi", True)],
+)  # fmt: skip
+def test_after_a_goaway_another_connection_is_opened(client: str, is_late: bool) -> None:
+    """It comes right behind the reply, or after the reply was read: httpx then fails itself."""
+    is_read = threading.Event()
 
+    def says_goodbye(connection: socket.socket) -> None:
+        server = h2.connection.H2Connection(h2.config.H2Configuration(client_side=False))
+        server.initiate_connection()
+        while not any(isinstance(event, StreamEnded) for event in server.receive_data(connection.recv(65536))):
+            connection.sendall(server.data_to_send())
+        server.send_headers(1, [(":status", "200"), ("content-type", "application/json"), ("content-length", "2")])
+        server.send_data(1, b"{}", end_stream=True)
+        goaway = struct.pack("!HBBBIII", 0, 8, 7, 0, 0, 1, 0)
+        connection.sendall(server.data_to_send() + (b"" if is_late else goaway))
+        if is_late:
+            is_read.wait(30)
+            connection.sendall(goaway)
 
-@pytest.mark.parametrize("client", ["pycurl", "pycurl-multi", "httpx", "httpx-async"])
-def test_after_a_goaway_another_connection_is_opened(client: str) -> None:
     with serving(says_goodbye) as fake, Conversation(client, fake.port, knobs={"http": "2"}) as conversation:
-        assert (conversation.ask(), conversation.is_over) == ({}, True)
-        assert (conversation.ask(), fake.connections) == ({}, 2)
+        assert (conversation.ask(), conversation.is_over) == ({}, not is_late)
+        is_read.set()
+        fake.await_close()
+        assert (conversation.ask(), conversation.is_over, fake.connections) == ({}, True, 2)
 
 
 def test_what_is_sent_is_one_plain_request(client: str) -> None:
