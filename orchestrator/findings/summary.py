@@ -370,7 +370,7 @@ class RunSummary:
         return {"summary.json": sealed(self.to_dict()), "checks.json": checks_document(self.checks)}
 
     def to_json(self) -> str:
-        """The summary as compact JSON; `summary_of_json` reads it back."""
+        """The summary as compact JSON."""
         return json.dumps(self.to_dict(), ensure_ascii=False, allow_nan=False, separators=(",", ":"))
 
 

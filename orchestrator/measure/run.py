@@ -408,12 +408,11 @@ class Run:
 
     def _report(self) -> None:
         if self._has_samples():
-            from orchestrator.report import default_path
-            from orchestrator.report.dataset.made import write_report
+            from orchestrator.report import default_path, write_report
 
             with self._context.interrupts.waiting():
                 path = default_path(self._summary, self._reports)
-                self._result.report = write_report(self._folder, path, summary=self._summary)
+                self._result.report = write_report(self._summary, path)
 
     def _has_samples(self) -> bool:
         return self._result.failed_trials < self._result.trials
