@@ -329,8 +329,9 @@ class Run:
         pairs = [context.fleet.pair(placement.id) for placement in plan.placements]
         requesters = {host.name: host for pair in pairs for host in pair.requesters}
         files = materialise(plan, self._folder.path / "payloads")
+        responders = {pair.responder.name: pair.responder for pair in pairs}
         for file, path in zip(plan.payload_files, files, strict=True):
-            for host in requesters.values():
+            for host in ({**responders, **requesters} if file.reply else requesters).values():
                 with context.interrupts.waiting():
                     context.payload_paths[file.operation] = str(host.put(path, path.name))
         with context.interrupts.waiting():

@@ -29,6 +29,7 @@ from orchestrator.experiment.model.options import (
     EchoOptions,
     EventsOptions,
     EvolutionOptions,
+    ExchangeOptions,
     ImageOptions,
     LoadSpec,
     Metric,
@@ -225,6 +226,7 @@ class _Operations(Strict):
     transfer: TransferOptions | None = Field(
         None, description="Known bytes out, known bytes back, each way of its own size."
     )
+    exchange: ExchangeOptions | None = Field(None, description="Your own JSON out, other JSON of your own back.")
     image: ImageOptions | None = Field(None, description="A picture in, its width and height out.")
     events: EventsOptions | None = Field(None, description="A subscription in, events out at a rate.")
     activity: StreamOptions | None = Field(
