@@ -41,6 +41,7 @@ SECTIONS: Mapping[str, str] = {
     "PlainOptions": "Any call",
     "EchoOptions": "`echo`",
     "TransferOptions": "`transfer`",
+    "ExchangeOptions": "`exchange`",
     "ImageOptions": "`image`",
     "EventsOptions": "`events`",
     "StreamOptions": "`activity`",
@@ -205,7 +206,7 @@ def _sentence(text: str) -> str:
 
 
 def _choices(value: Schema, text: str) -> str:
-    words = [str(word) for word in _enum(value)]
+    words = [word for word in _enum(value) if isinstance(word, str)]
     missing = [word for word in words if word not in text]
     return f" One of {', '.join(words)}." if missing and len(words) < len(BY_NAME) else ""
 

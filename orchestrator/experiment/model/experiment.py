@@ -79,7 +79,7 @@ def level_or_number(factor: Factor) -> Any:
     """The type of such a value: a word stays a text, everything else becomes a number in bytes, milliseconds or pieces."""
     levels, numbers = [level.value for level in factor.levels], factor.numbers
     if numbers is None:
-        return one_of(levels)
+        return one_of(levels, {level.guess: level.value for level in factor.levels if level.guess})
     return Annotated[
         str | int, PlainValidator(partial(_read, tuple(levels), numbers)), WithJsonSchema(_schema(levels, numbers))
     ]
