@@ -69,6 +69,9 @@ SECTIONS: Mapping[str, str] = {
 """Every object of the schema, in the order of the page, with its heading."""
 
 EXAMPLES: Mapping[tuple[str, str], str] = {
+    ("OperationSpec", "exchange"): "exchange: {request: small.json, reply: order.json}",
+    ("ExchangeOptions", "request"): "request: small.json",
+    ("ExchangeOptions", "reply"): "reply: order.json",
     ("Experiment", "flow_window"): "flow_window: [64 KiB, 1 MiB]",
     ("Experiment", "tcp_window"): "tcp_window: [64 KiB, 1 MiB]",
     ("LoadSpec", "find"): 'find: {highest: rate, while: "p99 < 10ms"}',
