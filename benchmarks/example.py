@@ -15,7 +15,7 @@ from playwright.sync_api import sync_playwright
 from orchestrator.cli.short_answer import short_lines
 from orchestrator.disk import whole_file
 from orchestrator.hosts import chromium
-from orchestrator.report.dataset.made import write_report
+from orchestrator.report import write_report
 from orchestrator.results.folder import RunFolder
 from orchestrator.summarise import summarise
 from orchestrator.wording.answer import answer
@@ -45,7 +45,7 @@ def example(run: str, root: Path) -> tuple[Path, ...]:
     text = readme.read_text(encoding="utf-8")
     if not _BLOCK.search(text):
         raise SystemExit(f"{readme} has no block of what `orch run` prints")
-    write_report(folder, page, summary=summary)
+    write_report(summary, page)
     draw(page, picture)
     lines = list(short_lines(summary, width=_COLUMNS, has_table=False))  # the picture has the table
     with whole_file(readme) as partial:

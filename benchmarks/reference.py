@@ -41,6 +41,7 @@ SECTIONS: Mapping[str, str] = {
     "PlainOptions": "Any call",
     "EchoOptions": "`echo`",
     "TransferOptions": "`transfer`",
+    "ExchangeOptions": "`exchange`",
     "ImageOptions": "`image`",
     "EventsOptions": "`events`",
     "StreamOptions": "`activity`",
@@ -68,6 +69,9 @@ SECTIONS: Mapping[str, str] = {
 """Every object of the schema, in the order of the page, with its heading."""
 
 EXAMPLES: Mapping[tuple[str, str], str] = {
+    ("OperationSpec", "exchange"): "exchange: {request: small.json, reply: order.json}",
+    ("ExchangeOptions", "request"): "request: small.json",
+    ("ExchangeOptions", "reply"): "reply: order.json",
     ("Experiment", "flow_window"): "flow_window: [64 KiB, 1 MiB]",
     ("Experiment", "tcp_window"): "tcp_window: [64 KiB, 1 MiB]",
     ("LoadSpec", "find"): 'find: {highest: rate, while: "p99 < 10ms"}',
@@ -205,7 +209,7 @@ def _sentence(text: str) -> str:
 
 
 def _choices(value: Schema, text: str) -> str:
-    words = [str(word) for word in _enum(value)]
+    words = [word for word in _enum(value) if isinstance(word, str)]
     missing = [word for word in words if word not in text]
     return f" One of {', '.join(words)}." if missing and len(words) < len(BY_NAME) else ""
 

@@ -24,7 +24,6 @@ from orchestrator.questions.capacity.excuse import excused
 from orchestrator.questions.distance.links import Delivered, delivered
 from orchestrator.questions.stalls import find as stalls
 from orchestrator.shapes import decode_json
-from orchestrator.strict_json import parse_json
 
 
 def summarise(run: Run, *, is_modelled: bool = False) -> RunSummary:
@@ -62,25 +61,14 @@ def summarise(run: Run, *, is_modelled: bool = False) -> RunSummary:
         matters=plan.matters,
         manifest_sha256=_manifest_sha256(run),
     )
-    sampled = Sampled(run=run, evidence=evidence, is_modelled=is_modelled)
-    return judged(measured, plan, searched, sampled)
-
-
-def judged(
-    measured: RunSummary, plan: Plan, searched: Plan | None = None, sampled: Sampled | None = None
-) -> RunSummary:
-    """Return the summary with what follows from its cells and checks: comparisons and findings.
-
-    Whatever `measured` has there is computed anew, but for what is read from samples and was not read just now (`sampled`).
-    `searched`: the plan of a run that searched for rates, as it was made.
-    """
-    cells, checks = measured.cells, measured.checks
+    cells = measured.cells
     invalid = invalid_cells(cells, checks)
     compared = replace(
         measured,
         comparisons=withhold(compare_cells(plan, cells, invalid), invalid) if searched is None else (),
         costs=withhold(compare_costs(plan, cells, invalid), invalid) if searched is None else (),
     )
+    sampled = Sampled(run=run, evidence=evidence, is_modelled=is_modelled)
     findings = registry.find(Basis(plan=plan, searched=searched, summary=compared, invalid=invalid, sampled=sampled))
     return replace(compared, findings=findings)
 
@@ -128,8 +116,3 @@ def summary_of(raw: Any, text: str | None = None) -> RunSummary:
         )
     summary: RunSummary = decode_json(RunSummary, raw, text)
     return replace(summary, findings=registry.decoded(summary.findings))
-
-
-def summary_of_json(text: str | bytes) -> RunSummary:
-    """Return what `RunSummary.to_json` gave; errors as `summary_of`, and ValueError for what is no JSON."""
-    return summary_of(parse_json(text))

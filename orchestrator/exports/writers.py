@@ -236,11 +236,11 @@ def _markdown_cells(runs: Sequence[JudgedRun], path: Path) -> int:
 
 def _html_cells(runs: Sequence[JudgedRun], path: Path) -> int:
     """The report of a run; UsageError for several."""
-    from orchestrator.report.dataset.made import write_report  # which imports Plotly
+    from orchestrator.report import write_report  # which imports Plotly
 
     if len(runs) > 1:
         raise UsageError("an HTML file is the report of one run", hint="`orch report RUN...` writes one for each")
-    write_report(runs[0].folder, path, summary=runs[0].summary)
+    write_report(runs[0].summary, path)
     return len(runs[0].summary.cells)
 
 

@@ -386,7 +386,7 @@ class RunSummary(MeasuredRun):
         return {"summary.json": sealed(self.to_dict()), "checks.json": checks_document(self.checks)}
 
     def to_json(self) -> str:
-        """The summary as compact JSON; `summary_of_json` reads it back."""
+        """The summary as compact JSON."""
         return json.dumps(self.to_dict(), ensure_ascii=False, allow_nan=False, separators=(",", ":"))
 
 

@@ -329,8 +329,9 @@ class Run:
         pairs = [context.fleet.pair(placement.id) for placement in plan.placements]
         requesters = {host.name: host for pair in pairs for host in pair.requesters}
         files = materialise(plan, self._folder.path / "payloads")
+        responders = {pair.responder.name: pair.responder for pair in pairs}
         for file, path in zip(plan.payload_files, files, strict=True):
-            for host in requesters.values():
+            for host in ({**responders, **requesters} if file.reply else requesters).values():
                 with context.interrupts.waiting():
                     context.payload_paths[file.operation] = str(host.put(path, path.name))
         with context.interrupts.waiting():
@@ -408,12 +409,11 @@ class Run:
 
     def _report(self) -> None:
         if self._has_samples():
-            from orchestrator.report import default_path
-            from orchestrator.report.dataset.made import write_report
+            from orchestrator.report import default_path, write_report
 
             with self._context.interrupts.waiting():
                 path = default_path(self._summary, self._reports)
-                self._result.report = write_report(self._folder, path, summary=self._summary)
+                self._result.report = write_report(self._summary, path)
 
     def _has_samples(self) -> bool:
         return self._result.failed_trials < self._result.trials

@@ -65,7 +65,8 @@ class Ask:
         """
         places = {SQLITE: str(host.workspace / _FILE), POSTGRESQL: database or self.postgresql}
         place = places.get(self.store.get(STORE, ""))
-        return ({**self.store, DATABASE: place} if place else self.store) or None
+        documents = {"documents": self.payload.path} if self.payload.kind == "documents" and self.payload.path else {}
+        return {**self.store, **({DATABASE: place} if place else {}), **documents} or None
 
     def schema_on(self, host: Host) -> Schema | None:
         """What that host's end is told of the document's message; None where no document travels typed."""

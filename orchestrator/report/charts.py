@@ -9,6 +9,7 @@ from functools import cached_property
 
 from orchestrator import quantities
 from orchestrator.findings.grid import sweep
+from orchestrator.findings.ranking import ranked_by
 from orchestrator.findings.summary import RunSummary
 from orchestrator.questions.axes.find import QUESTION as AXES
 from orchestrator.questions.axes.find import Curves, Panel
@@ -26,8 +27,12 @@ MOST_FIRST = 6
 """Pictures in the first part, which has two pages."""
 MOST_OF_A_KIND = 12
 """Of what each setting or each cell has one of: as many become files of their own."""
-STATISTICS = ("median", "p99", "throughput")
 _STACKS = "latencies of stacks"
+_OF_A_SWEEP = {
+    "median": "Median latency with its 95 % interval, on a logarithmic scale; grey: the floor.",
+    "p99": "99th percentile of latency, on a logarithmic scale; grey: that of the floor.",
+    "throughput": "Replies a second, on a logarithmic scale.",
+}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -91,6 +96,7 @@ class Charts:
     sweep: tuple[Pictured, ...]
     rates: tuple[Pictured, ...]
     groups: Sequence[Group]
+    metric: str
     prediction: PredictionView | None = None
 
     @cached_property
@@ -109,7 +115,7 @@ class Charts:
         if self.rates:
             return "Diamond: the highest rate that kept the goals, with its 95 % interval; dots: single searches."
         if self.sweep:
-            return "Median latency with its 95 % interval, on a logarithmic scale; grey: the floor."
+            return _OF_A_SWEEP[self.metric]
         return (
             "Dot: median and 95 % interval; tick: p99; dotted: floor. Green: faster than the reference, amber: slower."
         )
@@ -187,6 +193,7 @@ def charts(summary: RunSummary, found: Sequence[Group], colours: dict[str, int])
         sweep=tuple(_sweep(summary, colours)),
         rates=tuple(_rates(summary, colours)),
         groups=found,
+        metric=ranked_by(summary),
         prediction=prediction_view(summary, colours),
     )
 
@@ -194,7 +201,7 @@ def charts(summary: RunSummary, found: Sequence[Group], colours: dict[str, int])
 def _sweep(summary: RunSummary, colours: dict[str, int]) -> Iterator[Pictured]:
     """A picture for each operation of a run along an axis."""
     if along := sweep(summary):
-        yield from (Pictured(title=title, figure=drawn) for title, drawn in panels(along, colours))
+        yield from (Pictured(title=title, figure=drawn) for title, drawn in panels(along, colours, ranked_by(summary)))
 
 
 def _rates(summary: RunSummary, colours: dict[str, int]) -> Iterator[Pictured]:

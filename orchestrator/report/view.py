@@ -36,14 +36,6 @@ MOST_ROWS = 24
 
 
 @dataclass(frozen=True, kw_only=True)
-class Inside:
-    """What a report carries: so many of the run's samples."""
-
-    samples: int
-    of: int
-
-
-@dataclass(frozen=True, kw_only=True)
 class Fold:
     """A part of the page below the first: its name, its place, its templates and tables."""
 
@@ -59,7 +51,7 @@ class Report:
     """A report: the summary, and what each part of the page shows of it, computed once."""
 
     summary: RunSummary
-    inside: Inside | None = None
+    samples_inside: int = 0  # those of the whole run, or none
 
     @cached_property
     def findings(self) -> dict[str, Any]:

@@ -76,10 +76,10 @@ def report(site: Here, run: str, download: bool = False) -> Response:
     judged = site.judged(run)
     path = report_of(judged.folder, site.workspace.reports)
     if path is None or path.stat().st_mtime_ns <= (judged.folder.path / "manifest.json").stat().st_mtime_ns:
-        from orchestrator.report.dataset.made import write_report  # which imports Plotly
+        from orchestrator.report import write_report  # which imports Plotly
 
         path = default_path(judged.summary, site.workspace.reports)
-        path = write_report(judged.folder, path, summary=judged.summary)
+        path = write_report(judged.summary, path)
     disposition = "attachment" if download else "inline"
     return FileResponse(path, media_type="text/html", filename=path.name, content_disposition_type=disposition)
 

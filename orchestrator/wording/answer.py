@@ -12,7 +12,7 @@ from orchestrator.findings.check_result import CheckResult, CheckVerdict, Overlo
 from orchestrator.findings.effects import effects
 from orchestrator.findings.grid import Distances, sweep
 from orchestrator.findings.leads import leads
-from orchestrator.findings.ranking import Figure, Ranking, by_factor, rankings
+from orchestrator.findings.ranking import Figure, Ranking, by_factor, ranked_by, rankings
 from orchestrator.findings.summary import CellSummary, RunSummary
 from orchestrator.questions.axes.find import QUESTION as AXES
 from orchestrator.questions.capacity.find import QUESTION as CAPACITY
@@ -225,7 +225,8 @@ def _fastest(ranked: Sequence[Ranking]) -> tuple[str, ...]:
 def _nothing_compared(summary: RunSummary) -> Line:
     if summary.metric != "median" and summary.comparisons:
         return Line("Insufficient data", f"a schedule sets {summary.metric} here, whatever the stack.")
-    return Line("Result", other_questions.alone(_valid(summary)))
+    controls = other_questions.against_itself([c for c in summary.comparisons if c.statistic == ranked_by(summary)])
+    return Line("Result", controls or other_questions.alone(_valid(summary)))
 
 
 def _not_compared(summary: RunSummary, compared: Sequence[Ranking]) -> str:

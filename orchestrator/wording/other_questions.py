@@ -15,7 +15,7 @@ from orchestrator.questions.shares.find import QUESTION as SHARES
 from orchestrator.questions.stability.find import QUESTION as STABILITY
 from orchestrator.questions.stability.find import Least, least
 from orchestrator.questions.stability.spread import SPREAD_NAMES, SPREADS, SpreadName
-from orchestrator.wording.phrasing import Line, fitting, named, scale_for, some
+from orchestrator.wording.phrasing import Line, change, change_span, fitting, named, scale_for, some
 
 
 def own(summary: RunSummary) -> tuple[str, ...]:
@@ -173,6 +173,18 @@ def _more(rates: Sequence[FoundRate], compared: Sequence[RateComparison]) -> str
 
 
 # ---- nothing to compare
+
+
+def against_itself(comparisons: Sequence[Comparison]) -> str:
+    """What chance alone makes of a stack that is compared with itself; empty of other runs."""
+    controls = [c for c in comparisons if c.control and c.measured_ratio is not None]
+    if not controls:
+        return ""
+    texts = [
+        change(c.measured_ratio or 1.0) + (f" ({change_span(c.measured_interval)})" if c.measured_interval else "")
+        for c in controls
+    ]
+    return f"{named(controls[0].reference_label)} differs from itself by {some(texts)}: chance alone makes that much."
 
 
 def alone(cells: Sequence[CellSummary]) -> str:

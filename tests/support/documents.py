@@ -10,9 +10,9 @@ from orchestrator.experiment.plan.own_json import descriptor_set, typed_message
 from services.python.contract.lines import Schema
 
 
-def compiled(document: Any) -> bytes:
-    """The descriptor set of the document's message."""
-    made = typed_message(document, "test.json")
+def compiled(document: Any, *others: Any) -> bytes:
+    """The descriptor set of the message of these documents."""
+    made = typed_message(document, "test.json", *others)
     assert made.proto, made.note
     return descriptor_set(made.proto)
 

@@ -18,7 +18,6 @@ from orchestrator.errors import UsageError
 
 if TYPE_CHECKING:
     from orchestrator.findings.summary import RunSummary
-    from orchestrator.report.dataset.carried_run import Dataset
 
 STDOUT = Path("-")
 
@@ -40,16 +39,18 @@ def report(
     markdown: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write a summary in Markdown, too; `-` prints it.")
     ] = None,
+    samples: Annotated[
+        bool, typer.Option("--samples", help="Put all samples inside, so that others can verify its figures.")
+    ] = False,
     opens: Open = False,
     as_json: AsJson = False,
 ) -> None:
-    """Write a run's report again, from its stored data, or from what an earlier report of it carries.
+    """Write a run's report again, from its stored data, or from the samples inside an earlier report of it.
 
     What analysis finds is stored in the run folder anew. With `--markdown -` that alone is on stdout, and the page's path on
     stderr.
     """
     from orchestrator.report.dataset.block import is_page
-    from orchestrator.report.dataset.made import page
     from orchestrator.report.page import write_page
     from orchestrator.results.folder import RunFolder
 
@@ -61,19 +62,14 @@ def report(
             RunFolder.open(name, root=WORKSPACE.results)  # an unknown one is named before any report is written
     written, pages = [], []
     for name in runs:
-        summary, dataset, path = (_of_page if is_page(name) else _of_run)(name, out)
-        pages.append(write_page(page(dataset), path))
+        summary, text, path = _of_page(name, out) if is_page(name) else _of_run(name, out, has_samples=samples)
+        pages.append(write_page(text, path))
         (console.progress if markdown == STDOUT else console.result)(str(pages[-1]))
-        entry: dict[str, Any] = {
-            "run": summary.run_id,
-            "report": str(pages[-1]),
-            "samples": {"inside": dataset.inside, "of": dataset.of},
-        }
-        shown = dataset.summary()
+        entry: dict[str, Any] = {"run": summary.run_id, "report": str(pages[-1])}
         if pictures is not None:
-            of_run = pictures / dataset.about.run_id if len(runs) > 1 else pictures
-            entry["pictures"] = [str(file) for file in _draw(shown, of_run, browser)]
-        written.append(entry | _in_short(shown, markdown))
+            of_run = pictures / summary.run_id if len(runs) > 1 else pictures
+            entry["pictures"] = [str(file) for file in _draw(summary, of_run, browser)]
+        written.append(entry | _in_short(summary, markdown))
     console.emit({"reports": written})
     if opens:
         for path in pages:
@@ -92,27 +88,27 @@ def _require_sense(runs: Sequence[str], out: Path | None, markdown: Path | None)
         raise UsageError("--out and --markdown name the same file", hint="name two")
 
 
-def _of_run(run: str, out: Path | None) -> tuple[RunSummary, Dataset, Path]:
-    """The summary of a run folder, what its report carries, and where that goes."""
-    from orchestrator.report import default_path
-    from orchestrator.report.dataset.made import packed
+def _of_run(run: str, out: Path | None, *, has_samples: bool) -> tuple[RunSummary, str, Path]:
+    """The summary of a run folder, its report, and where that goes."""
+    from orchestrator.report import default_path, render
+    from orchestrator.report.dataset import made
     from orchestrator.results.folder import RunFolder
 
     folder = RunFolder.open(run, root=WORKSPACE.results)
     summary = judged(folder)
     keep(folder, summary)
-    path = out or default_path(summary, WORKSPACE.reports)
-    return summary, packed(folder, summary=summary), path
+    text = made.page(made.packed(folder)) if has_samples else render(summary)
+    return summary, text, out or default_path(summary, WORKSPACE.reports)
 
 
-def _of_page(name: str, out: Path | None) -> tuple[RunSummary, Dataset, Path]:
+def _of_page(name: str, out: Path | None) -> tuple[RunSummary, str, Path]:
     """As `_of_run`, of a report: it lies apart from those of run folders."""
     from orchestrator.report import default_path
-    from orchestrator.report.dataset.block import read_page
+    from orchestrator.report.dataset import block, made
 
-    dataset = read_page(Path(name)).dataset
-    summary = dataset.summary()
-    return summary, dataset, out or default_path(summary, WORKSPACE.reports, dataset.digest()[:12])
+    page = block.read_page(Path(name))
+    summary = page.dataset.summary()
+    return summary, made.page(page.dataset), out or default_path(summary, WORKSPACE.reports, page.sha256[:12])
 
 
 def _draw(summary: RunSummary, folder: Path, browser: str) -> tuple[Path, ...]:

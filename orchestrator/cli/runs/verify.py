@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,7 +12,6 @@ from orchestrator.cli.shared_options import AsJson, RunOrReport
 from orchestrator.errors import InvalidMeasurement
 
 if TYPE_CHECKING:
-    from orchestrator.report.dataset.block import Page
     from orchestrator.report.dataset.flat_figures import Difference, Figures
     from orchestrator.results.folder import RunFolder
 
@@ -112,7 +110,7 @@ def _verify_page(path: Path) -> None:
         "report": str(path),
         "run": dataset.about.run_id,
         "orch": dataset.about.orch,
-        "samples": {"inside": dataset.inside, "of": dataset.of},
+        "samples": dataset.samples_inside,
         "figures": len(shown),
         "page_as_written": page.is_as_written,
     }
@@ -123,20 +121,11 @@ def _verify_page(path: Path) -> None:
             hint="a browser that saves a page changes it, too: `orch report FILE.html` writes it again",
             details={**document, "differences": []},
         )
-    for line in _lines(page, len(shown)):
-        console.result(line)
+    console.result(
+        f"report of run {dataset.about.run_id}: {len(shown):,} figures follow from all {dataset.samples_inside:,} samples"
+    )
+    console.result("  the page is as it was written, by its digest")
     console.emit({**document, "differences": []})
-
-
-def _lines(page: Page, count: int) -> Iterator[str]:
-    """What was compared, a line each."""
-    dataset = page.dataset
-    if dataset.is_whole:
-        yield f"report of run {dataset.about.run_id}: {count:,} figures follow from all {dataset.of:,} samples inside"
-    else:
-        yield f"report of run {dataset.about.run_id}: {dataset.inside:,} of {dataset.of:,} samples are inside"
-        yield f"  {count:,} figures follow from the summary inside, not from these samples: verify the run folder"
-    yield "  the page is as it was written, by its digest"
 
 
 def _refuse(path: Path, different: tuple[Difference, ...], document: dict[str, Any], again: str) -> None:

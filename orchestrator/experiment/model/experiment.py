@@ -29,6 +29,7 @@ from orchestrator.experiment.model.options import (
     EchoOptions,
     EventsOptions,
     EvolutionOptions,
+    ExchangeOptions,
     ImageOptions,
     LoadSpec,
     Metric,
@@ -78,7 +79,7 @@ def level_or_number(factor: Factor) -> Any:
     """The type of such a value: a word stays a text, everything else becomes a number in bytes, milliseconds or pieces."""
     levels, numbers = [level.value for level in factor.levels], factor.numbers
     if numbers is None:
-        return one_of(levels)
+        return one_of(levels, {level.guess: level.value for level in factor.levels if level.guess})
     return Annotated[
         str | int, PlainValidator(partial(_read, tuple(levels), numbers)), WithJsonSchema(_schema(levels, numbers))
     ]
@@ -225,6 +226,7 @@ class _Operations(Strict):
     transfer: TransferOptions | None = Field(
         None, description="Known bytes out, known bytes back, each way of its own size."
     )
+    exchange: ExchangeOptions | None = Field(None, description="Your own JSON out, other JSON of your own back.")
     image: ImageOptions | None = Field(None, description="A picture in, its width and height out.")
     events: EventsOptions | None = Field(None, description="A subscription in, events out at a rate.")
     activity: StreamOptions | None = Field(

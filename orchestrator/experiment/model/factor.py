@@ -27,6 +27,7 @@ class Level:
     words: str
     compared: str
     said: str = ""
+    guess: str = ""  # what a file may say in its place
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -194,9 +195,9 @@ _REACHED_BY: Mapping[BelongsTo, Reach] = {
 }
 
 
-def level(value: str, words: str, compared: str = "", said: str = "") -> Level:
+def level(value: str, words: str, compared: str = "", said: str = "", guess: str = "") -> Level:
     """Return a level; unless given, it is compared by its words."""
-    return Level(value=value, words=words, compared=compared or words, said=said)
+    return Level(value=value, words=words, compared=compared or words, said=said, guess=guess)
 
 
 def fixed_by(part: BelongsTo, name: str, title: str, kind: Kind, attribute: str, **others: Any) -> Factor:

@@ -130,8 +130,8 @@ FACTORS: tuple[Factor, ...] = (
         "connection",
         reaches="connection",
         levels=(
-            level("reuse", "connections kept open", compared="a kept connection"),
-            level("per-request", "a new connection for each request", compared="a connection per request"),
+            level("reuse", "connections kept open", compared="a kept connection", guess="keep-alive"),
+            level("per-request", "a new connection for each request", compared="a connection per request", guess="new"),
         ),
         description="Keep connections (reuse), or open one per request (per-request)",
         column="policy",
@@ -151,7 +151,11 @@ FACTORS: tuple[Factor, ...] = (
     chosen(
         "http",
         "HTTP",
-        levels=(level("1.1", "HTTP/1.1"), level("2", "HTTP/2", said="http2"), level("3", "HTTP/3", said="http3")),
+        levels=(
+            level("1.1", "HTTP/1.1", guess="1"),
+            level("2", "HTTP/2", said="http2"),
+            level("3", "HTTP/3", said="http3"),
+        ),
         description="Which version of HTTP carries the protocols that leave it open (1.1, 2 or 3)",
     ),
     chosen(
@@ -167,7 +171,7 @@ FACTORS: tuple[Factor, ...] = (
     chosen(
         "tls",
         "encryption",
-        levels=(level("none", "no TLS"), level("tls1.3", "TLS 1.3")),
+        levels=(level("none", "no TLS", guess="false"), level("tls1.3", "TLS 1.3", guess="true")),
         description="Encrypt connections by TLS 1.3, with certificates made for the run (tls1.3), or not (none)",
         column="tls",
         has_streams=True,

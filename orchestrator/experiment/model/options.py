@@ -208,6 +208,13 @@ class TransferOptions(PlainOptions):
     reply: OneOrMany[PayloadSize] | None = Field(None, description="So many bytes in the reply; 100 B unless given.")
 
 
+class ExchangeOptions(PlainOptions):
+    """A JSON document of your own out, another one back: a small request with the structured reply of your API."""
+
+    request: str = Field(min_length=1, max_length=1000, description="The JSON file that is sent.")
+    reply: str = Field(min_length=1, max_length=1000, description="The JSON file that is sent back.")
+
+
 class EvolutionOptions(OptionsOfAny):
     """Records written with one schema and read with another; coded alone, by clients of kind codec."""
 

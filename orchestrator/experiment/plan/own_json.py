@@ -34,6 +34,7 @@ AS_VALUE: How = "value"
 WORDS: Mapping[str, str] = {TYPED: "as a typed message", AS_VALUE: "as google.protobuf.Value"}
 INSTALL = "make setup, or: pip install grpcio-tools"
 _CODEC = "Protocol Buffers"
+_OWN = ("json", "documents")  # kinds of payloads
 _COMPILE_S = 120.0
 
 
@@ -51,7 +52,7 @@ def carried_alone(parts: Mapping[str, str]) -> How | None:
 
 def way(carried: object, payload: Mapping[str, Any], chosen: object, shape: Shape | None) -> How | None:
     """How a cell's document travels, by what its stack can do (`carried_by`) and what is chosen; None if it has none."""
-    if carried is None or payload.get("kind") != "json":
+    if carried is None or payload.get("kind") not in _OWN:
         return None
     return TYPED if carried == TYPED and chosen == TYPED and shape is not None and shape.proto_sha256 else AS_VALUE
 
@@ -66,9 +67,9 @@ def with_shape(located: Located, question: Asked) -> Asked:
 
     Where there is no compiler, that is noted in `located`.
     """
-    if question.file is None or question.operation.payload["kind"] != "json":
+    if question.file is None or question.operation.payload["kind"] not in _OWN:
         return question
-    path = ("operations", question.item, question.operation.name, "json")
+    path = ("operations", question.item)
     if not is_compiler_there():
         located.add(
             path,
@@ -76,8 +77,9 @@ def with_shape(located: Located, question: Asked) -> Asked:
             f" `{DOCUMENT}: {AS_VALUE}`.",
         )
         return question
-    content = read_file(located.folder / question.file.source, MOST_JSON_BYTES)
-    message = typed_message(json.loads(content), question.file.name)
+    sources = filter(None, (question.file.source, question.file.reply))
+    documents = [json.loads(read_file(located.folder / source, MOST_JSON_BYTES)) for source in sources]
+    message = typed_message(documents[0], question.file.name, *documents[1:])
     shape = Shape(proto_sha256=message.sha256, values=message.values, typed=message.typed, note=message.note)
     if message.proto:
         try:
@@ -115,7 +117,9 @@ def write_schemas(plan: Plan, files: Sequence[Path]) -> dict[str, tuple[Path, st
     for file, path in zip(plan.payload_files, files, strict=True):
         if file.operation not in typed:
             continue
-        message = typed_message(json.loads(path.read_bytes()), file.name)
+        content = json.loads(path.read_bytes())
+        documents = [content["request"], content["reply"]] if file.reply else [content]
+        message = typed_message(documents[0], file.name, *documents[1:])
         shape = operations[file.operation].shape
         if shape is None or message.sha256 != shape.proto_sha256:
             raise UsageError(
@@ -179,7 +183,7 @@ def sentence(plan: Mapping[str, Any]) -> str:
         words = [
             f"{WORDS[w]} over {', '.join(dict.fromkeys(by_way[w]))}{_share(w, shape)}" for w in WORDS if w in by_way
         ]
-        clauses += [f"{operation['label'].removeprefix('echo ')} travels {' and '.join(words)}"] if words else []
+        clauses += [f"{operation['label'].partition(' ')[2]} travels {' and '.join(words)}"] if words else []
     return f"Its own JSON: {'; '.join(clauses)}." if clauses else ""
 
 
@@ -244,9 +248,9 @@ class TypedMessage:
         return hashlib.sha256(self.proto.encode()).hexdigest() if self.proto else ""
 
 
-def typed_message(document: Any, name: str) -> TypedMessage:
-    """The message of a document that a file called `name` holds."""
-    root = shape_of(document)
+def typed_message(document: Any, name: str, *others: Any) -> TypedMessage:
+    """The message of a document that a file called `name` holds; with `others` one that holds any of them."""
+    root = shape_of(document, *others)
     if root.kind not in (OBJECT, LIST):
         return TypedMessage(proto="", values=root.values, typed=0, note="it is no list, and no object of few keys")
     messages = _Messages()
@@ -464,10 +468,11 @@ class Place:
         return kinds.pop() if len(kinds) == 1 else VALUE
 
 
-def shape_of(document: Any) -> Place:
-    """The place of the document itself."""
+def shape_of(*documents: Any) -> Place:
+    """The place of the documents themselves."""
     root = Place()
-    root.see(document)
+    for document in documents:
+        root.see(document)
     return root
 
 

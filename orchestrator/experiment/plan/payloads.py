@@ -21,6 +21,7 @@ from orchestrator.experiment.model.options import (
     EchoOptions,
     EventsOptions,
     EvolutionOptions,
+    ExchangeOptions,
     ImageOptions,
     PlainOptions,
     StreamOptions,
@@ -28,7 +29,7 @@ from orchestrator.experiment.model.options import (
 )
 from orchestrator.experiment.plan.plan import Mixed, Operation, PayloadFile, Plan, kind_of
 from orchestrator.experiment.read.fields import MOST_ITEMS
-from orchestrator.experiment.read.json_payload import read_payload, refuse_outside
+from orchestrator.experiment.read.json_payload import JsonPayload, read_payload, refuse_outside
 from orchestrator.experiment.read.tree import Key
 from orchestrator.experiment.read.units import format_rate, format_size
 from orchestrator.files import UnreadableFile, read_file
@@ -135,6 +136,8 @@ def _payloads(
     path: tuple[Key, ...] = at or ("operations", item, spec.name)
     if isinstance(options, EchoOptions) and options.json_file is not None:
         yield from _own_json(located, item, path, options.json_file)
+    elif isinstance(options, ExchangeOptions):
+        yield from _exchange(located, item, path, options)
     elif isinstance(options, ImageOptions):
         yield from _images(located, item, path, options)
     else:
@@ -166,14 +169,53 @@ def _without_payload(name: str) -> Operation:
     return Operation(id=name, name=name, label=name, request_bytes=sent, reply_bytes=returned, made_of=made_of)
 
 
-def _own_json(located: Located, item: int, path: tuple[Key, ...], given: str) -> Iterator[Asked]:
+def _document(located: Located, path: tuple[Key, ...], given: str) -> tuple[JsonPayload, str] | None:
+    """A JSON file of the user's and its place below the experiment's folder; None where that is noted in `located`."""
     try:
         document = read_payload(located.folder, given)
     except ValueError as error:
-        located.add((*path, "json"), str(error))
+        located.add(path, str(error))
+        return None
+    return document, str((located.folder / given).resolve().relative_to(located.folder.resolve()))
+
+
+def _exchange(located: Located, item: int, path: tuple[Key, ...], options: ExchangeOptions) -> Iterator[Asked]:
+    sides = [_document(located, (*path, key), getattr(options, key)) for key in ("request", "reply")]
+    if sides[0] is None or sides[1] is None:
         return
+    (request, source), (reply, of_reply) = sides[0], sides[1]
+    content = joined(request.content, reply.content)
+    names = [Path(options.request), Path(options.reply)]
+    digest, name = hashlib.sha256(content).hexdigest(), "-".join(_slug(file.stem) for file in names)
+    operation = Operation(
+        id=f"exchange-{name}",
+        name="exchange_json",
+        label=f"exchange {names[0].name}, reply {names[1].name}",
+        payload={"kind": "documents", "sha256": digest},
+        request_bytes=len(request.content),
+        reply_bytes=len(reply.content),
+    )
+    file = PayloadFile(
+        operation=operation.id,
+        name=f"{name}.json",
+        sha256=digest,
+        bytes=len(content),
+        source=source,
+        reply=of_reply,
+    )
+    yield Asked(operation=operation, file=file, item=item, limits={**reply.limits, **request.limits})
+
+
+def joined(request: bytes, reply: bytes) -> bytes:
+    """Return the JSON file that holds both documents of an exchange."""
+    return b'{"request": %b, "reply": %b}' % (request.strip(), reply.strip())
+
+
+def _own_json(located: Located, item: int, path: tuple[Key, ...], given: str) -> Iterator[Asked]:
+    if (side := _document(located, (*path, "json"), given)) is None:
+        return
+    document, source = side
     name, digest, size = _slug(Path(given).stem), hashlib.sha256(document.content).hexdigest(), len(document.content)
-    source = str((located.folder / given).resolve().relative_to(located.folder.resolve()))
     file = PayloadFile(operation=f"echo-{name}", name=f"{name}.json", sha256=digest, bytes=size, source=source)
     operation = _echo(name, Path(given).name, {"kind": "json", "sha256": digest}, size)
     yield Asked(operation=operation, file=file, item=item, limits=document.limits)
@@ -259,11 +301,6 @@ def _slug(text: str) -> str:
     return re.sub(r"[^a-z0-9.]+", "-", text.lower().replace(" ", "")).strip("-.") or "file"
 
 
-def payload_path(plan: Plan, file: PayloadFile) -> Path:
-    """The path of a payload file of the user's; meaningless for generated ones."""
-    return Path(plan.experiment_path).parent / file.source
-
-
 def materialise(plan: Plan, folder: Path) -> list[Path]:
     """Make or copy every payload file of a plan into `folder`, as `<sha256[:16]>-<name>`, and check its digest.
 
@@ -291,18 +328,24 @@ def _write(plan: Plan, file: PayloadFile, target: Path) -> None:
     digest = hashlib.sha256()
     with whole_file(target) as partial:
         with partial.open("wb") as opened:
-            for piece in pieces(file.bytes) if file.source == GENERATED else [_read_again(plan, file)]:
+            for piece in pieces(file.bytes) if file.source == GENERATED else [own_content(plan, file)]:
                 digest.update(piece)
                 opened.write(piece)
         if digest.hexdigest() != file.sha256:
             raise UsageError(
-                f"{file.source} has changed since the plan was made",
+                f"{file.sources} has changed since the plan was made",
                 hint=f"plan again: orch plan {plan.experiment_path}",
             )
 
 
-def _read_again(plan: Plan, file: PayloadFile) -> bytes:
-    path = payload_path(plan, file)
+def own_content(plan: Plan, file: PayloadFile) -> bytes:
+    """Return what a payload file of the user's holds now; UsageError where that cannot be read."""
+    content = _content(plan, file.source)
+    return joined(content, _content(plan, file.reply)) if file.reply else content
+
+
+def _content(plan: Plan, source: str) -> bytes:
+    path = Path(plan.experiment_path).parent / source
     try:
         refuse_outside(path, Path(plan.experiment_path).parent)
         return read_file(path, MAX_PAYLOAD_BYTES)

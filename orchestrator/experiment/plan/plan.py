@@ -403,6 +403,12 @@ class PayloadFile:
     sha256: str
     bytes: int
     source: str  # "image: generated", or the user's file within the folder of the experiment file
+    reply: str = ""  # of an exchange the user's file of the reply; both stand in one file, which responders need, too
+
+    @property
+    def sources(self) -> str:
+        """The files that it is made of, in words."""
+        return " or ".join(filter(None, (self.source, self.reply)))
 
 
 @dataclass(frozen=True, kw_only=True)

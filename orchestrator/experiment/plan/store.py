@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 from contextlib import suppress
 from pathlib import Path
 
 from orchestrator.disk import whole_file, writing
 from orchestrator.errors import UsageError, did_you_mean
-from orchestrator.experiment.plan.payloads import GENERATED, payload_path
+from orchestrator.experiment.plan.payloads import GENERATED, own_content
 from orchestrator.experiment.plan.plan import Plan, read_plan
 from orchestrator.files import UnreadableFile, read_file, sha256_of_file
 from orchestrator.strict_json import read_own_json
@@ -80,10 +81,14 @@ def is_stale(plan: Plan) -> str | None:
     if reason:
         return reason
     for file in plan.payload_files:
-        if file.source != GENERATED:
-            reason = _difference(payload_path(plan, file), file.sha256)
-            if reason:
-                return reason
+        if file.source == GENERATED:
+            continue
+        try:
+            digest = hashlib.sha256(own_content(plan, file)).hexdigest()
+        except UsageError as error:
+            return str(error)
+        if digest != file.sha256:
+            return f"{file.sources} has changed since the plan was made"
     return None
 
 

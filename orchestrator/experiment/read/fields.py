@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+import re
+from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import BeforeValidator, GetCoreSchemaHandler, GetJsonSchemaHandler, WithJsonSchema
@@ -133,14 +135,17 @@ class Shorthand:
         return {"anyOf": [*self._schemas, handler(schema)]}
 
 
-def one_of(texts: Sequence[str]) -> Any:
-    """The type of one of these texts; one that looks like a number may be written as one: nobody quotes `http: 2`."""
+def one_of(texts: Sequence[str], guesses: Mapping[str, str] = MappingProxyType({})) -> Any:
+    """The type of one of these texts, or of a guess, by what it means: `true`, `new`.
+
+    What looks like a number may be written as one: nobody quotes `http: 2`.
+    """
     literal: Any = Literal.__getitem__(tuple(texts))
-    numbers = {float(text): text for text in texts if text.replace(".", "", 1).isdigit()}
-    if not numbers:
-        return literal
-    return Annotated[
-        literal,
-        BeforeValidator(lambda value: value if isinstance(value, bool | str) else numbers.get(value, value)),
-        WithJsonSchema({"enum": [*texts, *numbers]}),
-    ]
+    written = {text: text for text in texts} | guesses
+
+    def understood(value: Any) -> Any:
+        text = f"{value:g}" if isinstance(value, int | float) and not isinstance(value, bool) else str(value).lower()
+        return written.get(text, value) if isinstance(value, bool | int | float | str) else value
+
+    values = [*written, *(json.loads(text) for text in written if re.fullmatch(r"[0-9.]+|true|false", text))]
+    return Annotated[literal, BeforeValidator(understood), WithJsonSchema({"enum": values})]

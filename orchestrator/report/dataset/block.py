@@ -14,9 +14,10 @@ from orchestrator.report.dataset.carried_run import Dataset, opened
 
 KIND = "application/vnd.orch.run+zip"
 _END = "</body>"
-_MOST_BYTES = 1 << 27  # of an HTML file
+_MOST_BYTES = 1 << 28  # of an HTML file
 _BLOCK = re.compile(
-    rf'<script type="{re.escape(KIND)}" id="dataset" data-page="(?P<page>[0-9a-f]{{64}})">(?P<text>[^<]*)</script>\n?'
+    rf'<script type="{re.escape(KIND)}" id="dataset" data-page="(?P<page>[0-9a-f]{{64}})" '
+    rf'data-samples="(?P<samples>[0-9a-f]{{64}})">(?P<text>[^<]*)</script>\n?'
 )
 
 
@@ -32,14 +33,14 @@ class Page:
     @property
     def is_as_written(self) -> bool:
         """Whether no letter of the page has changed; a browser that saves a page changes it."""
-        return _sha256(self.text) == self.sha256
+        return _sha256(self.text.encode()) == self.sha256
 
 
 def with_blocks(page: str, figures: str, content: bytes) -> str:
     """The page with both blocks before the end of its body; nothing runs them, and nothing is drawn after them."""
     before, end, after = page.rpartition(_END)
-    digest = _sha256(f"{before}{figures}{end}{after}")
-    samples = f'<script type="{KIND}" id="dataset" data-page="{digest}">{base64.b64encode(content).decode()}</script>\n'
+    digests = f'data-page="{_sha256(f"{before}{figures}{end}{after}".encode())}" data-samples="{_sha256(content)}"'
+    samples = f'<script type="{KIND}" id="dataset" {digests}>{base64.b64encode(content).decode()}</script>\n'
     return f"{before}{figures}{samples}{end}{after}"
 
 
@@ -52,24 +53,17 @@ def read_page(path: Path) -> Page:
         text = read_file(path, _MOST_BYTES).decode("utf-8").replace("\r\n", "\n")
     except FileNotFoundError as error:
         raise UsageError(f"there is no file {path}", hint="name a report, a run folder or a run") from error
-    except UnreadableFile as error:
-        raise UsageError(f"{path} {error}", hint="name an HTML file that `orch report` wrote") from error
-    except UnicodeDecodeError as error:
-        raise UsageError(f"{path} is no report of orch: it is not text", hint="name an HTML file") from error
+    except (UnreadableFile, UnicodeDecodeError) as error:
+        raise UsageError(f"{path} is no report of orch: {error}", hint="name an HTML file of `orch report`") from error
     samples = _BLOCK.search(text)
-    if samples is None:
-        if KIND in text:
-            raise InvalidMeasurement(f"{path}: its samples are cut off or altered", hint="copy the whole file again")
-        raise UsageError(
-            f"{path} carries no samples: it is no report of a run, or somebody took them out",
-            hint="name a report of one run, or its folder: `orch report RUN`",
-        )
+    if samples is None and KIND not in text:
+        raise UsageError(f"{path} carries no samples", hint="`orch report RUN --samples` writes a report that does")
     try:
-        content = base64.b64decode("".join(samples["text"].split()), validate=True)
-    except ValueError as error:
-        raise InvalidMeasurement(
-            f"{path}: its samples are truncated or altered: {error}", hint="copy the whole file again"
-        ) from error
+        content = base64.b64decode("".join(samples["text"].split()), validate=True) if samples else b""
+    except ValueError:
+        content = b""
+    if samples is None or _sha256(content) != samples["samples"]:
+        raise InvalidMeasurement(f"{path}: its samples are truncated or altered", hint="copy the whole file again")
     page = text[: samples.start()] + text[samples.end() :]
     return Page(path, page, samples["page"], opened(content, path))
 
@@ -79,5 +73,5 @@ def is_page(name: str) -> bool:
     return name.lower().endswith((".html", ".htm"))
 
 
-def _sha256(text: str) -> str:
-    return hashlib.sha256(text.encode()).hexdigest()
+def _sha256(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()

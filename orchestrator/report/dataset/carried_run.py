@@ -1,10 +1,12 @@
-"""A run as it travels inside a report: analysis reads it reads a run folder, without a folder."""
+"""A run as it travels inside a report: analysis reads it as it reads a run folder, without a folder."""
 
 from __future__ import annotations
 
-import hashlib
+import io
 import json
-from collections.abc import Sequence
+import zipfile
+import zlib
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -16,42 +18,43 @@ import numpy.typing as npt
 from orchestrator.errors import InvalidMeasurement, UsageError
 from orchestrator.experiment.plan.plan import Plan, read_plan
 from orchestrator.findings.summary import RunSummary
-from orchestrator.questions.capacity.expand import expanded
-from orchestrator.report.dataset import container, packed_rows
-from orchestrator.report.dataset.container import Broken
+from orchestrator.record_layout import COLUMNS
+from orchestrator.report.dataset import packed_rows
 from orchestrator.report.dataset.packed_rows import FileOfRows
 from orchestrator.results.columns import read_numbers
 from orchestrator.results.manifest import Manifest
 from orchestrator.results.stored_manifest import manifest_from_dict
 from orchestrator.shapes import decode_json
 from orchestrator.strict_json import parse_json
-from orchestrator.summarise import judged, summarise, summary_of_json
+from orchestrator.summarise import summarise
 
-FORMAT = 2
+FORMAT = 3
+MOST_ROWS = 2_000_000
+_ABOUT, _MANIFEST, _SAMPLES = "dataset.json", "manifest.json", "samples.parquet"
+_MOST_BYTES: Mapping[str, int] = {_ABOUT: 1 << 26, _MANIFEST: 1 << 28, _SAMPLES: MOST_ROWS * len(COLUMNS) * 8}
+_EPOCH = (1980, 1, 1, 0, 0, 0)
 
 
 @dataclass(frozen=True, kw_only=True)
 class About:
     """What a dataset says of itself.
 
-    `orch`: the version that wrote it. `manifest_sha256`: of the run's manifest.json; "" where there was none. `documents`:
-    SHA-256 of the other entries as they are inside.
+    `orch`: the version that wrote it. `manifest_sha256`: of the run's manifest.json; "" where there was none.
     """
 
     format: int
     orch: str
     run_id: str
     manifest_sha256: str
-    documents: dict[str, str]
     rows: tuple[FileOfRows, ...]
 
 
 @dataclass(frozen=True)
 class Dataset:
-    """An `analysis.evidence.Run` whose files are in memory. `columns`: by the path of each samples and baselines file."""
+    """A `run_evidence.Run` whose files are in memory. `columns`: by the path of each samples and baselines file."""
 
     about: About
-    documents: dict[str, bytes]  # all entries but the first and the samples
+    document: bytes  # the manifest
     columns: dict[str, dict[str, npt.NDArray[Any]]] = field(repr=False)
     packed: bytes = field(repr=False)
 
@@ -61,19 +64,9 @@ class Dataset:
         return Path(self.about.run_id)
 
     @property
-    def inside(self) -> int:
-        """How many samples are inside: rows of all files, warm-up and baselines included."""
+    def samples_inside(self) -> int:
+        """How many samples there are: rows of all files, warm-up and baselines included."""
         return sum(file.rows for file in self.about.rows)
-
-    @property
-    def of(self) -> int:
-        """How many the run has."""
-        return sum(file.of for file in self.about.rows)
-
-    @property
-    def is_whole(self) -> bool:
-        """Whether all of them are inside, so that the figures can be computed again."""
-        return self.inside == self.of
 
     def manifest(self) -> Manifest:
         """The run in one document."""
@@ -91,39 +84,24 @@ class Dataset:
         return {name: known[name] for name in columns}
 
     def summary(self) -> RunSummary:
-        """What the samples say; computed once.
-
-        Where not all are inside: cells, floors, checks and rates as they were stored, and all else from these.
-        """
+        """What follows from the samples; computed once."""
         return self._summary
 
     @cached_property
     def _summary(self) -> RunSummary:
-        if self.is_whole:
-            return replace(summarise(self), manifest_sha256=self.about.manifest_sha256)
-        try:
-            stored = summary_of_json(self.documents[container.SUMMARY])
-        except (KeyError, ValueError) as error:
-            raise InvalidMeasurement(f"{self.path}: its summary is missing or damaged: {error}") from error
-        plan, _ = expanded(self.plan, self._manifest)
-        has_searches = any(cell.find is not None for cell in self.plan.cells)
-        return judged(stored, plan, self.plan if has_searches else None)
-
-    def digest(self) -> str:
-        """SHA-256 of every document and every sample, by their digests; nothing of the program that wrote it."""
-        samples = [[file.path, file.rows, file.of, file.sha256] for file in self.about.rows]
-        content = [self.about.run_id, self.about.manifest_sha256, sorted(self.about.documents.items()), samples]
-        return hashlib.sha256(json.dumps(content).encode()).hexdigest()
+        return replace(summarise(self), manifest_sha256=self.about.manifest_sha256)
 
     def to_bytes(self) -> bytes:
-        """The content of the data block."""
-        return container.zipped(
-            {
-                container.ABOUT: json.dumps(asdict(self.about), separators=(",", ":"), ensure_ascii=False).encode(),
-                **self.documents,
-                container.SAMPLES: self.packed,
-            }
-        )
+        """The content of the data block, a zip file; the same dataset gives the same bytes with the same zlib."""
+        about = json.dumps(asdict(self.about), separators=(",", ":"), ensure_ascii=False).encode()
+        file = io.BytesIO()
+        with zipfile.ZipFile(file, "w") as archive:
+            for name, content in ((_ABOUT, about), (_MANIFEST, self.document), (_SAMPLES, self.packed)):
+                info = zipfile.ZipInfo(name, date_time=_EPOCH)
+                info.compress_type = zipfile.ZIP_STORED if name == _SAMPLES else zipfile.ZIP_DEFLATED
+                info.external_attr = 0o644 << 16
+                archive.writestr(info, content, compresslevel=9)
+        return file.getvalue()
 
     @cached_property
     def plan(self) -> Plan:
@@ -132,7 +110,7 @@ class Dataset:
 
     @cached_property
     def _manifest(self) -> Manifest:
-        return manifest_from_dict(parse_json(self.documents[container.MANIFEST]), self.path)
+        return manifest_from_dict(parse_json(self.document), self.path)
 
 
 def opened(content: bytes, where: Path) -> Dataset:
@@ -141,32 +119,37 @@ def opened(content: bytes, where: Path) -> Dataset:
     InvalidMeasurement when it is damaged; UsageError when an orch with another format wrote it.
     """
     try:
-        entries = container.unzipped(content)
-        about = _about(entries.pop(container.ABOUT), where)
-        packed = entries.pop(container.SAMPLES)
-        for name, sha256 in about.documents.items():
-            if hashlib.sha256(entries.get(name, b"")).hexdigest() != sha256:
-                raise Broken(f"{name} is not as it was written")
-        if (declared := sum(max(0, file.rows) for file in about.rows)) > container.MOST_ROWS:
-            raise Broken(f"it declares {declared:,} samples; there are never more than {container.MOST_ROWS:,}")
+        with zipfile.ZipFile(io.BytesIO(content)) as archive:
+            raw, document, packed = (_entry(archive, name) for name in (_ABOUT, _MANIFEST, _SAMPLES))
+        about = _about(parse_json(raw), where)
+        if (declared := sum(file.rows for file in about.rows)) > MOST_ROWS:
+            raise ValueError(f"it declares {declared:,} samples; there are never more than {MOST_ROWS:,}")
         numbers = read_numbers(packed, where, packed_rows.PACKED, declared)
-        every = list(
-            packed_rows.unpack(about.rows, {name: column.astype(np.int64) for name, column in numbers.items()})
-        )
-        dataset = Dataset(about, entries, {file.path: columns for file, columns in every}, packed)
-        _require_as_written(dataset)
-    except Broken as error:
-        raise error.error(where) from error
-    except ValueError as error:
-        raise Broken(str(error)).error(where) from error
+        columns = {name: column.astype(np.int64) for name, column in numbers.items()}
+        files = {file.path: rows for file, rows in packed_rows.unpack(about.rows, columns)}
+        dataset = Dataset(about, document, files, packed)
+        if files.keys() != dataset.manifest().files.keys():
+            raise ValueError("the samples inside are not those of its trials")
+    except (zipfile.BadZipFile, zlib.error, EOFError, OSError, ValueError, KeyError, NotImplementedError) as error:
+        raise InvalidMeasurement(
+            f"{where}: the samples inside cannot be read: {error}",
+            hint="get the file anew from where it comes; do not trust its figures before",
+        ) from error
     return dataset
 
 
-def _about(content: bytes, where: Path) -> About:
-    raw = parse_json(content)
+def _entry(archive: zipfile.ZipFile, name: str) -> bytes:
+    """One entry, unpacked up to its limit; nothing is ever written to a disk by its name."""
+    most = _MOST_BYTES[name]
+    with archive.open(name) as file:
+        content = file.read(most + 1)
+    if len(content) > most:
+        raise ValueError(f"{name} has more than {most:,} bytes")
+    return content
+
+
+def _about(raw: Any, where: Path) -> About:
     version = raw.get("format") if isinstance(raw, dict) else None
-    if type(version) is not int:
-        raise Broken("it does not say of which format it is")
     if version != FORMAT:
         raise UsageError(
             f"{where}: its samples are of format {version}; this orch reads format {FORMAT}",
@@ -174,13 +157,3 @@ def _about(content: bytes, where: Path) -> About:
         )
     about: About = decode_json(About, raw)
     return about
-
-
-def _require_as_written(dataset: Dataset) -> None:
-    """Broken or ValueError for samples that are not those of the manifest's files, or not as they were written."""
-    paths = [file.path for file in dataset.about.rows]
-    if len(set(paths)) != len(paths) or set(paths) != set(dataset.manifest().files):
-        raise Broken("the samples inside are not those of its trials")
-    for file in dataset.about.rows:
-        if packed_rows.sha256_of(dataset.columns[file.path]) != file.sha256:
-            raise Broken(f"samples of {file.path} were changed: their digest is another one")

@@ -8,7 +8,6 @@ the two takes fewer bits is chosen for each file. Arithmetic wraps as int64 does
 
 from __future__ import annotations
 
-import hashlib
 import io
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -32,77 +31,42 @@ PACKED = (*_STEPS, *_AS_THEY_ARE)
 """The columns of the packed file, all int64."""
 _LEVEL = 19  # of zstd: three per cent smaller than 12
 _ENCODINGS = ("DELTA_BINARY_PACKED", "BYTE_STREAM_SPLIT")
-_GOLDEN = 0.6180339887498949
 
 
 @dataclass(frozen=True, kw_only=True)
 class FileOfRows:
-    """One samples or baselines file of the run: `rows` are inside, `of` it has; `sha256` is of the values inside.
-
-    The digest is over the columns in the order of `record_layout.COLUMNS`, each as little-endian int64: it depends on no
-    library. `base_ns` is where the first step begins.
-    """
+    """One samples or baselines file of the run, with so many rows. `base_ns` is where the first step begins."""
 
     path: str
     rows: int
-    of: int
-    sha256: str
     base_ns: int
     order: Order
 
 
-def sha256_of(columns: Columns) -> str:
-    """See `FileOfRows.sha256`."""
-    digest = hashlib.sha256()
-    for name in COLUMNS:
-        digest.update(np.ascontiguousarray(columns[name], dtype="<i8").tobytes())
-    return digest.hexdigest()
-
-
-def chosen(count: int, most: int) -> npt.NDArray[np.int64]:
-    """The places of at most `most` of `count` rows, in order: spread evenly over them, the same ones every time.
-
-    They are the first of a golden-ratio sequence, which is in step with nothing that repeats.
-    """
-    if count <= most:
-        return np.arange(count)
-    places = (np.arange(count) * _GOLDEN) % 1.0
-    return np.sort(np.argpartition(places, most - 1)[:most]) if most else np.empty(0, dtype=np.int64)
-
-
-def pack(files: Mapping[str, Columns], of: Mapping[str, int]) -> tuple[tuple[FileOfRows, ...], bytes]:
-    """All files in one Parquet file, and what each is; `of` says how many rows each has in the run."""
+def pack(files: Mapping[str, Columns]) -> tuple[tuple[FileOfRows, ...], bytes]:
+    """All files in one Parquet file, and what each is."""
     about, parts = [], []
     for path, columns in files.items():
         order, base_ns, part = _steps(columns)
         parts.append(part)
-        about.append(
-            FileOfRows(
-                path=path,
-                rows=len(part["took_ns"]),
-                of=of[path],
-                sha256=sha256_of(columns),
-                base_ns=base_ns,
-                order=order,
-            )
-        )
+        about.append(FileOfRows(path=path, rows=len(part["took_ns"]), base_ns=base_ns, order=order))
     every = {name: np.concatenate([part[name] for part in parts]) for name in PACKED} if parts else {}
     return tuple(about), _smallest(every)
 
 
-def unpack(about: Sequence[FileOfRows], packed: Columns) -> Iterator[tuple[FileOfRows, dict[str, Numbers]]]:
+def unpack(files: Sequence[FileOfRows], packed: Columns) -> Iterator[tuple[FileOfRows, dict[str, Numbers]]]:
     """Each file with its columns; ValueError when rows are left over or missing."""
-    if any(of.rows < 0 for of in about) or sum(of.rows for of in about) != len(packed["took_ns"]):
+    if any(file.rows < 0 for file in files) or sum(file.rows for file in files) != len(packed["took_ns"]):
         raise ValueError("it holds another number of rows than it says")
     start = 0
     limits = np.iinfo(np.int64)
-    for of in about:
-        if not limits.min <= of.base_ns <= limits.max:
-            raise ValueError(f"{of.path} begins at no time")
-        part = {name: packed[name][start : start + of.rows].astype(np.int64) for name in PACKED}
-        start += of.rows
-        found = _stamps(of.order, of.base_ns, part)
-        yield of, {name: found[name] if name in _STAMPS else part[name] for name in COLUMNS}
+    for file in files:
+        if not limits.min <= file.base_ns <= limits.max:
+            raise ValueError(f"{file.path} begins at no time")
+        part = {name: packed[name][start : start + file.rows].astype(np.int64) for name in PACKED}
+        start += file.rows
+        stamps = _stamps(file.order, file.base_ns, part)
+        yield file, {name: stamps[name] if name in _STAMPS else part[name] for name in COLUMNS}
 
 
 def _steps(columns: Columns) -> tuple[Order, int, dict[str, Numbers]]:

@@ -1,4 +1,4 @@
-"""Latency along an axis: a line per stack, small multiples of one scale, and the difference to the reference."""
+"""The metric along an axis: a line per stack, small multiples of one scale, and the difference to the reference."""
 
 from __future__ import annotations
 
@@ -10,11 +10,13 @@ from typing import Any
 import plotly.graph_objects as go
 
 from orchestrator.findings import grid
+from orchestrator.findings.block_values import value_of
 from orchestrator.quantities import Unit, digits, significant, unit_for
 from orchestrator.questions.axes.axis import TEXTS
 from orchestrator.questions.axes.find import Curves, Difference, Gap, Panel, Point
 from orchestrator.report.figures.base import (
     BETTER,
+    MORE_IS_BETTER,
     Figure,
     axis,
     column,
@@ -31,6 +33,7 @@ from orchestrator.report.figures.scales import Range, range_of
 from orchestrator.report.palette import INK, SERIES, dash, series
 from orchestrator.report.palette import text as text_colour
 from orchestrator.statistics.terms import Interval
+from orchestrator.wording.phrasing import capital
 from orchestrator.wording.tables import axis_names
 
 _LATENCY_PX, _GAP_PX = 330, 300
@@ -190,10 +193,12 @@ def _places(shared: Scales) -> dict[str, Any]:
     return logarithmic(shared.title, shared.x.low, shared.x.high) | named
 
 
-def panels(sweep: grid.Sweep, colours: dict[str, int]) -> Iterator[tuple[str, Figure]]:
-    """Yield a title and a figure for each operation of a run along its axis; all have one scale."""
-    unit = axis_names.unit(sweep)
-    every = [(panel, _lines(sweep, panel, colours)) for panel in sweep.panels if len(panel.places) > 1]
+def panels(sweep: grid.Sweep, colours: dict[str, int], metric: str) -> Iterator[tuple[str, Figure]]:
+    """Yield a title and a figure of the metric for each operation of a run along its axis; all have one scale."""
+    unit = axis_names.unit(sweep, metric)
+    quantity = {"median": "median latency", "p99": "p99 latency"}.get(metric, "throughput")
+    better = MORE_IS_BETTER if metric == "throughput" else BETTER
+    every = [(panel, _lines(sweep, panel, colours, metric)) for panel in sweep.panels if len(panel.places) > 1]
     drawn = [(panel, lines) for panel, lines in every if any(line.values and not line.floor for line in lines)]
     shown = [bound for _, lines in drawn for line in lines for *_, v, i in line.values for bound in (v, *(i or ()))]
     if not drawn:
@@ -214,10 +219,10 @@ def panels(sweep: grid.Sweep, colours: dict[str, int]) -> Iterator[tuple[str, Fi
             title,
             _picture(
                 f"sweep-{number}",
-                f"Median latency by {sweep.factor.title}: {title}.",
+                f"{capital(quantity)} by {sweep.factor.title}: {title}.",
                 lines,
                 across,
-                f"median latency, {unit.name} (logarithmic){BETTER}",
+                f"{quantity}, {unit.name} (logarithmic){better}",
                 latencies,
                 unit,
                 lambda value: digits(value * unit.per_ms),
@@ -225,21 +230,21 @@ def panels(sweep: grid.Sweep, colours: dict[str, int]) -> Iterator[tuple[str, Fi
         )
 
 
-def _lines(sweep: grid.Sweep, panel: grid.Panel, colours: dict[str, int]) -> list[_Line]:
-    """The floors and the stacks of a panel, at the places where they have a median above zero."""
+def _lines(sweep: grid.Sweep, panel: grid.Panel, colours: dict[str, int], metric: str) -> list[_Line]:
+    """The floors and the stacks of a panel, at the places where they have a value above zero; of rates no floors."""
     heads = [axis_names.head(sweep, panel, place) for place in panel.places]
     lines = []
-    for floor_line in panel.floors:
+    for floor_line in () if metric == "throughput" else panel.floors:
         several = sum(other.kind == floor_line.kind for other in panel.floors) > 1
         end = f"{floor_line.kind} ({axis_names.connection(floor_line.policy)})" if several else floor_line.kind
-        medians = [floor.distribution and floor.distribution.median if floor else None for floor in floor_line.floors]
-        values: tuple[_Value, ...] = tuple((place, heads[place], m, None) for place, m in enumerate(medians) if m)
+        levels = [getattr(floor.distribution, metric, None) if floor else None for floor in floor_line.floors]
+        values: tuple[_Value, ...] = tuple((place, heads[place], v, None) for place, v in enumerate(levels) if v)
         lines.append(_Line(name=floor_line.kind, number=0, values=values, end=end, floor=floor_line.kind))
     for line in panel.lines:
         values = tuple(
-            (place, heads[place], cell.distribution.median, cell.median_interval)
+            (place, heads[place], value, cell.median_interval if metric == "median" else None)
             for place, cell in enumerate(line.cells)
-            if cell and cell.distribution and cell.distribution.median
+            if cell and (value := value_of(cell, metric))
         )
         # A stack's own colour; another line style for each further way in which it calls.
         number = colours[line.stack] + line.style * SERIES

@@ -12,9 +12,11 @@ _CONNECTIONS = {"reuse": "keep-alive", "per-request": "new connections"}
 _ZONES = {"same-zone": "within a zone", "cross-region": "between the regions"}
 
 
-def unit(along: Sweep) -> quantities.Unit:
-    """The unit of every table and chart of the run, by the medians of its stacks."""
+def unit(along: Sweep, metric: str) -> quantities.Unit:
+    """The unit of every table and chart of the run: of latencies by the medians of its stacks."""
     cells = [cell for panel in along.panels for line in panel.lines for cell in line.cells if cell is not None]
+    if metric == "throughput":
+        return quantities.Unit(name=quantities.per_second(cell.kind for cell in cells), per_ms=1.0, decimals=0)
     known = [cell.distribution.median for cell in cells if cell.distribution is not None]
     return quantities.unit_for(median for median in known if median is not None)
 

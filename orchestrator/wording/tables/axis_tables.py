@@ -39,11 +39,10 @@ def cells_of(summary: RunSummary) -> frozenset[str]:
 
 def _table(along: Sweep, panel: Panel, settings: Settings) -> Table:
     cells = [cell for line in panel.lines for cell in line.cells if cell is not None]
-    unit = axis_names.unit(along)
-    is_of_rates = settings.metric == "throughput"
+    unit = axis_names.unit(along, settings.metric)
     return Table(
         title=axis_names.title(panel),
-        unit=quantities.per_second(cell.kind for cell in cells) if is_of_rates else unit.name,
+        unit=unit.name,
         columns=tuple(
             Column(
                 head=axis_names.head(along, panel, place),
@@ -51,7 +50,7 @@ def _table(along: Sweep, panel: Panel, settings: Settings) -> Table:
             )
             for place in panel.places
         ),
-        rows=(*_stacks(panel, unit, settings), *(() if is_of_rates else _floors(panel, unit))),
+        rows=(*_stacks(panel, unit, settings), *(() if settings.metric == "throughput" else _floors(panel, unit))),
         notes=tuple(_notes(panel, cells, settings.metric)),
     )
 

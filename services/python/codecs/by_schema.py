@@ -6,18 +6,22 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from services.python.codecs.base import Codec, Coder
-from services.python.codecs.protobuf import CODEC, Method, coder, method_for
+from services.python.codecs.protobuf import CODEC, Method, coder, method_for, named
+from services.python.contract.messages import ECHO
 from services.python.load.client import CallFailed, Request
+from services.python.operations import OPERATIONS
 
 
-def echo_of(schema: bytes | None, *, is_forwarded: bool = False) -> Method | None:
-    """How a responder echoes the document of its schema, None without one; `is_forwarded`: its fields unread. ValueError."""
+def typed_methods(schema: bytes | None, *, is_forwarded: bool = False) -> dict[str, Method]:
+    """How documents of a schema travel, by operation; `is_forwarded`: those of an echo alone, fields unread. ValueError."""
     if schema is None:
-        return None
+        return {}
     from services.python.codecs.typed import forwarding, typed_echo
 
     echo = typed_echo(schema)
-    return forwarding(echo) if is_forwarded else echo
+    if is_forwarded:
+        return {ECHO.name: forwarding(echo)}
+    return {name: named(echo, name) for name, operation in OPERATIONS.items() if operation.message is ECHO}
 
 
 def method_of(operation: str, example: Request, schema: bytes | None) -> Method:
@@ -30,7 +34,7 @@ def method_of(operation: str, example: Request, schema: bytes | None) -> Method:
         typed = typed_echo(schema)
     except ValueError as error:
         raise CallFailed("protocol", str(error)) from error
-    return method_for(operation, example, typed)
+    return method_for(operation, example, named(typed, operation))
 
 
 def with_schema(schema: bytes) -> Codec:

@@ -305,10 +305,11 @@ FORWARDING: Mapping[str, Method] = {
 def methods(every: Mapping[str, Method] = METHODS) -> Mapping[str, Method]:
     """How each operation whose message there is travels, by the operation's name."""
     found = {operation: message_named(operation).name for operation in ("identity", *OPERATIONS)}
-    return {operation: _named(every[message], operation) for operation, message in found.items() if message in every}
+    return {operation: named(every[message], operation) for operation, message in found.items() if message in every}
 
 
-def _named(method: Method, operation: str) -> Method:
+def named(method: Method, operation: str) -> Method:
+    """The method under the name that an operation has there."""
     name = capitals(operation)
     return method if method.name == name else replace(method, name=name)
 
@@ -319,7 +320,7 @@ def method_for(operation: str, example: Request, method: Method | None = None) -
     CallFailed when it does not: a document may hold what no double can carry, and an ordinary integer field has 32 bits.
     """
     every = {**METHODS, **STREAMS}
-    method = method or _named(every[message_named(operation).name], operation)
+    method = method or named(every[message_named(operation).name], operation)
     try:
         if "document" in example:
             json_text(example["document"])  # a double can be NaN, a JSON value cannot

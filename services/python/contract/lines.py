@@ -51,12 +51,13 @@ class Payload(Part):
     `transfer`: send `size` known bytes, be sent `reply_size` of them.
     `evolution`: `count` records that a schema wrote and another reads, which differ by `schema_change`.
     `call`: the call file at `path`, whose SHA-256 is checked before use (protos/calls.md).
+    `documents`: the file at `path`, which holds the JSON document of the request and that of the reply.
     `exchange` (the floor): send `size` bytes, be sent `reply_size`; the second request of a trial is `opening` times as
     large both ways, which opens TCP's window for the others.
     """
 
     kind: Literal[
-        "none", "bytes", "records", "json", "image", "events", "exchange", "transfer", "evolution", "call"
+        "none", "bytes", "records", "json", "documents", "image", "events", "exchange", "transfer", "evolution", "call"
     ] = "none"
     size: Exact = 0
     reply_size: Exact = 0

@@ -7,6 +7,7 @@ An operation's request and reply are flat mappings of plain values, its message 
 | timestamp | request_timestamp: str | request_timestamp: str, response_timestamp: str |
 | add | a: int, b: int (32 bit) | sum: int |
 | echo | one of data: bytes, records: list of records, document: any JSON value | the same |
+| exchange_json | document: any JSON value | document: another one |
 | image | data: bytes, full_decode: bool | width: int, height: int |
 | transfer | data: bytes, reply_size: int | data: bytes |
 | balance | account: int | account: int, owner: str, balance: int (cents) |
@@ -39,6 +40,7 @@ from services.python.operations import (
     events,
     evolution,
     exchange,
+    exchange_json,
     image,
     posts,
     timestamp,
@@ -48,7 +50,7 @@ from services.python.operations.base import Operation, PayloadError, Request
 
 OPERATIONS: Mapping[str, Operation] = {
     module.OPERATION.name: module.OPERATION
-    for module in (timestamp, add, echo, image, events, transfer, evolution, exchange, call)
+    for module in (timestamp, add, echo, image, events, transfer, evolution, exchange, exchange_json, call)
 } | {operation.name: operation for operation in (*accounts.OPERATIONS, activity.OPERATION, *posts.OPERATIONS)}
 
 

@@ -19,15 +19,27 @@ from orchestrator.experiment.model.json_schema import json_schema
 from orchestrator.experiment.plan import own_json
 from orchestrator.experiment.plan.plan import Plan, read_plan
 from orchestrator.experiment.plan.planning import make_plan
+from orchestrator.experiment.plan.store import is_stale
 from orchestrator.experiment.read.problems import ExperimentError
 from orchestrator.hosts.probes import survey
 from tests.support.experiments import MINIMAL, Write
 
 
-def test_versions_of_http_may_be_numbers(write: Write) -> None:
-    stack = "{protocol: http+json, responder: asgi-granian, client: pycurl-multi, http: [1.1, 2]}"
-    plan = make_plan(write(f"name: x\nquestion: Which?\nstacks: {stack}\noperations: add\nrepeats: 1\n"))
-    assert {cell.factors["http"] for cell in plan.cells} == {"1.1", "2"}
+@pytest.mark.parametrize(
+    ("factor", "written", "values"),
+    [
+        ("http", "[1.1, 2]", {"1.1", "2"}),
+        ("http", "[1, 2]", {"1.1", "2"}),
+        ("tls", "true", {"tls1.3"}),
+        ("tls", "[false, true]", {"none", "tls1.3"}),
+        ("connection", "[keep-alive, new]", {"reuse", "per-request"}),
+    ],
+)
+def test_guesses_are_understood(write: Write, factor: str, written: str, values: set[str]) -> None:
+    stack = f"{{protocol: http+json, responder: asgi-granian, client: pycurl-multi, {factor}: {written}}}"
+    text = f"name: x\nquestion: Which?\nstacks: {stack}\noperations: add\nrepeats: 1\n"
+    assert {cell.factors[factor] for cell in make_plan(write(text)).cells} == values
+    jsonschema.validate(yaml.safe_load(text), json_schema())
 
 
 @pytest.mark.parametrize(("written", "rtts"), [("80ms", {80.0}), ("[1ms, 80ms]", {1.0, 80.0})])
@@ -86,6 +98,29 @@ def test_plan_and_document_say_which_it_was(tmp_path: Path) -> None:
     document = plan_document(plan, tmp_path / "plan.json") | {"terraform": None}
     assert document["documents"] == said
     assert said in list(plan_lines(plan, document))
+
+
+def test_an_exchange_has_one_message_for_both_of_its_documents(tmp_path: Path) -> None:
+    (tmp_path / "small.json").write_text('{"id": 1}')
+    text = HEAD.replace("echo: {json: rows.json}", "exchange: {request: small.json, reply: rows.json}")
+    plan = planned(tmp_path, text + STACKS, {"rows": ROWS})
+    (operation,), (file,) = plan.operations, plan.payload_files
+    assert operation.label == "exchange small.json, reply rows.json"
+    assert (operation.request_bytes, operation.reply_bytes) == (9, len(json.dumps({"rows": ROWS})))
+    assert list(ways(plan).values()) == [None, "typed", "typed"]
+    (path,) = materialise(plan, tmp_path / "payloads")
+    assert json.loads(path.read_bytes()) == {"request": {"id": 1}, "reply": {"rows": ROWS}}
+    assert own_json.write_schemas(plan, [path]).keys() == {file.operation}
+    assert is_stale(plan) is None
+    (tmp_path / "small.json").write_text('{"id": 2}')
+    assert is_stale(plan) == "small.json or rows.json has changed since the plan was made"
+
+
+def test_programs_of_other_languages_carry_no_exchange(tmp_path: Path) -> None:
+    (tmp_path / "small.json").write_text('{"id": 1}')
+    text = HEAD.replace("echo: {json: rows.json}", "exchange: {request: small.json, reply: rows.json}")
+    with pytest.raises(ExperimentError, match="Go does not carry it"):
+        planned(tmp_path, f"{text}stacks: [rest, {{protocol: rest, responder: go-net-http}}]\n")
 
 
 def test_a_document_without_a_shape_is_a_value_with_its_reason(tmp_path: Path) -> None:

@@ -63,6 +63,7 @@ def failed(run: RunSummary, cell: str | None) -> RunSummary:
 def scenarios() -> Mapping[str, RunSummary]:
     """Return the runs, by what is particular to them."""
     two, rest, grpc = summary(setting(TWO)), cell_of("rest", 0.3), cell_of("grpc", 0.2)
+    again = cell_of("control 1 of rest", 0.301)
     few = summary(([rest, grpc], [beside(grpc, rest, None)]))
     near = setting({"rest": 0.3, "grpc": 0.2, "soap": 90.0})
     away = setting({"rest": 35.3, "grpc": 35.2, "soap": 90.0}, 1.001, placement="far")
@@ -113,6 +114,7 @@ def scenarios() -> Mapping[str, RunSummary]:
         "codecs": summary(setting(TWO, kind="codec")),
         "tasks": summary(setting(TWO, kind="task")),
         "nothing to compare": summary(([rest], [])),
+        "a stack and itself": summary(([rest, again], [replace(beside(again, rest, (0.99, 1.02)), control=True)])),
     }
 
 

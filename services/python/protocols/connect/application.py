@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
-from services.python.codecs.by_schema import echo_of
+from services.python.codecs.by_schema import typed_methods
 from services.python.codecs.protobuf import CODEC, Method, coder, methods
 from services.python.protocols.connect import wire
 from services.python.serve.dispatcher import Dispatcher
@@ -32,8 +32,7 @@ class _Refused(Exception):
 def application(dispatcher: Dispatcher) -> Any:
     """The ASGI application: one path for each procedure. ValueError for a schema that is none."""
     procedures = dict(_procedure(operation, method) for operation, method in methods().items())
-    if (typed := echo_of(dispatcher.schema)) is not None:
-        procedures |= dict([_procedure("echo", typed)])
+    procedures |= dict(_procedure(operation, method) for operation, method in typed_methods(dispatcher.schema).items())
 
     async def app(scope: dict[str, Any], receive: Any, send: Any) -> None:
         body = await whole(receive)

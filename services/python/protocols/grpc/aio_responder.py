@@ -11,7 +11,7 @@ import grpc
 import grpc.aio
 import uvloop
 
-from services.python.codecs.by_schema import echo_of
+from services.python.codecs.by_schema import typed_methods
 from services.python.codecs.protobuf import Method
 from services.python.protocols.grpc import options
 from services.python.protocols.grpc.responder import bind
@@ -32,7 +32,7 @@ async def _serve(dispatcher: Dispatcher, host: str, port: int, announce: Announc
         server,
         partial(_handler, dispatcher),
         partial(_stream_handler, dispatcher),
-        typed=echo_of(dispatcher.schema),
+        typed=typed_methods(dispatcher.schema),
     )
     actual_port = bind(server, host, port, dispatcher.tls)
     await server.start()

@@ -10,7 +10,7 @@ from typing import Any
 
 import grpc
 
-from services.python.codecs.by_schema import echo_of
+from services.python.codecs.by_schema import typed_methods
 from services.python.codecs.protobuf import METHODS, Method
 from services.python.contract.responder_lines import Tls
 from services.python.protocols.grpc import options
@@ -45,7 +45,7 @@ def serve_methods(
         partial(_handler, dispatcher),
         partial(_stream_handler, dispatcher),
         every,
-        echo_of(dispatcher.schema, is_forwarded=is_forwarded),
+        typed_methods(dispatcher.schema, is_forwarded=is_forwarded),
     )
     actual_port = bind(server, host, port, dispatcher.tls)
     server.start()

@@ -6,7 +6,7 @@ Such an operation is the method of its name with the same messages; generated co
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from types import SimpleNamespace
+from types import MappingProxyType, SimpleNamespace
 from typing import Any
 
 import grpc
@@ -35,12 +35,12 @@ def add_methods(
     handler: Callable[[str, Method], Any],
     stream_handler: Callable[[str, Method], Any],
     every: Mapping[str, Method] = METHODS,
-    typed: Method | None = None,
+    typed: Mapping[str, Method] = MappingProxyType({}),
 ) -> None:
     """Have a blocking or awaiting server answer every operation by what `handler` gives for it and its method.
 
     `stream_handler` gives it for streams. `every`: how each message is read and made; `typed`: how a document with a
-    schema is echoed.
+    schema travels, by operation.
     """
     handlers = {method.name: (method, handler(operation, method)) for operation, method in methods(every).items()}
     handlers |= {
@@ -49,8 +49,8 @@ def add_methods(
     generated = {name: handle for name, (_, handle) in handlers.items() if name in _GENERATED}
     orch_pb2_grpc.add_OrchServicer_to_server(SimpleNamespace(**generated), server)
     _add_others(server, SERVICE, {name: pair for name, pair in handlers.items() if name not in _GENERATED})
-    if typed is not None:
-        _add_others(server, typed.service, {typed.name: (typed, handler("echo", typed))})
+    for operation, method in typed.items():
+        _add_others(server, method.service, {method.name: (method, handler(operation, method))})
 
 
 def _add_others(server: Any, service: str, others: Mapping[str, tuple[Method, Any]]) -> None:

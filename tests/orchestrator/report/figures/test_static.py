@@ -9,7 +9,9 @@ from typing import Any
 
 import pytest
 
+from orchestrator.findings.block_values import value_of
 from orchestrator.findings.grid import sweep
+from orchestrator.findings.ranking import ranked_by
 from orchestrator.findings.summary import RunSummary
 from orchestrator.report.figures import static
 from orchestrator.report.figures.curves import panels
@@ -46,7 +48,7 @@ def test_a_chart_says_what_each_row_is_and_a_thumbnail_has_no_texts() -> None:
 def drawn(run: RunSummary) -> list[dict[str, Any]]:
     along = sweep(run)
     assert along is not None
-    figures = [figure for _, figure in panels(along, stack_colours(run))]
+    figures = [figure for _, figure in panels(along, stack_colours(run), ranked_by(run))]
     return [json.loads(figure.document) for figure in figures]
 
 
@@ -70,6 +72,19 @@ def test_a_line_goes_through_its_medians_with_their_intervals() -> None:
         assert trace["y"][place] == pytest.approx(cell.distribution.median, rel=1e-3)  # type: ignore[union-attr]
         high = trace["y"][place] + trace["error_y"]["array"][place]
         assert high == pytest.approx(cell.median_interval[1], rel=1e-3)  # type: ignore[index]
+
+
+@pytest.mark.parametrize("metric", ["p99", "throughput"])
+def test_a_sweep_shows_what_the_experiment_is_about(metric: str) -> None:
+    run = a_run(stacks=2, placements=2)
+    run = replace(run, plan={**run.plan, "metric": metric})
+    (figure,) = drawn(run)
+    assert [trace["name"] for trace in figure["data"]] == [cell.stack_label for cell in run.cells[:2]]
+    assert figure["layout"]["yaxis"]["title"]["text"].startswith(metric)
+    for cell in run.cells:
+        trace = next(trace for trace in figure["data"] if trace["name"] == cell.stack_label)
+        place = figure["layout"]["xaxis"]["ticktext"].index(cell.placement)
+        assert trace["y"][place] == pytest.approx(value_of(cell, metric), rel=1e-3)
 
 
 def test_ways_to_call_of_one_stack_have_its_colour_and_another_line() -> None:
