@@ -70,7 +70,10 @@ def _turn(along: Sweep, lead: Lead, where: str, first: str, last: str) -> str:
 
 
 def _lead(at: LeadAt) -> str:
-    return "no significant difference" if at.interval is not None and at.ahead is None else _times(at.ratio)
+    if at.interval is None or at.ahead:
+        return _times(at.ratio)
+    low, high = at.interval
+    return "no significant difference" if low <= 1 <= high else "no difference that matters"
 
 
 def _times(ratio: float) -> str:

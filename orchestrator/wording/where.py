@@ -28,18 +28,13 @@ def _name(distances: Distances, cell: CellSummary) -> str:
 
 
 def name_of_place(distances: Distances, cell: CellSummary) -> str:
-    """`loopback`, `emulated round trip of 35 ms`; the placement's name where its distance is not known."""
-    return (
-        "loopback" if distances.is_local(cell) else _round_trip(distances, cell).removeprefix("an ").removeprefix("a ")
-    )
-
-
-def _round_trip(distances: Distances, cell: CellSummary) -> str:
-    """`an emulated round trip of 35 ms`; `one machine`, or the placement's name, where there is none."""
+    """`loopback`, `emulated 35 ms`; the placement's name where its distance is not known."""
+    if distances.is_local(cell):
+        return "loopback"
     rtt = distances.rtt(cell)
     if rtt is None:
-        return _name(distances, cell)
-    return f"{'an emulated' if distances.is_emulated else 'a'} round trip of {quantities.ms(rtt)}"
+        return cell.placement
+    return f"emulated {quantities.ms(rtt)}" if distances.is_emulated else f"{quantities.ms(rtt)} round trip"
 
 
 def over(distances: Distances, cell: CellSummary) -> str:
@@ -76,7 +71,7 @@ class Axis:
     def plainly(self, ranking: Ranking) -> str:
         """`4 in flight`, `10 kB`, `a round trip of 20 ms`."""
         if self.name == _PLACEMENT:
-            return _round_trip(self.distances, _cell(ranking))
+            return _name(self.distances, _cell(ranking))
         return str(self.value(ranking)) if self.name == SUBJECT else BY_NAME[self.name].briefly(self.value(ranking))
 
     def at(self, ranking: Ranking) -> str:

@@ -28,19 +28,17 @@ def head(along: Sweep, panel: Panel, place: Place) -> str:
 
 
 def at(along: Sweep, place: Place) -> str:
-    """A place in a sentence: `on one host`, `between the regions`, `over an emulated round trip of 35 ms`, `at 10 kB`."""
+    """A place in a sentence: `on one host`, `between the regions`, `over an emulated 35 ms`, `at 10 kB`."""
     if along.axis != PLACEMENT:
         return along.factor.compared(place.value)
     if place.kind == "local":
         return "on one host"
     distance = "" if place.distance is None else quantities.ms(place.distance)
     if place.name in _ZONES and place.name == place.kind:
-        return (
-            f"{_ZONES[place.name]}{f', an emulated round trip of {distance}' if along.is_emulated and distance else ''}"
-        )
+        return f"{_ZONES[place.name]}{f', an emulated {distance}' if along.is_emulated and distance else ''}"
     if not distance:
         return f"at {place.name}"
-    return f"over {'an emulated round trip of ' if along.is_emulated else ''}{distance}"
+    return f"over {'an emulated ' if along.is_emulated else ''}{distance}"
 
 
 def setting(panel: Panel) -> str:
