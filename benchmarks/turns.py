@@ -88,7 +88,6 @@ class Part:
 
     text: str
     designs: Mapping[str, tuple[str, ...]] = field(default_factory=lambda: {"turns": ()})
-    forces_turns: bool = False
 
 
 def own(name: str, work: Mapping[str, str], *, duration: str, repeats: int) -> str:
@@ -135,7 +134,7 @@ def part(name: str) -> Part:
     if name == "stacks":
         return Part(all_stacks(), both)
     if name == "small-hosts":
-        return Part(_SMALL_HOSTS, {"turns": ("--set", "turn=250ms"), "off": OFF}, forces_turns=True)
+        return Part(_SMALL_HOSTS, both)
     return Part((ROOT / "experiments" / "quickstart.yaml").read_text(encoding="utf-8"), both)
 
 
@@ -157,23 +156,15 @@ def neighbour(*, is_wanted: bool) -> Iterator[None]:
             program.kill()
 
 
-_FORCED = (
-    "from unittest.mock import patch; from orchestrator.experiment.plan import turn_lengths as t;"
-    "patch.object(t, '_is_throttled', lambda plan: False).start(); patch.object(t, '_together', lambda plan: 12).start();"
-    "from orchestrator.cli.main import main; main()"
-)
-
-
 def run(experiment: Part, design: str) -> dict[str, Any]:
     """Measure once, in a folder of its own that is removed: seconds, comparisons, medians, and the time between turns."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         (folder / "turns.yaml").write_text(experiment.text, encoding="utf-8")
         shutil.copy(ROOT / "benchmarks" / "harness" / "work_service.py", folder)
-        program = [sys.executable, "-c", _FORCED] if experiment.forces_turns else [orch()]
         began_s = time.monotonic()
         ended = subprocess.run(
-            [*program, "run", "turns.yaml", "--share-machine", "--json", *experiment.designs[design]],
+            [orch(), "run", "turns.yaml", "--share-machine", "--json", *experiment.designs[design]],
             capture_output=True,
             text=True,
             check=False,
