@@ -42,13 +42,9 @@ def counters(at_s: float, cpu_s: float) -> HostCounters:
 
 def a_cell(*, responder_s: float, requester_s: float) -> Any:
     """One trial with two turns of a second in four seconds, each with half a second of CPU time."""
-    turns = [
-        TurnTime(requests=90, warm_up=10, begin_ns=at, end_ns=at + 10**9, cpu_s=0.45) for at in (10**9, 3 * 10**9)
-    ]
+    turns = [TurnTime(requests=90, warm_up=10, begin_ns=at, end_ns=at + 10**9, cpu_s=0.45) for at in (10**9, 3 * 10**9)]
     done = SimpleNamespace(host_before=counters(1.0, 1.0), host_after=counters(5.0, 2.0 + requester_s))
-    record = SimpleNamespace(
-        index=0, turns=turns, rest_cpu_s=responder_s, requesters=[SimpleNamespace(done=done)]
-    )
+    record = SimpleNamespace(index=0, turns=turns, rest_cpu_s=responder_s, requesters=[SimpleNamespace(done=done)])
     return SimpleNamespace(trials=[SimpleNamespace(record=record, called="block 1")])
 
 
@@ -73,8 +69,7 @@ def test_an_end_may_use_a_twentieth_of_a_cpu_while_it_is_idle(
 @pytest.mark.parametrize(("again", "verdict"), [(0, "pass"), (2, "pass"), (40, "cannot tell")])
 def test_packets_of_a_host_tell_something_in_turns_only_where_few_were_sent_again(again: int, verdict: str) -> None:
     before, after = (
-        HostCounters(tcp=TcpCounters(segments_sent=sent, retransmits=lost))
-        for sent, lost in ((0, 0), (5000, again))
+        HostCounters(tcp=TcpCounters(segments_sent=sent, retransmits=lost)) for sent, lost in ((0, 0), (5000, again))
     )
     done = SimpleNamespace(wire=None, host_before=before, host_after=after, requests=1000)
     record = SimpleNamespace(index=0, turns=("turn",), stats_before=None, stats=None)
