@@ -66,8 +66,9 @@ def block(rng: np.random.Generator, noise: Noise) -> tuple[Floats, Floats]:
     share[-1] = noise.disturbed[1]
     lost = np.where(rng.uniform(size=shape) < share[:, None], rng.uniform(0.1, 0.8, shape), 0.0)
     level = moods(rng, noise, rounds) + rng.normal(0, noise.turn_sd, shape) - np.log(1 - lost)
-    tail = rng.normal if noise.freedom is None else lambda _mean, _sd, size: rng.standard_t(noise.freedom, size)
-    latencies = level[:, :, None] + 0.25 * tail(0, 1, (*shape, REQUESTS))
+    each = (*shape, REQUESTS)
+    tail = rng.normal(size=each) if noise.freedom is None else rng.standard_t(noise.freedom, each)
+    latencies = level[:, :, None] + 0.25 * tail
     process = rng.normal(0, noise.process_sd, STACKS)
     plain = np.median(latencies[:, :ROUNDS].reshape(STACKS, -1), axis=1)
     ruled = [np.median(latencies[stack][counting(lost[stack])]) for stack in range(STACKS)]

@@ -88,14 +88,15 @@ class Part:
 
     text: str
     designs: Mapping[str, tuple[str, ...]] = field(default_factory=lambda: {"turns": ()})
-    forces_turns: bool = False
 
 
 def own(name: str, work: Mapping[str, str], *, duration: str, repeats: int) -> str:
     """An experiment with a service for each kind of work, by its arguments."""
     script = "{python} work_service.py --address {address} --port {port}"
     services = "\n".join(f'  {key}: {{start: "{script} {given}", folder: .}}' for key, given in work.items())
-    stacks = "\n".join(f'  - {{name: {key}, service: {key}, call: {{http: "GET /", expect: {{status: 200}}}}}}' for key in work)
+    stacks = "\n".join(
+        f'  - {{name: {key}, service: {key}, call: {{http: "GET /", expect: {{status: 200}}}}}}' for key in work
+    )
     return _OWN.format(name=name, services=services, stacks=stacks, duration=duration, repeats=repeats)
 
 
@@ -135,7 +136,7 @@ def part(name: str) -> Part:
     if name == "stacks":
         return Part(all_stacks(), both)
     if name == "small-hosts":
-        return Part(_SMALL_HOSTS, {"turns": ("--set", "turn=250ms"), "off": OFF}, forces_turns=True)
+        return Part(_SMALL_HOSTS, both)
     return Part((ROOT / "experiments" / "quickstart.yaml").read_text(encoding="utf-8"), both)
 
 
@@ -157,23 +158,15 @@ def neighbour(*, is_wanted: bool) -> Iterator[None]:
             program.kill()
 
 
-_FORCED = (
-    "from unittest.mock import patch; from orchestrator.experiment.plan import turn_lengths as t;"
-    "patch.object(t, '_is_throttled', lambda plan: False).start(); patch.object(t, '_together', lambda plan: 12).start();"
-    "from orchestrator.cli.main import main; main()"
-)
-
-
 def run(experiment: Part, design: str) -> dict[str, Any]:
     """Measure once, in a folder of its own that is removed: seconds, comparisons, medians, and the time between turns."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         (folder / "turns.yaml").write_text(experiment.text, encoding="utf-8")
         shutil.copy(ROOT / "benchmarks" / "harness" / "work_service.py", folder)
-        program = [sys.executable, "-c", _FORCED] if experiment.forces_turns else [orch()]
         began_s = time.monotonic()
         ended = subprocess.run(
-            [*program, "run", "turns.yaml", "--share-machine", "--json", *experiment.designs[design]],
+            [orch(), "run", "turns.yaml", "--share-machine", "--json", *experiment.designs[design]],
             capture_output=True,
             text=True,
             check=False,
@@ -190,11 +183,27 @@ def run(experiment: Part, design: str) -> dict[str, Any]:
 
 def figures(summary: Mapping[str, Any]) -> dict[str, Any]:
     """What the table needs of a run."""
-    wanted = ("stack", "reference_label", "stack_label", "statistic", "ratio", "interval", "standing", "control", "by_block")
+    wanted = (
+        "stack",
+        "reference_label",
+        "stack_label",
+        "statistic",
+        "ratio",
+        "interval",
+        "standing",
+        "control",
+        "by_block",
+    )
     return {
         "comparisons": [{key: c[key] for key in wanted} for c in summary["comparisons"]],
-        "cells": [{"stack": c["stack_label"], "id": c["id"], "interval": c["median_interval"]} for c in summary["cells"]],
-        "checks": [f"{c['name']}, {c['cell']}: {c['explanation']}" for c in summary["checks"] if c["verdict"] in ("warn", "fail")],
+        "cells": [
+            {"stack": c["stack_label"], "id": c["id"], "interval": c["median_interval"]} for c in summary["cells"]
+        ],
+        "checks": [
+            f"{c['name']}, {c['cell']}: {c['explanation']}"
+            for c in summary["checks"]
+            if c["verdict"] in ("warn", "fail")
+        ],
     }
 
 
@@ -206,7 +215,9 @@ def between(results: Path) -> dict[str, list[float]]:
     for block in {trial["block"] for trial in trials if trial["turns"]}:
         turns = []
         for trial in (trial for trial in trials if trial["block"] == block):
-            rows = pq.read_table(results / trial["requesters"][0]["samples"], columns=["sent_ns", "received_ns", "phase"])
+            rows = pq.read_table(
+                results / trial["requesters"][0]["samples"], columns=["sent_ns", "received_ns", "phase"]
+            )
             sent, received, phase = (rows[name].to_numpy() for name in ("sent_ns", "received_ns", "phase"))
             warm = np.stack([sent[phase == 0], received[phase == 0]])
             turns += [(turn["begin_ns"], turn["end_ns"], warm) for turn in trial["turns"]]
@@ -217,7 +228,10 @@ def between(results: Path) -> dict[str, list[float]]:
             work.append((begin_ns - ended_ns - warm_ns) / 1e6)
     if not whole:
         return {}
-    return {name: [round(float(q), 3) for q in np.quantile(v, (0.5, 0.95))] for name, v in (("whole", whole), ("work", work))}
+    return {
+        name: [round(float(q), 3) for q in np.quantile(v, (0.5, 0.95))]
+        for name, v in (("whole", whole), ("work", work))
+    }
 
 
 def stored() -> list[dict[str, Any]]:
@@ -243,7 +257,9 @@ def measure(name: str, wanted: Mapping[str, int], minutes: float, *, beside: boo
                 entry = {"setting": setting, "design": design, "conditions": conditions(), **run(experiment, design)}
                 longest_s[design] = max(longest_s[design], entry["elapsed_s"])
                 keep("turns", {"runs": [*stored(), entry]})
-                sys.stdout.write(f"{setting}, {design}: run {number + 1} of {wanted[design]}, {entry['elapsed_s']:.0f} s\n")
+                sys.stdout.write(
+                    f"{setting}, {design}: run {number + 1} of {wanted[design]}, {entry['elapsed_s']:.0f} s\n"
+                )
                 sys.stdout.flush()
 
 

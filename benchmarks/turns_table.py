@@ -94,7 +94,9 @@ def _injected(design: str, runs: Sequence[Entry]) -> Iterator[str]:
     for label, row in rows.items():
         found = sum(c["standing"] == "slower" for _, c in row)
         held = sum(c["interval"][0] <= truth <= c["interval"][1] for truth, c in row)
-        truths = f"true ratio {median(truth for truth, _ in row):.3f} in {held} intervals, " if label != "plus-5-ms" else ""
+        truths = (
+            f"true ratio {median(truth for truth, _ in row):.3f} in {held} intervals, " if label != "plus-5-ms" else ""
+        )
         measured = median(c["ratio"] for _, c in row)
         yield f"injected, {design}, {label}: {truths}measured {measured:.3f}, called slower in {found} of {len(row)} runs."
 
@@ -130,4 +132,5 @@ def _unlike(groups: Mapping[tuple[str, str], Sequence[Entry]]) -> Iterator[str]:
     yield f"stacks: medians with turns and without agree for {len(both) - len(apart)} of {len(both)}."
     for cell in apart:
         (low, high), (least, most) = turns[cell]["interval"], off[cell]["interval"]
-        yield f"* {turns[cell]['stack']}: {low * 1000:.0f} to {high * 1000:.0f} µs with turns, {least * 1000:.0f} to {most * 1000:.0f} µs without"
+        with_turns, without = f"{low * 1000:.0f} to {high * 1000:.0f} µs", f"{least * 1000:.0f} to {most * 1000:.0f} µs"
+        yield f"* {turns[cell]['stack']}: {with_turns} with turns, {without} without"

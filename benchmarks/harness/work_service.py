@@ -1,7 +1,7 @@
 """A service of one's own whose request takes so much work: `work_service.py --port P --rounds N [--sleep-ms M] [--poll S]`.
 
-The work is N rounds of SHA-256, so that another N makes a slow-down of a known share. With `--poll 0.2` a thread uses a fifth
-of a CPU all the time, as a busy poller does.
+The work is N rounds of SHA-256, so that another N makes a slow-down of a known share. With `--poll 0.2` a thread
+uses a fifth of a CPU all the time, as a busy poller does.
 """
 
 from __future__ import annotations

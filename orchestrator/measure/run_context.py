@@ -29,7 +29,6 @@ from orchestrator.results.records import written
 from services.python.contract.lines import Load, Mixed, Payload, Schema, Warmup
 from services.python.contract.requester_lines import Progress
 
-
 _SMOKE_REQUESTS, _SMOKE_S = 20, 1.0
 _SMOKE_WARMUP = Warmup(requests=_SMOKE_REQUESTS, at_least_s=0.0, at_most_s=_SMOKE_S)
 

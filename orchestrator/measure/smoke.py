@@ -49,7 +49,9 @@ def _fit_turns(context: RunContext) -> None:
             context.warn(f"{context.label(cell)} takes no turns: its requests take too long for them")
         elif turns.length_s > cell.turns.length_s:
             length = format_duration(turns.length_s)
-            context.listener.progress(f"{context.label(cell)}: turns of {length}, as its requests take longer than planned")
+            context.listener.progress(
+                f"{context.label(cell)}: turns of {length}, as its requests take longer than planned"
+            )
 
 
 def _try(context: RunContext, cell: Cell) -> None:

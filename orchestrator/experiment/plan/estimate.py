@@ -255,7 +255,9 @@ class _Part:
             return 0.0
         rounds = [number for number in self._rounds.values() if number]
         look_s = _look_s(self._plan, self._placement, len(self._floors) - len(rounds), self._costs)
-        return look_s * self._looks + sum(self._costs.start_s + number * self._costs.between_turns_s for number in rounds)
+        return look_s * self._looks + sum(
+            self._costs.start_s + number * self._costs.between_turns_s for number in rounds
+        )
 
     @property
     def sent_bytes(self) -> float:

@@ -9,7 +9,7 @@ from pathlib import Path
 from orchestrator.catalogue.offers import Protocol
 from orchestrator.catalogue.read import protocols
 from orchestrator.errors import UsageError, did_you_mean
-from orchestrator.experiment.machines import MACHINES, PRICES_AS_OF
+from orchestrator.experiment.machines import PRICES_AS_OF
 from orchestrator.experiment.model.address import is_loopback
 from orchestrator.experiment.model.factors import REQUESTERS
 from orchestrator.experiment.model.host_rules import MOST_HOSTS, controller_refusal

@@ -317,10 +317,10 @@ def refusal_of_replies(client: Client, operation: Operation, call: Values) -> st
 # ---- what takes no turns with others
 
 
-def why_no_turns(cell: Cell, language: Language, together: int, *, is_throttled: bool) -> str | None:
+def why_no_turns(cell: Cell, language: Language, together: int) -> str | None:
     """Return why a cell's trials have one measured phase, as a clause; None where it takes turns with others.
 
-    `language`: its client's; `together`: how many stacks run at once; `is_throttled`: hosts have less than a core.
+    `language`: its client's; `together`: how many stacks run at once.
     """
     load = cell.load
     reasons = (
@@ -331,7 +331,6 @@ def why_no_turns(cell: Cell, language: Language, together: int, *, is_throttled:
         (requesters_of(cell.factors) * processes_of(cell.factors) > 1, "several requesters share the load"),
         (bool(resources(cell.factors)), f"`{STORE}`: several responders would change one store"),
         (not language.turns, f"the requesters of {language.title} do not take turns"),
-        (is_throttled, "on hosts with less than a core, a turn would use the CPU time of the next"),
         (together < 2, "memory, or open files (`ulimit -n`), do not suffice for two stacks at once"),
     )
     return next((reason for is_so, reason in reasons if is_so), None)

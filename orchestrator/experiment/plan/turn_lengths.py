@@ -22,6 +22,7 @@ from orchestrator.experiment.read.units import format_duration
 END_BYTES = 100_000_000
 """Of memory, of one end with its record."""
 _TURN_S, _MOST_TURN_S, _STEP_S = 0.05, 0.25, 0.01
+_THROTTLED_TURN_S, _MOST_THROTTLED_TURN_S = 0.25, 0.5  # some of the kernel's periods of 100 ms, each with a quota
 _LEAST_ROUNDS = 10  # of a number of requests, whose turns are then shorter
 _REQUESTS_OF_A_TURN = 20
 _FLIGHTS_OF_A_TURN = 4  # each of as many requests as are in flight
@@ -38,19 +39,19 @@ def with_turns(plan: Plan, turn: float | str, known: Mapping[str, Protocol]) -> 
     """
     if turn == OFF:
         return plan
-    together, is_throttled = _together(plan), _is_throttled(plan)
+    together, most_s = _together(plan), _most_s(plan)
     stacks = {stack.id: stack for stack in plan.stacks}
     lengths: dict[str, Turns] = {}
     reasons: set[str] = set()
     for cell in plan.cells:
         stack = stacks[cell.stack]
         language = known[stack.protocol].client(stack.client).language
-        reason = why_no_turns(cell, language, together, is_throttled=is_throttled)
+        reason = why_no_turns(cell, language, together)
         if reason is None:
             request_s = each_s(plan, cell)
-            length_s = _length_s(cell, request_s) if turn == AUTO else float(turn)
-            turns = _turns(cell, request_s, length_s)
-            reason = _why_too_short(cell, request_s, turns, given_s=None if turn == AUTO else length_s)
+            length_s = _length_s(plan, cell, request_s) if turn == AUTO else float(turn)
+            turns = _turns(plan, cell, request_s, length_s)
+            reason = _why_none(cell, request_s, turns, most_s, given_s=None if turn == AUTO else length_s)
         if reason is None:
             lengths[cell.id] = turns
         else:
@@ -75,10 +76,10 @@ def as_measured(plan: Plan, cell: Cell, own_s: float) -> Turns | None:
     if cell.turns is None:
         return None
     request_s = each_s(plan, cell, own_s)
-    needed_s = _length_s(cell, request_s)
-    if needed_s > max(_MOST_TURN_S, cell.turns.length_s):
+    needed_s = _length_s(plan, cell, request_s)
+    if needed_s > max(_most_s(plan), cell.turns.length_s):
         return None
-    turns = _turns(cell, request_s, max(cell.turns.length_s, needed_s))
+    turns = _turns(plan, cell, request_s, max(cell.turns.length_s, needed_s))
     return replace(turns, group=cell.turns.group) if turns.requests is None or turns.rounds > 1 else cell.turns
 
 
@@ -87,22 +88,26 @@ def _fewest(cell: Cell) -> int:
     return max(_REQUESTS_OF_A_TURN, _FLIGHTS_OF_A_TURN * cell.load.concurrency)
 
 
-def _length_s(cell: Cell, request_s: float) -> float:
+def _length_s(plan: Plan, cell: Cell, request_s: float) -> float:
     steps = ceil(round(_fewest(cell) * request_s / _STEP_S, 6))
-    return max(_TURN_S, round(steps * _STEP_S, 3))
+    return max(_THROTTLED_TURN_S if _is_throttled(plan) else _TURN_S, round(steps * _STEP_S, 3))
 
 
-def _why_too_short(cell: Cell, request_s: float, turns: Turns, *, given_s: float | None) -> str | None:
+def _most_s(plan: Plan) -> float:
+    return _MOST_THROTTLED_TURN_S if _is_throttled(plan) else _MOST_TURN_S
+
+
+def _why_none(cell: Cell, request_s: float, turns: Turns, most_s: float, *, given_s: float | None) -> str | None:
     if given_s is not None and request_s * cell.load.concurrency > given_s:
         return f"a request takes longer than a turn of {format_duration(given_s)}"
-    if given_s is None and turns.length_s > _MOST_TURN_S:
-        return f"{_fewest(cell):,} requests take longer than {format_duration(_MOST_TURN_S)}"
+    if given_s is None and turns.length_s > most_s:
+        return f"{_fewest(cell):,} requests take longer than {format_duration(most_s)}"
     if turns.requests is not None and turns.rounds == 1:
         return f"{cell.load.requests:,} requests are too few for two turns"
     return None
 
 
-def _turns(cell: Cell, request_s: float, length_s: float) -> Turns:
+def _turns(plan: Plan, cell: Cell, request_s: float, length_s: float) -> Turns:
     """The turns of a cell that answers a request every `request_s`; those of a number of requests share it evenly."""
     flight_s = request_s * cell.load.concurrency
     warm_up = max(_LEAST_WARM_UP, min(_MOST_WARM_UP, int(_WARM_SHARE * length_s / flight_s)))
@@ -111,8 +116,9 @@ def _turns(cell: Cell, request_s: float, length_s: float) -> Turns:
         rounds = max(1, ceil(round((duration_s or 0.0) / length_s, 6)))
         return Turns(length_s=length_s, rounds=rounds, warm_up=warm_up)
     likely = requests if duration_s is None else min(requests, duration_s / request_s)
-    each_s = min(length_s, max(SHORTEST_TURN_S, likely * request_s / _LEAST_ROUNDS))
-    rounds = max(1, int(likely / max(_fewest(cell), round(each_s / request_s))))
+    shortest_s = _THROTTLED_TURN_S if _is_throttled(plan) else SHORTEST_TURN_S
+    turn_s = min(length_s, max(shortest_s, likely * request_s / _LEAST_ROUNDS))
+    rounds = max(1, int(likely / max(_fewest(cell), round(turn_s / request_s))))
     at_most_s = None if duration_s is None else duration_s / rounds
     return Turns(
         length_s=length_s, rounds=rounds, warm_up=warm_up, requests=ceil(requests / rounds), at_most_s=at_most_s
@@ -120,19 +126,21 @@ def _turns(cell: Cell, request_s: float, length_s: float) -> Turns:
 
 
 def _together(plan: Plan) -> int:
-    """How many stacks run at once: a host has the memory, and orch the open files."""
+    """How many stacks run at once: a host has the memory for their ends, and orch the open files."""
     machine = MACHINES.get(plan.machine or "")
     room_bytes = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    ends = 2
     if machine is not None:
         memory_bytes = machine.memory_mb << 20
         is_shared = PROVIDERS[plan.provider].hosts_are_this_machine
         room_bytes = min(room_bytes, memory_bytes) if is_shared else memory_bytes
+        ends = 2 if any(placement.kind == "local" for placement in plan.placements) else 1
     files = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
     by_files = _MOST_TOGETHER if files == resource.RLIM_INFINITY else (files - _FILES) // _FILES_OF_A_STACK
-    return min(_MOST_TOGETHER, room_bytes // 2 // (2 * END_BYTES), by_files)
+    return min(_MOST_TOGETHER, room_bytes // 2 // (ends * END_BYTES), by_files)
 
 
 def _is_throttled(plan: Plan) -> bool:
-    """Whether hosts have less than a core: the kernel then holds all ends up once one has used the quota."""
+    """Whether hosts have less than a core, so that the kernel holds all ends back once one has used the quota."""
     machine = MACHINES.get(plan.machine or "")
     return machine is not None and machine.cores < 1

@@ -2,38 +2,15 @@
 
 from __future__ import annotations
 
-import shutil
-from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
 
-from orchestrator.checks.ends.idle import MOST, findings
+from orchestrator.checks.ends.idle import findings
 from orchestrator.checks.network import packets
-from orchestrator.experiment.plan.planning import make_plan
-from orchestrator.measure import run as measure
-from orchestrator.results.folder import RunFolder
 from orchestrator.results.turn_times import REST_S, TurnTime
-from orchestrator.summarise import summarise
-from orchestrator.workspace import Workspace
 from services.python.contract.counters import HostCounters, TcpCounters
-from tests.support.hosts import Told
-
-SERVICE = Path(__file__).parents[3] / "benchmarks" / "harness" / "work_service.py"
-EXPERIMENT = """\
-name: pollers
-question: Who polls?
-services:
-  quiet: {start: "{python} work_service.py --address {address} --port {port} --rounds 100", folder: .}
-  poller: {start: "{python} work_service.py --address {address} --port {port} --rounds 100 --poll 0.3", folder: .}
-stacks:
-  - {name: quiet, service: quiet, call: {http: "GET /", expect: {status: 200}}}
-  - {name: poller, service: poller, call: {http: "GET /", expect: {status: 200}}}
-load: {duration: 200ms}
-warmup: {requests: 20, at_least: 0s}
-repeats: 3
-"""
 
 
 def counters(at_s: float, cpu_s: float) -> HostCounters:
@@ -42,13 +19,9 @@ def counters(at_s: float, cpu_s: float) -> HostCounters:
 
 def a_cell(*, responder_s: float, requester_s: float) -> Any:
     """One trial with two turns of a second in four seconds, each with half a second of CPU time."""
-    turns = [
-        TurnTime(requests=90, warm_up=10, begin_ns=at, end_ns=at + 10**9, cpu_s=0.45) for at in (10**9, 3 * 10**9)
-    ]
+    turns = [TurnTime(requests=90, warm_up=10, begin_ns=at, end_ns=at + 10**9, cpu_s=0.45) for at in (10**9, 3 * 10**9)]
     done = SimpleNamespace(host_before=counters(1.0, 1.0), host_after=counters(5.0, 2.0 + requester_s))
-    record = SimpleNamespace(
-        index=0, turns=turns, rest_cpu_s=responder_s, requesters=[SimpleNamespace(done=done)]
-    )
+    record = SimpleNamespace(index=0, turns=turns, rest_cpu_s=responder_s, requesters=[SimpleNamespace(done=done)])
     return SimpleNamespace(trials=[SimpleNamespace(record=record, called="block 1")])
 
 
@@ -73,8 +46,7 @@ def test_an_end_may_use_a_twentieth_of_a_cpu_while_it_is_idle(
 @pytest.mark.parametrize(("again", "verdict"), [(0, "pass"), (2, "pass"), (40, "cannot tell")])
 def test_packets_of_a_host_tell_something_in_turns_only_where_few_were_sent_again(again: int, verdict: str) -> None:
     before, after = (
-        HostCounters(tcp=TcpCounters(segments_sent=sent, retransmits=lost))
-        for sent, lost in ((0, 0), (5000, again))
+        HostCounters(tcp=TcpCounters(segments_sent=sent, retransmits=lost)) for sent, lost in ((0, 0), (5000, again))
     )
     done = SimpleNamespace(wire=None, host_before=before, host_after=after, requests=1000)
     record = SimpleNamespace(index=0, turns=("turn",), stats_before=None, stats=None)
@@ -89,23 +61,3 @@ def test_packets_of_a_host_tell_something_in_turns_only_where_few_were_sent_agai
     finding = packets.judge(cast("Any", cell))
     assert finding is not None
     assert finding.verdict == verdict
-
-
-@pytest.mark.alone
-@pytest.mark.busy
-def test_a_busy_poller_is_named_and_a_quiet_stack_is_not(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    shutil.copy(SERVICE, tmp_path)
-    (tmp_path / "pollers.yaml").write_text(EXPERIMENT)
-    monkeypatch.chdir(tmp_path)
-    plan = make_plan(Path("pollers.yaml"))
-    run = RunFolder(measure.start(plan, Workspace(), command=["orch", "run"], listener=Told()).folder)
-    stack_of = {cell.id: cell.stack for cell in plan.cells}
-    shares: dict[str, list[float]] = {}
-    for trial in run.manifest().trials:
-        assert trial.rest_cpu_s is not None
-        shares.setdefault(stack_of[trial.cell], []).append(trial.rest_cpu_s / REST_S)
-    quiet, poller = (shares[stack.id] for stack in plan.stacks)
-    assert max(quiet) < MOST < min(poller)
-    (named,) = {c.cell for c in summarise(run).checks if c.name == "CPU time" and "idle" in c.explanation}
-    assert named is not None
-    assert stack_of[named] == plan.stacks[1].id

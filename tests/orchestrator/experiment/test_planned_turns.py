@@ -108,11 +108,14 @@ def test_a_request_that_is_longer_than_a_turn_takes_none(write: Write) -> None:
     assert plan.without_turns == ("a request takes longer than a turn of 10 ms",)
 
 
-def test_hosts_of_less_than_a_core_take_no_turns(write: Write) -> None:
-    plan = plan_of(write, "provider=lab", "machine=f1-micro", "placements=[same-zone]")
-    assert {cell.turns for cell in plan.cells} == {None}
-    (reason,) = plan.without_turns
-    assert "less than a core" in reason
+def test_hosts_of_less_than_a_core_take_longer_turns_in_smaller_groups(write: Write) -> None:
+    small = "provider=lab", "machine=f1-micro", "placements=[same-zone]"
+    plan = plan_of(write, *small, "stacks=[rest, websocket, grpc, graphql]")
+    turns = [cell.turns for cell in plan.cells if cell.turns]
+    assert {(each.length_s, each.rounds) for each in turns} == {(0.25, 4)}
+    assert sorted(Counter(each.group for each in turns).values()) == [2, 2]
+    few = plan_of(write, *small, "load={requests: 200}")
+    assert {cell.turns for cell in few.cells} == {None}
 
 
 @pytest.mark.parametrize(("files", "together"), [(1024, 2), (87, 2), (79, None)])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -84,6 +85,14 @@ def test_a_disturbed_turn_is_measured_again(host: FakeHost) -> None:
     members = group(host)
     take_turns(members, ORDERS, lambda number: None)
     assert [len(member.turns) for member in members] == [5, 5]
+
+
+@pytest.mark.parametrize("rounds", [1, 3, 4, 7, 10])
+def test_few_turns_are_spread_over_all_rounds(host: FakeHost, rounds: int) -> None:
+    member = replace(group(host)[0], rounds=rounds)
+    due = [number for number in range(10) if member.is_due(number, 10)]
+    assert len(due) == rounds
+    assert {later - sooner for sooner, later in pairwise(due)} <= {10 // rounds, -(-10 // rounds)}
 
 
 def unasked(process: Any) -> Iterator[dict[str, Any]]:
