@@ -23,6 +23,7 @@ _RESOURCE_MANAGER = "https://cloudresourcemanager.googleapis.com/v1/"
 _IMAGE, _ARM_IMAGE = "debian-cloud/debian-12", "debian-cloud/debian-12-arm64"  # settings.tf
 _REQUEST_S = 30.0
 _DISK_GB = 10.0
+_SHARE_CPUS = ("f1", "e2")  # machine families without a quota of CPUs of their own
 
 # What the module and provider.py do, and nothing else.
 PERMISSIONS = (
@@ -256,10 +257,12 @@ def _quotas(
     by_region: dict[str, Counter[str]] = {}
     for zone, machine in hosts:
         needs = by_region.setdefault(zone.rpartition("-")[0], Counter())
-        needs.update({"CPUS": int(cpus.get(machine, 1)), "INSTANCES": 1, "IN_USE_ADDRESSES": int(addresses)})
+        family = machine.partition("-")[0]
+        own = "CPUS" if family in _SHARE_CPUS else f"{family.upper()}_CPUS"
+        needs.update({own: int(cpus.get(machine, 1)), "INSTANCES": 1, "IN_USE_ADDRESSES": int(addresses)})
         needs.update({"DISKS_TOTAL_GB": int(_DISK_GB)})
     everywhere = Counter({"NETWORKS": 1, "FIREWALLS": 2, "SUBNETWORKS": len(by_region)})
-    everywhere["CPUS_ALL_REGIONS"] = sum(needs["CPUS"] for needs in by_region.values())
+    everywhere["CPUS_ALL_REGIONS"] = sum(int(cpus.get(machine, 1)) for _, machine in hosts)
     yield _quota(f"quota of {cloud.project}", everywhere, project)
     for region, needs in sorted(by_region.items()):
         try:

@@ -82,7 +82,6 @@ class Extreme(Part):
     kind: Literal["lowest", "highest"]
     row: str
     statistic: Statistic = "sd"
-    other: Statistic | None = Field(None, description="a second statistic that a reader may have meant")
     among: tuple[str, ...] | None = Field(
         None, min_length=1, description="the rows compared; else those of the row's operation, placement and load"
     )

@@ -183,11 +183,6 @@ def _extreme(test: Extreme, file: AuditFile) -> _Outcome:
         return "supported", arithmetic
     if own is None or all((own.low <= o.high) if lowest else (own.high >= o.low) for o in others):
         return "undetermined", f"{arithmetic}: equal as far as the published digits go"
-    if test.other is not None:
-        second = {r.name: v for r in rows if (v := r.value(test.other)) is not None}
-        if second:
-            extreme = (min if lowest else max)(second, key=lambda name: second[name])
-            arithmetic += f"; by {test.other} the {test.kind} is {extreme} at {second[extreme]:.3g}"
     return "contradicted", arithmetic
 
 

@@ -24,7 +24,6 @@ RULES: tuple[RowRule, ...] = (
     network_rules.link_load,
     shape_rules.uniform_ramp,
     shape_rules.constant,
-    shape_rules.digits_of_the_tool,
     load_rules.in_flight,
     load_rules.littles_law,
     load_rules.total_against_rate,

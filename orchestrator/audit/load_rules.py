@@ -135,9 +135,7 @@ def gap_is_no_latency(row: Row, _: AuditFile) -> Assessment | None:
     arithmetic = f"the p99 of {row.p99:g} ms is of gaps between arrivals"
     if row.offered_per_s and row.concurrency:
         period = 1000 * row.concurrency / row.offered_per_s
-        arithmetic += (
-            f"; one client is sent an event every {period:g} ms, so that a gap is {row.p99 / period:.2f} periods"
-        )
+        arithmetic += f"; a client is sent an event every {period:g} ms, so a gap is {row.p99 / period:.2f} periods"
     return about(row, GAPS, "undetermined", f"{arithmetic}: it says nothing about latency")
 
 

@@ -7,9 +7,8 @@ of the publication, with a `test` that says in figures what the sentence says.
 from __future__ import annotations
 
 import json
-from functools import cached_property
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Literal, Self
 
 from pydantic import Field, ValidationError, model_validator
 
@@ -95,10 +94,9 @@ class Method(Part):
         None, description="latencies were corrected for coordinated omission, as wrk and wrk2 do"
     )
     connecting: Literal["included", "excluded"] | None = Field(
-        None, description="whether latencies include opening the connection; k6 leaves it out of http_req_duration"
-    )
-    handshake: Literal["full", "saved"] | None = Field(
-        None, description="saved: connections are opened ahead of time, by 0-RTT or Fast Open, or there are none (UDP)"
+        None,
+        description="whether latencies include opening the connection: k6 leaves it out of http_req_duration, and it "
+        "costs nothing ahead of time, by 0-RTT or Fast Open",
     )
     clients: Count | None = Field(
         None, description="load generators whose rates are added up, each with `concurrency` in flight"
@@ -228,22 +226,11 @@ class AuditFile(Part):
 
     def row(self, name: str) -> Row:
         """The result of that name."""
-        return self._by_name[name]
-
-    @cached_property
-    def _by_name(self) -> dict[str, Row]:
-        return {row.name: row for row in self.results}
+        return next(row for row in self.results if row.name == name)
 
     def column(self, statistic: Statistic) -> tuple[float, ...]:
         """All published figures of that statistic, in the order of the rows."""
-        if statistic not in self._columns:
-            values = (row.value(statistic) for row in self.results)
-            self._columns[statistic] = tuple(value for value in values if value is not None)
-        return self._columns[statistic]
-
-    @cached_property
-    def _columns(self) -> dict[Statistic, tuple[float, ...]]:
-        return {}
+        return tuple(value for row in self.results if (value := row.value(statistic)) is not None)
 
     def placement(self, row: Row) -> PlacementFact | None:
         """Where a row was measured."""
@@ -275,15 +262,11 @@ def read(path: Path) -> AuditFile:
         raise ExperimentError(problems) from error
 
 
-def json_schema() -> dict[str, Any]:
-    """The JSON Schema of audit files, for editors; `experiments/audits/schema.json` is this."""
-    return {
+def json_schema_text() -> str:
+    """Return the JSON Schema of audit files, for editors, as it is written to `experiments/audits/schema.json`."""
+    schema = {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "Published figures for orch audit",
         **AuditFile.model_json_schema(),
     }
-
-
-def json_schema_text() -> str:
-    """Return the schema as it is written to its file."""
-    return json.dumps(json_schema(), indent=2) + "\n"
+    return json.dumps(schema, indent=2) + "\n"

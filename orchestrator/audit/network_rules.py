@@ -141,7 +141,7 @@ def round_trips(row: Row, file: AuditFile) -> Assessment | None:
         return None
     certain, least, why = implied_round_trips(row)
     method = method_of(row, file)
-    if certain == 2 and (method.connecting == "excluded" or method.handshake == "saved" or _without_handshake(row)):
+    if certain == 2 and (method.connecting == "excluded" or _without_handshake(row)):
         certain, least, why = 1, least - 1, why.replace(" + a new TCP connection", "")
     allowed = 1 - slack(place.ping_ms)
     at_home = _on_one_host(row, file)
@@ -259,16 +259,8 @@ def _caps(place: PlacementFact | None, file: AuditFile) -> dict[str, float]:
 def _on_one_host(row: Row, file: AuditFile) -> Row | None:
     """The same call under the same load, measured with both ends on one host."""
 
-    def load(one: Row) -> tuple[object, ...]:
-        return (
-            one.protocol,
-            one.operation,
-            one.concurrency,
-            one.batch,
-            one.request_bytes,
-            one.reply_bytes,
-            one.measures,
-        )
+    def load(r: Row) -> tuple[object, ...]:
+        return (r.protocol, r.operation, r.concurrency, r.batch, r.request_bytes, r.reply_bytes, r.measures)
 
     for other in file.results:
         if other is not row and load(other) == load(row) and _is_one_host(file.placement(other)):

@@ -49,11 +49,6 @@ CONSTANT = Rule(
     "figures with three digits or more that are equal to the last; percentiles out of buckets are left out",
     "the clock ticks more coarsely than the figures are printed, or all requests ended in one time-out",
 )
-DIGITS = Rule(
-    "digits of the tool",
-    "two percentiles of 100 ms or more with more digits than the tool keeps; not judged over runs",
-    "the percentiles were computed from the tool's raw samples, or put together over runs",
-)
 
 
 def order(row: Row, file: AuditFile) -> Assessment | None:
@@ -217,23 +212,6 @@ def constant(row: Row, file: AuditFile) -> Assessment | None:
 def _telling(value: float | None, least: float) -> TypeGuard[float]:
     """Whether a figure has so many digits, of ticks that fine, that it does not meet another one by chance."""
     return bool(value) and value is not None and value >= least and significant(value) >= 3
-
-
-def digits_of_the_tool(row: Row, file: AuditFile) -> Assessment | None:
-    """A tool that keeps two significant digits (Locust, `log_response_time` in its stats.py) prints no third one.
-
-    Figures of several runs put together have more; a single one may be a slip of the pen, so two are needed.
-    """
-    source = method_of(row, file).percentiles
-    if source is None or source.digits is None or of_several_runs(row, file):
-        return None
-    known = [(n, v) for n in SHARES if (v := row.value(n)) and v >= 100]
-    most = max(source.digits, 2)  # Goose keeps two digits up to 500 ms, and one from there on
-    longer = [f"{n} {v:g}" for n, v in known if significant(v) > most]
-    if len(longer) >= 2:
-        words = f"the tool keeps {most} significant digits of a percentile from 100 ms on: {', '.join(longer)}"
-        return about(row, DIGITS, "contradicted", words)
-    return None
 
 
 def on_a_grid(rows: list[Row]) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterator
 from itertools import combinations
-from statistics import fmean, median
+from statistics import fmean
 
 from orchestrator.audit.assessment import Assessment, AuditVerdict, Rule, judge
 from orchestrator.audit.claim_forms import Statistic
@@ -17,8 +17,8 @@ TableRule = Callable[[AuditFile], Iterator[Assessment]]
 
 TEMPLATE = Rule(
     "tail template",
-    "four results or more, one in five (one at the least) left out, means that differ by half, 1,000 requests each; thin "
-    "tails alike within 15 %; ramps, and loads of one stack, are left out",
+    "four results or more, means that differ by half, 1,000 requests each; thin tails alike within 15 %; ramps, and loads "
+    "of one stack, are left out",
     "all rows were scaled from one measured distribution (a model, a simulation), or cut off at the same percentile",
 )
 REPEATED = Rule(
@@ -49,9 +49,8 @@ def tail_template(file: AuditFile) -> Iterator[Assessment]:
     In a thousand real requests ten lie beyond the p99, and schedulers, collectors and interrupts put the slowest of them
     at several times the p99, by another factor for each stack. What delays all stacks alike (a network, say) adds the same
     milliseconds to each, which is in proportion only where the means are alike. With a few hundred requests the p99 lies
-    next to the maximum in any case. There, nothing can be concluded. One result in five may have another shape: a table
-    made from a template often has an outlier. Uniform ramps (`is_ramp`), and loads of one stack, are alike for reasons of
-    their own.
+    next to the maximum in any case. There, nothing can be concluded. Uniform ramps (`is_ramp`), and loads of one stack,
+    are alike for reasons of their own.
     """
     rows = [
         r
@@ -75,22 +74,14 @@ def _thin_tails(rows: list[Row], file: AuditFile) -> Assessment:
     shapes = {r.name: (r.sd or 0) / (r.mean or 1) for r in rows}
     words = ", ".join(f"{name} {ratio:.2f}" for name, ratio in ratios.items())
     arithmetic = f"max / p99: {words}; SD / mean from {min(shapes.values()):.2f} to {max(shapes.values()):.2f}"
-    kept: list[Row] = []
-    for measure in (ratios, shapes):
-        kept = kept or _without_outliers(
-            rows,
-            lambda some: _alike(some, ratios, shapes, all_of_them=len(some) == len(rows)),
-            lambda r, measure=measure: measure[r.name],  # type: ignore[misc]
-        )
+    tails, spreads = list(ratios.values()), list(shapes.values())
     verdict: AuditVerdict = "supported"
-    if kept:
-        means = [r.mean or 1.0 for r in kept]
-        counts = [r.samples or file.stated.requests or 0 for r in kept]
-        enough = max(means) > 2 * min(means) and min(counts) >= 1_000 and not _one_stack(kept)
+    if _relative_range(tails) < 0.15 and _relative_range(spreads) < 0.25 and max(tails) < 1.25:
+        means = [r.mean or 1.0 for r in rows]
+        counts = [r.samples or file.stated.requests or 0 for r in rows]
+        enough = max(means) > 2 * min(means) and min(counts) >= 1_000 and not _one_stack(rows)
         verdict = "contradicted" if enough else "undetermined"
         arithmetic += f"; means from {min(means):g} to {max(means):g} ms: every tail is the same template, scaled"
-        if len(kept) < len(rows):
-            arithmetic += f", but for {', '.join(r.name for r in rows if r not in kept)}"
         if file.stated.aggregate:
             arithmetic += f"; an {file.stated.aggregate} would thin each stack's tail by another measure"
     return judge(
@@ -101,34 +92,6 @@ def _thin_tails(rows: list[Row], file: AuditFile) -> Assessment:
         rows=tuple(ratios),
         evidence={"max_over_p99": ratios, "cv": shapes},
     )
-
-
-def _alike(rows: list[Row], ratios: dict[str, float], shapes: dict[str, float], *, all_of_them: bool) -> bool:
-    """Whether tails are thin and alike; more closely so where the one that is not has been left out."""
-    tails, spreads = [ratios[r.name] for r in rows], [shapes[r.name] for r in rows]
-    within, thin = (0.15, 1.25) if all_of_them else (0.08, 1.20)
-    return _relative_range(tails) < within and _relative_range(spreads) < 0.25 and max(tails) < thin
-
-
-def _without_outliers(rows: list[Row], alike: Callable[[list[Row]], bool], shape: Callable[[Row], float]) -> list[Row]:
-    """The rows that are alike, at least four, when at most one in five (one at the least) is left out; else none.
-
-    Left out is what lies farthest from the middle `shape`, one after the other.
-    """
-    kept = list(rows)
-    for _ in range(max(1, len(rows) // 5) + 1):
-        if alike(kept):
-            return kept
-        if len(kept) <= 4:
-            return []
-        kept = _without_farthest(kept, shape)
-    return []
-
-
-def _without_farthest(rows: list[Row], shape: Callable[[Row], float]) -> list[Row]:
-    middle = median(shape(r) for r in rows)
-    farthest = max(rows, key=lambda r: abs(shape(r) - middle))
-    return [r for r in rows if r is not farthest]
 
 
 def _relative_range(values: list[float]) -> float:

@@ -190,8 +190,7 @@ class RunFolder:
     def manifest(self) -> Manifest:
         """The run in one document, derived from plan and journal; after a kill the records left in staging count too.
 
-        InvalidMeasurement names a file that is not as it was written. UsageError names the manifest when it is of a newer
-        schema version.
+        InvalidMeasurement names a file that is not as it was written.
         """
         if self._manifest is None:
             stored = self._stored()

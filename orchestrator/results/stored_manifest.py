@@ -5,19 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
 
-from orchestrator.errors import UsageError
 from orchestrator.experiment.plan.plan import Plan
 from orchestrator.results import derive
 from orchestrator.results.documents import Damaged, sealed, unsealed, write_json
 from orchestrator.results.journal import Journal
-from orchestrator.results.manifest import SCHEMA_VERSION, Manifest
+from orchestrator.results.manifest import Manifest
 from orchestrator.results.names import MANIFEST
 from orchestrator.shapes import decode
 from orchestrator.strict_json import parse_own_json
-
-_REBUILD = "bring it back from a copy; the Parquet files under samples/ can still be read with pandas.read_parquet"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,21 +47,16 @@ def write(folder: Path, manifest: Manifest) -> None:
 
 
 def stored(folder: Path) -> Stored | None:
-    """Return manifest.json; None where there is none.
-
-    InvalidMeasurement when it is not as it was written; UsageError when it is of a newer schema version.
-    """
+    """Return manifest.json; None where there is none. InvalidMeasurement when it is not as it was written."""
     path = folder / MANIFEST
     content = content_of(folder)
     if content is None:
         return None
     try:
-        document = parse_own_json(content)
-        _require_readable(document, path)
-        plain, _ = unsealed(document)
+        plain, _ = unsealed(parse_own_json(content))
+        return Stored(manifest=decode(Manifest, plain), content=content)
     except ValueError as error:
-        raise Damaged(path, f"not as it was written: {error}") from error
-    return Stored(manifest=manifest_from_dict(plain, path), content=content)
+        raise Damaged(path, f"not as this orch writes it: {error}") from error
 
 
 def content_of(folder: Path) -> bytes | None:
@@ -77,24 +68,3 @@ def content_of(folder: Path) -> bytes | None:
         return None
     except OSError as error:
         raise Damaged(path, f"cannot be read: {error.strerror}") from error
-
-
-def manifest_from_dict(raw: Any, path: Path) -> Manifest:
-    """Return the manifest in a JSON document; UsageError names `path` when it is of another version or not a manifest."""
-    _require_readable(raw, path)
-    try:
-        manifest: Manifest = decode(Manifest, raw)
-    except ValueError as error:
-        raise UsageError(f"{path}: damaged: {error}", hint=_REBUILD) from error
-    return manifest
-
-
-def _require_readable(raw: Any, path: Path) -> None:
-    version = raw.get("schema_version") if isinstance(raw, dict) else None
-    if not isinstance(version, int):
-        raise UsageError(f"{path}: not a manifest: it has no schema_version", hint=_REBUILD)
-    if version > SCHEMA_VERSION:
-        raise UsageError(
-            f"{path}: written by a newer orch (manifest version {version}; this one reads up to {SCHEMA_VERSION})",
-            hint="install that orch to read it; the Parquet files under samples/ can be read by anything meanwhile",
-        )

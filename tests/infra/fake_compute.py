@@ -43,7 +43,15 @@ _IMAGES = {
         "debian-12-bookworm-v20260110": "debian-12",
     }
 }
-_CPUS = {"f1-micro": 1, "e2-micro": 2, "e2-small": 2, "e2-medium": 2, "e2-standard-4": 4, "t2a-standard-1": 1}
+_CPUS = {
+    "f1-micro": 1,
+    "e2-micro": 2,
+    "e2-small": 2,
+    "e2-medium": 2,
+    "e2-standard-4": 4,
+    "t2a-standard-1": 1,
+    "n2-standard-2": 2,
+}
 _REFERENCES = ("network", "subnetwork", "machineType", "source", "sourceImage", "diskType", "type")
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -42,76 +42,41 @@ def far(**keys: str) -> str:
     return f"placements: {{{', '.join(f'{key}: {value}' for key, value in {'name': 'far', **keys}.items())}}}\n"
 
 
-def _bounds() -> list[Bound]:
-    rtt = [("10ms", 10), ("10s", 10_000), ("10.001s", 10_001), ("11s", 11_000)]
-    found = [Bound(line=far(rtt=text), path=("links", 0, "rtt_ms"), value=ms, is_fit=ms <= 10_000) for text, ms in rtt]
-    ttl = [
-        ("1s", 1),
-        ("0.5s", 0.5),
-        ("90.5s", 90.5),
-        ("0s", 0),
-        ("168h", 604_800),
-        ("604801s", 604_801),
-        ("2000h", 7_200_000),
-    ]
-    found += [
-        Bound(
-            line=f"limits: {{wall: 1s, ttl: {text}}}\n",
-            path=("ttl_seconds",),
-            value=seconds,
-            is_fit=1 <= seconds <= 604_800 and seconds == int(seconds),
-        )
-        for text, seconds in ttl
-    ]
-    jitter = [("9ms", 9, True), ("10ms", 10, True), ("11ms", 11, False)]
-    found += [
-        Bound(line=far(rtt="10ms", jitter=text), path=("links", 0, "jitter_ms"), value=ms, is_fit=fit)
-        for text, ms, fit in jitter
-    ]
-    loss = [("0 %", 0, True), ("99.9 %", 0.999, True), ("100 %", 1, False)]
-    found += [
-        Bound(line=far(rtt="10ms", loss=text), path=("links", 0, "loss"), value=share, is_fit=fit)
-        for text, share, fit in loss
-    ]
-    window = [("1", 1, True), ("40", 40, True), ("0", 0, False), ("41", 41, False)]
-    found += [
-        Bound(
-            line=far(rtt="10ms", initial_window=text), path=("links", 0, "initial_window"), value=segments, is_fit=fit
-        )
-        for text, segments, fit in window
-    ]
-    rate = [("0 Mbit/s", 0, False), ("1 kbit/s", 0.001, True)]
-    found += [
-        Bound(line=far(rtt="10ms", rate=text), path=("links", 0, "rate_mbit"), value=mbit, is_fit=fit)
-        for text, mbit, fit in rate
-    ]
-    zones = {
-        "us-central1-a": True, "us-central1-b": True, "A": False, "a": False, "us-central1": False, "us-central1-A": False,
-        "us_central1-a": False, "-a": False, "1-a": False, "us-central1-ab": False, "us-central1-1": False, "ü-a": False,
-    }  # fmt: skip
-    found += [
-        Bound(
-            line=f"placements: {{name: same-zone, from: {zone}}}\n",
-            path=("hosts", "requester-1", "zone"),
-            value=zone,
-            is_fit=fit,
-        )
-        for zone, fit in zones.items()
-    ]
-    hosts = {f"h{n}": {"role": "requester", "zone": "a-b", "machine": "lab"} for n in range(65)}
-    found += [
-        Bound(
-            line=f"placements: same-zone\nrequesters: {count - 1}\nload: {{concurrency: 64, requests: 64}}\n",
-            path=("hosts",),
-            value=dict(list(hosts.items())[:count]),
-            is_fit=count <= 64,
-        )
-        for count in (64, 65)
-    ]
-    return found
+LINKS = {  # of a placement: the key of a module's link, and per text its value and whether it is fit
+    "rtt": ("rtt_ms", {"10ms": (10, 1), "10s": (10_000, 1), "10.001s": (10_001, 0), "11s": (11_000, 0)}),
+    "jitter": ("jitter_ms", {"9ms": (9, 1), "10ms": (10, 1), "11ms": (11, 0)}),
+    "loss": ("loss", {"0 %": (0, 1), "99.9 %": (0.999, 1), "100 %": (1, 0)}),
+    "initial_window": ("initial_window", {"1": (1, 1), "40": (40, 1), "0": (0, 0), "41": (41, 0)}),
+    "rate": ("rate_mbit", {"0 Mbit/s": (0, 0), "1 kbit/s": (0.001, 1)}),
+}
+TTL = {
+    "1s": (1, 1), "0.5s": (0.5, 0), "90.5s": (90.5, 0), "0s": (0, 0), "168h": (604_800, 1), "604801s": (604_801, 0),
+    "2000h": (7_200_000, 0),
+}  # fmt: skip
+ZONES = {
+    "us-central1-a": True, "us-central1-b": True, "A": False, "a": False, "us-central1": False, "us-central1-A": False,
+    "us_central1-a": False, "-a": False, "1-a": False, "us-central1-ab": False, "us-central1-1": False, "ü-a": False,
+}  # fmt: skip
 
 
-BOUNDS = _bounds()
+def _bounds() -> Iterator[Bound]:
+    for key, (name, cases) in LINKS.items():
+        for text, (value, is_fit) in cases.items():
+            line = far(**{"rtt": "10ms", key: text})
+            yield Bound(line=line, path=("links", 0, name), value=value, is_fit=bool(is_fit))
+    for text, (value, is_fit) in TTL.items():
+        line = f"limits: {{wall: 1s, ttl: {text}}}\n"
+        yield Bound(line=line, path=("ttl_seconds",), value=value, is_fit=bool(is_fit))
+    for zone, is_zone in ZONES.items():
+        line = f"placements: {{name: same-zone, from: {zone}}}\n"
+        yield Bound(line=line, path=("hosts", "requester-1", "zone"), value=zone, is_fit=is_zone)
+    for count in (64, 65):
+        hosts = {f"h{n}": {"role": "requester", "zone": "a-b", "machine": "lab"} for n in range(count)}
+        line = f"placements: same-zone\nrequesters: {count - 1}\nload: {{concurrency: 64, requests: 64}}\n"
+        yield Bound(line=line, path=("hosts",), value=hosts, is_fit=count <= 64)
+
+
+BOUNDS = list(_bounds())
 CIDRS = {
     "203.0.113.7/32": True, "203.0.113.7/24": True, "35.235.240.0/20": True, "10.1.0.0/16": True, "10.0.0.0/15": False,
     "10.0.0.0/8": False, "0.0.0.0/0": False, "0.0.0.0/00": False, "0.0.0.0/": False, "1.2.3.4": False,

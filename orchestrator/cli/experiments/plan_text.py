@@ -398,7 +398,7 @@ def _traffic(expected: dict[str, Any], cost: dict[str, Any]) -> str:
     sizes = {way: format_size(_rounded(expected["traffic"][f"{way}_bytes"])) for way in ("between", "out")}
     return (
         f"about {sizes['between']} between zones and {sizes['out']} to this machine: {expected['traffic']['usd']:.3f} USD"
-        f" of the above, at most {expected['traffic_at_most']['usd']:.2f} USD (prices assumed on"
+        f" of the above, at most {expected['traffic_at_most']['usd']:.3f} USD (prices assumed on"
         f" {cost['traffic_prices_as_of']}: look up your regions)"
     )
 

@@ -23,8 +23,7 @@ from orchestrator.report.dataset import packed_rows
 from orchestrator.report.dataset.packed_rows import FileOfRows
 from orchestrator.results.columns import read_numbers
 from orchestrator.results.manifest import Manifest
-from orchestrator.results.stored_manifest import manifest_from_dict
-from orchestrator.shapes import decode_json
+from orchestrator.shapes import decode, decode_json
 from orchestrator.strict_json import parse_json
 from orchestrator.summarise import summarise
 
@@ -110,7 +109,8 @@ class Dataset:
 
     @cached_property
     def _manifest(self) -> Manifest:
-        return manifest_from_dict(parse_json(self.document), self.path)
+        manifest: Manifest = decode(Manifest, parse_json(self.document))
+        return manifest
 
 
 def opened(content: bytes, where: Path) -> Dataset:

@@ -133,6 +133,12 @@ def test_quota_that_is_short(ask: Ask, compute: FakeCompute, metric: str, name: 
     assert failing(answer)[name]["what"] == f"the hosts need {said}"
 
 
+def test_a_family_of_machines_has_a_quota_of_its_own(ask: Ask, compute: FakeCompute) -> None:
+    compute.quota.limits |= {"N2_CPUS": 1.0, "CPUS": 0.0}
+    _, answer, _ = ask("check", "--host", "us-central1-a:n2-standard-2")
+    assert failing(answer)["quota in us-central1"]["what"] == "the hosts need 2 N2_CPUS (1 are free)"
+
+
 def test_a_machine_type_that_a_zone_lacks(ask: Ask) -> None:
     _, answer, _ = ask("check", "--host", "us-central1-a:n9-huge")
     assert "was not found" in failing(answer)["n9-huge in us-central1-a"]["what"]

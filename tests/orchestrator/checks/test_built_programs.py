@@ -7,8 +7,8 @@ from dataclasses import asdict, replace
 from orchestrator.between_runs.across import compare_runs
 from orchestrator.between_runs.environments import are_alike
 from orchestrator.findings.summary import RunSummary
-from orchestrator.results.manifest import ProgramsRecord
-from orchestrator.results.stored_manifest import manifest_from_dict
+from orchestrator.results.manifest import Manifest, ProgramsRecord
+from orchestrator.shapes import decode
 from orchestrator.summarise import summarise
 from tests.support.runs import a_run
 
@@ -41,6 +41,6 @@ def test_runs_of_other_programs_are_compared_and_what_differs_is_named() -> None
     assert not are_alike(new.to_dict(), old.to_dict())
 
 
-def test_a_manifest_keeps_what_was_built(tmp_path) -> None:
+def test_a_manifest_keeps_what_was_built() -> None:
     stored = replace(a_run().stored, programs={"tiny": RECORD})
-    assert manifest_from_dict(asdict(stored), tmp_path).programs == {"tiny": RECORD}
+    assert decode(Manifest, asdict(stored)).programs == {"tiny": RECORD}
