@@ -28,6 +28,7 @@ from orchestrator.evidence.run_evidence import (
     Samples,
     Totals,
     TrialEvidence,
+    named,
     parts_of,
 )
 from orchestrator.experiment.model.factors import is_in_pieces
@@ -45,7 +46,7 @@ from orchestrator.results.manifest import BaselineRecord, Manifest, RequesterRec
 from orchestrator.results.turn_times import disturbed
 from orchestrator.statistics import quantiles as st
 from orchestrator.statistics.quantiles import Distribution, Nanoseconds
-from services.python.contract.lines import STATUSES, Load
+from services.python.contract.lines import Load
 from services.python.load.phases import rests
 
 Observe = Callable[[Samples], Any]
@@ -398,10 +399,7 @@ def _known_sum(columns: list[Nanoseconds]) -> int | None:
 def _errors(parts: list[Samples]) -> dict[str, int]:
     counts: Counter[str] = Counter()
     for samples in parts:
-        failed = samples.status[samples.failed]
-        for status, count in zip(*np.unique(failed, return_counts=True), strict=True):
-            known = 0 <= status < len(STATUSES)
-            counts[STATUSES[status] if known else f"status {status}"] += int(count)
+        counts.update(named(samples.status[samples.failed]))
     return dict(counts)
 
 

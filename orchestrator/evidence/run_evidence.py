@@ -311,6 +311,15 @@ class Samples:
         return latency
 
 
+def named(statuses: Nanoseconds) -> dict[str, int]:
+    """Return how often each status occurs, by its name."""
+    numbers, counts = np.unique(statuses, return_counts=True)
+    return {
+        STATUSES[number] if 0 <= number < len(STATUSES) else f"status {number}": count
+        for number, count in zip(numbers.tolist(), counts.tolist(), strict=True)
+    }
+
+
 def parts_of(columns: Mapping[str, npt.NDArray[Any]]) -> dict[int, Nanoseconds]:
     """How long each right part of the measured samples took, by its place in them, from 1; empty without parts."""
     kept = (columns["kind"] == _PART) & (columns["phase"] == 1) & (columns["status"] == OK)

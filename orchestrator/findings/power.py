@@ -17,6 +17,7 @@ Journal of Pharmacokinetics and Biopharmaceutics 18(2)).
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass
 from math import exp, log, sqrt
@@ -29,7 +30,7 @@ import numpy.typing as npt
 from orchestrator import quantities
 from orchestrator.experiment.plan.contrasts import pairs
 from orchestrator.experiment.plan.plan import Plan
-from orchestrator.findings.summary import Comparison, RunSummary
+from orchestrator.findings.summary import Comparison
 from orchestrator.results.manifest import is_shared
 from orchestrator.statistics.intervals import ALPHA, FEWEST_BLOCKS, t_quantile
 
@@ -95,15 +96,16 @@ def smallest_detectable(
     """The smallest relative difference called one with that power, to a thousandth of itself; None below three blocks."""
     if blocks < FEWEST_BLOCKS:
         return None
+
+    def is_found(difference: float) -> bool:
+        return power_of(difference, sd, blocks, margin=margin, compared=compared, alpha=alpha) >= power
+
     low, high = 0.0, 1e-6
-    while power_of(high, sd, blocks, margin=margin, compared=compared, alpha=alpha) < power:
+    while not is_found(high):
         low, high = high, high * 2
     while high - low > 1e-3 * high:
         middle = (low + high) / 2
-        if power_of(middle, sd, blocks, margin=margin, compared=compared, alpha=alpha) < power:
-            low = middle
-        else:
-            high = middle
+        low, high = (low, middle) if is_found(middle) else (middle, high)
     return high
 
 
@@ -139,13 +141,9 @@ def _halves(sd: float, blocks: int, compared: int, alpha: float) -> npt.NDArray[
 
 
 def _fewest(suffices: Callable[[int], bool]) -> int | None:
-    if not suffices(MOST_BLOCKS):
-        return None
-    low, high = FEWEST_BLOCKS - 1, MOST_BLOCKS
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if suffices(middle) else (middle, high)
-    return high
+    every = range(FEWEST_BLOCKS, MOST_BLOCKS + 1)
+    place = bisect_left(every, True, key=suffices)
+    return every[place] if place < len(every) else None
 
 
 def power_of_tie(margin: float, sd: float, blocks: int, *, compared: int = 1, alpha: float = ALPHA) -> float:
@@ -172,7 +170,7 @@ def spread_of(comparisons: Iterable[Comparison | dict[str, Any]], statistic: str
     """The typical SD over blocks of the log ratio of this statistic in a finished run; None with too few blocks."""
     spreads = []
     for comparison in comparisons:
-        fields = asdict(comparison) if isinstance(comparison, Comparison) else comparison
+        fields = comparison if isinstance(comparison, dict) else vars(comparison)
         ratios = [ratio for ratio in fields["by_block"] if ratio > 0]
         if fields["statistic"] == statistic and len(ratios) >= FEWEST_BLOCKS:
             spreads.append(stdev([log(ratio) for ratio in ratios]))
@@ -191,8 +189,8 @@ def repeats_to_settle(margin: float, sd: float, *, compared: int = 1) -> int | N
     return None if None in needed else max(n for n in needed if n is not None)
 
 
-def describe(plan: Plan, history: Sequence[RunSummary | dict[str, Any]] = ()) -> PowerStatement:
-    """What the plan's repeats can tell. `history`: summaries of earlier runs (or their `summary.json`), newest first.
+def describe(plan: Plan, history: Sequence[dict[str, Any]] = ()) -> PowerStatement:
+    """What the plan's repeats can tell. `history`: `summary.json` of earlier runs, newest first.
 
     The spread is that of the newest run of the same experiment, else of the newest with the same provider and kinds of
     work, else `DEFAULT_SD`; never of a run that shared its machine. The statement says which.
@@ -227,9 +225,8 @@ def planned_comparisons(plan: Plan) -> int:
     return sum(not pair.is_control for pair in pairs(plan))
 
 
-def _spread(plan: Plan, history: Sequence[RunSummary | dict[str, Any]]) -> tuple[float, str]:
-    runs = [run.to_dict() if isinstance(run, RunSummary) else run for run in history]
-    alone = [run for run in runs if not is_shared(run.get("warnings", ()))]
+def _spread(plan: Plan, history: Sequence[dict[str, Any]]) -> tuple[float, str]:
+    alone = [run for run in history if not is_shared(run.get("warnings", ()))]
     same = [run for run in alone if run.get("name") == plan.name]
     for run in (*same, *(run for run in alone if _is_alike(run.get("plan") or {}, plan))):
         sd = spread_of(run.get("comparisons", ()))
