@@ -148,6 +148,9 @@ def _factors(cell: CellSummary, plan: _Plan) -> Factors:
         "arrivals",  # with the rate
     ):  # what is sent is in the operation's payload, to the byte
         texts.pop(name, None)
+    for name in ("think", "thinking"):  # only where requests wait, and unusually
+        if not cell.factors.get("think") or BY_NAME[name].is_usual(cell.factors.get(name)):
+            texts.pop(name, None)
     return {
         **texts,
         "control": cell.stack if control else "no",

@@ -1,4 +1,4 @@
-"""From a cell's evidence to what the report says of it."""
+"""Makes the summary of a cell from its evidence."""
 
 from __future__ import annotations
 
@@ -154,7 +154,7 @@ def _per_request(trials: Sequence[TrialEvidence], *keys: str) -> Interval | None
 
 
 def _client_share(cell: CellEvidence, cells: Iterable[CellEvidence]) -> float | None:
-    """What of the latency the client library adds to a bare socket that asks the same responder; None if not measured."""
+    """Return the client library's share of the latency, beside a bare socket's; None if not measured."""
     mine = cell.distribution.median if cell.distribution else None
     if cell.stack.client == RAW_CLIENT or not mine:
         return None

@@ -262,7 +262,7 @@ def is_one_machine(plan: Plan, placement: Placement) -> bool:
 
 
 def _named(cell: Cell, operation: Operation, place: int) -> str:
-    """What a part of a sample is called, from 1: the operation that it asks, where those that one is made of are asked."""
+    """Return the name of a part of a sample, from 1: its operation, where the sample is made of several."""
     names = operation.made_of if is_in_pieces(cell.factors) else ()
     return names[place - 1] if place <= len(names) else quantities.of_part(cell.kind, place)
 
@@ -465,7 +465,7 @@ def _one_host(cell: CellEvidence, cells: Iterable[CellEvidence]) -> Distribution
 
 @dataclass(frozen=True, kw_only=True)
 class Share:
-    """What one requester was asked: its part of the cell's load, connections to keep, and the seed of both its draws."""
+    """One requester's part of the cell's load, the connections it keeps, and the seed of its draws."""
 
     load: Load
     connections: int

@@ -1,4 +1,4 @@
-"""What each requester host did where there are several."""
+"""Figures of each requester host where there are several."""
 
 from __future__ import annotations
 

@@ -115,7 +115,7 @@ class Samples:
 
     @property
     def columns(self) -> Mapping[str, npt.NDArray[Any]]:
-        """The samples as they stand in the record, those of the warm-up and those never sent too."""
+        """The samples in the order of the record, the warm-up and unsent ones too."""
         return self._columns
 
     @property
@@ -438,7 +438,7 @@ class CellEvidence:
 
     @property
     def is_external(self) -> bool:
-        """Whether who answers ran already: it tells orch nothing of itself, so that no check may pass by its account."""
+        """Whether the responder ran already: it reports nothing of itself, so no check may pass by its account."""
         return self.stack.running is not None
 
     def parts(self, check: str) -> Iterator[tuple[TrialEvidence, Part, Any]]:

@@ -46,7 +46,7 @@ _S_POINTS = 400  # at which the distribution of s is taken: more change no resul
 
 @dataclass(frozen=True, kw_only=True)
 class PowerStatement:
-    """What `orch plan` says. Differences are relative: 0.05 is 5 %; None with too few repeats for any interval."""
+    """The power of a plan. Differences are relative: 0.05 is 5 %; None with too few repeats for any interval."""
 
     repeats: int
     comparisons: int  # of the whole run: Holm's correction goes over all of them
@@ -190,7 +190,7 @@ def repeats_to_settle(margin: float, sd: float, *, compared: int = 1) -> int | N
 
 
 def describe(plan: Plan, history: Sequence[dict[str, Any]] = ()) -> PowerStatement:
-    """What the plan's repeats can tell. `history`: `summary.json` of earlier runs, newest first.
+    """Return what the plan's repeats can detect. `history`: `summary.json` of earlier runs, newest first.
 
     The spread is that of the newest run of the same experiment, else of the newest with the same provider and kinds of
     work, else `DEFAULT_SD`; never of a run that shared its machine. The statement says which.
@@ -221,7 +221,7 @@ def describe(plan: Plan, history: Sequence[dict[str, Any]] = ()) -> PowerStateme
 
 
 def planned_comparisons(plan: Plan) -> int:
-    """How many pairs of cells are compared by all that the experiment asks to compare by, controls left out."""
+    """Return how many pairs of cells the experiment compares, controls left out."""
     return sum(not pair.is_control for pair in pairs(plan))
 
 

@@ -29,7 +29,7 @@ MOST_OFF = 0.15  # round trips between a slope and a whole number: what makes ei
 
 @dataclass(frozen=True, kw_only=True)
 class OpeningStep:
-    """How many round trips a step of opening a connection takes: TCP's handshake (`connect`), or that of TLS behind it."""
+    """Round trips of a step of opening a connection: TCP's handshake (`connect`), or the TLS handshake after it."""
 
     name: str
     round_trips: float

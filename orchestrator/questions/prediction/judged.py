@@ -74,7 +74,7 @@ def _sealed(fitted: Fit, cell: ModelCell) -> SealedCell:
 
 
 def _widened(fits: Mapping[str, Fit], sealed: Sequence[SealedCell]) -> dict[str, float]:
-    """By series: how many times its standard deviations its sealed cells lie off, drawn to that of all; 1 at least."""
+    """Return by series how many standard deviations its sealed cells lie off, drawn to all series; at least 1."""
     squares: dict[str, list[float]] = {}
     for cell in sealed:
         freedom = estimate(fits[cell.series], Places.one(cell.rtt, cell.size, None)).freedom

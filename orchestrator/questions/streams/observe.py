@@ -1,4 +1,4 @@
-"""What came of a stream, event by event, from the rows of a record.
+"""Counts and times the events of a stream, from the rows of a record.
 
 *Delivered* is a right event, each sequence number of a subscription once; *dropped* is what was due and never came
 right; *duplicated* is what came again; *reordered* is a first arrival behind a higher number (RFC 4737, section 3.3). A
