@@ -8,7 +8,7 @@ from dataclasses import replace
 from statistics import median
 
 from orchestrator import quantities
-from orchestrator.evidence import costing, host_noise, openings, requester_hosts
+from orchestrator.evidence import costing, host_noise, openings
 from orchestrator.evidence.run_evidence import CellEvidence, RunEvidence, TrialEvidence
 from orchestrator.experiment.plan.plan import Cell, Operation
 from orchestrator.findings.block_values import by_block
@@ -83,7 +83,6 @@ def _summarise(cell: CellEvidence, run: RunEvidence, sound: Sequence[CellEvidenc
         store_times=store_times.of_cell([trial.record for trial in cell.trials]),
         over_fetched_bytes=_middle(part.done.over_fetched_bytes for trial in cell.trials for part in trial.parts),
         mixed=cell.mixed,
-        requester_hosts=requester_hosts.of_cell([trial.by_host for trial in cell.trials]),
     )
 
 

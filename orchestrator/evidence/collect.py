@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from orchestrator import quantities
 from orchestrator.errors import InvalidMeasurement, UsageError
-from orchestrator.evidence import costing, openings, requester_hosts, responder_workers
+from orchestrator.evidence import costing, openings, responder_workers
 from orchestrator.evidence.joined_turns import counted, joined
 from orchestrator.evidence.one_clock import OnHost, busiest, by_host, seen_in_all
 from orchestrator.evidence.run_evidence import (
@@ -216,7 +216,6 @@ def _cell(
             stream=stream,
             readings=tuple(k for k in near if k.record.block == record.block),
             whole=seen_in_all([host.whole for host in hosts if host.whole.measured], of_whole),
-            by_host=requester_hosts.of_trial(hosts),
             in_flight={host.host: host.whole.most_in_flight for host in hosts if len(host.parts) > 1},
         )
         ordered = _merge([s.ordered_ns for s in samples])

@@ -21,7 +21,6 @@ from orchestrator.experiment.plan.topology import Limit
 from orchestrator.findings.summary import (
     FloorSummary,
     MixedSummary,
-    OfTrial,
     PartSummary,
     StreamSummary,
     Strip,
@@ -387,7 +386,6 @@ class TrialEvidence:
     whole: Mapping[str, Any] = field(
         default_factory=dict
     )  # what was seen in the requests of all its requesters, by name
-    by_host: tuple[OfTrial, ...] = ()  # what each requester host did, where there are several
     in_flight: Mapping[str, int] = field(default_factory=dict)  # the most at once, by host with several processes
 
     @property

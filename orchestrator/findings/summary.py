@@ -223,7 +223,6 @@ class CellSummary(MeasuredCell):
     goodput_interval: Interval | None = None
     opening: CellOpening | None = None  # None where there is no connection
     mixed: tuple[MixedSummary, ...] = ()  # its operations each by itself, where it mixes several
-    requester_hosts: tuple[RequesterHost, ...] = ()  # each by itself, where several ask
     spreads: dict[str, CellSpread] = field(default_factory=dict)  # by `spread.SHOWN`, of what every trial has
     outcomes: dict[str, int] = field(default_factory=dict)  # of records read by another schema: how often what came
     store_times: StoreTimes | None = None  # where the responder's handling time went; None without a store
@@ -388,34 +387,3 @@ class RunSummary(MeasuredRun):
     def to_json(self) -> str:
         """The summary as compact JSON; `summary_of_json` reads it back."""
         return json.dumps(self.to_dict(), ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-
-
-@dataclass(frozen=True, kw_only=True)
-class RequesterHost:
-    """One host of a cell that several ask, over its trials: by its own clock alone.
-
-    `requests`: measured ones in all; `share` is this host's part of the cell's; `throughput_per_s`, `median` and
-    `p99` (ms): in the middle of its trials, None where none has it; `cpu_share`: its busiest process's, the most in a trial.
-    """
-
-    host: str
-    processes: int
-    requests: int
-    share: float
-    throughput_per_s: float | None
-    median: float | None
-    p99: float | None
-    cpu_share: float | None
-
-
-@dataclass(frozen=True, kw_only=True)
-class OfTrial:
-    """One host in one trial; milliseconds, infinite where the percentile falls among failed requests."""
-
-    host: str
-    processes: int
-    requests: int
-    throughput_per_s: float | None
-    median: float | None
-    p99: float | None
-    cpu_share: float | None

@@ -127,17 +127,17 @@ class Trial(Bench):
     ) -> None:
         super().__init__(style, folder / "record", verify, in_flight=in_flight, rows_at_once=10, **recorder)
         self.dialer, self.clock = dialer, clock
-        self.shared: dict[str, int] | None = None
+        self.shared, self.is_constant = {"sequence": 0}, False
 
     def make(self, sequence: int, _wall_ns: Any) -> Any:
-        return self.shared or {"sequence": sequence}
+        return self.shared if self.is_constant else {"sequence": sequence}
 
     def awaiting(self) -> Any:
         return self.dialer
 
     def run(self, requests: int, policy: Any = "reuse", *, constant: bool = False, phase: int = MEASURED) -> None:
         """The phase without `settle`; `constant`: one request for all."""
-        self.shared = {"sequence": 0} if constant else None
+        self.is_constant = constant
         loops = self.loops(policy)
         loops.open()
         try:
