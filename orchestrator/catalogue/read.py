@@ -7,16 +7,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar
 
-from orchestrator.catalogue.offers import (
-    OF_FOLDER,
-    Catalogue,
-    Client,
-    End,
-    Language,
-    Parts,
-    Protocol,
-    Responder,
-)
+from orchestrator.catalogue.offers import OF_FOLDER, Catalogue, Client, End, Language, Parts, Protocol, Responder
 from orchestrator.errors import UsageError
 from orchestrator.strict_json import read_json
 from services.python.contract.manifest import FILE, Manifest, Operation, decoded
@@ -179,11 +170,7 @@ def _responders(
         parts = Parts(**{part: getattr(end, part) for part in _PARTS})
         shared = _shared(end, language, protocol, first, operations)
         yield Responder(
-            parts=parts,
-            without=end.without,
-            most_streams=end.most_streams,
-            drivers=tuple(end.drivers),
-            **shared,
+            parts=parts, without=end.without, most_streams=end.most_streams, drivers=tuple(end.drivers), **shared
         )
 
 

@@ -18,14 +18,7 @@ import numpy.typing as npt
 from orchestrator import quantities, record_layout
 from orchestrator.experiment.plan.plan import Cell, Operation, Placement, Plan, Stack
 from orchestrator.experiment.plan.topology import Limit
-from orchestrator.findings.summary import (
-    FloorSummary,
-    MixedSummary,
-    PartSummary,
-    StreamSummary,
-    Strip,
-    TrialSummary,
-)
+from orchestrator.findings.summary import FloorSummary, MixedSummary, PartSummary, StreamSummary, Strip, TrialSummary
 from orchestrator.questions.streams.trial import StreamTrial
 from orchestrator.results.manifest import BaselineRecord, Heard, Manifest, TrialRecord
 from orchestrator.statistics.quantiles import Distribution, Nanoseconds

@@ -85,13 +85,7 @@ def power_of(
 
 
 def smallest_detectable(
-    sd: float,
-    blocks: int,
-    *,
-    margin: float = 0.0,
-    compared: int = 1,
-    alpha: float = ALPHA,
-    power: float = POWER,
+    sd: float, blocks: int, *, margin: float = 0.0, compared: int = 1, alpha: float = ALPHA, power: float = POWER
 ) -> float | None:
     """The smallest relative difference called one with that power, to a thousandth of itself; None below three blocks."""
     if blocks < FEWEST_BLOCKS:
@@ -110,13 +104,7 @@ def smallest_detectable(
 
 
 def repeats_needed(
-    difference: float,
-    sd: float,
-    *,
-    margin: float = 0.0,
-    compared: int = 1,
-    alpha: float = ALPHA,
-    power: float = POWER,
+    difference: float, sd: float, *, margin: float = 0.0, compared: int = 1, alpha: float = ALPHA, power: float = POWER
 ) -> int | None:
     """The fewest blocks that call a relative difference one with that power; None when 1,000 do not suffice.
 

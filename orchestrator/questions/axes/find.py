@@ -243,11 +243,7 @@ def _gaps(
         if crossed is not None and not _is_told_on_both_sides(points, crossed):
             crossed = None
         yield Gap(
-            stack=members[0].cell.stack,
-            label=label,
-            reference_label=reference_label,
-            points=points,
-            crossing=crossed,
+            stack=members[0].cell.stack, label=label, reference_label=reference_label, points=points, crossing=crossed
         )
 
 

@@ -183,10 +183,7 @@ def _find(basis: Basis) -> Distance:
         return QUESTION.of(basis.summary)
     plan, cells, readings = basis.plan, basis.summary.cells, basis.sampled.evidence.readings
     floors = floors_by_block(readings)
-    return Distance(
-        round_trips=round_trips(plan, cells, floors, basis.invalid),
-        links=delivered(plan, readings),
-    )
+    return Distance(round_trips=round_trips(plan, cells, floors, basis.invalid), links=delivered(plan, readings))
 
 
 QUESTION = Question(name="distance", type=Distance, empty=Distance(), find=_find)

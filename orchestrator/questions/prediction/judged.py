@@ -8,13 +8,7 @@ from math import log, sqrt
 import numpy as np
 
 from orchestrator.questions.prediction.predict import Places, estimate
-from orchestrator.questions.prediction.shapes import (
-    LEVEL,
-    Fit,
-    Judged,
-    ModelCell,
-    SealedCell,
-)
+from orchestrator.questions.prediction.shapes import LEVEL, Fit, Judged, ModelCell, SealedCell
 from orchestrator.statistics.equivalence import MATTERS
 from orchestrator.statistics.intervals import from_log, t_quantile
 

@@ -15,12 +15,7 @@ import numpy as np
 
 from orchestrator.questions.prediction.fit import drift
 from orchestrator.questions.prediction.network import Floats, network_ms, unsure_rounds, wire_ms
-from orchestrator.questions.prediction.shapes import (
-    LEVEL,
-    Fit,
-    Judged,
-    ModelCell,
-)
+from orchestrator.questions.prediction.shapes import LEVEL, Fit, Judged, ModelCell
 from orchestrator.statistics.intervals import t_quantile
 
 CAUSES = ("distance", "wire", "windows", "hosts", "client", "queue")

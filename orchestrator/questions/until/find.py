@@ -125,12 +125,7 @@ def _find(basis: Basis) -> Stopped | None:
             if trial.median is not None and trial.median > 0:
                 medians.setdefault(trial.block, {})[cell.id] = trial.median
     last = look(plan, medians, plan.blocks)
-    return Stopped(
-        blocks=plan.blocks,
-        at_most=plan.until.at_most,
-        within=plan.until.within,
-        widths=last.widths,
-    )
+    return Stopped(blocks=plan.blocks, at_most=plan.until.at_most, within=plan.until.within, widths=last.widths)
 
 
 QUESTION: Question[Stopped | None] = Question(
