@@ -118,10 +118,7 @@ class _Compared:
 
 
 def compare_runs(
-    new: RunSummary,
-    old: RunSummary,
-    statistic: Statistic,
-    history: Sequence[EqualRun] = (),
+    new: RunSummary, old: RunSummary, statistic: Statistic, history: Sequence[EqualRun] = ()
 ) -> RunComparison:
     """`new` against `old`; UsageError with every reason when the two cannot be compared, NothingInCommon without a match.
 
@@ -226,11 +223,7 @@ def _compare(
 
 
 def _rows(
-    new: RunSummary,
-    old: RunSummary,
-    compared: Sequence[_Compared],
-    statistic: Statistic,
-    margin: float,
+    new: RunSummary, old: RunSummary, compared: Sequence[_Compared], statistic: Statistic, margin: float
 ) -> tuple[Row, ...]:
     p_values = [tested.p_value for c in compared for tested in (c.difference, c.overhead) if tested]
     family = zip(intervals.holm(p_values), intervals.holm_levels(p_values), strict=True)

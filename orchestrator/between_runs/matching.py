@@ -148,7 +148,7 @@ def _factors(cell: CellSummary, plan: _Plan) -> Factors:
         "arrivals",  # with the rate
     ):  # what is sent is in the operation's payload, to the byte
         texts.pop(name, None)
-    for name in ("think", "thinking"):  # runs of earlier versions had none, and do not say so
+    for name in ("think", "thinking"):  # only where requests wait, and unusually
         if not cell.factors.get("think") or BY_NAME[name].is_usual(cell.factors.get(name)):
             texts.pop(name, None)
     return {
@@ -158,7 +158,7 @@ def _factors(cell: CellSummary, plan: _Plan) -> Factors:
         "placement": " ".join([placement.get("kind", cell.placement), " to ".join(zones)]).strip(),
         **_each("link", link),
         "rate": texts["rate"] if load.get("rate_per_s") is None else f"{texts['rate']} ({load.get('arrivals')})",
-        **{key: str(value) for key, value in planned.items() if key not in _KNOWN},  # keys of a later plan
+        **{key: str(value) for key, value in planned.items() if key not in _KNOWN},
     }
 
 

@@ -208,11 +208,7 @@ def move_of(kind: Literal["ping", "tcp"], new: Sequence[float], old: Sequence[fl
     half = intervals.t_quantile(1 - ALPHA / 2, freedom) * error
     middles = [exp(float(np.mean(np.log(part)))) for part in readings]
     return FloorMove(
-        kind=kind,
-        new_ms=middles[0],
-        old_ms=middles[1],
-        ratio=exp(mean),
-        interval=(exp(mean - half), exp(mean + half)),
+        kind=kind, new_ms=middles[0], old_ms=middles[1], ratio=exp(mean), interval=(exp(mean - half), exp(mean + half))
     )
 
 

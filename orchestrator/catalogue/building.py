@@ -209,12 +209,7 @@ def _environment(inherited: Mapping[str, str]) -> dict[str, str]:
 
 def _told(language: Language, failed: _Failed, versions: Mapping[str, str]) -> Result:
     return Result(
-        language=language,
-        kind="failed",
-        why=failed.why,
-        command=failed.command,
-        words=failed.words,
-        versions=versions,
+        language=language, kind="failed", why=failed.why, command=failed.command, words=failed.words, versions=versions
     )
 
 

@@ -7,16 +7,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar
 
-from orchestrator.catalogue.offers import (
-    OF_FOLDER,
-    Catalogue,
-    Client,
-    End,
-    Language,
-    Parts,
-    Protocol,
-    Responder,
-)
+from orchestrator.catalogue.offers import OF_FOLDER, Catalogue, Client, End, Language, Parts, Protocol, Responder
 from orchestrator.errors import UsageError
 from orchestrator.strict_json import read_json
 from services.python.contract.manifest import FILE, Manifest, Operation, decoded
@@ -66,7 +57,7 @@ def read_catalogue(folder: Path) -> Catalogue:
 
 
 def _operations(spoken: Iterable[tuple[Language, Manifest]]) -> Mapping[str, Operation]:
-    """What the languages say of operations, which must be the same; the first one's order."""
+    """Return the operations, which all languages must declare alike; in the order of the first."""
     operations: dict[str, tuple[Language, Operation]] = {}
     for language, manifest in spoken:
         for mine in manifest.operations:
@@ -138,7 +129,7 @@ def _language(manifest: Manifest) -> Language:
 
 
 def _merged(spoken: list[tuple[Language, ProtocolOffered]]) -> Protocol:
-    """A protocol as all languages speak it; what it is like is said by the first, and where another differs, by its ends."""
+    """Return a protocol of all languages: described by the first; ends of another one describe how they differ."""
     language, first = spoken[0]
     name = first.name
     operations = frozenset(operation for _, protocol in spoken for operation in protocol.operations)
@@ -179,11 +170,7 @@ def _responders(
         parts = Parts(**{part: getattr(end, part) for part in _PARTS})
         shared = _shared(end, language, protocol, first, operations)
         yield Responder(
-            parts=parts,
-            without=end.without,
-            most_streams=end.most_streams,
-            drivers=tuple(end.drivers),
-            **shared,
+            parts=parts, without=end.without, most_streams=end.most_streams, drivers=tuple(end.drivers), **shared
         )
 
 
@@ -210,7 +197,7 @@ def _shared(
     first: ProtocolOffered,
     operations: Iterable[str],
 ) -> dict[str, Any]:
-    """What both kinds of ends have; what a language says otherwise than the first of its protocol is said by its ends."""
+    """Return what both kinds of ends have, with what differs from the first language of the protocol."""
     uncarried = {o: f"{language.title} does not carry it" for o in operations if o not in protocol.operations}
     otherwise = {key: value for key, value in protocol.settings.items() if first.settings.get(key) != value}
     return {

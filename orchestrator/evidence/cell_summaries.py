@@ -1,4 +1,4 @@
-"""From a cell's evidence to what the report says of it."""
+"""Makes the summary of a cell from its evidence."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import replace
 from statistics import median
 
 from orchestrator import quantities
-from orchestrator.evidence import costing, host_noise, openings, requester_hosts
+from orchestrator.evidence import costing, host_noise, openings
 from orchestrator.evidence.run_evidence import CellEvidence, RunEvidence, TrialEvidence
 from orchestrator.experiment.plan.plan import Cell, Operation
 from orchestrator.findings.block_values import by_block
@@ -83,7 +83,6 @@ def _summarise(cell: CellEvidence, run: RunEvidence, sound: Sequence[CellEvidenc
         store_times=store_times.of_cell([trial.record for trial in cell.trials]),
         over_fetched_bytes=_middle(part.done.over_fetched_bytes for trial in cell.trials for part in trial.parts),
         mixed=cell.mixed,
-        requester_hosts=requester_hosts.of_cell([trial.by_host for trial in cell.trials]),
     )
 
 
@@ -154,7 +153,7 @@ def _per_request(trials: Sequence[TrialEvidence], *keys: str) -> Interval | None
 
 
 def _client_share(cell: CellEvidence, cells: Iterable[CellEvidence]) -> float | None:
-    """What of the latency the client library adds to a bare socket that asks the same responder; None if not measured."""
+    """Return the client library's share of the latency, beside a bare socket's; None if not measured."""
     mine = cell.distribution.median if cell.distribution else None
     if cell.stack.client == RAW_CLIENT or not mine:
         return None

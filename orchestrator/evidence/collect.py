@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from orchestrator import quantities
 from orchestrator.errors import InvalidMeasurement, UsageError
-from orchestrator.evidence import costing, openings, requester_hosts, responder_workers
+from orchestrator.evidence import costing, openings, responder_workers
 from orchestrator.evidence.joined_turns import counted, joined
 from orchestrator.evidence.one_clock import OnHost, busiest, by_host, seen_in_all
 from orchestrator.evidence.run_evidence import (
@@ -28,6 +28,7 @@ from orchestrator.evidence.run_evidence import (
     Samples,
     Totals,
     TrialEvidence,
+    named,
     parts_of,
 )
 from orchestrator.experiment.model.factors import is_in_pieces
@@ -45,7 +46,7 @@ from orchestrator.results.manifest import BaselineRecord, Manifest, RequesterRec
 from orchestrator.results.turn_times import disturbed
 from orchestrator.statistics import quantiles as st
 from orchestrator.statistics.quantiles import Distribution, Nanoseconds
-from services.python.contract.lines import STATUSES, Load
+from services.python.contract.lines import Load
 from services.python.load.phases import rests
 
 Observe = Callable[[Samples], Any]
@@ -215,7 +216,6 @@ def _cell(
             stream=stream,
             readings=tuple(k for k in near if k.record.block == record.block),
             whole=seen_in_all([host.whole for host in hosts if host.whole.measured], of_whole),
-            by_host=requester_hosts.of_trial(hosts),
             in_flight={host.host: host.whole.most_in_flight for host in hosts if len(host.parts) > 1},
         )
         ordered = _merge([s.ordered_ns for s in samples])
@@ -261,7 +261,7 @@ def is_one_machine(plan: Plan, placement: Placement) -> bool:
 
 
 def _named(cell: Cell, operation: Operation, place: int) -> str:
-    """What a part of a sample is called, from 1: the operation that it asks, where those that one is made of are asked."""
+    """Return the name of a part of a sample, from 1: its operation, where the sample is made of several."""
     names = operation.made_of if is_in_pieces(cell.factors) else ()
     return names[place - 1] if place <= len(names) else quantities.of_part(cell.kind, place)
 
@@ -398,10 +398,7 @@ def _known_sum(columns: list[Nanoseconds]) -> int | None:
 def _errors(parts: list[Samples]) -> dict[str, int]:
     counts: Counter[str] = Counter()
     for samples in parts:
-        failed = samples.status[samples.failed]
-        for status, count in zip(*np.unique(failed, return_counts=True), strict=True):
-            known = 0 <= status < len(STATUSES)
-            counts[STATUSES[status] if known else f"status {status}"] += int(count)
+        counts.update(named(samples.status[samples.failed]))
     return dict(counts)
 
 
@@ -467,7 +464,7 @@ def _one_host(cell: CellEvidence, cells: Iterable[CellEvidence]) -> Distribution
 
 @dataclass(frozen=True, kw_only=True)
 class Share:
-    """What one requester was asked: its part of the cell's load, connections to keep, and the seed of both its draws."""
+    """One requester's part of the cell's load, the connections it keeps, and the seed of its draws."""
 
     load: Load
     connections: int

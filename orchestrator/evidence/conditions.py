@@ -1,4 +1,4 @@
-"""Under which conditions a run was made: the facts that change latencies, as (what, value) lines."""
+"""The conditions of a run: facts that change latencies, as (name, value) lines."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _FACTS = (
 
 
 def conditions(run: RunEvidence) -> tuple[tuple[str, str], ...]:
-    """What both ends said of themselves, how they were pinned, and which network lay between them."""
+    """Return what both ends report, how they were pinned, and the network between them."""
     plan, manifest = run.plan, run.manifest
     repeats = quantities.count(plan.repeats, "block")
     if plan.until is not None:
@@ -97,7 +97,7 @@ def _turns(run: RunEvidence) -> Iterator[tuple[str, str]]:
 
 
 def _quic(plan: Plan) -> Iterator[tuple[str, str]]:
-    """What is not known of cells that no TCP carries."""
+    """What is unknown of cells over QUIC."""
     if any(cell.is_over_quic for cell in plan.cells):
         yield (
             "HTTP/3",
@@ -107,7 +107,7 @@ def _quic(plan: Plan) -> Iterator[tuple[str, str]]:
 
 
 def _programs(every: Mapping[str, ProgramsRecord]) -> Iterator[tuple[str, str]]:
-    """What programs were built with, of what, and what ran them; a line for each language."""
+    """Toolchain, source and runtime of the programs; a line for each language."""
     for programs in every.values():
         facts = [in_words(programs.toolchain, programs.source)] if programs.source else []
         runtimes = {
@@ -136,7 +136,7 @@ def _ends(plan: Plan, placement: Placement) -> str:
 
 
 def _pinning(plan: Plan) -> str:
-    """As it is wanted, of what orch starts itself; codecs alone have no responder."""
+    """How ends that orch starts are pinned; codecs alone have no responder."""
     if plan.pin != "off" and all(cell.kind == "codec" for cell in plan.cells):
         return "the requester alone; nobody answers"
     if not contrasts.externals_by_label(plan.stacks) or plan.pin == "off":
@@ -191,7 +191,7 @@ def settings(run: RunEvidence) -> dict[str, dict[str, Any]]:
 
 
 def _databases(run: RunEvidence) -> Iterator[tuple[str, str]]:
-    """What, value: the databases that responders asked, with versions and the libraries that asked, by their word."""
+    """The databases of responders with versions and driver libraries, as these report them."""
     databases = [
         trial.record.ready.settings for cell in run.cells for trial in cell.trials if trial.record.ready is not None
     ]
@@ -207,7 +207,7 @@ Ends = tuple[str, str]
 
 
 def network_lines(run: RunEvidence) -> Iterator[tuple[str, str]]:
-    """What, value: of cells that leave it to the hosts, and of those that ask for one."""
+    """The congestion controls in force, for each value that cells have."""
     for value, cells in _by_value(run.cells).items():
         if ends := sorted(_told(cells)):
             wish = "" if value == BY_NAME[CONGESTION].default else f" where {value} was asked for"
@@ -253,7 +253,7 @@ def _told(cells: Iterable[CellEvidence]) -> set[Ends]:
 
 
 def _name(name: str) -> str:
-    """What an end told, which may be anything, where it can be the name of one."""
+    """Return the name of a congestion control that an end reported, if it can be one."""
     return name if not name or _OF_KERNELS.fullmatch(name) else "no name of a congestion control"
 
 

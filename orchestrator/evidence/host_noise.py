@@ -51,7 +51,7 @@ class Noise:
 
     @property
     def is_loud(self) -> bool:
-        """Whether that is worth a warning."""
+        """Whether it deserves a warning."""
         limits = ((self.steal, STEAL), (self.throttled, THROTTLED), (self.pressure, PRESSURE))
         return any(share is not None and share > limit for share, limit in limits)
 
@@ -73,7 +73,7 @@ class Noise:
 
 
 def between(where: str, before: HostCounters | None, after: HostCounters | None, own_cpu_s: float) -> Noise | None:
-    """What a host's counters say happened; None without two readings.
+    """Return the noise between two readings of a host's counters; None without both.
 
     `own_cpu_s` is what the measurement itself used on that machine; the rest of the busy time is foreign.
     """

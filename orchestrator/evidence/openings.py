@@ -1,4 +1,4 @@
-"""What opening connections took, by the word of the client libraries: of each trial, and of a cell. Pure."""
+"""How long opening connections took, as client libraries report it: of each trial, and of a cell. Pure."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from orchestrator.statistics import intervals
 
 
 def of_trial(record: TrialRecord) -> TrialOpening | None:
-    """What the requesters of a trial told; None where none of them did."""
+    """Return what the requesters of a trial reported; None where none did."""
     openings = [requester.done.opening for requester in record.requesters if requester.done.opening is not None]
     if not openings:
         return None

@@ -1,4 +1,4 @@
-"""What each worker process of a responder did in a trial, by its own count."""
+"""CPU time and replies of each worker process of a responder, by its own count."""
 
 from __future__ import annotations
 

@@ -18,15 +18,7 @@ import numpy.typing as npt
 from orchestrator import quantities, record_layout
 from orchestrator.experiment.plan.plan import Cell, Operation, Placement, Plan, Stack
 from orchestrator.experiment.plan.topology import Limit
-from orchestrator.findings.summary import (
-    FloorSummary,
-    MixedSummary,
-    OfTrial,
-    PartSummary,
-    StreamSummary,
-    Strip,
-    TrialSummary,
-)
+from orchestrator.findings.summary import FloorSummary, MixedSummary, PartSummary, StreamSummary, Strip, TrialSummary
 from orchestrator.questions.streams.trial import StreamTrial
 from orchestrator.results.manifest import BaselineRecord, Heard, Manifest, TrialRecord
 from orchestrator.statistics.quantiles import Distribution, Nanoseconds
@@ -115,7 +107,7 @@ class Samples:
 
     @property
     def columns(self) -> Mapping[str, npt.NDArray[Any]]:
-        """The samples as they stand in the record, those of the warm-up and those never sent too."""
+        """The samples in the order of the record, the warm-up and unsent ones too."""
         return self._columns
 
     @property
@@ -311,6 +303,15 @@ class Samples:
         return latency
 
 
+def named(statuses: Nanoseconds) -> dict[str, int]:
+    """Return how often each status occurs, by its name."""
+    numbers, counts = np.unique(statuses, return_counts=True)
+    return {
+        STATUSES[number] if 0 <= number < len(STATUSES) else f"status {number}": count
+        for number, count in zip(numbers.tolist(), counts.tolist(), strict=True)
+    }
+
+
 def parts_of(columns: Mapping[str, npt.NDArray[Any]]) -> dict[int, Nanoseconds]:
     """How long each right part of the measured samples took, by its place in them, from 1; empty without parts."""
     kept = (columns["kind"] == _PART) & (columns["phase"] == 1) & (columns["status"] == OK)
@@ -378,7 +379,6 @@ class TrialEvidence:
     whole: Mapping[str, Any] = field(
         default_factory=dict
     )  # what was seen in the requests of all its requesters, by name
-    by_host: tuple[OfTrial, ...] = ()  # what each requester host did, where there are several
     in_flight: Mapping[str, int] = field(default_factory=dict)  # the most at once, by host with several processes
 
     @property
@@ -429,7 +429,7 @@ class CellEvidence:
 
     @property
     def is_external(self) -> bool:
-        """Whether who answers ran already: it tells orch nothing of itself, so that no check may pass by its account."""
+        """Whether the responder ran already: it reports nothing of itself, so no check may pass by its account."""
         return self.stack.running is not None
 
     def parts(self, check: str) -> Iterator[tuple[TrialEvidence, Part, Any]]:

@@ -6,25 +6,21 @@ a latency is the same thing in both.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from math import isclose
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 
-from orchestrator import quantities
 from orchestrator.evidence.joined_turns import joined
-from orchestrator.evidence.run_evidence import COLUMNS as ANALYSED
-from orchestrator.evidence.run_evidence import Run, Samples
-from orchestrator.experiment.plan.plan import Cell, read_plan
+from orchestrator.evidence.run_evidence import Samples
+from orchestrator.experiment.plan.plan import Cell
 from orchestrator.record_layout import COLUMNS
 from orchestrator.results.manifest import TrialRecord
 from orchestrator.results.records import written
 from orchestrator.statistics.quantiles import finite, quantile
 
 _MOST_BYTES_AT_ONCE = 64 << 20  # of work in parts, whose rows refer to each other
-_SAME = 1e-9  # of two computations of one median
 
 
 def median_ns(cell: Cell, records: Sequence[Path], trial: TrialRecord | None = None) -> float | None:
@@ -39,32 +35,8 @@ def median_ns(cell: Cell, records: Sequence[Path], trial: TrialRecord | None = N
         return None
     if cell.recorded != "call" and any(record.stat().st_size > _MOST_BYTES_AT_ONCE for record in records):
         return None
-    return _median_ns(cell, trial, (columns for record in records for columns in _pieces(record, cell)))
-
-
-def differing(run: Run, medians: Mapping[tuple[int, int], float]) -> Iterator[str]:
-    """A clause for each trial whose median in the journal (ns, by index and attempt) is not that of its samples.
-
-    Not held against them: trials of searches, whose rate no plan has. InvalidMeasurement for damaged samples.
-    """
-    manifest = run.manifest()
-    cells = {cell.id: cell for cell in read_plan(manifest.plan).cells}
-    for record in manifest.trials:
-        noted, cell = medians.get((record.index, record.attempt)), cells.get(record.cell)
-        if noted is None or cell is None or cell.find is not None:
-            continue
-        files = [part.samples for part in record.requesters if part.samples]
-        median_ns = _median_ns(cell, record, (run.samples(file, ANALYSED) for file in files))
-        if median_ns is None or not isclose(noted, median_ns, rel_tol=_SAME):
-            which = quantities.of_trial(record.block, record.index)
-            yield f"the median of {which} is {quantities.ns(noted)}, and of its samples {quantities.ns(median_ns or 0)}"
-
-
-def _median_ns(
-    cell: Cell, trial: TrialRecord | None, records: Iterator[Mapping[str, npt.NDArray[np.int64]]]
-) -> float | None:
     latencies, failed = [], 0
-    for columns in records:
+    for columns in (columns for record in records for columns in _pieces(record, cell)):
         measured = joined(columns, trial) if trial is not None and trial.turns else columns
         samples = Samples(measured, is_open_loop=cell.load.rate_per_s is not None)
         latencies.append(samples.latency_ns)

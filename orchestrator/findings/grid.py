@@ -90,7 +90,7 @@ class Sweep:
         return BY_NAME[self.axis]
 
     def position(self, cell: str) -> tuple[int, int] | None:
-        """The number of a cell's panel and that of its place there; None of a cell that is in none."""
+        """Return the number of a cell's panel and of its place there; None without one."""
         return next(
             (
                 (number, place)
@@ -260,7 +260,7 @@ class Distances:
 
     @classmethod
     def of(cls, plan: dict[str, Any]) -> Distances:
-        """Return those of a plan as it is stored; nothing is known without one."""
+        """Return the distances of a stored plan; empty without one."""
         provider = PROVIDERS.get(str(plan.get("provider")))
         places = plan.get("placements") or ()
         return cls(

@@ -1,4 +1,4 @@
-"""What opening connections takes: shapes alone, which `summary` holds and `openings` computes."""
+"""How long opening connections takes: types that `summary` holds and `openings` computes."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ COUNTED_BY: Final = "connections"  # the check that counts by how many connectio
 
 @dataclass(frozen=True, kw_only=True)
 class TrialOpening:
-    """Medians of one trial, ms, the mean over its requesters: TCP's handshake, and that of TLS; None where nobody tells.
+    """Median times of one trial's TCP and TLS handshakes, ms, the mean over its requesters; None where unknown.
 
     `told`: of how many connections.
     """

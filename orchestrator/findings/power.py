@@ -17,6 +17,7 @@ Journal of Pharmacokinetics and Biopharmaceutics 18(2)).
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass
 from math import exp, log, sqrt
@@ -29,7 +30,7 @@ import numpy.typing as npt
 from orchestrator import quantities
 from orchestrator.experiment.plan.contrasts import pairs
 from orchestrator.experiment.plan.plan import Plan
-from orchestrator.findings.summary import Comparison, RunSummary
+from orchestrator.findings.summary import Comparison
 from orchestrator.results.manifest import is_shared
 from orchestrator.statistics.intervals import ALPHA, FEWEST_BLOCKS, t_quantile
 
@@ -45,7 +46,7 @@ _S_POINTS = 400  # at which the distribution of s is taken: more change no resul
 
 @dataclass(frozen=True, kw_only=True)
 class PowerStatement:
-    """What `orch plan` says. Differences are relative: 0.05 is 5 %; None with too few repeats for any interval."""
+    """The power of a plan. Differences are relative: 0.05 is 5 %; None with too few repeats for any interval."""
 
     repeats: int
     comparisons: int  # of the whole run: Holm's correction goes over all of them
@@ -84,37 +85,26 @@ def power_of(
 
 
 def smallest_detectable(
-    sd: float,
-    blocks: int,
-    *,
-    margin: float = 0.0,
-    compared: int = 1,
-    alpha: float = ALPHA,
-    power: float = POWER,
+    sd: float, blocks: int, *, margin: float = 0.0, compared: int = 1, alpha: float = ALPHA, power: float = POWER
 ) -> float | None:
     """The smallest relative difference called one with that power, to a thousandth of itself; None below three blocks."""
     if blocks < FEWEST_BLOCKS:
         return None
+
+    def is_found(difference: float) -> bool:
+        return power_of(difference, sd, blocks, margin=margin, compared=compared, alpha=alpha) >= power
+
     low, high = 0.0, 1e-6
-    while power_of(high, sd, blocks, margin=margin, compared=compared, alpha=alpha) < power:
+    while not is_found(high):
         low, high = high, high * 2
     while high - low > 1e-3 * high:
         middle = (low + high) / 2
-        if power_of(middle, sd, blocks, margin=margin, compared=compared, alpha=alpha) < power:
-            low = middle
-        else:
-            high = middle
+        low, high = (low, middle) if is_found(middle) else (middle, high)
     return high
 
 
 def repeats_needed(
-    difference: float,
-    sd: float,
-    *,
-    margin: float = 0.0,
-    compared: int = 1,
-    alpha: float = ALPHA,
-    power: float = POWER,
+    difference: float, sd: float, *, margin: float = 0.0, compared: int = 1, alpha: float = ALPHA, power: float = POWER
 ) -> int | None:
     """The fewest blocks that call a relative difference one with that power; None when 1,000 do not suffice.
 
@@ -139,13 +129,9 @@ def _halves(sd: float, blocks: int, compared: int, alpha: float) -> npt.NDArray[
 
 
 def _fewest(suffices: Callable[[int], bool]) -> int | None:
-    if not suffices(MOST_BLOCKS):
-        return None
-    low, high = FEWEST_BLOCKS - 1, MOST_BLOCKS
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if suffices(middle) else (middle, high)
-    return high
+    every = range(FEWEST_BLOCKS, MOST_BLOCKS + 1)
+    place = bisect_left(every, True, key=suffices)
+    return every[place] if place < len(every) else None
 
 
 def power_of_tie(margin: float, sd: float, blocks: int, *, compared: int = 1, alpha: float = ALPHA) -> float:
@@ -172,7 +158,7 @@ def spread_of(comparisons: Iterable[Comparison | dict[str, Any]], statistic: str
     """The typical SD over blocks of the log ratio of this statistic in a finished run; None with too few blocks."""
     spreads = []
     for comparison in comparisons:
-        fields = asdict(comparison) if isinstance(comparison, Comparison) else comparison
+        fields = comparison if isinstance(comparison, dict) else vars(comparison)
         ratios = [ratio for ratio in fields["by_block"] if ratio > 0]
         if fields["statistic"] == statistic and len(ratios) >= FEWEST_BLOCKS:
             spreads.append(stdev([log(ratio) for ratio in ratios]))
@@ -191,8 +177,8 @@ def repeats_to_settle(margin: float, sd: float, *, compared: int = 1) -> int | N
     return None if None in needed else max(n for n in needed if n is not None)
 
 
-def describe(plan: Plan, history: Sequence[RunSummary | dict[str, Any]] = ()) -> PowerStatement:
-    """What the plan's repeats can tell. `history`: summaries of earlier runs (or their `summary.json`), newest first.
+def describe(plan: Plan, history: Sequence[dict[str, Any]] = ()) -> PowerStatement:
+    """Return what the plan's repeats can detect. `history`: `summary.json` of earlier runs, newest first.
 
     The spread is that of the newest run of the same experiment, else of the newest with the same provider and kinds of
     work, else `DEFAULT_SD`; never of a run that shared its machine. The statement says which.
@@ -223,13 +209,12 @@ def describe(plan: Plan, history: Sequence[RunSummary | dict[str, Any]] = ()) ->
 
 
 def planned_comparisons(plan: Plan) -> int:
-    """How many pairs of cells are compared by all that the experiment asks to compare by, controls left out."""
+    """Return how many pairs of cells the experiment compares, controls left out."""
     return sum(not pair.is_control for pair in pairs(plan))
 
 
-def _spread(plan: Plan, history: Sequence[RunSummary | dict[str, Any]]) -> tuple[float, str]:
-    runs = [run.to_dict() if isinstance(run, RunSummary) else run for run in history]
-    alone = [run for run in runs if not is_shared(run.get("warnings", ()))]
+def _spread(plan: Plan, history: Sequence[dict[str, Any]]) -> tuple[float, str]:
+    alone = [run for run in history if not is_shared(run.get("warnings", ()))]
     same = [run for run in alone if run.get("name") == plan.name]
     for run in (*same, *(run for run in alone if _is_alike(run.get("plan") or {}, plan))):
         sd = spread_of(run.get("comparisons", ()))

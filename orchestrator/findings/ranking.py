@@ -191,7 +191,7 @@ class Ranking:
 
     @cached_property
     def outcome(self) -> Outcome:
-        """Who is fastest."""
+        """Which names are fastest."""
         if not self.tiers:
             return Outcome("none")
         first = self.tiers[0]
@@ -200,7 +200,7 @@ class Ranking:
 
     @cached_property
     def unranked(self) -> tuple[str, ...]:
-        """The cells whose interval reaches the fastest, and whose ratio is above that of a significantly slower one."""
+        """The cells whose interval reaches the fastest, though their ratio is above a significantly slower cell's."""
         fastest = set(self._ahead(self.sides, has_reference=bool(self.sides)))
         slower = [side.ratio for side in self.sides if side.cell not in fastest]
         if self.reference not in fastest:
@@ -230,7 +230,7 @@ class Ranking:
         return value_of(self.cells[cell], self.statistic)
 
     def measured(self, interval: Interval) -> Interval:
-        """An interval of the values themselves: of rates the inverse of that of times."""
+        """Return the interval of the values themselves: inverted for rates."""
         return (1 / interval[1], 1 / interval[0]) if self.is_of_rates else interval
 
     def ratio(self, cell: str) -> float:

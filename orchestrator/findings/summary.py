@@ -85,7 +85,7 @@ class PartSummary:
 
 @dataclass(frozen=True, kw_only=True)
 class StreamSummary:
-    """What came of a cell's events, all trials together: counts, and milliseconds.
+    """The events of a cell, all trials together: counts, and milliseconds.
 
     `timed`: what the cell's latencies are, the delivery of events (`delivery`) or the gap between them (`gap`); `why_gap`
     says in words why. `sent` and `worst_late` are the senders' own: events handed to connections, and the worst
@@ -163,32 +163,32 @@ class MeasuredCell:
 
     @property
     def responder(self) -> str:
-        """Who answers."""
+        """The responder's name."""
         return str(self.factors["responder"])
 
     @property
     def client(self) -> str:
-        """Who asks."""
+        """The client's name."""
         return str(self.factors["client"])
 
     @property
     def connection(self) -> str:
-        """What is done with connections; empty where there are none."""
+        """The connection policy; empty where there are no connections."""
         return str(self.factors["connection"] or "")
 
     @property
     def call(self) -> tuple[Value, ...]:
-        """How requests are made: the values of the factors of the call."""
+        """The values of the factors of the call."""
         return of_the_call(self.factors)
 
     @property
     def place(self) -> tuple[object, ...]:
-        """What cells that are compared have in common, but for how requests are made: what is asked, where, how often."""
+        """The operation, placement and load, which compared cells have in common."""
         return (self.operation_id, self.placement_id, self.load, self.factors["concurrency"])
 
     @property
     def setting(self) -> str:
-        """What is asked, where, how, and under which load, in few words: a name for what compared cells have in common."""
+        """The operation, placement, call and load in few words: a name for what compared cells have in common."""
         return ", ".join((self.operation, self.placement, *short(self.factors), self.load))
 
 
@@ -223,10 +223,9 @@ class CellSummary(MeasuredCell):
     goodput_interval: Interval | None = None
     opening: CellOpening | None = None  # None where there is no connection
     mixed: tuple[MixedSummary, ...] = ()  # its operations each by itself, where it mixes several
-    requester_hosts: tuple[RequesterHost, ...] = ()  # each by itself, where several ask
     spreads: dict[str, CellSpread] = field(default_factory=dict)  # by `spread.SHOWN`, of what every trial has
     outcomes: dict[str, int] = field(default_factory=dict)  # of records read by another schema: how often what came
-    store_times: StoreTimes | None = None  # where the responder's handling time went; None where it asks no store
+    store_times: StoreTimes | None = None  # where the responder's handling time went; None without a store
     over_fetched_bytes: float | None = None  # of a sample's reply, that nobody needs; None where all of it is needed
 
     @property
@@ -241,7 +240,7 @@ class CellSummary(MeasuredCell):
 
     @property
     def why_undecodable(self) -> str:
-        """What a reader says that cannot decode what another schema wrote; empty where it can, or need not."""
+        """The outcome of a reader that cannot decode another schema; empty where it can."""
         return next((outcome for outcome in self.outcomes if outcome.startswith(FAILS)), "")
 
     @property
@@ -251,7 +250,7 @@ class CellSummary(MeasuredCell):
 
     @property
     def is_of_those_sent(self) -> bool:
-        """Whether more than 1 % of what was due was never sent: the percentiles then leave out what would have waited."""
+        """Whether more than 1 % of the due requests were never sent: percentiles then leave out what would have waited."""
         return self.share_unsent > MOST_UNSENT
 
     @property
@@ -324,7 +323,7 @@ class Comparison:
 
     @property
     def measured_ratio(self) -> float | None:
-        """The ratio of the values themselves: of rates the inverse of that of times."""
+        """The ratio of the values themselves: inverted for rates."""
         return 1 / self.ratio if self.ratio and self.statistic == "throughput" else self.ratio
 
     @property
@@ -388,34 +387,3 @@ class RunSummary(MeasuredRun):
     def to_json(self) -> str:
         """The summary as compact JSON."""
         return json.dumps(self.to_dict(), ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-
-
-@dataclass(frozen=True, kw_only=True)
-class RequesterHost:
-    """One host of a cell that several ask, over its trials: by its own clock alone.
-
-    `requests`: measured ones in all; `share` is this host's part of the cell's; `throughput_per_s`, `median` and
-    `p99` (ms): in the middle of its trials, None where none has it; `cpu_share`: its busiest process's, the most in a trial.
-    """
-
-    host: str
-    processes: int
-    requests: int
-    share: float
-    throughput_per_s: float | None
-    median: float | None
-    p99: float | None
-    cpu_share: float | None
-
-
-@dataclass(frozen=True, kw_only=True)
-class OfTrial:
-    """What a host did in one trial; milliseconds, infinite where the percentile falls among failed requests."""
-
-    host: str
-    processes: int
-    requests: int
-    throughput_per_s: float | None
-    median: float | None
-    p99: float | None
-    cpu_share: float | None

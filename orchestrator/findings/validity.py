@@ -52,7 +52,7 @@ def _withheld(comparison: Comparison, invalid: Mapping[str, Sequence[str]]) -> C
 
 
 def is_everywhere(cells: Sequence[CellSummary], invalid: Mapping[str, Sequence[str]]) -> bool:
-    """Whether every cell that was measured is invalid."""
+    """Return whether every measured cell is invalid."""
     return bool(invalid) and len(invalid) >= sum(1 for cell in cells if cell.distribution or cell.id in invalid)
 
 

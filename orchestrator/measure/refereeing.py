@@ -194,12 +194,12 @@ class _Overheard(Launched):
 
 
 def comes_first(trial: PlannedTrial, context: RunContext) -> bool:
-    """Whether the load generator asks before the trial: every other block, and in one block every other cell (ABBA)."""
+    """Return whether the load generator is first: in every other block, and in one block for every other cell (ABBA)."""
     return (trial.block + context.places[trial.cell]) % 2 == 1
 
 
 def window_of(cell: Cell) -> int:
-    """For how many seconds a load generator asks: as long as the cell, in whole seconds."""
+    """Return how many seconds a load generator measures: as long as the cell, in whole seconds."""
     return WINDOW_S if cell.load.duration_s is None else max(1, ceil(cell.load.duration_s))
 
 
@@ -284,7 +284,7 @@ class Relay(ThreadingTCPServer):
         threading.Thread(target=self.serve_forever, args=(0.05,), daemon=True).start()
 
     def close(self) -> None:
-        """Listen no more; connections end with the responder, or with who asks it."""
+        """Listen no more; connections end with the responder, or with the requester."""
         self.shutdown()
         self.server_close()
 

@@ -76,6 +76,16 @@ def two_sided_p(t: float, freedom: float) -> float:
     return float(2 * special.stdtr(freedom, -abs(t)))
 
 
+def mean_interval(values: npt.ArrayLike, alpha: float = ALPHA) -> Interval | None:
+    """Return the t-interval of the mean of values that are no ratios; None with fewer than three."""
+    every = np.asarray(values, dtype=np.float64)
+    if every.size < FEWEST_BLOCKS:
+        return None
+    half = t_quantile(1 - alpha / 2, every.size - 1) * float(every.std(ddof=1)) / sqrt(every.size)
+    mean = float(every.mean())
+    return mean - half, mean + half
+
+
 def log_mean(logs: npt.ArrayLike) -> LogMean:
     """Summarise logs (of values, or of ratios within blocks); ValueError without any.
 

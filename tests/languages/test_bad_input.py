@@ -17,15 +17,7 @@ from tests.conformance.kit import IDENTITY, Implementation
 from tests.conformance.reference.contract import VERSION
 from tests.conformance.reference.server import Server
 from tests.conformance.reference.wire import WIRES
-from tests.languages.bad_input import (
-    Line,
-    answer,
-    failed,
-    refused_to_serve,
-    serve,
-    text_of,
-    trial,
-)
+from tests.languages.bad_input import Line, answer, failed, refused_to_serve, serve, text_of, trial
 
 pytestmark = [pytest.mark.slow, pytest.mark.busy]
 

@@ -20,16 +20,7 @@ import pytest
 from tests.conformance.kit import IDENTITY, Implementation
 from tests.conformance.reference.server import Asked, Server, Silence
 from tests.conformance.reference.wire import WIRES
-from tests.languages.bad_input import (
-    PATIENCE_S,
-    answer,
-    ended,
-    failed,
-    serve,
-    start,
-    text_of,
-    trial,
-)
+from tests.languages.bad_input import PATIENCE_S, answer, ended, failed, serve, start, text_of, trial
 
 pytestmark = [pytest.mark.slow, pytest.mark.busy]
 

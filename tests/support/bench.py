@@ -22,14 +22,23 @@ class Bench:
     """Loops of one style, `blocking` or `awaiting`; a kind of load says what it dials and which requests it makes."""
 
     def __init__(
-        self, style: str, path: Path, verify: Callable[[Any, Any], str | None], *, in_flight: int = 1, **recorder: Any
+        self,
+        style: str,
+        path: Path,
+        verify: Callable[[Any, Any], str | None],
+        *,
+        in_flight: int = 1,
+        rows_at_once: int = 100,
+        **recorder: Any,
     ) -> None:
         self.style, self.path, self.in_flight = style, path, in_flight
         self.time = ScriptedClock()
-        self.dialer = ScriptedDialer(self.time)
-        self.record = Record(path, 100)
+        self.clock = self.time.clock()
+        self.dialer: Any = ScriptedDialer(self.time)
+        self.record = Record(path, rows_at_once)
+        self.progress: list[Any] = []
         self.recorder = Recorder(
-            self.record, verify, timeout_s=30, progress=lambda line: None, in_flight=in_flight, **recorder
+            self.record, verify, timeout_s=30, progress=self.progress.append, in_flight=in_flight, **recorder
         )
         self.event_loop = asyncio.new_event_loop()
 
@@ -52,7 +61,7 @@ class Bench:
         work = Work(
             make=self.make,
             recorder=self.recorder,
-            clock=self.time.clock(),
+            clock=self.clock,
             policy=policy,
             concurrency=self.in_flight,
             before_close=self.look,
@@ -70,7 +79,7 @@ class Bench:
         return self._begun(MEASURED, 1, Extent(), len(due))
 
     def _begun(self, number: int, first: int, extent: Extent, most: int) -> Phase:
-        phase = Phase(number=number, begin_ns=self.time.now_ns, first_sequence=first, extent=extent, most=most)
+        phase = Phase(number=number, begin_ns=self.clock.monotonic_ns(), first_sequence=first, extent=extent, most=most)
         self.recorder.begin(phase)
         return phase
 

@@ -79,13 +79,7 @@ SIZES = Curves(
                 _line("rest-fastapi", "rest (fastapi)", _BYTES, [0.30, 0.40, 0.9, 6.0], is_far=False),
                 _line("grpc", "grpc", _BYTES, [0.35, 0.41, 0.7, 3.0], is_far=False),
             ),
-            gaps=(
-                _gap(
-                    _BYTES,
-                    [0.05, 0.01, -0.2, -3.0],
-                    Crossing(at=1_110.0, low=700.0, high=1_900.0),
-                ),
-            ),
+            gaps=(_gap(_BYTES, [0.05, 0.01, -0.2, -3.0], Crossing(at=1_110.0, low=700.0, high=1_900.0)),),
         ),
     ),
 )

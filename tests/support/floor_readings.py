@@ -12,13 +12,7 @@ US, MS, S = 1_000, 1_000_000, 1_000_000_000
 
 
 def look(
-    rng: np.random.Generator,
-    kind: str,
-    placement: str,
-    block: int,
-    moment: str,
-    rtt_ns: float,
-    cells: tuple[str, ...],
+    rng: np.random.Generator, kind: str, placement: str, block: int, moment: str, rtt_ns: float, cells: tuple[str, ...]
 ) -> tuple[BaselineRecord, dict[str, np.ndarray]]:
     """A reading of ping or tcp, and its samples."""
     n, extra_us = (20, 20) if kind == "ping" else (200, 60)

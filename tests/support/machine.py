@@ -36,11 +36,7 @@ LOADS: Mapping[str, Load] = {
 }
 
 # How strongly medians, p99s and times per request follow what moves the floor by 1.
-REACTIONS = {
-    "rest": (0.8, 1.6, 1.2),
-    "grpc": (1.3, 1.9, 1.6),
-    "http+cbor": (0.5, 1.2, 0.9),
-}
+REACTIONS = {"rest": (0.8, 1.6, 1.2), "grpc": (1.3, 1.9, 1.6), "http+cbor": (0.5, 1.2, 0.9)}
 
 
 @dataclass

@@ -8,14 +8,11 @@ import time
 from pathlib import Path
 from typing import Any
 
-from services.python.contract.lines import STATUSES, Load
-from services.python.load.async_load import AwaitingLoops
-from services.python.load.loop import Loops, Work
-from services.python.load.phases import MEASURED, Phase, measured
-from services.python.load.record import Record, Row, read_record
-from services.python.load.recorder import Recorder
-from services.python.load.sync_load import BlockingLoops
+from services.python.contract.lines import STATUSES
+from services.python.load.phases import MEASURED
+from services.python.load.record import Row, read_record
 from services.python.probes.clock import Clock
+from tests.support.bench import Bench
 from tests.support.scripted import ScriptedClock
 
 CONCURRENCY = 4
@@ -114,7 +111,7 @@ class WatchedDialer:
         return opened()
 
 
-class Trial:
+class Trial(Bench):
     """A phase of the real loops, recorder and record with so many in flight."""
 
     def __init__(
@@ -128,54 +125,28 @@ class Trial:
         in_flight: int = CONCURRENCY,
         **recorder: Any,
     ) -> None:
-        self.in_flight = in_flight
-        self.style, self.dialer, self.clock = style, dialer, clock
-        self.progress: list[dict[str, Any]] = []
-        self.path = folder / "record"
-        self.record = Record(self.path, 10)
-        self.recorder = Recorder(
-            self.record, verify, timeout_s=30, progress=self.progress.append, in_flight=self.in_flight, **recorder
-        )
-        self.event_loop = asyncio.new_event_loop()
-        self.shared = {"sequence": 0}
+        super().__init__(style, folder / "record", verify, in_flight=in_flight, rows_at_once=10, **recorder)
+        self.dialer, self.clock = dialer, clock
+        self.shared, self.is_constant = {"sequence": 0}, False
+
+    def make(self, sequence: int, _wall_ns: Any) -> Any:
+        return self.shared if self.is_constant else {"sequence": sequence}
+
+    def awaiting(self) -> Any:
+        return self.dialer
 
     def run(self, requests: int, policy: Any = "reuse", *, constant: bool = False, phase: int = MEASURED) -> None:
-        """The phase without `settle`."""
-        shared = self.shared
-        work = Work(
-            make=lambda sequence, _wall: shared if constant else {"sequence": sequence},
-            recorder=self.recorder,
-            clock=self.clock,
-            policy=policy,
-            concurrency=self.in_flight,
-            before_close=lambda: None,
-        )
-        loops: Loops
-        if self.style == "blocking":
-            loops = BlockingLoops(self.dialer, work)
-        else:
-            loops = AwaitingLoops(self.event_loop, self.dialer, work)
+        """The phase without `settle`; `constant`: one request for all."""
+        self.is_constant = constant
+        loops = self.loops(policy)
         loops.open()
-        begin_ns = self.clock.monotonic_ns()
-        begun = Phase(
-            number=phase,
-            begin_ns=begin_ns,
-            first_sequence=1,
-            extent=measured(Load(requests=requests)),
-            most=requests,
-        )
-        self.recorder.begin(begun)
         try:
-            loops.closed_loop(begun)
+            loops.closed_loop(self.phase(requests, phase))
         finally:
             loops.close()
 
     def rows(self) -> list[Row]:
         return list(read_record(self.path))[: self.record.rows]
-
-    def close(self) -> None:
-        self.record.close()
-        self.event_loop.close()
 
 
 def standing_clock() -> Clock:

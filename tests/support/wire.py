@@ -225,10 +225,3 @@ def misbehaving(answer: bytes, *, then_close: bool) -> Iterator[int]:
         listener.close()
         for connection in held:
             connection.close()
-
-
-def modules_after(statement: str) -> set[str]:
-    """The modules that a fresh interpreter has loaded after a statement."""
-    code = f"{statement}\nimport sys\nprint(*sys.modules)"
-    output = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
-    return set(output.stdout.split())

@@ -41,7 +41,6 @@ def _verify_run(folder: RunFolder) -> None:
     from orchestrator.results import verification
 
     files = verification.verify(folder)
-    _verify_medians(folder)
     stated, different = _of_folder(folder)
     state = folder.manifest().state
     document = {"run": folder.id, "state": state, "files": list(files), "figures": len(stated)}
@@ -76,22 +75,6 @@ def _of_folder(folder: RunFolder) -> tuple[Figures, tuple[Difference, ...]]:
         return {}, ()
     stated = figures(stored)
     return stated, differences(stated, figures(recomputed))
-
-
-def _verify_medians(folder: RunFolder) -> None:
-    """InvalidMeasurement when a median that the journal keeps of a trial does not follow from the trial's samples."""
-    medians = folder.journal_state().medians
-    if not medians:
-        return
-    from orchestrator.evidence.trial_median import differing
-
-    different = list(differing(folder, medians))
-    if different:
-        more = f"; and {len(different) - _MOST_NAMED} more" if len(different) > _MOST_NAMED else ""
-        raise InvalidMeasurement(
-            f"{folder.path / 'journal.jsonl'}: {'; '.join(different[:_MOST_NAMED])}{more}",
-            hint="do not trust what was shown while the run was made: its report is made from the samples",
-        )
 
 
 def _verify_page(path: Path) -> None:

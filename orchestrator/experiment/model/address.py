@@ -1,4 +1,4 @@
-"""Which address the name of a host stands for, and whether it is one of this machine's own."""
+"""Resolves the name of a host, and tells whether the address is this machine's own."""
 
 from __future__ import annotations
 

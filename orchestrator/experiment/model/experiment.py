@@ -50,17 +50,7 @@ from orchestrator.experiment.model.options import (
 from orchestrator.experiment.model.own_services import Data, OwnCallSpec, Services, Text
 from orchestrator.experiment.providers import MAKERS, PROVIDERS, THIS_MACHINE, ProviderName
 from orchestrator.experiment.read import units
-from orchestrator.experiment.read.fields import (
-    Duration,
-    Margin,
-    Money,
-    OneOrMany,
-    Rate,
-    Share,
-    Shorthand,
-    Size,
-    one_of,
-)
+from orchestrator.experiment.read.fields import Duration, Margin, Money, OneOrMany, Rate, Share, Shorthand, Size, one_of
 from orchestrator.experiment.read.problems import shown
 
 MOST_EXCLUDED = 200
@@ -458,8 +448,7 @@ class Experiment(Strict):
         False, description="Enter the reference stack twice more (A/A), to see what difference chance alone makes."
     )
     metric: Metric = Field(
-        "median",
-        description="What the result is about: median latency, p99 latency, or requests answered a second.",
+        "median", description="What the result is about: median latency, p99 latency, or requests answered a second."
     )
     matters: Margin = Field(
         0.05,

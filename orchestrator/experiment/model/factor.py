@@ -200,13 +200,19 @@ def level(value: str, words: str, compared: str = "", said: str = "", guess: str
     return Level(value=value, words=words, compared=compared or words, said=said, guess=guess)
 
 
-def fixed_by(part: BelongsTo, name: str, title: str, kind: Kind, attribute: str, **others: Any) -> Factor:
-    """Return a factor that a part of the cell fixes."""
-    usual = {"belongs_to": part, "reaches": _REACHED_BY[part]}
-    return Factor(name=name, title=title, kind=kind, attribute=attribute, **{**usual, **others})
+def fixed_by(part: BelongsTo, name: str, kind: Kind, attribute: str = "", **others: Any) -> Factor:
+    """Return a factor that a part of the cell fixes; unless given, `attribute` and `title` are its name."""
+    usual = {"belongs_to": part, "reaches": _REACHED_BY[part], "title": name.replace("_", " ")}
+    return Factor(name=name, kind=kind, attribute=attribute or name, **{**usual, **others})
 
 
-def chosen(name: str, title: str, **others: Any) -> Factor:
-    """Return a factor of the call; unless given, a knob, of levels where it has some, of whole numbers where it has none."""
-    usual = {"kind": "level" if "levels" in others else "count", "belongs_to": "call", "reaches": "knob"}
-    return Factor(name=name, title=title, **{**usual, **others})
+def of_payload(name: str, kind: Kind, key: str, **others: Any) -> Factor:
+    """Return a factor that is a key of the operation's payload."""
+    return fixed_by("operation", name, kind, f"payload.{key}", varies_with=("payload",), **others)
+
+
+def chosen(name: str, **others: Any) -> Factor:
+    """Return a factor of the call: unless given, a knob, of levels where it has some, else of whole numbers."""
+    kind = "level" if "levels" in others else "count"
+    usual = {"kind": kind, "belongs_to": "call", "reaches": "knob", "title": name.replace("_", " ")}
+    return Factor(name=name, **{**usual, **others})

@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterator, Mapping
 from itertools import product
 from typing import Any
 
-from orchestrator.experiment.model.factor import Factor, Numbers, Value, Values, chosen, fixed_by, level
+from orchestrator.experiment.model.factor import Factor, Numbers, Value, Values, chosen, fixed_by, level, of_payload
 
 CALLS = "calls"
 PIN = "pin"
@@ -35,69 +35,26 @@ GIVEN = "ORCH_POSTGRESQL"
 STACK = "stack"
 """What cells are compared by unless an experiment says otherwise: protocol, responder and client together."""
 _OF_PAYLOADS = ("bytes", "reply_bytes", "records", "per_second", "schema_change")
+_WITH_PAYLOADS = ("payload", *_OF_PAYLOADS)
 
 FACTORS: tuple[Factor, ...] = (
-    fixed_by("stack", "protocol", "protocol", "name", "protocol"),
-    fixed_by("stack", "responder", "responder", "name", "responder"),
-    fixed_by("stack", "client", "client", "name", "client"),
+    fixed_by("stack", "protocol", "name"),
+    fixed_by("stack", "responder", "name"),
+    fixed_by("stack", "client", "name"),
     fixed_by(
-        "operation",
-        "operation",
-        "operation",
-        "name",
-        "name",
-        reaches="program",
-        compared_as="for {}",
-        varies_with=("payload", *_OF_PAYLOADS),
+        "operation", "operation", "name", "name", reaches="program", compared_as="for {}", varies_with=_WITH_PAYLOADS
     ),
     fixed_by(
-        "operation",
-        "payload",
-        "payload",
-        "text",
-        "asked",
-        compared_as="at {}",
-        varies_with=_OF_PAYLOADS,
-        is_excludable=False,
+        "operation", "payload", "text", "asked", compared_as="at {}", varies_with=_OF_PAYLOADS, is_excludable=False
     ),
-    fixed_by(
-        "operation", "bytes", "bytes", "bytes", "payload.size", unit=" B", compared_as="at {}", varies_with=("payload",)
-    ),
-    fixed_by(
-        "operation",
-        "reply_bytes",
-        "reply bytes",
-        "bytes",
-        "payload.reply_size",
-        unit=" B",
-        compared_as="with a reply of {}",
-        varies_with=("payload",),
-    ),
-    fixed_by(
-        "operation",
-        "records",
-        "records",
-        "count",
-        "payload.count",
-        compared_as="with {} records",
-        varies_with=("payload",),
-    ),
-    fixed_by(
-        "operation",
-        "per_second",
-        "events per second",
-        "rate",
-        "payload.per_second",
-        unit="/s",
-        compared_as="at {}",
-        varies_with=("payload",),
-    ),
-    fixed_by(
-        "operation",
+    of_payload("bytes", "bytes", "size", unit=" B", compared_as="at {}"),
+    of_payload("reply_bytes", "bytes", "reply_size", unit=" B", compared_as="with a reply of {}"),
+    of_payload("records", "count", "count", compared_as="with {} records"),
+    of_payload("per_second", "rate", "per_second", title="events per second", unit="/s", compared_as="at {}"),
+    of_payload(
         "schema_change",
-        "schema change",
         "level",
-        "payload.schema_change",
+        "schema_change",
         levels=(
             level("none", "one schema"),
             level("added", "a field added"),
@@ -108,16 +65,14 @@ FACTORS: tuple[Factor, ...] = (
             level("widened", "a field widened"),
             level("retyped", "a field retyped"),
         ),
-        varies_with=("payload",),
     ),
-    fixed_by("operation", CALLS, "calls", "count", "calls", reaches="program", unit=" calls", compared_as="in {}"),
-    fixed_by("placement", "placement", "placement", "name", "name", compared_as="at {}", varies_with=("pin",)),
+    fixed_by("operation", CALLS, "count", reaches="program", unit=" calls", compared_as="in {}"),
+    fixed_by("placement", "placement", "name", "name", compared_as="at {}", varies_with=("pin",)),
     fixed_by(
         "placement",
         PIN,
-        "CPUs of both ends",
         "level",
-        "pin",
+        title="CPUs of both ends",
         levels=(
             level("apart", "both ends on CPUs of their own", compared="both ends on two CPUs"),
             level("together", "both ends on one CPU"),
@@ -126,7 +81,6 @@ FACTORS: tuple[Factor, ...] = (
         varies_with=("placement",),
     ),
     chosen(
-        "connection",
         "connection",
         reaches="connection",
         levels=(
@@ -139,7 +93,6 @@ FACTORS: tuple[Factor, ...] = (
     ),
     chosen(
         "compression",
-        "compression",
         levels=(
             level("none", "bodies not compressed", compared="no compression"),
             level("gzip", "bodies compressed with gzip", compared="gzip"),
@@ -150,7 +103,7 @@ FACTORS: tuple[Factor, ...] = (
     ),
     chosen(
         "http",
-        "HTTP",
+        title="HTTP",
         levels=(
             level("1.1", "HTTP/1.1", guess="1"),
             level("2", "HTTP/2", said="http2"),
@@ -159,7 +112,6 @@ FACTORS: tuple[Factor, ...] = (
         description="Which version of HTTP carries the protocols that leave it open (1.1, 2 or 3)",
     ),
     chosen(
-        "document",
         "document",
         levels=(
             level("typed", "JSON documents as a typed message", compared="a typed message"),
@@ -170,7 +122,7 @@ FACTORS: tuple[Factor, ...] = (
     ),
     chosen(
         "tls",
-        "encryption",
+        title="encryption",
         levels=(level("none", "no TLS", guess="false"), level("tls1.3", "TLS 1.3", guess="true")),
         description="Encrypt connections by TLS 1.3, with certificates made for the run (tls1.3), or not (none)",
         column="tls",
@@ -178,7 +130,7 @@ FACTORS: tuple[Factor, ...] = (
     ),
     chosen(
         "session",
-        "TLS session",
+        title="TLS session",
         levels=(
             level("new", "full TLS handshakes", compared="a full TLS handshake"),
             level("resumed", "resumed TLS sessions", compared="a resumed TLS session"),
@@ -187,7 +139,6 @@ FACTORS: tuple[Factor, ...] = (
         column="session",
     ),
     chosen(
-        "connections",
         "connections",
         levels=(level("each", "a connection for each request in flight", compared="a connection for each"),),
         numbers=Numbers(
@@ -202,7 +153,6 @@ FACTORS: tuple[Factor, ...] = (
     ),
     chosen(
         "flow_window",
-        "flow window",
         levels=(level("library", "HTTP/2 windows as the library sets them", compared="the library's window"),),
         numbers=Numbers(
             least=65_535,
@@ -217,7 +167,7 @@ FACTORS: tuple[Factor, ...] = (
     ),
     chosen(
         "tcp_window",
-        "TCP window",
+        title="TCP window",
         levels=(level("system", "TCP windows as the hosts set them", compared="the hosts' own TCP window"),),
         numbers=Numbers(
             least=8_192,
@@ -232,14 +182,14 @@ FACTORS: tuple[Factor, ...] = (
     ),
     chosen(
         "keepalive",
-        "keep-alive",
+        title="keep-alive",
         levels=(level("none", "no keep-alive pings"),),
         numbers=Numbers(least=10, most=3_600_000, words="a keep-alive ping every {}", measure="time"),
         description="How often the requester pings a kept HTTP/2 connection (10ms to 1h), or never (none)",
     ),
     chosen(
         "congestion",
-        "congestion control",
+        title="congestion control",
         levels=(
             level("system", "the hosts' own congestion control"),
             *(level(name, f"congestion control {name}", name) for name in ("cubic", "reno", "bbr")),
@@ -248,7 +198,7 @@ FACTORS: tuple[Factor, ...] = (
     ),
     chosen(
         "nodelay",
-        "small segments",
+        title="small segments",
         levels=(
             level("immediate", "small segments sent at once (TCP_NODELAY)", compared="small segments sent at once"),
             level("nagle", "requests' small segments held back by Nagle's algorithm", compared="Nagle's algorithm"),
@@ -258,7 +208,6 @@ FACTORS: tuple[Factor, ...] = (
     ),
     chosen(
         "read_rate",
-        "read rate",
         levels=(level("unlimited", "events read as they come", compared="a client that reads events as they come"),),
         numbers=Numbers(
             least=1,
@@ -274,7 +223,7 @@ FACTORS: tuple[Factor, ...] = (
     ),
     chosen(
         REQUESTERS,
-        "requester hosts",
+        title="requester hosts",
         reaches="hosts",
         numbers=Numbers(least=1, most=64, words="{} requester hosts", one="one requester host"),
         description="So many requester hosts for one responder, which share requests in flight, rate and requests",
@@ -282,7 +231,7 @@ FACTORS: tuple[Factor, ...] = (
     ),
     chosen(
         "processes",
-        "requester processes",
+        title="requester processes",
         reaches="hosts",
         numbers=Numbers(least=1, most=64, words="{} requester processes", one="one requester process"),
         description="So many requester processes on each requester's host, which share its requests in flight, its rate "
@@ -290,13 +239,12 @@ FACTORS: tuple[Factor, ...] = (
     ),
     chosen(
         "workers",
-        "responder workers",
+        title="responder workers",
         numbers=Numbers(least=1, most=64, words="{} responder workers", one="one responder worker"),
         description="So many worker processes that answer on the responder's one port, where its server has them",
     ),
     chosen(
         STORE,
-        "store",
         reaches="resource",
         levels=(
             level("none", "rows in the responder's memory", compared="no database"),
@@ -310,7 +258,6 @@ FACTORS: tuple[Factor, ...] = (
     ),
     chosen(
         POOL,
-        "pool",
         reaches="resource",
         levels=(level("standard", "a pool of 10 connections to the database", compared="a pool of 10 connections"),),
         numbers=Numbers(
@@ -326,7 +273,6 @@ FACTORS: tuple[Factor, ...] = (
     ),
     chosen(
         DRIVER,
-        "driver",
         reaches="resource",
         levels=(
             level("psycopg", "psycopg 3 in threads", compared="psycopg"),
@@ -339,7 +285,6 @@ FACTORS: tuple[Factor, ...] = (
     ),
     chosen(
         FETCH,
-        "fetch",
         levels=(
             level(WHOLE, "all in one call", compared="one call"),
             level("in-a-row", "a call for each part, in a row", compared="calls in a row"),
@@ -352,7 +297,6 @@ FACTORS: tuple[Factor, ...] = (
     ),
     chosen(
         BATCHING,
-        "batching",
         levels=(
             level("none", "a query by each resolver"),
             level("dataloader", "resolvers' queries put together by a DataLoader", compared="a DataLoader"),
@@ -362,7 +306,6 @@ FACTORS: tuple[Factor, ...] = (
     ),
     chosen(
         FIELDS,
-        "fields",
         levels=(
             level("all", "every field needed"),
             level("shown", "only the fields needed that a list shows", compared="few fields needed"),
@@ -370,27 +313,22 @@ FACTORS: tuple[Factor, ...] = (
         description="Which fields of a page its reader needs: all, or the few that a list shows (shown): GraphQL's query "
         "selects them alone, others send all, and what nobody needs is counted",
     ),
-    fixed_by("load", "concurrency", "concurrency", "count", "concurrency", unit=" in flight", column="concurrency"),
-    fixed_by(
-        "load", "rate", "rate", "rate", "rate_per_s", unit="/s", compared_as="at {}", varies_with=("concurrency",)
-    ),
+    fixed_by("load", "concurrency", "count", unit=" in flight", column="concurrency"),
+    fixed_by("load", "rate", "rate", "rate_per_s", unit="/s", compared_as="at {}", varies_with=("concurrency",)),
     fixed_by(
         "load",
         "arrivals",
-        "arrivals",
         "level",
-        "arrivals",
         unit=" arrivals",
         needs="rate_per_s",
         levels=(level("poisson", "Poisson arrivals"), level("uniform", "uniform arrivals")),
     ),
-    fixed_by("load", "think", "think time", "time", "think_s", lacks="rate_per_s"),
+    fixed_by("load", "think", "time", "think_s", title="think time", lacks="rate_per_s"),
     fixed_by(
         "load",
         "thinking",
-        "think times",
         "level",
-        "thinking",
+        title="think times",
         unit=" think times",
         lacks="rate_per_s",
         levels=(level("constant", "constant think times"), level("exponential", "exponential think times")),

@@ -61,8 +61,7 @@ class ServiceSpec(Strict):
     """Who answers: started for each trial, or running already."""
 
     start: Text | None = Field(
-        None,
-        description="The command that starts it at `{address}`, on `{port}`; `{python}` is orch's own.",
+        None, description="The command that starts it at `{address}`, on `{port}`; `{python}` is orch's own."
     )
     folder: Text = Field(".", description="Where it is started.")
     env: dict[str, str] = Field(default_factory=dict, description="Its environment.")

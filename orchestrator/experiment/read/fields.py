@@ -35,24 +35,16 @@ Duration = Annotated[
     _text(units.DURATION_PATTERN, "A duration with its unit: us, ms, s, m, h.", "60s", "45m", "500ms"),
 ]
 Rate = Annotated[
-    float,
-    BeforeValidator(units.parse_rate),
-    _text(units.RATE_PATTERN, "Requests per time.", "500/s", "30/min"),
+    float, BeforeValidator(units.parse_rate), _text(units.RATE_PATTERN, "Requests per time.", "500/s", "30/min")
 ]
 BitRate = Annotated[
     float,
     BeforeValidator(units.parse_bit_rate),
     _text(units.BIT_RATE_PATTERN, "A link's rate.", "1 Gbit/s", "100 Mbit/s"),
 ]
-Money = Annotated[
-    float,
-    BeforeValidator(units.parse_money),
-    _text(units.MONEY_PATTERN, "US dollars.", "1.00 USD"),
-]
+Money = Annotated[float, BeforeValidator(units.parse_money), _text(units.MONEY_PATTERN, "US dollars.", "1.00 USD")]
 Share = Annotated[
-    float,
-    BeforeValidator(units.parse_share),
-    _text(units.SHARE_PATTERN, "A share of all, in per cent.", "0.1 %"),
+    float, BeforeValidator(units.parse_share), _text(units.SHARE_PATTERN, "A share of all, in per cent.", "0.1 %")
 ]
 
 Margin = Annotated[

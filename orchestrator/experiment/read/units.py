@@ -7,16 +7,7 @@ from decimal import Decimal
 
 from orchestrator.experiment.read.problems import shown
 
-_SIZE_UNITS = {
-    "B": 1,
-    "kB": 10**3,
-    "KB": 10**3,
-    "MB": 10**6,
-    "GB": 10**9,
-    "KiB": 2**10,
-    "MiB": 2**20,
-    "GiB": 2**30,
-}
+_SIZE_UNITS = {"B": 1, "kB": 10**3, "KB": 10**3, "MB": 10**6, "GB": 10**9, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30}
 _TIME_UNITS = {"us": 10**3, "µs": 10**3, "ms": 10**6, "s": 10**9, "m": 60 * 10**9, "min": 60 * 10**9, "h": 3600 * 10**9}
 _RATE_UNITS = {"/s": 1, "/min": 60, "/h": 3600}
 _BIT_UNITS = {"kbit/s": Decimal("0.001"), "Mbit/s": Decimal(1), "Gbit/s": Decimal(1000)}

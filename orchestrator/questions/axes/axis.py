@@ -195,11 +195,7 @@ AXES: tuple[Axis, ...] = (
     _of_link("loss", "share of packets lost in each direction, as asked of the link", "", "loss", _percent),
     _of_link("link rate", "rate of the link", "Mbit/s", "rate_mbit", lambda at: f"{at:g} Mbit/s"),
     _of_link(
-        "initial window",
-        "TCP's initial congestion window",
-        "segments",
-        "initial_window",
-        lambda at: f"{at:g} segments",
+        "initial window", "TCP's initial congestion window", "segments", "initial_window", lambda at: f"{at:g} segments"
     ),
     _numeric("bytes", "payload", "B"),
     _numeric("reply_bytes", "payload of the reply", "B"),

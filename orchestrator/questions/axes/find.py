@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from math import sqrt
 
 import numpy as np
 
@@ -15,7 +14,7 @@ from orchestrator.findings.summary import CellSummary, Comparison
 from orchestrator.questions.axes.axis import AXES, Axis
 from orchestrator.questions.axes.crossing import Crossing, Scale, crossing
 from orchestrator.questions.base import Basis, Question
-from orchestrator.statistics.intervals import ALPHA, FEWEST_BLOCKS, t_quantile
+from orchestrator.statistics.intervals import FEWEST_BLOCKS, mean_interval
 from orchestrator.statistics.terms import Interval
 
 
@@ -235,7 +234,7 @@ def _gaps(
             Difference(
                 at=at,
                 difference=float(np.mean(list(of_block.values()))),
-                interval=_interval(list(of_block.values())),
+                interval=mean_interval(list(of_block.values())),
                 standing=row.standing,
             )
             for row, at, of_block in measured
@@ -244,11 +243,7 @@ def _gaps(
         if crossed is not None and not _is_told_on_both_sides(points, crossed):
             crossed = None
         yield Gap(
-            stack=members[0].cell.stack,
-            label=label,
-            reference_label=reference_label,
-            points=points,
-            crossing=crossed,
+            stack=members[0].cell.stack, label=label, reference_label=reference_label, points=points, crossing=crossed
         )
 
 
@@ -256,15 +251,6 @@ def _by_block(cell: Placed, reference: Placed) -> dict[int, float]:
     """The difference of the two medians in each block that holds both, ms."""
     mine, theirs = by_block(cell.summary.trials, "median"), by_block(reference.summary.trials, "median")
     return {block: mine[block] - theirs[block] for block in sorted(mine.keys() & theirs.keys())}
-
-
-def _interval(differences: Sequence[float]) -> Interval | None:
-    n = len(differences)
-    if n < FEWEST_BLOCKS:
-        return None
-    half = t_quantile(1 - ALPHA / 2, n - 1) * float(np.std(differences, ddof=1)) / sqrt(n)
-    mean = float(np.mean(differences))
-    return mean - half, mean + half
 
 
 def _crossing(scale: Scale, places: Sequence[float], by_places: Sequence[Mapping[int, float]]) -> Crossing | None:

@@ -111,7 +111,7 @@ def _figures(ordered_ns: Nanoseconds, failed: int, not_sent: int) -> dict[str, f
 
 
 def of_failure(failure: Failure) -> Verdict:
-    """The verdict on a trial that failed: that of one without a right reply, or none at all."""
+    """Return the verdict on a trial that failed: goals did not hold where no request got a right reply; else no result."""
     return "not held" if failure.stage == "measure" and failure.kind in STATUSES else "no result"
 
 

@@ -10,26 +10,13 @@ from operator import attrgetter
 from orchestrator import quantities
 from orchestrator.experiment.read.units import format_rate
 from orchestrator.findings.summary import RunSummary
-from orchestrator.questions.capacity.find import (
-    QUESTION,
-    Capacity,
-    FoundRate,
-    RateComparison,
-)
+from orchestrator.questions.capacity.find import QUESTION, Capacity, FoundRate, RateComparison
 from orchestrator.questions.saturation.words import limit_in_words
 from orchestrator.statistics.intervals import FEWEST_BLOCKS
 from orchestrator.wording.phrasing import change, change_span
 from orchestrator.wording.tables.table import Table, text_table
 
-HEADS = (
-    "stack",
-    "highest rate",
-    "95 % interval",
-    "against the reference",
-    "client CPU",
-    "server CPU",
-    "remarks",
-)
+HEADS = ("stack", "highest rate", "95 % interval", "against the reference", "client CPU", "server CPU", "remarks")
 NOTES = (
     "The highest rate is the median over searches; each bisects the rates tried; CPU is of one core, at the rates"
     " just above it. Differences are to the reference's rate. -: not known."

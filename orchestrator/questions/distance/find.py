@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from math import sqrt
 
 import numpy as np
 
@@ -22,7 +21,7 @@ from orchestrator.questions.axes.axis import AXES, DISTANCE
 from orchestrator.questions.axes.find import Floors, Placed, by_stack, settings
 from orchestrator.questions.base import Basis, Question
 from orchestrator.questions.distance.links import Delivered, delivered, floors_by_block
-from orchestrator.statistics.intervals import ALPHA, FEWEST_BLOCKS, t_quantile
+from orchestrator.statistics.intervals import mean_interval
 from orchestrator.statistics.terms import Interval
 
 MOST_OFF = 0.15  # round trips between a slope and a whole number: what makes either end slower with the distance
@@ -30,7 +29,7 @@ MOST_OFF = 0.15  # round trips between a slope and a whole number: what makes ei
 
 @dataclass(frozen=True, kw_only=True)
 class OpeningStep:
-    """How many round trips a step of opening a connection takes: TCP's handshake (`connect`), or that of TLS behind it."""
+    """Round trips of a step of opening a connection: TCP's handshake (`connect`), or the TLS handshake after it."""
 
     name: str
     round_trips: float
@@ -108,19 +107,15 @@ def fit(medians: Mapping[str, Mapping[int, float]], floors: Mapping[str, Mapping
         at_zero.append(float(y.mean() - slope * x.mean()))
         all_x.append(x)
         all_y.append(y)
-    mean, base, n = float(np.mean(slopes)), float(np.mean(at_zero)), len(slopes)
+    mean, base = float(np.mean(slopes)), float(np.mean(at_zero))
     residuals = np.mean(all_y, axis=0) - (base + mean * np.mean(all_x, axis=0))
-    interval = None
-    if n >= FEWEST_BLOCKS:
-        half = t_quantile(1 - ALPHA / 2, n - 1) * float(np.std(slopes, ddof=1)) / sqrt(n)
-        interval = (mean - half, mean + half)
     return Fit(
         slope=mean,
-        interval=interval,
+        interval=mean_interval(slopes),
         at_zero=base,
         off_line=float(np.abs(residuals).max()),
         distances=len(names),
-        blocks=n,
+        blocks=len(slopes),
     )
 
 
@@ -188,10 +183,7 @@ def _find(basis: Basis) -> Distance:
         return QUESTION.of(basis.summary)
     plan, cells, readings = basis.plan, basis.summary.cells, basis.sampled.evidence.readings
     floors = floors_by_block(readings)
-    return Distance(
-        round_trips=round_trips(plan, cells, floors, basis.invalid),
-        links=delivered(plan, readings),
-    )
+    return Distance(round_trips=round_trips(plan, cells, floors, basis.invalid), links=delivered(plan, readings))
 
 
 QUESTION = Question(name="distance", type=Distance, empty=Distance(), find=_find)

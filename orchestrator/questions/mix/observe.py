@@ -8,14 +8,13 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from orchestrator.evidence.run_evidence import COLUMNS, Samples
+from orchestrator.evidence.run_evidence import COLUMNS, Samples, named
 from orchestrator.experiment.plan.payloads import mix_shares
 from orchestrator.experiment.plan.plan import Operation
 from orchestrator.findings.summary import MixedSummary
 from orchestrator.statistics import intervals
 from orchestrator.statistics import quantiles as st
 from orchestrator.statistics.quantiles import Distribution, Nanoseconds
-from services.python.contract.lines import STATUSES
 
 COLUMNS_OF_MIXES = (*COLUMNS, "parent")
 """What is read of a mix's samples."""
@@ -43,10 +42,9 @@ class OperationsOfMix:
                 is_it = samples.places == place + 1
                 right = is_it[samples.ok]
                 latencies.append(samples.latency_ns[right])
-                statuses, counts = np.unique(samples.status[is_it & samples.failed], return_counts=True)
-                named = {_status(int(s)): int(n) for s, n in zip(statuses, counts, strict=True)}
-                self._errors[place].update(named)
-                failed += sum(named.values())
+                errors = named(samples.status[is_it & samples.failed])
+                self._errors[place].update(errors)
+                failed += sum(errors.values())
                 sent, received = samples.bytes_sent[right], samples.bytes_received[right]
                 if right.any() and sent.min() >= 0 and received.min() >= 0:
                     self._bodies[place].append((int(sent.sum()), int(received.sum())))
@@ -92,7 +90,3 @@ def _distribution(trials: Sequence[Nanoseconds], failed: Sequence[int], limit_ns
         return None
     each = [st.percentiles(o, f) for o, f in zip(trials, failed, strict=True) if o.size + f]
     return st.without_curve(st.over_trials(st.distribution(pooled, sum(failed), limit_ns), each))
-
-
-def _status(status: int) -> str:
-    return STATUSES[status] if 0 <= status < len(STATUSES) else f"status {status}"

@@ -1,4 +1,4 @@
-"""What a run says of each cell that the cost model needs, and why a run has no model. Pure."""
+"""Reads what the cost model needs of each cell, and why a run has no model. Pure."""
 
 from __future__ import annotations
 
@@ -187,7 +187,7 @@ def _throttled(run: RunEvidence) -> Iterator[str]:
 
 
 def _outlying(modelled: Sequence[ModelCell]) -> Iterator[str]:
-    """Blocks in which the near cells, where hosts count most, were unlike those of all others."""
+    """Blocks whose nearest cells, where hosts count most, differ from all other blocks."""
     nearest: dict[tuple[str, int], ModelCell] = {}
     for cell in modelled:
         if cell.in_flight == 1 and not cell.is_sealed:

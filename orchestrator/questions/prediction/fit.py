@@ -59,7 +59,7 @@ class _Fitted:
 
 
 def fit_all(series: Iterable[Series], cells: Sequence[ModelCell]) -> tuple[tuple[Fit, ...], dict[str, str]]:
-    """The model of every series that has one, and by its id why another has none."""
+    """Return the model of every series that has one, and by series id the reason why another has none."""
     refused: dict[str, str] = {}
     fitted: list[_Fitted] = []
     of_series: dict[str, list[ModelCell]] = {}
@@ -182,7 +182,7 @@ def _scatter(fits: Sequence[_Fitted], before: Scatter) -> Scatter:
 
 
 def drift(by_block: Floats, hosts: Floats, unsure: Sequence[float]) -> Floats:
-    """By which share each block was slower than all, over all sizes; those count most whose hosts' time is known best."""
+    """Return by which share each block was slower than all; sizes whose hosts' time is known best count most."""
     shares: Floats = (by_block / hosts - 1) @ _counts(hosts, unsure) / _counts(hosts, unsure).sum()
     return shares
 

@@ -8,13 +8,7 @@ from math import log, sqrt
 import numpy as np
 
 from orchestrator.questions.prediction.predict import Places, estimate
-from orchestrator.questions.prediction.shapes import (
-    LEVEL,
-    Fit,
-    Judged,
-    ModelCell,
-    SealedCell,
-)
+from orchestrator.questions.prediction.shapes import LEVEL, Fit, Judged, ModelCell, SealedCell
 from orchestrator.statistics.equivalence import MATTERS
 from orchestrator.statistics.intervals import from_log, t_quantile
 
@@ -74,7 +68,7 @@ def _sealed(fitted: Fit, cell: ModelCell) -> SealedCell:
 
 
 def _widened(fits: Mapping[str, Fit], sealed: Sequence[SealedCell]) -> dict[str, float]:
-    """By series: how many times its standard deviations its sealed cells lie off, drawn to that of all; 1 at least."""
+    """Return by series how many standard deviations its sealed cells lie off, drawn to all series; at least 1."""
     squares: dict[str, list[float]] = {}
     for cell in sealed:
         freedom = estimate(fits[cell.series], Places.one(cell.rtt, cell.size, None)).freedom

@@ -1,4 +1,4 @@
-"""What a fitted model says of any place: latency, where it comes from, and its interval. Pure, vectorised over places.
+"""Predicts latency at any place, with its causes and interval. Pure, vectorised over places.
 
 With several requests in flight they queue for what each of them needs for a while: the CPU of either end, and the link in
 each direction. How long is mean value analysis of that closed network (Reiser and Lavenberg 1980), from the CPU time that
@@ -15,12 +15,7 @@ import numpy as np
 
 from orchestrator.questions.prediction.fit import drift
 from orchestrator.questions.prediction.network import Floats, network_ms, unsure_rounds, wire_ms
-from orchestrator.questions.prediction.shapes import (
-    LEVEL,
-    Fit,
-    Judged,
-    ModelCell,
-)
+from orchestrator.questions.prediction.shapes import LEVEL, Fit, Judged, ModelCell
 from orchestrator.statistics.intervals import t_quantile
 
 CAUSES = ("distance", "wire", "windows", "hosts", "client", "queue")

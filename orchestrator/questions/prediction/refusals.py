@@ -38,11 +38,7 @@ class Reader:
 
 def refusals(fitted: Fit, judged: Judged | None, place: Reader) -> tuple[str, ...]:
     """Why nothing is predicted of a series there, a clause each; empty where it is."""
-    return (
-        *_beyond(fitted, place),
-        *_missed(fitted, judged),
-        *_missed_in_flight(fitted, place),
-    )
+    return (*_beyond(fitted, place), *_missed(fitted, judged), *_missed_in_flight(fitted, place))
 
 
 def rate_of(fitted: Fit, place: Reader) -> float | None:

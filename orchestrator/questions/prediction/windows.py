@@ -166,7 +166,7 @@ def _score(data: Data, chi2: Floats, beyond: Floats) -> Floats:
 
 
 def _nearby(windows: Windows, beyond: int) -> tuple[list[Windows], Floats]:
-    """Windows between those of the grid, where it chose others than those that are known."""
+    """Windows between the values of the grid, where it chose windows that the protocol is not known to have."""
     nearby = []
     steps = 2.0 ** np.linspace(-0.5, 0.5, 81)
     if beyond and windows.steady is not None:

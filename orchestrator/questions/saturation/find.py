@@ -2,7 +2,7 @@
 
 The *knee* of a series is the smallest load whose throughput lies within the experiment's margin of the highest: by the mean
 over blocks of the log ratio of the two, both measured in the same block. Which load is the highest is an estimate, too. So
-the loads at which the knee may lie are told by the ratios to *all* others, as in comparisons with the best (Hsu 1981,
+the loads at which the knee may lie follow from the ratios to *all* others, as in comparisons with the best (Hsu 1981,
 "Simultaneous confidence intervals for all distances from the best", Annals of Statistics 9(5)): a load is shown to lie
 within the margin where the intervals of all of its ratios say so (each at 95 %: all must), and to lie outside where
 one of them does (Bonferroni's share of 5 % each: one is enough).
@@ -299,7 +299,7 @@ def _ends(ratios: Mapping[tuple[int, int], LogMean], sound: Sequence[int], least
 
 
 def limit_of(responder_cpu: float | None, requester_cpu: float | None) -> Limit:
-    """Whose process is busy for so much of its core that it limits; unknown where nobody knows of one, and not the other."""
+    """Return which process fills its core and so limits; unknown where one share is unknown and the other one is low."""
     busy = {
         end: None if share is None else share >= SATURATED
         for end, share in (("responder", responder_cpu), ("requester", requester_cpu))

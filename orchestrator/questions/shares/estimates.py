@@ -127,11 +127,7 @@ def decompose(logs: Floats) -> Decomposition | None:
     }
     variance = _sum(list(squares.values()), blocks)
     return Decomposition(
-        effects=tuple(squares),
-        variance=variance.estimate,
-        _squares=squares,
-        _total=variance,
-        _levels=levels,
+        effects=tuple(squares), variance=variance.estimate, _squares=squares, _total=variance, _levels=levels
     )
 
 

@@ -6,15 +6,7 @@ from collections.abc import Mapping
 
 from orchestrator import quantities
 from orchestrator.findings.summary import RunSummary
-from orchestrator.questions.shares.find import (
-    QUESTION,
-    Change,
-    FactorName,
-    Share,
-    Shares,
-    Standing,
-    WhyNot,
-)
+from orchestrator.questions.shares.find import QUESTION, Change, FactorName, Share, Shares, Standing, WhyNot
 from orchestrator.statistics.intervals import FEWEST_BLOCKS
 from orchestrator.statistics.terms import Interval
 from orchestrator.wording.phrasing import capital

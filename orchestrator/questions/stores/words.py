@@ -8,15 +8,7 @@ from typing import Final
 
 from orchestrator import quantities
 from orchestrator.experiment.model.factor import Value
-from orchestrator.experiment.model.factors import (
-    BY_NAME,
-    DRIVER,
-    OF_THE_STORE,
-    POOL,
-    POSTGRESQL,
-    STORE,
-    short,
-)
+from orchestrator.experiment.model.factors import BY_NAME, DRIVER, OF_THE_STORE, POOL, POSTGRESQL, STORE, short
 from orchestrator.findings.summary import CellSummary, RunSummary
 from orchestrator.questions.stores.times import PLACES, StoreTimes, Where
 from orchestrator.wording.tables.table import Table, text_table

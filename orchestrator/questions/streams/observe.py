@@ -1,4 +1,4 @@
-"""What came of a stream, event by event, from the rows of a record.
+"""Counts and times the events of a stream, from the rows of a record.
 
 *Delivered* is a right event, each sequence number of a subscription once; *dropped* is what was due and never came
 right; *duplicated* is what came again; *reordered* is a first arrival behind a higher number (RFC 4737, section 3.3). A
@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from orchestrator.evidence.run_evidence import OK, Samples
+from orchestrator.evidence.run_evidence import OK, Samples, named
 from orchestrator.experiment.model.factors import knobs
 from orchestrator.experiment.plan.plan import Cell
 from orchestrator.findings.summary import StreamSummary
@@ -29,7 +29,6 @@ from orchestrator.record_layout import CLOCKS, KINDS
 from orchestrator.results.manifest import TrialRecord
 from orchestrator.statistics import quantiles as st
 from orchestrator.statistics.quantiles import Distribution, Nanoseconds
-from services.python.contract.lines import STATUSES
 from services.python.contract.streams import read_interval_ns, schedule
 
 DRIFT = 5_000
@@ -150,12 +149,8 @@ class StreamSamples(Samples):
     @cached_property
     def unended(self) -> Mapping[str, int]:
         """How many subscriptions of the measured phase did not end as they should, by how they ended."""
-        statuses = Counter(self._all["status"][self._made].tolist())
-        return {
-            STATUSES[status] if 0 <= status < len(STATUSES) else f"status {status}": number
-            for status, number in sorted(statuses.items())
-            if status != OK
-        }
+        statuses = self._all["status"][self._made]
+        return named(statuses[statuses != OK])
 
     @property
     def is_whole(self) -> bool:

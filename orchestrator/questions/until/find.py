@@ -59,12 +59,6 @@ class Look:
     widths: tuple[Width, ...]
     reached: bool
 
-    @property
-    def widest(self) -> float | None:
-        """How far the widest interval reaches; None where one cannot be computed."""
-        reaches = [width.reaches for width in self.widths]
-        return None if None in reaches else max((r for r in reaches if r is not None), default=None)
-
 
 def alpha(plan: Plan, blocks: int | None = None) -> float:
     """The error of intervals after so many blocks (those of the plan, unless given): smaller where a run may have ended.
@@ -120,17 +114,6 @@ def _first_narrow(plan: Plan, compared: int, error_after: Callable[[int], float]
     return plan.until.at_most
 
 
-def ends_after(plan: Plan, medians: Medians, blocks_run: int) -> int:
-    """After how many of the blocks that were made the rule ends a run; its most blocks where it does not before."""
-    if plan.until is None:
-        return plan.blocks
-    at_most = plan.until.at_most
-    for blocks in range(plan.until.at_least, min(blocks_run, at_most - 1) + 1):
-        if look(plan, medians, blocks).reached:
-            return blocks
-    return at_most
-
-
 def _find(basis: Basis) -> Stopped | None:
     """Return how a run came to its end; None of a fixed number of blocks."""
     plan = basis.plan
@@ -142,12 +125,7 @@ def _find(basis: Basis) -> Stopped | None:
             if trial.median is not None and trial.median > 0:
                 medians.setdefault(trial.block, {})[cell.id] = trial.median
     last = look(plan, medians, plan.blocks)
-    return Stopped(
-        blocks=plan.blocks,
-        at_most=plan.until.at_most,
-        within=plan.until.within,
-        widths=last.widths,
-    )
+    return Stopped(blocks=plan.blocks, at_most=plan.until.at_most, within=plan.until.within, widths=last.widths)
 
 
 QUESTION: Question[Stopped | None] = Question(

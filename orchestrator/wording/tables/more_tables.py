@@ -1,4 +1,4 @@
-"""Tables beside those of the result: costs, hosts, bytes, codecs alone."""
+"""Tables beside those of the result: costs, bytes, codecs alone."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from orchestrator import quantities
 from orchestrator.findings.cost import COSTS, PER, PRICED, SHOWN
-from orchestrator.findings.summary import CellSummary, RequesterHost, RunSummary
+from orchestrator.findings.summary import CellSummary, RunSummary
 from orchestrator.questions.capacity.find import QUESTION as CAPACITY
 from orchestrator.questions.evolution import words as evolution
 from orchestrator.wording import message_sizes
@@ -32,13 +32,6 @@ _COST_HEADS = {
 }
 
 
-_HOST_HEADS = ("processes", "requests (share)", "req/s", "median, {unit}", "p99, {unit}", "busiest process")
-_HOST_NOTE = (
-    "Each client host by itself, by its own clock: req/s, median and p99 are those in the middle of its trials. The hosts'"
-    " rates add up to the cell's; the cell's percentiles are of all their requests."
-)
-
-
 def tables(summary: RunSummary) -> tuple[Table, ...]:
     """Return them, setting by setting; none of the rates that a search tried."""
     settings = Settings(summary)
@@ -53,25 +46,7 @@ def _of_setting(setting: Setting, settings: Settings, *, is_asked: bool) -> Iter
     if with_parts := [(label, cell) for label, cell in cells if cell.parts]:
         yield _parts(with_parts, setting)
     yield from _bytes(cells, setting.title, is_asked=is_asked)
-    if hosts := [(host, label) for label, cell in cells for host in cell.requester_hosts]:
-        yield text_table(
-            f"client hosts · {setting.title}",
-            ("client host", "client of", *(head.format(unit=setting.unit.name) for head in _HOST_HEADS)),
-            [(host.host, label, *_of_host(host, setting.unit)) for host, label in hosts],
-            (_HOST_NOTE,),
-        )
     yield from _costs(cells, setting.title, settings)
-
-
-def _of_host(host: RequesterHost, unit: quantities.Unit) -> tuple[str, ...]:
-    return (
-        f"{host.processes}",
-        f"{host.requests:,} ({quantities.percent(host.share)})",
-        "-" if host.throughput_per_s is None else quantities.rate(host.throughput_per_s),
-        "-" if host.median is None else unit.text(host.median),
-        "-" if host.p99 is None else unit.text(host.p99),
-        "-" if host.cpu_share is None else quantities.percent(host.cpu_share),
-    )
 
 
 def _parts(cells: Sequence[tuple[str, CellSummary]], setting: Setting) -> Table:

@@ -92,7 +92,7 @@ def test_what_matters_is_the_readers(out: io.StringIO) -> None:
 def test_json_is_one_document_with_causes_that_add_up(out: io.StringIO) -> None:
     predict.predict("mapped", **AT, rate="500Mbit/s", concurrency=2, as_json=True)
     document = json.loads(out.getvalue())
-    assert document["asked"]["rate_mbit"] == 500.0
+    assert document["place"]["rate_mbit"] == 500.0
     assert document["trust"].startswith("8 held-out cells")
     for setting in document["settings"]:
         for row in setting["rows"]:

@@ -8,14 +8,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from orchestrator.evidence.trial_median import differing, median_ns
-from orchestrator.experiment.plan import plan as p
+from orchestrator.evidence.trial_median import median_ns
 from orchestrator.record_layout import COLUMNS
-from orchestrator.summarise import summarise
 from services.python.contract.lines import Load
 from services.python.load.record import HEADER
 from tests.support.plans import plan
-from tests.support.runs import a_run
 
 CELL = plan("tcp").cells[0]
 MS = 10**6
@@ -55,22 +52,3 @@ def test_a_failed_request_is_slower_than_every_reply(tmp_path):
 def test_an_open_loop_counts_from_when_a_request_was_due(tmp_path, rate_per_s, expected_ms):
     cell = replace(CELL, load=Load(requests=3, rate_per_s=rate_per_s))
     assert median_ns(cell, [record(tmp_path / "r", [2.0, 2.0, 2.0], late_ms=5.0)]) == expected_ms * MS
-
-
-# ---- held against the samples
-
-
-@pytest.fixture(scope="module", params=[None, 300.0], ids=["closed loop", "open loop"])
-def made(request):
-    """A run, and the medians that a journal would have of it."""
-    load = p.Load(concurrency=4, requests=200, rate_per_s=request.param) if request.param else p.Load(requests=200)
-    run = a_run(load=load)
-    trials = [trial for cell in summarise(run).cells for trial in cell.trials]
-    return run, {(trial.index, 0): trial.median * 1e6 for trial in trials}
-
-
-def test_medians_in_a_journal_are_those_of_analysis(made):
-    run, medians = made
-    assert len(medians) == 10
-    assert list(differing(run, medians)) == []
-    assert list(differing(run, {})) == []  # of a run of an earlier orch

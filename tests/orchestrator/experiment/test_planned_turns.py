@@ -134,10 +134,7 @@ def test_an_impossible_length_is_refused(write: Write, turn: str) -> None:
         plan_of(write, f"turn={turn}")
 
 
-@pytest.mark.parametrize(
-    "load",
-    ["{requests: 30}", "{duration: 1s, rate: 100/s}", "{duration: 1s, think: 10ms}"],
-)
+@pytest.mark.parametrize("load", ["{requests: 30}", "{duration: 1s, rate: 100/s}", "{duration: 1s, think: 10ms}"])
 def test_loads_that_cannot_wait_take_no_turns(write: Write, load: str) -> None:
     plan = plan_of(write, f"load={load}")
     assert {cell.turns for cell in plan.cells} == {None}

@@ -33,10 +33,7 @@ GRPC = HEAD + "stacks: [grpc]\noperations: add\n"
         (REST + "processes: 2\nload: {concurrency: 2, requests: 100}\n", ()),
         (GRPC + "connection: per-request\n", ()),
         (HEAD + "stacks: [websocket]\noperations: add\n", ()),
-        (
-            HEAD + 'services: {a: {url: "http://localhost:1"}}\nstacks: [{service: a, call: {http: GET /}}]\n',
-            (),
-        ),
+        (HEAD + 'services: {a: {url: "http://localhost:1"}}\nstacks: [{service: a, call: {http: GET /}}]\n', ()),
         (HEAD + "stacks: [{protocol: rest, responder: starlette-granian}]\noperations: add\nhttp: 2\n", ()),
     ],
 )

@@ -68,10 +68,7 @@ def planned(tmp_path: Path, text: str, head: str = HEAD):
 def test_a_mix_is_one_operation_with_its_parts(tmp_path: Path) -> None:
     plan = planned(tmp_path, TWO)
     (mix,) = plan.operations
-    assert (mix.id, mix.label) == (
-        "mix-80-timestamp-20-echo-200-records",
-        "mix 80 % timestamp, 20 % echo 200 records",
-    )
+    assert (mix.id, mix.label) == ("mix-80-timestamp-20-echo-200-records", "mix 80 % timestamp, 20 % echo 200 records")
     assert [(m.name, m.weight, m.payload) for m in mix.mix] == [
         ("timestamp", 4, {"kind": "none"}),
         ("echo", 1, {"kind": "records", "count": 200}),

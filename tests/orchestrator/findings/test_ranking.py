@@ -94,10 +94,7 @@ def test_where_a_schedule_sets_every_median_p99_is_compared() -> None:
 BY_CONNECTION = Contrast(factor="connection", references=("per-request",))
 BY_COMPRESSION = Contrast(factor="compression", references=("none",))
 KEPT_OR_NOT = [{"connection": "reuse"}, {"connection": "per-request"}]
-GZIP_OR_NOT = [
-    {"connection": "reuse", "compression": "none"},
-    {"connection": "reuse", "compression": "gzip"},
-]
+GZIP_OR_NOT = [{"connection": "reuse", "compression": "none"}, {"connection": "reuse", "compression": "gzip"}]
 
 
 def kept_or_not(**given) -> RunSummary:

@@ -13,12 +13,7 @@ from orchestrator.questions.prediction.judged import judged
 from orchestrator.questions.prediction.network import Grid, waits_ms
 from orchestrator.questions.prediction.predict import in_flight_ms, with_crowded
 from orchestrator.questions.prediction.refusals import Reader
-from orchestrator.questions.prediction.shapes import (
-    Fit,
-    ModelCell,
-    Modelled,
-    Windows,
-)
+from orchestrator.questions.prediction.shapes import Fit, ModelCell, Modelled, Windows
 from tests.support.modelled import FIRST, KEPT, NEW, SIZES, Lab, Truth, predicted, sealed_as_planned, sealed_at
 
 REST = Truth()

@@ -17,11 +17,7 @@ from tests.support.modelled import NEW, PACED_SIZES, Lab, Truth, fitted, paced, 
 
 READER = Reader(rtt=30.0, size=50_000, rate_mbit=1000.0)
 NEW_SETTING = "a new connection for each request"
-STACKS = (
-    Truth(name="rest"),
-    Truth(name="grpc", own=0.4, per_kb=0.003),
-    Truth(name="cbor", own=0.45, per_kb=0.0028),
-)
+STACKS = (Truth(name="rest"), Truth(name="grpc", own=0.4, per_kb=0.003), Truth(name="cbor", own=0.45, per_kb=0.0028))
 NEW_STACKS = tuple(
     replace(truth, setting=NEW_SETTING, opening=1 + (truth.name == "grpc"), windows=NEW) for truth in STACKS
 )

@@ -48,12 +48,7 @@ def overload(draft: Draft) -> None:
     rows["sent_ns"][unsent] = rows["received_ns"][unsent] = last
     rows["status"][unsent] = STATUSES.index("not-sent")
     sent = int((measured & (rows["status"] == 0)).sum())
-    draft.done |= {
-        "requests": sent,
-        "verified": sent,
-        "not_sent": unsent.size,
-        "not_sent_reason": "connections-busy",
-    }
+    draft.done |= {"requests": sent, "verified": sent, "not_sent": unsent.size, "not_sent_reason": "connections-busy"}
     draft.stats["answered"] -= unsent.size
 
 

@@ -38,8 +38,7 @@ def record(warm: Any, after: Any) -> Any:
 
 def test_a_trials_times_are_means_of_what_was_measured_without_the_warm_up() -> None:
     made = record(
-        sums(100, 9.0, database_s=9.0),
-        sums(300, 11.0, database_s=10.0, pool_s=0.6, queue_s=0.2, service_s=0.2),
+        sums(100, 9.0, database_s=9.0), sums(300, 11.0, database_s=10.0, pool_s=0.6, queue_s=0.2, service_s=0.2)
     )
     times = store_times.of_trial(made)
     assert times is not None

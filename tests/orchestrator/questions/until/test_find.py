@@ -9,7 +9,7 @@ import pytest
 
 from orchestrator.experiment.plan.plan import Plan, Until
 from orchestrator.questions.until.find import QUESTION as UNTIL
-from orchestrator.questions.until.find import SHARE, alpha, ends_after, expected_blocks, look, still_expected
+from orchestrator.questions.until.find import SHARE, alpha, expected_blocks, look, still_expected
 from orchestrator.statistics.intervals import ALPHA
 from orchestrator.summarise import summarise, summary_of
 from tests.support.runs import MemoryRun, a_plan, a_run
@@ -44,8 +44,9 @@ def test_it_ends_at_the_first_look_at_which_each_interval_is_narrow_enough():
     looks = [look(plan, values, blocks) for blocks in range(3, 8)]
     first = next(each.blocks for each in looks if each.reached)
     assert 3 < first < 8
-    assert ends_after(plan, values, 8) == first
-    assert [each.widest for each in looks] == sorted((each.widest for each in looks), reverse=True)
+    assert [each.widths[0].reaches for each in looks] == sorted(
+        (w.reaches for each in looks for w in each.widths), reverse=True
+    )
 
 
 def test_a_pair_without_three_values_is_never_narrow_enough():
@@ -53,8 +54,7 @@ def test_a_pair_without_three_values_is_never_narrow_enough():
     values = medians(plan, *[2.0] * 6)
     for block in range(4):
         values[block].popitem()
-    assert look(plan, values, 5).widest is None
-    assert ends_after(plan, values, 6) == 6
+    assert look(plan, values, 5).widths[0].reaches is None
 
 
 def test_only_an_end_before_the_last_block_is_corrected_for():
