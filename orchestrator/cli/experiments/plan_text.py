@@ -182,6 +182,7 @@ def _facts(plan: Plan, document: dict[str, Any]) -> Iterator[tuple[str, str]]:
         yield "TCP", f"congestion control: {document['congestion']}"
     if any(cell.is_secured for cell in plan.cells):
         yield "floor", _PLAIN_FLOOR
+    yield from ((each["name"], each["sentence"]) for each in document.get("machines", ()))
     if document["terraform"]:
         yield "terraform", document["terraform"]["sentence"]
     yield (

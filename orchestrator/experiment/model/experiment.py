@@ -34,6 +34,7 @@ from orchestrator.experiment.model.options import (
     Metric,
     Name,
     OptionsOfAny,
+    OwnHostSpec,
     PlacementSpec,
     PlainOptions,
     PositiveDuration,
@@ -45,6 +46,7 @@ from orchestrator.experiment.model.options import (
     TransferOptions,
     TurnLength,
     WarmupSpec,
+    Zone,
 )
 from orchestrator.experiment.model.own_services import Data, OwnCallSpec, Services, Text
 from orchestrator.experiment.providers import MAKERS, PROVIDERS, THIS_MACHINE, ProviderName
@@ -361,6 +363,10 @@ def _placement(value: Any) -> Any:
     return {"name": value} if isinstance(value, str) else value
 
 
+def _host(value: Any) -> Any:
+    return {"ssh": value} if isinstance(value, str) else value
+
+
 def _distance(value: Any) -> Any:
     return {"rtt": value} if isinstance(value, str | list) else value
 
@@ -395,6 +401,15 @@ class Experiment(Strict):
                 *(p.about_machines for p in PROVIDERS.values() if p.about_machines),
             ]
         ),
+    )
+    hosts: dict[Zone, Annotated[OwnHostSpec, Shorthand(_host, "What `ssh` takes, such as bench@10.0.0.5.")]] = Field(
+        default_factory=dict,
+        description="ssh: your own machines by name; `requester` and `responder` say what they do.",
+    )
+    inventory: Short | None = Field(
+        None,
+        description="ssh: a file of Ansible's with the machines, in place of `hosts`; its groups `requesters`, `responders`"
+        " and `stores` say what they do.",
     )
     pin: OneOrMany[Literal["apart", "together", "off"]] = Field(
         ("apart",),

@@ -13,13 +13,14 @@ from orchestrator.experiment.plan.plan import Pin, Placement, Plan
 from orchestrator.experiment.plan.topology import Topology
 from orchestrator.experiment.providers import PROVIDERS
 from orchestrator.hosts.base import Pair, ping
-from orchestrator.hosts.pinning import Pinning, choose, pinning_facts
+from orchestrator.hosts.pinning import Pinning, choose, cpus_in, pinning_facts
 from orchestrator.hosts.processes import cpu_s
 from orchestrator.hosts.remote.host import RemoteHost
 from services.python.contract.description import Description
 from services.python.contract.ping_lines import Ping
 
 _PINGS = 25
+_ALLOWED = "command -v taskset >/dev/null && sed -n 's/^Cpus_allowed_list:[[:space:]]*//p' /proc/self/status"
 _NO_PING = "the two hosts cannot reach each other; `orch status` shows what is up, `orch teardown` takes it down"
 
 
@@ -34,13 +35,13 @@ class RemoteFleet:
     about: dict[str, Any] = field(default_factory=dict)
     pins: Mapping[str, Pin] = field(default_factory=dict)  # by placement, where it has its own
     databases: Mapping[str, str] = field(default_factory=dict, repr=False)
-    _pinning: dict[tuple[str, Pin], Pinning] = field(default_factory=dict)
+    _cpus: dict[str, set[int]] = field(default_factory=dict)  # by host
 
     def pair(self, placement_id: str) -> Pair:
         """See `Fleet.pair`."""
         ends = self.topology.ends[placement_id]
         responder = self.members[ends.responder]
-        pinning = self._pinning_on(responder, self.pins.get(placement_id, self.pin))
+        pinning = self._pinning(placement_id)
         return Pair(
             requesters=tuple(self.members[name] for name in ends.requesters),
             responder=responder,
@@ -55,9 +56,8 @@ class RemoteFleet:
         return tuple(self.members.values())
 
     def describe(self) -> dict[str, Any]:
-        """See `Fleet.describe`; with the CPUs of both ends, which are the same numbers on every host."""
-        host = next(iter(self.members.values()))
-        pinnings = {name: self._pinning_on(host, self.pins.get(name, self.pin)) for name in self.topology.ends}
+        """See `Fleet.describe`; with the CPUs of both ends, numbers that all hosts of a placement have."""
+        pinnings = {name: self._pinning(name) for name in self.topology.ends}
         is_shared = any(ends.responder in ends.requesters for ends in self.topology.ends.values())
         return {**self.about, **pinning_facts(pinnings), **({} if is_shared else {"warnings": []})}
 
@@ -80,13 +80,19 @@ class RemoteFleet:
             gone.append(f"the link between the hosts: {seen['link']['why']}")
         return "; ".join(gone) or None
 
-    def _pinning_on(self, host: RemoteHost, pin: Pin) -> Pinning:
-        """All hosts are of one machine type, so one of them tells the CPUs of all."""
-        if (host.name, pin) not in self._pinning:
-            done = host.run(["nproc"], timeout_s=30)
-            cpus = list(range(int(done.stdout))) if done.returncode == 0 else None
-            self._pinning[host.name, pin] = choose(pin, cpus, can_pin=True)
-        return self._pinning[host.name, pin]
+    def _pinning(self, placement_id: str) -> Pinning:
+        """Out of the CPUs that every end of the placement has."""
+        ends = self.topology.ends[placement_id]
+        each = [self._cpus_of(self.members[name]) for name in dict.fromkeys((ends.responder, *ends.requesters))]
+        cpus = sorted(set.intersection(*each))
+        return choose(self.pins.get(placement_id, self.pin), cpus or None, can_pin=True)
+
+    def _cpus_of(self, host: RemoteHost) -> set[int]:
+        """Those that a process of the host can be pinned to; none where it cannot."""
+        if host.name not in self._cpus:
+            done = host.run(["sh", "-c", _ALLOWED], timeout_s=30)
+            self._cpus[host.name] = cpus_in(done.stdout) if done.returncode == 0 else set()
+        return self._cpus[host.name]
 
 
 def measure_distance(fleet: RemoteFleet, plan: Plan) -> list[dict[str, Any]]:
