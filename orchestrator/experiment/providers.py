@@ -70,6 +70,7 @@ else:
     ProviderName = Literal[tuple(PROVIDERS)]
 
 MAKERS = tuple(p.name for p in PROVIDERS.values() if p.makes_hosts)
+WITH_MACHINES = tuple(p.name for p in PROVIDERS.values() if p.machines)
 EMULATING = tuple(p.name for p in PROVIDERS.values() if p.distance == "emulated")
 
 

@@ -49,7 +49,7 @@ from orchestrator.experiment.model.options import (
     Zone,
 )
 from orchestrator.experiment.model.own_services import Data, OwnCallSpec, Services, Text
-from orchestrator.experiment.providers import MAKERS, PROVIDERS, THIS_MACHINE, ProviderName
+from orchestrator.experiment.providers import PROVIDERS, THIS_MACHINE, WITH_MACHINES, ProviderName
 from orchestrator.experiment.read import units
 from orchestrator.experiment.read.fields import (
     Duration,
@@ -397,7 +397,7 @@ class Experiment(Strict):
         None,
         description=" ".join(
             [
-                f"{' and '.join(MAKERS)}: the machine type of every host.",
+                f"{' and '.join(WITH_MACHINES)}: the machine type of every host.",
                 *(p.about_machines for p in PROVIDERS.values() if p.about_machines),
             ]
         ),

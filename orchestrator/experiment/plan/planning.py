@@ -35,7 +35,7 @@ from orchestrator.experiment.plan.plan import Cell, Limits, Plan, Turns, Until
 from orchestrator.experiment.plan.rules import refusals_of_plan, why_no_turns
 from orchestrator.experiment.plan.schedule import by_series, groups_of, schedule, seal_all, why_not_fitted
 from orchestrator.experiment.plan.topology import region_of
-from orchestrator.experiment.providers import MAKERS, PROVIDERS, any_of
+from orchestrator.experiment.providers import MAKERS, PROVIDERS, WITH_MACHINES, any_of
 from orchestrator.experiment.read.units import format_duration, format_size
 
 MAX_REQUESTS = 1_000_000_000  # of a run, warm-up included: as many rows are stored
@@ -202,7 +202,7 @@ def _check_provider(located: Located) -> None:
     provider = PROVIDERS[experiment.provider]
     if not provider.makes_hosts:
         if experiment.machine is not None:
-            makers = " and ".join(MAKERS)
+            makers = " and ".join(WITH_MACHINES)
             located.add(
                 ("machine",), f"provider {provider.name} measures on this very machine; `machine` is for {makers}."
             )

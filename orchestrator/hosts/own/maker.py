@@ -86,7 +86,7 @@ class OwnMaker:
         self._held = []
 
     def status(self) -> dict[str, Any]:
-        """See `Maker.status`: a host is alive where it answers and has the run's folder."""
+        """See `Maker.status`: a host is alive where it has the run's folder, and left out where that is gone."""
 
         def of_host(host: RemoteHost) -> dict[str, Any]:
             try:
@@ -95,11 +95,12 @@ class OwnMaker:
                 return {"alive": None, "why": f"not known: {error}", "expires_at": None}
             finally:
                 host.close()
-            return {"alive": is_there, "why": None if is_there else "nothing of the run is there", "expires_at": None}
+            return {"alive": is_there, "why": None, "expires_at": None}
 
         hosts = self._hosts()
         seen = dict(zip(hosts, at_once(of_host, hosts.values()), strict=True))
-        return {"hosts": seen, "link": {"kind": "network", "alive": True, "why": None}, "replace": []}
+        there = {name: host for name, host in seen.items() if host["alive"] is not False}
+        return {"hosts": there, "link": {"kind": "network", "alive": True, "why": None}, "replace": []}
 
     def destroy(self) -> str | None:
         """See `Maker.destroy`: the sweep does it."""

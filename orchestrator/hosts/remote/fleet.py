@@ -100,7 +100,7 @@ def measure_distance(fleet: RemoteFleet, plan: Plan) -> list[dict[str, Any]]:
 
     A link may be off by the larger of 5 % and 0.5 ms. The fastest of the pings is what the link can do; jitter makes
     some faster than wanted, so there the mean counts, which may be off by half the jitter more. Where no RTT was wanted
-    it is only recorded.
+    it is only recorded, None where a host cannot ping.
     """
     apart = [placement for placement in plan.placements if placement.kind != "local"]
     pairs = [fleet.pair(placement.id) for placement in apart]
@@ -111,22 +111,23 @@ def measure_distance(fleet: RemoteFleet, plan: Plan) -> list[dict[str, Any]]:
 def _measured(placement: Placement, pair: Pair) -> dict[str, Any]:
     asks, answers = pair.requesters[0], pair.responder
     record = str(asks.workspace / f"distance-{placement.id}.timings")
+    wanted, achieved, received = placement.link.rtt_ms, None, 0
     try:
         request = Ping(address=answers.address, count=_PINGS, interval_s=0.02, timeout_s=5.0, record=record)
         done = ping(asks, request)
+        achieved, received = done.avg_ms if placement.link.jitter_ms else done.min_ms, done.received
+        trouble = f"no reply to {done.sent} requests"
     except (TimeoutError, ValueError) as error:
-        raise ProvisionError(f"{asks.name} cannot ping {answers.name}: {error}", hint=_NO_PING) from error
-    achieved = done.avg_ms if placement.link.jitter_ms else done.min_ms
-    if not done.received or achieved is None:
-        raise ProvisionError(f"{asks.name} cannot ping {answers.name}: no reply to {done.sent} requests", hint=_NO_PING)
-    wanted = placement.link.rtt_ms
-    if wanted is not None and abs(achieved - wanted) > placement.link.slack_ms:
+        trouble = str(error)
+    if wanted is not None and (not received or achieved is None):
+        raise ProvisionError(f"{asks.name} cannot ping {answers.name}: {trouble}", hint=_NO_PING)
+    if wanted is not None and achieved is not None and abs(achieved - wanted) > placement.link.slack_ms:
         raise ProvisionError(
             f"the link of {placement.name} is off: ping {achieved:.2f} ms between {asks.name} and {answers.name}, "
             f"wanted {wanted:g} ms",
             hint="the machine may be too busy to emulate the distance; quiet it, or `orch teardown` and run again",
         )
-    return {"placement": placement.id, "wanted_rtt_ms": wanted, "ping_ms": achieved, "received": done.received}
+    return {"placement": placement.id, "wanted_rtt_ms": wanted, "ping_ms": achieved, "received": received}
 
 
 def prove_placement(facts: Mapping[str, Description], wanted: Mapping[str, Any]) -> None:

@@ -23,6 +23,7 @@ from orchestrator.errors import ProvisionError
 logging.getLogger("paramiko").setLevel(logging.CRITICAL)  # a lost connection is ours to tell, in one sentence
 _SSH_PORT = 22
 _SLOW_HOST_S = 60  # a fifth of a core that is busy takes seconds to say its banner
+_CONNECT_S = 15  # to a host that is up
 _RETRY_S = 3.0
 _FAREWELL_S = 5.0
 _KEEPALIVE_S = 10
@@ -205,7 +206,7 @@ def _fabric_connection(access: Access, keys: dict[str, Any], proxy: Proxy | None
         access.host_name,
         user=access.user,
         port=access.port,
-        connect_timeout=_SLOW_HOST_S,
+        connect_timeout=_SLOW_HOST_S if access.identity else _CONNECT_S,
         connect_kwargs=options,
         config=fabric.Config(overrides={"load_ssh_configs": False}),
     )

@@ -38,16 +38,16 @@ def own_hosts(located: Located) -> tuple[OwnHost, ...]:
         return ()
     if experiment.inventory is not None:
         return _from_inventory(located, located.folder / experiment.inventory)
-    return tuple(
-        OwnHost(
-            name=name,
-            ssh=tuple(shlex.split(host.ssh)),
-            role=host.role or _role_in(name),
-            address=host.address or "",
-            folder=host.folder or "",
-        )
-        for name, host in experiment.hosts.items()
-    )
+    hosts = []
+    for name, host in experiment.hosts.items():
+        try:
+            words = tuple(shlex.split(host.ssh))
+        except ValueError as error:
+            located.add(("hosts", name), f"'{host.ssh}' are no words of a shell: {error}.")
+            continue
+        role = host.role or _role_in(name)
+        hosts.append(OwnHost(name=name, ssh=words, role=role, address=host.address or "", folder=host.folder or ""))
+    return tuple(hosts)
 
 
 def _role_in(name: str) -> str:
