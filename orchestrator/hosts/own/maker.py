@@ -51,7 +51,7 @@ class OwnMaker:
         return {"hosts": {each.name: each.output for each in looked}, "link": link}
 
     def prepare(self, plan: Plan, members: Mapping[str, RemoteHost]) -> dict[str, Any]:
-        """See `Maker.prepare`: hold every machine, make the folders, try the ports, compare the clocks."""
+        """See `Maker.prepare`: hold every machine, try the ports, make the folders, compare the clocks."""
         run = self._folder.name
         controller = f"{socket.gethostname()}:{Path.cwd()}"
         for host in members.values():
@@ -69,13 +69,13 @@ class OwnMaker:
                     f"{host.name} is in use: {who} measures there; two at once would disturb each other",
                     hint="wait until it has ended, or take other hosts",
                 )
-        at_once(lambda host: ask(host, "make", root=str(host.root), run=run), members.values())
         if closed := closed_ports(members, topology(plan)):
             raise ProvisionError(
                 "; ".join(closed),
                 hint="a firewall between them? ports above 1023 must be open from requester to responder, or give another"
                 " `address`",
             )
+        at_once(lambda host: ask(host, "make", root=str(host.root), run=run), members.values())
         clocks = {name: _clock(holder) for name, holder in zip(members, self._held, strict=True)}
         return {"machines": self._looks, "clocks": clocks}
 

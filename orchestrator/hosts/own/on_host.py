@@ -115,7 +115,9 @@ def hold(lock: str, run: str, controller: str, **_: Any) -> dict[str, Any] | Non
         if not any(holder.get("run") == run for holder in holders):
             return {"held": False, "by": holders[-1] if holders else {}}
     else:
-        started = _text("/proc/self/stat").rpartition(")")[2].split()[19]
+        started = (
+            f"{_text('/proc/self/stat').rpartition(')')[2].split()[19]}@{_text('/proc/sys/kernel/random/boot_id')[:8]}"
+        )
         entry = {"pid": os.getpid(), "run": run, "user": _user(), "folder": controller, "started": started}
         with suppress(OSError):  # a file that we may only read
             os.ftruncate(descriptor, 0)
@@ -196,7 +198,7 @@ def _running(root: str) -> list[int]:
         with suppress(OSError):
             words = (entry / "cmdline").read_bytes().decode(errors="replace").split("\0")
             places = [*words[:3], str((entry / "cwd").readlink()), str((entry / "exe").readlink())]
-            if int(entry.name) != os.getpid() and any(word.startswith(f"{root}/") for word in places):
+            if int(entry.name) != os.getpid() and any(f"{word}/".startswith(f"{root}/") for word in places):
                 pids.append(int(entry.name))
     return pids
 
