@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from orchestrator.clock import SYSTEM
-from orchestrator.hosts.provision.deployment import TerraformDeployment
+from orchestrator.hosts.provision.deployment import RemoteDeployment
 from orchestrator.hosts.remote.fleet import RemoteFleet
 from orchestrator.measure.interrupts import Interrupts
 from orchestrator.measure.target import Ask
@@ -45,7 +45,7 @@ def main() -> None:
     figures |= {"cpus": os.cpu_count(), "load_before": os.getloadavg()[0], "wheelhouse_cached": _has_wheelhouse()}
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
-        deployment = TerraformDeployment(three_hosts(), Diary(Path("results/benchmark")), Workspace())
+        deployment = RemoteDeployment(three_hosts(), Diary(Path("results/benchmark")), Workspace())
         try:
             figures["provision_s"] = seconds(deployment.provision)
             figures["first_s"] = seconds(deployment.deploy)

@@ -35,6 +35,7 @@ class Provider:
     distance: Literal["none", "emulated", "real"]
     costs_money: bool  # by the prices of `plan.machines` and `plan.traffic`
     needs: tuple[str, ...]
+    hosts_are_given: bool = False  # by the experiment: nothing is made but a folder on each
     about_distance: str = ""  # a clause behind its name
     machines: tuple[str, ...] = ()
     default_machine: str | None = None  # for an experiment that names none; None where it must name one
@@ -69,6 +70,7 @@ else:
     ProviderName = Literal[tuple(PROVIDERS)]
 
 MAKERS = tuple(p.name for p in PROVIDERS.values() if p.makes_hosts)
+WITH_MACHINES = tuple(p.name for p in PROVIDERS.values() if p.machines)
 EMULATING = tuple(p.name for p in PROVIDERS.values() if p.distance == "emulated")
 
 

@@ -91,14 +91,14 @@ def _siblings(cpus: Sequence[int]) -> list[frozenset[int]]:
     for cpu in cpus:
         listing = _TOPOLOGY / f"cpu{cpu}" / "topology" / "thread_siblings_list"
         if listing.exists():
-            groups.append(frozenset(_expand(listing.read_text())))
+            groups.append(frozenset(cpus_in(listing.read_text())))
     return groups
 
 
-def _expand(text: str) -> list[int]:
+def cpus_in(text: str) -> set[int]:
     """CPU numbers of a kernel list such as `0-1,4`."""
-    numbers: list[int] = []
+    numbers: set[int] = set()
     for part in text.strip().split(","):
         low, _, high = part.partition("-")
-        numbers.extend(range(int(low), int(high or low) + 1))
+        numbers |= set(range(int(low), int(high or low) + 1))
     return numbers

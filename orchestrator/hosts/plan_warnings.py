@@ -47,6 +47,8 @@ def congestion_in_force(plan: Plan, proc: Path = PROC) -> str:
     if BY_NAME[CONGESTION].default not in _values(plan, CONGESTION):
         return ""
     provider = PROVIDERS[plan.provider]
+    if provider.hosts_are_given:
+        return "each host's own"
     own, allowed = _read(proc / _OWN).strip(), _read(proc / _ALLOWED).split()
     if provider.makes_hosts and (not provider.hosts_are_this_machine or USUAL in allowed or not own):
         return f"{USUAL} on the hosts that orch makes, where their kernel has it"

@@ -18,6 +18,7 @@ from orchestrator.catalogue.read import catalogue
 from orchestrator.errors import MissingError, OrchError, UsageError
 from orchestrator.experiment.model.factors import GIVEN
 from orchestrator.experiment.plan.own_json import INSTALL, is_compiler_there
+from orchestrator.experiment.plan.plan import Plan
 from orchestrator.experiment.plan.topology import AWAY_ZONE, HOME_ZONE
 from orchestrator.experiment.providers import PROVIDERS
 from orchestrator.hosts import chromium
@@ -47,7 +48,7 @@ def survey(plans: Path, provider: str | None = None) -> list[ProbeResult]:
     for maker in makers:
         if maker.hosts_are_this_machine:
             here.append(_provider(maker.name))
-        elif provider is not None:
+        elif provider is not None and not maker.hosts_are_given:
             here += [*([_controller()] if maker.needs_controller else []), *_cloud(maker.name, plans)]
     return here
 
@@ -246,6 +247,29 @@ def _provider(provider: str) -> ProbeResult:
             name=name, is_there=False, detail=error.message, needed_for=needed_for, hint=error.hint or ""
         )
     return ProbeResult(name=name, is_there=True, detail="ready", needed_for=needed_for)
+
+
+def own_machines(plan: Plan) -> list[ProbeResult]:
+    """What is there on each of the experiment's own machines, and whether requesters reach responders."""
+    from orchestrator.hosts.own.survey import inspect
+
+    looked, closed = inspect(plan)
+    needed_for = (plan.provider,)
+    findings = [
+        ProbeResult(
+            name=f"host {each.name}",
+            is_there=not each.trouble,
+            detail=each.sentence(),
+            needed_for=needed_for,
+            hint=each.hint,
+        )
+        for each in looked
+    ]
+    if all(finding.is_there for finding in findings):
+        detail = "; ".join(closed) or "open from requester to responder, TCP and UDP"
+        hint = "open the ports above 1023 between them"
+        findings.append(ProbeResult(name="ports", is_there=not closed, detail=detail, needed_for=needed_for, hint=hint))
+    return findings
 
 
 def _controller() -> ProbeResult:

@@ -9,14 +9,14 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator.experiment.providers import MAKERS
+from orchestrator.experiment.providers import WITH_MACHINES
 
 PROVIDERS = ("lab", "gcp")
 
 
 def test_every_provider_is_declared_in_its_folder(infra: Path) -> None:
     folders = sorted(path.parent.name for path in infra.glob("*/provider.py"))
-    assert folders == sorted(PROVIDERS) == sorted(MAKERS)
+    assert folders == sorted(PROVIDERS) == sorted(WITH_MACHINES)
 
 
 def text_of(folder: Path) -> str:

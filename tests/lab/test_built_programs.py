@@ -15,7 +15,7 @@ from orchestrator.errors import ProvisionError
 from orchestrator.experiment.plan.planning import make_plan
 from orchestrator.hosts.provision import artifacts
 from orchestrator.hosts.provision.archives import Member, write_tar
-from orchestrator.hosts.provision.deployment import TerraformDeployment
+from orchestrator.hosts.provision.deployment import RemoteDeployment
 from orchestrator.hosts.provision.deployments import Registry
 from orchestrator.hosts.provision.takedown import take_down
 from orchestrator.measure.interrupts import Interrupts
@@ -46,7 +46,7 @@ PROGRAM = "/opt/orch/programs/tiny/build/respond"
 
 
 @pytest.fixture
-def deployment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[TerraformDeployment]:
+def deployment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[RemoteDeployment]:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("ORCH_CACHE", str(CACHE))
     services = tmp_path / "services"
@@ -54,7 +54,7 @@ def deployment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Terr
     monkeypatch.setattr(read, "SERVICES", services)
     assert building.build(tiny(services), services, say=lambda said: None).kind == "built"
     (tmp_path / "x.yaml").write_text(EXPERIMENT)
-    made = TerraformDeployment(make_plan(tmp_path / "x.yaml"), Diary(Path(f"results/built-{os.getpid()}")), Workspace())
+    made = RemoteDeployment(make_plan(tmp_path / "x.yaml"), Diary(Path(f"results/built-{os.getpid()}")), Workspace())
     made.provision()
     yield made
     registry = Registry(Workspace().deployments)
@@ -80,7 +80,7 @@ def write_spoilt(tar: Path, members: Sequence[Member]) -> None:
     reason="the tests' own language starts what is in this checkout, which hosts of the lab do not see where it is",
 )
 def test_programs_reach_hosts_as_they_were_built_and_are_put_right_where_they_are_not(
-    deployment: TerraformDeployment, monkeypatch: pytest.MonkeyPatch
+    deployment: RemoteDeployment, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as patch:
         patch.setattr(artifacts, "write_tar", write_spoilt)

@@ -182,6 +182,7 @@ def _facts(plan: Plan, document: dict[str, Any]) -> Iterator[tuple[str, str]]:
         yield "TCP", f"congestion control: {document['congestion']}"
     if any(cell.is_secured for cell in plan.cells):
         yield "floor", _PLAIN_FLOOR
+    yield from ((each["name"], each["sentence"]) for each in document.get("machines", ()))
     if document["terraform"]:
         yield "terraform", document["terraform"]["sentence"]
     yield (
@@ -358,6 +359,8 @@ def _hosts(plan: Plan, zones: Sequence[str]) -> str:
     if not zones:
         where = f"this machine, {_pinned(plan)}"
         return f"{where}; what runs already is not pinned by orch" if externals_by_label(plan.stacks) else where
+    if PROVIDERS[plan.provider].hosts_are_given:
+        return f"{len(zones)} of your own: {', '.join(zones)}"
     counted = ", ".join(f"{zones.count(zone)} in {zone}" for zone in sorted(set(zones)))
     machine = (
         f"{plan.machine}, no limit on CPU and memory"

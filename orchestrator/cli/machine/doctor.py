@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import Annotated
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -13,11 +14,17 @@ from orchestrator.cli.shared_options import AsJson
 from orchestrator.cli.tables import coloured, table
 from orchestrator.errors import MissingError, UsageError, did_you_mean
 
+if TYPE_CHECKING:
+    from orchestrator.hosts.probes import ProbeResult
+
 REFEREE = "referee"
 _MARKS = {True: "yes", False: "no"}
 
 
 def doctor(
+    file: Annotated[
+        Path | None, typer.Argument(metavar="[FILE]", help="An experiment whose own machines are looked at, too.")
+    ] = None,
     provider: Annotated[
         str | None,
         typer.Option(
@@ -31,6 +38,8 @@ def doctor(
     """Show what this machine can do, and what each provider still needs. Changes nothing.
 
     With `--for PROVIDER` the exit code says whether that provider can be used: 3 when something that it needs is missing.
+    With `--for ssh FILE` the machines of an experiment are looked at, too: what they are, and whether requesters reach
+    responders.
     """
     from orchestrator.experiment.providers import PROVIDERS
     from orchestrator.hosts.probes import lacking, survey
@@ -42,6 +51,8 @@ def doctor(
     if provider is not None and provider not in PROVIDERS:
         raise UsageError(f"unknown provider '{provider}'", hint=did_you_mean(provider, [*PROVIDERS, REFEREE]))
     findings = survey(WORKSPACE.plans, provider)
+    if file is not None:
+        findings += _of_own_machines(file, provider)
     rows = []
     for finding in findings:
         rows.append((_MARKS[finding.is_there], finding.name, finding.detail))
@@ -63,6 +74,16 @@ def doctor(
         # The findings are already on stdout; as JSON they must stay its one document.
         console.as_json = False
         raise MissingError(f"provider {provider} cannot be used here: {details}", hint=missing[0].hint or None)
+
+
+def _of_own_machines(file: Path, provider: str | None) -> list[ProbeResult]:
+    from orchestrator.experiment import make_plan
+    from orchestrator.hosts.probes import own_machines
+
+    plan = make_plan(file, needs_programs=False)
+    if plan.provider != provider or not plan.hosts:
+        raise UsageError(f"{file} has no machines to look at", hint="give one with `provider: ssh`, and `--for ssh`")
+    return own_machines(plan)
 
 
 def _referee() -> None:

@@ -35,6 +35,7 @@ from orchestrator.experiment.model.options import (
     Metric,
     Name,
     OptionsOfAny,
+    OwnHostSpec,
     PlacementSpec,
     PlainOptions,
     PositiveDuration,
@@ -46,9 +47,10 @@ from orchestrator.experiment.model.options import (
     TransferOptions,
     TurnLength,
     WarmupSpec,
+    Zone,
 )
 from orchestrator.experiment.model.own_services import Data, OwnCallSpec, Services, Text
-from orchestrator.experiment.providers import MAKERS, PROVIDERS, THIS_MACHINE, ProviderName
+from orchestrator.experiment.providers import PROVIDERS, THIS_MACHINE, WITH_MACHINES, ProviderName
 from orchestrator.experiment.read import units
 from orchestrator.experiment.read.fields import Duration, Margin, Money, OneOrMany, Rate, Share, Shorthand, Size, one_of
 from orchestrator.experiment.read.problems import shown
@@ -353,6 +355,10 @@ def _placement(value: Any) -> Any:
     return {"name": value} if isinstance(value, str) else value
 
 
+def _host(value: Any) -> Any:
+    return {"ssh": value} if isinstance(value, str) else value
+
+
 def _distance(value: Any) -> Any:
     return {"rtt": value} if isinstance(value, str | list) else value
 
@@ -383,10 +389,19 @@ class Experiment(Strict):
         None,
         description=" ".join(
             [
-                f"{' and '.join(MAKERS)}: the machine type of every host.",
+                f"{' and '.join(WITH_MACHINES)}: the machine type of every host.",
                 *(p.about_machines for p in PROVIDERS.values() if p.about_machines),
             ]
         ),
+    )
+    hosts: dict[Zone, Annotated[OwnHostSpec, Shorthand(_host, "What `ssh` takes, such as bench@10.0.0.5.")]] = Field(
+        default_factory=dict,
+        description="ssh: your own machines by name; `requester` and `responder` say what they do.",
+    )
+    inventory: Short | None = Field(
+        None,
+        description="ssh: a file of Ansible's with the machines, in place of `hosts`; its groups `requesters`, `responders`"
+        " and `stores` say what they do.",
     )
     pin: OneOrMany[Literal["apart", "together", "off"]] = Field(
         ("apart",),

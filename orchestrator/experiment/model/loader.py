@@ -18,7 +18,7 @@ from orchestrator.experiment.model import experiment as model
 from orchestrator.experiment.model import options
 from orchestrator.experiment.model.factor import Factor
 from orchestrator.experiment.model.factors import FACTORS
-from orchestrator.experiment.model.host_rules import ZONE_PATTERN
+from orchestrator.experiment.model.host_rules import HOST_PATTERN
 from orchestrator.experiment.model.options import PredictSpec, UntilSpec
 from orchestrator.experiment.read import tree
 from orchestrator.experiment.read.problems import MOST_PROBLEMS, ExperimentError, Mark, Problem, Source, shown
@@ -253,8 +253,8 @@ def _sentence(kind: str, details: ErrorDetails, node: Node, name: str) -> str:
         known = re.findall(r"'([^']*)'", context["expected"])
         near = nearest(shown(node.value), known, most=2)
         return f"{given} is not one of {', '.join(known)}. {did_you_mean(shown(node.value), known) if near else ''}".rstrip()
-    if kind == "string_pattern_mismatch" and context["pattern"] == ZONE_PATTERN:
-        return f"{given} is not a zone: a region and a letter, such as us-central1-a."
+    if kind == "string_pattern_mismatch" and context["pattern"] == HOST_PATTERN:
+        return f"{given} is not a zone or a host: letters, digits, '.', - and _."
     if kind == "string_pattern_mismatch":
         return f"{given} is not a name: up to 40 lower-case letters, digits, - and _, the first a letter or digit."
     if kind == "string_too_short":

@@ -22,7 +22,7 @@ from pydantic import (
 from pydantic_core import CoreSchema, core_schema
 
 from orchestrator.experiment.model.goal import PATTERN, Goal, parse_goal, parse_within
-from orchestrator.experiment.model.host_rules import MOST_INITIAL_WINDOW, MOST_RTT_S, ZONE_PATTERN
+from orchestrator.experiment.model.host_rules import HOST_PATTERN, MOST_INITIAL_WINDOW, MOST_RTT_S
 from orchestrator.experiment.providers import EMULATING
 from orchestrator.experiment.read import units
 from orchestrator.experiment.read.fields import BitRate, Duration, Margin, OneOrMany, Rate, Share, Size
@@ -34,7 +34,8 @@ NAME_PATTERN = r"^[a-z0-9][a-z0-9_-]{0,39}$"
 Name = Annotated[str, Field(pattern=NAME_PATTERN)]
 Short = Annotated[str, Field(min_length=1, max_length=200)]
 Metric = Literal["median", "p99", "throughput"]
-Zone = Annotated[str, Field(pattern=ZONE_PATTERN, max_length=63)]
+Zone = Annotated[str, Field(pattern=HOST_PATTERN, max_length=63)]
+"""A zone, or the name of a host that the experiment gives."""
 
 
 class Strict(BaseModel):
@@ -342,19 +343,38 @@ class LinkSpec(Strict):
     )
 
 
+class OwnHostSpec(Strict):
+    """A machine of one's own. Its text form is what `ssh` takes."""
+
+    ssh: Short = Field(
+        description="What `ssh` takes, from options to destination, as you would type it.", examples=["bench@10.0.0.5"]
+    )
+    address: Short | None = Field(
+        None, description="Its IPv4 address on the measured network; the one that SSH reached unless given."
+    )
+    role: Literal["requester", "responder", "both", "store"] | None = Field(
+        None, description="What it does where no placement names it; that of its name unless given."
+    )
+    folder: Short | None = Field(
+        None, description="Where orch makes a folder for the run, on that host; ~/.cache/orch unless given."
+    )
+
+
 class PlacementSpec(LinkSpec):
     """Where the two ends run. `from` is the requester's zone, `to` the responder's."""
 
     name: Name = Field(description="local, same-zone, cross-region, or a name of your own.")
-    from_zone: Zone | None = Field(None, alias="from", description="The requester's zone, e.g. us-central1-a.")
-    to_zone: Zone | None = Field(None, alias="to", description="The responder's zone, e.g. us-west1-a.")
+    from_zone: Zone | None = Field(
+        None, alias="from", description="The requester's zone, e.g. us-central1-a, or its host."
+    )
+    to_zone: Zone | None = Field(None, alias="to", description="The responder's zone, e.g. us-west1-a, or its host.")
 
 
 class ZonesSpec(Strict):
     """A pair of zones: `from` is the requester's, `to` the responder's."""
 
-    from_zone: Zone = Field(alias="from", description="The requester's zone, e.g. us-central1-a.")
-    to_zone: Zone = Field(alias="to", description="The responder's zone, e.g. us-west1-a.")
+    from_zone: Zone = Field(alias="from", description="The requester's zone, e.g. us-central1-a, or its host.")
+    to_zone: Zone = Field(alias="to", description="The responder's zone, e.g. us-west1-a, or its host.")
 
 
 class DistanceSpec(LinkSpec):

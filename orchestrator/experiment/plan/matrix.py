@@ -33,6 +33,7 @@ from orchestrator.experiment.plan.plan import (
     Contrast,
     Find,
     Operation,
+    OwnHost,
     PayloadFile,
     Placement,
     Stack,
@@ -81,17 +82,23 @@ class _Use:
     entry: Entry
 
 
-def build_matrix(located: Located, known: Mapping[str, Protocol], why_not: WhyNot = lambda _: "") -> Matrix:
+def build_matrix(
+    located: Located,
+    known: Mapping[str, Protocol],
+    why_not: WhyNot = lambda _: "",
+    hosts: Sequence[OwnHost] = (),
+) -> Matrix:
     """Multiply the experiment out against the protocols there are. ExperimentError with everything that cannot be.
 
-    `why_not`: why a language's programs cannot be started; unless given, all can.
+    `why_not`: why a language's programs cannot be started; unless given, all can. `hosts`: those that the experiment
+    gives.
     """
     if is_own := own_calls.has_own_services(located):
         entries, operations = own_calls.own_entries(located, known), own_calls.asked_of_services()
     else:
         entries, operations = resolve_entries(located, known), resolve_operations(located)
     placements = resolve_placements(
-        located, is_elsewhere=is_own and is_elsewhere(e.external for e in entries if e.external)
+        located, hosts, is_elsewhere=is_own and is_elsewhere(e.external for e in entries if e.external)
     )
     located.raise_problems()
     questions = [_question(located, question) for question in operations]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
@@ -10,9 +11,10 @@ from math import prod
 from orchestrator.errors import did_you_mean
 from orchestrator.experiment.model.address import is_loopback
 from orchestrator.experiment.model.experiment import Experiment
+from orchestrator.experiment.model.host_rules import ZONE_PATTERN
 from orchestrator.experiment.model.loader import Located
 from orchestrator.experiment.model.options import LINK_KEYS, LinkSpec, PlacementSpec
-from orchestrator.experiment.plan.plan import External, Link, Placement, PlacementKind
+from orchestrator.experiment.plan.plan import External, Link, OwnHost, Placement, PlacementKind
 from orchestrator.experiment.plan.topology import AWAY_ZONE, HOME_ZONE, known_pairs, profile, region_of
 from orchestrator.experiment.providers import EMULATING, PROVIDERS, any_of
 from orchestrator.experiment.read.fields import MOST_ITEMS
@@ -22,13 +24,17 @@ _BUILT_IN = ("local", "same-zone", "cross-region")
 _EXTERNAL = "external"
 _WINDOW = "initial_window"
 _GRID = "distance"  # the name of its placements, too
+_GIVEN = "network"  # the placement of hosts that the experiment gives, unless it names one
 _EMULATED_RATE_MBIT = 1000.0  # a link without a rate lets its queue overflow at full speed
 
 
-def resolve_placements(located: Located, *, is_elsewhere: bool = False) -> tuple[Placement, ...]:
+def resolve_placements(
+    located: Located, hosts: Sequence[OwnHost] = (), *, is_elsewhere: bool = False
+) -> tuple[Placement, ...]:
     """Every placement with its zones and link; what cannot be is noted in `located`.
 
-    `is_elsewhere`: who answers runs already, on another machine.
+    `hosts`: those that the experiment gives, each of which is a zone. `is_elsewhere`: who answers runs already, on another
+    machine.
     """
     experiment = located.experiment
     if is_elsewhere:
@@ -55,6 +61,8 @@ def resolve_placements(located: Located, *, is_elsewhere: bool = False) -> tuple
         problems = len(located.problems)
         if not PROVIDERS[experiment.provider].makes_hosts:
             placement = _on_this_machine(located, wanted)
+        elif PROVIDERS[experiment.provider].hosts_are_given:
+            placement = _between_given_hosts(located, wanted, hosts)
         else:
             placement = _between_hosts(located, wanted, home)
         if placement is not None:
@@ -117,8 +125,56 @@ def _is_refused_on_one_host(located: Located, wanted: Wanted) -> bool:
     return key is not None
 
 
+def _between_given_hosts(located: Located, wanted: Wanted, hosts: Sequence[OwnHost]) -> Placement | None:
+    """By names of hosts, or else between the first requester and the first responder."""
+    if wanted.link:
+        _refuse_another_network(located, wanted)
+        return None
+    is_local = wanted.base == "local"
+    to_host = wanted.to_zone or (wanted.from_zone if is_local else None)
+    responder = _given_host(located, wanted, "to", to_host, "responder", hosts)
+    requester = (
+        _given_host(located, wanted, "from", wanted.from_zone, "requester", hosts) if not is_local else responder
+    )
+    if responder is None or requester is None:
+        return None
+    if not is_local and requester == responder:
+        located.add(wanted.path, f"'{wanted.name}' has both ends on one host: that placement is called local.")
+        return None
+    kind: PlacementKind = "local" if is_local else "same-zone"
+    return Placement(id=wanted.name, name=wanted.name, kind=kind, from_zone=requester, to_zone=responder)
+
+
+def _given_host(
+    located: Located, wanted: Wanted, key: str, name: str | None, role: str, hosts: Sequence[OwnHost]
+) -> str | None:
+    """The host of that name, or without one the first with that role."""
+    names = [host.name for host in hosts]
+    name = name or next((host.name for host in hosts if host.role in (role, "both")), None)
+    if name in names:
+        return name
+    if name is not None:
+        located.add((*wanted.path, key), f"there is no host '{name}'. {did_you_mean(name, names)}")
+    elif hosts:
+        located.add(
+            wanted.path, f"placement '{wanted.name}' needs `{key}`, a host's name: none has the name or `role` {role}."
+        )
+    return None
+
+
+def _refuse_no_zones(located: Located, wanted: Wanted) -> bool:
+    """Note what is given as a zone and is none."""
+    problems = len(located.problems)
+    for key, zone in (("from", wanted.from_zone), ("to", wanted.to_zone)):
+        if zone and not re.match(ZONE_PATTERN, zone):
+            located.add((*wanted.path, key), f"'{zone}' is not a zone: a region and a letter, such as us-central1-a.")
+    return len(located.problems) > problems
+
+
 def _between_hosts(located: Located, wanted: Wanted, home: str) -> Placement | None:
     provider, is_local = PROVIDERS[located.experiment.provider], wanted.base == "local"
+    if _refuse_no_zones(located, wanted):
+        return None
     if wanted.link and not is_local and provider.distance == "real":
         _refuse_another_network(located, wanted)
         return None
@@ -246,8 +302,11 @@ class Wanted:
 
 def given_placements(experiment: Experiment) -> tuple[PlacementSpec, ...]:
     """The placements of a file; those of its default only where it gives no `distance` either."""
-    is_default = "placements" not in experiment.model_fields_set
-    return () if is_default and experiment.distance is not None else experiment.placements
+    if "placements" in experiment.model_fields_set:
+        return experiment.placements
+    if experiment.distance is not None:
+        return ()
+    return (PlacementSpec(name=_GIVEN),) if PROVIDERS[experiment.provider].hosts_are_given else experiment.placements
 
 
 def wanted_placements(experiment: Experiment) -> Iterator[Wanted]:

@@ -201,6 +201,20 @@ class Placement:
 
 
 @dataclass(frozen=True, kw_only=True)
+class OwnHost:
+    """A machine of one's own. `ssh`: options and destination; an empty `address` or `folder` is looked up over SSH.
+
+    `role` is requester, responder, both, store, or empty: then placements alone say what it does.
+    """
+
+    name: str
+    ssh: tuple[str, ...]
+    role: str = ""
+    address: str = ""
+    folder: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
 class Find:
     """A search for the highest rate at which the goals hold, among rates on a geometric scale.
 
@@ -446,6 +460,7 @@ class Plan:
     sealed: tuple[str, ...] = ()  # ids of these cells, chosen by the seed
     until: Until | None = None
     payload_files: tuple[PayloadFile, ...] = ()
+    hosts: tuple[OwnHost, ...] = ()  # that the experiment gives; none where they are made
     makes_stores: bool = False  # PostgreSQL gets a host of its own in each zone that answers
     experiment_path: str = ""
     experiment_sha256: str = ""

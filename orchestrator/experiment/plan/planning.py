@@ -26,12 +26,13 @@ from orchestrator.experiment.plan.estimate import (
     sent_to,
 )
 from orchestrator.experiment.plan.matrix import Matrix, build_matrix
+from orchestrator.experiment.plan.own.own_hosts import own_hosts
 from orchestrator.experiment.plan.plan import Limits, Plan, Until
 from orchestrator.experiment.plan.rules import refusals_of_plan
 from orchestrator.experiment.plan.schedule import by_series, schedule, seal_all, why_not_fitted
 from orchestrator.experiment.plan.topology import region_of
 from orchestrator.experiment.plan.turn_lengths import with_turns
-from orchestrator.experiment.providers import MAKERS, PROVIDERS, any_of
+from orchestrator.experiment.providers import MAKERS, PROVIDERS, WITH_MACHINES, any_of
 from orchestrator.experiment.read.units import format_duration, format_size
 
 MAX_REQUESTS = 1_000_000_000  # of a run, warm-up included: as many rows are stored
@@ -54,7 +55,8 @@ def make_plan(
     _check_provider(located)
     _check_limits(located)
     startable = topology.startable(located.experiment.provider if needs_programs else None, located.experiment.machine)
-    matrix = build_matrix(located, protocols() if known is None else known, startable)
+    hosts = own_hosts(located)
+    matrix = build_matrix(located, protocols() if known is None else known, startable, hosts)
     if needs_programs:
         topology.note_unusable(located, matrix.named)
         located.raise_problems()
@@ -83,6 +85,7 @@ def make_plan(
         hold_out=0.0 if experiment.predict is None else experiment.predict.hold_out,
         sealed=sealed,
         payload_files=matrix.payload_files,
+        hosts=hosts,
         makes_stores=makes_stores(experiment.provider, matrix.cells),
         experiment_path=_as_named(path),
         experiment_sha256=located.sha256,
@@ -117,7 +120,7 @@ def _check_provider(located: Located) -> None:
     provider = PROVIDERS[experiment.provider]
     if not provider.makes_hosts:
         if experiment.machine is not None:
-            makers = " and ".join(MAKERS)
+            makers = " and ".join(WITH_MACHINES)
             located.add(
                 ("machine",), f"provider {provider.name} measures on this very machine; `machine` is for {makers}."
             )
@@ -129,7 +132,9 @@ def _check_provider(located: Located) -> None:
         return
     if provider.needs_controller:
         _check_controller()
-    if experiment.machine is not None and experiment.machine not in provider.machines:
+    if provider.hosts_are_given and experiment.machine is not None:
+        located.add(("machine",), "a machine of your own is what it is: leave `machine` out.")
+    elif experiment.machine is not None and experiment.machine not in provider.machines:
         located.add(
             ("machine",),
             f"{experiment.provider} has no machine type '{experiment.machine}'."
@@ -185,7 +190,26 @@ def _sealed(located: Located, matrix: Matrix) -> tuple[str, ...]:
     return seal_all(series, wanted.hold_out, located.experiment.seed)
 
 
+def _refuse_missing_hosts(located: Located, plan: Plan) -> None:
+    """Note requesters and stores that a plan needs and the experiment does not give."""
+    apart = {placement.id for placement in plan.placements if placement.kind != "local"}
+    for placement, ends in topology.topology(plan).ends.items():
+        if placement in apart and len(ends.requesters) < plan.requesters:
+            located.add(
+                (REQUESTERS,),
+                f"{plan.requesters} requesters are wanted, and {len(ends.requesters)} can be in placement '{placement}':"
+                " give further hosts `role: requester`.",
+            )
+        if plan.makes_stores and ends.store is None:
+            located.add(
+                ("hosts",), "PostgreSQL needs a host with `role: store`, or a server that ORCH_POSTGRESQL names."
+            )
+    located.raise_problems()
+
+
 def _check_hosts(located: Located, plan: Plan) -> None:
+    if plan.hosts:
+        _refuse_missing_hosts(located, plan)
     count = len(hosts_needed(plan))
     if count > MOST_HOSTS:
         near = "placements" if located.experiment.distance is None else "distance"

@@ -23,6 +23,9 @@ if TYPE_CHECKING:
     from orchestrator.experiment.read.tree import Key
 
 
+OWN = "own"  # the machine type of a host that the experiment gives
+
+
 @dataclass(frozen=True, kw_only=True)
 class HostSpec:
     """A host to be made. `name` is unique in the deployment; `role`: requester, responder, both or store (see `infra`)."""
@@ -73,6 +76,8 @@ def topology(plan: Plan) -> Topology:
     placement with zones has its responder, so that they share hosts with it. ValueError for a plan without a machine type:
     its provider makes no hosts.
     """
+    if plan.hosts:
+        return _of_given_hosts(plan)
     named = [p for p in plan.placements if p.to_zone]
     home = (named[0].to_zone if named else None) or HOME_ZONE
     if plan.machine is None:
@@ -113,6 +118,27 @@ def topology(plan: Plan) -> Topology:
     if PROVIDERS[plan.provider].distance == "emulated":
         links |= _between_the_others({host.zone for host in hosts.values()}, links)
     return Topology(hosts=tuple(hosts.values()), links=tuple(links.values()), ends=ends)
+
+
+def _of_given_hosts(plan: Plan) -> Topology:
+    """Those that placements need; further requesters, and the store, are the hosts with that role."""
+    ends: dict[str, Ends] = {}
+    store = next((host.name for host in plan.hosts if host.role == "store"), None) if plan.makes_stores else None
+    for placement in plan.placements:
+        requester, responder = str(placement.from_zone), str(placement.to_zone)
+        others = [
+            h.name for h in plan.hosts if h.role in ("requester", "both") and h.name not in (requester, responder)
+        ]
+        count = 1 if placement.kind == "local" else plan.requesters
+        ends[placement.id] = Ends(requesters=(requester, *others)[:count], responder=responder, store=store)
+    hosts = []
+    for host in plan.hosts:
+        sends = any(host.name in each.requesters for each in ends.values())
+        answers = any(host.name == each.responder for each in ends.values())
+        role = "both" if sends and answers else "requester" if sends else "responder" if answers else "store"
+        if sends or answers or host.name == store:
+            hosts.append(HostSpec(name=host.name, role=role, zone=host.name, machine=OWN))
+    return Topology(hosts=tuple(hosts), links=(), ends=ends)
 
 
 def _between_the_others(

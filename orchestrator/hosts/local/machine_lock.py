@@ -23,7 +23,7 @@ from orchestrator.hosts.processes import started_at
 from orchestrator.strict_json import parse_json
 
 VARIABLE = "ORCH_MACHINE_LOCK"
-_PLACE = Path("/tmp/orch-measuring.lock")  # noqa: S108 - one place for all users
+PLACE = Path("/tmp/orch-measuring.lock")  # noqa: S108 - one place for all users
 _MOST_BYTES = 65_536
 _OVERRIDE = "`--share-machine` measures anyway, and the run records it"
 
@@ -57,7 +57,7 @@ def machine(provider: str, *, share: bool = False) -> Iterator[Share]:
     if not PROVIDERS[provider].hosts_are_this_machine:
         yield Share()
         return
-    descriptor = _open(Path(os.environ.get(VARIABLE) or _PLACE))
+    descriptor = _open(Path(os.environ.get(VARIABLE) or PLACE))
     try:
         if _is_locked(descriptor):
             with suppress(OSError):  # another user's file that we may only read: the lock holds even so

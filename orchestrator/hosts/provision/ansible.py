@@ -1,4 +1,4 @@
-"""Deploys to hosts with Ansible: the inventory comes from Terraform's output, the roles from `ansible/`."""
+"""Deploys to hosts with Ansible: the inventory comes from a maker's outputs, the roles from `ansible/`."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ import shlex
 import shutil
 import sys
 from collections.abc import Mapping
-from pathlib import Path
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 from orchestrator.errors import MissingError, ProvisionError
@@ -32,18 +33,26 @@ def find_playbook_program() -> str:
     return program
 
 
+@dataclass(frozen=True, kw_only=True)
+class Installed:
+    """What a host gets, and where it lies there; `programs` is None where nothing was built for it."""
+
+    wheels: Bundle
+    programs: Bundle | None
+    root: PurePosixPath
+    workspace: PurePosixPath
+
+
 def inventory(
     hosts: dict[str, Any],
     ssh_config: Path,
-    wheelhouse: Bundle,
     code: Bundle,
-    workspace: str,
+    installed: Mapping[str, Installed],
     of_stores: Mapping[str, Any] | None = None,
-    programs: Bundle | None = None,
 ) -> dict[str, Any]:
     """Ansible's inventory as plain data; `hosts` is the output of that name of a module of `infra/`.
 
-    `of_stores`: the variables of hosts with a database; `programs`: what was built for the hosts, None where nothing was.
+    `installed` is by host; `of_stores`: the variables of hosts with a database.
     """
     groups: dict[str, dict[str, Any]] = {name: {"hosts": {}} for name in ("requesters", "responders", "stores")}
     groups["stores"]["vars"] = dict(of_stores or {})
@@ -52,13 +61,8 @@ def inventory(
             groups[group]["hosts"][name] = {}
     variables = {
         "ansible_ssh_common_args": f"-F {shlex.quote(str(ssh_config.resolve()))}",
-        "orch_wheelhouse": str(wheelhouse.path.resolve()),
-        "orch_wheelhouse_digest": wheelhouse.digest,
         "orch_code": str(code.path.resolve()),
         "orch_code_digest": code.digest,
-        "orch_workspace": workspace,
-        "orch_programs": "" if programs is None else str(programs.path.resolve()),
-        "orch_programs_digest": "" if programs is None else programs.digest,
     }
     by_host = {
         name: {
@@ -67,10 +71,29 @@ def inventory(
             "orch_address": host["address"],
             "orch_installs": _is_first(name, hosts, "disk"),
             "orch_checks": _is_first(name, hosts, "disk", "role"),
+            **_of_host(host, installed[name]),
         }
         for name, host in hosts.items()
     }
     return {"all": {"vars": variables, "hosts": by_host, "children": groups}}
+
+
+def _of_host(host: dict[str, Any], installed: Installed) -> dict[str, Any]:
+    """Variables of one host; one that is not made for the run (it has a `folder`) keeps Ansible's own files there, too."""
+    programs, is_ours = installed.programs, not host.get("folder")
+    python = host.get("python")
+    return {
+        "orch_wheelhouse": str(installed.wheels.path.resolve()),
+        "orch_wheelhouse_digest": installed.wheels.digest,
+        "orch_programs": "" if programs is None else str(programs.path.resolve()),
+        "orch_programs_digest": "" if programs is None else programs.digest,
+        "orch_root": str(installed.root),
+        "orch_workspace": str(installed.workspace),
+        "orch_is_ours": is_ours,
+        "orch_python": python or "python3",
+        **({"ansible_python_interpreter": python} if python else {}),
+        **({} if is_ours else {"ansible_remote_tmp": str(installed.root / "ansible")}),
+    }
 
 
 def _is_first(name: str, hosts: dict[str, Any], *keys: str) -> bool:

@@ -8,7 +8,7 @@ from typing import Any
 from orchestrator.clock import SYSTEM
 from orchestrator.errors import OrchError
 from orchestrator.hosts.provision.deployments import Intent, Registry
-from orchestrator.hosts.provision.infra import Infra
+from orchestrator.hosts.provision.makers import maker_of
 
 
 def overview(registry: Registry) -> list[dict[str, Any]]:
@@ -16,7 +16,7 @@ def overview(registry: Registry) -> list[dict[str, Any]]:
     now = SYSTEM.wall_ns() / 1e9
     entries = []
     for intent in registry.standing():
-        status = _status(intent)
+        status = _status(intent, registry)
         hours = (now - intent.created_at) / 3600
         rate = intent.cost_usd_per_h
         entries.append(
@@ -35,12 +35,12 @@ def overview(registry: Registry) -> list[dict[str, Any]]:
     return entries
 
 
-def _status(intent: Intent) -> dict[str, Any]:
+def _status(intent: Intent, registry: Registry) -> dict[str, Any]:
     """What the provider finds; `otherwise` holds for a host that it does not name, also when it cannot be asked."""
-    infra = Infra(intent.provider)
+    maker = maker_of(intent.provider, registry.folder_of(intent.id))
     try:
-        infra.require_target(intent.target)
-        return {**infra.status(intent.id), "otherwise": {"alive": False, "why": "it is gone"}}
+        maker.require_target(intent.target)
+        return {**maker.status(), "otherwise": {"alive": False, "why": "it is gone"}}
     except OrchError as error:
         unknown = {"alive": None, "why": f"not known: {error.message}"}
         return {"hosts": {}, "link": {"kind": None, **unknown}, "otherwise": unknown}

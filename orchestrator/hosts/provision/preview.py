@@ -10,8 +10,8 @@ from typing import Any
 from orchestrator.errors import OrchError
 from orchestrator.experiment.plan.plan import Plan
 from orchestrator.experiment.plan.topology import topology
-from orchestrator.hosts.provision.deployment import variables
 from orchestrator.hosts.provision.infra import Infra
+from orchestrator.hosts.provision.makers import variables
 from orchestrator.hosts.provision.terraform import Changes, Terraform, find_program
 
 _ID = "preview"

@@ -5,55 +5,48 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import replace
-from pathlib import Path
 
 from orchestrator.errors import OrchError, UsageError
 from orchestrator.hosts import processes
 from orchestrator.hosts.lifecycle import Receipt
 from orchestrator.hosts.provision.deployments import Intent, Registry
-from orchestrator.hosts.provision.infra import Infra
+from orchestrator.hosts.provision.makers import Maker, maker_of
 from orchestrator.hosts.provision.programs import LOCK, end_orphan
-from orchestrator.hosts.provision.terraform import Terraform
-
-
-def terraform_of(folder: Path, provider: str) -> Terraform:
-    """The driver of a deployment's own state, which lies in `folder`."""
-    return Terraform(module=Infra(provider).module, folder=folder, variables=folder / "variables.tfvars.json")
 
 
 def take_down(registry: Registry, intent: Intent) -> Receipt:
-    """Destroy what the state knows, then sweep by label for what it does not; the receipt is what the sweep found.
+    """Destroy what was written down, then sweep for what was not; the receipt is what the sweep found.
 
     Safe at any time, any number of times. A host counts as destroyed when the sweep found nothing of it left; the
     deployment is down when besides nothing is unknown. UsageError when this environment leads to another place than the
     hosts were made in.
     """
-    infra = Infra(intent.provider)
+    folder = registry.folder_of(intent.id)
+    maker = maker_of(intent.provider, folder)
     try:
-        infra.require_target(intent.target)
+        maker.require_target(intent.target)
     except UsageError as error:
         if intent.state != "down":
             raise
         note = f"it was down before, and was not looked at again: {error.message}"
         return Receipt(provider=intent.provider, created=intent.hosts, destroyed=intent.hosts, note=note)
-    folder = registry.folder_of(intent.id)
     end_orphan(folder / LOCK)
     if intent.state == "intended":
-        intent = replace(intent, created=_seen(infra, intent))
+        intent = replace(intent, created=_seen(maker, intent))
         registry.write(intent)
     created = intent.hosts if intent.created is None else intent.created
-    trouble = None if intent.state == "down" else _destroy(folder, intent)
-    swept = infra.sweep(intent.id)
+    trouble = None if intent.state == "down" else maker.destroy()
+    swept = maker.sweep()
     if trouble is not None and not swept.left and not swept.unknown:
-        trouble = _destroy(folder, intent)  # the sweep removed what stood in its way
+        trouble = maker.destroy()  # the sweep removed what stood in its way
     left = (*swept.left, *map(str, processes.end(lambda: processes.marked(processes.RUN_MARK, intent.id))))
     unknown = swept.unknown if trouble is None else (*swept.unknown, trouble)
-    note = f"swept by label: {', '.join(swept.removed)}" if swept.removed else ""
+    note = f"the sweep removed {', '.join(swept.removed)}" if swept.removed else ""
     if not left and not unknown:
         for key in (folder / "keys").glob("*"):
             key.unlink()
         registry.write(replace(intent, state="down"))
-        terraform_of(folder, intent.provider).clear()
+        maker.clear()
     instances = {name: f"orch-{intent.id}-{name}" for name in created}
     # What was not seen to be gone does not count as destroyed, unless the sweep itself saw it go.
     gone = tuple(
@@ -64,10 +57,10 @@ def take_down(registry: Registry, intent: Intent) -> Receipt:
     return Receipt(provider=intent.provider, created=created, destroyed=gone, left=left, unknown=unknown, note=note)
 
 
-def _seen(infra: Infra, intent: Intent) -> tuple[str, ...]:
+def _seen(maker: Maker, intent: Intent) -> tuple[str, ...]:
     """Return the hosts of an unfinished deployment that are there or were once seen; all where nobody can say."""
     try:
-        there = infra.status(intent.id)["hosts"]
+        there = maker.status()["hosts"]
     except OrchError:
         return intent.hosts
     return tuple(name for name in intent.hosts if name in there or name in (intent.created or ()))
@@ -75,17 +68,3 @@ def _seen(infra: Infra, intent: Intent) -> tuple[str, ...]:
 
 def _is_among(instance: str, left: Iterable[str]) -> bool:
     return any(re.search(rf"{re.escape(instance)}(?![a-z0-9-])", item) for item in left)
-
-
-def _destroy(folder: Path, intent: Intent) -> str | None:
-    """Destroy by the state; what kept it from that, in words. Only the state knows of what has lost its labels."""
-    terraform = terraform_of(folder, intent.provider)
-    if not terraform.variables.exists():
-        return None
-    try:
-        terraform.init()
-        terraform.destroy()
-    except OrchError as error:
-        state = terraform.folder / "terraform.tfstate"
-        return f"what only Terraform's state knows (terraform could not destroy: {error.message[:300]}; state: {state})"
-    return None

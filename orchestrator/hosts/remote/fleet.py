@@ -13,13 +13,14 @@ from orchestrator.experiment.plan.plan import Pin, Placement, Plan
 from orchestrator.experiment.plan.topology import Topology
 from orchestrator.experiment.providers import PROVIDERS
 from orchestrator.hosts.base import Pair, ping
-from orchestrator.hosts.pinning import Pinning, choose, pinning_facts
+from orchestrator.hosts.pinning import Pinning, choose, cpus_in, pinning_facts
 from orchestrator.hosts.processes import cpu_s
 from orchestrator.hosts.remote.host import RemoteHost
 from services.python.contract.description import Description
 from services.python.contract.ping_lines import Ping
 
 _PINGS = 25
+_ALLOWED = "command -v taskset >/dev/null && sed -n 's/^Cpus_allowed_list:[[:space:]]*//p' /proc/self/status"
 _NO_PING = "the two hosts cannot reach each other; `orch status` shows what is up, `orch teardown` takes it down"
 
 
@@ -34,13 +35,13 @@ class RemoteFleet:
     about: dict[str, Any] = field(default_factory=dict)
     pins: Mapping[str, Pin] = field(default_factory=dict)  # by placement, where it has its own
     databases: Mapping[str, str] = field(default_factory=dict, repr=False)
-    _pinning: dict[tuple[str, Pin], Pinning] = field(default_factory=dict)
+    _cpus: dict[str, set[int]] = field(default_factory=dict)  # by host
 
     def pair(self, placement_id: str) -> Pair:
         """See `Fleet.pair`."""
         ends = self.topology.ends[placement_id]
         responder = self.members[ends.responder]
-        pinning = self._pinning_on(responder, self.pins.get(placement_id, self.pin))
+        pinning = self._pinning(placement_id)
         return Pair(
             requesters=tuple(self.members[name] for name in ends.requesters),
             responder=responder,
@@ -55,9 +56,8 @@ class RemoteFleet:
         return tuple(self.members.values())
 
     def describe(self) -> dict[str, Any]:
-        """See `Fleet.describe`; with the CPUs of both ends, which are the same numbers on every host."""
-        host = next(iter(self.members.values()))
-        pinnings = {name: self._pinning_on(host, self.pins.get(name, self.pin)) for name in self.topology.ends}
+        """See `Fleet.describe`; with the CPUs of both ends, numbers that all hosts of a placement have."""
+        pinnings = {name: self._pinning(name) for name in self.topology.ends}
         is_shared = any(ends.responder in ends.requesters for ends in self.topology.ends.values())
         return {**self.about, **pinning_facts(pinnings), **({} if is_shared else {"warnings": []})}
 
@@ -80,13 +80,19 @@ class RemoteFleet:
             gone.append(f"the link between the hosts: {seen['link']['why']}")
         return "; ".join(gone) or None
 
-    def _pinning_on(self, host: RemoteHost, pin: Pin) -> Pinning:
-        """All hosts are of one machine type, so one of them tells the CPUs of all."""
-        if (host.name, pin) not in self._pinning:
-            done = host.run(["nproc"], timeout_s=30)
-            cpus = list(range(int(done.stdout))) if done.returncode == 0 else None
-            self._pinning[host.name, pin] = choose(pin, cpus, can_pin=True)
-        return self._pinning[host.name, pin]
+    def _pinning(self, placement_id: str) -> Pinning:
+        """Out of the CPUs that every end of the placement has."""
+        ends = self.topology.ends[placement_id]
+        each = [self._cpus_of(self.members[name]) for name in dict.fromkeys((ends.responder, *ends.requesters))]
+        cpus = sorted(set.intersection(*each))
+        return choose(self.pins.get(placement_id, self.pin), cpus or None, can_pin=True)
+
+    def _cpus_of(self, host: RemoteHost) -> set[int]:
+        """Those that a process of the host can be pinned to; none where it cannot."""
+        if host.name not in self._cpus:
+            done = host.run(["sh", "-c", _ALLOWED], timeout_s=30)
+            self._cpus[host.name] = cpus_in(done.stdout) if done.returncode == 0 else set()
+        return self._cpus[host.name]
 
 
 def measure_distance(fleet: RemoteFleet, plan: Plan) -> list[dict[str, Any]]:
@@ -94,7 +100,7 @@ def measure_distance(fleet: RemoteFleet, plan: Plan) -> list[dict[str, Any]]:
 
     A link may be off by the larger of 5 % and 0.5 ms. The fastest of the pings is what the link can do; jitter makes
     some faster than wanted, so there the mean counts, which may be off by half the jitter more. Where no RTT was wanted
-    it is only recorded.
+    it is only recorded, None where a host cannot ping.
     """
     apart = [placement for placement in plan.placements if placement.kind != "local"]
     pairs = [fleet.pair(placement.id) for placement in apart]
@@ -105,22 +111,23 @@ def measure_distance(fleet: RemoteFleet, plan: Plan) -> list[dict[str, Any]]:
 def _measured(placement: Placement, pair: Pair) -> dict[str, Any]:
     asks, answers = pair.requesters[0], pair.responder
     record = str(asks.workspace / f"distance-{placement.id}.timings")
+    wanted, achieved, received = placement.link.rtt_ms, None, 0
     try:
         request = Ping(address=answers.address, count=_PINGS, interval_s=0.02, timeout_s=5.0, record=record)
         done = ping(asks, request)
+        achieved, received = done.avg_ms if placement.link.jitter_ms else done.min_ms, done.received
+        trouble = f"no reply to {done.sent} requests"
     except (TimeoutError, ValueError) as error:
-        raise ProvisionError(f"{asks.name} cannot ping {answers.name}: {error}", hint=_NO_PING) from error
-    achieved = done.avg_ms if placement.link.jitter_ms else done.min_ms
-    if not done.received or achieved is None:
-        raise ProvisionError(f"{asks.name} cannot ping {answers.name}: no reply to {done.sent} requests", hint=_NO_PING)
-    wanted = placement.link.rtt_ms
-    if wanted is not None and abs(achieved - wanted) > placement.link.slack_ms:
+        trouble = str(error)
+    if wanted is not None and (not received or achieved is None):
+        raise ProvisionError(f"{asks.name} cannot ping {answers.name}: {trouble}", hint=_NO_PING)
+    if wanted is not None and achieved is not None and abs(achieved - wanted) > placement.link.slack_ms:
         raise ProvisionError(
             f"the link of {placement.name} is off: ping {achieved:.2f} ms between {asks.name} and {answers.name}, "
             f"wanted {wanted:g} ms",
             hint="the machine may be too busy to emulate the distance; quiet it, or `orch teardown` and run again",
         )
-    return {"placement": placement.id, "wanted_rtt_ms": wanted, "ping_ms": achieved, "received": done.received}
+    return {"placement": placement.id, "wanted_rtt_ms": wanted, "ping_ms": achieved, "received": received}
 
 
 def prove_placement(facts: Mapping[str, Description], wanted: Mapping[str, Any]) -> None:

@@ -65,7 +65,8 @@ class RemoteProcess:
         self._lines = LineBuffer()
         self._stderr = ""
         self._pid: tuple[int, str] | None = None  # and when it started, in the host's words
-        channel.exec_command(f"{_SAY_PID}; exec {command}")
+        # By a shell that is known: an account's own may be any.
+        channel.exec_command(f"exec sh -c {shlex.quote(f'{_SAY_PID}; exec {command}')}")
         # Only stderr has a thread: what is not read of stdout stays over there, as the channel's window is full then.
         self._reader = threading.Thread(target=self._read_err, daemon=True)
         self._reader.start()
@@ -173,7 +174,8 @@ class RemoteProcess:
 class RemoteHost:
     """A host of a deployment; see `hosts.base.Host`. Connects at the first use.
 
-    `boot_s` is how long its first boot may take until it answers; `cloud` names the metadata service that it has.
+    `boot_s` is how long its first boot may take until it answers, None where it is up; `cloud` names the metadata service
+    that it has. All that is installed lies below `root`.
     """
 
     name: str
@@ -181,16 +183,20 @@ class RemoteHost:
     zone: str | None
     access: Access
     workspace: PurePosixPath
-    boot_s: float = 0.0
+    boot_s: float | None = None
     cloud: str | None = None
-    services: PurePosixPath = ROOT / "programs"  # with a folder for each language that has files of its own
+    root: PurePosixPath = ROOT
+    services: PurePosixPath = field(init=False)  # with a folder for each language that has files of its own
     _session: Session | None = field(default=None, repr=False)
+
+    def __post_init__(self) -> None:
+        self.services = self.root / "programs"
 
     @property
     def session(self) -> Session:
         """The open connection; made anew when it was lost, and then HostLost when that fails."""
         if self._session is None:
-            self._session = await_session(self.access, self.boot_s)
+            self._session = Session(self.access) if self.boot_s is None else await_session(self.access, self.boot_s)
         elif not self._session.is_open:
             self._session.close()
             try:
@@ -212,7 +218,7 @@ class RemoteHost:
 
     def python(self) -> Sequence[str]:
         """See `Host.python`."""
-        return ("env", f"PYTHONPATH={ROOT / 'code'}", str(ROOT / "venv" / "bin" / "python"))
+        return ("env", f"PYTHONPATH={self.root / 'code'}", str(self.root / "venv" / "bin" / "python"))
 
     def start(self, argv: Sequence[str], *, cpus: str | None = None) -> RemoteProcess:
         """See `Host.start`."""

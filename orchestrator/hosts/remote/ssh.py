@@ -1,4 +1,4 @@
-"""Opens SSH connections with Fabric: to hosts whose keys were made by us (`hosts.keys`); every other key is refused."""
+"""Opens SSH connections with Fabric: to hosts whose keys a deployment knows; every other key is refused."""
 
 from __future__ import annotations
 
@@ -23,6 +23,7 @@ from orchestrator.errors import ProvisionError
 logging.getLogger("paramiko").setLevel(logging.CRITICAL)  # a lost connection is ours to tell, in one sentence
 _SSH_PORT = 22
 _SLOW_HOST_S = 60  # a fifth of a core that is busy takes seconds to say its banner
+_CONNECT_S = 15  # to a host that is up
 _RETRY_S = 3.0
 _FAREWELL_S = 5.0
 _KEEPALIVE_S = 10
@@ -31,7 +32,11 @@ _SILENCE_MS = 60_000  # unanswered for so long, a connection over the network is
 
 @dataclass(frozen=True, kw_only=True)
 class Access:
-    """How to reach a host: as `ssh` in an output of `infra/`, with the files of its deployment."""
+    """How to reach a host: as `ssh` in an output of `infra/`, with the files of its deployment.
+
+    `identity` is the key that orch made for it; None for a host of the person's own, which `own_keys` or those of an agent
+    open.
+    """
 
     name: str
     alias: str  # the name that its host key is known by
@@ -39,8 +44,9 @@ class Access:
     user: str
     port: int
     proxy_command: str | None
-    identity: Path
+    identity: Path | None
     known_hosts: Path
+    own_keys: tuple[str, ...] = ()
 
 
 class Proxy:
@@ -79,9 +85,9 @@ class Session:
 
     def __init__(self, access: Access) -> None:
         """Connect; NoAnswer when nobody is there, WrongKey when somebody else is, NotLetIn when we are refused."""
-        key = _user_key(access.identity)
+        keys = _keys(access)
         self._proxy = None if access.proxy_command is None else _proxy(access, access.proxy_command)
-        self.fabric = _fabric_connection(access, key, self._proxy)
+        self.fabric = _fabric_connection(access, keys, self._proxy)
         try:
             self.fabric.open()
         except Exception as error:  # of any library below; what we know is named, the rest raised as it is
@@ -174,20 +180,23 @@ def _proxy(access: Access, command: str) -> Proxy:
         raise NoAnswer(f"{access.name} cannot be reached: {error}", hint=f"its proxy command is: {command}") from error
 
 
-def _user_key(path: Path) -> paramiko.PKey:
+def _keys(access: Access) -> dict[str, Any]:
+    """What paramiko logs in with: the key that orch made, or those of the person."""
+    path = access.identity
+    if path is None:
+        return {"key_filename": list(access.own_keys), "allow_agent": True}
     try:
-        return paramiko.Ed25519Key.from_private_key_file(str(path))
+        return {"pkey": paramiko.Ed25519Key.from_private_key_file(str(path)), "allow_agent": False}
     except (OSError, ValueError, paramiko.SSHException) as error:
         raise ProvisionError(
             f"the SSH key {path} cannot be read: {error}", hint="`orch teardown`, then run again"
         ) from error
 
 
-def _fabric_connection(access: Access, key: paramiko.PKey, proxy: Proxy | None) -> fabric.Connection:
+def _fabric_connection(access: Access, keys: dict[str, Any], proxy: Proxy | None) -> fabric.Connection:
     options: dict[str, Any] = {
-        "pkey": key,
+        **keys,
         "look_for_keys": False,
-        "allow_agent": False,
         "banner_timeout": _SLOW_HOST_S,
         "auth_timeout": _SLOW_HOST_S,
     }
@@ -197,7 +206,7 @@ def _fabric_connection(access: Access, key: paramiko.PKey, proxy: Proxy | None) 
         access.host_name,
         user=access.user,
         port=access.port,
-        connect_timeout=_SLOW_HOST_S,
+        connect_timeout=_SLOW_HOST_S if access.identity else _CONNECT_S,
         connect_kwargs=options,
         config=fabric.Config(overrides={"load_ssh_configs": False}),
     )
@@ -212,10 +221,21 @@ def _fabric_connection(access: Access, key: paramiko.PKey, proxy: Proxy | None) 
 def _failure(access: Access, error: Exception, proxy: Proxy | None) -> ProvisionError | None:
     """What a failed attempt to connect means to the user; None when it means nothing that we know."""
     printed = "" if proxy is None else proxy.words()
+    is_own = access.identity is None
     if isinstance(error, paramiko.BadHostKeyException) or "not found in known_hosts" in str(error):
+        if is_own:
+            return WrongKey(
+                f"{access.name} was refused: its SSH host key is not the one in known_hosts",
+                hint="was it installed anew? compare the fingerprints, then `ssh-keygen -R` removes the old key",
+            )
         return WrongKey(
             f"{access.name} was refused: its SSH host key is not the one that this deployment gave it",
             hint="was its address given to another machine? `orch teardown`, then run again",
+        )
+    if is_own and (isinstance(error, paramiko.AuthenticationException) or "authentication methods" in str(error)):
+        return NotLetIn(
+            f"{access.name} does not let user {access.user} in without a password: {error}",
+            hint="a key must do: `ssh-copy-id` puts yours there, `ssh-add` opens one that has a passphrase",
         )
     if isinstance(error, paramiko.AuthenticationException):
         return NotLetIn(
@@ -224,7 +244,8 @@ def _failure(access: Access, error: Exception, proxy: Proxy | None) -> Provision
         )
     if isinstance(error, paramiko.SSHException | EOFError | OSError):
         words = printed or str(error) or "the connection was closed"
-        return NoAnswer(f"{access.name} does not answer on SSH: {words}", hint="`orch status` shows what is up")
+        hint = f"is {access.host_name} up?" if is_own else "`orch status` shows what is up"
+        return NoAnswer(f"{access.name} does not answer on SSH: {words}", hint=hint)
     return None
 
 

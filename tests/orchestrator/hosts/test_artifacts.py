@@ -17,6 +17,7 @@ from orchestrator.experiment.plan.planning import make_plan
 from orchestrator.hosts.base import Completed, runtimes
 from orchestrator.hosts.provision import ansible, artifacts
 from orchestrator.hosts.provision.wheelhouse import Bundle, Target
+from tests.support.inventories import installed
 from tests.support.tiny_language import MAKE, STACK, TOOL, tiny, write_tiny
 
 TARGET = Target(python="3.11.2", machine="x86_64", glibc=(2, 36))
@@ -84,8 +85,9 @@ def test_a_program_for_other_hosts_is_not_sent(tmp_path: Path, monkeypatch: pyte
 def test_hosts_are_told_where_the_programs_are_or_that_there_are_none(tmp_path: Path) -> None:
     bundle = Bundle(path=tmp_path / "x.tar", digest="0123456789ab")
     for programs, path, digest in ((bundle, str(bundle.path), bundle.digest), (None, "", "")):
-        told = ansible.inventory(HOSTS, tmp_path / "ssh", bundle, bundle, "/w", programs=programs)["all"]["vars"]
-        assert (told["orch_programs"], told["orch_programs_digest"]) == (path, digest)
+        of_all = ansible.inventory(HOSTS, tmp_path / "ssh", bundle, installed(HOSTS, bundle, programs))["all"]
+        for host_vars in of_all["hosts"].values():
+            assert (host_vars["orch_programs"], host_vars["orch_programs_digest"]) == (path, digest)
 
 
 def host(status: int, said: str) -> Any:

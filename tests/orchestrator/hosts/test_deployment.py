@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from orchestrator.errors import ProvisionError
-from orchestrator.hosts.provision.deployment import TerraformDeployment
+from orchestrator.hosts.provision.deployment import RemoteDeployment
 from orchestrator.hosts.provision.deployments import Registry
 from orchestrator.hosts.provision.infra import Infra
 from orchestrator.hosts.provision.takedown import take_down
@@ -36,7 +36,7 @@ WAIT_S = 60.0
 class Standing:
     """A deployment that is up, and deployed to."""
 
-    deployment: TerraformDeployment
+    deployment: RemoteDeployment
     diary: Diary
     fleet: RemoteFleet
 
@@ -64,7 +64,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 @pytest.fixture(scope="module")
 def standing(folder: Path) -> Iterator[Standing]:
     diary = Diary(Path(f"results/standing-{os.getpid()}"))  # not the one of another checkout
-    deployment = TerraformDeployment(lab_plan(), diary, Workspace())
+    deployment = RemoteDeployment(lab_plan(), diary, Workspace())
     deployment.provision()
     fleet = deployment.deploy()
     yield Standing(deployment, diary, fleet)
@@ -72,9 +72,9 @@ def standing(folder: Path) -> Iterator[Standing]:
 
 
 @pytest.fixture
-def made(folder: Path, request: pytest.FixtureRequest) -> TerraformDeployment:
+def made(folder: Path, request: pytest.FixtureRequest) -> RemoteDeployment:
     """A deployment of the test's own that is up, but not deployed to."""
-    deployment = TerraformDeployment(
+    deployment = RemoteDeployment(
         lab_plan(), Diary(Path("results") / f"{request.node.name}-{os.getpid()}"), Workspace()
     )
     deployment.provision()
@@ -91,7 +91,7 @@ def await_end(host: RemoteHost, pid: int) -> None:
 
 def test_the_intent_is_on_the_disk_before_anything_is_made(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     diary = Diary(Path("results/intent"))
-    deployment = TerraformDeployment(lab_plan(), diary, Workspace())
+    deployment = RemoteDeployment(lab_plan(), diary, Workspace())
     seen = []
 
     def apply(self: Terraform, replace: object = ()) -> None:
@@ -229,7 +229,7 @@ def test_control_traffic_does_not_cross_the_measured_link(standing: Standing, tm
     assert carried_bytes() - before < 1_000
 
 
-def test_taking_down_leaves_nothing_however_often_it_is_done(made: TerraformDeployment) -> None:
+def test_taking_down_leaves_nothing_however_often_it_is_done(made: RemoteDeployment) -> None:
     intent = REGISTRY.read(made.id)
     assert intent is not None
     assert carriers(made.id)
@@ -242,7 +242,7 @@ def test_taking_down_leaves_nothing_however_often_it_is_done(made: TerraformDepl
     assert made.teardown().left == ()
 
 
-def test_a_state_that_cannot_be_read_is_swept_by_label_and_not_forgotten(made: TerraformDeployment) -> None:
+def test_a_state_that_cannot_be_read_is_swept_by_label_and_not_forgotten(made: RemoteDeployment) -> None:
     state = REGISTRY.folder_of(made.id) / "terraform.tfstate"
     state.write_text("{")
     receipt = made.teardown()
@@ -255,7 +255,7 @@ def test_a_state_that_cannot_be_read_is_swept_by_label_and_not_forgotten(made: T
     assert made.id not in [intent.id for intent in REGISTRY.standing()]
 
 
-def test_a_dead_host_and_a_dead_link_are_noticed_and_mended(made: TerraformDeployment) -> None:
+def test_a_dead_host_and_a_dead_link_are_noticed_and_mended(made: RemoteDeployment) -> None:
     record = json.loads(Path(f"/var/lib/orch-lab/{made.id}/hosts/requester-1/host.json").read_text())
     os.kill(record["first"]["pid"], signal.SIGKILL)
     lost = RemoteFleet(
@@ -275,15 +275,15 @@ def test_a_dead_host_and_a_dead_link_are_noticed_and_mended(made: TerraformDeplo
 
 def test_terraform_that_outlived_its_orch_is_ended_before_teardown(folder: Path) -> None:
     """An apply in the middle of making hosts must not go on making them behind the sweep."""
-    deployment = TerraformDeployment(lab_plan(), Diary(Path("results/orphan")), Workspace())
+    deployment = RemoteDeployment(lab_plan(), Diary(Path("results/orphan")), Workspace())
     program = f"""
 import os, sys
 sys.path.insert(0, {str(ROOT)!r})
 from pathlib import Path
-from orchestrator.hosts.provision.deployment import TerraformDeployment
+from orchestrator.hosts.provision.deployment import RemoteDeployment
 from orchestrator.workspace import Workspace
 from tests.support.lab import Diary, lab_plan
-TerraformDeployment(lab_plan(), Diary(Path("results/orphan")), Workspace()).provision()
+RemoteDeployment(lab_plan(), Diary(Path("results/orphan")), Workspace()).provision()
 """
     child = subprocess.Popen([sys.executable, "-c", program], stdin=subprocess.DEVNULL)
     log = REGISTRY.folder_of(deployment.id) / "logs" / "terraform-apply.log"

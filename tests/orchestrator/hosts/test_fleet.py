@@ -63,7 +63,7 @@ def pinged(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     """What pings answer; the fleet needs no SSH for its pinning."""
     answer = {"sent": 25, "received": 25, "min_ms": 35.1, "avg_ms": 35.4}
     monkeypatch.setattr(module, "ping", lambda host, request: PingDone(method="icmp-raw", **answer))
-    monkeypatch.setattr(RemoteFleet, "_pinning_on", lambda self, host, pin: module.choose("off", None, can_pin=True))
+    monkeypatch.setattr(RemoteFleet, "_cpus_of", lambda self, host: set())
     return answer
 
 
@@ -107,16 +107,15 @@ def test_what_is_gone_is_told_by_name() -> None:
 def test_one_cpu_is_warned_of_only_where_both_ends_share_a_host(
     monkeypatch: pytest.MonkeyPatch, kind: Any, warned: bool
 ) -> None:
-    monkeypatch.setattr(RemoteFleet, "_pinning_on", lambda self, host, pin: module.choose("apart", [0], can_pin=True))
+    monkeypatch.setattr(RemoteFleet, "_cpus_of", lambda self, host: {0})
     wanted = replace(PLAN, placements=(replace(PLAN.placements[0], kind=kind),))
-    told = replace(fleet(), topology=topology(wanted)).describe()
+    told = replace(fleet(), topology=topology(wanted), pin="apart").describe()
     assert bool(told["warnings"]) is warned
     assert told["requester_cpus"] == "0"
 
 
 def test_a_placement_with_a_pin_of_its_own_has_its_cpus(monkeypatch: pytest.MonkeyPatch) -> None:
-    pinned = lambda self, host, pin: module.choose(pin, [0, 1], can_pin=True)  # noqa: E731
-    monkeypatch.setattr(RemoteFleet, "_pinning_on", pinned)
+    monkeypatch.setattr(RemoteFleet, "_cpus_of", lambda self, host: {0, 1})
     near, together = (
         replace(PLAN.placements[0], id=name, kind="local", from_zone="z", to_zone="z") for name in ("near", "one-cpu")
     )
@@ -126,6 +125,13 @@ def test_a_placement_with_a_pin_of_its_own_has_its_cpus(monkeypatch: pytest.Monk
     assert (of.pair("near").requester_cpus, of.pair("near").responder_cpus) == ("1", "0")
     assert (of.pair("one-cpu").requester_cpus, of.pair("one-cpu").responder_cpus) == ("0", "0")
     assert of.describe()["cpus_by_placement"]["one-cpu"] == {"requester": "0", "responder": "0"}
+
+
+def test_ends_are_pinned_to_cpus_that_both_hosts_have(monkeypatch: pytest.MonkeyPatch) -> None:
+    allowed = {"requester-1": {0, 1, 2}, "responder-1": {1, 2, 3, 4}}
+    monkeypatch.setattr(RemoteFleet, "_cpus_of", lambda self, host: allowed[host.name])
+    pair = replace(fleet(), pin="apart").pair("local")
+    assert (pair.requester_cpus, pair.responder_cpus) == ("2", "1")
 
 
 @pytest.mark.parametrize(

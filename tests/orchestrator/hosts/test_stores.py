@@ -12,8 +12,8 @@ from orchestrator.experiment.plan.plan import Placement
 from orchestrator.experiment.plan.topology import topology
 from orchestrator.hosts.provision import ansible, stores
 from orchestrator.hosts.provision.wheelhouse import Bundle, Target
-from orchestrator.hosts.remote import fleet as remote
 from orchestrator.hosts.remote.fleet import RemoteFleet
+from tests.support.inventories import installed
 from tests.support.plans import plan
 
 TARGET = Target(python="3.11.2", machine="x86_64", glibc=(2, 36))
@@ -50,7 +50,7 @@ def test_the_password_is_made_once_and_lies_among_the_keys_alone(tmp_path: Path,
 
 def test_stores_are_a_group_of_their_own_with_variables_of_their_own(tmp_path: Path, bundle: Bundle) -> None:
     variables = stores.prepared(PLAN, tmp_path, HOSTS, TARGET, tmp_path).variables
-    of_all = ansible.inventory(HOSTS, tmp_path / "ssh_config", bundle, bundle, "/w", variables)["all"]
+    of_all = ansible.inventory(HOSTS, tmp_path / "ssh_config", bundle, installed(HOSTS, bundle), variables)["all"]
     assert {name: list(group["hosts"]) for name, group in of_all["children"].items()} == {
         "requesters": ["requester-1"],
         "responders": ["responder-1"],
@@ -62,7 +62,7 @@ def test_stores_are_a_group_of_their_own_with_variables_of_their_own(tmp_path: P
 
 
 def test_a_placement_has_the_database_that_stands_with_its_responder(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(RemoteFleet, "_pinning_on", lambda self, host, pin: remote.choose("off", None, can_pin=True))
+    monkeypatch.setattr(RemoteFleet, "_cpus_of", lambda self, host: set())
     members: Any = {name: SimpleNamespace(name=name) for name in HOSTS}
     fleet = RemoteFleet(
         members=members, topology=topology(PLAN), pin="off", look=dict, databases={"store-1": "password=secret"}

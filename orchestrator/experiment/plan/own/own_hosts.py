@@ -1,0 +1,111 @@
+"""Machines of the person's own, as `hosts` gives them or an inventory of Ansible's, which `ansible-inventory` reads."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from orchestrator.errors import on_one_line
+from orchestrator.experiment.model.host_rules import HOST_PATTERN
+from orchestrator.experiment.model.loader import Located
+from orchestrator.experiment.plan.plan import OwnHost
+from orchestrator.experiment.providers import PROVIDERS
+
+_ROLES = ("requester", "responder", "both", "store")
+_BY_GROUP = {"requesters": "requester", "responders": "responder", "stores": "store"}
+_READ_S = 120.0
+# What ssh takes for a variable of Ansible's; each has an older name with `ssh_` in it.
+_OPTIONS = {"user": "-l", "port": "-p", "private_key_file": "-i"}
+
+
+def own_hosts(located: Located) -> tuple[OwnHost, ...]:
+    """The hosts that an experiment gives; none where its provider makes them. What cannot be is noted in `located`."""
+    experiment = located.experiment
+    given = [key for key in ("hosts", "inventory") if getattr(experiment, key)]
+    if not PROVIDERS[experiment.provider].hosts_are_given:
+        for key in given:
+            located.add((key,), f"`{key}` is for machines of your own: `provider: ssh`.")
+        return ()
+    if len(given) != 1:
+        located.add(tuple(given[1:]), "your own machines are in `hosts` or in an `inventory`: give one of them.")
+        return ()
+    if experiment.inventory is not None:
+        return _from_inventory(located, located.folder / experiment.inventory)
+    hosts = []
+    for name, host in experiment.hosts.items():
+        try:
+            words = tuple(shlex.split(host.ssh))
+        except ValueError as error:
+            located.add(("hosts", name), f"'{host.ssh}' are no words of a shell: {error}.")
+            continue
+        role = host.role or _role_in(name)
+        hosts.append(OwnHost(name=name, ssh=words, role=role, address=host.address or "", folder=host.folder or ""))
+    return tuple(hosts)
+
+
+def _role_in(name: str) -> str:
+    """The role that a name says: `requester-2` is a requester."""
+    return next((role for role in _ROLES if re.fullmatch(rf"{role}[-_.]?\d*", name)), "")
+
+
+def _from_inventory(located: Located, path: Path) -> tuple[OwnHost, ...]:
+    beside = Path(sys.executable).with_name("ansible-inventory")
+    program = str(beside) if beside.exists() else shutil.which("ansible-inventory")
+    if program is None:
+        located.add(
+            ("inventory",), "ansible-inventory reads it, and is not installed: it comes with orch, `make setup`."
+        )
+        return ()
+    if not path.exists():
+        located.add(("inventory",), f"there is no file {path}.")
+        return ()
+    command = [program, "-i", str(path.resolve()), "--list"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=_READ_S)
+    groups: dict[str, Any] = json.loads(done.stdout) if done.returncode == 0 else {}
+    variables: Mapping[str, Any] = groups.get("_meta", {}).get("hostvars", {})
+    named = {
+        name: {role for group, role in _BY_GROUP.items() if name in _members(groups, group)}
+        for name in dict.fromkeys([*_members(groups, "all"), *variables])
+    }
+    if not named:
+        why = on_one_line(done.stderr, 500) or "it is empty"
+        located.add(("inventory",), f"ansible-inventory finds no host in {path}: {why}")
+    for name in named:
+        if not re.match(HOST_PATTERN, name) or variables.get(name, {}).get("ansible_connection", "ssh") != "ssh":
+            located.add(
+                ("inventory",), f"'{name}' is not a host that `ssh` reaches, with a name of letters, digits, . - _"
+            )
+    return tuple(
+        OwnHost(
+            name=name,
+            ssh=tuple(_ssh_words(name, variables.get(name, {}))),
+            role="both" if len(roles) > 1 else next(iter(roles), _role_in(name)),
+            address=str(variables.get(name, {}).get("orch_address", "")),
+            folder=str(variables.get(name, {}).get("orch_folder", "")),
+        )
+        for name, roles in named.items()
+    )
+
+
+def _members(groups: Mapping[str, Any], group: str) -> list[str]:
+    """The hosts of a group and of the groups below it."""
+    entry = groups.get(group, {})
+    below = [name for child in entry.get("children", ()) for name in _members(groups, child)]
+    return [*entry.get("hosts", ()), *below]
+
+
+def _ssh_words(name: str, variables: Mapping[str, Any]) -> Iterator[str]:
+    for variable, option in _OPTIONS.items():
+        value = variables.get(f"ansible_{variable}", variables.get(f"ansible_ssh_{variable}"))
+        if value is not None:
+            yield from (option, str(value))
+    for variable in ("ansible_ssh_common_args", "ansible_ssh_extra_args"):
+        yield from shlex.split(str(variables.get(variable, "")))
+    yield str(variables.get("ansible_host", variables.get("ansible_ssh_host", name)))

@@ -1,0 +1,151 @@
+"""Hosts that are there already: nothing is made but a folder on each, which goes with the run."""
+
+from __future__ import annotations
+
+import json
+import socket
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from orchestrator.clock import SYSTEM
+from orchestrator.errors import MissingError, OrchError, ProvisionError
+from orchestrator.experiment.plan.plan import Plan
+from orchestrator.experiment.plan.topology import topology
+from orchestrator.hosts.base import HostLost
+from orchestrator.hosts.local.machine_lock import PLACE
+from orchestrator.hosts.own.survey import argv, ask, at_once, closed_ports, line_of, require, survey
+from orchestrator.hosts.provision.infra import Swept
+from orchestrator.hosts.remote.host import RemoteHost, RemoteProcess
+from orchestrator.hosts.remote.outputs import remote_host
+
+_CLOCK_ROUNDS = 9
+_NS = 1e6  # in a millisecond
+
+
+class OwnMaker:
+    """See `hosts.provision.makers.Maker`. What it knows of a deployment is in `output.json` and the SSH files beside it."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._looks: dict[str, Any] = {}
+        self._held: list[RemoteProcess] = []
+
+    def check(self) -> None:
+        """See `Maker.check`: what is missing is found out when the hosts are looked at."""
+
+    def target(self) -> dict[str, str | None]:
+        """See `Maker.target`: there is no place to choose."""
+        return {}
+
+    def require_target(self, made_in: dict[str, str | None] | None) -> None:
+        """See `Maker.require_target`."""
+
+    def make(self, plan: Plan, *, is_new: bool) -> dict[str, Any]:  # noqa: ARG002 - looked at anew in any case
+        """See `Maker.make`: look at the hosts; ProvisionError with all that is in the way. Nothing is put on them yet."""
+        looked = survey(plan, self._folder)
+        require(looked)
+        self._looks = {each.name: {**each.seen, "warnings": each.warnings} for each in looked}
+        link = {"kind": "network", "mtu": None, "scheduler": None, "paths": []}
+        return {"hosts": {each.name: each.output for each in looked}, "link": link}
+
+    def prepare(self, plan: Plan, members: Mapping[str, RemoteHost]) -> dict[str, Any]:
+        """See `Maker.prepare`: hold every machine, try the ports, make the folders, compare the clocks."""
+        run = self._folder.name
+        controller = f"{socket.gethostname()}:{Path.cwd()}"
+        for host in members.values():
+            holder = host.start(argv("hold", lock=str(PLACE), run=run, controller=controller))
+            self._held.append(holder)
+            answer = line_of(holder)
+            if not answer["held"]:
+                by = answer["by"]
+                who = (
+                    f"run {by.get('run') or '?'} of user {by.get('user')} in {by.get('folder')}"
+                    if by
+                    else "another run"
+                )
+                raise MissingError(
+                    f"{host.name} is in use: {who} measures there; two at once would disturb each other",
+                    hint="wait until it has ended, or take other hosts",
+                )
+        if closed := closed_ports(members, topology(plan)):
+            raise ProvisionError(
+                "; ".join(closed),
+                hint="a firewall between them? ports above 1023 must be open from requester to responder, or give another"
+                " `address`",
+            )
+        at_once(lambda host: ask(host, "make", root=str(host.root), run=run), members.values())
+        clocks = {name: _clock(holder) for name, holder in zip(members, self._held, strict=True)}
+        return {"machines": self._looks, "clocks": clocks}
+
+    def release(self) -> None:
+        """See `Maker.release`."""
+        for holder in self._held:
+            holder.end(grace_s=1.0)
+        self._held = []
+
+    def status(self) -> dict[str, Any]:
+        """See `Maker.status`: a host is alive where it has the run's folder, and left out where that is gone."""
+
+        def of_host(host: RemoteHost) -> dict[str, Any]:
+            try:
+                is_there = ask(host, "status", root=str(host.root))["is_there"]
+            except (OrchError, HostLost) as error:
+                return {"alive": None, "why": f"not known: {error}", "expires_at": None}
+            finally:
+                host.close()
+            return {"alive": is_there, "why": None, "expires_at": None}
+
+        hosts = self._hosts()
+        seen = dict(zip(hosts, at_once(of_host, hosts.values()), strict=True))
+        there = {name: host for name, host in seen.items() if host["alive"] is not False}
+        return {"hosts": there, "link": {"kind": "network", "alive": True, "why": None}, "replace": []}
+
+    def destroy(self) -> str | None:
+        """See `Maker.destroy`: the sweep does it."""
+        return None
+
+    def sweep(self) -> Swept:
+        """See `Maker.sweep`: end what runs out of the run's folder on each host, and remove it."""
+
+        def of_host(host: RemoteHost) -> tuple[str, str]:
+            what = f"{host.root} on {host.name}"
+            try:
+                answer = ask(host, "sweep", root=str(host.root))
+            except (OrchError, HostLost) as error:
+                return "unknown", f"{what} ({error})"
+            finally:
+                host.close()
+            if answer["left"]:
+                return "left", f"{what} ({answer['left']})"
+            return ("removed", what) if answer["removed"] else ("", "")
+
+        answers = at_once(of_host, self._hosts().values())
+        removed, left, unknown = (
+            tuple(what for how, what in answers if how == wanted) for wanted in ("removed", "left", "unknown")
+        )
+        return Swept(removed=removed, left=left, unknown=unknown)
+
+    def clear(self) -> None:
+        """See `Maker.clear`: it keeps no working data."""
+
+    def _hosts(self) -> dict[str, RemoteHost]:
+        """The hosts that may have a folder of the run: none before they were written down."""
+        try:
+            output = json.loads((self._folder / "output.json").read_text())
+        except FileNotFoundError:
+            return {}
+        return {name: remote_host(name, host, self._folder, "") for name, host in output["hosts"].items()}
+
+
+def _clock(holder: RemoteProcess) -> dict[str, float]:
+    """How far a host's clock is ahead of this machine's, by the fastest of some round trips, half of which it may be off."""
+    best = (float("inf"), 0.0)
+    for _ in range(_CLOCK_ROUNDS):
+        began_ns, began_s = SYSTEM.wall_ns(), time.monotonic()
+        holder.send("")
+        there_ns = line_of(holder)["wall_ns"]
+        took_ms = (time.monotonic() - began_s) * 1000
+        best = min(best, (took_ms, (there_ns - began_ns) / _NS - took_ms / 2))
+    return {"ahead_ms": round(best[1], 3), "error_ms": round(best[0] / 2, 3)}

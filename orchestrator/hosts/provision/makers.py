@@ -1,0 +1,157 @@
+"""Who makes a deployment's hosts, or finds them: Terraform with a module of `infra/`, or nobody, as they are there."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Protocol
+
+from orchestrator.errors import OrchError
+from orchestrator.experiment.plan.plan import Plan
+from orchestrator.experiment.plan.topology import WantedLink, topology
+from orchestrator.experiment.providers import PROVIDERS
+from orchestrator.hosts.provision.infra import Infra, Swept
+from orchestrator.hosts.provision.terraform import Terraform, find_program
+from orchestrator.hosts.remote.host import RemoteHost
+from orchestrator.hosts.remote.outputs import USER_KEY
+from orchestrator.hosts.remote.ssh import ensure_key
+
+
+class Maker(Protocol):
+    """Makes hosts and takes them down; but for the first time, from the deployment's folder alone."""
+
+    def check(self) -> None:
+        """MissingError that lists all that this machine lacks for it."""
+
+    def target(self) -> dict[str, str | None]:
+        """Where hosts are made and looked for from here."""
+
+    def require_target(self, made_in: dict[str, str | None] | None) -> None:
+        """UsageError when this environment leads elsewhere than to where a deployment was made."""
+
+    def make(self, plan: Plan, *, is_new: bool) -> dict[str, Any]:
+        """Make the hosts, or repair those of an earlier call; the outputs of infra/README.md."""
+
+    def prepare(self, plan: Plan, members: Mapping[str, RemoteHost], /) -> dict[str, Any]:
+        """What comes before anything is installed; what of it a manifest says."""
+
+    def status(self) -> dict[str, Any]:
+        """Which hosts and links are alive, as `status` of infra/README.md."""
+
+    def destroy(self) -> str | None:
+        """Take down what was written down; what kept it from that, in words."""
+
+    def sweep(self) -> Swept:
+        """Remove what is left, without trusting what was written down. Never raises."""
+
+    def release(self) -> None:
+        """Let go of what `prepare` holds."""
+
+    def clear(self) -> None:
+        """Remove the working data, once nothing of the deployment is left."""
+
+
+def maker_of(provider: str, folder: Path) -> Maker:
+    """Who makes the hosts of the deployment in `folder`, which is named after it."""
+    if PROVIDERS[provider].hosts_are_given:
+        from orchestrator.hosts.own.maker import OwnMaker  # only its runs pay for it
+
+        return OwnMaker(folder)
+    return TerraformMaker(provider, folder)
+
+
+class TerraformMaker:
+    """A module of `infra/`, its state in the deployment's folder, and the module's own program."""
+
+    def __init__(self, provider: str, folder: Path) -> None:
+        self._infra = Infra(provider)
+        self._terraform = Terraform(
+            module=self._infra.module, folder=folder, variables=folder / "variables.tfvars.json"
+        )
+        self._id = folder.name
+        self.target = self._infra.target
+        self.require_target = self._infra.require_target
+        self.clear = self._terraform.clear
+
+    def check(self) -> None:
+        """See `Maker.check`."""
+        self._infra.check()
+        find_program()
+
+    def make(self, plan: Plan, *, is_new: bool) -> dict[str, Any]:
+        """See `Maker.make`."""
+        self._terraform.variables.write_text(variables(plan, self._id, self._terraform.folder / "keys"))
+        self._terraform.init()
+        # Terraform does not see that a namespace or a link has died; the provider does.
+        broken = [] if is_new else self.status()["replace"]
+        self._terraform.apply(replace=broken)
+        return self._terraform.output()
+
+    def prepare(self, _plan: Plan, _members: Mapping[str, RemoteHost]) -> dict[str, Any]:
+        """See `Maker.prepare`: what is made for a run is ready for it."""
+        return {}
+
+    def status(self) -> dict[str, Any]:
+        """See `Maker.status`."""
+        return self._infra.status(self._id)
+
+    def destroy(self) -> str | None:
+        """See `Maker.destroy`. Only the state knows of what has lost its labels."""
+        if not self._terraform.variables.exists():
+            return None
+        try:
+            self._terraform.init()
+            self._terraform.destroy()
+        except OrchError as error:
+            state = self._terraform.folder / "terraform.tfstate"
+            return f"what only Terraform's state knows (terraform could not destroy: {error.message[:300]}; state: {state})"
+        return None
+
+    def sweep(self) -> Swept:
+        """See `Maker.sweep`: what carries the deployment's label."""
+        return self._infra.sweep(self._id)
+
+    def release(self) -> None:
+        """See `Maker.release`."""
+
+
+def variables(plan: Plan, identity: str, keys: Path) -> str:
+    """The input of every module of `infra/` as JSON (infra/README.md). Makes in `keys` the SSH keys that are not there."""
+    wanted = topology(plan)
+    host_keys = {
+        host.name: {
+            "private_key_path": str((keys / host.name).resolve()),
+            "public_key": ensure_key(keys / host.name, host.name),
+        }
+        for host in wanted.hosts
+    }
+    document = {
+        "run_id": identity,
+        "hosts": {h.name: {"role": h.role, "zone": h.zone, "machine": h.machine} for h in wanted.hosts},
+        "ttl_seconds": int(plan.limits.ttl_s),  # the same each time: another one would make other hosts
+        "ssh_public_key": ensure_key(keys / USER_KEY, "orch"),
+        "host_keys": host_keys,
+        "links": [_link(between) for between in wanted.links if between.link.rtt_ms is not None],
+        "controller_cidr": os.environ.get("ORCH_CONTROLLER_CIDR") or None,  # JSON's null, never a word
+        "labels": {"experiment": _label(plan.name)},
+    }
+    return json.dumps(document, indent=2)
+
+
+def _link(wanted: WantedLink) -> dict[str, Any]:
+    link = {
+        "from_zone": wanted.zones[0],
+        "to_zone": wanted.zones[1],
+        "rtt_ms": wanted.link.rtt_ms,
+        "jitter_ms": wanted.link.jitter_ms or None,
+        "rate_mbit": wanted.link.rate_mbit,
+        "loss": wanted.link.loss or None,
+        "initial_window": wanted.link.initial_window,
+    }
+    return {key: value for key, value in link.items() if value is not None}
+
+
+def _label(name: str) -> str:
+    return "".join(c if c.isalnum() else "-" for c in name.lower())[:63]

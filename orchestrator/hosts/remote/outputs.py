@@ -1,0 +1,81 @@
+"""Hosts out of an output of `infra/` (infra/README.md), and the files by which ssh and Ansible reach them."""
+
+from __future__ import annotations
+
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from orchestrator.hosts.remote.host import ROOT, RemoteHost
+from orchestrator.hosts.remote.ssh import Access
+
+USER_KEY = "user"
+SSH_CONFIG = "ssh_config"
+_KNOWN_HOSTS = "known_hosts"
+_SSH_OPTIONS = """\
+  GlobalKnownHostsFile none
+  StrictHostKeyChecking yes
+  BatchMode yes
+  ServerAliveInterval 10
+"""
+
+
+def root_of(host: dict[str, Any]) -> PurePosixPath:
+    """The folder that holds all that is installed on a host."""
+    return PurePosixPath(host.get("folder") or ROOT)
+
+
+def workspace_of(host: dict[str, Any], run: str) -> PurePosixPath:
+    """Where a run keeps its files: below that folder where the host is not made for the run."""
+    return root_of(host) / "workspace" if host.get("folder") else PurePosixPath("/var/tmp/orch") / run  # noqa: S108
+
+
+def remote_host(
+    name: str, host: dict[str, Any], folder: Path, run: str, *, boot_s: float | None = None, cloud: str | None = None
+) -> RemoteHost:
+    """A host of the deployment in `folder`; `write_ssh_files` comes before its first use."""
+    ssh = host["ssh"]
+    access = Access(
+        name=name,
+        alias=ssh["alias"],
+        host_name=ssh["host_name"],
+        user=ssh["user"],
+        port=int(ssh["port"]),
+        proxy_command=ssh["proxy_command"],
+        identity=None if "identities" in ssh else folder / "keys" / USER_KEY,
+        own_keys=tuple(ssh.get("identities", ())),
+        known_hosts=folder / _KNOWN_HOSTS,
+    )
+    return RemoteHost(
+        name=name,
+        address=host.get("address", ""),
+        zone=host.get("zone"),
+        access=access,
+        workspace=workspace_of(host, run),
+        boot_s=boot_s,
+        cloud=cloud,
+        root=root_of(host),
+    )
+
+
+def write_ssh_files(folder: Path, hosts: dict[str, Any]) -> None:
+    """Write into `folder` how each host is reached and known; any other key is refused."""
+    known = folder / _KNOWN_HOSTS
+    known.write_text("".join(f"{host['ssh']['known_hosts']}\n" for host in hosts.values()))
+    config = ""
+    for name, host in hosts.items():
+        ssh = host["ssh"]
+        config += f"Host {name}\n  HostName {ssh['host_name']}\n  HostKeyAlias {ssh['alias']}\n"
+        config += f"  User {ssh['user']}\n  Port {ssh['port']}\n"
+        if ssh["proxy_command"]:
+            config += f"  ProxyCommand {ssh['proxy_command'].replace('%', '%%')}\n"
+        if "identities" in ssh:
+            config += "".join(f"  IdentityFile {_quoted(Path(key))}\n" for key in ssh["identities"])
+        else:
+            config += f"  IdentityFile {_quoted(folder / 'keys' / USER_KEY)}\n  IdentitiesOnly yes\n"
+    (folder / SSH_CONFIG).write_text(f"{config}Host *\n  UserKnownHostsFile {_quoted(known)}\n{_SSH_OPTIONS}")
+
+
+def _quoted(path: Path) -> str:
+    """A path as ssh_config(5) takes it: in quotes, and without the meaning that % has there."""
+    text = str(path.resolve()).replace("\\", "\\\\").replace('"', '\\"').replace("%", "%%")
+    return f'"{text}"'
