@@ -52,7 +52,7 @@ from orchestrator.history.filters import Filters
 from orchestrator.history.record import RUNNING, CellRecord, Evidence, Listed, Note, RunRecord, Seen
 from orchestrator.results.journal import is_held
 
-VERSION = 4
+VERSION = 5
 _WAIT_S = 10  # for another orch that is writing
 _MOST_WORDS = 8  # of a search
 
@@ -255,7 +255,7 @@ class Index:
                 chosen.c.stack_label == word,
             )
         )
-        of_run = (RUNS.c.started, RUNS.c.state, RUNS.c.matters, RUNS.c.conditions, RUNS.c.settings)
+        of_run = (RUNS.c.started, RUNS.c.state, RUNS.c.conditions, RUNS.c.settings)
         query = (
             select(CELLS, *of_run)
             .join_from(CELLS, RUNS)
