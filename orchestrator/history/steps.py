@@ -16,8 +16,8 @@ import numpy as np
 import numpy.typing as npt
 
 SHORTEST = 3  # runs of a level: one or two that lie far out are no level
-FEWEST = 8  # 2 of the 56 orders of 3 and 5 runs are a step; of 6 runs, too many are
-_ORDERS = 99
+FEWEST = 3 * SHORTEST  # of fewer runs, a random order too often looks like a step
+_ORDERS = 199
 _LEVEL = 0.95
 _NOTHING = 1e-12  # squares of logs below which values are equal
 
@@ -47,10 +47,13 @@ def residuals(values: _Values, starts: Sequence[int]) -> _Values:
 
 
 def _largest_gain(values: _Values) -> float:
-    """Return what a level explains at most, as a sum of squares: of one step, or half of what two explain."""
-    whole = float(np.sum((values - values.mean()) ** 2))
-    counts = [count for count in (1, 2) if len(values) >= SHORTEST * (count + 1)]
-    return max((whole - np.sum(residuals(values, _segments(values, n_bkps=n)) ** 2)) / n for n in counts)
+    """Return what a level explains at most, as a sum of squares: of one step, or half of what two explain; mean 0."""
+    gains = []
+    for count in (1, 2):
+        edges = [0, *_segments(values, n_bkps=count)]
+        sums = np.add.reduceat(values, edges)
+        gains.append(float(np.sum(sums**2 / np.diff([*edges, len(values)]))) / count)
+    return max(gains)
 
 
 def _segments(values: _Values, **criterion: float) -> list[int]:
