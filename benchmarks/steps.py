@@ -10,6 +10,7 @@ installed, Apache Otava with its own default (p at most 0.001). `--write` keeps 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from importlib import import_module
 from importlib.util import find_spec
 from math import log, sqrt
 
@@ -34,9 +35,7 @@ def usual(logs: Sequence[float]) -> list[int]:
 
 def otava(logs: Sequence[float]) -> list[int]:
     """Return the change points of Apache Otava."""
-    from otava.analysis import compute_change_points
-
-    return [int(point.index) for point in compute_change_points(list(logs))[0]]
+    return [int(point.index) for point in import_module("otava.analysis").compute_change_points(list(logs))[0]]
 
 
 METHODS: Mapping[str, Method] = {

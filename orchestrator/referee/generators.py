@@ -20,7 +20,7 @@ class Tool:
     """A load generator: what it speaks, the least version whose report is read, and how to get it.
 
     `within`: how far, as a factor less one, its figures and ours may be apart before the check fails: measured, see
-    docs/how-to/examine-figures.md. `module`: what a program of Go says of itself, where its `--version` does not.
+    docs/how-to/read-and-share.md. `module`: what a program of Go says of itself, where its `--version` does not.
     """
 
     name: str

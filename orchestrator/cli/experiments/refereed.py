@@ -61,7 +61,7 @@ def _settings(plan: Plan, only: str | None) -> RefereeRecord:
             raise MissingError(f"no load generator that can measure this is here: {text}", hint=hint)
         raise UsageError(
             f"no cell of {plan.name} can be measured by an independent load generator: {text}",
-            hint="closed loops of single calls by HTTP/1.1 or gRPC on this machine can: docs/how-to/examine-figures.md",
+            hint="closed loops of single calls by HTTP/1.1 or gRPC on this machine can: docs/how-to/read-and-share.md",
         )
     tools = {
         name: RefereeTool(version=found.version, sha256=found.sha256, within=found.tool.within)
