@@ -15,6 +15,7 @@ from typing import Any
 
 from orchestrator.errors import MissingError, UsageError, on_one_line
 from orchestrator.experiment.model.loader import load
+from orchestrator.experiment.model.options import Metric
 from orchestrator.experiment.plan.plan import External, Plan
 from orchestrator.experiment.plan.planning import make_plan
 from orchestrator.experiment.providers import THIS_MACHINE
@@ -57,6 +58,12 @@ class Arms:
         return str(self.document["name"])
 
     @property
+    def metric(self) -> Metric:
+        """By which the verdict is; others raise alarms alone."""
+        metric: Metric = self.document.get("metric", "median")
+        return metric
+
+    @property
     def calls(self) -> tuple[str, ...]:
         """The names of its stacks, each a call of its own."""
         return tuple(str(stack.get("name", stack["service"])) for stack in _stacks(self.document))
@@ -68,11 +75,13 @@ class Arms:
     def to_measure(self, call: int, limit: float, wall_s: float, *, is_confirming: bool = False) -> Plan:
         """The plan of one call; a run that confirms takes the arms the other way round, and another seed.
 
-        Blocks go on until the interval is too narrow to hold both 1 and the limit, so that it decides.
+        Blocks go on until the interval of medians is too narrow to hold both 1 and the limit, so that it decides, or
+        head is slower beyond doubt; by another metric while there is time.
         """
         within = exp(log(1 + limit) / 2) - 1
+        until = {"until": f"{100 * within:.4f}%", "at_most": AT_MOST, "at_least": AT_LEAST}
         settings: dict[str, Any] = {
-            "repeats": {"until": f"{100 * within:.4f}%", "at_most": AT_MOST, "at_least": AT_LEAST},
+            "repeats": until if self.metric == "median" else AT_MOST,
             "limits.wall": f"{wall_s:.0f}s",
             "seed": int(self.document.get("seed", 1)) + is_confirming,
             "matters": f"{100 * limit:g}%",
@@ -84,7 +93,7 @@ class Arms:
         base = next(stack.id for stack in plan.stacks if stack.label == f"{self.calls[call]}-{BASE}")
         again = f"{self.calls[call]}-{AGAIN}"
         stacks = (replace(stack, control_of=base) if stack.label == again else stack for stack in plan.stacks)
-        return replace(plan, stacks=tuple(stacks))
+        return replace(plan, stacks=tuple(stacks), until=plan.until and replace(plan.until, or_slower=True))
 
     def _plan(self, calls: Sequence[int], arms: Sequence[str], settings: Mapping[str, Any]) -> Plan:
         stacks, services = [], {}
@@ -149,6 +158,8 @@ def read(file: Path, overrides: Sequence[str], sides: Sides) -> Arms:
         raise UsageError(f"a gate measures on this machine: provider {experiment.provider} in {file}")
     if any(side.start for side in sides.values()) and len({spec.service for spec in experiment.stacks}) > 1:
         raise UsageError(f"{file} has several services, and --base-cmd and --head-cmd start one")
+    if any(len(spec.client or ()) > 1 for spec in experiment.stacks):
+        raise UsageError(f"a stack of {file} has several clients", hint="a gate measures with one: name it")
     document = located.root.plain()
     assert isinstance(document, dict)  # noqa: S101 - the loader has refused all else
     arms = Arms(file=file, document=document, sides=sides, overrides=tuple(overrides))

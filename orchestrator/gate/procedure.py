@@ -125,6 +125,7 @@ class Gate:
             name=self.arms.name,
             base=base.label,
             head=head.label,
+            metric=self.arms.metric,
             limit=self.limit,
             calls=tuple(calls),
             runs=tuple(runs),
@@ -146,10 +147,10 @@ class Gate:
                 hint=f"their last words are in {result.folder / 'logs'}",
             )
         summary, call = result.summary, self.arms.calls[number]
-        noise, spread = verdict.noise(summary, plan.metric)
+        noise, spread = verdict.noise(summary, self.arms.metric)
         return CallResult(
             call=call,
-            rows=verdict.judged(call, summary, self.limit, plan.metric),
+            rows=verdict.judged(call, summary, self.limit, self.arms.metric),
             noise=noise,
             spread=spread,
             blocks=len({trial.block for cell in summary.cells for trial in cell.trials}),

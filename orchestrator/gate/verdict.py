@@ -9,7 +9,7 @@ from statistics import stdev
 from typing import Any, Literal
 
 from orchestrator.between_runs.across import Row, compare_within
-from orchestrator.findings.compare import STATISTICS
+from orchestrator.findings.compare import STATISTICS, Statistic
 from orchestrator.findings.summary import Comparison, RunSummary
 from orchestrator.statistics import intervals
 from orchestrator.statistics.terms import Interval
@@ -56,6 +56,7 @@ class GateResult:
     name: str
     base: str
     head: str
+    metric: Statistic
     limit: float
     calls: tuple[CallResult, ...]
     runs: tuple[CallResult, ...]
@@ -94,6 +95,7 @@ class GateResult:
         return {
             "name": self.name,
             "verdict": self.verdict,
+            "metric": self.metric,
             "limit": self.limit,
             "base": {"label": self.base, "commit": self.commits[0]},
             "head": {"label": self.head, "commit": self.commits[1], "changed": list(self.changed)},

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from math import exp
 
@@ -12,12 +12,12 @@ from orchestrator.errors import Regression, Undecided
 from orchestrator.experiment.read.units import format_duration
 from orchestrator.findings.cost import COSTS
 from orchestrator.gate.recorded import Forecast
-from orchestrator.gate.verdict import CallRow, GateResult
+from orchestrator.gate.verdict import CallRow, GateResult, Verdict
 from orchestrator.report import comparison as documents
 from orchestrator.report.markdown import escaped
-from orchestrator.wording.gate import Judgement
+from orchestrator.wording.gate import Judgement, Outcome
 
-_OUTCOMES = {"slower": "slower", "not slower": "not slower", "undecided": "cannot tell"}
+_OUTCOMES: Mapping[Verdict, Outcome] = {"slower": "slower", "not slower": "not slower", "undecided": "cannot tell"}
 
 
 def marker(name: str) -> str:
@@ -58,13 +58,14 @@ def forecast_line(forecast: Forecast, limit: float) -> str:
 def noise_line(result: GateResult) -> str:
     """Return how far base differs from itself."""
     if result.noise is None:
-        return "base was not compared with itself"
-    return f"base against itself (A/A): {' to '.join(quantities.bounds(result.noise, result.limit))}"
+        return "Base was not compared with itself"
+    return f"Base against itself (A/A): {' to '.join(quantities.bounds(result.noise, result.limit))}"
 
 
 def judgement(result: GateResult) -> Judgement:
     """Return what the exit code and the files say."""
-    words, error = sentence(result), None
+    words = sentence(result)
+    error: Regression | Undecided | None = None
     report = f"; report: {result.runs[-1].report}" if result.runs[-1].report else ""
     if result.verdict == "slower":
         error = Regression(words, hint=f"each alarm was measured again in a run of its own{report}")
@@ -79,8 +80,7 @@ def judgement(result: GateResult) -> Judgement:
 def comparison(result: GateResult) -> RunComparison:
     """Return the rows that the verdict rests on, as the documents of `orch compare` have them."""
     rows = tuple(replace(row.row, label=f"{row.call}, {row.row.statistic}") for row in result.decisive)
-    statistic = next((row.row.statistic for row in result.rows if row.is_decisive), "median")
-    return RunComparison(of=result.head, reference=result.base, statistic=statistic, margin=result.limit, rows=rows)
+    return RunComparison(of=result.head, reference=result.base, statistic=result.metric, margin=result.limit, rows=rows)
 
 
 def markdown(result: GateResult, command: str) -> str:
@@ -89,7 +89,7 @@ def markdown(result: GateResult, command: str) -> str:
         marker(result.name),
         documents.markdown(comparison(result), judgement(result), [command]),
         *_costs(result),
-        f"{escaped(noise_line(result).capitalize())}. {_effort(result)}.",
+        f"{escaped(noise_line(result))}; {effort(result)}.",
         *(
             f"Head has changes that are not committed: {escaped(', '.join(result.changed))}."
             for _ in result.changed[:1]
@@ -99,7 +99,8 @@ def markdown(result: GateResult, command: str) -> str:
     return "\n".join(lines)
 
 
-def _effort(result: GateResult) -> str:
+def effort(result: GateResult) -> str:
+    """Return what was measured, and how long it took."""
     runs = quantities.count(len(result.runs), "run")
     blocks = quantities.count(sum(run.blocks for run in result.runs), "block")
     return f"{blocks} in {runs}, {format_duration(round(result.seconds))}"
@@ -131,8 +132,3 @@ def figures(result: GateResult) -> Iterator[tuple[str, ...]]:
             yield "", call.call, COSTS[cost.quantity], *both, ratio, bounds
         if any(call.errors):
             yield "", call.call, "failed requests", *(quantities.share(share) for share in call.errors), "-", "-"
-
-
-def summary_lines(result: GateResult) -> Sequence[str]:
-    """Return the last lines of a terminal."""
-    return (f"{noise_line(result)}; {_effort(result)}", f"{result.verdict}: {sentence(result)}")

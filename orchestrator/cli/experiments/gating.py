@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
 from datetime import UTC, datetime
@@ -147,17 +147,14 @@ def _write(result: GateResult, junit: Path | None, markdown: Path | None, *, fai
     from orchestrator.gate import words
     from orchestrator.report.comparison import junit as junit_xml
 
-    texts = {
-        "--junit": (
-            junit,
-            lambda: junit_xml(words.comparison(result), words.judgement(result), fails_undetermined=fails_undecided),
-        ),
-        "--markdown": (markdown, lambda: words.markdown(result, shlex.join(["orch", *sys.argv[1:]]))),
-    }
-    for option, (path, text) in texts.items():
+    def write(path: Path | None, option: str, text: Callable[[], str]) -> None:
         if path is not None:
             with output(path, option, "measure again") as partial:
                 partial.write_text(text(), encoding="utf-8")
+
+    comparison, judgement = words.comparison(result), words.judgement(result)
+    write(junit, "--junit", lambda: junit_xml(comparison, judgement, fails_undetermined=fails_undecided))
+    write(markdown, "--markdown", lambda: words.markdown(result, shlex.join(["orch", *sys.argv[1:]])))
 
 
 def _tell(result: GateResult) -> None:
@@ -166,11 +163,12 @@ def _tell(result: GateResult) -> None:
     console.emit(result.to_dict())
     for line in coloured(table(_HEADS, words.figures(result)), _STYLES):
         console.result(line)
-    for line in words.summary_lines(result):
-        console.result(line)
+    console.result(f"{words.noise_line(result)}; {words.effort(result)}")
     for run in result.runs:
         if run.report:
             console.result(f"report  {run.report}")
+    if result.verdict == "not slower":
+        console.result(words.sentence(result))
 
 
 def _end(result: GateResult, *, passes_undecided: bool) -> None:
