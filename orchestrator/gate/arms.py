@@ -23,6 +23,8 @@ from orchestrator.experiment.providers import THIS_MACHINE
 BASE, AGAIN, HEAD = ARMS = ("base", "base-again", "head")
 AT_LEAST, AT_MOST = 5, 200  # blocks of a run
 _WORDS = 300  # characters of what git said
+_WITHOUT = "without git give --base-folder and --head-folder, or --base-cmd and --head-cmd"
+_SHALLOW = "a shallow clone lacks other commits: `git fetch --unshallow`"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -175,7 +177,10 @@ def commits(file: Path, base: str, head: str, state: Path) -> Iterator[Sides]:
     UsageError where git knows no such commit, MissingError without git.
     """
     beside = file.parent.resolve()
-    root = Path(_git(beside, "rev-parse", "--show-toplevel"))
+    try:
+        root = Path(_git(beside, "rev-parse", "--show-toplevel"))
+    except UsageError as error:
+        raise UsageError(f"{file} is in no git repository", hint=_WITHOUT) from error
     within = beside.relative_to(root)
     with ExitStack() as trees:
         sides = {arm: _checked_out(root, within, base, trees, state) for arm in (BASE, AGAIN)}
@@ -191,7 +196,10 @@ def commits(file: Path, base: str, head: str, state: Path) -> Iterator[Sides]:
 
 
 def _checked_out(root: Path, within: Path, ref: str, trees: ExitStack, state: Path) -> Side:
-    commit = _git(root, "rev-parse", "--verify", "--end-of-options", f"{ref}^{{commit}}")
+    try:
+        commit = _git(root, "rev-parse", "--verify", "--end-of-options", f"{ref}^{{commit}}")
+    except UsageError as error:
+        raise UsageError(f"git knows no commit {ref!r}", hint=_SHALLOW) from error
     state.mkdir(parents=True, exist_ok=True)
     tree = mkdtemp(prefix="gate-", dir=state.resolve())
     trees.callback(_git, root, "worktree", "remove", "--force", tree)
@@ -209,13 +217,11 @@ def _git(folder: Path, *words: str) -> str:
             ["git", "-C", folder, *words], capture_output=True, text=True, check=False, env=environment
         )
     except FileNotFoundError:
-        hint = "give --base-folder and --head-folder, or --base-cmd and --head-cmd"
-        raise MissingError("there is no git here", hint=hint) from None
+        raise MissingError("there is no git here", hint=_WITHOUT) from None
     if done.returncode:
         raise UsageError(
             f"`git {' '.join(words)}` failed: {on_one_line(done.stderr, _WORDS)}",
-            hint="a shallow clone lacks other commits: `git fetch --unshallow`; without git there are --base-folder and"
-            " --head-folder",
+            hint="`git worktree prune` forgets what a killed gate has left",
         )
     return done.stdout.rstrip("\n")
 

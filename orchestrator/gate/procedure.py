@@ -100,20 +100,12 @@ class Gate:
             rest_s = left_s() - (1 - FIRST) * self.budget_s
             firsts.append(self._call(number, rest_s / (len(names) - number)))
         alarmed = [number for number, first in enumerate(firsts) if any(row.is_alarm for row in first.rows)]
-        runs, agains = list(firsts), {}
+        agains: dict[int, CallResult] = {}
         for place, number in enumerate(alarmed):
             self.listener.progress(f"{names[number]} may be slower: measuring it again")
             agains[number] = self._call(number, left_s() / (len(alarmed) - place), is_confirming=True)
-            runs.append(agains[number])
-        p_values = {
-            number: [
-                1.0 if after.row.p_value is None else after.row.p_value
-                for before, after in zip(firsts[number].rows, agains[number].rows, strict=True)
-                if before.is_alarm
-            ]
-            for number in alarmed
-        }
-        adjusted = iter(intervals.holm([p for number in alarmed for p in p_values[number]]))
+        p_values = {number: verdict.p_values(firsts[number], again) for number, again in agains.items()}
+        adjusted = iter(intervals.holm([p_value for values in p_values.values() for p_value in values]))
         calls = [
             verdict.confirmed(first, agains[number], [next(adjusted) for _ in p_values[number]])
             if number in agains
@@ -128,7 +120,7 @@ class Gate:
             metric=self.arms.metric,
             limit=self.limit,
             calls=tuple(calls),
-            runs=tuple(runs),
+            runs=(*firsts, *agains.values()),
             seconds=self.clock.monotonic_s() - began_s,
             changed=head.changed,
             commits=(base.commit, head.commit),
@@ -141,21 +133,22 @@ class Gate:
         error = result.error()
         if isinstance(error, TeardownIncomplete):
             raise error
-        if result.failed_trials or result.summary is None:
+        if result.failed_trials:
             raise MissingError(
                 f"{result.failed_trials} of {result.trials} trials failed in {self.arms.calls[number]}",
                 hint=f"their last words are in {result.folder / 'logs'}",
             )
-        summary, call = result.summary, self.arms.calls[number]
+        call, summary = self.arms.calls[number], result.summary
+        measured = CallResult(call=call, seconds=self.clock.monotonic_s() - began_s, run=result.folder.name)
+        if summary is None:  # there was no time for a block
+            return measured
         noise, spread = verdict.noise(summary, self.arms.metric)
-        return CallResult(
-            call=call,
+        return replace(
+            measured,
             rows=verdict.judged(call, summary, self.limit, self.arms.metric),
             noise=noise,
             spread=spread,
             blocks=len({trial.block for cell in summary.cells for trial in cell.trials}),
-            seconds=self.clock.monotonic_s() - began_s,
-            run=result.folder.name,
             report=None if result.report is None else str(result.report),
             failed_checks=result.failed_checks,
             errors=(_failed(summary, f"{call}-{BASE}"), _failed(summary, f"{call}-{HEAD}")),

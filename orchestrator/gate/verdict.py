@@ -38,15 +38,15 @@ class CallResult:
     """One run of one call. Noise is A/A: base against base again, and how far blocks spread, as an SD of logs."""
 
     call: str
-    rows: tuple[CallRow, ...]
-    noise: Interval | None
-    spread: float | None
-    blocks: int
     seconds: float
     run: str
-    report: str | None
-    failed_checks: tuple[str, ...]
-    errors: tuple[float, float]  # the shares of requests of base and head without a right reply
+    rows: tuple[CallRow, ...] = ()  # none where there was no time for a block
+    noise: Interval | None = None
+    spread: float | None = None
+    blocks: int = 0
+    report: str | None = None
+    failed_checks: tuple[str, ...] = ()
+    errors: tuple[float, float] = (0.0, 0.0)  # the shares of requests of base and head without a right reply
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -82,7 +82,8 @@ class GateResult:
         verdicts = {row.verdict for row in self.decisive}
         if "slower" in verdicts:
             return "slower"
-        return "undecided" if "undecided" in verdicts or not verdicts else "not slower"
+        is_open = "undecided" in verdicts or not all(call.rows for call in self.calls)
+        return "undecided" if is_open else "not slower"
 
     @property
     def noise(self) -> Interval | None:
@@ -174,16 +175,29 @@ def _spread(comparison: Comparison) -> float:
     return stdev(log(ratio) for ratio in comparison.by_block)
 
 
-def confirmed(first: CallResult, again: CallResult, p_values: Sequence[float]) -> CallResult:
+def p_values(first: CallResult, again: CallResult) -> list[float]:
+    """Those of a second run for what was an alarm in the first, in its order; 1 where it has none."""
+    after = {(row.call, row.row.statistic): row.row.p_value for row in again.rows}
+    values = (after.get((row.call, row.row.statistic)) for row in first.rows if row.is_alarm)
+    return [1.0 if value is None else value for value in values]
+
+
+def confirmed(first: CallResult, again: CallResult, adjusted: Sequence[float]) -> CallResult:
     """A call after its alarms were measured again: slower is what was slower in both runs.
 
-    `p_values` are Holm-adjusted over all alarms, in the order of the rows that raised them. What is slower in one of both
-    runs is undecided.
+    `adjusted`: what Holm makes of `p_values` over all calls. What is slower in one of both runs is undecided.
     """
-    adjusted = iter(p_values)
+    alarms = [(row.call, row.row.statistic) for row in first.rows if row.is_alarm]
+    sure = {key for key, p_value in zip(alarms, adjusted, strict=True) if p_value < intervals.ALPHA}
+    if not again.rows:  # there was no time for it
+        return replace(again, rows=tuple(_open(row) if row.is_alarm else row for row in first.rows))
     rows = []
-    for before, after in zip(first.rows, again.rows, strict=True):
-        is_sure = before.is_alarm and next(adjusted) < intervals.ALPHA and after.verdict == "slower"
-        verdict: Verdict = "slower" if is_sure else "undecided" if after.verdict == "slower" else after.verdict
-        rows.append(replace(after, verdict=verdict, again=verdict if before.is_alarm else None))
+    for row in again.rows:
+        key = (row.call, row.row.statistic)
+        after = row if row.verdict != "slower" or key in sure else _open(row)
+        rows.append(replace(after, again=after.verdict if key in alarms else None))
     return replace(again, rows=tuple(rows))
+
+
+def _open(row: CallRow) -> CallRow:
+    return replace(row, verdict="undecided")

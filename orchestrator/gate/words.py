@@ -30,7 +30,7 @@ def sentence(result: GateResult) -> str:
     worst = result.decisive[0] if result.decisive else None
     limit = quantities.margin(result.limit)
     if worst is None:
-        return "undecided: nothing was compared"
+        return "undecided: there was no time for a block"
     if result.verdict == "slower":
         return f"slower in two of two runs: {_figures(worst, result.limit)}"
     if result.verdict == "undecided":

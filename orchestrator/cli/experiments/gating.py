@@ -113,12 +113,14 @@ def _sides(
 
 
 def _gate(file: Path, overrides: list[str], sides: Sides, limit: float, budget_s: float) -> Gate:
-    from orchestrator.gate.arms import HEAD, read
+    from orchestrator.gate.arms import BASE, HEAD, read
     from orchestrator.gate.procedure import Gate
 
     arms = read(file, overrides, sides)
     if changed := sides[HEAD].changed:
         console.warning(f"head has changes that are not committed: {', '.join(changed)}")
+    if sides[HEAD].folder == sides[BASE].folder:
+        console.warning("base and head are started in one folder: a file that they write there is shared")
     command = ["orch", *sys.argv[1:]]
     return Gate(arms=arms, limit=limit, budget_s=budget_s, workspace=WORKSPACE, listener=console, command=command)
 
