@@ -70,6 +70,9 @@ VERBS = {
     "plan": Verb(
         _MEASURE, "experiments.planning:plan", "Show what an experiment measures, how long it takes, what it needs."
     ),
+    "gate": Verb(
+        _MEASURE, "experiments.gating:gate", "Show whether a change made a service slower: base and head in one run."
+    ),
     "init": Verb(_MEASURE, "experiments.start:init", "Write an experiment file to change."),
     "examples": Verb(_MEASURE, "experiments.start:examples", "List the shipped experiments by question."),
     "report": Verb(_READ, "results.report:report", "Write a run's report again, from its stored data."),
