@@ -62,7 +62,7 @@ class Workspace:
 
     @property
     def notes(self) -> Path:
-        """Notes and tags, a file for each run that has some (`orchestrator.history.noted`)."""
+        """Notes, a file for each run that has some (`orchestrator.history.noted`)."""
         return self.state / "notes"
 
     @property

@@ -67,7 +67,7 @@ Find = Annotated[
     typer.Option(
         metavar="WORDS",
         help="Runs with all these words in id, experiment, question, stacks, placements, hosts, answer, checks, state,"
-        " tags or notes.",
+        " or notes.",
     ),
 ]
 Since = Annotated[

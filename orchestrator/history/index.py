@@ -90,7 +90,6 @@ CELLS = Table(
     Column("run", _TEXT, ForeignKey("runs.id", ondelete="CASCADE"), primary_key=True),
     *_columns(CellRecord, key="cell"),
 )
-TAGS = Table("tags", METADATA, *(Column(name, _TEXT, primary_key=True) for name in ("run", "tag")))
 NOTES = Table(
     "notes",
     METADATA,
@@ -170,26 +169,24 @@ class Index:
         self._insert(CELLS, [{"run": record.id, **vars(cell)} for cell in cells])
 
     def forget(self, run: str) -> None:
-        """Remove a run, but for its notes and tags."""
+        """Remove a run, but for its notes."""
         self._write(delete(RUNS).where(RUNS.c.id == run))
 
-    def annotate(self, signature: str, tags: Mapping[str, Iterable[str]], notes: Mapping[str, Iterable[Note]]) -> None:
-        """Replace all tags and notes, by run; `signature` is that of their files."""
-        for statement in (delete(TAGS), delete(NOTES), delete(ABOUT).where(ABOUT.c.name == "notes")):
+    def annotate(self, signature: str, notes: Mapping[str, Iterable[Note]]) -> None:
+        """Replace all notes, by run; `signature` is that of their files."""
+        for statement in (delete(NOTES), delete(ABOUT).where(ABOUT.c.name == "notes")):
             self._write(statement)
-        for run in tags.keys() | notes.keys():
-            self.note(run, tags.get(run, ()), notes.get(run, ()))
+        for run, texts in notes.items():
+            self.note(run, texts)
         self._insert(ABOUT, [{"name": "notes", "value": signature}])
 
-    def note(self, run: str, tags: Iterable[str], notes: Iterable[Note]) -> None:
-        """Add tags and notes to a run that has none."""
-        self._insert(TAGS, [{"run": run, "tag": tag} for tag in dict.fromkeys(tags)])
+    def note(self, run: str, notes: Iterable[Note]) -> None:
+        """Add notes to a run that has none."""
         self._insert(NOTES, [{"run": run, "place": place, **vars(note)} for place, note in enumerate(notes)])
 
     def remove(self, run: str) -> None:
-        """Remove a run, its notes and tags."""
+        """Remove a run and its notes."""
         self.forget(run)
-        self._write(delete(TAGS).where(TAGS.c.run == run))
         self._write(delete(NOTES).where(NOTES.c.run == run))
 
     def digest(self, run: str) -> str | None:
@@ -205,16 +202,10 @@ class Index:
         query = select(*_LISTED).where(_condition(wanted)).order_by(RUNS.c.started.desc(), RUNS.c.id.desc())
         if wanted.limit is not None:
             query = query.limit(wanted.limit).offset(wanted.offset)
-        tags: dict[str, tuple[str, ...]] = {}
-        for row in self._all(select(TAGS).order_by(TAGS.c.run, TAGS.c.tag)):
-            tags[row["run"]] = (*tags.get(row["run"], ()), row["tag"])
         notes: dict[str, tuple[Note, ...]] = {}
         for row in self._all(select(NOTES).order_by(NOTES.c.run, NOTES.c.place)):
             notes[row["run"]] = (*notes.get(row["run"], ()), _record(Note, row))
-        return [
-            _live(_record(Listed, row, tags=tags.get(row["id"], ()), notes=notes.get(row["id"], ())))
-            for row in self._all(query)
-        ]
+        return [_live(_record(Listed, row, notes=notes.get(row["id"], ()))) for row in self._all(query)]
 
     def count(self, wanted: Filters) -> int:
         """How many runs the conditions choose, whatever the limit."""
@@ -296,7 +287,6 @@ def _condition(wanted: Filters) -> ColumnElement[bool]:
         conditions.append(
             or_(
                 *(_has(column, word) for column in _SEARCHED),
-                RUNS.c.id.in_(select(TAGS.c.run).where(_has(TAGS.c.tag, word))),
                 RUNS.c.id.in_(select(NOTES.c.run).where(_has(NOTES.c.text, word))),
             )
         )

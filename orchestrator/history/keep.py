@@ -98,10 +98,7 @@ def update(opened: Index, workspace: Workspace, tell: Tell) -> Update:
             opened.forget(name)
         if opened.about("notes") != written:
             every, troubles = noted.read_all(workspace.notes)
-            tags = {run: written_on.tags for run, written_on in every.items()}
-            opened.annotate(
-                "" if troubles else written, tags, {run: written_on.notes for run, written_on in every.items()}
-            )
+            opened.annotate("" if troubles else written, every)
     return Update(read=len(changed), gone=len(gone), troubles=tuple(troubles))
 
 

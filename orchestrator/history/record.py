@@ -106,7 +106,6 @@ class Listed(RunFacts):
     path: str = ""
     stacks: tuple[str, ...] = ()
     placements: tuple[str, ...] = ()
-    tags: tuple[str, ...] = ()
     notes: tuple[Note, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:

@@ -38,8 +38,7 @@ def run_page(request: Request, site: Here, run: str) -> Response:
         listed = index.runs(Filters(run=run, limit=1))
     if not listed:
         raise HTTPException(404, f"run {run!r} was removed")
-    written = noted.read(site.workspace.notes, run)
-    values: dict[str, Any] = {"run": listed[0], "notes": written.notes, "tags": written.tags}
+    values: dict[str, Any] = {"run": listed[0], "notes": noted.read(site.workspace.notes, run)}
     try:
         values |= _figures(site.judged(run))
     except OrchError as error:

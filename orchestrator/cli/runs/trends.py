@@ -53,7 +53,7 @@ def trend(
     until: Until = None,
     limit: Annotated[int | None, typer.Option(min=1, help="Follow only the newest runs of each cell, so many.")] = None,
     rebuild: Annotated[
-        bool, typer.Option("--rebuild", help="Make the index anew from the run folders; notes and tags stay.")
+        bool, typer.Option("--rebuild", help="Make the index anew from the run folders; notes stay.")
     ] = False,
     index: IndexAt = None,
     team: OfTeam = False,

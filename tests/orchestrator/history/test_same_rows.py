@@ -38,7 +38,7 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
                 RESULTS / f"r{day}", started=f"2026-11-{day}T00:00:00+00:00", change=slower(by, noise=day / 9000)
             )
         a_past_run(RESULTS / "Ärger", experiment="100%_Ä'; DROP TABLE runs; --", judged=False)
-        listing.tag("r21", ["release", "v1.2"])
+        listing.note("r21", "release v1.2")
         listing.note("r21", "after the update: 100 % \u2713")
     return root
 
