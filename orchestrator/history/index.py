@@ -113,12 +113,12 @@ State = Literal["empty", "current", "other version", "no index"]
 
 
 class Index:
-    """The tables, open. `trouble`: why they are kept in memory only, as a clause; "" where they are kept."""
+    """The tables, open. `troubles`: why they are kept in memory only, and which notes could not be read, as clauses."""
 
-    def __init__(self, engine: Engine, *, trouble: str = "") -> None:
+    def __init__(self, engine: Engine) -> None:
         self._engine = engine
         self._connection: Connection | None = None
-        self.trouble = trouble
+        self.troubles: list[str] = []
 
     def close(self) -> None:
         """Close all connections."""
@@ -347,7 +347,7 @@ def open_file(path: Path) -> Index:
     try:
         state, _ = index.state()
         if state == "no index":
-            raise UsageError(f"{path} is no index of runs", hint="move it away, or: orch runs trend --rebuild")
+            raise UsageError(f"{path} is no index of runs", hint="move it away: orch makes its own")
     except BaseException:
         index.close()
         raise
@@ -366,9 +366,10 @@ def _at(path: Path) -> Index:
     return Index(engine_of(URL.create("sqlite", database=str(path))))
 
 
-def in_memory(trouble: str = "") -> Index:
+def in_memory(*troubles: str) -> Index:
     """Empty tables in memory."""
-    index = Index(engine_of("sqlite://"), trouble=trouble)
+    index = Index(engine_of("sqlite://"))
+    index.troubles += troubles
     index.make()
     return index
 

@@ -118,7 +118,7 @@ def _point(seen: Seen, environment: int, facts: dict[str, Any]) -> Point:
 def _steps(line: Sequence[Seen], statistic: Statistic) -> Iterator[tuple[Seen, Step]]:
     """Yield the first run of each new level of a line, with its step."""
     logs = np.array([_log(run, statistic) for run in line])
-    starts = steps(logs)
+    starts = steps(logs.tolist())
     edges = [0, *starts, len(line)]
     freedom = len(line) - len(starts) - 1
     sd = sqrt(float(np.sum(residuals(logs, starts) ** 2)) / freedom) if starts else 0.0

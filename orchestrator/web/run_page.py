@@ -34,7 +34,7 @@ router = APIRouter(prefix="/runs/{run}")
 def run_page(request: Request, site: Here, run: str) -> Response:
     """Return the page of a run; one that cannot be judged has its row of the list, and the reason."""
     site.folder(run)
-    with site.index() as (index, _):
+    with site.index() as index:
         listed = index.runs(Filters(run=run, limit=1))
     if not listed:
         raise HTTPException(404, f"run {run!r} was removed")

@@ -62,12 +62,12 @@ def trends(
     given = {name: text for name, text in conditions.given.items() if name != "text"}
     if not cell:
         wanted = conditions.text.lower().split()
-        with site.index() as (index, _):
+        with site.index() as index:
             known = [each for each in index.cells() if all(word in f"{each[0]} {each[2]}".lower() for word in wanted)]
             lines = dict(_lines(index.seen("", conditions.filters()).values()))
         found: dict[str, Any] = {"cells": known, "lines": lines, "most": _MOST_CELLS}
         return site.page(request, "cells.html", **found, text=conditions.text, given=given)
-    with site.index() as (index, _):
+    with site.index() as index:
         seen = list(index.seen(cell, conditions.filters()).values())[:_MOST_TRENDS]
     if not seen:
         raise HTTPException(404, f"no run measured {cell!r} under these conditions")

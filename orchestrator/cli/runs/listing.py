@@ -48,7 +48,7 @@ def list_runs(
     """List the runs that are here, newest first: state, stacks, checks and answer; filters that are given must all hold."""
     console.as_json = as_json
     wanted = filters(find, since, until)
-    with an_index(index, of_team=team) as (opened, _):
+    with an_index(index, of_team=team) as opened:
         listed = opened.runs(replace(wanted, limit=limit))
         total = len(listed) if len(listed) < limit else opened.count(wanted)
     runs = [run.to_dict() for run in listed]
@@ -108,7 +108,10 @@ def note(
     text: Annotated[str | None, typer.Argument(help="What to note; without it the run's notes are shown.")] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Write a note on a run, or show its notes; `orch runs --find WORD` finds it. Notes lie in .orch/notes, not in run folders."""
+    """Write a note on a run, or show its notes; `orch runs --find WORD` finds it.
+
+    Notes lie in .orch/notes, not in run folders.
+    """
     from orchestrator.clock import SYSTEM
     from orchestrator.history import noted
     from orchestrator.history.folders import folder_of

@@ -52,9 +52,6 @@ def trend(
     since: Since = None,
     until: Until = None,
     limit: Annotated[int | None, typer.Option(min=1, help="Follow only the newest runs of each cell, so many.")] = None,
-    rebuild: Annotated[
-        bool, typer.Option("--rebuild", help="Make the index anew from the run folders; notes stay.")
-    ] = False,
     index: IndexAt = None,
     team: OfTeam = False,
     as_json: AsJson = False,
@@ -63,11 +60,7 @@ def trend(
     console.as_json = as_json
     wanted = filters(find, since, until)
     is_shared = index is not None or team
-    with an_index(index, of_team=team, rebuild=rebuild) as (opened, update):
-        if rebuild:
-            console.progress(
-                f"the index was made anew from {update.read:,} {'folder' if update.read == 1 else 'folders'}"
-            )
+    with an_index(index, of_team=team) as opened:
         if not cells:
             _list(opened, wanted, is_shared=is_shared)
             return

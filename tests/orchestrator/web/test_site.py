@@ -81,8 +81,8 @@ def test_without_results_there_is_no_run_and_none_is_made(tmp_path):
     site = Site(Workspace(tmp_path))
     with pytest.raises(HTTPException):
         site.folder(WITH_SAMPLES)
-    with site.index() as (index, troubles):
-        assert (index.cells(), troubles) == ([], ())
+    with site.index() as index:
+        assert (index.cells(), index.troubles) == ([], [])
     assert list(tmp_path.iterdir()) == []
 
 
