@@ -51,13 +51,18 @@ class Workspace:
         return self.state / "deployments"
 
     @property
+    def gates(self) -> Path:
+        """What gates found that were to be recorded, a line of JSON each (`orchestrator.gate.recorded`)."""
+        return self.state / "gates.jsonl"
+
+    @property
     def private(self) -> Path:
         """A folder for each run with keys of its own, for as long as it needs them (`orchestrator.hosts.certificates`)."""
         return self.state / "private"
 
     @property
     def notes(self) -> Path:
-        """Notes and tags, a file for each run that has some (`orchestrator.history.noted`)."""
+        """Notes, a file for each run that has some (`orchestrator.history.noted`)."""
         return self.state / "notes"
 
     @property

@@ -19,7 +19,7 @@ that did to a cell lies between nothing and `REACTION` times f; the interval cov
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from math import exp, inf, log, sqrt
 from typing import Literal
@@ -152,20 +152,11 @@ def spread_between(statistic: str, history: Sequence[float], above: float = 1.0)
 
 def difference(new: RunMean, old: RunMean, spread: Spread, moves: Sequence[FloorMove] = ()) -> Difference:
     """The log ratio of two runs of one cell, new over old."""
-    return from_earlier(new, [old], spread, moves)
-
-
-def from_earlier(
-    new: RunMean, earlier: Sequence[RunMean], spread: Spread, moves: Sequence[FloorMove] = ()
-) -> Difference:
-    """The log ratio of a run to the mean of earlier ones, one or more, each with the variance of a run."""
-    share = 1 / len(earlier)
-    variances = [spread.per_run(new)[0], *(share**2 * spread.per_run(run)[0] for run in earlier)]
     return Difference(
-        mean=new.mean - share * sum(run.mean for run in earlier),
-        se=sqrt(sum(variances)),
-        freedom=_freedom_from_earlier(new, earlier, spread),
-        shift=_shift(moves),
+        mean=new.mean - old.mean,
+        se=sqrt(spread.per_run(new)[0] + spread.per_run(old)[0]),
+        freedom=_freedom(new, old, spread),
+        shift=shift(moves),
     )
 
 
@@ -188,8 +179,8 @@ def overhead(
     return Difference(
         mean=logs[0] - logs[1],
         se=sqrt(sum(variances)),
-        freedom=_freedom_from_earlier(new, [old], spread),
-        shift=_shift(moves),
+        freedom=_freedom(new, old, spread),
+        shift=shift(moves),
     )
 
 
@@ -212,24 +203,21 @@ def move_of(kind: Literal["ping", "tcp"], new: Sequence[float], old: Sequence[fl
     )
 
 
-def _freedom_from_earlier(new: RunMean, earlier: Sequence[RunMean], spread: Spread) -> float:
+def _freedom(new: RunMean, old: RunMean, spread: Spread) -> float:
     """Degrees of freedom of the variance of a difference.
 
     Of an assumption: Welch and Satterthwaite, the assumed part being known. Of history: those of the estimate that is
     used, the fewest where it is one of several, for the larger of two estimates is the one that is used.
     """
     if spread.source == "history":
-        sides = ([new], earlier)
-        of_sides = [sum(run.freedom for run in side) for side in sides if any(run.se > spread.sd for run in side)]
-        return float(min([spread.runs - 1, *of_sides]))
-    weights = [(new, 1.0), *((run, len(earlier) ** -2) for run in earlier)]
-    parts = [(*spread.per_run(run), run.freedom, weight) for run, weight in weights]
-    below = sum((weight * estimated) ** 2 / freedom for _, estimated, freedom, weight in parts)
-    total = sum(weight * variance for variance, _, _, weight in parts)
+        return float(min([spread.runs - 1, *(run.freedom for run in (new, old) if run.se > spread.sd)]))
+    parts = [(*spread.per_run(run), run.freedom) for run in (new, old)]
+    below = sum(estimated**2 / freedom for _, estimated, freedom in parts)
+    total = sum(variance for variance, _, _ in parts)
     return total**2 / below if below > 0 else inf
 
 
-def _shift(moves: Sequence[FloorMove]) -> Interval:
+def shift(moves: Iterable[FloorMove]) -> Interval:
     """What the floors' movements may have done to the cell, in its log: from nothing to `REACTION` times as much."""
     reactions = [REACTION * log(move.ratio) for move in moves if move.has_moved]
     return min([0.0, *reactions]), max([0.0, *reactions])

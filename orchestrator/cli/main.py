@@ -47,7 +47,6 @@ RUNS = {
     "trend": Verb(_FIND, "runs.trends:trend", "Show a cell over runs, and mark where it changed."),
     "verify": Verb(_FIND, "runs.verify:verify", "Recompute a run's or a report's figures from its samples."),
     "note": Verb(_KEEP, "runs.listing:note", "Write a note on a run, or show its notes."),
-    "tag": Verb(_KEEP, "runs.listing:tag", "Tag a run, or remove its tags."),
     "delete": Verb(_KEEP, "runs.listing:delete", "Delete runs, their reports and their notes."),
     "publish": Verb(_KEEP, "runs.teams:publish", "Publish runs in a team's index."),
     "unpublish": Verb(_KEEP, "runs.teams:unpublish", "Take runs out of a team's index."),
@@ -70,12 +69,15 @@ VERBS = {
     "plan": Verb(
         _MEASURE, "experiments.planning:plan", "Show what an experiment measures, how long it takes, what it needs."
     ),
+    "gate": Verb(
+        _MEASURE, "experiments.gating:gate", "Show whether a change made a service slower: base and head in one run."
+    ),
     "init": Verb(_MEASURE, "experiments.start:init", "Write an experiment file to change."),
     "examples": Verb(_MEASURE, "experiments.start:examples", "List the shipped experiments by question."),
     "report": Verb(_READ, "results.report:report", "Write a run's report again, from its stored data."),
     "compare": Verb(_READ, "results.compare:compare", "Compare two runs, or the stacks of one; a gate for CI."),
     "predict": Verb(_READ, "results.predict:predict", "Predict latencies at your own distance, payload and link."),
-    "runs": Verb(_READ, "", "List, show, check, tag, delete and share runs.", RUNS, "list"),
+    "runs": Verb(_READ, "", "List, show, check, note, delete and share runs.", RUNS, "list"),
     "serve": Verb(_READ, "machine.serve:serve", "Show runs, comparisons and trends in a browser."),
     "export": Verb(_READ, "results.export:export", "Write runs as CSV, JSON, Excel, HTML, Parquet or Markdown."),
     "audit": Verb(_READ, "results.audit:audit", "Examine published figures: supported, contradicted, impossible."),

@@ -20,7 +20,6 @@ from orchestrator.cli.here import WORKSPACE
 if TYPE_CHECKING:
     from orchestrator.history.filters import Filters
     from orchestrator.history.index import Index
-    from orchestrator.history.keep import Update
 
 _FEW = 5  # folders that are read without a word
 _PLAIN = re.compile(r"[A-Za-z0-9_.][A-Za-z0-9_.,/+@=-]*")
@@ -67,7 +66,7 @@ Find = Annotated[
     typer.Option(
         metavar="WORDS",
         help="Runs with all these words in id, experiment, question, stacks, placements, hosts, answer, checks, state,"
-        " tags or notes.",
+        " or notes.",
     ),
 ]
 Since = Annotated[
@@ -98,27 +97,17 @@ def nothing_here(*, is_shared: bool) -> str:
 
 
 @contextmanager
-def an_index(at: str | None, *, of_team: bool, rebuild: bool = False) -> Iterator[tuple[Index, Update]]:
+def an_index(at: str | None, *, of_team: bool) -> Iterator[Index]:
     """A team's index where one is given; else that of the runs that are here, as `the_index`."""
-    from orchestrator.errors import UsageError
     from orchestrator.history import shared
-    from orchestrator.history.keep import Update
 
     url = shared.chosen(at, of_team=of_team)
-    if url is None:
-        with the_index(rebuild=rebuild) as local:
-            yield local
-        return
-    if rebuild:
-        raise UsageError(
-            "a team's index is not made from folders here", hint="`orch runs publish RUN --replace` writes a run anew"
-        )
-    with shared.shared(url) as index:
-        yield index, Update()
+    with the_index() if url is None else shared.shared(url) as index:
+        yield index
 
 
 @contextmanager
-def the_index(*, rebuild: bool = False) -> Iterator[tuple[Index, Update]]:
+def the_index() -> Iterator[Index]:
     """The index, up to date; warnings say what could not be kept or read."""
     from orchestrator.history.keep import history
 
@@ -126,13 +115,11 @@ def the_index(*, rebuild: bool = False) -> Iterator[tuple[Index, Update]]:
         if total > _FEW:
             console.live(f"reading runs: {done:,} of {total:,}")
 
-    with history(WORKSPACE, rebuild=rebuild, tell=tell) as (index, update):
+    with history(WORKSPACE, tell=tell) as index:
         console.live("")
-        if index.trouble:
-            console.warning(f"{index.trouble}; runs are read from their folders, which takes longer")
-        for trouble in update.troubles:
+        for trouble in index.troubles:
             console.warning(trouble)
-        yield index, update
+        yield index
 
 
 def update_index() -> None:

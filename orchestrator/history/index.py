@@ -52,7 +52,7 @@ from orchestrator.history.filters import Filters
 from orchestrator.history.record import RUNNING, CellRecord, Evidence, Listed, Note, RunRecord, Seen
 from orchestrator.results.journal import is_held
 
-VERSION = 4
+VERSION = 5
 _WAIT_S = 10  # for another orch that is writing
 _MOST_WORDS = 8  # of a search
 
@@ -90,7 +90,6 @@ CELLS = Table(
     Column("run", _TEXT, ForeignKey("runs.id", ondelete="CASCADE"), primary_key=True),
     *_columns(CellRecord, key="cell"),
 )
-TAGS = Table("tags", METADATA, *(Column(name, _TEXT, primary_key=True) for name in ("run", "tag")))
 NOTES = Table(
     "notes",
     METADATA,
@@ -114,12 +113,12 @@ State = Literal["empty", "current", "other version", "no index"]
 
 
 class Index:
-    """The tables, open. `trouble`: why they are kept in memory only, as a clause; "" where they are kept."""
+    """The tables, open. `troubles`: why they are kept in memory only, and which notes could not be read, as clauses."""
 
-    def __init__(self, engine: Engine, *, trouble: str = "") -> None:
+    def __init__(self, engine: Engine) -> None:
         self._engine = engine
         self._connection: Connection | None = None
-        self.trouble = trouble
+        self.troubles: list[str] = []
 
     def close(self) -> None:
         """Close all connections."""
@@ -170,26 +169,24 @@ class Index:
         self._insert(CELLS, [{"run": record.id, **vars(cell)} for cell in cells])
 
     def forget(self, run: str) -> None:
-        """Remove a run, but for its notes and tags."""
+        """Remove a run, but for its notes."""
         self._write(delete(RUNS).where(RUNS.c.id == run))
 
-    def annotate(self, signature: str, tags: Mapping[str, Iterable[str]], notes: Mapping[str, Iterable[Note]]) -> None:
-        """Replace all tags and notes, by run; `signature` is that of their files."""
-        for statement in (delete(TAGS), delete(NOTES), delete(ABOUT).where(ABOUT.c.name == "notes")):
+    def annotate(self, signature: str, notes: Mapping[str, Iterable[Note]]) -> None:
+        """Replace all notes, by run; `signature` is that of their files."""
+        for statement in (delete(NOTES), delete(ABOUT).where(ABOUT.c.name == "notes")):
             self._write(statement)
-        for run in tags.keys() | notes.keys():
-            self.note(run, tags.get(run, ()), notes.get(run, ()))
+        for run, texts in notes.items():
+            self.note(run, texts)
         self._insert(ABOUT, [{"name": "notes", "value": signature}])
 
-    def note(self, run: str, tags: Iterable[str], notes: Iterable[Note]) -> None:
-        """Add tags and notes to a run that has none."""
-        self._insert(TAGS, [{"run": run, "tag": tag} for tag in dict.fromkeys(tags)])
+    def note(self, run: str, notes: Iterable[Note]) -> None:
+        """Add notes to a run that has none."""
         self._insert(NOTES, [{"run": run, "place": place, **vars(note)} for place, note in enumerate(notes)])
 
     def remove(self, run: str) -> None:
-        """Remove a run, its notes and tags."""
+        """Remove a run and its notes."""
         self.forget(run)
-        self._write(delete(TAGS).where(TAGS.c.run == run))
         self._write(delete(NOTES).where(NOTES.c.run == run))
 
     def digest(self, run: str) -> str | None:
@@ -205,16 +202,10 @@ class Index:
         query = select(*_LISTED).where(_condition(wanted)).order_by(RUNS.c.started.desc(), RUNS.c.id.desc())
         if wanted.limit is not None:
             query = query.limit(wanted.limit).offset(wanted.offset)
-        tags: dict[str, tuple[str, ...]] = {}
-        for row in self._all(select(TAGS).order_by(TAGS.c.run, TAGS.c.tag)):
-            tags[row["run"]] = (*tags.get(row["run"], ()), row["tag"])
         notes: dict[str, tuple[Note, ...]] = {}
         for row in self._all(select(NOTES).order_by(NOTES.c.run, NOTES.c.place)):
             notes[row["run"]] = (*notes.get(row["run"], ()), _record(Note, row))
-        return [
-            _live(_record(Listed, row, tags=tags.get(row["id"], ()), notes=notes.get(row["id"], ())))
-            for row in self._all(query)
-        ]
+        return [_live(_record(Listed, row, notes=notes.get(row["id"], ()))) for row in self._all(query)]
 
     def count(self, wanted: Filters) -> int:
         """How many runs the conditions choose, whatever the limit."""
@@ -255,7 +246,7 @@ class Index:
                 chosen.c.stack_label == word,
             )
         )
-        of_run = (RUNS.c.started, RUNS.c.state, RUNS.c.matters, RUNS.c.conditions, RUNS.c.settings)
+        of_run = (RUNS.c.started, RUNS.c.state, RUNS.c.conditions, RUNS.c.settings)
         query = (
             select(CELLS, *of_run)
             .join_from(CELLS, RUNS)
@@ -296,7 +287,6 @@ def _condition(wanted: Filters) -> ColumnElement[bool]:
         conditions.append(
             or_(
                 *(_has(column, word) for column in _SEARCHED),
-                RUNS.c.id.in_(select(TAGS.c.run).where(_has(TAGS.c.tag, word))),
                 RUNS.c.id.in_(select(NOTES.c.run).where(_has(NOTES.c.text, word))),
             )
         )
@@ -357,7 +347,7 @@ def open_file(path: Path) -> Index:
     try:
         state, _ = index.state()
         if state == "no index":
-            raise UsageError(f"{path} is no index of runs", hint="move it away, or: orch runs trend --rebuild")
+            raise UsageError(f"{path} is no index of runs", hint="move it away: orch makes its own")
     except BaseException:
         index.close()
         raise
@@ -376,9 +366,10 @@ def _at(path: Path) -> Index:
     return Index(engine_of(URL.create("sqlite", database=str(path))))
 
 
-def in_memory(trouble: str = "") -> Index:
+def in_memory(*troubles: str) -> Index:
     """Empty tables in memory."""
-    index = Index(engine_of("sqlite://"), trouble=trouble)
+    index = Index(engine_of("sqlite://"))
+    index.troubles += troubles
     index.make()
     return index
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
 
@@ -28,66 +27,58 @@ def _silent(done: int, of: int) -> None:
     """Nobody watches."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Update:
-    """What bringing the index up to date did: runs that were read, runs that are gone, and what could not be read."""
-
-    read: int = 0
-    gone: int = 0
-    troubles: tuple[str, ...] = ()
-
-
 @contextmanager
-def history(workspace: Workspace, *, rebuild: bool = False, tell: Tell = _silent) -> Iterator[tuple[Index, Update]]:
-    """The index, up to date. Where none can be kept it is in memory, and its `trouble` says so.
+def history(workspace: Workspace, *, tell: Tell = _silent) -> Iterator[Index]:
+    """The index, up to date. Where none can be kept it is in memory; `troubles` says so, and what could not be read.
 
     UsageError for a file in its place that is no index, MissingError for one that is damaged. `tell` gets how many of the
     folders that changed are read, and how many there are.
     """
-    opened, update = _opened(workspace, rebuild=rebuild, tell=tell)
+    opened = _opened(workspace, tell)
     try:
-        yield opened, update
+        yield opened
     finally:
         opened.close()
 
 
-def _opened(workspace: Workspace, *, rebuild: bool, tell: Tell) -> tuple[Index, Update]:
+def _opened(workspace: Workspace, tell: Tell) -> Index:
     path = workspace.history
     if not workspace.results.is_dir() and not path.exists():
         return _of(index.in_memory(), workspace, tell)  # nothing to keep: no folder is made for it
     try:
         workspace.state.mkdir(exist_ok=True)
-        if rebuild:
-            index.remove(path)
-        opened = index.open_file(path)
-        return _of(opened, workspace, tell)
+        return _of(index.open_file(path), workspace, tell)
     except (OSError, MissingError, OperationalError) as error:  # it is locked or read-only, or no folder can be made
         why = error.message if isinstance(error, OrchError) else str(getattr(error, "orig", error))
-        return _of(index.in_memory(f"{path} cannot be kept: {why}"), workspace, tell)
+        return _of(
+            index.in_memory(f"{path} cannot be kept: {why}; runs are read from their folders, which takes longer"),
+            workspace,
+            tell,
+        )
     except SQLAlchemyError as error:
         why = str(getattr(error, "orig", error))
         raise MissingError(
-            f"{path} is damaged, or no index of runs: {why}", hint="orch runs trend --rebuild"
+            f"{path} is damaged, or no index of runs: {why}", hint="remove it: it is made anew from the runs"
         ) from error
 
 
-def _of(opened: Index, workspace: Workspace, tell: Tell) -> tuple[Index, Update]:
+def _of(opened: Index, workspace: Workspace, tell: Tell) -> Index:
     try:
-        return opened, update(opened, workspace, tell)
+        update(opened, workspace, tell)
+        return opened
     except BaseException:
         opened.close()
         raise
 
 
-def update(opened: Index, workspace: Workspace, tell: Tell) -> Update:
+def update(opened: Index, workspace: Workspace, tell: Tell) -> None:
     """Read what changed since the index was last brought up to date."""
     known, present = opened.signatures(), folders(workspace)
     changed = [name for name, signature in present.items() if known.get(name) != signature]
     gone = known.keys() - present.keys()
     written = noted.signature(workspace.notes)
-    troubles: list[str] = []
     if not changed and not gone and opened.about("notes") == written:
-        return Update()
+        return
     for first in range(0, len(changed), _AT_ONCE):
         with opened.writing():
             for done, name in enumerate(changed[first : first + _AT_ONCE], start=first):
@@ -98,11 +89,8 @@ def update(opened: Index, workspace: Workspace, tell: Tell) -> Update:
             opened.forget(name)
         if opened.about("notes") != written:
             every, troubles = noted.read_all(workspace.notes)
-            tags = {run: written_on.tags for run, written_on in every.items()}
-            opened.annotate(
-                "" if troubles else written, tags, {run: written_on.notes for run, written_on in every.items()}
-            )
-    return Update(read=len(changed), gone=len(gone), troubles=tuple(troubles))
+            opened.annotate("" if troubles else written, every)
+            opened.troubles += troubles
 
 
 def folders(workspace: Workspace) -> dict[str, str]:

@@ -21,13 +21,11 @@ RUNNING = "running"
 class Evidence:
     """What it takes to compare a cell with the same cell of other runs.
 
-    `means`: by statistic, the trials, the mean of the logs of their values, and its standard error (`between_runs.RunMean`).
-    `above_ping`: by statistic, the share of the latency above the ping. `floors`: readings by kind of floor, ms. `noise`: by
+    `means`: by statistic, the mean of the logs of the trials' values. `floors`: readings by kind of floor, ms. `noise`: by
     disturbance, of the worst trial (`environments.DISTURBANCES`).
     """
 
-    means: dict[str, tuple[int, float, float]] = field(default_factory=dict)
-    above_ping: dict[str, float] = field(default_factory=dict)
+    means: dict[str, float] = field(default_factory=dict)
     floors: dict[str, tuple[float, ...]] = field(default_factory=dict)
     noise: dict[str, float] = field(default_factory=dict)
 
@@ -87,7 +85,6 @@ class RunFacts:
 class RunRecord(RunFacts):
     """A run as it enters the index; `conditions` and `settings` are those of its summary."""
 
-    matters: float = 0.05
     manifest_sha256: str = ""
     conditions: tuple[tuple[str, str], ...] = ()
     settings: dict[str, Any] = field(default_factory=dict)
@@ -109,7 +106,6 @@ class Listed(RunFacts):
     path: str = ""
     stacks: tuple[str, ...] = ()
     placements: tuple[str, ...] = ()
-    tags: tuple[str, ...] = ()
     notes: tuple[Note, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
@@ -124,7 +120,6 @@ class Seen:
     run: str
     started: str
     state: str
-    matters: float
     conditions: tuple[tuple[str, str], ...]
     settings: dict[str, Any]
     cell: CellRecord

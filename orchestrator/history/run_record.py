@@ -93,7 +93,6 @@ def of_summary(summary: RunSummary) -> dict[str, Any]:
         "failed": failed,
         "validity": validity,
         "samples": sum(cell.requests for cell in summary.cells),
-        "matters": summary.matters,
         "conditions": summary.conditions,
         "settings": summary.settings,
         "cells": tuple(_cell(summary, cell) for cell in summary.cells),
@@ -124,17 +123,10 @@ def _cell(run: RunSummary, cell: CellSummary) -> CellRecord:
 
 
 def _evidence(run: RunSummary, cell: CellSummary) -> Evidence:
-    means: dict[str, tuple[int, float, float]] = {}
-    above: dict[str, float] = {}
-    for statistic in STATISTICS:
-        mean = across.mean_of(cell, statistic)
-        if mean is not None:
-            means[statistic] = (mean.n, mean.mean, mean.se)
-            above[statistic] = across.share_above_ping(run, cell, statistic)
+    means = {statistic: across.mean_of(cell, statistic) for statistic in STATISTICS}
     floors = {kind: run_statistics.floor_of(run, kind, cell) for kind in ("tcp", "ping")}
     return Evidence(
-        means=means,
-        above_ping=above,
+        means={statistic: mean.mean for statistic, mean in means.items() if mean},
         floors={kind: floor.medians for kind, floor in floors.items() if floor is not None},
         noise=environments.noise_of(run, cell.id),
     )

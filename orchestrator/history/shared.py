@@ -108,21 +108,19 @@ def record_of(folder: RunFolder, summary: RunSummary) -> RunRecord:
     return replace(record, id=summary.run_id, run_id=summary.run_id, manifest_sha256=digest)
 
 
-def publish(
-    index: Index, record: RunRecord, *, tags: Iterable[str] = (), notes: Iterable[Note] = (), replace: bool = False
-) -> Outcome:
-    """Add a run with its tags and notes. UsageError where another run of its id is there, unless `replace`.
+def publish(index: Index, record: RunRecord, *, notes: Iterable[Note] = (), replace: bool = False) -> Outcome:
+    """Add a run with its notes. UsageError where another run of its id is there, unless `replace`.
 
     Two runs are the same where the digests of their manifests are.
     """
-    tags, notes = tuple(tags), tuple(notes)
+    notes = tuple(notes)
     try:
-        return _publish(index, record, tags, notes, replace=replace)
+        return _publish(index, record, notes, replace=replace)
     except IntegrityError:  # somebody published it at the same moment
-        return _publish(index, record, tags, notes, replace=replace)
+        return _publish(index, record, notes, replace=replace)
 
 
-def _publish(index: Index, record: RunRecord, tags: Iterable[str], notes: Iterable[Note], *, replace: bool) -> Outcome:
+def _publish(index: Index, record: RunRecord, notes: Iterable[Note], *, replace: bool) -> Outcome:
     with index.writing():
         there = index.digest(record.id)
         if there is not None and not replace:
@@ -134,7 +132,7 @@ def _publish(index: Index, record: RunRecord, tags: Iterable[str], notes: Iterab
             )
         index.remove(record.id)
         index.put(record, "", record.manifest_sha256)
-        index.note(record.id, tags, notes)
+        index.note(record.id, notes)
     return "published" if there is None else "replaced"
 
 

@@ -1,40 +1,51 @@
-"""A cell over runs: each run against the earlier ones, by the model of `orch compare` (`between_runs`).
+"""A cell over runs: the levels of runs that were made under the same conditions, and the steps between them.
 
-Runs that were made under the same conditions form a line (`environments.MUST_AGREE`, `CONFOUND`); runs of two lines are
-never compared. Along a line, a run is compared with all earlier ones since the last change
-whose noise and floors are like its own, taken together: their mean has the error of a mean, each with the variance of a
-run. The spread between runs is estimated from the runs between changes once these give `FEWEST_RUNS` - 1 degrees of
-freedom, and assumed before. A run is a change where the whole interval of its ratio leaves 1 out and does not lie within
-what matters; there the level begins anew, and the spread is kept.
-
-A series of n runs makes n - 1 comparisons, so each interval has level 1 - 5 %/(n - 1): where nothing changed, a change is
-marked in at most 5 % of series, as far as the model holds (docs/validation/README.md has the simulation).
+Runs of the same conditions form a line (`environments.MUST_AGREE`, `CONFOUND`); runs of two lines are never compared.
+`steps` finds where a line's level changed. A step's ratio is that of the means of its two levels; its interval has the SD
+of runs within all levels of the line, and covers what the floors' movement may account for. A step whose interval holds 1
+is no change.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from itertools import pairwise
 from math import exp, sqrt
 from typing import Any
 
+import numpy as np
+
 from orchestrator import quantities
 from orchestrator.between_runs import environments, run_statistics
-from orchestrator.between_runs.across import CHANGES, Change
-from orchestrator.between_runs.run_statistics import FEWEST_RUNS, FloorMove, RunMean, Spread
+from orchestrator.between_runs.across import Change
+from orchestrator.between_runs.run_statistics import Difference, FloorMove
 from orchestrator.findings.compare import Statistic
 from orchestrator.history.record import Seen
-from orchestrator.statistics import equivalence, intervals
+from orchestrator.history.steps import residuals, steps
+from orchestrator.statistics import intervals
 from orchestrator.statistics.terms import Interval
+
+
+@dataclass(frozen=True, kw_only=True)
+class Step:
+    """A new level: a plain ratio of times to the level before (above 1 is slower), and the runs of both levels."""
+
+    verdict: Change
+    ratio: float
+    interval: Interval
+    before: int
+    after: int
 
 
 @dataclass(frozen=True, kw_only=True)
 class Point:
     """A cell in one run. Latencies are ms, throughput is per second.
 
-    `change`: against the run before it in its line, a plain ratio of times (above 1 is slower). `ratio`, `interval` and
-    `verdict`: against `earlier` earlier runs. `why`: what the verdict rests on, or why there is none. `environment`: the
-    number of its line, from 0. `notes`: conditions and versions that differ from the run before and may be what changed.
+    `change`: against the run before it in its line, a plain ratio of times. `step`: where a level begins with this run.
+    `why`: why the run is on no level; "" where it is. `environment`: the number of its line, from 0. `notes`: conditions
+    and versions that differ from the run before and may be what changed.
     """
 
     run: str
@@ -48,12 +59,8 @@ class Point:
     throughput_interval: Interval | None
     environment: int
     change: float | None = None
-    ratio: float | None = None
-    interval: Interval | None = None
-    verdict: Change = "cannot tell"
+    step: Step | None = None
     why: str = ""
-    earlier: int = 0
-    is_change: bool = False
     notes: tuple[str, ...] = ()
 
 
@@ -67,96 +74,67 @@ class Trend:
     points: tuple[Point, ...]
     environments: tuple[tuple[str, ...], ...]
 
+    @property
+    def longest_line(self) -> int:
+        """How many valid runs the line of most runs has."""
+        counts = Counter(point.environment for point in self.points if not point.why)
+        return max(counts.values(), default=0)
+
     def to_dict(self) -> dict[str, Any]:
         """Plain data for `--json`."""
         return asdict(self)
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Usable:
-    """A run that can be compared."""
-
-    seen: Seen
-    mean: RunMean
-
-
-@dataclass
-class _Line:
-    """Runs made under the same conditions, in the parts between changes; the last part is the present level."""
-
-    conditions: dict[str, str]
-    parts: list[list[_Usable]] = field(default_factory=lambda: [[]])
-
-    @property
-    def last(self) -> _Usable | None:
-        return next((run for part in reversed(self.parts) for run in reversed(part)), None)
-
-    def spread(self, statistic: Statistic, above: float) -> Spread:
-        """Within the parts: what changed between them is no spread."""
-        logs = [[run.mean.mean for run in part] for part in self.parts if part]
-        freedom = sum(len(part) - 1 for part in logs)
-        if freedom < FEWEST_RUNS - 1:
-            return run_statistics.spread_between(statistic, (), above)
-        squares = sum((value - sum(part) / len(part)) ** 2 for part in logs for value in part)
-        return Spread(source="history", sd=sqrt(squares / freedom), runs=freedom + 1)
-
-
 def trend(seen: Sequence[Seen], statistic: Statistic = "median") -> Trend:
     """The trend of one cell, from its runs (`Index.seen`), oldest first."""
-    questions = max(1, sum(_unusable(run, statistic) == "" for run in seen) - 1)
-    lines: list[_Line] = []
-    points = [_point(run, statistic, lines, questions) for run in seen]
+    lines: list[dict[str, str]] = []
+    for run in seen:
+        if _line(run) not in lines:
+            lines.append(_line(run))
+    facts: dict[str, dict[str, Any]] = {run.run: {"why": _unusable(run, statistic)} for run in seen}
+    for line in lines:
+        usable = [run for run in seen if _line(run) == line and not facts[run.run]["why"]]
+        for before, run in pairwise(usable):
+            change = exp(_log(run, statistic) - _log(before, statistic))
+            facts[run.run] |= {"change": change, "notes": tuple(environments.changes(run, before))}
+        for run, step in _steps(usable, statistic):
+            facts[run.run]["step"] = step
     newest = seen[-1].cell
-    first = lines[0] if lines else None
     return Trend(
         cell=newest.cell,
         label=newest.label,
         statistic=statistic,
-        points=tuple(points),
-        environments=tuple(_against(line, first) for line in lines),
+        points=tuple(_point(run, lines.index(_line(run)), facts[run.run]) for run in seen),
+        environments=tuple(_against(line, lines[0]) for line in lines),
     )
 
 
-def _point(seen: Seen, statistic: Statistic, lines: list[_Line], questions: int) -> Point:
-    line = _line_of(seen, lines)
-    facts = _plain(seen, lines.index(line))
-    if why := _unusable(seen, statistic):
-        return Point(**facts, why=why)
-    run = _Usable(seen=seen, mean=_mean(seen, statistic))
-    before = line.last
-    earlier = [other for other in line.parts[-1] if not _apart(run.seen, other.seen)]
-    if before is not None:
-        facts["change"] = exp(run.mean.mean - before.mean.mean)
-        facts["notes"] = tuple(environments.changes(run.seen, before.seen))
-    if not earlier:
-        line.parts[-1].append(run)
-        return Point(**facts, why=_alone(run, line.parts[-1][:-1], lines.index(line)))
-    spread = line.spread(statistic, max(_above(other.seen, statistic) for other in (run, *earlier)))
-    moves = _moves(run.seen, [other.seen for other in earlier])
-    difference = run_statistics.from_earlier(run.mean, [other.mean for other in earlier], spread, moves)
-    interval = difference.interval(intervals.ALPHA / questions)
-    margin = min(other.seen.matters for other in (run, *earlier))
-    verdict = CHANGES[equivalence.standing(interval, margin)]
-    is_change = verdict in ("improved", "regressed")
-    if is_change:
-        line.parts.append([])
-    line.parts[-1].append(run)
-    return Point(
-        **facts,
-        ratio=exp(difference.mean),
-        interval=interval,
-        verdict=verdict,
-        why=f"{quantities.between(interval)}; {_model(spread, statistic)}",
-        earlier=len(earlier),
-        is_change=is_change,
-    )
-
-
-def _plain(seen: Seen, environment: int) -> dict[str, Any]:
-    cell = seen.cell
+def _point(seen: Seen, environment: int, facts: dict[str, Any]) -> Point:
     names = ("median", "median_interval", "p99", "p99_interval", "throughput", "throughput_interval")
-    about = {"run": seen.run, "started": seen.started, "state": seen.state}
-    return {**about, "environment": environment, **{name: getattr(cell, name) for name in names}}
+    figures = {name: getattr(seen.cell, name) for name in names}
+    return Point(run=seen.run, started=seen.started, state=seen.state, environment=environment, **figures, **facts)
+
+
+def _steps(line: Sequence[Seen], statistic: Statistic) -> Iterator[tuple[Seen, Step]]:
+    """Yield the first run of each new level of a line, with its step."""
+    logs = np.array([_log(run, statistic) for run in line])
+    starts = steps(logs.tolist())
+    edges = [0, *starts, len(line)]
+    freedom = len(line) - len(starts) - 1
+    sd = sqrt(float(np.sum(residuals(logs, starts) ** 2)) / freedom) if starts else 0.0
+    for first, start, end in zip(edges[:-2], starts, edges[2:], strict=True):
+        old, new = line[first:start], line[start:end]
+        difference = Difference(
+            mean=float(logs[start:end].mean() - logs[first:start].mean()),
+            se=sd * sqrt(1 / len(old) + 1 / len(new)),
+            freedom=freedom,
+            shift=run_statistics.shift(_moves(new, old)),
+        )
+        interval = difference.interval(intervals.ALPHA / len(starts))
+        low, high = interval
+        verdict: Change = "regressed" if low > 1 else "improved" if high < 1 else "not resolved"
+        step = Step(verdict=verdict, ratio=exp(difference.mean), interval=interval, before=len(old), after=len(new))
+        yield line[start], step
 
 
 def _unusable(seen: Seen, statistic: Statistic) -> str:
@@ -178,66 +156,31 @@ def _unusable(seen: Seen, statistic: Statistic) -> str:
     return ""
 
 
-def _line_of(seen: Seen, lines: list[_Line]) -> _Line:
-    """The line that a run belongs to, which may be new."""
+def _line(seen: Seen) -> dict[str, str]:
+    """The conditions that runs of one line share."""
     names = (*environments.MUST_AGREE, *environments.CONFOUND)
-    conditions = {name: value for name, value in seen.conditions if name in names}
-    for line in lines:
-        if line.conditions == conditions:
-            return line
-    lines.append(_Line(conditions=conditions))
-    return lines[-1]
+    return {name: value for name, value in seen.conditions if name in names}
 
 
-def _against(line: _Line, first: _Line | None) -> tuple[str, ...]:
+def _against(line: dict[str, str], first: dict[str, str]) -> tuple[str, ...]:
     """How a line's conditions differ from those of the first one."""
-    if first is None or line is first:
-        return ()
-    names = dict.fromkeys((*first.conditions, *line.conditions))
     return tuple(
-        f"{name}: {line.conditions.get(name, 'not known')} against {first.conditions.get(name, 'not known')}"
-        for name in names
-        if line.conditions.get(name) != first.conditions.get(name)
+        f"{name}: {line.get(name, 'not known')} against {first.get(name, 'not known')}"
+        for name in dict.fromkeys((*first, *line))
+        if line.get(name) != first.get(name)
     )
 
 
-def _apart(new: Seen, old: Seen) -> list[str]:
-    """Why a run is not compared with an earlier one of its line."""
-    far = [f"its {move.kind} floor moved" for move in _moves(new, [old]) if move.is_beyond_comparing]
-    return [*environments.noise_differences(new.cell.evidence.noise, old.cell.evidence.noise), *far]
-
-
-def _alone(run: _Usable, others: Sequence[_Usable], environment: int) -> str:
-    if others:
-        return f"no earlier run is like it: {_apart(run.seen, others[-1].seen)[0]}"
-    return "the first one" if environment == 0 else "the first one under these conditions"
-
-
-def _moves(new: Seen, earlier: Sequence[Seen]) -> list[FloorMove]:
-    """How the floors beside the cell moved from the earlier runs, taken together, to the new one."""
-    moves = []
+def _moves(new: Sequence[Seen], old: Sequence[Seen]) -> Iterator[FloorMove]:
+    """How the floors beside the cell moved from one level to the next."""
     for kind in ("tcp", "ping"):
-        mine = new.cell.evidence.floors.get(kind, ())
-        theirs = tuple(reading for old in earlier for reading in old.cell.evidence.floors.get(kind, ()))
-        move = run_statistics.move_of("tcp" if kind == "tcp" else "ping", mine, theirs)
-        if move is not None:
-            moves.append(move)
-    return moves
+        mine, theirs = ([ms for run in level for ms in run.cell.evidence.floors.get(kind, ())] for level in (new, old))
+        if move := run_statistics.move_of("tcp" if kind == "tcp" else "ping", mine, theirs):
+            yield move
 
 
-def _mean(seen: Seen, statistic: Statistic) -> RunMean:
-    n, mean, error = seen.cell.evidence.means[statistic]
-    return RunMean(n=n, mean=mean, se=error)
-
-
-def _above(seen: Seen, statistic: Statistic) -> float:
-    return seen.cell.evidence.above_ping.get(statistic, 1.0)
-
-
-def _model(spread: Spread, statistic: Statistic) -> str:
-    if spread.source == "history":
-        return f"runs spread by {quantities.difference(exp(spread.sd) - 1)}, by {spread.runs - 1} degrees of freedom"
-    return f"the spread between runs is assumed ({quantities.percent(run_statistics.ASSUMED_SD[statistic])})"
+def _log(seen: Seen, statistic: Statistic) -> float:
+    return seen.cell.evidence.means[statistic]
 
 
 def letter(number: int) -> str:
@@ -245,10 +188,11 @@ def letter(number: int) -> str:
     return chr(ord("A") + number) if number < 26 else f"A{number}"
 
 
-def against_earlier(point: Point) -> str:
-    """What became of the cell against the earlier runs, as a clause; or why that is not said."""
-    if point.ratio is None or point.interval is None:
+def step_clause(point: Point) -> str:
+    """What a run's step is, as a clause; else why the run is on no level, or "" for one that is."""
+    if point.step is None:
         return point.why
-    low, high = quantities.bounds(point.interval)
-    earlier = f"the {point.earlier} before" if point.earlier > 1 else "the one before"
-    return f"{point.verdict}: {quantities.factor(point.ratio)}× ({low} to {high}) of {earlier}"
+    low, high = quantities.bounds(point.step.interval)
+    moved = "the floors moved, too: " if point.step.verdict == "not resolved" else ""
+    levels = f"the {point.step.before} runs before, over {point.step.after} runs"
+    return f"{moved}{point.step.verdict}: {quantities.factor(point.step.ratio)}× ({low} to {high}) of {levels}"

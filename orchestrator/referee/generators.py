@@ -18,7 +18,7 @@ class Tool:
     """A load generator: what it speaks, the least version whose report is read, and how to get it.
 
     `within`: how far, as a factor less one, its figures and ours may differ before the check fails: measured, see
-    docs/how-to/examine-figures.md. `module`: its module of Go, whose version is in a program that has none to print.
+    docs/how-to/read-and-share.md. `module`: its module of Go, whose version is in a program that has none to print.
     """
 
     name: str

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from html import escape
 from typing import Any
 
-from orchestrator.history.trend import Point, Trend, letter
+from orchestrator.history.trend import Point, Step, Trend, letter
 from orchestrator.quantities import Unit, factor
 from orchestrator.report.page import shown
 from orchestrator.report.palette import GRID, INK, MUTED, series
@@ -33,24 +33,24 @@ class Figure:
 
 
 def of_trend(trend: Trend, unit: Unit) -> Figure | None:
-    """Return a dot for each run with its interval, and a line at each change; None with fewer than two values."""
+    """Return a dot for each run with its interval, and a line at each step; None with fewer than two values."""
     times = 1.0 if trend.statistic == "throughput" else unit.per_ms
     name = f"{trend.statistic}, {'requests/s' if trend.statistic == 'throughput' else unit.name}"
     points = [point for point in trend.points if getattr(point, trend.statistic) is not None]
     if len(points) < 2:
         return None
     places = list(range(len(points)))
-    step = max(1, -(-len(points) // _MOST_TICKS))
-    changes = [(place, point) for place, point in enumerate(points) if point.is_change]
+    stride = max(1, -(-len(points) // _MOST_TICKS))
+    steps = [(place, point.step) for place, point in enumerate(points) if point.step]
     layout = {
         **_layout(_TREND_PX),
         "showlegend": len(trend.environments) > 1,
         "xaxis": _axis(
-            "run, oldest first", tickvals=places[::step], ticktext=[point.started[:10] for point in points[::step]]
+            "run, oldest first", tickvals=places[::stride], ticktext=[point.started[:10] for point in points[::stride]]
         ),
         "yaxis": _axis(name),
-        "shapes": [_change_line(place, point) for place, point in changes],
-        "annotations": [_change_note(place, point) for place, point in changes],
+        "shapes": [_step_line(place, step) for place, step in steps],
+        "annotations": [_step_note(place, step) for place, step in steps],
     }
     data = [_environment(trend, points, number, times) for number in range(len(trend.environments))]
     return Figure(label=f"{trend.label}: {trend.statistic} of {len(points)} runs", data=data, layout=layout)
@@ -85,19 +85,19 @@ def _environment(trend: Trend, points: Sequence[Point], number: int, times: floa
     }
 
 
-def _change_line(place: int, point: Point) -> dict[str, Any]:
-    line = {"color": _colour(point), "width": 1.5, "dash": "dash"}
+def _step_line(place: int, step: Step) -> dict[str, Any]:
+    line = {"color": _colour(step), "width": 1.5, "dash": "dash"}
     return {"type": "line", "x0": place - 0.5, "x1": place - 0.5, "y0": 0, "y1": 1, "yref": "paper", "line": line}
 
 
-def _change_note(place: int, point: Point) -> dict[str, Any]:
-    text = point.verdict if point.ratio is None else f"{point.verdict} {factor(point.ratio)}×"
+def _step_note(place: int, step: Step) -> dict[str, Any]:
+    text = f"{step.verdict} {factor(step.ratio)}×"
     at = {"x": place - 0.5, "y": 1, "yref": "paper", "xanchor": "right", "yanchor": "bottom"}
-    return {**at, "text": text, "showarrow": False, "font": {"color": _colour(point)}}
+    return {**at, "text": text, "showarrow": False, "font": {"color": _colour(step)}}
 
 
-def _colour(point: Point) -> str:
-    return "var(--fail)" if point.verdict == "regressed" else "var(--pass)"
+def _colour(step: Step) -> str:
+    return {"regressed": "var(--fail)", "improved": "var(--pass)"}.get(step.verdict, MUTED)
 
 
 def of_trials(view: View) -> Figure | None:

@@ -77,7 +77,7 @@ def runs(
 ) -> Response:
     """Return one page of the list, newest run first."""
     filters = conditions.filters()
-    with site.index() as (index, troubles):
+    with site.index() as index:
         total = index.count(filters)
         pages = max(1, -(-total // PER_PAGE))
         page = min(page, pages)
@@ -92,6 +92,6 @@ def runs(
         total=total,
         page=page,
         pages=pages,
-        troubles=troubles,
+        troubles=index.troubles,
         given=conditions.given,
     )

@@ -34,12 +34,11 @@ router = APIRouter(prefix="/runs/{run}")
 def run_page(request: Request, site: Here, run: str) -> Response:
     """Return the page of a run; one that cannot be judged has its row of the list, and the reason."""
     site.folder(run)
-    with site.index() as (index, _):
+    with site.index() as index:
         listed = index.runs(Filters(run=run, limit=1))
     if not listed:
         raise HTTPException(404, f"run {run!r} was removed")
-    written = noted.read(site.workspace.notes, run)
-    values: dict[str, Any] = {"run": listed[0], "notes": written.notes, "tags": written.tags}
+    values: dict[str, Any] = {"run": listed[0], "notes": noted.read(site.workspace.notes, run)}
     try:
         values |= _figures(site.judged(run))
     except OrchError as error:

@@ -62,10 +62,10 @@ class Site:
         return self._templates.get_template(template).render(values)
 
     @contextmanager
-    def index(self) -> Iterator[tuple[Index, tuple[str, ...]]]:
-        """Open the index of runs, up to date; the texts say what could not be read or kept."""
-        with self._indexing, keep.history(self.workspace) as (index, update):
-            yield index, (*((index.trouble,) if index.trouble else ()), *update.troubles)
+    def index(self) -> Iterator[Index]:
+        """Open the index of runs, up to date."""
+        with self._indexing, keep.history(self.workspace) as index:
+            yield index
 
     def folder(self, run: str) -> RunFolder:
         """Return the folder of a run below `results`; HTTPException 404 where there is none."""

@@ -13,7 +13,7 @@ from starlette.responses import Response
 from orchestrator import quantities
 from orchestrator.findings.compare import Statistic
 from orchestrator.history.record import Seen
-from orchestrator.history.trend import Point, Trend, against_earlier, letter, trend
+from orchestrator.history.trend import Point, Trend, letter, step_clause, trend
 from orchestrator.report.figures.static import sparkline
 from orchestrator.report.markup import DASH
 from orchestrator.web import figure
@@ -35,7 +35,7 @@ class Line:
     interval: str
     conditions: str
     change: str
-    verdict: str
+    step: str
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,7 +47,7 @@ class ShownTrend:
     figure: Figure | None
     lines: tuple[Line, ...]
     conditions: tuple[tuple[str, str], ...]
-    changes: int
+    steps: int
 
 
 @router.get("/trends")
@@ -62,12 +62,12 @@ def trends(
     given = {name: text for name, text in conditions.given.items() if name != "text"}
     if not cell:
         wanted = conditions.text.lower().split()
-        with site.index() as (index, _):
+        with site.index() as index:
             known = [each for each in index.cells() if all(word in f"{each[0]} {each[2]}".lower() for word in wanted)]
             lines = dict(_lines(index.seen("", conditions.filters()).values()))
         found: dict[str, Any] = {"cells": known, "lines": lines, "most": _MOST_CELLS}
         return site.page(request, "cells.html", **found, text=conditions.text, given=given)
-    with site.index() as (index, _):
+    with site.index() as index:
         seen = list(index.seen(cell, conditions.filters()).values())[:_MOST_TRENDS]
     if not seen:
         raise HTTPException(404, f"no run measured {cell!r} under these conditions")
@@ -102,7 +102,7 @@ def _shown(trend: Trend) -> ShownTrend:
         figure=figure.of_trend(trend, unit),
         lines=tuple(_line(point, trend.statistic, unit) for point in reversed(trend.points)),
         conditions=tuple(environments) if len(environments) > 1 else (),
-        changes=sum(point.is_change for point in trend.points),
+        steps=sum(point.step is not None for point in trend.points),
     )
 
 
@@ -115,5 +115,5 @@ def _line(point: Point, statistic: Statistic, unit: quantities.Unit) -> Line:
         interval=DASH if interval is None or quantities.is_vague(interval) else " – ".join(map(text, interval)),
         conditions=letter(point.environment),
         change=DASH if point.change is None else f"{quantities.factor(point.change)}×",
-        verdict=against_earlier(point),
+        step=step_clause(point),
     )

@@ -55,4 +55,4 @@ def push(url: URL, results: Path) -> None:
         for path in sorted(results.iterdir()):
             written = noted.read(results.parent / ".orch" / "notes", path.name)
             record = run_record.read_run(RunFolder(path))
-            shared.publish(index, record, tags=written.tags, notes=written.notes, replace=True)
+            shared.publish(index, record, notes=written, replace=True)

@@ -17,14 +17,14 @@ from orchestrator.workspace import Workspace
 from tests.support.past import a_past_run, slower, with_samples
 
 EVIL = "<script>alert(1)</script>"
-RUNS = tuple(f"2026111{day}-025500-made-{day:04x}" for day in range(6))
+RUNS = tuple(f"2026111{day}-025500-made-{day:04x}" for day in range(9))
 WITH_SAMPLES = "20261109-025500-samples-00ff"
 OLDER = "20261108-025500-samples-00fe"
 _PATIENCE_S = 60.0
 
 
 def made_up(root: Path) -> Workspace:
-    """Make runs a day apart: six judged ones without samples, of which the sixth is slower, and two with samples.
+    """Make runs a day apart: nine judged ones without samples, slower from the sixth on, and two with samples.
 
     Every other one has a hostile name.
     """
@@ -33,7 +33,7 @@ def made_up(root: Path) -> Workspace:
             root / "results" / name,
             started=f"2026-11-1{day}T02:55:00+00:00",
             experiment=EVIL if day % 2 else "synthetic",
-            change=slower(1.4 if day == 5 else 1.0, noise=0.001 * day),
+            change=slower(1.4 if day >= 5 else 1.0, noise=0.001 * day),
         )
     with_samples(root / "results" / WITH_SAMPLES)
     with_samples(root / "results" / OLDER)

@@ -1,4 +1,4 @@
-"""referee: an independent load generator measures beside the trials what they do (docs/how-to/examine-figures.md).
+"""referee: an independent load generator measures beside the trials what they do (docs/how-to/read-and-share.md).
 
 It has no part in common with our requester but the kernel and the responder's program. A cell whose median or
 requests per second is beyond the tolerance by their whole interval is measured wrongly by one of the two. A client

@@ -46,7 +46,7 @@ def referee_of(plan: Plan, name: str) -> RefereeRecord:
     if not cells:
         raise UsageError(
             f"no cell of {plan.name} can be measured by an independent load generator: {'; '.join(reasons)}",
-            hint="closed loops of single calls by HTTP/1.1 or gRPC on this machine can: docs/how-to/examine-figures.md",
+            hint="closed loops of single calls by HTTP/1.1 or gRPC on this machine can: docs/how-to/read-and-share.md",
         )
     tools = {
         tool: RefereeTool(version=looked[tool].version, sha256=looked[tool].sha256, within=TOOLS[tool].within)

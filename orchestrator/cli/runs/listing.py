@@ -48,7 +48,7 @@ def list_runs(
     """List the runs that are here, newest first: state, stacks, checks and answer; filters that are given must all hold."""
     console.as_json = as_json
     wanted = filters(find, since, until)
-    with an_index(index, of_team=team) as (opened, _):
+    with an_index(index, of_team=team) as opened:
         listed = opened.runs(replace(wanted, limit=limit))
         total = len(listed) if len(listed) < limit else opened.count(wanted)
     runs = [run.to_dict() for run in listed]
@@ -94,10 +94,9 @@ def _columns(run: Listed) -> tuple[str, ...]:
 
 
 def _sentence(run: Listed) -> str:
-    """Tags, how many notes there are (`orch runs note RUN` shows them), and the answer, or why there is none."""
-    tags = "".join(f"[{tag}] " for tag in run.tags)
+    """How many notes there are (`orch runs note RUN` shows them), and the answer, or why there is none."""
     notes = f"({len(run.notes)} {'note' if len(run.notes) == 1 else 'notes'}) " if run.notes else ""
-    return f"{tags}{notes}{run.verdict or run.trouble}".strip()
+    return f"{notes}{run.verdict or run.trouble}".strip()
 
 
 def _cut(text: str, width: int) -> str:
@@ -109,7 +108,10 @@ def note(
     text: Annotated[str | None, typer.Argument(help="What to note; without it the run's notes are shown.")] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Write a note on a run, or show its notes and tags; notes lie in .orch/notes, not in run folders."""
+    """Write a note on a run, or show its notes; `orch runs --find WORD` finds it.
+
+    Notes lie in .orch/notes, not in run folders.
+    """
     from orchestrator.clock import SYSTEM
     from orchestrator.history import noted
     from orchestrator.history.folders import folder_of
@@ -117,35 +119,18 @@ def note(
     console.as_json = as_json
     name = folder_of(WORKSPACE, run).name
     if text is None:
-        annotations = noted.read(WORKSPACE.notes, name)
+        notes = noted.read(WORKSPACE.notes, name)
     else:
-        annotations = noted.add_note(WORKSPACE.notes, name, text, at=SYSTEM.iso())
-    console.emit({"run": name, **asdict(annotations)})
-    console.result(f"run {name}" + (f"  [{', '.join(annotations.tags)}]" if annotations.tags else ""))
-    for written in annotations.notes:
+        notes = noted.add_note(WORKSPACE.notes, name, text, at=SYSTEM.iso())
+    console.emit({"run": name, "notes": [asdict(written) for written in notes]})
+    console.result(f"run {name}")
+    for written in notes:
         first, *more = written.text.split("\n")
         console.result(f"  {written.at[:16].replace('T', ' ')}  {first}")
         for line in more:
             console.result(f"  {'':16}  {line}")
-    if not annotations.notes:
+    if not notes:
         console.result("  no notes")
-
-
-def tag(
-    run: Run,
-    tags: Annotated[list[str], typer.Argument(metavar="TAG...", help="Words of letters, digits and . _ - / : +")],
-    remove: Annotated[bool, typer.Option("--remove", help="Remove these tags.")] = False,
-    as_json: AsJson = False,
-) -> None:
-    """Tag a run, or remove tags; `orch runs --find TAG` finds it."""
-    from orchestrator.history import noted
-    from orchestrator.history.folders import folder_of
-
-    console.as_json = as_json
-    name = folder_of(WORKSPACE, run).name
-    annotations = noted.change_tags(WORKSPACE.notes, name, **{"remove" if remove else "add": tags})
-    console.emit({"run": name, "tags": list(annotations.tags)})
-    console.result(f"run {name}: {', '.join(annotations.tags) or 'no tags'}")
 
 
 def delete(runs: Runs, yes: Yes = False, as_json: AsJson = False) -> None:

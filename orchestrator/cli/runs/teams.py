@@ -25,7 +25,7 @@ def publish(
     replace: Annotated[
         bool, typer.Option("--replace", help="Put a run in the place of what is there of its id.")
     ] = False,
-    with_notes: Annotated[bool, typer.Option("--notes/--no-notes", help="Publish tags and notes, too.")] = True,
+    with_notes: Annotated[bool, typer.Option("--notes/--no-notes", help="Publish notes, too.")] = True,
     as_json: AsJson = False,
 ) -> None:
     """Publish runs in a team's index, a database that several people read.
@@ -40,9 +40,9 @@ def publish(
     folders = [RunFolder.open(run, root=WORKSPACE.results) for run in runs]
     with shared.shared(_team(index, team=team), makes=True) as opened:
         for folder in folders:
-            written = noted.read(WORKSPACE.notes, folder.path.name) if with_notes else noted.Annotations()
+            notes = noted.read(WORKSPACE.notes, folder.path.name) if with_notes else ()
             record = shared.record_of(folder, judged(folder))
-            outcome = shared.publish(opened, record, tags=written.tags, notes=written.notes, replace=replace)
+            outcome = shared.publish(opened, record, notes=notes, replace=replace)
             done.append({"run": record.id, "outcome": outcome})
             console.result(f"{record.id}: {outcome}")
     console.emit({"schema_version": SCHEMA_VERSION, "runs": done})

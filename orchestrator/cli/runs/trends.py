@@ -30,11 +30,10 @@ if TYPE_CHECKING:
 SCHEMA_VERSION = 1
 _MOST_CELLS = 50
 _MOST_NOTES = 3
-_STYLES = {"improved": "green", "regressed": "red"}
+_STYLES = {"improved": "green", "regressed": "red", "not resolved": "yellow"}
 _MARK = ">"
 _LEGEND = (
-    "Each run is held against all earlier ones since the last change, taken together; `change` is against the run before, "
-    "above 1 is slower."
+    "A step is a change of level that lasts three runs or more; `change` is against the run before, above 1 is slower."
 )
 
 
@@ -53,22 +52,15 @@ def trend(
     since: Since = None,
     until: Until = None,
     limit: Annotated[int | None, typer.Option(min=1, help="Follow only the newest runs of each cell, so many.")] = None,
-    rebuild: Annotated[
-        bool, typer.Option("--rebuild", help="Make the index anew from the run folders; notes and tags stay.")
-    ] = False,
     index: IndexAt = None,
     team: OfTeam = False,
     as_json: AsJson = False,
 ) -> None:
-    """Show a cell over runs, oldest first, and mark where it changed; without a cell, list the cells that runs measured."""
+    """Show a cell over runs, oldest first, and mark its steps; without a cell, list the cells that runs measured."""
     console.as_json = as_json
     wanted = filters(find, since, until)
     is_shared = index is not None or team
-    with an_index(index, of_team=team, rebuild=rebuild) as (opened, update):
-        if rebuild:
-            console.progress(
-                f"the index was made anew from {update.read:,} {'folder' if update.read == 1 else 'folders'}"
-            )
+    with an_index(index, of_team=team) as opened:
         if not cells:
             _list(opened, wanted, is_shared=is_shared)
             return
@@ -125,6 +117,7 @@ def _list(index: Index, wanted: Filters, *, is_shared: bool) -> None:
 
 def _print(series: Trend) -> None:
     from orchestrator import quantities
+    from orchestrator.history.steps import FEWEST
     from orchestrator.history.trend import letter
 
     by = {"median": "median", "p99": "p99", "throughput": "requests/s"}[series.statistic]
@@ -139,12 +132,10 @@ def _print(series: Trend) -> None:
     several = len(series.environments) > 1
     console.result(console.style(f"{plain(series.label)} · {quantities.count(len(series.points), 'run')}", "bold"))
     rows = [_row(point, series, unit, beside, several=several) for point in series.points]
-    lines = list(
-        table(("", "date", "run", *heads, *(("on",) if several else ()), "change", "against earlier runs"), rows)
-    )
+    lines = list(table(("", "date", "run", *heads, *(("on",) if several else ()), "change", "step"), rows))
     console.result(lines[0])
     for line, point in zip(lines[1:], series.points, strict=True):
-        console.result(console.style(line, _STYLES[point.verdict]) if point.is_change else line)
+        console.result(console.style(line, _STYLES[point.step.verdict]) if point.step else line)
         if point.notes:
             more = f"; and {len(point.notes) - _MOST_NOTES} more (--json)" if len(point.notes) > _MOST_NOTES else ""
             console.result(f"      differs from the run before: {'; '.join(point.notes[:_MOST_NOTES])}{more}")
@@ -156,24 +147,23 @@ def _print(series: Trend) -> None:
         console.result("  Runs on different letters are not compared.")
     if any(quantities.is_vague(getattr(point, f"{series.statistic}_interval")) for point in series.points):
         console.result(f"  *: {quantities.VAGUE}.")
-    marked = sum(point.is_change for point in series.points)
-    summary = f"{quantities.count(marked, 'change')} marked with {_MARK}" if marked else "No change found"
-    console.result(
-        f"  {summary}." if len(series.points) > 1 else "  One run alone: there is nothing to hold it against yet."
-    )
+    marked = sum(point.step is not None for point in series.points)
+    few = f"No step found: it takes {FEWEST} valid runs under the same conditions"
+    found = f"{quantities.count(marked, 'step')} marked with {_MARK}" if marked else "No step found"
+    console.result(f"  {found if series.longest_line >= FEWEST else few}.")
     console.result()
 
 
 def _row(point: Point, series: Trend, unit: Unit, beside: str, *, several: bool) -> tuple[str, ...]:
     from orchestrator import quantities
-    from orchestrator.history.trend import against_earlier, letter
+    from orchestrator.history.trend import letter, step_clause
 
     value: float | None = getattr(point, series.statistic)
     interval = getattr(point, f"{series.statistic}_interval")
     other: float | None = getattr(point, beside)
     text = quantities.rate if series.statistic == "throughput" else unit.text
     return (
-        _MARK if point.is_change else "",
+        _MARK if point.step else "",
         point.started[:16].replace("T", " ") or "-",
         plain(point.run),
         "-" if value is None else text(value),
@@ -185,5 +175,5 @@ def _row(point: Point, series: Trend, unit: Unit, beside: str, *, several: bool)
         "-" if other is None else unit.text(other),
         *((letter(point.environment),) if several else ()),
         "-" if point.change is None else f"{quantities.factor(point.change)}×",
-        plain(against_earlier(point)),
+        plain(step_clause(point)),
     )

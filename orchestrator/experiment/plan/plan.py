@@ -387,11 +387,15 @@ class Contrast:
 
 @dataclass(frozen=True, kw_only=True)
 class Until:
-    """The wanted half-width of intervals, and the fewest and most blocks; 0.03 is from ratio / 1.03 to ratio x 1.03."""
+    """The wanted half-width of intervals, and the fewest and most blocks; 0.03 is from ratio / 1.03 to ratio x 1.03.
+
+    `or_slower`: a run ends earlier where a stack is slower beyond doubt.
+    """
 
     within: float
     at_least: int
     at_most: int
+    or_slower: bool = False
 
     def may_end(self, blocks: int) -> bool:
         """Whether intervals are looked at after so many blocks; behind the last one there is nothing to decide."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
@@ -72,12 +73,20 @@ def sampled(ask: Ask, pair: Pair, interrupts: Interrupts, rows: int) -> tuple[Sa
 
 def tried(plan: Plan) -> Iterator[tuple[str, Sampled | str]]:
     """Ask each service of a plan once, on this machine; the stack's label with the reply, or why there is none."""
+    return ((label, came if isinstance(came, str) else came[0]) for label, came in first_replies(plan, 1))
+
+
+def first_replies(plan: Plan, rows: int, *, together: bool = False) -> Iterator[tuple[str, tuple[Sampled, ...] | str]]:
+    """Ask each service of a plan for its first rows, as `tried` does.
+
+    `together`: the first service runs on beside the others, which shows what two of them cannot share, such as a port.
+    """
     cells = {cell.stack: cell for cell in reversed(plan.cells)}
 
     def note(_: dict[str, Any]) -> None:
         """Nothing is left behind: what is started ends with this call."""
 
-    with TemporaryDirectory(prefix="orch-try-") as folder, Interrupts() as interrupts:
+    with TemporaryDirectory(prefix="orch-try-") as folder, Interrupts() as interrupts, ExitStack() as beside:
         host = LocalHost(Path(folder), note=note)
         folders = put_services(plan, (host,), copies=False)
         for stack in plan.stacks:
@@ -97,8 +106,14 @@ def tried(plan: Plan) -> Iterator[tuple[str, Sampled | str]]:
                 beside=Path(plan.experiment_path).parent,
                 folder="" if stack.external.start is None else folders[stack.external.start.folder],
             )
+            pair = Pair((host,), host)
             try:
-                yield stack.label, sampled(ask, Pair((host,), host), interrupts, 1)[0]
+                yield stack.label, sampled(ask, pair, interrupts, rows)
+                if together and stack is plan.stacks[0]:
+                    target = target_of(ask, pair, interrupts)
+                    beside.callback(target.end)
+                    target.start()
+                    target.await_ready()
             except TrialFailed as error:
                 yield stack.label, error.message
 

@@ -56,15 +56,15 @@ def ids(url: URL) -> list[str]:
 def test_publishing_twice_changes_nothing_and_another_run_of_the_id_is_refused(url: URL, record: RunRecord) -> None:
     other = replace(record, manifest_sha256="0" * 64, name="other")
     with shared.shared(url, makes=True) as index:
-        assert shared.publish(index, record, tags=["a"], notes=[Note(at="", text="x")]) == "published"
+        assert shared.publish(index, record, notes=[Note(at="", text="a")]) == "published"
         assert shared.publish(index, record) == "there already"
         with pytest.raises(UsageError, match="one"):
             shared.publish(index, other)
         (kept,) = index.runs(Filters())
-        assert (kept.name, kept.tags) == (record.name, ("a",))
-        assert shared.publish(index, other, tags=["b"], replace=True) == "replaced"
+        assert (kept.name, kept.notes) == (record.name, (Note(at="", text="a"),))
+        assert shared.publish(index, other, replace=True) == "replaced"
         (kept,) = index.runs(Filters())
-        assert (kept.name, kept.tags, kept.notes) == ("other", ("b",), ())
+        assert (kept.name, kept.notes) == ("other", ())
         assert shared.withdraw(index, "one")
         assert not shared.withdraw(index, "one")
         assert index.runs(Filters()) == []

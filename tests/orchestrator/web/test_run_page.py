@@ -43,13 +43,11 @@ def test_a_run_without_its_samples_says_why_it_is_not_judged(pages):
 
 def test_a_damaged_run_says_why_and_keeps_its_notes(own):
     noted.add_note(own.notes, WITH_SAMPLES, EVIL, at="2026-11-23T10:00:00+00:00")
-    noted.change_tags(own.notes, WITH_SAMPLES, add=["v1"], remove=[])
     (own.results / WITH_SAMPLES / "plan.json").write_text("{}")
     answer = client(own).get(f"/runs/{WITH_SAMPLES}")
     assert answer.status_code == 200
     assert "plan.json" in answer.context["trouble"]
     assert [note.text for note in answer.context["notes"]] == [EVIL]
-    assert list(answer.context["tags"]) == ["v1"]
     assert EVIL not in answer.text
 
 

@@ -81,8 +81,8 @@ def test_without_results_there_is_no_run_and_none_is_made(tmp_path):
     site = Site(Workspace(tmp_path))
     with pytest.raises(HTTPException):
         site.folder(WITH_SAMPLES)
-    with site.index() as (index, troubles):
-        assert (index.cells(), troubles) == ([], ())
+    with site.index() as index:
+        assert (index.cells(), index.troubles) == ([], [])
     assert list(tmp_path.iterdir()) == []
 
 
@@ -106,14 +106,14 @@ def test_the_list_has_every_run_newest_first(pages):
 @pytest.mark.parametrize(
     ("query", "count"),
     [
-        ("text=script", 3),
-        ("text=GRPC", 6),
+        ("text=script", 4),
+        ("text=GRPC", 9),
         ("text=grpc+nowhere", 0),
-        ("text=%25", 6),  # a per cent sign is no pattern
+        ("text=%25", 9),  # a per cent sign is no pattern
         ("text=not+judged", 2),
-        ("since=2026-11-14", 2),
+        ("since=2026-11-14", 5),
         ("until=2026-11-10&text=made", 1),
-        ("text=", 8),
+        ("text=", 11),
     ],
 )
 def test_search_and_filters(pages, query, count):
@@ -123,10 +123,10 @@ def test_search_and_filters(pages, query, count):
 
 def test_a_list_has_pages_and_one_beyond_them_is_the_last(pages, monkeypatch):
     monkeypatch.setattr(list_page, "PER_PAGE", 3)
-    answers = [pages.get(f"/?page={page}").context for page in (1, 2, 3, 99)]
+    answers = [pages.get(f"/?page={page}").context for page in (1, 2, 4, 99)]
     assert [len(answer["runs"]) for answer in answers] == [3, 3, 2, 2]
-    assert [answer["page"] for answer in answers] == [1, 2, 3, 3]
-    assert {(answer["total"], answer["pages"]) for answer in answers} == {(8, 3)}
+    assert [answer["page"] for answer in answers] == [1, 2, 4, 4]
+    assert {(answer["total"], answer["pages"]) for answer in answers} == {(11, 4)}
 
 
 def test_links_to_other_pages_keep_the_filters(pages, monkeypatch):
@@ -206,23 +206,23 @@ def test_the_cells_that_runs_measured_are_listed_and_searched(pages):
     context = pages.get("/trends").context
     cells = context["cells"]
     assert len(cells) == 2
-    assert {context["lines"][cell[0]].count("<line") for cell in cells} == {5}
-    assert {runs for *_, runs in cells} == {6}
+    assert {context["lines"][cell[0]].count("<line") for cell in cells} == {8}
+    assert {runs for *_, runs in cells} == {9}
     (cell,) = pages.get("/trends?text=GRPC").context["cells"]
     assert cell[1] == "grpc-thin"
     assert pages.get("/trends?text=grpc+nowhere").context["cells"] == []
 
 
 @pytest.mark.parametrize("statistic", ["median", "p99", "throughput"])
-def test_a_trend_has_a_line_for_each_run_newest_first_and_marks_the_change(pages, statistic):
+def test_a_trend_has_a_line_for_each_run_newest_first_and_marks_the_step(pages, statistic):
     (shown,) = pages.get(f"/trends?cell=grpc-thin&statistic={statistic}").context["trends"]
     assert [line.point.run for line in shown.lines] == list(reversed(RUNS))
-    assert shown.changes == 1
-    assert [line.point.verdict for line in shown.lines if line.point.is_change] == ["regressed"]
+    assert shown.steps == 1
+    assert [line.point.step.verdict for line in shown.lines if line.point.step] == ["regressed"]
     assert shown.trend.statistic == statistic
 
 
-def test_the_figure_has_the_values_of_the_table_and_a_line_at_the_change(pages):
+def test_the_figure_has_the_values_of_the_table_and_a_line_at_the_step(pages):
     (shown,) = pages.get("/trends?cell=grpc-thin").context["trends"]
     (trace,) = shown.figure.data
     assert trace["text"] == list(RUNS)
@@ -242,7 +242,7 @@ def test_one_run_has_no_figure(pages):
 
 def test_filters_hold_and_are_kept_in_links(pages):
     answer = pages.get("/trends", params={"cell": "grpc-thin", "text": "<script>"})
-    assert [line.point.run for line in answer.context["trends"][0].lines] == [RUNS[5], RUNS[3], RUNS[1]]
+    assert [line.point.run for line in answer.context["trends"][0].lines] == [RUNS[7], RUNS[5], RUNS[3], RUNS[1]]
     assert answer.context["given"] == {"text": "<script>"}
 
 

@@ -1,0 +1,78 @@
+"""A small service whose work can be made slower, for `benchmarks.gate`: `python gate_service.py PORT cpu 5`.
+
+A request reads an order's items from SQLite and answers them as JSON, after `WORK_S` of CPU time. It takes so many per cent
+of that longer by `sleep`, `cpu` or `memory`; a `query` more; or, as one of fifty, 20 ms (`tail`).
+"""
+
+from __future__ import annotations
+
+import json
+import socketserver
+import sqlite3
+import sys
+import time
+
+ROWS, ITEMS = 200, 100
+WORK_S = 0.001
+HEAD = b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: %d\r\n\r\n"
+
+port, slow, by = int(sys.argv[1]), sys.argv[2], float(sys.argv[3])
+shop = sqlite3.connect(":memory:", check_same_thread=False)
+shop.execute("CREATE TABLE items (number INT, article TEXT, cents INT)")
+rows = [(number, f"article {item}", 7 * item) for number in range(ROWS) for item in range(ITEMS)]
+shop.executemany("INSERT INTO items VALUES (?, ?, ?)", rows)
+shop.execute("CREATE INDEX by_number ON items (number)")
+
+
+def use(until: float, *, allocates: bool = False) -> None:
+    """Use the CPU until then, and memory if it is to."""
+    kept = []
+    while time.perf_counter() < until:
+        if allocates:
+            kept.append(bytearray(512))
+
+
+def items(number: int) -> list[tuple[str, int]]:
+    """The articles and prices of an order."""
+    return shop.execute("SELECT article, cents FROM items WHERE number = ?", (number % ROWS,)).fetchall()
+
+
+def answer(number: int, count: int) -> bytes:
+    """The reply to a connection's request of that count."""
+    end = time.perf_counter() + WORK_S
+    body = json.dumps({"id": number, "items": items(number)}).encode()
+    use(end)
+    if slow == "sleep":
+        time.sleep(WORK_S * by / 100)
+    if slow in ("cpu", "memory"):
+        use(end + WORK_S * by / 100, allocates=slow == "memory")
+    if slow == "query":
+        items(number + 1)
+    if slow == "tail" and count % 50 == 0:
+        time.sleep(0.02)
+    return HEAD % len(body) + body
+
+
+class Connection(socketserver.StreamRequestHandler):
+    """A connection that is kept."""
+
+    disable_nagle_algorithm = True
+
+    def handle(self) -> None:
+        """Answer each request."""
+        count = 0
+        while head := self.rfile.readline():
+            while self.rfile.readline() not in (b"\r\n", b""):
+                pass
+            count += 1
+            self.wfile.write(answer(int(head.split()[1].rpartition(b"/")[2]), count))
+
+
+class Server(socketserver.ThreadingTCPServer):
+    """A thread for each connection."""
+
+    allow_reuse_address = daemon_threads = True
+
+
+if __name__ == "__main__":
+    Server(("127.0.0.1", port), Connection).serve_forever()

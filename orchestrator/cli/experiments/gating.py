@@ -1,0 +1,188 @@
+"""The verb `gate`: whether head is slower than base, both started by orch, measured in one run, alarms measured again."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import asdict
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from orchestrator.cli.console import console
+from orchestrator.cli.here import WORKSPACE
+from orchestrator.cli.shared_options import AsJson, Overrides
+from orchestrator.cli.tables import coloured, table
+from orchestrator.errors import InvalidMeasurement, Undecided, UsageError
+from orchestrator.results.outputs import output, require_output
+
+if TYPE_CHECKING:
+    from orchestrator.gate.arms import Sides
+    from orchestrator.gate.procedure import Gate
+    from orchestrator.gate.verdict import GateResult
+
+_STYLES = {"slower": "red", "not slower": "green", "undecided": "yellow"}
+_HEADS = ("", "call", "", "base", "head", "ratio", "95 % interval")
+_WAYS = "orch gate FILE --base REF; or --base-folder and --head-folder; or --base-cmd and --head-cmd"
+
+
+def gate(
+    file: Annotated[Path, typer.Argument(help="The experiment, a YAML file, with `services` of your own.")],
+    base: Annotated[str | None, typer.Option(metavar="REF", help="The commit that head is compared with.")] = None,
+    head: Annotated[str, typer.Option(metavar="REF", help="A commit, or `.`: the working folder as it is.")] = ".",
+    base_cmd: Annotated[
+        str | None, typer.Option(metavar="CMD", help="Without git: the command that starts base on {port}.")
+    ] = None,
+    head_cmd: Annotated[str | None, typer.Option(metavar="CMD", help="The command that starts head on {port}.")] = None,
+    base_folder: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Without git: base's folder, in place of the experiment's.")
+    ] = None,
+    head_folder: Annotated[Path | None, typer.Option(metavar="DIR", help="Head's folder likewise.")] = None,
+    limit: Annotated[str, typer.Option(metavar="SHARE", help="A slowdown as large as this must be found.")] = "5%",
+    budget: Annotated[str, typer.Option(metavar="TIME", help="Measuring takes no longer; building is extra.")] = "5m",
+    undecided: Annotated[
+        Literal["pass", "fail"], typer.Option(help="Whether an undecided gate ends with 0 or with 8.")
+    ] = "fail",
+    only_plan: Annotated[
+        bool, typer.Option("--plan", help="Show how many blocks it takes, and whether there is time for them.")
+    ] = False,
+    junit: Annotated[Path | None, typer.Option(metavar="FILE", help="Write JUnit XML.")] = None,
+    markdown: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write Markdown for a comment, which begins with a marker line.")
+    ] = None,
+    record: Annotated[
+        bool, typer.Option("--record", help="Keep the result in .orch/gates.jsonl, for later gates and trends.")
+    ] = False,
+    overrides: Overrides = None,
+    as_json: AsJson = False,
+) -> None:
+    """Show whether head is slower than base: builds and starts both, measures them in turns, and alarms once more.
+
+    Exit codes: 0 not slower, 1 slower in two of two runs, 8 undecided, 2 bad input or replies that differ, 3 a version does
+    not build, start or answer, 5 a check failed.
+    """
+    console.as_json = as_json
+    for option, path in (("--junit", junit), ("--markdown", markdown)):
+        if path is not None:
+            require_output(path, option)
+    with _sides(file, base, head, (base_cmd, head_cmd), (base_folder, head_folder)) as sides:
+        gate = _gate(file, overrides or [], sides, _read(limit, "--limit"), _read(budget, "--budget"))
+        _forecast(gate, is_all=only_plan)
+        if only_plan:
+            return
+        gate.prepare()
+        result = gate.measure()
+    _write(result, junit, markdown, fails_undecided=undecided == "fail")
+    if record:
+        from orchestrator.gate.recorded import record as keep
+
+        keep(WORKSPACE.gates, {"at": f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}", **result.to_dict()})
+    _tell(result)
+    _end(result, passes_undecided=undecided == "pass")
+
+
+@contextmanager
+def _sides(
+    file: Path,
+    base: str | None,
+    head: str,
+    commands: tuple[str | None, str | None],
+    folders: tuple[Path | None, Path | None],
+) -> Iterator[Sides]:
+    """Both versions, in the one way that was given; UsageError for none or several."""
+    from orchestrator.gate import arms
+
+    ways = (base is not None, any(commands), any(folders))
+    if sum(ways) != 1 or (head != "." and base is None):
+        raise UsageError("base and head are given in one of three ways", hint=_WAYS)
+    if base is not None:
+        with arms.commits(file, base, head, WORKSPACE.state) as sides:
+            yield sides
+        return
+    (base_cmd, head_cmd), (base_folder, head_folder) = commands, folders
+    if base_cmd and head_cmd:
+        yield arms.commands(file, base_cmd, head_cmd)
+    elif base_folder and head_folder:
+        yield arms.folders(base_folder, head_folder)
+    else:
+        raise UsageError("one of base and head is missing", hint=_WAYS)
+
+
+def _gate(file: Path, overrides: list[str], sides: Sides, limit: float, budget_s: float) -> Gate:
+    from orchestrator.gate.arms import BASE, HEAD, read
+    from orchestrator.gate.procedure import Gate
+
+    arms = read(file, overrides, sides)
+    if changed := sides[HEAD].changed:
+        console.warning(f"head has changes that are not committed: {', '.join(changed)}")
+    if sides[HEAD].folder == sides[BASE].folder:
+        console.warning("base and head are started in one folder: a file that they write there is shared")
+    command = ["orch", *sys.argv[1:]]
+    return Gate(arms=arms, limit=limit, budget_s=budget_s, workspace=WORKSPACE, listener=console, command=command)
+
+
+def _read(text: str, option: str) -> float:
+    """A share or seconds; UsageError for what is none."""
+    from orchestrator.experiment.read.units import parse_duration, parse_margin
+
+    try:
+        return parse_margin(text) if option == "--limit" else parse_duration(text)
+    except ValueError as error:
+        raise UsageError(f"{option}: {error}") from error
+
+
+def _forecast(gate: Gate, *, is_all: bool) -> None:
+    from orchestrator.gate.words import forecast_line
+
+    forecasts = gate.forecasts()
+    for forecast in forecasts:
+        (console.result if is_all else console.progress)(forecast_line(forecast, gate.limit))
+    if is_all:
+        console.emit([asdict(forecast) | {"can_decide": forecast.can_decide} for forecast in forecasts])
+
+
+def _write(result: GateResult, junit: Path | None, markdown: Path | None, *, fails_undecided: bool) -> None:
+    from orchestrator.gate import words
+    from orchestrator.report.comparison import junit as junit_xml
+
+    def write(path: Path | None, option: str, text: Callable[[], str]) -> None:
+        if path is not None:
+            with output(path, option, "measure again") as partial:
+                partial.write_text(text(), encoding="utf-8")
+
+    comparison, judgement = words.comparison(result), words.judgement(result)
+    write(junit, "--junit", lambda: junit_xml(comparison, judgement, fails_undetermined=fails_undecided))
+    write(markdown, "--markdown", lambda: words.markdown(result, shlex.join(["orch", *sys.argv[1:]])))
+
+
+def _tell(result: GateResult) -> None:
+    from orchestrator.gate import words
+
+    console.emit(result.to_dict())
+    for line in coloured(table(_HEADS, words.figures(result)), _STYLES):
+        console.result(line)
+    console.result(f"{words.noise_line(result)}; {words.effort(result)}")
+    for run in result.runs:
+        if run.report:
+            console.result(f"report  {run.report}")
+    if result.verdict == "not slower":
+        console.result(words.sentence(result))
+
+
+def _end(result: GateResult, *, passes_undecided: bool) -> None:
+    """Raise what the exit code says: a failed check comes first, as its numbers are invalid."""
+    from orchestrator.gate.words import judgement
+
+    console.as_json = False  # stdout holds its one document already
+    failed = sorted({check for run in result.runs for check in run.failed_checks})
+    if failed:
+        raise InvalidMeasurement(f"checks failed: {', '.join(failed)}", hint=f"orch runs check {result.runs[-1].run}")
+    error = judgement(result).error
+    if isinstance(error, Undecided) and passes_undecided:
+        console.warning(f"{error.message}; --undecided pass lets it pass")
+    elif error is not None:
+        raise error

@@ -1,0 +1,203 @@
+"""What a gate found: each call by each statistic, and all of them together."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from math import log
+from statistics import stdev
+from typing import Any, Literal
+
+from orchestrator.between_runs.across import Row, compare_within
+from orchestrator.findings.compare import STATISTICS, Statistic
+from orchestrator.findings.summary import Comparison, RunSummary
+from orchestrator.statistics import intervals
+from orchestrator.statistics.terms import Interval
+
+Verdict = Literal["slower", "not slower", "undecided"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class CallRow:
+    """Head against base in one call by one statistic. `again`: its verdict in a run of its own, after an alarm."""
+
+    call: str
+    row: Row
+    verdict: Verdict
+    is_decisive: bool  # by the experiment's metric; others only raise alarms
+    again: Verdict | None = None
+
+    @property
+    def is_alarm(self) -> bool:
+        """Whether it is to be measured again, or was and failed."""
+        return self.verdict == "slower"
+
+
+@dataclass(frozen=True, kw_only=True)
+class CallResult:
+    """One run of one call. Noise is A/A: base against base again, and how far blocks spread, as an SD of logs."""
+
+    call: str
+    seconds: float
+    run: str
+    rows: tuple[CallRow, ...] = ()  # none where there was no time for a block
+    noise: Interval | None = None
+    spread: float | None = None
+    blocks: int = 0
+    report: str | None = None
+    failed_checks: tuple[str, ...] = ()
+    errors: tuple[float, float] = (0.0, 0.0)  # the shares of requests of base and head without a right reply
+
+
+@dataclass(frozen=True, kw_only=True)
+class GateResult:
+    """A whole gate; `calls` as they were measured last, `runs` all that were made."""
+
+    name: str
+    base: str
+    head: str
+    metric: Statistic
+    limit: float
+    calls: tuple[CallResult, ...]
+    runs: tuple[CallResult, ...]
+    seconds: float
+    changed: tuple[str, ...] = ()  # files of head that are not committed
+    commits: tuple[str, str] = ("", "")
+
+    @property
+    def rows(self) -> tuple[CallRow, ...]:
+        """Of all calls: what is slower first, then what is undecided, the worst ratio first."""
+        order = {"slower": 0, "undecided": 1, "not slower": 2}
+        rows = [row for call in self.calls for row in call.rows]
+        return tuple(sorted(rows, key=lambda row: (order[row.verdict], not row.is_decisive, -(row.row.ratio or 0))))
+
+    @property
+    def decisive(self) -> tuple[CallRow, ...]:
+        """The rows that the verdict rests on: those by the metric, and confirmed alarms by another statistic."""
+        return tuple(row for row in self.rows if row.is_decisive or row.is_alarm)
+
+    @property
+    def verdict(self) -> Verdict:
+        """Slower where one row is, undecided where none is and one of the metric is."""
+        verdicts = {row.verdict for row in self.decisive}
+        if "slower" in verdicts:
+            return "slower"
+        is_open = "undecided" in verdicts or not all(call.rows for call in self.calls)
+        return "undecided" if is_open else "not slower"
+
+    @property
+    def noise(self) -> Interval | None:
+        """The A/A interval that lies farthest from 1."""
+        known = [call.noise for call in self.runs if call.noise]
+        return max(known, key=lambda bounds: abs(log(bounds[0] * bounds[1])), default=None)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data for `--json` and the record."""
+        return {
+            "name": self.name,
+            "verdict": self.verdict,
+            "metric": self.metric,
+            "limit": self.limit,
+            "base": {"label": self.base, "commit": self.commits[0]},
+            "head": {"label": self.head, "commit": self.commits[1], "changed": list(self.changed)},
+            "calls": [document for call in self.calls for document in _documents(call)],
+            "own_noise": None if self.noise is None else list(self.noise),
+            "spreads": {call.call: call.spread for call in self.calls},
+            "block_seconds": {call.call: call.seconds / call.blocks for call in self.calls if call.blocks},
+            "rounds": sum(run.blocks for run in self.runs),
+            "seconds": round(self.seconds, 1),
+            "confirmed": any(row.again == "slower" for row in self.rows),
+            "runs": [run.run for run in self.runs],
+            "reports": [run.report for run in self.runs if run.report],
+        }
+
+
+def _documents(call: CallResult) -> list[dict[str, Any]]:
+    documents: list[dict[str, Any]] = []
+    for each in call.rows:
+        row = each.row
+        low, high = row.interval or (None, None)
+        documents.append(
+            {
+                "name": each.call,
+                "metric": row.statistic,
+                "base": row.reference_value,
+                "head": row.value,
+                "ratio": row.ratio,
+                "low": low,
+                "high": high,
+                "verdict": each.verdict,
+            }
+        )
+    for cost in call.rows[0].row.costs if call.rows else ():
+        low, high = cost.interval or (None, None)
+        values = {"base": cost.reference_value, "head": cost.value, "ratio": cost.ratio, "low": low, "high": high}
+        documents.append({"name": call.call, "metric": cost.quantity, **values, "verdict": None})
+    base, head = call.errors
+    values = {"base": base, "head": head, "ratio": None, "low": None, "high": None}
+    return [*documents, {"name": call.call, "metric": "errors", **values, "verdict": None}]
+
+
+def judged(call: str, summary: RunSummary, limit: float, metric: str) -> tuple[CallRow, ...]:
+    """Each row of a run by each statistic, as it stands there by itself."""
+    several = len({row.group for row in compare_within(summary, "median").rows}) > 1
+    return tuple(
+        CallRow(
+            call=f"{call}, {row.group}" if several else call,
+            row=row,
+            verdict=_verdict(row, limit),
+            is_decisive=statistic == metric,
+        )
+        for statistic in STATISTICS
+        for row in compare_within(summary, statistic).rows
+    )
+
+
+def _verdict(row: Row, limit: float) -> Verdict:
+    """Slower where the interval leaves out 1 and reaches the limit, not slower where it lies below the limit."""
+    if row.interval is None or row.doubts or row.verdict == "cannot tell":
+        return "undecided"
+    if row.verdict == "slower":
+        return "slower"
+    return "not slower" if row.interval[1] < 1 + limit else "undecided"
+
+
+def noise(summary: RunSummary, metric: str) -> tuple[Interval | None, float | None]:
+    """The interval of base against itself that lies farthest from 1, and the SD over blocks of head's log ratios."""
+    pairs = [c for c in summary.comparisons if c.statistic == metric]
+    known = [c.interval for c in pairs if c.control and c.interval]
+    spreads = [_spread(c) for c in pairs if len(c.by_block) >= intervals.FEWEST_BLOCKS]
+    farthest = max(known, key=lambda bounds: abs(log(bounds[0] * bounds[1])), default=None)
+    return farthest, max(spreads, default=None)
+
+
+def _spread(comparison: Comparison) -> float:
+    return stdev(log(ratio) for ratio in comparison.by_block)
+
+
+def p_values(first: CallResult, again: CallResult) -> list[float]:
+    """Those of a second run for what was an alarm in the first, in its order; 1 where it has none."""
+    after = {(row.call, row.row.statistic): row.row.p_value for row in again.rows}
+    values = (after.get((row.call, row.row.statistic)) for row in first.rows if row.is_alarm)
+    return [1.0 if value is None else value for value in values]
+
+
+def confirmed(first: CallResult, again: CallResult, adjusted: Sequence[float]) -> CallResult:
+    """A call after its alarms were measured again: slower is what was slower in both runs.
+
+    `adjusted`: what Holm makes of `p_values` over all calls. What is slower in one of both runs is undecided.
+    """
+    alarms = [(row.call, row.row.statistic) for row in first.rows if row.is_alarm]
+    sure = {key for key, p_value in zip(alarms, adjusted, strict=True) if p_value < intervals.ALPHA}
+    if not again.rows:  # there was no time for it
+        return replace(again, rows=tuple(_open(row) if row.is_alarm else row for row in first.rows))
+    rows = []
+    for row in again.rows:
+        key = (row.call, row.row.statistic)
+        after = row if row.verdict != "slower" or key in sure else _open(row)
+        rows.append(replace(after, again=after.verdict if key in alarms else None))
+    return replace(again, rows=tuple(rows))
+
+
+def _open(row: CallRow) -> CallRow:
+    return replace(row, verdict="undecided")

@@ -1,0 +1,134 @@
+"""What a gate found, in words: its sentence, its forecast, its noise, and the Markdown of a comment."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from math import exp
+
+from orchestrator import quantities
+from orchestrator.between_runs.across import RunComparison
+from orchestrator.errors import Regression, Undecided
+from orchestrator.experiment.read.units import format_duration
+from orchestrator.findings.cost import COSTS
+from orchestrator.gate.recorded import Forecast
+from orchestrator.gate.verdict import CallRow, GateResult, Verdict
+from orchestrator.report import comparison as documents
+from orchestrator.report.markdown import escaped
+from orchestrator.wording.gate import Judgement, Outcome
+
+_OUTCOMES: Mapping[Verdict, Outcome] = {"slower": "slower", "not slower": "not slower", "undecided": "cannot tell"}
+
+
+def marker(name: str) -> str:
+    """The first line of a comment, by which a later one finds it."""
+    return f"<!-- orch gate {name} -->"
+
+
+def sentence(result: GateResult) -> str:
+    """Return the verdict in a sentence without its full stop."""
+    worst = result.decisive[0] if result.decisive else None
+    limit = quantities.margin(result.limit)
+    if worst is None:
+        return "undecided: there was no time for a block"
+    if result.verdict == "slower":
+        return f"slower in two of two runs: {_figures(worst, result.limit)}"
+    if result.verdict == "undecided":
+        return f"undecided at a limit of {limit}: {_figures(worst, result.limit)}"
+    return f"not slower by more than {limit}: {_figures(worst, result.limit)}"
+
+
+def _figures(row: CallRow, limit: float) -> str:
+    return f"{row.call}, {row.row.statistic}, {documents.sentence(row.row, limit)}"
+
+
+def forecast_line(forecast: Forecast, limit: float) -> str:
+    """Return whether the time can decide a call."""
+    gates = quantities.count(forecast.gates, "earlier gate")
+    source = f"as in {gates}" if forecast.gates else "assumed: no gate is recorded"
+    needs = f"{quantities.count(forecast.blocks, 'block')} of {format_duration(round(forecast.block_s, 1))}"
+    line = (
+        f"{forecast.call}: a limit of {quantities.margin(limit)} takes {needs}, and there is time for {forecast.room}"
+    )
+    spread = f"the blocks spread by {quantities.difference(exp(forecast.spread) - 1)}, {source}"
+    doubt = "" if forecast.can_decide else "; undecided is likely, unless --budget or --limit is larger"
+    return f"{line} ({spread}){doubt}"
+
+
+def noise_line(result: GateResult) -> str:
+    """Return how far base differs from itself."""
+    if result.noise is None:
+        return "Base was not compared with itself"
+    return f"Base against itself (A/A): {' to '.join(quantities.bounds(result.noise, result.limit))}"
+
+
+def judgement(result: GateResult) -> Judgement:
+    """Return what the exit code and the files say."""
+    words = sentence(result)
+    error: Regression | Undecided | None = None
+    report = f"; report: {result.runs[-1].report}" if result.runs[-1].report else ""
+    if result.verdict == "slower":
+        error = Regression(words, hint=f"each alarm was measured again in a run of its own{report}")
+    elif result.verdict == "undecided":
+        error = Undecided(
+            words, hint=f"a larger --budget narrows the interval, a larger --limit is decided sooner{report}"
+        )
+    outcomes = tuple(_OUTCOMES[row.verdict] for row in result.decisive)
+    return Judgement(limit=result.limit, outcomes=outcomes, sentence=words, error=error)
+
+
+def comparison(result: GateResult) -> RunComparison:
+    """Return the rows that the verdict rests on, as the documents of `orch compare` have them."""
+    rows = tuple(replace(row.row, label=f"{row.call}, {row.row.statistic}") for row in result.decisive)
+    return RunComparison(of=result.head, reference=result.base, statistic=result.metric, margin=result.limit, rows=rows)
+
+
+def markdown(result: GateResult, command: str) -> str:
+    """Return the text of a comment, which begins with its marker."""
+    lines = [
+        marker(result.name),
+        documents.markdown(comparison(result), judgement(result), [command]),
+        *_costs(result),
+        f"{escaped(noise_line(result))}; {effort(result)}.",
+        *(
+            f"Head has changes that are not committed: {escaped(', '.join(result.changed))}."
+            for _ in result.changed[:1]
+        ),
+        "",
+    ]
+    return "\n".join(lines)
+
+
+def effort(result: GateResult) -> str:
+    """Return what was measured, and how long it took."""
+    runs = quantities.count(len(result.runs), "run")
+    blocks = quantities.count(sum(run.blocks for run in result.runs), "block")
+    return f"{blocks} in {runs}, {format_duration(round(result.seconds))}"
+
+
+def _costs(result: GateResult) -> Iterator[str]:
+    """Yield a table of all that is no verdict: other statistics, costs, errors."""
+    yield "| call | | base | head | ratio | 95 % interval |"
+    yield "| --- | --- | ---: | ---: | ---: | --- |"
+    for cells in figures(result):
+        yield f"| {' | '.join(escaped(cell) for cell in cells[1:])} |"
+    yield ""
+
+
+def figures(result: GateResult) -> Iterator[tuple[str, ...]]:
+    """Yield verdict, call, what is compared, base, head, ratio and interval of each row, costs and errors as well."""
+    for each in result.rows:
+        before, after = documents.values(each.row) or ("-", "-")
+        ratio, interval = documents.ratio(each.row), documents.interval(each.row, result.limit)
+        yield each.verdict, each.call, each.row.statistic, before, after, ratio, interval
+    for call in result.calls:
+        for cost in call.rows[0].row.costs if call.rows else ():
+            both = (
+                "-" if value is None else quantities.cost(cost.quantity, value)
+                for value in (cost.reference_value, cost.value)
+            )
+            ratio = "-" if cost.ratio is None else quantities.factor(cost.ratio)
+            bounds = "-" if cost.interval is None else " to ".join(quantities.bounds(cost.interval, result.limit))
+            yield "", call.call, COSTS[cost.quantity], *both, ratio, bounds
+        if any(call.errors):
+            yield "", call.call, "failed requests", *(quantities.share(share) for share in call.errors), "-", "-"
