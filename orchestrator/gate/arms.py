@@ -22,6 +22,10 @@ from orchestrator.experiment.providers import THIS_MACHINE
 
 BASE, AGAIN, HEAD = ARMS = ("base", "base-again", "head")
 AT_LEAST, AT_MOST = 5, 200  # blocks of a run
+_LOADS = {  # unless the experiment has its own: short trials with a p99, so that there are many blocks
+    "load": {"requests": 1500, "at_most": "10s"},
+    "warmup": {"requests": 200, "at_least": "500ms"},
+}
 _WORDS = 300  # characters of what git said
 _WITHOUT = "without git give --base-folder and --head-folder, or --base-cmd and --head-cmd"
 _SHALLOW = "a shallow clone lacks other commits: `git fetch --unshallow`"
@@ -88,8 +92,7 @@ class Arms:
             "seed": int(self.document.get("seed", 1)) + is_confirming,
             "matters": f"{100 * limit:g}%",
         }
-        if "warmup" not in self.document:
-            settings["warmup"] = {"requests": 200, "at_least": "500ms"}
+        settings |= {key: value for key, value in _LOADS.items() if key not in self.document}
         plan = self._plan((call,), ARMS[::-1] if is_confirming else ARMS, settings)
         plan = without_same(without_builds(plan))
         base = next(stack.id for stack in plan.stacks if stack.label == f"{self.calls[call]}-{BASE}")
