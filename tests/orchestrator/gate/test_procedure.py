@@ -36,6 +36,7 @@ def a_gate(experiment: arms.Arms, budget_s: float = 300.0) -> Gate:
     )
 
 
+@pytest.mark.timeout(400)  # two runs, beside other tests
 def test_a_head_that_sleeps_is_slower_in_two_runs(file: Path, tmp_path: Path) -> None:
     change(tmp_path, "        content =", "        time.sleep(0.02)\n        content =")
     with arms.commits(file, "HEAD", ".", Workspace().state) as sides:
