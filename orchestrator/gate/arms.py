@@ -10,6 +10,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from math import exp, log
 from pathlib import Path
+from shutil import rmtree
 from tempfile import mkdtemp
 from typing import Any
 
@@ -205,8 +206,9 @@ def _checked_out(root: Path, within: Path, ref: str, trees: ExitStack, state: Pa
         raise UsageError(f"git knows no commit {ref!r}", hint=_SHALLOW) from error
     state.mkdir(parents=True, exist_ok=True)
     tree = mkdtemp(prefix="gate-", dir=state.resolve())
-    trees.callback(_git, root, "worktree", "remove", "--force", tree)
+    trees.callback(rmtree, tree, ignore_errors=True)
     _git(root, "worktree", "add", "--force", "--detach", tree, commit)
+    trees.callback(_git, root, "worktree", "remove", "--force", tree)
     return Side(
         label=f"{ref} ({commit[:12]})" if not commit.startswith(ref) else ref, folder=Path(tree) / within, commit=commit
     )
@@ -229,14 +231,10 @@ def _git(folder: Path, *words: str) -> str:
     return done.stdout.rstrip("\n")
 
 
-def folders(base: Path, head: Path) -> Sides:
-    """Two folders that each take the place of the experiment's."""
-    sides = {arm: Side(label=str(base), folder=base.resolve()) for arm in (BASE, AGAIN)}
-    return {**sides, HEAD: Side(label=str(head), folder=head.resolve())}
-
-
-def commands(file: Path, base: str, head: str) -> Sides:
-    """Two commands that start one service, in the experiment's folder."""
-    beside = file.parent.resolve()
-    sides = {arm: Side(label=f"`{base}`", folder=beside, start=base) for arm in (BASE, AGAIN)}
-    return {**sides, HEAD: Side(label=f"`{head}`", folder=beside, start=head)}
+def without_git(base: Path, head: Path, starts: Sequence[str] = ("", "")) -> Sides:
+    """Two folders that each take the place of the experiment's, and two commands that start its one service there."""
+    old, new = (
+        Side(label=start or str(folder), folder=folder.resolve(), start=start)
+        for folder, start in zip((base, head), starts, strict=True)
+    )
+    return {BASE: old, AGAIN: old, HEAD: new}

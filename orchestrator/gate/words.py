@@ -11,7 +11,7 @@ from orchestrator.between_runs.across import RunComparison
 from orchestrator.errors import Regression, Undecided
 from orchestrator.experiment.read.units import format_duration
 from orchestrator.findings.cost import COSTS
-from orchestrator.gate.recorded import Forecast
+from orchestrator.gate.forecast import Forecast
 from orchestrator.gate.verdict import CallRow, GateResult, Verdict
 from orchestrator.report import comparison as documents
 from orchestrator.report.markdown import escaped

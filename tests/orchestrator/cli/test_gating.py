@@ -15,9 +15,8 @@ from orchestrator.cli.here import WORKSPACE
 from orchestrator.errors import InvalidMeasurement, Regression, Undecided, UsageError
 from orchestrator.gate.procedure import Gate
 from orchestrator.gate.verdict import GateResult
-from tests.orchestrator.gate.shop import repository
-from tests.orchestrator.gate.test_verdict import a_call, a_gate, a_row
 from tests.support.compared import xml
+from tests.support.gates import a_call, a_gate, a_row, repository
 
 PASSED, OPEN = a_gate(a_call(a_row("not slower"))), a_gate(a_call(a_row("undecided")))
 FAILED = a_gate(a_call(a_row("slower")))
@@ -27,9 +26,17 @@ DOUBTED = a_gate(a_call(a_row("slower"), failed_checks=("reply",)))
 @pytest.fixture(autouse=True)
 def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
-    for name, value in (("as_json", False), ("out", io.StringIO()), ("err", io.StringIO())):
-        monkeypatch.setattr(console, name, value)
+    monkeypatch.setattr(console, "as_json", False)
     return repository(tmp_path)
+
+
+@pytest.fixture(autouse=True)
+def out(monkeypatch: pytest.MonkeyPatch) -> io.StringIO:
+    """Standard output."""
+    streams = io.StringIO(), io.StringIO()
+    for name, stream in zip(("out", "err"), streams, strict=True):
+        monkeypatch.setattr(console, name, stream)
+    return streams[0]
 
 
 @pytest.fixture
@@ -85,14 +92,14 @@ def test_files_and_exit_code_say_the_same(
     assert json.loads(line)["verdict"] == result.verdict
 
 
-def test_stdout_holds_one_document_under_json(file: Path, measuring: Any) -> None:
+def test_stdout_holds_one_document_under_json(file: Path, out: io.StringIO, measuring: Any) -> None:
     measuring(FAILED)
     with pytest.raises(Regression):
         gating.gate(file, base="HEAD", as_json=True)
-    assert json.loads(console.out.getvalue())["verdict"] == "slower"
+    assert json.loads(out.getvalue())["verdict"] == "slower"
 
 
-def test_a_plan_is_shown_and_nothing_is_measured(file: Path) -> None:
+def test_a_plan_is_shown_and_nothing_is_measured(file: Path, out: io.StringIO) -> None:
     gating.gate(file, base_folder=file.parent, head_folder=file.parent, only_plan=True)
-    assert console.out.getvalue().startswith("order: a limit of 5 % takes ")
+    assert out.getvalue().startswith("order: a limit of 5 % takes ")
     assert not WORKSPACE.results.exists()

@@ -10,7 +10,7 @@ from orchestrator.errors import MissingError, OrchError, UsageError
 from orchestrator.gate import arms
 from orchestrator.gate.procedure import Gate
 from orchestrator.workspace import Workspace
-from tests.orchestrator.gate.shop import change, commit, repository
+from tests.support.gates import change, commit, repository
 from tests.support.hosts import Told
 from tests.support.wire import free_port
 
@@ -108,6 +108,6 @@ def test_a_base_that_does_not_build_is_shown_with_its_words(file: Path, tmp_path
 
 
 def test_a_gate_without_time_for_a_block_is_undecided(file: Path) -> None:
-    gate = a_gate(arms.read(file, (), arms.folders(file.parent, file.parent)), budget_s=1.0)
+    gate = a_gate(arms.read(file, (), arms.without_git(file.parent, file.parent)), budget_s=1.0)
     result = gate.measure()
     assert result.verdict == "undecided"

@@ -10,7 +10,7 @@ import pytest
 from orchestrator.errors import Regression, Undecided
 from orchestrator.gate import words
 from orchestrator.gate.verdict import GateResult
-from tests.orchestrator.gate.test_verdict import a_call, a_gate, a_row
+from tests.support.gates import a_call, a_gate, a_row
 
 GOLDEN = Path(__file__).with_name("comment.md")
 SLOWER = a_gate(

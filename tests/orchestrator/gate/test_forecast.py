@@ -8,9 +8,9 @@ import pytest
 
 from orchestrator.findings.power import DEFAULT_SD
 from orchestrator.gate import arms
-from orchestrator.gate.recorded import forecast, gates, record
+from orchestrator.gate.forecast import forecast, gates, record
 from orchestrator.gate.words import forecast_line
-from tests.orchestrator.gate.shop import repository
+from tests.support.gates import repository
 
 
 def a_gate(spread: float | None, name: str = "shop") -> dict[str, object]:
@@ -37,7 +37,7 @@ def test_the_spread_of_earlier_gates_says_whether_there_is_time(
     tmp_path: Path, seconds: float, earlier: list[dict[str, object]], spread: float, can_decide: bool
 ) -> None:
     file = repository(tmp_path)
-    plan = arms.read(file, (), arms.folders(file.parent, file.parent)).to_measure(0, 0.05, seconds)
+    plan = arms.read(file, (), arms.without_git(file.parent, file.parent)).to_measure(0, 0.05, seconds)
     expected = forecast("order", plan, seconds, earlier)
     assert (expected.spread, expected.block_s, expected.room) == (spread, 5.0, int(seconds / 5))
     assert expected.can_decide == can_decide
