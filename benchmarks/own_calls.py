@@ -88,7 +88,7 @@ def asked_of(protocol: str) -> Asked:
     requests = rendered(call_of(protocol))
     if protocol == native.HTTP:
         return Asked(path="/add", fields=requests[0]["headers"], bodies=tuple(each["body"] for each in requests))
-    return Asked(path=METHOD, bodies=tuple(each["message"].SerializeToString() for each in requests))
+    return Asked(path=METHOD, bodies=tuple(each["message"] for each in requests))
 
 
 def cost(name: str, in_flight: int, port: int, options: argparse.Namespace, on: LocalHost) -> Iterator[dict[str, Any]]:

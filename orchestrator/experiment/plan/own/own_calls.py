@@ -266,9 +266,10 @@ def _calls(
         located.add(
             (*path, "steps"), f"steps are made on one connection, and these are of {' and '.join(sorted(kinds))}."
         )
-    if kinds == {"websocket"} and len({(step["path"], str(step["headers"])) for step in steps}) > 1:
+    if kinds & {"websocket", "socketio"} and len({(step["path"], str(step["headers"])) for step in steps}) > 1:
         located.add(
-            (*path, "steps"), "steps are made on one connection: of WebSocket all have one path and the same headers."
+            (*path, "steps"),
+            "steps are made on one connection: of WebSocket and Socket.IO all have one path and the same headers.",
         )
     kind = steps[0]["kind"] if len(kinds) == 1 else "http"
     same = _same(located, (*path, "calls", spec.steps[-1]), spec.calls[spec.steps[-1]])
@@ -298,8 +299,13 @@ def _call(
         call |= {"path": spec.path or "/graphql", "query": query, "variables": spec.variables or {}}
     elif spec.websocket is not None:
         call |= {"path": spec.websocket, "send": spec.send}
+    elif spec.socketio is not None:
+        call |= {"path": spec.path or "/socket.io", "event": spec.socketio, "send": spec.send}
+    elif spec.sse is not None:
+        method, _, target = spec.sse.partition(" ")
+        call |= {"method": method, "path": target, "body": _body(located, path, spec), "events": spec.events}
     else:
-        call |= {"method": spec.grpc, "message": spec.message or {}}
+        call |= {"method": spec.grpc, "message": {} if spec.message is None else spec.message}
         call["descriptors"] = _descriptors(located, path, spec, where)
     if len(located.problems) > problems:
         return None

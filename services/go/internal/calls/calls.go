@@ -7,10 +7,12 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"io"
 	"net/http"
 	"net/url"
 	"os"
 	"strings"
+	"sync"
 
 	"github.com/theory/jsonpath"
 	"google.golang.org/grpc/metadata"
@@ -35,11 +37,30 @@ type Request struct {
 	Method, Path, Host string
 	Header             http.Header
 	Body               []byte
+	once               sync.Once
+	wire               []byte
+	fault              error
 
 	// Of gRPC.
 	Procedure *Procedure
 	Message   proto.Message
 	Metadata  metadata.MD
+}
+
+// Wire is a request of HTTP/1.1 as it is sent to a server, made once.
+func (r *Request) Wire(address string) ([]byte, error) {
+	r.once.Do(func() {
+		asked := &http.Request{
+			Method: r.Method, URL: &url.URL{Scheme: "http", Host: address, Opaque: r.Path}, Host: r.Host, Header: r.Header,
+		}
+		if len(r.Body) > 0 {
+			asked.Body, asked.ContentLength = io.NopCloser(bytes.NewReader(r.Body)), int64(len(r.Body))
+		}
+		var made bytes.Buffer
+		r.fault = asked.Write(&made)
+		r.wire = made.Bytes()
+	})
+	return r.wire, r.fault
 }
 
 // Expect is what a right reply has.
