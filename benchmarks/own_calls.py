@@ -85,7 +85,7 @@ def stack_of(protocol: str, client: str, in_flight: int, folder: Path) -> OwnSta
 
 def asked_of(protocol: str) -> Asked:
     """The same requests, for load generators."""
-    requests = rendered(call_of(protocol))
+    requests = [request for row in rendered(call_of(protocol)) for request in row]
     if protocol == native.HTTP:
         return Asked(path="/add", fields=requests[0]["headers"], bodies=tuple(each["body"] for each in requests))
     return Asked(path=METHOD, bodies=tuple(each["message"] for each in requests))

@@ -12,12 +12,14 @@ import (
 	"orch/internal/operation"
 )
 
-// DialCalls gives a connection to somebody's own service; the socket of HTTP/2 and 3 is opened at the first call.
-func (c *Client) DialCalls() (load.Conn, *contract.Failure) {
-	if c.major == 1 {
-		return c.dialPlain()
+// CallDialer opens connections to somebody's own service; the socket of HTTP/2 and 3 is opened at the first call.
+func (c *Client) CallDialer(isAlone bool) load.Dialer {
+	return func() (load.Conn, *contract.Failure) {
+		if c.major == 1 {
+			return c.dialPlain(isAlone)
+		}
+		return &callConn{Shared: c.Share()}, nil
 	}
-	return &callConn{Shared: c.Share()}, nil
 }
 
 type callConn struct {

@@ -10,8 +10,12 @@ import (
 	"net"
 	"net/http"
 	"net/http/httputil"
+	"os"
 	"strconv"
+	"syscall"
 	"time"
+
+	"golang.org/x/sys/unix"
 
 	"orch/internal/contract"
 	"orch/internal/link"
@@ -33,12 +37,46 @@ type plainConn struct {
 	isOver bool
 }
 
-func (c *Client) dialPlain() (load.Conn, *contract.Failure) {
+// dialPlain opens one. Where it `isAlone` in the program, its thread waits for replies in the kernel.
+func (c *Client) dialPlain(isAlone bool) (load.Conn, *contract.Failure) {
 	socket, err := c.opener.Dial(context.Background(), alpn(c.knobs))
 	if err != nil {
 		return nil, link.FailureOf(err)
 	}
-	return &plainConn{client: c, socket: socket, reader: bufio.NewReaderSize(socket, headRoom)}, nil
+	var source io.Reader = socket
+	if plain, isPlain := socket.(syscall.Conn); isPlain && isAlone {
+		if raw, err := plain.SyscallConn(); err == nil {
+			source = &waiting{raw: raw, timeoutMS: int(c.opener.Timeout.Milliseconds())}
+		}
+	}
+	return &plainConn{client: c, socket: socket, reader: bufio.NewReaderSize(source, headRoom)}, nil
+}
+
+// waiting reads a socket in a thread that sleeps until something comes: no goroutine is parked and woken.
+type waiting struct {
+	raw       syscall.RawConn
+	timeoutMS int
+}
+
+func (w *waiting) Read(into []byte) (read int, err error) {
+	fault := w.raw.Read(func(descriptor uintptr) bool {
+		awaited := []unix.PollFd{{Fd: int32(descriptor), Events: unix.POLLIN}}
+		ready := 0
+		for ready, err = unix.Poll(awaited, w.timeoutMS); err == unix.EINTR; {
+			ready, err = unix.Poll(awaited, w.timeoutMS)
+		}
+		if err == nil && ready == 0 {
+			err = os.ErrDeadlineExceeded
+		}
+		if err == nil {
+			read, err = unix.Read(int(descriptor), into)
+		}
+		return true
+	})
+	if err = errors.Join(err, fault); err == nil && read == 0 {
+		err = io.EOF
+	}
+	return max(read, 0), err
 }
 
 // Call sends a request, whose bytes are made once, and reads the reply.
@@ -145,8 +183,10 @@ func (c *plainConn) body(method string, came *head) (err error) {
 	case method == http.MethodHead || came.status == http.StatusNoContent || came.status == http.StatusNotModified:
 		c.buffer = c.buffer[:0]
 	case came.isChunked:
-		if c.buffer, err = readAll(httputil.NewChunkedReader(c.reader), -1, c.buffer); err != nil {
-			return err
+		var network net.Error
+		c.buffer, err = readAll(httputil.NewChunkedReader(c.reader), -1, c.buffer)
+		if err != nil && !errors.As(err, &network) && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
+			err = fmt.Errorf("%w: %w", errMalformed, err)
 		}
 		for line := []byte{0}; err == nil && len(line) > 0; { // the trailer
 			line, err = c.line()
@@ -160,11 +200,8 @@ func (c *plainConn) body(method string, came *head) (err error) {
 
 // plainFailure says an error of a call in the record's words.
 func plainFailure(err error) *contract.Failure {
-	if errors.Is(err, errMalformed) || errors.Is(err, httputil.ErrLineTooLong) || err.Error() == "malformed chunked encoding" {
-		return contract.Fail(contract.Undecodable, "%v", err)
-	}
 	var refusal *Refusal
-	if errors.As(err, &refusal) {
+	if errors.Is(err, errMalformed) || errors.As(err, &refusal) {
 		return contract.Fail(contract.Undecodable, "%v", err)
 	}
 	if errors.Is(err, io.EOF) {

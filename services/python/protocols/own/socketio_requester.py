@@ -1,4 +1,4 @@
-"""Calls somebody's own service by Socket.IO: an event and its acknowledgement, with the clients of the protocol `socketio`."""
+"""Calls somebody's own service by Socket.IO, an event and its acknowledgement, with the clients of `socketio`."""
 
 from __future__ import annotations
 

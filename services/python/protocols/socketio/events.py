@@ -9,7 +9,7 @@ from typing import Any
 
 from services.python.load.client import CallFailed, CallSpec, Reply, Request
 from services.python.load.handshake import EXHAUSTED, refused, tls_failure
-from services.python.protocols.socketio.packets import Part, Traffic, size
+from services.python.protocols.socketio.packets import Part, size
 
 Exchange = tuple[Reply, tuple[Part, ...], tuple[Part, ...]]
 """What a client's `call` returns: the reply, and the parts of both packets as they were sent and received."""

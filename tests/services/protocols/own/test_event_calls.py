@@ -136,9 +136,9 @@ def chat() -> Iterator[int]:
 
 @pytest.mark.parametrize("client", [client.name for client in protocols()["own_socketio"].clients])
 def test_an_event_of_socket_io_ends_with_its_acknowledgement(tmp_path: Path, chat: int, client: str) -> None:
-    def event(name: str, send: Any, values: dict[str, Any], token: str = "t") -> dict[str, Any]:
+    def event(name: str, send: Any, values: dict[str, Any], who: str = "t") -> dict[str, Any]:
         return step_of(
-            "socketio", path="/live", event=name, send=send, headers={"token": token}, expect={"values": values}
+            "socketio", path="/live", event=name, send=send, headers={"token": who}, expect={"values": values}
         )
 
     order = event("order", {"id": "{id}"}, {"$.id": 1, "$.total": 3})
@@ -147,4 +147,4 @@ def test_an_event_of_socket_io_ends_with_its_acknowledgement(tmp_path: Path, cha
     with pytest.raises(CannotTry, match="total is 3, not 4"):
         checked(tmp_path, client, chat, event("order", {"id": "{id}"}, {"$.total": 4}))
     with pytest.raises(CannotTry):
-        checked(tmp_path, client, chat, event("order", {}, {}, token="other"))
+        checked(tmp_path, client, chat, event("order", {}, {}, who="other"))

@@ -96,7 +96,7 @@ def test_a_wrong_message_is_an_error_whether_or_not_the_timed_call_decodes_it(
     own = {"authority": made.authority, "certificate": [made.tls.certificate, made.tls.key]}
     right = step("Items", "{id}", decode=decode, expect={"size": 15, "values": {"$[0].article": "1-0"}})
     checked(tmp_path, client, port, right, **own)
-    with pytest.raises(CannotTry, match="row 1: .* is '1-0', not '2-0'"):
+    with pytest.raises(CannotTry, match=r"row 1: .* is '1-0', not '2-0'"):
         checked(tmp_path, client, port, {**right, "expect": {"values": {"$[0].article": "2-0"}}}, **own)
 
 
