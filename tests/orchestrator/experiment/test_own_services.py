@@ -188,7 +188,11 @@ def test_a_secrets_name_is_in_the_plan_and_its_value_is_not(shop: Path, monkeypa
             "reflection: true",
             "a service that orch starts does not run while it is planned: give `proto`.",
         ),
-        ('message: {id: "{id}"}', 'message: {idd: "{id}"}', "14:72 shop.v1.OrderRequest has no field 'idd'. Did you mean"),
+        (
+            'message: {id: "{id}"}',
+            'message: {idd: "{id}"}',
+            "14:72 shop.v1.OrderRequest has no field 'idd'. Did you mean",
+        ),
         ('message: {id: "{id}"}', 'message: {id: "x{id}"}', "row 1 makes no request of shop.v1.Orders/Get"),
         ("graphql: order.graphql", "graphql: orders.csv", "orders.csv:1:1 is no GraphQL: Unexpected Name 'id'"),
         ('http: "GET', 'body: {json: "{"}, http: "GET', "it is a text: write the JSON value without quotes"),
