@@ -85,10 +85,10 @@ def stack_of(protocol: str, client: str, in_flight: int, folder: Path) -> OwnSta
 
 def asked_of(protocol: str) -> Exchange:
     """The same requests, for load generators."""
-    requests = rendered(call_of(protocol))
+    requests = [request for row in rendered(call_of(protocol)) for request in row]
     if protocol == native.HTTP:
         return Exchange(path="/add", fields=requests[0]["headers"], bodies=tuple(each["body"] for each in requests))
-    return Exchange(path=METHOD, bodies=tuple(each["message"].SerializeToString() for each in requests))
+    return Exchange(path=METHOD, bodies=tuple(each["message"] for each in requests))
 
 
 def cost(name: str, in_flight: int, port: int, options: argparse.Namespace, on: LocalHost) -> Iterator[dict[str, Any]]:

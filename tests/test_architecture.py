@@ -48,7 +48,7 @@ MAY_IMPORT = {
     "report": {"audit", *OF_A_RUN},
     "audit": {"findings", "statistics", "experiment"},
     "wording": {"between_runs", "questions", "findings", "statistics", "results", "experiment"},
-    "between_runs": {"evidence", "findings", "statistics", "results", "experiment"},
+    "between_runs": {"questions", "evidence", "findings", "statistics", "results", "experiment"},
     # Of a question, `words.py` alone imports wording. Questions, evidence and findings import each other, in no circle.
     "questions": {"wording", "checks", "evidence", "findings", "statistics", "results", "experiment", "catalogue"},
     "checks": {"questions", "evidence", "findings", "statistics", "results", "experiment", "catalogue"},

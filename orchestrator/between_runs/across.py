@@ -22,7 +22,9 @@ from orchestrator.errors import UsageError
 from orchestrator.findings.block_values import by_block, censored_blocks, lost, missing_blocks, moved, why_no_value
 from orchestrator.findings.check_result import CheckVerdict
 from orchestrator.findings.compare import Statistic
-from orchestrator.findings.summary import CellSummary, RunSummary
+from orchestrator.findings.summary import CellSummary, Comparison, RunSummary
+from orchestrator.questions.sameness import words as sameness
+from orchestrator.questions.sameness.find import QUESTION as SAMENESS
 from orchestrator.statistics import equivalence, intervals
 from orchestrator.statistics.terms import Interval, Reason, ReasonKind, Standing
 
@@ -186,8 +188,9 @@ def compare_within(run: RunSummary, statistic: Statistic) -> RunComparison:
             verdict=c.standing,
             reason=c.reason,
             costs=cost_changes.within(run, c),
-            doubts=tuple(
-                dict.fromkeys(d for key in (c.cell, c.reference_cell) for d in _failed_checks(run, cells[key]))
+            doubts=(
+                *dict.fromkeys(d for key in (c.cell, c.reference_cell) for d in _failed_checks(run, cells[key])),
+                *_unlike(run, c),
             ),
         )
         for c in chosen
@@ -339,6 +342,14 @@ def _failed_checks(run: RunSummary, cell: CellSummary) -> Iterator[str]:
     failed = _checks(run, cell, "fail")
     if failed:
         yield f"in {run.run_id} a check failed: {', '.join(failed)}"
+
+
+def _unlike(run: RunSummary, compared: Comparison) -> Iterator[str]:
+    """Yield the values of `same` that one of both stacks answers in its own way."""
+    labels = (compared.stack_label, compared.reference_label)
+    for difference in SAMENESS.of(run):
+        if difference.stacks[1] in labels:
+            yield f"not the same work: {sameness.sentence(difference)}"
 
 
 def _warnings(run: RunSummary, cell: CellSummary) -> Iterator[str]:

@@ -87,7 +87,7 @@ def _draft(content: bytes, described: Mapping[str, str], title: str, place: str,
         method
         for name in services
         for method in pool.FindServiceByName(name).methods
-        if not method.client_streaming and _well_known(method.input_type) is None  # one request, an object in JSON
+        if not method.client_streaming and _well_known(method.input_type) != "Any"  # one request, of a known type
     ]
     return Draft(
         kind="gRPC",
@@ -106,14 +106,16 @@ def _is_safe(method: MethodDescriptor) -> bool:
 
 def _call(method: MethodDescriptor, described: Mapping[str, str]) -> DraftCall:
     service = method.containing_service
-    message = _message(method.input_type)
+    name = _well_known(method.input_type)
+    message = _message(method.input_type) if name is None else {"value": _WELL_KNOWN[name]}
     scalars = {key: value for key, value in message.items() if not isinstance(value, dict | list)}
+    template = {**message, **{key: f"{{{column(key)}}}" for key in scalars}}
     return DraftCall(
         name=f"{service.name}-{method.name}",
         call={
             "grpc": f"{service.full_name}/{method.name}",
             **described,
-            "message": {**message, **{key: f"{{{column(key)}}}" for key in scalars}},
+            "message": template if name is None else template["value"],
         },
         is_safe=_is_safe(method),
         values={column(key): [value] for key, value in scalars.items()},

@@ -11,7 +11,7 @@ from orchestrator.experiment.model.options import Name, PositiveDuration, Short,
 from orchestrator.experiment.read.fields import OneOrMany, Shorthand, Size
 from orchestrator.experiment.read.problems import shown
 
-CALLS = ("http", "graphql", "websocket", "grpc")
+CALLS = ("http", "graphql", "websocket", "socketio", "sse", "grpc")
 METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS")
 CODINGS = ("gzip", "zstd", "identity")
 Text = Annotated[str, Field(min_length=1, max_length=10_000)]
@@ -156,18 +156,23 @@ class ExpectSpec(Strict):
 
 
 class OwnCallSpec(Strict):
-    """One of http, graphql, websocket, grpc. `{column}` is a value of `data`, `${NAME}` a secret."""
+    """One of http, graphql, websocket, socketio, sse, grpc. `{column}` is a value of `data`, `${NAME}` a secret."""
 
     http: Text | None = Field(None, description="Method and path.")
     graphql: Text | None = Field(None, description="A GraphQL document.")
     websocket: Text | None = Field(None, description="A path: one message, one reply.")
+    socketio: Text | None = Field(None, description="An event that is acknowledged.")
+    sse: Text | None = Field(None, description="Method and path of server-sent events.")
     grpc: Text | None = Field(None, description="A method.")
     headers: dict[str, str] = Field(default_factory=dict, description="Header fields; of gRPC metadata.")
-    body: BodySpec | None = Field(None, description="http: the body.")
-    path: Text | None = Field(None, description="graphql: where; /graphql unless given.")
+    body: BodySpec | None = Field(None, description="http, sse: the body.")
+    path: Text | None = Field(None, description="graphql, socketio: where; /graphql and /socket.io unless given.")
     variables: dict[str, Any] | None = Field(None, description="graphql: the variables.")
-    send: Any = Field(None, description="websocket: the message, a text or a JSON value.")
-    message: dict[str, Any] | None = Field(None, description="grpc: the request by its fields.")
+    send: Any = Field(None, description="websocket, socketio: the message, a text or a JSON value.")
+    events: Annotated[int, Field(ge=1, le=1_000_000)] | None = Field(
+        None, description="sse: the call ends with so many; with the stream unless given."
+    )
+    message: Any = Field(None, description="grpc: the request by its fields, or as its JSON form.")
     proto: Text | None = Field(None, description="grpc: a .proto, its imports beside it.")
     descriptors: Text | None = Field(None, description="grpc: a compiled descriptor set.")
     reflection: Literal[True] | None = Field(None, description="grpc: ask the running service.")
@@ -179,13 +184,6 @@ class OwnCallSpec(Strict):
     same: dict[str, Text] = Field(default_factory=dict, description="Where its replies have a value of `same`.")
     decode: bool = Field(True, description="Whether the timed call decodes the reply.")
 
-    @model_validator(mode="before")
-    @classmethod
-    def _is_no_event(cls, value: Any) -> Any:
-        if isinstance(value, dict) and (given := next((key for key in _NOT_CALLED if key in value), None)):
-            raise ValueError(f"{_NOT_CALLED[given]} of your own services are not measured; {', '.join(CALLS)} are")
-        return value
-
     @model_validator(mode="after")
     def _one_kind(self) -> OwnCallSpec:
         given = self.model_fields_set & set(CALLS)
@@ -194,8 +192,8 @@ class OwnCallSpec(Strict):
         others = {key for kind, keys in _OF_KIND.items() if kind != self.kind for key in keys}
         if unfit := self.model_fields_set & (others - set(_OF_KIND[self.kind])):
             raise ValueError(f"{', '.join(sorted(unfit))}: not of a call by {self.kind}")
-        if self.http is not None and not _is_request(self.http):
-            raise ValueError(f"{shown(self.http)!r} is no method and path, such as `GET /v1/orders`")
+        if (request := self.http or self.sse) is not None and not _is_request(request):
+            raise ValueError(f"{shown(request)!r} is no method and path, such as `GET /v1/orders`")
         offers = [text for name, text in self.headers.items() if name.lower() == "accept-encoding"]
         if codings := {coding.strip() for text in offers for coding in text.split(",")} - set(CODINGS):
             raise ValueError(f"accept-encoding: {', '.join(sorted(codings))}: replies are unpacked from gzip and zstd")
@@ -211,11 +209,12 @@ class OwnCallSpec(Strict):
         return next(kind for kind in CALLS if getattr(self, kind) is not None)
 
 
-_NOT_CALLED = {"socketio": "Socket.IO events", "sse": "server-sent events"}
 _OF_KIND = {
     "http": ("body", "redirects"),
     "graphql": ("path", "variables"),
     "websocket": ("send",),
+    "socketio": ("path", "send"),
+    "sse": ("body", "events"),
     "grpc": ("message", "proto", "descriptors", "reflection"),
 }
 

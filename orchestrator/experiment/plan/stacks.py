@@ -443,8 +443,8 @@ def _first(
 
 
 _UNTOLD = "it is your own service, and orch tells it nothing"
-_CODECS = {"HTTP": "JSON", "GraphQL": "GraphQL", "WebSocket": "JSON", "gRPC": "Protocol Buffers"}
-_TRANSPORTS = {"WebSocket": "WebSocket", "gRPC": "HTTP/2"}
+_CODECS = {"GraphQL": "GraphQL", "gRPC": "Protocol Buffers"}
+_TRANSPORTS = {"WebSocket": "WebSocket", "Socket.IO": "Socket.IO over WebSocket", "gRPC": "HTTP/2"}
 
 
 def external_responder(protocol: Protocol, name: str) -> Responder:
@@ -456,7 +456,7 @@ def external_responder(protocol: Protocol, name: str) -> Responder:
         knobs=client.knobs,
         without_knobs={factor.name: _UNTOLD for factor in KNOBS if factor.name not in client.knobs},
         parts=Parts(
-            codec=_CODECS[protocol.title],
+            codec=_CODECS.get(protocol.title, "JSON"),
             transport=_TRANSPORTS.get(protocol.title, "HTTP/1.1"),
             server=unknown,
             framework=unknown,

@@ -11,10 +11,11 @@ from typing import Any
 
 @dataclass(frozen=True, kw_only=True)
 class Method:
-    """One method: `request` makes its message from JSON values (ValueError), `reply` is the class of what comes back."""
+    """One method: `request` makes its message from JSON values (ValueError), `asked` and `reply` are the classes of both."""
 
     path: str
     request: Callable[[Any], Any]
+    asked: type[Any]
     reply: type[Any]
     is_stream: bool
 
@@ -31,12 +32,13 @@ def method_of(descriptors: str, name: str) -> Method:
     def request(values: Any) -> Any:
         try:
             return json_format.ParseDict(values, message())
-        except json_format.ParseError as error:
+        except (json_format.ParseError, TypeError, AttributeError) as error:  # the latter two: no JSON form of its type
             raise ValueError(str(error)) from error
 
     return Method(
         path=f"/{name}",
         request=request,
+        asked=message,
         reply=message_factory.GetMessageClass(described.output_type),
         is_stream=described.server_streaming,
     )

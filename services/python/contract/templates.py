@@ -51,6 +51,11 @@ def render(
     return _PLACE.sub(lambda place: _value(place, row, environment, quote), template)
 
 
+def is_place(text: str) -> bool:
+    """Return whether a text is one column or secret alone."""
+    return _PLACE.fullmatch(text) is not None
+
+
 def written(value: Any) -> str:
     """Return a value as a text has it: JSON's words for true, false and null."""
     if isinstance(value, bool):

@@ -75,9 +75,13 @@ def _request_of(request: Mapping[str, Any]) -> str:
     """A request in a few lines, as a person would write it down."""
     if request["kind"] == "grpc":
         fields = [f"{name}: {text}" for name, text in request["metadata"]]
-        return "\n".join([request["call"]["method"], *fields, str(request["message"]).strip()])
+        message = request["method"].asked.FromString(request["message"])
+        return "\n".join([request["call"]["method"], *fields, str(message).strip()])
     fields = [f"{name}: {text}" for name, text in request["headers"].items()]
-    body = request.get("send") or request["body"].decode(errors="replace")
+    body = request["body"].decode(errors="replace")
+    if "send" in request:
+        event = [request["event"]] if "event" in request else []
+        body = "\n".join([*event, request["send"] if isinstance(request["send"], str) else json.dumps(request["send"])])
     return "\n".join([f"{request['method']} {request['path']}", *fields, *([body] if body else [])])
 
 

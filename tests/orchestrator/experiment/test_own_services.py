@@ -59,6 +59,18 @@ def test_the_shipped_example_has_a_stack_for_each_kind_of_call(shop: Path) -> No
     assert announcements(plan) == []  # orch starts them all
 
 
+def test_events_are_calls_of_their_own_kind(shop: Path) -> None:
+    text = 'name: x\nquestion: Which?\nservices: {a: {url: "http://localhost:1"}}\nstacks:\n'
+    sse = '  - {name: feed, service: a, call: {sse: "POST /feed", body: {json: [1]}, events: 2}}\n'
+    shop.write_text(f"{text}{sse}  - {{name: chat, service: a, call: {{socketio: order, send: [1]}}}}\n")
+    calls = files(make_plan(shop))
+    wanted = {
+        "feed": {"kind": "sse", "method": "POST", "path": "/feed", "body": {"json": [1]}, "events": 2},
+        "chat": {"kind": "socketio", "path": "/socket.io", "event": "order", "send": [1]},
+    }
+    assert {name: calls[name] | wanted[name] for name in wanted} == calls
+
+
 def test_two_clients_of_one_service_are_two_stacks(shop: Path) -> None:
     text = 'name: x\nquestion: Which?\nservices: {a: {url: "http://localhost:1"}}\n'
     shop.write_text(text + "stacks: {name: mine, service: a, client: [pycurl, aiohttp], call: {http: GET /}}\n")
@@ -153,7 +165,7 @@ def test_a_secrets_name_is_in_the_plan_and_its_value_is_not(shop: Path, monkeypa
         'call: {http: "GET /v1/orders/{id}", headers: {a: "${SHOP_TOKEN}"}, ',
     )
     monkeypatch.delenv("SHOP_TOKEN", raising=False)
-    assert refusals(shop) == ["11:11 the environment has no SHOP_TOKEN, which this call names as `${SHOP_TOKEN}`."]
+    assert refusals(shop) == ["11:50 the environment has no SHOP_TOKEN, which this call names as `${SHOP_TOKEN}`."]
     monkeypatch.setenv("SHOP_TOKEN", "s3cret")
     plan = make_plan(shop)
     assert "${SHOP_TOKEN}" in plan.to_json()
@@ -176,8 +188,24 @@ def test_a_secrets_name_is_in_the_plan_and_its_value_is_not(shop: Path, monkeypa
             "reflection: true",
             "a service that orch starts does not run while it is planned: give `proto`.",
         ),
-        ('message: {id: "{id}"}', 'message: {number: "{id}"}', "row 1 makes no request of shop.v1.Orders/Get"),
+        (
+            'message: {id: "{id}"}',
+            'message: {idd: "{id}"}',
+            "14:72 shop.v1.OrderRequest has no field 'idd'. Did you mean",
+        ),
         ('message: {id: "{id}"}', 'message: {id: "x{id}"}', "row 1 makes no request of shop.v1.Orders/Get"),
+        ("graphql: order.graphql", "graphql: orders.csv", "orders.csv:1:1 is no GraphQL: Unexpected Name 'id'"),
+        ('http: "GET', 'body: {json: "{"}, http: "GET', "it is a text: write the JSON value without quotes"),
+        (
+            'http: "GET',
+            'headers: {content-type: text/json}, body: {text: "{id}]"}, http: "GET',
+            "its first row is no JSON: Extra data: line 1 column 2",
+        ),
+        (
+            'http: "GET',
+            'headers: {content-type: a/json}, body: {file: shop.proto}, http: "GET',
+            "shop.proto is no JSON: Expecting value: line 1 column 1",
+        ),
         (
             'send: {id: "{id:number}"}',
             'send: {id: "{order}"}',

@@ -13,7 +13,7 @@ import json
 import os
 import shlex
 import socket
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from io import StringIO
@@ -29,7 +29,14 @@ from orchestrator.experiment.model.experiment import StackSpec
 from orchestrator.experiment.model.factors import OF_THE_CALL
 from orchestrator.experiment.model.loader import Located
 from orchestrator.experiment.model.own_services import OwnCallSpec, ServiceSpec
-from orchestrator.experiment.plan.own.own_protos import Unusable, compiled, described_by, near, reflected
+from orchestrator.experiment.plan.own.own_protos import (
+    Unusable,
+    compiled,
+    described_by,
+    near,
+    reflected,
+    unknown_field,
+)
 from orchestrator.experiment.plan.payloads import Asked
 from orchestrator.experiment.plan.placements import refuse_several_distances
 from orchestrator.experiment.plan.plan import External, Operation, Plan, Start
@@ -40,7 +47,7 @@ from orchestrator.experiment.read.tree import Key
 from orchestrator.files import UnreadableFile, read_file
 from services.python.contract.descriptors import method_of
 from services.python.contract.limits import TLS, TLS_1_3
-from services.python.contract.templates import PLACEHOLDER, columns, render, secrets
+from services.python.contract.templates import PLACEHOLDER, columns, is_place, render, secrets, written
 
 OPERATION = Operation(
     id="call", name="call", label="call", payload={"kind": "call"}, request_bytes=200, reply_bytes=1_000
@@ -156,7 +163,8 @@ def _external(
     place = (*path, *(_CALL if spec.call else ("steps",)))
     for name in dict.fromkeys(secrets([call, dict(where.start.env) if where.start else {}])):
         if name not in os.environ:
-            located.add(place, f"the environment has no {name}, which this call names as `${{{name}}}`.")
+            where_named = _place_of(place, spec.call, name, secrets) if spec.call else place
+            located.add(where_named, f"the environment has no {name}, which this call names as `${{{name}}}`.")
     return replace(where, name=spec.name or spec.service or "", call=call)
 
 
@@ -266,9 +274,10 @@ def _calls(
         located.add(
             (*path, "steps"), f"steps are made on one connection, and these are of {' and '.join(sorted(kinds))}."
         )
-    if kinds == {"websocket"} and len({(step["path"], str(step["headers"])) for step in steps}) > 1:
+    if kinds & {"websocket", "socketio"} and len({(step["path"], str(step["headers"])) for step in steps}) > 1:
         located.add(
-            (*path, "steps"), "steps are made on one connection: of WebSocket all have one path and the same headers."
+            (*path, "steps"),
+            "steps are made on one connection: of WebSocket and Socket.IO all have one path and the same headers.",
         )
     kind = steps[0]["kind"] if len(kinds) == 1 else "http"
     same = _same(located, (*path, "calls", spec.steps[-1]), spec.calls[spec.steps[-1]])
@@ -294,12 +303,17 @@ def _call(
         method, _, target = spec.http.partition(" ")
         call |= {"method": method, "path": target, "body": _body(located, path, spec)}
     elif spec.graphql is not None:
-        query = _text(located, (*path, "graphql"), spec.graphql)
+        query = _document(located, (*path, "graphql"), spec.graphql)
         call |= {"path": spec.path or "/graphql", "query": query, "variables": spec.variables or {}}
     elif spec.websocket is not None:
         call |= {"path": spec.websocket, "send": spec.send}
+    elif spec.socketio is not None:
+        call |= {"path": spec.path or "/socket.io", "event": spec.socketio, "send": spec.send}
+    elif spec.sse is not None:
+        method, _, target = spec.sse.partition(" ")
+        call |= {"method": method, "path": target, "body": _body(located, path, spec), "events": spec.events}
     else:
-        call |= {"method": spec.grpc, "message": spec.message or {}}
+        call |= {"method": spec.grpc, "message": {} if spec.message is None else spec.message}
         call["descriptors"] = _descriptors(located, path, spec, where)
     if len(located.problems) > problems:
         return None
@@ -309,20 +323,47 @@ def _call(
         if column not in columns_there:
             known = f"{rows.name} has none." if rows.columns else "there is no `data`."
             known = f"{known} {did_you_mean(column, columns_there)}" if columns_there else known
-            located.add(_place_of(path, spec, column), f"`{{{column}}}` is a column of the data, and {known}")
-    if call["kind"] == "grpc" and len(located.problems) == problems:
+            located.add(_place_of(path, spec, column, columns), f"`{{{column}}}` is a column of the data, and {known}")
+    if len(located.problems) == problems and call["kind"] == "grpc":
         _refuse_unfit_message(located, path, call, rows, saved)
+    elif len(located.problems) == problems and spec.body is not None:
+        _refuse_unfit_body(located, (*path, "body"), spec, rows, saved)
     return call
 
 
-def _place_of(path: tuple[Key, ...], spec: OwnCallSpec, column: str) -> tuple[Key, ...]:
-    """The key of a call in which a column is named first."""
+def _place_of(
+    path: tuple[Key, ...], spec: OwnCallSpec, name: str, names: Callable[[Any], Iterator[str]]
+) -> tuple[Key, ...]:
+    """The key of a call in which a column or secret is named first."""
     for key in spec.model_fields_set:
         value = getattr(spec, key)
         value = value.model_dump() if hasattr(value, "model_dump") else value
-        if column in columns(value):
+        if name in names(value):
             return (*path, key)
     return path
+
+
+def _refuse_unfit_body(
+    located: Located, path: tuple[Key, ...], spec: OwnCallSpec, rows: Rows, saved: Collection[str]
+) -> None:
+    """Note a body that is sent as JSON and is none."""
+    body, key = spec.body, next(iter(spec.body.model_fields_set)) if spec.body else ""
+    assert body is not None  # noqa: S101 - narrows the type
+    if isinstance(body.document, str) and body.document.lstrip()[:1] in ("{", "[") and not is_place(body.document):
+        located.add((*path, "json"), "it is a text: write the JSON value without quotes, or give it as `text`.")
+    media = next((text for name, text in spec.headers.items() if name.lower() == "content-type"), "")
+    if key not in ("text", "file") or not ("json" in media or str(body.file).endswith(".json")):
+        return
+    text = body.text
+    if text is None:
+        text = _text(located, (*path, key), body.file or "")
+    else:
+        names = dict.fromkeys(secrets(text), PLACEHOLDER)
+        text = written(render(text, {**rows.rows[0], **dict.fromkeys(saved, PLACEHOLDER)}, names))
+    try:
+        json.loads(text)
+    except ValueError as error:
+        located.add((*path, key), f"{body.file or 'its first row'} is no JSON: {error}.")
 
 
 def _expect(located: Located, path: tuple[Key, ...], spec: OwnCallSpec) -> dict[str, Any]:
@@ -371,14 +412,14 @@ def _descriptors(located: Located, path: tuple[Key, ...], spec: OwnCallSpec, whe
         elif spec.descriptors:
             content = _read(located, (*path, key), spec.descriptors)
         elif where.start is not None:
-            raise Unusable("a service that orch starts does not run while it is planned: give `proto`")
+            raise Unusable("a service that orch starts does not run while it is planned: give `proto`.")
         else:
             files = [str(located.folder / name) for name in where.certificate]
             trusted = where.authority and str(located.folder / where.authority)
             content = reflected(where.given, where.port, trusted, files, str(spec.grpc).partition("/")[0])
         described = described_by(content, str(spec.grpc))
     except Unusable as error:
-        located.add((*path, error.key or key), f"{error}.")
+        located.add((*path, error.key or key), str(error))
         return ""
     return base64.b64encode(described).decode()
 
@@ -387,13 +428,17 @@ def _refuse_unfit_message(
     located: Located, path: tuple[Key, ...], call: Mapping[str, Any], rows: Rows, saved: Collection[str]
 ) -> None:
     environment = dict.fromkeys(secrets(call["message"]), "secret")
+    method = method_of(call["descriptors"], call["method"])
+    if unknown := unknown_field(method.asked.DESCRIPTOR, call["message"]):
+        keys, message, known = unknown
+        meant = did_you_mean(str(keys[-1]), known)
+        located.add((*path, "message", *keys), f"{message} has no field '{shown(str(keys[-1]))}'. {meant}")
+        return
     for number, row in enumerate(rows.rows, start=1):
         try:
-            values = {**row, **dict.fromkeys(saved, PLACEHOLDER)}
-            method_of(call["descriptors"], call["method"]).request(render(call["message"], values, environment))
+            method.request(render(call["message"], {**row, **dict.fromkeys(saved, PLACEHOLDER)}, environment))
         except ValueError as error:
-            reason = str(error).replace('Message type "', "message ").split(" at ")[0]
-            located.add((*path, "message"), f"row {number} makes no request of {call['method']}: {reason}")
+            located.add((*path, "message"), f"row {number} makes no request of {call['method']}: {error}.")
             return
 
 
@@ -460,6 +505,20 @@ def _object(number: int, line: str) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise ValueError(f"line {number} is no JSON object")
     return value
+
+
+def _document(located: Located, path: tuple[Key, ...], name: str) -> str:
+    """A GraphQL document; one that is none is noted with its line and column."""
+    from graphql import GraphQLSyntaxError, parse
+
+    text = _text(located, path, name)
+    try:
+        if text:
+            parse(text)
+    except GraphQLSyntaxError as error:
+        line, column = error.locations[0] if error.locations else (1, 1)
+        located.add(path, f"{name}:{line}:{column} is no GraphQL: {error.message.removeprefix('Syntax Error: ')}")
+    return text
 
 
 def _text(located: Located, path: tuple[Key, ...], name: str) -> str:

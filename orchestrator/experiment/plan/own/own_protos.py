@@ -35,7 +35,7 @@ def compiled(proto: Path) -> bytes:
     """Return the descriptor set of a .proto and its imports, from its folder or one above; Unusable with protoc's word."""
     if not proto.is_file():
         others = [file.name for file in proto.parent.glob("*.proto")]
-        raise Unusable(f"there is no file {proto.name} beside the experiment.{near(proto.name, others)}".rstrip("."))
+        raise Unusable(f"there is no file {proto.name} beside the experiment.{near(proto.name, others)}")
     with tempfile.TemporaryDirectory(prefix="orch-") as folder:
         includes = [f"-I{parent}" for parent in proto.resolve().parents]
         output = Path(folder, "set.pb")
@@ -49,7 +49,7 @@ def compiled(proto: Path) -> bytes:
             check=False,
         )
         if done.returncode != 0:
-            raise Unusable(f"protoc refuses it: {done.stderr.strip().splitlines()[0]}")
+            raise Unusable(f"protoc refuses it: {done.stderr.strip().splitlines()[0]}.")
         return output.read_bytes()
 
 
@@ -62,7 +62,7 @@ def described_by(content: bytes, name: str) -> bytes:
         for file in files.file:
             pool.Add(file)
     except (DecodeError, TypeError) as error:
-        raise Unusable(f"it is no descriptor set: {error}") from error
+        raise Unusable(f"it is no descriptor set: {error}.") from error
     service, _, method = name.partition("/")
     methods = {
         f"{file.package}.{offered.name}".lstrip("."): {m.name: m for m in offered.method}
@@ -70,13 +70,31 @@ def described_by(content: bytes, name: str) -> bytes:
         for offered in file.service
     }
     if service not in methods:
-        raise Unusable(f"there is no service {service}.{near(service, methods)}".rstrip("."), "grpc")
+        raise Unusable(f"there is no service {service}.{near(service, methods)}", "grpc")
     if method not in methods[service]:
-        raise Unusable(f"{service} has no method {method}.{near(method, methods[service])}".rstrip("."), "grpc")
+        raise Unusable(f"{service} has no method {method}.{near(method, methods[service])}", "grpc")
     if methods[service][method].client_streaming:
-        raise Unusable(f"{name} takes a stream of requests, and calls with one are measured", "grpc")
+        raise Unusable(f"{name} takes a stream of requests, and calls with one are measured.", "grpc")
     described = pool.FindServiceByName(service)
     return descriptor_pb2.FileDescriptorSet(file=_files(described.file, set())).SerializeToString()
+
+
+def unknown_field(message: Any, values: Any) -> tuple[tuple[str | int, ...], str, list[str]] | None:
+    """Return the keys to the first field that a message (its descriptor) has not, the message's name, and its fields."""
+    if not isinstance(values, dict) or message.full_name.startswith("google.protobuf."):
+        return None
+    fields = {name: field for field in message.fields for name in (field.json_name, field.name)}
+    for name, value in values.items():
+        if (field := fields.get(name)) is None:
+            return (name,), message.full_name, [known.name for known in message.fields]
+        if field.message_type is None or field.message_type.GetOptions().map_entry:
+            continue
+        items = enumerate(value) if isinstance(value, list) else [((), value)]
+        for place, item in items:
+            if unknown := unknown_field(field.message_type, item):
+                keys, *rest = unknown
+                return (name, *(() if place == () else (place,)), *keys), *rest
+    return None
 
 
 def reflected(host: str, port: int, authority: str, certificate: Sequence[str], service: str) -> bytes:
@@ -98,12 +116,12 @@ def reflected(host: str, port: int, authority: str, certificate: Sequence[str], 
             database = ProtoReflectionDescriptorDatabase(channel)
             offered = [name for name in database.get_services() if not name.startswith("grpc.reflection.")]
             if service not in offered:
-                raise Unusable(f"{target} has no service {service}.{near(service, offered)}".rstrip("."), "grpc")
+                raise Unusable(f"{target} has no service {service}.{near(service, offered)}", "grpc")
             described = descriptor_pool.DescriptorPool(database).FindServiceByName(service)
         except grpc.FutureTimeoutError as error:
-            raise Unusable(f"{target} does not answer within {_REFLECT_S:g} s") from error
+            raise Unusable(f"{target} does not answer within {_REFLECT_S:g} s.") from error
         except grpc.RpcError as error:
-            raise Unusable(f"{target} has no reflection: {error}".splitlines()[0]) from error
+            raise Unusable(f"{target} has no reflection: {str(error).splitlines()[0]}.") from error
         return descriptor_pb2.FileDescriptorSet(file=_files(described.file, set())).SerializeToString()
 
 

@@ -35,6 +35,17 @@ func callRequests(payload contract.Payload, seed int64) (Make, error) {
 
 // mistakeOfCall says why a reply is not what its call expects; "" where it is. Its status was looked at when it came.
 func mistakeOfCall(call *calls.Request, reply *Reply) string {
+	if call.IsKnown(reply.Body) {
+		return ""
+	}
+	mistake := compared(call, reply)
+	if mistake == "" {
+		call.Know(reply.Body)
+	}
+	return mistake
+}
+
+func compared(call *calls.Request, reply *Reply) string {
 	expect := &call.Expect
 	body, document, err := contentOf(call, reply)
 	switch {

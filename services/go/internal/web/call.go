@@ -6,20 +6,28 @@ import (
 	"net/http"
 	"slices"
 
+	"orch/internal/calls"
 	"orch/internal/contract"
 	"orch/internal/load"
 	"orch/internal/operation"
 )
 
-// DialCalls gives a connection to somebody's own service; its socket is opened at the first call.
-func (c *Client) DialCalls() (load.Conn, *contract.Failure) { return &callConn{Shared: c.Share()}, nil }
+// CallDialer opens connections to somebody's own service; the socket of HTTP/2 and 3 is opened at the first call.
+func (c *Client) CallDialer(isAlone bool) load.Dialer {
+	return func() (load.Conn, *contract.Failure) {
+		if c.major == 1 {
+			return c.dialPlain(isAlone)
+		}
+		return &callConn{Shared: c.Share()}, nil
+	}
+}
 
 type callConn struct {
 	*Shared
 	buffer []byte
 }
 
-// Call sends a request as its call file has it, and reads the reply: its status, its body, and the JSON in it.
+// Call sends a request as its call file has it, and reads the reply.
 func (c *callConn) Call(request *operation.Request, reply *operation.Reply) *contract.Failure {
 	call, address := request.Call, c.client.base
 	address.Opaque = call.Path // as it is, already encoded
@@ -27,7 +35,6 @@ func (c *callConn) Call(request *operation.Request, reply *operation.Reply) *con
 	if len(call.Body) > 0 {
 		asked.Body, asked.ContentLength = io.NopCloser(bytes.NewReader(call.Body)), int64(len(call.Body))
 	}
-	reply.Sent = int64(len(call.Body))
 	came, err := c.Do(asked)
 	if err != nil {
 		return FailureOf(err)
@@ -40,22 +47,28 @@ func (c *callConn) Call(request *operation.Request, reply *operation.Reply) *con
 	if c.buffer, err = readAll(came.Body, length, c.buffer); err != nil {
 		return FailureOf(err)
 	}
-	reply.Body, reply.Received = c.buffer, int64(len(c.buffer))
-	if wanted := call.Expect.Status; !slices.Contains(wanted, came.StatusCode) &&
-		(len(wanted) > 0 || came.StatusCode < http.StatusOK || came.StatusCode >= http.StatusMultipleChoices) {
-		return contract.Fail(contract.Protocol, "HTTP %d: %s", came.StatusCode, c.buffer)
+	return taken(call, came.StatusCode, c.buffer, reply)
+}
+
+// taken is a reply whose body came: its status is looked at, and the JSON in it parsed.
+func taken(call *calls.Request, status int, body []byte, reply *operation.Reply) *contract.Failure {
+	reply.Sent, reply.Body, reply.Received = int64(len(call.Body)), body, int64(len(body))
+	if wanted := call.Expect.Status; !slices.Contains(wanted, status) &&
+		(len(wanted) > 0 || status < http.StatusOK || status >= http.StatusMultipleChoices) {
+		return contract.Fail(contract.Protocol, "HTTP %d: %s", status, body)
 	}
 	if call.Expect.NeedsBody() || !call.Decode && len(call.Expect.Values) > 0 {
-		reply.Data, reply.HoldsBody = c.buffer, true
+		reply.Data, reply.HoldsBody = body, true
 	}
-	if !call.Decode || len(c.buffer) == 0 {
+	if !call.Decode || len(body) == 0 {
 		return nil
 	}
-	if reply.Document, err = operation.DecodeDocument(c.buffer); err != nil {
-		return contract.Fail(contract.Undecodable, "%v in %s", err, c.buffer)
+	var err error
+	if reply.Document, err = operation.DecodeDocument(body); err != nil {
+		return contract.Fail(contract.Undecodable, "%v in %s", err, body)
 	}
 	if object, _ := reply.Document.(map[string]any); call.IsGraphQL && hasErrors(object["errors"]) {
-		return contract.Fail(contract.Protocol, "GraphQL errors: %s", c.buffer)
+		return contract.Fail(contract.Protocol, "GraphQL errors: %s", body)
 	}
 	return nil
 }

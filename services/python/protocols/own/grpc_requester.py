@@ -6,65 +6,62 @@ from typing import Any
 
 import grpc
 import grpc.aio
+from google.protobuf.message import DecodeError
 
-from services.python.contract.descriptors import Method, values_of
+from services.python.contract.descriptors import Method
 from services.python.contract.knobs import CONNECTIONS
 from services.python.contract.offers import Client
 from services.python.load.client import CallFailed, CallSpec, Reply, Request
 from services.python.load.sharing import Share, Shares
 from services.python.protocols.grpc import options
-from services.python.protocols.grpc.calling import MeasuredChannel
 
-GrpcReply = tuple[Any, int, int, Method]
-"""What a call returns: the message (of a stream all of them), the bytes of the request and of the reply, and the method."""
+GrpcReply = tuple[list[Any], list[bytes], int, Method]
+"""What a call returns: the messages (of a stream all of them), each as it came, the bytes of the request, and the method."""
 
 
 class _Base:
     """One call in flight on a channel, which is one HTTP/2 connection, of its own or shared with others.
 
-    The methods of its steps are made ready when they are first called.
+    Requests are serialised before they are timed; messages pass gRPC as bytes, and are parsed within the call. The methods
+    of its steps are made ready when they are first called.
     """
 
     def __init__(self, share: Share[Any], call: CallSpec) -> None:
         self._share = share
         self._timeout_s = call.timeout_s
-        self._measured = MeasuredChannel(share.of)
-        self._methods: dict[tuple[str, bool], Any] = {}
-        self._is_stream = False
+        self._methods: dict[str, Any] = {}
+        self.body: bytes | None = None
 
-    def _method(self, request: Request) -> Any:
-        """What calls the method of a request."""
-        method, is_read = request["method"], request["call"]["decode"]
-        self._is_stream = method.is_stream
-        if (ready := self._methods.get((method.path, is_read))) is None:
-            opens = self._measured.unary_stream if method.is_stream else self._measured.unary_unary
-            read = method.reply.FromString if is_read else bytes
-            ready = opens(method.path, lambda message: message.SerializeToString(), read)
-            self._methods[method.path, is_read] = ready
+    def _method(self, method: Method) -> Any:
+        """What calls a method."""
+        opens = self._share.of.unary_stream if method.is_stream else self._share.of.unary_unary
+        ready = self._methods[method.path] = opens(method.path)
         return ready
+
+    def _read(self, request: Request, came: list[bytes]) -> GrpcReply:
+        method = request["method"]
+        self.body = None if method.is_stream else came[0]
+        messages: list[Any] = came
+        if request["call"]["decode"]:
+            try:
+                messages = [method.reply.FromString(each) for each in came]
+            except DecodeError as error:
+                raise CallFailed("undecodable", f"the reply is no message of the method's type: {error}") from error
+        return messages, came, len(request["message"]), method
 
     @property
     def shared(self) -> int | None:
         """See `load.client.Shared`."""
         return self._share.number
 
-    @property
-    def body(self) -> bytes | None:
-        """See `load.client.Connection.body`; a stream has no one body."""
-        return None if self._is_stream else self._measured.body
-
     def value(self, reply: GrpcReply) -> Reply:
-        """The reply as JSON values; of a stream a list of them."""
-        message, method = reply[0], reply[3]
-        came = message if method.is_stream else [message]
-        every = [method.reply.FromString(each) if isinstance(each, bytes) else each for each in came]
-        body = b"".join(each.SerializeToString() for each in every)
-        documents = [values_of(each) for each in every]
-        return {"status": 0, "body": body, "document": documents if method.is_stream else documents[0]}
+        """The reply with its messages, which `operations.call` reads as JSON values."""
+        messages, came, _, method = reply
+        return {"status": 0, "body": b"".join(came), "messages": messages, "method": method}
 
     def sizes(self, request: Request, reply: GrpcReply) -> tuple[int, int]:  # noqa: ARG002 - noted as they passed
         """Serialised bytes of the messages."""
-        return reply[1], reply[2]
+        return reply[2], sum(map(len, reply[1]))
 
 
 class Connection(_Base):
@@ -72,15 +69,13 @@ class Connection(_Base):
 
     def call(self, request: Request) -> GrpcReply:
         """See `load.client.Connection.call`."""
-        measured, method = self._measured, request["method"]
+        method = request["method"]
+        call = self._methods.get(method.path) or self._method(method)
         try:
-            reply = self._method(request)(request["message"], timeout=self._timeout_s, metadata=request["metadata"])
-            if method.is_stream:
-                received, reply = _read_all(measured, reply)
-                return reply, measured.sent, received, method
+            came = call(request["message"], timeout=self._timeout_s, metadata=request["metadata"])
+            return self._read(request, list(came) if method.is_stream else [came])
         except grpc.RpcError as error:
             raise options.failure(error.code(), error.details()) from error
-        return reply, measured.sent, measured.received, method
 
     def close(self) -> None:
         """End the channel when nobody else uses it."""
@@ -88,34 +83,18 @@ class Connection(_Base):
             channel.close()
 
 
-def _read_all(measured: MeasuredChannel, stream: Any) -> tuple[int, list[Any]]:
-    received, messages = 0, []
-    for message in stream:
-        received += measured.received
-        messages.append(message)
-    return received, messages
-
-
 class AsyncConnection(_Base):
     """Calls that are awaited."""
 
     async def call(self, request: Request) -> GrpcReply:
         """See `load.client.AsyncConnection.call`."""
-        measured, method = self._measured, request["method"]
+        method = request["method"]
+        call = self._methods.get(method.path) or self._method(method)
         try:
-            call = self._method(request)(request["message"], timeout=self._timeout_s, metadata=request["metadata"])
-            if method.is_stream:
-                received, messages = 0, []
-                async for message in call:
-                    received += measured.received
-                    messages.append(message)
-                return messages, measured.sent, received, method
-            reply = await call
+            coming = call(request["message"], timeout=self._timeout_s, metadata=request["metadata"])
+            return self._read(request, [each async for each in coming] if method.is_stream else [await coming])
         except grpc.aio.AioRpcError as error:
             raise options.failure(error.code(), error.details()) from error
-        if reply is None:  # so grpc.aio tells that it could not parse it
-            raise CallFailed("undecodable", "the reply is no message of the method's type")
-        return reply, measured.sent, measured.received, method
 
     async def close(self) -> None:
         """End the channel when nobody else uses it."""

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 from services.python.load.client import CallFailed, CallSpec, Reply, Request
 from services.python.load.handshake import EXHAUSTED, refused, tls_failure
-from services.python.protocols.socketio.packets import Part, Traffic, size
+from services.python.protocols.socketio.packets import Part, size
 
 Exchange = tuple[Reply, tuple[Part, ...], tuple[Part, ...]]
 """What a client's `call` returns: the reply, and the parts of both packets as they were sent and received."""
 
 
-def check_encodable(call: CallSpec) -> None:
+def _check_encodable(call: CallSpec) -> None:
     """CallFailed when JSON cannot carry the example request: python-socketio would send NaN, which is not JSON."""
     try:
         json.dumps({key: value for key, value in call.example.items() if not isinstance(value, bytes)}, allow_nan=False)
@@ -61,9 +62,20 @@ def _causes(error: BaseException | None) -> Iterator[BaseException]:
         error = error.__cause__ or error.__context__
 
 
-def exchange(arguments: tuple[Any, ...], traffic: Traffic) -> Exchange:
-    """The reply that a responder acknowledged with, and both packets' parts; CallFailed as `read_acknowledgement`."""
-    return read_acknowledgement(arguments), traffic.sent, traffic.received
+@dataclass(frozen=True, kw_only=True)
+class Speech:
+    """Where a session is opened, which event and data a request is, and how its acknowledgement is read."""
+
+    emits: Callable[[Request], tuple[str, Any]]
+    read: Callable[[tuple[Any, ...]], Reply] = read_acknowledgement
+    path: str = "socket.io"
+    headers: Mapping[str, str] = field(default_factory=dict)
+
+
+def speech_of(call: CallSpec) -> Speech:
+    """That of an operation here; CallFailed when JSON cannot carry the example request."""
+    _check_encodable(call)
+    return Speech(emits=lambda request: (call.operation, request))
 
 
 class ConnectionBase:

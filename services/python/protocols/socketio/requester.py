@@ -19,7 +19,7 @@ from services.python.protocols.socketio.packets import Part, Traffic, size
 from services.python.transports.http.one_address import OneAddress
 from services.python.transports.http.route import authority
 
-_TRANSPORTS = {"socketio": "websocket", "socketio-polling": "polling"}
+TRANSPORTS = {"socketio": "websocket", "socketio-polling": "polling"}
 _CLOSE_TIMEOUT_S = 1
 _MOST_TIMES = 2  # as many events as were asked for may wait; the books of the trial take no more either
 
@@ -27,9 +27,10 @@ _MOST_TIMES = 2  # as many events as were asked for may wait; the books of the t
 class SocketIoDialer:
     """Opens Socket.IO sessions on the running event loop."""
 
-    def __init__(self, call: CallSpec, transport: str) -> None:
+    def __init__(self, call: CallSpec, transport: str, speech: events.Speech) -> None:
         self._call = call
         self._transport = transport
+        self._speech = speech
 
     async def dial(self) -> SocketIoConnection:
         """Connect, upgrade where the transport is WebSocket, and join the default namespace."""
@@ -47,11 +48,13 @@ class SocketIoDialer:
             request_timeout=later_s,
             websocket_extra_options={"compress": 0, "max_msg_size": MAX_MESSAGE_BYTES},
         )
-        connection = SocketIoConnection(client, http, traffic, self._call)
+        connection = SocketIoConnection(client, http, traffic, self._call, self._speech)
         try:
             async with asyncio.timeout(self._call.timeout_s):
                 await client.connect(
                     f"{self._call.http}://{authority(self._call.host, self._call.port)}",
+                    headers=dict(self._speech.headers),
+                    socketio_path=self._speech.path,
                     transports=[self._transport],
                     wait_timeout=later_s,
                 )
@@ -64,11 +67,13 @@ class SocketIoDialer:
 class SocketIoConnection(events.ConnectionBase):
     """One Socket.IO session."""
 
-    def __init__(self, client: Any, http: aiohttp.ClientSession, traffic: Traffic, call: CallSpec) -> None:
+    def __init__(
+        self, client: Any, http: aiohttp.ClientSession, traffic: Traffic, call: CallSpec, speech: events.Speech
+    ) -> None:
         self._client = client
+        self._emits, self._read = speech.emits, speech.read
         self._http = http
         self._traffic = traffic
-        self._operation = call.operation
         self._timeout_s = call.timeout_s
         self._acknowledgement: asyncio.Future[tuple[Any, ...]] | None = None
         self._events = deque[tuple[Any, tuple[Part, ...]]]()  # received, and not read yet
@@ -87,20 +92,20 @@ class SocketIoConnection(events.ConnectionBase):
         self._acknowledgement = acknowledgement = asyncio.get_running_loop().create_future()
         try:
             async with asyncio.timeout(self._timeout_s):
-                await self._client.emit(self._operation, request, callback=self._acknowledged)
+                await self._client.emit(*self._emits(request), callback=self._acknowledged)
                 arguments = await acknowledgement
         except TimeoutError as error:
             raise CallFailed("timeout", f"no acknowledgement within {self._timeout_s} s") from error
         except SocketIOError as error:
             raise CallFailed("closed", str(error)) from error
-        return events.exchange(arguments, self._traffic)
+        return self._read(arguments), self._traffic.sent, self._traffic.received
 
     async def subscribe(self, request: Request) -> int:
         """Emit an event; those of the stream come until it is acknowledged."""
         self._events.clear()
         self._ended, self._room = None, _MOST_TIMES * int(request.get("count", 0)) + _MOST_TIMES
         try:
-            await self._client.emit(self._operation, request, callback=self._over)
+            await self._client.emit(*self._emits(request), callback=self._over)
         except SocketIOError as error:
             raise CallFailed("closed", str(error)) from error
         return size(self._traffic.sent)
@@ -164,5 +169,4 @@ class SocketIoConnection(events.ConnectionBase):
 
 def dialer(call: CallSpec, client: Client) -> SocketIoDialer:
     """Opens sessions for awaited calls; CallFailed when JSON cannot carry the example request."""
-    events.check_encodable(call)
-    return SocketIoDialer(call, _TRANSPORTS[client.name])
+    return SocketIoDialer(call, TRANSPORTS[client.name], events.speech_of(call))

@@ -26,8 +26,9 @@ _WEBSOCKET_OPTIONS = {
 class SocketIoSyncDialer:
     """Opens Socket.IO sessions."""
 
-    def __init__(self, call: CallSpec) -> None:
+    def __init__(self, call: CallSpec, speech: events.Speech) -> None:
         self._call = call
+        self._speech = speech
 
     def dial(self) -> SocketIoSyncConnection:
         """Connect, upgrade, and join the default namespace."""
@@ -39,10 +40,12 @@ class SocketIoSyncDialer:
             request_timeout=self._call.timeout_s,
             websocket_extra_options=_WEBSOCKET_OPTIONS,
         )
-        connection = SocketIoSyncConnection(client, traffic, self._call)
+        connection = SocketIoSyncConnection(client, traffic, self._call, self._speech)
         try:
             client.connect(
                 f"{self._call.http}://{authority(self._call.host, self._call.port)}",
+                headers=dict(self._speech.headers),
+                socketio_path=self._speech.path,
                 transports=["websocket"],
                 wait_timeout=self._call.timeout_s,
             )
@@ -55,10 +58,10 @@ class SocketIoSyncDialer:
 class SocketIoSyncConnection(events.ConnectionBase):
     """One Socket.IO session."""
 
-    def __init__(self, client: Any, traffic: Traffic, call: CallSpec) -> None:
+    def __init__(self, client: Any, traffic: Traffic, call: CallSpec, speech: events.Speech) -> None:
         self._client = client
+        self._emits, self._read = speech.emits, speech.read
         self._traffic = traffic
-        self._operation = call.operation
         self._timeout_s = call.timeout_s
         self._done = threading.Event()
         self._arguments: tuple[Any, ...] | None = None
@@ -72,14 +75,14 @@ class SocketIoSyncConnection(events.ConnectionBase):
         self._arguments = None
         self._done.clear()
         try:
-            self._client.emit(self._operation, request, callback=self._acknowledged)
+            self._client.emit(*self._emits(request), callback=self._acknowledged)
         except SocketIOError as error:
             raise CallFailed("closed", str(error)) from error
         if not self._done.wait(self._timeout_s):
             raise CallFailed("timeout", f"no acknowledgement within {self._timeout_s} s")
         if self._arguments is None:
             raise CallFailed("closed", "the connection ended before the acknowledgement")
-        return events.exchange(self._arguments, self._traffic)
+        return self._read(self._arguments), self._traffic.sent, self._traffic.received
 
     def _acknowledged(self, *arguments: Any) -> None:
         self._arguments = arguments
@@ -95,5 +98,4 @@ class SocketIoSyncConnection(events.ConnectionBase):
 
 def dialer(call: CallSpec, client: Client) -> SocketIoSyncDialer:  # noqa: ARG001 - this module has one client
     """Opens sessions for blocking calls; CallFailed when JSON cannot carry the example request."""
-    events.check_encodable(call)
-    return SocketIoSyncDialer(call)
+    return SocketIoSyncDialer(call, events.speech_of(call))

@@ -40,6 +40,7 @@ _NO_CONNECTION = (pycurl.E_COULDNT_RESOLVE_HOST, pycurl.E_COULDNT_CONNECT)
 _VERSIONS = {
     version.ONE: (pycurl.CURL_HTTP_VERSION_1_1, (pycurl.CURL_HTTP_VERSION_1_1, pycurl.CURL_HTTP_VERSION_1_0)),
     version.TWO: (pycurl.CURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE, (pycurl.CURL_HTTP_VERSION_2_0,)),
+    version.THREE: (getattr(pycurl, "CURL_HTTP_VERSION_3ONLY", 31), (pycurl.CURL_HTTP_VERSION_3,)),
 }
 _CALLED = {
     pycurl.CURL_HTTP_VERSION_1_0: "HTTP/1.0",

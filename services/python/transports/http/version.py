@@ -16,12 +16,13 @@ from services.python.contract.knobs import (
     FLOW_WINDOW,
     HTTP,
     HTTP_2,
+    HTTP_3,
     REPLIES,
     SHOWN,
 )
 from services.python.load.client import CallFailed
 
-ONE, TWO = "1.1", HTTP_2
+ONE, TWO, THREE = "1.1", HTTP_2, HTTP_3
 KNOBS: Mapping[str, tuple[str, ...]] = {
     HTTP: (ONE, TWO),
     FLOW_WINDOW: ("library", "65535..2147483647"),

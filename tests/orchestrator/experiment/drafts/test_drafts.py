@@ -132,6 +132,15 @@ def test_a_proto_with_imports_gives_a_few_of_its_methods(monkeypatch: pytest.Mon
     assert "10 of its 15 calls" in text
 
 
+def test_a_method_that_takes_a_wrapper_is_called_with_its_value(monkeypatch: pytest.MonkeyPatch) -> None:
+    Path("names.proto").write_text(
+        'syntax = "proto3"; import "google/protobuf/wrappers.proto"; message Name { string name = 1; }\n'
+        "service Names { rpc Get(google.protobuf.StringValue) returns (Name); }\n"
+    )
+    (call,) = draft("names.proto", monkeypatch)[1].values()
+    assert (call["message"], call["rows"]) == ("{value}", [{"value": "text"}])
+
+
 def test_imports_of_a_proto_are_found_from_a_folder_above(monkeypatch: pytest.MonkeyPatch) -> None:
     Path("protos/v1").mkdir(parents=True)
     shutil.move("money.proto", "protos/money.proto")

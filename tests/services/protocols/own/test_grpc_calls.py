@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import base64
-import hashlib
-import json
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -12,28 +10,22 @@ from typing import Any
 
 import grpc
 import pytest
-from google.protobuf import message_factory
+from google.protobuf import message_factory, wrappers_pb2
 
 from orchestrator.experiment.plan.own.own_protos import compiled
-from services.python.contract.descriptors import pool_of
-from services.python.contract.lines import Load, Payload, Target, Trial
+from services.python.contract.descriptors import method_of, pool_of
 from services.python.contract.offers import protocols
-from services.python.trial.parts import CannotTry, check, load_parts
-from tests.support.certificates import HOST, TLS, Made, certificates
+from services.python.trial.parts import CannotTry
+from tests.support.certificates import HOST, Made, certificates
+from tests.support.own_trials import checked, step_of
 
 PROTO = Path(__file__).parents[4] / "experiments" / "own" / "shop.proto"
 DESCRIPTORS = base64.b64encode(compiled(PROTO)).decode()
 CLIENTS = [client.name for client in protocols()["own_grpc"].clients]
 
 
-@pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Made:
-    return certificates(tmp_path_factory.mktemp("tls") / "right")
-
-
-@pytest.fixture(scope="module")
-def port(made: Made) -> Iterator[int]:
-    """Orders for those who have a certificate of the authority."""
+def shop(server: grpc.Server) -> None:
+    """Have a server answer orders and their items."""
     names = ("OrderRequest", "Order", "Item")
     pool = pool_of(DESCRIPTORS)
     request, order, item = (
@@ -53,8 +45,19 @@ def port(made: Made) -> Iterator[int]:
             items, request_deserializer=request.FromString, response_serializer=item.SerializeToString
         ),
     }
-    server = grpc.server(ThreadPoolExecutor(2))
     server.add_generic_rpc_handlers((grpc.method_handlers_generic_handler("shop.v1.Orders", handlers),))
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Made:
+    return certificates(tmp_path_factory.mktemp("tls") / "right")
+
+
+@pytest.fixture(scope="module")
+def port(made: Made) -> Iterator[int]:
+    """Orders for those who have a certificate of the authority."""
+    server = grpc.server(ThreadPoolExecutor(2))
+    shop(server)
     key, chain = Path(made.tls.key).read_bytes(), Path(made.tls.certificate).read_bytes()
     authority = Path(made.authority.path).read_bytes()
     credentials = grpc.ssl_server_credentials([(key, chain)], authority, require_client_auth=True)
@@ -65,42 +68,47 @@ def port(made: Made) -> Iterator[int]:
 
 
 def step(method: str, identifier: str, **more: Any) -> dict[str, Any]:
-    usual = {"kind": "grpc", "headers": {}, "decode": True, "expect": {}, "descriptors": DESCRIPTORS}
-    return {**usual, "method": f"shop.v1.Orders/{method}", "message": {"id": identifier}, **more}
-
-
-def checked(folder: Path, client: str, port: int, made: Made, certificate: list[str]) -> None:
-    """The check of a task whose second step reads the items of what the first one names."""
-    steps = [
-        step("Get", "{id}", save={"total": "$.total"}),
-        step("Items", "{total}", expect={"values": {"$[2].article": "7-2"}}),
-    ]
-    shared = {"kind": "grpc", "order": "file", "same": {}, "rows": [{"id": 1}], "certificate": certificate}
-    content = json.dumps({**shared, "steps": steps}).encode()
-    path = folder / "call.json"
-    path.write_bytes(content)
-    trial = Trial(
-        target=Target(host=HOST, port=port, anonymous=True),
-        protocol="own_grpc",
-        client=client,
-        operation="call",
-        record="",
-        payload=Payload(kind="call", path=str(path), sha256=hashlib.sha256(content).hexdigest()),
-        connection="reuse",
-        load=Load(requests=0),
-        calls=len(steps),
-        knobs=TLS,
-        tls=made.authority,
-        timeout_s=10.0,
+    """A step of the shop."""
+    return step_of(
+        "grpc", descriptors=DESCRIPTORS, method=f"shop.v1.Orders/{method}", message={"id": identifier}, **more
     )
-    parts = load_parts(trial)
-    check(trial, parts, parts.make(1, lambda: 0))
 
 
 @pytest.mark.parametrize("client", CLIENTS)
 def test_steps_are_of_several_methods_and_the_service_gets_our_certificate(
     tmp_path: Path, port: int, made: Made, client: str
 ) -> None:
-    checked(tmp_path, client, port, made, [made.tls.certificate, made.tls.key])
+    steps = [
+        step("Get", "{id}", save={"total": "$.total"}),
+        step("Items", "{total}", expect={"values": {"$[2].article": "7-2"}}),
+    ]
+    own = [made.tls.certificate, made.tls.key]
+    checked(tmp_path, client, port, *steps, authority=made.authority, certificate=own)
     with pytest.raises(CannotTry):
-        checked(tmp_path, client, port, made, [])
+        checked(tmp_path, client, port, *steps, authority=made.authority)
+
+
+@pytest.mark.parametrize("client", CLIENTS)
+@pytest.mark.parametrize("decode", [True, False])
+def test_a_wrong_message_is_an_error_whether_or_not_the_timed_call_decodes_it(
+    tmp_path: Path, port: int, made: Made, client: str, decode: bool
+) -> None:
+    own = {"authority": made.authority, "certificate": [made.tls.certificate, made.tls.key]}
+    right = step("Items", "{id}", decode=decode, expect={"size": 15, "values": {"$[0].article": "1-0"}})
+    checked(tmp_path, client, port, right, **own)
+    with pytest.raises(CannotTry, match=r"row 1: .* is '1-0', not '2-0'"):
+        checked(tmp_path, client, port, {**right, "expect": {"values": {"$[0].article": "2-0"}}}, **own)
+
+
+WRAPPED = """syntax = "proto3"; package a; import "google/protobuf/wrappers.proto";
+service S { rpc Get(google.protobuf.StringValue) returns (google.protobuf.StringValue); }
+"""
+
+
+def test_a_wrapper_is_written_as_its_value(tmp_path: Path) -> None:
+    (tmp_path / "a.proto").write_text(WRAPPED)
+    method = method_of(base64.b64encode(compiled(tmp_path / "a.proto")).decode(), "a.S/Get")
+    assert method.request("x").SerializeToString() == wrappers_pb2.StringValue(value="x").SerializeToString()
+    for wrong in ({"value": "x"}, {}, 1):
+        with pytest.raises(ValueError, match=r"."):
+            method.request(wrong)

@@ -3,37 +3,35 @@
 from __future__ import annotations
 
 import gzip
-import hashlib
 import json
 import ssl
 from collections.abc import Iterator
-from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from threading import Thread
 from typing import Any
 
 import pytest
 
-from services.python.contract.lines import Authority, Load, Payload, Target, Trial
 from services.python.contract.offers import protocols
 from services.python.load.task import make_task
-from services.python.trial.parts import CannotTry, Parts, ask_task, check, load_parts
+from services.python.trial.parts import CannotTry, ask_task
 from tests.support.certificates import HOST, TLS, Made, certificates
 from tests.support.ends import responder
+from tests.support.go_ends import go_responder
+from tests.support.own_trials import checked, serving, step
 
-CLIENTS = [client.name for client in protocols()["own_http"].clients]
-USUAL: dict[str, Any] = {"kind": "http", "headers": {}, "body": {}, "decode": True, "expect": {}}
+CLIENTS = protocols()["own_http"].clients
+NAMES = [client.name for client in CLIENTS]
 
 
-class _Shop(BaseHTTPRequestHandler):
-    """Who logs in gets a token, without which there are no orders."""
+class Shop(BaseHTTPRequestHandler):
+    """Who logs in gets a token, without which there are no orders; all else is answered with what was asked."""
 
     protocol_version = "HTTP/1.1"
     disable_nagle_algorithm = True
 
-    def _answer(self, status: int, document: Any, **fields: str) -> None:
-        body = json.dumps(document).encode()
+    def _answer(self, status: int, content: Any, **fields: str) -> None:
+        body = content if isinstance(content, bytes) else json.dumps(content).encode()
         if "gzip" in self.headers.get("accept-encoding", ""):
             body, fields = gzip.compress(body), {**fields, "Content-Encoding": "gzip"}
         self.send_response(status)
@@ -44,7 +42,8 @@ class _Shop(BaseHTTPRequestHandler):
             self.wfile.write(body)
 
     def _any(self) -> None:
-        body = self.rfile.read(int(self.headers.get("content-length") or 0))
+        body = self.rfile.read(int(self.headers.get("content-length") or 0)).decode()
+        seen = {"method": self.command, "path": self.path, "x": self.headers.get("x-id"), "body": body}
         match self.command, self.path:
             case "POST", "/login":
                 self._answer(200, {"token": f"t-{json.loads(body)['user']}"})
@@ -59,8 +58,12 @@ class _Shop(BaseHTTPRequestHandler):
                 self._answer(302, {}, Location="/round")
             case _, "/away":
                 self._answer(302, {}, Location="http://127.0.0.2:1/what")
+            case _, "/404":
+                self._answer(404, seen)
+            case _, "/text":
+                self._answer(200, b"not JSON")
             case _:
-                self._answer(200, {"method": self.command, "body": body.decode(), "path": self.path})
+                self._answer(200, seen)
 
     do_GET = do_POST = do_PUT = do_DELETE = do_HEAD = _any  # noqa: N815 - the library's names
 
@@ -68,124 +71,42 @@ class _Shop(BaseHTTPRequestHandler):
         """Nothing is logged."""
 
 
-def served(context: ssl.SSLContext | None = None) -> Iterator[int]:
-    server = ThreadingHTTPServer((HOST, 0), _Shop)
-    if context is not None:
-        server.socket = context.wrap_socket(server.socket, server_side=True)
-    thread = Thread(target=server.serve_forever, daemon=True)
-    thread.start()
-    yield server.server_address[1]
-    server.shutdown()
-    server.server_close()
-    thread.join()
-
-
 @pytest.fixture(scope="module")
 def port() -> Iterator[int]:
-    yield from served()
-
-
-def step(request: str, **changes: Any) -> dict[str, Any]:
-    method, _, path = request.partition(" ")
-    return {**USUAL, "method": method, "path": path, **changes}
-
-
-def parts_of(
-    folder: Path, client: str, port: int, *steps: dict[str, Any], authority: Authority | None = None, **more: Any
-) -> tuple[Trial, Parts]:
-    """A trial of these steps, loaded."""
-    shared = {"kind": "http", "order": "file", "same": {}, "rows": [{"user": "ann"}, {"user": "bo"}], **more}
-    content = json.dumps({**shared, "steps": steps}).encode()
-    path = folder / "call.json"
-    path.write_bytes(content)
-    trial = Trial(
-        target=Target(host=HOST, port=port, anonymous=True),
-        protocol="own_http",
-        client=client,
-        operation="call",
-        record="",
-        payload=Payload(kind="call", path=str(path), sha256=hashlib.sha256(content).hexdigest()),
-        connection="reuse",
-        load=Load(requests=0),
-        calls=len(steps),
-        knobs={} if authority is None else TLS,
-        tls=authority,
-        timeout_s=10.0,
-    )
-    return trial, load_parts(trial)
+    with serving(ThreadingHTTPServer((HOST, 0), Shop)) as bound:
+        yield bound
 
 
 LOGIN = step("POST /login", body={"json": {"user": "{user}"}}, save={"token": "$.token"})
 ORDER = step(
     "GET /order", headers={"authorization": "Bearer {token}"}, expect={"status": [200], "values": {"$.of": "{user}"}}
 )
+USERS = [{"user": "ann"}, {"user": "bo"}]
 
 
-@pytest.mark.parametrize("client", CLIENTS)
+@pytest.mark.parametrize("client", NAMES)
 def test_steps_hand_values_of_their_replies_on(tmp_path: Path, port: int, client: str) -> None:
-    trial, parts = parts_of(tmp_path, client, port, LOGIN, ORDER)
-    assert check(trial, parts, parts.make(1, lambda: 0))[0] is None
+    parts, _ = checked(tmp_path, client, port, LOGIN, ORDER, rows=USERS)
     dialer = parts.dialer("call", parts.make(1, lambda: 0))
     for number, user in enumerate(("ann", "bo"), start=1):
         _, reply, _ = ask_task(parts, dialer, make_task(parts.make, 2)(number, lambda: 0))
         assert [each["document"] for each in reply["calls"]] == [{"token": f"t-{user}"}, {"of": user}]
 
 
-def test_a_value_that_is_not_there_and_a_wrong_reply_are_told_with_their_step(tmp_path: Path, port: int) -> None:
-    lost = {**LOGIN, "save": {"token": "$.tokens"}}
-    trial, parts = parts_of(tmp_path, "pycurl", port, lost, ORDER)
-    with pytest.raises(
-        CannotTry, match=r"call 2 of 2: token is saved from \$.tokens, where the reply before has 0 values"
-    ):
-        check(trial, parts, parts.make(1, lambda: 0))
-    wrong = {**ORDER, "expect": {"values": {"$.of": "{token}"}}}
-    trial, parts = parts_of(tmp_path, "pycurl", port, LOGIN, wrong)
-    with pytest.raises(CannotTry, match=r"call 2 of 2: row 1: \$.of is 'ann', not '\*\*\*'"):
-        check(trial, parts, parts.make(1, lambda: 0))
-
-
-@pytest.mark.parametrize("client", CLIENTS)
-def test_redirects_are_followed_where_the_call_says_so_and_counted(tmp_path: Path, port: int, client: str) -> None:
-    to_old = step(
-        "POST /old", body={"text": "a"}, redirects="follow", expect={"values": {"$.method": "GET", "$.body": ""}}
-    )
-    kept = step(
-        "PUT /kept", body={"text": "b"}, redirects="follow", expect={"values": {"$.method": "PUT", "$.body": "b"}}
-    )
-    trial, parts = parts_of(tmp_path, client, port, to_old, kept)
-    check(trial, parts, parts.make(1, lambda: 0))
-    assert parts.verify.outcomes == {"redirects followed": 2}  # type: ignore[attr-defined]
-
-
+@pytest.mark.parametrize("client", NAMES)
 @pytest.mark.parametrize(
-    ("request_line", "more", "reason"),
-    [
-        ("GET /old", {}, "HTTP 302, a redirect to .*/what: `redirects: follow` follows it"),
-        ("GET /round", {"redirects": "follow"}, "more than 10 redirects"),
-        ("GET /away", {"redirects": "follow"}, "a redirect to another server is not followed: http://127.0.0.2:1/what"),
-    ],
+    ("method", "body", "content"), [("GET", {}, ""), ("PUT", {"json": {"a": 1}}, '{"a":1}'), ("DELETE", {}, "")]
 )
-@pytest.mark.parametrize("client", ["pycurl", "aiohttp"])
-def test_a_redirect_that_is_not_followed_is_an_error(
-    tmp_path: Path, port: int, client: str, request_line: str, more: dict[str, str], reason: str
+def test_each_client_sends_what_the_call_says(
+    tmp_path: Path, port: int, client: str, method: str, body: dict[str, Any], content: str
 ) -> None:
-    trial, parts = parts_of(tmp_path, client, port, step(request_line, **more))
-    with pytest.raises(CannotTry, match=reason):
-        check(trial, parts, parts.make(1, lambda: 0))
+    seen = {"$.method": method, "$.path": "/o/a%20b?q=1", "$.x": "a b", "$.body": content}
+    call = step(f"{method} /o/{{id}}?q=1", headers={"X-Id": "{id}"}, body=body, expect={"values": seen})
+    _, (sent, received) = checked(tmp_path, client, port, call, rows=[{"id": "a b"}])
+    assert (sent, received > 0) == (len(content), True)
 
 
-@pytest.mark.parametrize("client", CLIENTS)
-def test_compressed_replies_are_unpacked_where_they_are_offered_and_counted(
-    tmp_path: Path, port: int, client: str
-) -> None:
-    offering = step("GET /x", headers={"Accept-Encoding": "gzip"}, expect={"values": {"$.path": "/x"}})
-    trial, parts = parts_of(tmp_path, client, port, offering)
-    _, (_, received) = check(trial, parts, parts.make(1, lambda: 0))
-    assert parts.verify.outcomes == {"replies compressed by gzip": 1}  # type: ignore[attr-defined]
-    assert received == len(gzip.compress(json.dumps({"method": "GET", "body": "", "path": "/x"}).encode()))
-
-
-@pytest.mark.parametrize("client", CLIENTS)
+@pytest.mark.parametrize("client", NAMES)
 def test_each_step_has_its_own_method_and_body(tmp_path: Path, port: int, client: str) -> None:
     steps = [
         step(
@@ -194,8 +115,62 @@ def test_each_step_has_its_own_method_and_body(tmp_path: Path, port: int, client
         for method, body in (("GET", ""), ("POST", "a"), ("DELETE", ""), ("PUT", "b"), ("POST", ""), ("GET", ""))
     ]
     steps.insert(2, step("HEAD /m", expect={"status": [200]}))
-    trial, parts = parts_of(tmp_path, client, port, *steps)
-    check(trial, parts, parts.make(1, lambda: 0))
+    checked(tmp_path, client, port, *steps)
+
+
+@pytest.mark.parametrize("client", NAMES)
+def test_redirects_are_followed_where_the_call_says_so_and_counted(tmp_path: Path, port: int, client: str) -> None:
+    to_old = step(
+        "POST /old", body={"text": "a"}, redirects="follow", expect={"values": {"$.method": "GET", "$.body": ""}}
+    )
+    kept = step(
+        "PUT /kept", body={"text": "b"}, redirects="follow", expect={"values": {"$.method": "PUT", "$.body": "b"}}
+    )
+    parts, _ = checked(tmp_path, client, port, to_old, kept)
+    assert parts.verify.outcomes == {"redirects followed": 2}  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("client", NAMES)
+def test_compressed_replies_are_unpacked_where_they_are_offered_and_counted(
+    tmp_path: Path, port: int, client: str
+) -> None:
+    offering = step("GET /text", headers={"Accept-Encoding": "gzip"}, decode=False, expect={"size": 8})
+    parts, (_, received) = checked(tmp_path, client, port, offering)
+    assert parts.verify.outcomes == {"replies compressed by gzip": 1}  # type: ignore[attr-defined]
+    assert received == len(gzip.compress(b"not JSON"))
+
+
+LOST = {**LOGIN, "save": {"token": "$.tokens"}}
+WRONG = {**ORDER, "expect": {"values": {"$.of": "{token}"}}}
+
+
+@pytest.mark.parametrize(
+    ("steps", "kind", "reason"),
+    [
+        ([LOST, ORDER], "wrong-reply", r"call 2 of 2: token is saved from \$.tokens, where the reply before has 0 "),
+        ([LOGIN, WRONG], "wrong-reply", r"call 2 of 2: row 1: \$.of is 'ann', not '\*\*\*'"),
+        ([step("GET /404")], "protocol", "HTTP 404"),
+        ([step("GET /404", expect={"status": [404]})], "", ""),
+        ([step("GET /text")], "undecodable", "not JSON"),
+        ([step("GET /old")], "protocol", "HTTP 302, a redirect to .*/what: `redirects: follow` follows it"),
+        ([step("GET /round", redirects="follow")], "protocol", "more than 10 redirects"),
+        (
+            [step("GET /away", redirects="follow")],
+            "protocol",
+            "a redirect to another server is not followed: http://127.0.0.2:1/what",
+        ),
+    ],
+)
+@pytest.mark.parametrize("client", ["pycurl", "aiohttp"])
+def test_another_reply_is_an_error_with_its_reason(
+    tmp_path: Path, port: int, client: str, steps: list[dict[str, Any]], kind: str, reason: str
+) -> None:
+    if not kind:
+        checked(tmp_path, client, port, *steps, rows=USERS)
+        return
+    with pytest.raises(CannotTry, match=reason) as refused:
+        checked(tmp_path, client, port, *steps, rows=USERS)
+    assert refused.value.kind == kind
 
 
 @pytest.fixture(scope="module")
@@ -210,26 +185,35 @@ def secured(made: Made) -> Iterator[int]:
     context.load_cert_chain(made.tls.certificate, made.tls.key)
     context.load_verify_locations(made.authority.path)
     context.verify_mode = ssl.CERT_REQUIRED
-    yield from served(context)
+    server = ThreadingHTTPServer((HOST, 0), Shop)
+    server.socket = context.wrap_socket(server.socket, server_side=True)
+    with serving(server) as bound:
+        yield bound
 
 
-@pytest.mark.parametrize("client", CLIENTS)
+@pytest.mark.parametrize("client", NAMES)
 def test_a_service_that_wants_a_certificate_gets_it(tmp_path: Path, secured: int, made: Made, client: str) -> None:
-    own = [made.tls.certificate, made.tls.key]
-    ask = {"authority": made.authority}
-    trial, parts = parts_of(tmp_path, client, secured, step("GET /x"), certificate=own, **ask)
-    check(trial, parts, parts.make(1, lambda: 0))
-    trial, parts = parts_of(tmp_path, client, secured, step("GET /x"), **ask)
+    call, own = step("GET /x"), [made.tls.certificate, made.tls.key]
+    checked(tmp_path, client, secured, call, certificate=own, authority=made.authority)
     with pytest.raises(CannotTry):
-        check(trial, parts, parts.make(1, lambda: 0))
+        checked(tmp_path, client, secured, call, authority=made.authority)
 
 
-@pytest.mark.parametrize("client", ["pycurl", "pycurl-multi", "httpx", "httpx-async"])
+ADDING = (
+    step("POST /add", body={"json": {"a": 1, "b": 2}}, expect={"values": {"$.sum": 3}}, save={"sum": "$.sum"}),
+    step("POST /add", body={"json": {"a": "{sum}", "b": 2}}, expect={"values": {"$.sum": 5}}),
+)
+
+
+@pytest.mark.parametrize("client", [client.name for client in CLIENTS if "http: 2" not in client.refuses])
 def test_steps_go_over_http_2_where_the_client_has_it(tmp_path: Path, client: str) -> None:
-    adding = step("POST /add", body={"json": {"a": 1, "b": 2}}, expect={"values": {"$.sum": 3}}, save={"sum": "$.sum"})
-    again = step("POST /add", body={"json": {"a": "{sum}", "b": 2}}, expect={"values": {"$.sum": 5}})
     with responder("http+json", implementation="asgi-granian", knobs={"http": "2"}) as (_, ready):
-        trial, _ = parts_of(tmp_path, client, ready["port"], adding, again)
-        trial = replace(trial, knobs={"http": "2"})
-        parts = load_parts(trial)
-        check(trial, parts, parts.make(1, lambda: 0))
+        checked(tmp_path, client, ready["port"], *ADDING, knobs={"http": "2"})
+
+
+@pytest.mark.parametrize("client", [client.name for client in CLIENTS if "http: 3" not in client.refuses])
+def test_steps_go_over_http_3_where_the_client_has_it(tmp_path: Path, made: Made, client: str) -> None:
+    with go_responder("rest", tls=made.tls, knobs={**TLS, "http": "3"}) as (_, ready):
+        parts, _ = checked(tmp_path, client, ready["port"], *ADDING, knobs={"http": "3"}, authority=made.authority)
+    assert parts.tls is not None
+    assert parts.tls.negotiated().version == "TLSv1.3"

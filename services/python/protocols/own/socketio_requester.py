@@ -1,0 +1,38 @@
+"""Calls somebody's own service by Socket.IO, an event and its acknowledgement, with the clients of `socketio`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from services.python.contract.offers import Client
+from services.python.load.client import CallSpec, Reply, Request
+from services.python.protocols.socketio.events import Speech
+
+_LIBRARYS_OWN = ("accept-encoding",)
+
+
+def dialer(call: CallSpec, client: Client) -> Any:
+    """Opens sessions of that Socket.IO client."""
+    example = call.example
+    speech = Speech(
+        emits=_event,
+        read=_reply,
+        path=example["path"].strip("/"),
+        headers={name: text for name, text in example["headers"].items() if name not in _LIBRARYS_OWN},
+    )
+    if client.style == "sync":
+        from services.python.protocols.socketio.sync_requester import SocketIoSyncDialer
+
+        return SocketIoSyncDialer(call, speech)
+    from services.python.protocols.socketio.requester import TRANSPORTS, SocketIoDialer
+
+    return SocketIoDialer(call, TRANSPORTS[client.name], speech)
+
+
+def _event(request: Request) -> tuple[str, Any]:
+    return request["event"], request["send"]
+
+
+def _reply(arguments: tuple[Any, ...]) -> Reply:
+    """What was acknowledged: one value, or a list of several."""
+    return {"status": 0, "document": arguments[0] if len(arguments) == 1 else list(arguments)}
