@@ -39,7 +39,19 @@ OF_A_RUN = {
     "experiment",
 }
 MAY_IMPORT = {
-    "cli": {"gate", "web", "history", "referee", "measure", "exports", "report", "audit", *OF_A_RUN, "hosts", "catalogue"},
+    "cli": {
+        "gate",
+        "web",
+        "history",
+        "referee",
+        "measure",
+        "exports",
+        "report",
+        "audit",
+        *OF_A_RUN,
+        "hosts",
+        "catalogue",
+    },
     "gate": {"measure", "report", *OF_A_RUN, "hosts", "catalogue"},
     "web": {"history", "measure", "exports", "report", *OF_A_RUN, "hosts", "catalogue"},
     "measure": {"referee", "report", *OF_A_RUN, "hosts", "catalogue"},

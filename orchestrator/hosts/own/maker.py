@@ -47,7 +47,7 @@ class OwnMaker:
         looked = survey(plan, self._folder)
         require(looked)
         self._looks = {each.name: {**each.seen, "warnings": each.warnings} for each in looked}
-        link = {"kind": "network", "mtu": None, "scheduler": None, "paths": []}
+        link: dict[str, Any] = {"kind": "network", "mtu": None, "scheduler": None, "paths": []}
         return {"hosts": {each.name: each.output for each in looked}, "link": link}
 
     def prepare(self, plan: Plan, members: Mapping[str, RemoteHost]) -> dict[str, Any]:
