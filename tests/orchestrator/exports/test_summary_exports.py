@@ -101,7 +101,7 @@ def test_markdown_has_the_summary_of_each_run_and_html_is_one_report(root: Path)
     summaries = (summarise(RunFolder.open(run, root=root / "results")) for run in (SOUND, BROKEN))
     assert path.read_text(encoding="utf-8") == "\n".join(map(markdown, summaries))
     page, _ = exported(root, SOUND, format="html", out=root / "one.html")
-    assert f"<p class=\"kicker\">{SOUND}" in page.read_text(encoding="utf-8")
+    assert f'<p class="kicker">{SOUND}' in page.read_text(encoding="utf-8")
     with pytest.raises(UsageError, match="the report of one run"):
         exported(root, SOUND, BROKEN, format="html", out=root / "two.html")
 

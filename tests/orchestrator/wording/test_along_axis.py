@@ -49,10 +49,7 @@ def test_a_lead_that_falls_says_from_where_to_where_and_why() -> None:
 
 
 def test_an_emulated_distance_is_called_so() -> None:
-    assert (
-        " to 2.0 times between the regions, an emulated 37 ms (37.5 against "
-        in answer(regions("lab")).sentence
-    )
+    assert " to 2.0 times between the regions, an emulated 37 ms (37.5 against " in answer(regions("lab")).sentence
 
 
 def test_two_blocks_are_not_yet_sure() -> None:
