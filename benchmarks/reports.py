@@ -26,8 +26,8 @@ from typing import Any
 
 import numpy as np
 
-from orchestrator.experiment.plan.plan import Load
 from orchestrator.results.folder import RunFolder
+from services.python.contract.lines import Load
 from tests.support.drafts import Draft
 from tests.support.runs import a_plan, a_run, write_run
 

@@ -60,6 +60,7 @@ def test_the_yaml_of_a_page_is_planned_as_it_is(page: str, shown: str, tmp_path:
     """With a name, a question and what it leaves out, as a newcomer would copy it."""
     given = set(re.findall(r"^(\w+):", shown, re.MULTILINE))
     (tmp_path / "order.json").write_text('{"id": 4711, "items": [{"sku": "A-1", "quantity": 2}]}')
+    (tmp_path / "small.json").write_text('{"id": 4711}')
     file = tmp_path / "x.yaml"
     file.write_text("".join(f"{key}: {json.dumps(value)}\n" for key, value in HEAD.items() if key not in given) + shown)
     assert make_plan(file, needs_programs=False).cells, page

@@ -15,7 +15,7 @@ from orchestrator.questions.axes.find import QUESTION as AXES
 from orchestrator.questions.axes.find import Curves, Panel
 from orchestrator.questions.capacity.find import QUESTION as CAPACITY
 from orchestrator.report.figures.base import Figure
-from orchestrator.report.figures.curves import gap_curves, latency_curves, panels, scales
+from orchestrator.report.figures.curves import Scales, gap_curves, panels, scales
 from orchestrator.report.figures.distribution import percentile_curve
 from orchestrator.report.figures.rates import found_rates
 from orchestrator.report.figures.stack_rows import stack_dots
@@ -63,28 +63,19 @@ class GroupCharts:
 
 @dataclass(frozen=True, kw_only=True)
 class Multiple:
-    """One setting: its two pictures."""
+    """One setting, and the picture of its differences."""
 
-    slug: str
     panel: Panel
-    latency: Figure
     gap: Figure | None
 
 
 @dataclass(frozen=True, kw_only=True)
 class AxisView:
-    """Everything along one axis; the pictures share their scales."""
+    """What differs along one axis; the pictures share their scales."""
 
     slug: str
     curves: Curves
-    unit: quantities.Unit
-    gap_unit: quantities.Unit
     multiples: tuple[Multiple, ...]
-
-    @property
-    def has_gaps(self) -> bool:
-        """Whether anything is compared along the axis."""
-        return any(multiple.gap is not None for multiple in self.multiples)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -155,7 +146,6 @@ class Charts:
             )
         for axis in self.axes:
             for one in axis.multiples:
-                yield Pictured(title=one.panel.title, figure=one.latency)
                 if one.gap:
                     yield Pictured(title=f"{one.panel.title}: difference", figure=one.gap)
 
@@ -226,24 +216,14 @@ def _of_group(group: Group, beside: Sequence[Group], colours: dict[str, int]) ->
 
 
 def _axis_views(summary: RunSummary, colours: dict[str, int]) -> tuple[AxisView, ...]:
-    """The section's content, an entry for each axis of the run."""
-    return tuple(_view(curves, colours) for curves in AXES.of(summary))
+    """What differs along each axis of the run."""
+    return tuple(_view(curves, shared, colours) for curves in AXES.of(summary) if (shared := scales(curves)))
 
 
-def _view(curves: Curves, colours: dict[str, int]) -> AxisView:
-    shared, slug = scales(curves), anchor(curves.axis)
-    return AxisView(
-        slug=slug,
-        curves=curves,
-        unit=shared.unit,
-        gap_unit=shared.gap_unit,
-        multiples=tuple(
-            Multiple(
-                slug=f"{slug}-{number}",
-                panel=panel,
-                latency=latency_curves(f"curve-{slug}-{number}", panel, shared, colours),
-                gap=gap_curves(f"gap-{slug}-{number}", panel, shared, colours),
-            )
-            for number, panel in enumerate(curves.panels, start=1)
-        ),
+def _view(curves: Curves, shared: Scales, colours: dict[str, int]) -> AxisView:
+    slug = anchor(curves.axis)
+    multiples = tuple(
+        Multiple(panel=panel, gap=gap_curves(f"gap-{slug}-{number}", panel, shared, colours))
+        for number, panel in enumerate(curves.panels, start=1)
     )
+    return AxisView(slug=slug, curves=curves, multiples=multiples)

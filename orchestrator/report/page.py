@@ -27,7 +27,7 @@ from orchestrator.report.check_groups import QUIET, shown_evidence
 from orchestrator.report.groups import anchor
 from orchestrator.results.outputs import output
 from orchestrator.wording import reasons
-from orchestrator.wording.phrasing import capital, change, change_span
+from orchestrator.wording.phrasing import capital, change
 
 PLOTLY_JS_VERSION = "4.1.1"
 PLOTLY_JS_SHA256 = (
@@ -121,13 +121,11 @@ _GLOBALS: dict[str, object] = {
     "beyond": markup.beyond,
     "capital": capital,
     "change": change,
-    "change_span": change_span,
     "count": quantities.count,
     "dash": palette.dash,
     "evidence": shown_evidence,
     "axis_words": axis_words,
     "exact": markup.exact,
-    "is_vague": quantities.is_vague,
     "latency": markup.latency,
     "margin": quantities.margin,
     "moment": markup.moment,
@@ -139,7 +137,6 @@ _GLOBALS: dict[str, object] = {
     "quiet_verdicts": QUIET,
     "rate": quantities.rate,
     "ratio": quantities.ratio,
-    "ratio_bounds": quantities.ratio_bounds,
     "series": palette.series,
     "size": quantities.size,
     "statistic": markup.statistic,

@@ -77,7 +77,7 @@ class Report:
     def folds(self) -> tuple[Fold, ...]:
         """What this run says of further questions, then tail and time, cost, checks, method and raw figures."""
         summary = self.summary
-        axes = AXES.of(summary) or DISTANCE.of(summary).round_trips
+        axes = self.charts.axes or DISTANCE.of(summary).round_trips
         own = (
             ("prediction", "Prediction", self.charts.prediction),
             ("curves", "Along the axis", axes),

@@ -133,7 +133,7 @@ def one_of(texts: Sequence[str], guesses: Mapping[str, str] = MappingProxyType({
     What looks like a number may be written as one: nobody quotes `http: 2`.
     """
     literal: Any = Literal.__getitem__(tuple(texts))
-    written = {**{text: text for text in texts}, **guesses}
+    written = {text: text for text in texts} | dict(guesses)
 
     def understood(value: Any) -> Any:
         text = f"{value:g}" if isinstance(value, int | float) and not isinstance(value, bool) else str(value).lower()

@@ -13,7 +13,7 @@ from orchestrator.findings import grid
 from orchestrator.findings.block_values import value_of
 from orchestrator.quantities import Unit, digits, significant, unit_for
 from orchestrator.questions.axes.axis import TEXTS
-from orchestrator.questions.axes.find import Curves, Difference, Gap, Panel, Point
+from orchestrator.questions.axes.find import Curves, Difference, Gap, Panel
 from orchestrator.report.figures.base import (
     BETTER,
     MORE_IS_BETTER,
@@ -44,7 +44,6 @@ _MOST_HEADS = 6  # of places without a number
 _EDGE = 0.2  # of the way between two such places, left of the first and right of the last
 _OF_BYTES = ("bytes", "reply_bytes", "both sizes")  # axes
 _NEAREST = 0.07  # of two ticks' labels, as a share of the axis
-_FLAT = 0.1  # of the height of all panels: one that is lower could not be read
 
 _Value = tuple[float, str, float, Interval | None]
 """Where it is on the axis, that place in words, the value in ms, and its interval."""
@@ -63,7 +62,7 @@ class _Line:
 
 @dataclass(frozen=True, kw_only=True)
 class Scales:
-    """What the panels of an axis share: both ranges and units, and the places to label; `gap` is None without any.
+    """What the panels of an axis share: both ranges, the unit, and the places to label.
 
     `with_unit` is the title for ticks that are numbers alone.
     """
@@ -73,60 +72,32 @@ class Scales:
     with_unit: str
     x: Range
     places: tuple[float, ...]
-    latency: Range
-    gap: Range | None
+    gap: Range
     unit: Unit
-    gap_unit: Unit
 
 
-def scales(curves: Curves) -> Scales:
-    """Return the scales of all panels of an axis."""
-    points = [point for panel in curves.panels for line in panel.lines for point in line.points]
-    places = sorted({point.at for point in points})
-    latencies = [value for point in points for value in (point.median, *(point.interval or ()))]
-    is_log = curves.scale == "log"
-    is_log_up = is_log or _are_far_apart(curves)
+def scales(curves: Curves) -> Scales | None:
+    """Return the scales of all panels of an axis; None where nothing is compared along it."""
     differences = [d for panel in curves.panels for gap in panel.gaps for d in gap.points]
+    if not differences:
+        return None
+    places = sorted({point.at for panel in curves.panels for line in panel.lines for point in line.points})
     gaps = [value for d in differences for value in (d.difference, *(d.interval or ()))]
     has_unit = not curves.unit or curves.unit in curves.title
     return Scales(
         name=curves.axis,
         title=curves.title,
         with_unit=curves.title if has_unit else f"{curves.title}, {curves.unit}",
-        x=range_of(places, is_log=is_log),
+        x=range_of(places, is_log=curves.scale == "log"),
         places=tuple(places),
-        latency=range_of(latencies if is_log_up else [0.0, *latencies], is_log=is_log_up, is_from_zero=not is_log_up),
-        gap=range_of([0.0, *gaps], is_log=False) if gaps else None,
-        unit=unit_for(latencies),
-        gap_unit=unit_for(abs(value) for value in gaps),
-    )
-
-
-def _are_far_apart(curves: Curves) -> bool:
-    """Whether on one scale from zero some panel would be flat beside the others."""
-    highest = [max(point.median for line in panel.lines for point in line.points) for panel in curves.panels]
-    return min(highest) < _FLAT * max(highest)
-
-
-def latency_curves(slug: str, panel: Panel, shared: Scales, colours: dict[str, int]) -> Figure:
-    """Return each stack's median at each place, with its interval, and its name at the end of its line."""
-    lines = [_curve(line.label, line.label, colours[line.stack], line.points, shared) for line in panel.lines]
-    how = " (logarithmic)" if shared.latency.is_log and not shared.x.is_log else ""
-    return _picture(
-        slug,
-        f"Median latency by {shared.title}: {panel.title}.",
-        lines,
-        _places(shared),
-        f"median latency, {shared.unit.name}{how}{BETTER}",
-        shared.latency,
-        shared.unit,
-        shared.unit.text,
+        gap=range_of([0.0, *gaps], is_log=False),
+        unit=unit_for(abs(value) for value in gaps),
     )
 
 
 def gap_curves(slug: str, panel: Panel, shared: Scales, colours: dict[str, int]) -> Figure | None:
     """Return each difference to the reference with its interval, the line of no difference, and where it is crossed."""
-    if shared.gap is None or not panel.gaps:
+    if not panel.gaps:
         return None
     references = list(dict.fromkeys(gap.reference_label for gap in panel.gaps))
     is_named = len(references) == 1 and len(references[0]) <= _LONGEST_REFERENCE
@@ -146,21 +117,18 @@ def gap_curves(slug: str, panel: Panel, shared: Scales, colours: dict[str, int])
         f"Difference of the median latency to {to}, by {shared.title}: {panel.title}.",
         lines,
         _places(shared),
-        f"difference to {to}, {shared.gap_unit.name}{BETTER}",
+        f"difference to {to}, {shared.unit.name}{BETTER}",
         shared.gap,
-        shared.gap_unit,
-        shared.gap_unit.text,
+        shared.unit,
+        shared.unit.text,
         [*(shape for gap in panel.gaps for shape in _crossed(gap, colours)), level(0, INK)],
         _GAP_PX,
     )
 
 
-def _curve(name: str, end: str, number: int, points: Sequence[Point] | Sequence[Difference], shared: Scales) -> _Line:
+def _curve(name: str, end: str, number: int, points: Sequence[Difference], shared: Scales) -> _Line:
     text = TEXTS[shared.name]
-    values = tuple(
-        (point.at, text(point.at), point.median if isinstance(point, Point) else point.difference, point.interval)
-        for point in points
-    )
+    values = tuple((point.at, text(point.at), point.difference, point.interval) for point in points)
     return _Line(name=name, number=number, values=values, end=end)
 
 

@@ -16,7 +16,7 @@ from orchestrator.cli.short_answer import short_lines
 from orchestrator.errors import UsageError
 from orchestrator.findings.summary import RunSummary
 from orchestrator.report import render
-from orchestrator.summarise import summarise, summary_of_json
+from orchestrator.summarise import summarise, summary_of
 from orchestrator.wording.answer import answer
 from tests.support.concluded import check, setting, summary
 from tests.support.pages import Document
@@ -72,7 +72,7 @@ def test_report_terminal_and_json_say_the_same(measured: RunSummary) -> None:
     for line in answer(measured).lines:
         assert line.text.replace("`", "") in shown
         assert line.text in lines
-    assert answer(summary_of_json(measured.to_json())) == answer(measured)
+    assert answer(summary_of(json.loads(measured.to_json()))) == answer(measured)
 
 
 AUDITS = Path(__file__).parents[3] / "experiments" / "audits"

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -15,7 +16,7 @@ from markupsafe import escape
 from orchestrator.cli.answer import answer_lines
 from orchestrator.findings.summary import RunSummary
 from orchestrator.report.render import render
-from orchestrator.summarise import summarise, summary_of_json
+from orchestrator.summarise import summarise, summary_of
 from orchestrator.wording.answer import answer
 from orchestrator.wording.tables.question_tables import tables
 from tests.orchestrator.questions.capacity import test_find as capacity
@@ -83,7 +84,7 @@ def lines_of(summary: RunSummary) -> str:
 def test_what_is_shown_of_a_question_is_what_was_written_down(question: str) -> None:
     summary = SHOWN[question]()
     assert lines_of(summary) == (WRITTEN / f"{question}.txt").read_text(encoding="utf-8")
-    assert summary_of_json(summary.to_json()) == summary
+    assert summary_of(json.loads(summary.to_json())) == summary
     page = render(summary)
     for table in tables(summary):
         assert escape(table.title) in page or f'<section id="{question}">' in page

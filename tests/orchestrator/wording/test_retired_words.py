@@ -1,4 +1,4 @@
-"""No text that a user reads has a word that the glossary replaced: golden texts, docs, README, templates, CLI help."""
+"""No text that a user reads has a word that the glossary replaced: golden texts, docs, protos, experiments, templates."""
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ NO_PROSE = re.compile(r"```.*?```|`[^`]*`|<code>.*?</code>|\{#.*?#\}|\{\{.*?\}\}
 def texts() -> Iterator[Path]:
     """Yield every file of texts that users read, but for what others published."""
     yield from (ROOT / "README.md", ROOT / "experiments" / "README.md")
+    yield from (*ROOT.glob("experiments/**/*.yaml"), *ROOT.glob("protos/*.md"))
     yield from (path for path in ROOT.glob("docs/**/*.md") if path.parent.name != "validation")
     yield from ROOT.glob("orchestrator/*/templates/*.html")
     yield from ROOT.glob("tests/corpus/answers/*.txt")

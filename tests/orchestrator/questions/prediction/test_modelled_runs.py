@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from typing import Any
 
 from orchestrator.questions.prediction.find import QUESTION as PREDICTION
 from orchestrator.questions.prediction.shapes import Modelled
-from orchestrator.summarise import summarise, summary_of_json
+from orchestrator.summarise import summarise, summary_of
 from tests.support.modelled_runs import a_map, a_mapped_run, distances, slower
 from tests.support.runs import MemoryRun
 
@@ -34,7 +35,7 @@ def test_a_run_that_predicts_has_its_model_in_its_summary_and_reads_it_back() ->
     assert {cell.cell for cell in found.judged.cells} == set(run.stored.plan["sealed"])
     assert all(abs(cell.error) < 0.03 for cell in found.judged.cells)
     assert not {cell.cell for fit in found.fits for cell in fit.cells} & set(run.stored.plan["sealed"])
-    assert PREDICTION.of(summary_of_json(summary.to_json())) == found
+    assert PREDICTION.of(summary_of(json.loads(summary.to_json()))) == found
 
 
 def test_what_is_read_of_a_cell_is_what_was_measured() -> None:
