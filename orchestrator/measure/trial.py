@@ -7,7 +7,6 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
-from functools import partial
 from itertools import product
 from pathlib import PurePosixPath
 
@@ -57,21 +56,6 @@ class Times:
         if self.warm_ns is None or self.told_ns is None or self.done_ns is None:
             return None
         return Heard(warm_ns=self.warm_ns, told_ns=self.told_ns, done_ns=self.done_ns)
-
-
-@dataclass
-class TogetherProgress:
-    """Several requesters' progress as that of one: what all have done in the first one's phase, whenever that one tells."""
-
-    on_progress: OnProgress
-    newest: list[Progress | None]
-
-    def heard(self, number: int, line: Progress) -> None:
-        """Take in a line of requester `number`."""
-        self.newest[number] = line
-        if number == 0:
-            alike = [of.requests for of in self.newest if of is not None and of.phase == line.phase]
-            self.on_progress(replace(line, requests=sum(alike)))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -351,9 +335,10 @@ class Making:
             with self.bench.interrupts.waiting():
                 return [self._listen(self.requesters[0], self.bench.on_progress, are_warm)]
         with ThreadPoolExecutor(max_workers=len(self.requesters)) as pool:
-            progress = TogetherProgress(self.bench.on_progress, [None] * len(self.requesters))
+            progress = [self.bench.on_progress, *[_unheard] * (len(self.requesters) - 1)]  # as far as the first one is
             listeners = [
-                pool.submit(self._listen, one, partial(progress.heard, one.number), are_warm) for one in self.requesters
+                pool.submit(self._listen, one, heard, are_warm)
+                for one, heard in zip(self.requesters, progress, strict=True)
             ]
             try:
                 with self.bench.interrupts.waiting():
@@ -478,6 +463,10 @@ class Making:
         words = [("responder", self.target.last_words())]
         words += [(one.called.removeprefix("the "), one.process.last_words()) for one in self.requesters]
         return "\n".join(f"{who}: {text}" for who, text in words if text)
+
+
+def _unheard(_line: Progress) -> None:
+    """Nobody sees this requester's progress."""
 
 
 def _share(ask: Ask, host: int, place: int, number: int) -> Ask:

@@ -14,30 +14,29 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from orchestrator import quantities
 from orchestrator.checks.base import STREAMS, Check, Finding, in_most, worst
+from orchestrator.checks.replies.reply import percentiles_moved
 from orchestrator.evidence.run_evidence import CellEvidence, Part, Samples, TrialEvidence
 from orchestrator.findings.check_result import Overload
 from orchestrator.questions.stores import times as store_times
 from orchestrator.questions.streams.observe import StreamSamples
 from orchestrator.questions.streams.trial import EventCounts, StreamTrial
-from orchestrator.statistics.quantiles import fails_that_move, is_supported, quantile
+from orchestrator.statistics.quantiles import quantile
 from services.python.contract.limits import SATURATED
 
 _FEWEST_KEPT, _FEW_KEPT = 0.9, 0.98  # of the planned rate
-_BEGUN_LATE, _BEGUN_TOO_LATE = (
-    0.2,
-    0.5,
-)  # of a stream's time: from there on its clients were not sent events all at once
+_BEGUN_LATE, _BEGUN_TOO_LATE = 0.2, 0.5  # of a stream's time: not all clients were sent events at once
 _BEGUN_NS = 250_000_000  # what no client waits for unless somebody else is served first
 _LONGER_GAPS = 1.5  # times as long as they would be without the sender's lateness: a third of them is its doing
 _LONG_READING = 0.5  # of the interval between two events, which is all the time that there is for it
 _NS_PER_MS, _NS_PER_S = 1e6, 1e9
 _FASTEST = 0.25  # of TCP's own round trip: no event is under way for less
 _CHECK_REQUESTS = 2  # of each requester, before it begins: identity, and one event
-_PERCENTILES = {"median": 0.5, "p90": 0.90, "p95": 0.95, "p99": 0.99, "p99.9": 0.999}
+_STAMP = "Let the sender stamp with the monotonic clock of its host (CLOCK_MONOTONIC), when it sends."
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -175,48 +174,41 @@ def _evidence(trial: TrialEvidence, stream: StreamTrial) -> dict[str, Any]:
 
 def _of_stamps(trial: TrialEvidence, stream: StreamTrial, evidence: dict[str, Any]) -> Iterator[Finding]:
     """Stamps that no honest sender of one clock gives."""
+    fail, counted = partial(Finding, verdict="fail"), partial(quantities.count, one="event was", several="events were")
     if stream.before_sent:
-        yield Finding(
-            verdict="fail",
+        yield fail(
             evidence={**evidence, "before_sent": stream.before_sent},
             weight=1.0,
-            explanation=f"{quantities.count(stream.before_sent, 'event was', 'events were')} received before being sent: "
-            "the two ends do not read one clock.",
-            action="Let the sender stamp with the monotonic clock of the host (CLOCK_MONOTONIC).",
+            explanation=f"{counted(stream.before_sent)} received before being sent: the two ends do not read one clock.",
+            action=_STAMP,
         )
     if stream.early:
-        yield Finding(
-            verdict="fail",
+        yield fail(
             evidence={**evidence, "early": stream.early},
             weight=0.9,
-            explanation=f"In {trial.called} {quantities.count(stream.early, 'event was', 'events were')} sent before "
-            "being due: the load was not the planned one, or the events are of an earlier subscription.",
+            explanation=f"In {trial.called} {counted(stream.early)} sent before being due: the load was not the planned"
+            " one, or the events are of an earlier subscription.",
             action="Let the sender wait until an event is due, and stamp it then (protos/process.md, Streams).",
         )
     if stream.is_contradictory:
-        yield Finding(
-            verdict="fail",
+        yield fail(
             evidence=evidence,
             weight=0.85,
             explanation=f"In {trial.called} no offset between the clocks of both hosts has every event sent after it was "
             "asked for and received after it was sent: the stamps are not of two clocks that count the same time.",
-            action="Let the sender stamp with the monotonic clock of its host (CLOCK_MONOTONIC), when it sends.",
+            action=_STAMP,
         )
     if stream.hasty:
-        yield Finding(
-            verdict="fail",
+        yield fail(
             evidence={**evidence, "hasty": stream.hasty, "reading_ns": stream.reading_ns},
             weight=0.85,
-            explanation=f"In {trial.called} {quantities.count(stream.hasty, 'event was', 'events were')} read sooner than "
-            f"{quantities.ns(stream.reading_ns)} for each after the first allow: clients read faster than `read_rate` says.",
+            explanation=f"In {trial.called} {counted(stream.hasty)} read sooner than {quantities.ns(stream.reading_ns)} for"
+            " each after the first allow: clients read faster than `read_rate` says.",
             action="Let the requester wait between two events of a subscription (protos/process.md, Streams).",
         )
     reported, seen = stream.worst_late_ns, stream.late_most_ns
-    if (
-        stream.sent is not None and reported is not None and seen is not None and reported < seen
-    ):  # it counted all streams
-        yield Finding(
-            verdict="fail",
+    if stream.sent is not None and reported is not None and seen is not None and reported < seen:  # of all streams
+        yield fail(
             evidence={**evidence, "late_most_ns": seen},
             weight=0.8,
             explanation=f"In {trial.called} the sender says that no event was more than {quantities.ns(reported)} late; "
@@ -331,10 +323,7 @@ def _of_cell(cell: CellEvidence) -> Finding:
     """Lost, repeated and reordered events of all trials."""
     assert cell.stream is not None  # noqa: S101 - narrows the type
     events = cell.stream
-    shown = {
-        name: share for name, share in _PERCENTILES.items() if is_supported(events.offered, share) or name == "median"
-    }
-    moved = [name for name, share in shown.items() if events.dropped > fails_that_move(share, events.offered)]
+    moved = percentiles_moved(events.dropped, events.offered)
     evidence = {
         name: getattr(events, name)
         for name in ("offered", "sent", "delivered", "dropped", "duplicated", "reordered", "wrong")

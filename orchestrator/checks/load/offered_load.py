@@ -196,10 +196,8 @@ def _unlike_its_load(trial: TrialEvidence, part: Part) -> Finding | None:
         verdict="warn",
         evidence={**evidence, "window_s": took_s, "duration_s": load.duration_s},
         weight=load.duration_s - took_s,
-        explanation=(
-            f"{_who(trial, part)} asked for {quantities.ns(took_s * 1e9)} of the {quantities.ns(load.duration_s * 1e9)} "
-            "declared."
-        ),
+        explanation=f"{_who(trial, part)} asked for {quantities.ns(took_s * 1e9)} of the"
+        f" {quantities.ns(load.duration_s * 1e9)} declared.",
         action=_FIND_THE_END,
     )
 
@@ -226,41 +224,33 @@ def _has_room(trial: TrialEvidence) -> bool:
     return share is not None and share <= SATURATED
 
 
+def _not_the_schedule(trial: TrialEvidence, part: Part, seen: Schedule, rate: float) -> tuple[str, str] | None:
+    """How the requests' due times differ from those of the load, and what to do; None where they do not."""
+    if abs(seen.intended_per_s / rate - 1) > 5 / sqrt(seen.intended):  # five standard deviations of a Poisson count
+        rates = f"{quantities.rate(seen.intended_per_s)} requests per second, not the declared {quantities.rate(rate)}"
+        return f"The requester's schedule has {rates}.", "Check how the requester draws its schedule (`arrivals`)."
+    if not _is_as_drawn(seen, part, part.load):
+        return (
+            "Requests were not due at the times that the trial's seed gives.",
+            "Fix the requester's schedule: latency counts from it, and one that follows replies hides late sends.",
+        )
+    if unlike := cut(seen, part):
+        return f"{_who(trial, part)}: {unlike}", _FIND_THE_END
+    if moved := _moved(seen, part):
+        return (
+            moved,
+            "Fix the requester's intended times: latency counts from them, and a late one hides part of the wait.",
+        )
+    return None
+
+
 def _schedule(cell: CellEvidence, trial: TrialEvidence, part: Part, seen: Schedule) -> Finding:
     why = quantities.not_sent(part.done)
     rate = part.load.rate_per_s or 0.0
     evidence = {"trial": trial.record.index, "declared_per_s": rate, **seen.__dict__}
-    if abs(seen.intended_per_s / rate - 1) > 5 / sqrt(seen.intended):  # five standard deviations of a Poisson count
-        return Finding(
-            verdict="fail",
-            evidence=evidence,
-            explanation=(
-                f"The requester's schedule has {quantities.rate(seen.intended_per_s)} requests per second, "
-                f"not the declared {quantities.rate(rate)}."
-            ),
-            action="Check how the requester draws its schedule (`arrivals`).",
-        )
-    if not _is_as_drawn(seen, part, part.load):
-        return Finding(
-            verdict="fail",
-            evidence=evidence,
-            explanation="Requests were not due at the times that the trial's seed gives.",
-            action="Fix the requester's schedule: latency counts from it, and one that follows replies hides late sends.",
-        )
-    if unlike := cut(seen, part):
-        return Finding(
-            verdict="fail",
-            evidence=evidence,
-            explanation=f"{_who(trial, part)}: {unlike}",
-            action=_FIND_THE_END,
-        )
-    if moved := _moved(seen, part):
-        return Finding(
-            verdict="fail",
-            evidence=evidence,
-            explanation=moved,
-            action="Fix the requester's intended times: latency counts from them, and a late one hides part of the wait.",
-        )
+    if trouble := _not_the_schedule(trial, part, seen, rate):
+        explanation, action = trouble
+        return Finding(verdict="fail", evidence=evidence, explanation=explanation, action=action)
     delivered = seen.achieved_per_s / seen.intended_per_s
     measured = f"{quantities.percent(delivered)} of {quantities.rate(rate)} requests per second were sent"
     if seen.never_sent:

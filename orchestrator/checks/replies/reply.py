@@ -41,7 +41,7 @@ def judge(cell: CellEvidence) -> Finding | None:
     return worst([*findings, replace(missing, evidence={**missing.evidence, MISSING_ALONE: alone})])
 
 
-def moved(failed: int, n: int) -> list[str]:
+def percentiles_moved(failed: int, n: int) -> list[str]:
     """The percentiles of `n` requests that are shown, and are moved further than by chance if so many of them failed."""
     shown = {name: share for name, share in _PERCENTILES.items() if is_supported(n, share) or name == "median"}
     return [name for name, share in shown.items() if failed > fails_that_move(share, n)]
@@ -53,7 +53,7 @@ def _missing(cell: CellEvidence) -> Finding | None:
     if not failed:
         return None
     n = ok + failed
-    names = moved(failed, n)
+    names = percentiles_moved(failed, n)
     kinds = Counter[str]()
     for trial in cell.trials:
         kinds.update(trial.errors)
@@ -61,26 +61,14 @@ def _missing(cell: CellEvidence) -> Finding | None:
     why = _EXHAUSTED if "exhausted" in kinds else "Find out why requests fail: the table counts them by kind"
     text = quantities.no_reply(failed, n, cell.cell.kind)
     text = f"{text[0].upper()}{text[1:]}"
+    finding = partial(Finding, verdict="fail", evidence=evidence, weight=failed / n)
     if not ok:
-        return Finding(
-            verdict="fail",
-            evidence=evidence,
-            weight=1.0,
-            explanation=f"{text}: there is no percentile to show.",
-            action=f"{why}.",
-        )
+        return finding(explanation=f"{text}: there is no percentile to show.", action=f"{why}.")
     if names:
-        return Finding(
-            verdict="fail",
-            evidence=evidence,
-            weight=failed / n,
-            explanation=f"{text}: enough to move {quantities.listed(names)}, which the report shows.",
-            action=f"{why}, before comparing how long they take.",
-        )
-    return Finding(
+        explanation = f"{text}: enough to move {quantities.listed(names)}, which the report shows."
+        return finding(explanation=explanation, action=f"{why}, before comparing how long they take.")
+    return finding(
         verdict="warn",
-        evidence=evidence,
-        weight=failed / n,
         explanation=f"{text}: too few to move a percentile shown; each counts as slower than every reply.",
         action=f"{_EXHAUSTED}." if "exhausted" in kinds else "See the errors by kind in the table.",
     )

@@ -76,7 +76,7 @@ class _Excuses:
             return False
         done = [part.done for record in self._held.get(str(check.cell), ()) for part in record.requesters if part.done]
         failed = sum(sum(done_part.errors.values()) for done_part in done)
-        return not reply.moved(failed, sum(done_part.requests for done_part in done))
+        return not reply.percentiles_moved(failed, sum(done_part.requests for done_part in done))
 
     def _reopened(self, check: CheckResult) -> bool:
         """Connections that broke with the requests on them, in a trial that missed; none in one that held."""

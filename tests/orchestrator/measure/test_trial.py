@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import itertools
-import threading
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -122,30 +121,23 @@ def test_the_responder_is_asked_when_all_are_warm_and_before_any_measures(host):
     assert all(p.trial["hold"] for p in requesters)
 
 
-@pytest.mark.parametrize(("asked", "told"), [("4", None), ("4", 3), (None, 2)])
-def test_a_responder_that_answers_from_another_number_of_workers_is_not_measured(host, asked, told):
+@pytest.mark.parametrize(("asked", "told"), [("4", 0), ("4", 3), (None, 2)])
+@pytest.mark.parametrize("line", ["ready", "stats"])
+def test_a_responder_of_another_number_of_workers_is_not_measured(host, line, asked, told):
     def another(process):
-        yield ready_line(process, workers=told)
-
-    host.responder = lambda argv: another
-    failure = make(host, ask=replace(ASK, knobs={"workers": asked} if asked else {})).failure
-    assert failure is not None
-    assert (failure.stage, failure.kind) == ("start", "protocol")
-    assert failure.message == f"the responder answers from {told or 1} processes, not from {asked or 1}"
-    assert host.left_behind == []
-
-
-@pytest.mark.parametrize(("asked", "told"), [("4", 3), ("4", 0), (None, 2)])
-def test_a_responder_whose_stats_are_of_another_number_of_workers_is_not_measured(host, asked, told):
-    def another(process):
-        yield ready_line(process, workers=int(asked) if asked else None)
+        planned = int(asked) if asked else None
+        yield ready_line(process, workers=(told or None) if line == "ready" else planned)
         yield stats_line(workers=[{"answered": 0, "peers": 0}] * told)
 
     host.responder = lambda argv: another
     failure = make(host, ask=replace(ASK, knobs={"workers": asked} if asked else {})).failure
     assert failure is not None
     assert (failure.stage, failure.kind) == ("start", "protocol")
-    assert failure.message == f"the responder's `stats` are of {told} workers, not of {asked or 1}"
+    words = {
+        "ready": f"the responder answers from {told or 1} processes, not from {asked or 1}",
+        "stats": f"the responder's `stats` are of {told} workers, not of {asked or 1}",
+    }
+    assert failure.message == words[line]
     assert host.left_behind == []
 
 
@@ -348,24 +340,3 @@ def test_an_interrupt_or_a_lost_host_goes_on_to_the_caller_and_leaves_no_process
     with pytest.raises((Interrupted, HostLost)):
         make(host, ask=ask, requesters=requesters)
     assert host.left_behind == []
-
-
-def test_the_progress_of_several_is_that_of_all(host):
-    heard = []
-    bench = Bench(clock=host.time.clock(), interrupts=Interrupts(), on_progress=heard.append)
-    has_told = threading.Barrier(3)
-
-    def telling(process):
-        yield from itertools.islice(good_requester(process), 3)  # checked, start, warm
-        has_told.wait(10)
-        if process.trial["load"]["requests"] != 300:
-            yield {"type": "progress", "phase": "measured", "requests": 5, "elapsed_s": 1.0}
-            has_told.wait(10)
-        else:
-            has_told.wait(10)
-            yield {"type": "progress", "phase": "measured", "requests": 7, "elapsed_s": 1.0}
-        yield done_line(10)
-
-    host.requester = lambda number: telling
-    assert bench.make(SHARED, Pair((host,), host), "t0").failure is None
-    assert [line.requests for line in heard] == [17]
