@@ -7,9 +7,9 @@ times that are constants of Linux's TCP (include/net/tcp.h) or of clients: TCP_D
 TCP_TIMEOUT_INIT (1 s), and curl's wait for `100 Continue` (1 s). Modes of other lengths, as a scheduler's time slices
 make, are shown and no warning: nothing follows.
 
-Where all requests wait alike there is one mode. It is held against the same requests on new connections and, less the
-CPU time of both ends and what a store took, against TCP's exchange of the same bodies: over a way of at most a tenth of
-the wait, as round trips may be as long elsewhere.
+Where all requests wait alike there is one mode. It is held against the same requests on new connections, which take more
+round trips, and, less the CPU time of both ends and what a store took, against TCP's exchange of the same bodies: over a way
+of at most a tenth of the wait, as round trips may be as long elsewhere.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from math import log, sqrt
+from math import inf, log, sqrt
 from statistics import median
 
 import numpy as np
@@ -170,11 +170,11 @@ def _of_all(
     if 2 * len(narrow) <= len(main):
         return None
     slow_ns = median(mode.median_ns for mode in narrow) / cell.cell.calls
-    for name, quick_ns, work_ns in _references(cell, run):
+    for name, quick_ns, work_ns, way in _references(cell, run):
         causes = [
             cause
             for cause in causes_of(slow_ns - work_ns, quick_ns)
-            if quick_ns <= _SHORT * cause.least_ms * NS_PER_MS and not cause.is_loss
+            if quick_ns <= way * cause.least_ms * NS_PER_MS and not cause.is_loss
         ]
         if causes:
             return Finding(
@@ -193,18 +193,18 @@ def _of_all(
     return None
 
 
-def _references(cell: CellEvidence, run: RunEvidence) -> Iterator[tuple[str, float, float]]:
-    """What requests are held against, how long that takes, and how long work may be that is not in it; ns."""
+def _references(cell: CellEvidence, run: RunEvidence) -> Iterator[tuple[str, float, float, float]]:
+    """What requests are held against, how long that takes, work that is not in it (ns), and its most as share of a wait."""
     if cell.cell.connection == "reuse":
         alike = (cell.stack.id, {**cell.cell.factors, "connection": "per-request"})
         for other in run.in_blocks_of(cell):
             if (other.stack.id, other.cell.factors) == alike and other.replies is not None and other.replies.median:
-                yield "on new connections", other.replies.median * NS_PER_MS / cell.cell.calls, 0.0
+                yield "on new connections", other.replies.median * NS_PER_MS / cell.cell.calls, 0.0, inf
     echoes = [reading.median_ns for trial in cell.trials for reading in trial.readings_of("tcp", cell.cell.id)]
     known = [ns for ns in echoes if ns]
     work = [ms for trial in cell.trials if (ms := _work_ms(cell, trial)) is not None]
     if known and work:
-        yield "for TCP's exchange of the same bodies", median(known), median(work) * NS_PER_MS / cell.cell.calls
+        yield "for TCP's exchange of the same bodies", median(known), median(work) * NS_PER_MS / cell.cell.calls, _SHORT
 
 
 def _work_ms(cell: CellEvidence, trial: TrialEvidence) -> float | None:

@@ -100,20 +100,19 @@ def test_a_distance_is_added_to_a_retransmission_time_out():
     assert causes_of(500 * MS, 250 * MS) == (DELAYED, LOST)
 
 
-def kept_connections_wait(extra_ms, cpu_ms=0.0):
-    """Every request on a kept connection takes so much longer, and so much of that is CPU time of the responder."""
+def kept_connections_wait(extra_ms, cpu_ms=0.0, base_ms=0.0):
+    """Every request on a kept connection takes so much longer, and so much of that is CPU time; all take `base_ms` more."""
 
     def spoil(draft):
-        if draft.cell.connection != "reuse":
-            return
+        longer_ms = base_ms + (extra_ms if draft.cell.connection == "reuse" else 0)
         rows = draft.columns
         n = rows["sequence"].size
-        shift = np.arange(n) * int(extra_ms * MS)
+        shift = np.arange(n) * int(longer_ms * MS)
         rows["sent_ns"] = rows["sent_ns"] + shift
         rows["intended_ns"] = rows["sent_ns"]
-        rows["received_ns"] = rows["received_ns"] + shift + int(extra_ms * MS)
+        rows["received_ns"] = rows["received_ns"] + shift + int(longer_ms * MS)
         for clock in draft.done["anchor_end"]:
-            draft.done["anchor_end"][clock] += int(n * extra_ms * MS)
+            draft.done["anchor_end"][clock] += int(n * longer_ms * MS)
         draft.stats["cpu_s"] += n * cpu_ms / 1e3
 
     return spoil
@@ -123,18 +122,22 @@ BOTH = {"calls": [{"connection": "reuse"}, {"connection": "per-request"}]}
 
 
 @pytest.mark.parametrize(
-    ("extra_ms", "cpu_ms", "planned", "cause"),
+    ("extra_ms", "cpu_ms", "base_ms", "planned", "cause"),
     [
-        (43.5, 0, {}, DELAYED),
-        (43.5, 0, BOTH, DELAYED),
-        (1003, 0, {}, EXPECT),
-        (43.5, 43, {}, None),
-        (70, 0, BOTH, None),
-        (5, 0, BOTH, None),
+        (43.5, 0, 0, {}, DELAYED),
+        (43.5, 0, 0, BOTH, DELAYED),
+        (43.5, 0, 10, BOTH, DELAYED),
+        (43.5, 0, 10, {}, None),
+        (1003, 0, 0, {}, EXPECT),
+        (43.5, 43, 0, {}, None),
+        (70, 0, 0, BOTH, None),
+        (5, 0, 0, BOTH, None),
     ],
 )
-def test_a_wait_of_all_requests_has_its_cause_by_the_floor_or_by_new_connections(extra_ms, cpu_ms, planned, cause):
-    run = a_run(spoil=kept_connections_wait(extra_ms, cpu_ms), stacks=("rest",), **planned)
+def test_a_wait_of_all_requests_has_its_cause_by_the_floor_or_by_new_connections(
+    extra_ms, cpu_ms, base_ms, planned, cause
+):
+    run = a_run(spoil=kept_connections_wait(extra_ms, cpu_ms, base_ms), stacks=("rest",), **planned)
     (kept, *_) = (r for r in summarise(run).checks if r.name == "latency modes" and "per-request" not in r.cell)
     assert kept.verdict == ("warn" if cause else "pass")
     assert kept.evidence.get("causes", []) == ([cause.text] if cause else [])
