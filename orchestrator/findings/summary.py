@@ -87,8 +87,8 @@ class PartSummary:
 class StreamSummary:
     """The events of a cell, all trials together: counts, and milliseconds.
 
-    `timed`: what the cell's latencies are, the delivery of events (`delivery`) or the gap between them (`gap`); `why_gap`
-    says in words why. `sent` and `worst_late` are the senders' own: events handed to connections, and the worst
+    `timed`: what the cell's latencies are, the delivery of events (`delivery`) or the gap between them (`gap`).
+    `sent` and `worst_late` are the senders' own: events handed to connections, and the worst
     lateness against their schedule, warm-up included. Percentiles among dropped events are None, and named in `censored`
     (`gap_p99`, ...). `delivery_bound`: over two clocks, the most that a delivery may be off. `waiting`: the most events of
     one subscription that were stamped and not received; `sender_memory`: the most resident memory of the sender, bytes.
@@ -113,7 +113,6 @@ class StreamSummary:
     waiting: int | None = None
     sender_memory: int | None = None
     censored: tuple[str, ...] = ()
-    why_gap: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
