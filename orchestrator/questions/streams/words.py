@@ -62,8 +62,8 @@ def tables(summary: RunSummary) -> tuple[Table, ...]:
     """Return what came of the events, a table for each setting."""
     settings: dict[str, list[tuple[str, StreamSummary]]] = {}
     for cell in summary.cells:
-        if cell.stream is not None:
-            settings.setdefault(cell.setting, []).append((cell.stack_label, cell.stream))
+        if cell.details.stream is not None:
+            settings.setdefault(cell.setting, []).append((cell.stack_label, cell.details.stream))
     return tuple(_table(setting, rows) for setting, rows in settings.items())
 
 

@@ -48,7 +48,7 @@ def test_figures_are_those_that_the_report_is_made_from(root: Path) -> None:
         assert mine["requests"] == its["requests"]
         assert mine["responder_cpu_s"] == its["costs"]["responder_cpu"]["value"]
         assert [mine["wire_bytes_sent"], mine["wire_bytes_received"]] == its["wire_bytes"]
-        assert mine["tcp_floor_ms"] == its["tcp_floor"]
+        assert mine["tcp_floor_ms"] == its["floors"]["tcp"]
         assert {f.name: mine[f.name] for f in FACTORS if f.name in its["factors"]} == its["factors"]
 
 

@@ -23,7 +23,7 @@ def cell_of(summary: RunSummary, protocol: str = "websocket") -> CellSummary:
 
 
 def stream_of(summary: RunSummary, protocol: str = "websocket") -> StreamSummary:
-    found = cell_of(summary, protocol).stream
+    found = cell_of(summary, protocol).details.stream
     assert found is not None
     return found
 
@@ -69,7 +69,7 @@ def test_a_clean_stream_is_timed_from_the_senders_stamp_and_compared_by_it() -> 
     standings = {c.statistic: c.standing for c in summary.comparisons}
     assert standings == {"median": "faster", "p99": "faster"}  # the schedule sets how many there are: no throughput
     assert cell.load == "1 s, 2 clients"
-    assert cell.tcp_floor is None or cell.first_request is None
+    assert cell.floors.tcp is None or cell.first_request is None
 
 
 @pytest.mark.parametrize(

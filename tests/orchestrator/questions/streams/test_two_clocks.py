@@ -25,7 +25,7 @@ def cell_of(summary: RunSummary) -> CellSummary:
 
 
 def stream_of(summary: RunSummary) -> StreamSummary:
-    found = cell_of(summary).stream
+    found = cell_of(summary).details.stream
     assert found is not None
     return found
 
@@ -57,7 +57,7 @@ def test_over_a_distance_gaps_are_compared_and_deliveries_have_a_bound_whatever_
     assert cell.distribution is not None
     assert cell.distribution.median == pytest.approx(of.gap_median, rel=0.01)
     assert cell.distribution.n == 5 * 2 * 499  # a gap lies between two events
-    assert [c.stream for c in other.cells] == [c.stream for c in plain.cells]
+    assert [c.details.stream for c in other.cells] == [c.details.stream for c in plain.cells]
     assert [c.distribution for c in other.cells] == [c.distribution for c in plain.cells]
     assert TIMED_OF_EVENTS["gap"] in " ".join(answer_lines(plain, width=100_000))
     assert TIMED_OF_EVENTS["gap"] in render(plain)
