@@ -88,13 +88,13 @@ def _traffic(cell: CellSummary) -> Iterator[str]:
     yield (
         "-"
         if cell.goodput.mb_per_s is None
-        else _with(quantities.goodput(cell.goodput.mb_per_s), cell.goodput.interval)
+        else _with(quantities.digits(cell.goodput.mb_per_s), cell.goodput.interval)
     )
     yield "-" if cell.goodput.mbit_per_s is None else quantities.rate(cell.goodput.mbit_per_s)
 
 
 def _with(text: str, interval: Interval | None) -> str:
-    return f"{text} ({' to '.join(map(quantities.goodput, interval))})" if interval else text
+    return f"{text} ({' to '.join(map(quantities.digits, interval))})" if interval else text
 
 
 def _opening(cell: CellSummary, opening: CellOpening) -> Iterator[str]:
