@@ -234,13 +234,7 @@ def _cell(cell: Cell, trials: tuple[TrialSummary, ...]) -> CellSummary:
         failed_trials=0,
         median_interval=None,
         throughput_per_s=None,
-        goodput_mbit_per_s=None,
-        body_bytes=None,
-        wire_bytes=None,
-        packets=None,
         first_request=None,
-        tcp_floor=None,
-        ping_floor=None,
         client_share=None,
         strip=None,
     )

@@ -262,11 +262,6 @@ def rate(per_s: float) -> str:
     return number(per_s, 0 if abs(per_s) >= 100 else 1 if abs(per_s) >= 10 else 2)
 
 
-def goodput(mb_per_s: float) -> str:
-    """Megabytes a second with three significant digits or more: `1,234`, `12.3`, `0.0123`."""
-    return digits(mb_per_s)
-
-
 def digits(value: float) -> str:
     """A number with three significant digits or more: `1,234`, `12.3`, `0.0123`."""
     return number(value, max(0, _decimals_for(value, 3)))

@@ -174,7 +174,7 @@ def _trial(trial: TrialSummary) -> Trial:
 
 
 def _events(cell: CellSummary) -> Events | None:
-    of = cell.stream
+    of = cell.details.stream
     if of is None:
         return None
     return Events(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import fields
 from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar
@@ -18,9 +19,8 @@ from services.python.contract.manifest import Role as RoleOffered
 
 SERVICES = Path(__file__).resolve().parents[2] / "services"
 
-_PARTS = ("codec", "transport", "server", "framework", "validation", "bytes_as")
-
 Ended = TypeVar("Ended", bound=End)
+Offered = TypeVar("Offered", Language, Parts, Protocol, Responder, Client)
 
 
 def catalogue() -> Catalogue:
@@ -113,19 +113,8 @@ def _artifacts(manifest: Manifest) -> tuple[str, ...]:
 
 def _language(manifest: Manifest) -> Language:
     roles: Mapping[str, RoleOffered | None] = vars(manifest.roles)
-    return Language(
-        name=manifest.language,
-        title=manifest.title,
-        precedence=manifest.precedence,
-        start={name: tuple(role.argv) for name, role in roles.items() if role is not None},
-        build=tuple(tuple(command) for command in manifest.build),
-        toolchain=tuple(manifest.toolchain),
-        needs=tuple(manifest.needs),
-        artifacts=_artifacts(manifest),
-        lint=tuple(tuple(command) for command in manifest.lint),
-        sources=tuple(manifest.sources),
-        turns=manifest.turns,
-    )
+    start = {name: tuple(role.argv) for name, role in roles.items() if role is not None}
+    return _as(Language, manifest, name=manifest.language, start=start, artifacts=_artifacts(manifest))
 
 
 def _merged(spoken: list[tuple[Language, ProtocolOffered]]) -> Protocol:
@@ -146,18 +135,14 @@ def _merged(spoken: list[tuple[Language, ProtocolOffered]]) -> Protocol:
             f"protocol {name} of {', '.join(speaker.name for speaker, _ in spoken)} is of no use: it has no client",
             hint="a manifest below services/ must offer the other end",
         )
-    return Protocol(
-        name=name,
-        title=first.title,
-        summary=first.summary,
+    return _as(
+        Protocol,
+        first,
         operations=operations,
         responders=tuple(responders),
         clients=tuple(clients),
         sequential=str(asking.sequential),
         concurrent=str(asking.concurrent),
-        round_trips_to_open=first.round_trips_to_open,
-        is_floor=first.is_floor,
-        settings=first.settings,
         browser=next((p.browser for _, p in spoken if p.browser is not None), None),
         schema=next((p.schema for _, p in spoken if p.schema is not None), None),
     )
@@ -167,11 +152,7 @@ def _responders(
     language: Language, protocol: ProtocolOffered, first: ProtocolOffered, operations: Iterable[str]
 ) -> Iterator[Responder]:
     for end in protocol.responders:
-        parts = Parts(**{part: getattr(end, part) for part in _PARTS})
-        shared = _shared(end, language, protocol, first, operations)
-        yield Responder(
-            parts=parts, without=end.without, most_streams=end.most_streams, drivers=tuple(end.drivers), **shared
-        )
+        yield _as(Responder, end, parts=_as(Parts, end), **_shared(end, language, protocol, first, operations))
 
 
 def _clients(
@@ -180,14 +161,9 @@ def _clients(
     differs = protocol.round_trips_to_open != first.round_trips_to_open
     for end in protocol.clients:
         own = end.round_trips_to_open
-        yield Client(
-            style=end.style,
-            round_trips_to_open=protocol.round_trips_to_open if own is None and differs else own,
-            transport=end.transport,
-            kind=end.kind,
-            native=end.native,
-            **_shared(end, language, protocol, first, operations),
-        )
+        opening = protocol.round_trips_to_open if own is None and differs else own
+        shared = _shared(end, language, protocol, first, operations)
+        yield _as(Client, end, round_trips_to_open=opening, **shared)
 
 
 def _shared(
@@ -197,20 +173,28 @@ def _shared(
     first: ProtocolOffered,
     operations: Iterable[str],
 ) -> dict[str, Any]:
-    """Return what both kinds of ends have, with what differs from the first language of the protocol."""
+    """Return what both kinds of ends have of their language and protocol, as far as it differs from the first one's."""
     uncarried = {o: f"{language.title} does not carry it" for o in operations if o not in protocol.operations}
     otherwise = {key: value for key, value in protocol.settings.items() if first.settings.get(key) != value}
     return {
-        "name": end.name,
         "language": language,
-        "adds": end.adds,
-        "omits": end.omits,
-        "packages": tuple(end.packages),
         "refuses": {**uncarried, **end.refuses},
         "settings": {**otherwise, **end.settings},
         "knobs": {name: tuple(knob.values) for name, knob in protocol.knobs.items()},
         "without_knobs": protocol.without_knobs,
     }
+
+
+def _as(kind: type[Offered], declared: object, **others: Any) -> Offered:
+    """What a manifest declares as a type of the catalogue: fields of the same name, lists as tuples, and the others."""
+    alike = {
+        field.name: _frozen(getattr(declared, field.name)) for field in fields(kind) if hasattr(declared, field.name)
+    }
+    return kind(**(alike | others))
+
+
+def _frozen(value: Any) -> Any:
+    return tuple(map(_frozen, value)) if isinstance(value, list) else value
 
 
 def _refuse_twice(protocol: str, what: str, ends: Iterable[Ended]) -> None:

@@ -14,7 +14,15 @@ from orchestrator.experiment.plan.plan import Cell, Operation
 from orchestrator.findings.block_values import by_block
 from orchestrator.findings.check_result import CheckResult
 from orchestrator.findings.opening import COUNTED_BY, CellOpening
-from orchestrator.findings.summary import CellSummary, FloorSummary, TrialSummary
+from orchestrator.findings.summary import (
+    CellSummary,
+    Details,
+    Floors,
+    FloorSummary,
+    Goodput,
+    Sizes,
+    TrialSummary,
+)
 from orchestrator.findings.validity import failed_in
 from orchestrator.questions.stability import observe as spreads
 from orchestrator.questions.stores import times as store_times
@@ -34,7 +42,6 @@ def summarise_cells(run: RunEvidence, checks: Sequence[CheckResult]) -> tuple[Ce
 
 def _summarise(cell: CellEvidence, run: RunEvidence, sound: Sequence[CellEvidence]) -> CellSummary:
     trials = tuple(replace(t.summary, held_up=host_noise.held_up(cell, t)) for t in cell.trials if t.summary)
-    goodput_mb_per_s, goodput_interval = goodput(content(cell.operation, cell.cell), trials)
     outcomes: Counter[str] = Counter()
     errors: Counter[str] = Counter()
     for trial in cell.trials:
@@ -51,38 +58,41 @@ def _summarise(cell: CellEvidence, run: RunEvidence, sound: Sequence[CellEvidenc
         placement=cell.placement.name,
         placement_id=cell.placement.id,
         load=quantities.of_load(cell.cell.load, cell.cell.kind, cell.cell.calls, at_once=cell.cell.is_at_once),
+        kind=cell.cell.kind,
         distribution=cell.distribution,
-        errors=dict(errors),
-        requests=sum(t.totals.ok for t in cell.trials) + errors.total(),
-        trials=trials,
-        failed_trials=len(cell.failed),
+        replies=replace(cell.replies, curve=()) if cell.replies and errors else None,
         median_interval=_median_interval(trials, run),
+        trials=trials,
+        planned_trials=cell.planned,
+        failed_trials=len(cell.failed),
+        requests=sum(t.totals.ok for t in cell.trials) + errors.total(),
+        errors=dict(errors),
+        not_sent=sum(t.not_sent for t in cell.trials),
+        timeout=cell.cell.timeout_s * cell.cell.calls * 1e3,
         throughput_per_s=_throughput(cell.trials),
-        goodput_mbit_per_s=_middle(t.totals.goodput_mbit_per_s for t in cell.trials),
-        body_bytes=_body_bytes(cell.trials),
-        wire_bytes=_per_request(cell.trials, "bytes_sent", "bytes_received"),
-        packets=_per_request(cell.trials, "segments_sent", "segments_received"),
+        goodput=goodput(
+            content(cell.operation, cell.cell), trials, _middle(t.totals.goodput_mbit_per_s for t in cell.trials)
+        ),
+        sizes=Sizes(
+            body=_body_bytes(cell.trials),
+            wire=_per_request(cell.trials, "bytes_sent", "bytes_received"),
+            packets=_per_request(cell.trials, "segments_sent", "segments_received"),
+        ),
         first_request=_middle(t.totals.first_request_ms for t in cell.trials),
-        tcp_floor=_floor(run.floors, "tcp", cell),
-        ping_floor=_floor(run.floors, "ping", cell),
+        floors=Floors(tcp=_floor(run.floors, "tcp", cell), ping=_floor(run.floors, "ping", cell)),
         client_share=_client_share(cell, sound),
         strip=cell.strip,
-        not_sent=sum(t.not_sent for t in cell.trials),
-        replies=replace(cell.replies, curve=()) if cell.replies and errors else None,
-        timeout=cell.cell.timeout_s * cell.cell.calls * 1e3,
-        planned_trials=cell.planned,
-        kind=cell.cell.kind,
-        parts=cell.parts_ms,
-        stream=cell.stream,
         costs=costing.of_cell(trials, costing.prices(run.plan, cell.placement)),
-        goodput_mb_per_s=goodput_mb_per_s,
-        goodput_interval=goodput_interval,
-        opening=_opening(cell, trials),
         spreads=spreads.of_cell([trial.spread for trial in trials]),
-        outcomes=dict(outcomes),
-        store_times=store_times.of_cell([trial.record for trial in cell.trials]),
-        over_fetched_bytes=_middle(part.done.over_fetched_bytes for trial in cell.trials for part in trial.parts),
-        mixed=cell.mixed,
+        details=Details(
+            parts=cell.parts_ms,
+            mixed=cell.mixed,
+            stream=cell.stream,
+            opening=_opening(cell, trials),
+            outcomes=dict(outcomes),
+            store_times=store_times.of_cell([trial.record for trial in cell.trials]),
+            over_fetched_bytes=_middle(part.done.over_fetched_bytes for trial in cell.trials for part in trial.parts),
+        ),
     )
 
 
@@ -182,14 +192,13 @@ def content(operation: Operation, cell: Cell) -> tuple[int, int] | None:
     return operation.request_bytes * operation.calls, operation.reply_bytes * operation.calls
 
 
-def goodput(sizes: tuple[int, int] | None, trials: Sequence[TrialSummary]) -> tuple[float | None, Interval | None]:
-    """Verified content a second in 10^6 bytes, both ways together, with its 95 % interval over trials.
+def goodput(sizes: tuple[int, int] | None, trials: Sequence[TrialSummary], mbit_per_s: float | None = None) -> Goodput:
+    """Return the goodput of a cell; that of verified content is None where a trial has no right reply, or nothing verified.
 
-    From each trial's right replies over its window, less the requester's own pauses. The value is the trials' geometric
-    mean; the interval is None with fewer than three of them. None for both where a trial has no right reply.
+    It is from each trial's right replies over its window, less the requester's own pauses.
     """
     rates = [trial.throughput_per_s for trial in trials]
     if not sizes or not sum(sizes) or not rates or min(rates) <= 0:
-        return None, None
+        return Goodput(mbit_per_s=mbit_per_s)
     mean = intervals.of_trials([rate * sum(sizes) / 1e6 for rate in rates])
-    return mean.ratio, mean.interval()
+    return Goodput(mbit_per_s=mbit_per_s, mb_per_s=mean.ratio, interval=mean.interval())

@@ -82,23 +82,13 @@ def collect(
     by_cell: dict[str, list[TrialRecord]] = defaultdict(list)
     for trial in trials:
         by_cell[trial.cell].append(trial)
-    cpus = {name: facts.usable_cpus or facts.cpus for name, facts in manifest.hosts.items()}
-    cells = tuple(_cell(run, plan, cell, by_cell[cell.id], readings, observers, of_whole, cpus) for cell in plan.cells)
+    cells = tuple(
+        _cell(run, manifest, plan, cell, by_cell[cell.id], readings, observers, of_whole) for cell in plan.cells
+    )
     return RunEvidence(
         manifest=manifest,
         plan=plan,
-        cells=tuple(
-            replace(
-                c,
-                is_one_machine=is_one_machine(plan, c.placement),
-                has_groups=PROVIDERS[plan.provider].makes_hosts and PROVIDERS[plan.provider].hosts_are_this_machine,
-                limit=limit_of(plan.provider, plan.machine),
-                is_pinned=(_are_pinned(manifest, plan, c.placement) and not c.is_external)
-                or c.placement.kind != "local",
-                one_host=_one_host(c, cells),
-            )
-            for c in cells
-        ),
+        cells=tuple(replace(cell, one_host=_one_host(cell, cells)) for cell in cells),
         readings=readings,
         floors=floors,
     )
@@ -177,14 +167,15 @@ def _parts(
 
 def _cell(
     run: Run,
+    manifest: Manifest,
     plan: Plan,
     cell: Cell,
     trials: list[TrialRecord],
     readings: tuple[BaselineReading, ...],
     observers: Mapping[str, Observe],
     of_whole: Mapping[str, Observe],
-    cpus_of_hosts: Mapping[str, int | None],
 ) -> CellEvidence:
+    cpus_of_hosts = {name: facts.usable_cpus or facts.cpus for name, facts in manifest.hosts.items()}
     finished = [t for t in trials if t.outcome == "ok"]
     pool: list[Nanoseconds] = []
     failures: list[int] = []
@@ -205,7 +196,9 @@ def _cell(
         samples = [part.samples for part in parts]
         stream = None if events is None else events.add(record, [s for s in samples if isinstance(s, StreamSamples)])
         hosts = by_host([(part.record, part.samples) for part in parts])
-        errors = {DROPPED: stream.counts.dropped} if stream is not None and stream.counts.dropped else _errors(samples)
+        errors = dict(sum((Counter(named(s.status[s.failed])) for s in samples), Counter()))
+        if stream is not None and stream.counts.dropped:
+            errors = {DROPPED: stream.counts.dropped}
         trial = TrialEvidence(
             record=record,
             summary=None,
@@ -228,9 +221,10 @@ def _cell(
         strips.add(record.index, [host.whole for host in hosts])
     waits = cell.kind != "stream" and any("timeout" in trial.errors for trial in evidence)
     of_all, replies = _distributions(pool, failures, limit_ns if waits else None, [] if events else ended_ns)
+    stack, provider = next(s for s in plan.stacks if s.id == cell.stack), PROVIDERS[plan.provider]
     return CellEvidence(
         cell=cell,
-        stack=next(s for s in plan.stacks if s.id == cell.stack),
+        stack=stack,
         operation=operation,
         placement=placement,
         requesters=in_all(cell.factors),
@@ -240,6 +234,10 @@ def _cell(
         distribution=of_all,
         replies=replies,
         strip=strips.strip(),
+        is_one_machine=is_one_clock,
+        has_groups=provider.makes_hosts and provider.hosts_are_this_machine,
+        limit=limit_of(plan.provider, plan.machine),
+        is_pinned=placement.kind != "local" or (stack.running is None and _are_pinned(manifest, plan, placement)),
         parts_ms=tuple(_part(_named(cell, operation, place), took) for place, took in sorted(pieces.items())),
         stream=events.summary(of_all) if events else None,
         mixed=() if mix is None else mix.summary(limit_ns),
@@ -393,13 +391,6 @@ def _known_sum(columns: list[Nanoseconds]) -> int | None:
     if not columns or any(c.size and c.min() < 0 for c in columns):
         return None
     return sum(int(c.sum()) for c in columns)
-
-
-def _errors(parts: list[Samples]) -> dict[str, int]:
-    counts: Counter[str] = Counter()
-    for samples in parts:
-        counts.update(named(samples.status[samples.failed]))
-    return dict(counts)
 
 
 def _baselines(

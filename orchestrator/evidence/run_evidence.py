@@ -62,6 +62,11 @@ class Run(Protocol):
         """Columns of one Parquet file, verified; InvalidMeasurement when it is damaged."""
 
 
+def _measured(name: str, *, only_right: bool = False) -> cached_property[Nanoseconds]:
+    """A column of the measured phase; of successful requests alone, if so wished."""
+    return cached_property(lambda samples: samples.of_phase(name)[samples.ok if only_right else slice(None)])
+
+
 class Samples:
     """One requester's record of one trial. Arrays of the measured phase are in the order of sending.
 
@@ -72,6 +77,15 @@ class Samples:
     closed one from the real one, as `call_ns` does always. With think time (`rests`) the intended one is when the rest
     before the request was over: what is sent later is late by the requester's own timers.
     """
+
+    sent_ns = _measured("sent_ns")  # ascending
+    received_ns = _measured("received_ns")  # when each was answered, or known to have failed
+    intended_ns = _measured("intended_ns")
+    connection = _measured("connection")
+    status = _measured("status")  # an index into `contract.STATUSES`
+    places = _measured("parent")  # of a mix that of the operation of each, from 1; only where `parent` was read
+    bytes_sent = _measured("bytes_sent", only_right=True)  # of bodies, -1 where unknown
+    bytes_received = _measured("bytes_received", only_right=True)
 
     def __init__(
         self,
@@ -119,7 +133,8 @@ class Samples:
         ended = np.searchsorted(np.sort(self.received_ns), begun, side="right")
         return int((np.arange(1, begun.size + 1) - ended).max())
 
-    def _of(self, name: str) -> Nanoseconds:
+    def of_phase(self, name: str) -> Nanoseconds:
+        """A column of the measured phase."""
         values: Nanoseconds = self._columns[name][self._measured]
         return values
 
@@ -152,21 +167,6 @@ class Samples:
         return lost + int((warm & late).sum())
 
     @cached_property
-    def sent_ns(self) -> Nanoseconds:
-        """Send stamps of the measured phase, ascending."""
-        return self._of("sent_ns")
-
-    @cached_property
-    def received_ns(self) -> Nanoseconds:
-        """When each was answered, or known to have failed."""
-        return self._of("received_ns")
-
-    @cached_property
-    def intended_ns(self) -> Nanoseconds:
-        """When each should have been sent."""
-        return self._of("intended_ns")
-
-    @cached_property
     def ready_ns(self) -> Nanoseconds:
         """When the worker of each was to send it: at once in a closed loop, with think time when its rest was over."""
         return self.intended_ns if self.rests else self.sent_ns
@@ -176,7 +176,7 @@ class Samples:
         """The think time after each, as it was drawn; 0 without."""
         if self.rests is None or not self.measured:
             return np.zeros(self.measured, dtype=np.int64)
-        numbers = self._of("sequence")
+        numbers = self.of_phase("sequence")
         index = numbers - numbers.min()
         if not self.rests.drawn:
             return np.full(index.size, self.rests.mean_ns, dtype=np.int64)
@@ -184,26 +184,11 @@ class Samples:
         rests: Nanoseconds = drawn[(self.rests.workers + index) % drawn.size]
         return rests
 
-    @cached_property
-    def places(self) -> Nanoseconds:
-        """Of a mix the place of the operation that each asked, from 1; only where `parent` was read."""
-        return self._of("parent")
-
     @property
     def never_sent_places(self) -> Nanoseconds:
         """`places` of what was due and never sent."""
         places: Nanoseconds = self._columns["parent"][self._never_sent]
         return places
-
-    @cached_property
-    def connection(self) -> Nanoseconds:
-        """Which connection carried each."""
-        return self._of("connection")
-
-    @cached_property
-    def status(self) -> Nanoseconds:
-        """How each ended: an index into `contract.STATUSES`."""
-        return self._of("status")
 
     @cached_property
     def whole_span_ns(self) -> int:
@@ -230,16 +215,6 @@ class Samples:
         """`status` of all rows, warm-up included."""
         status: Nanoseconds = self._columns["status"]
         return status
-
-    @cached_property
-    def bytes_sent(self) -> Nanoseconds:
-        """Body bytes of successful requests, -1 where unknown."""
-        return self._of("bytes_sent")[self.ok]
-
-    @cached_property
-    def bytes_received(self) -> Nanoseconds:
-        """Body bytes of their replies, -1 where unknown."""
-        return self._of("bytes_received")[self.ok]
 
     @cached_property
     def latency_ns(self) -> Nanoseconds:
@@ -283,7 +258,7 @@ class Samples:
     @cached_property
     def turn(self) -> Nanoseconds:
         """The place of each request's turn; 0 where there are none."""
-        return self._of("turn") if self.in_turns else np.zeros(self.measured, dtype=np.int64)
+        return self.of_phase("turn") if self.in_turns else np.zeros(self.measured, dtype=np.int64)
 
     def schedule_ns(self, most: int) -> Nanoseconds:
         """When the first `most` requests of an open loop were due, sent or not, counted from the first; in their order."""
@@ -359,9 +334,7 @@ class Totals:
     rate_per_s: float | None  # each requester's right replies over the wall time of its own window, added up
     goodput_mbit_per_s: float | None  # the larger of both directions
     first_request_ms: float | None
-    window_s: float | None = (
-        None  # the time in which `ok` replies make `rate_per_s`; the longest window without a reply
-    )
+    window_s: float | None = None  # in which `ok` replies make `rate_per_s`; the longest one without a reply
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -376,9 +349,7 @@ class TrialEvidence:
     not_sent: int = 0  # due in an open loop, and not sent before the window closed
     stream: StreamTrial | None = None
     readings: tuple[BaselineReading, ...] = ()  # of the floor, in the same block, between the same two ends
-    whole: Mapping[str, Any] = field(
-        default_factory=dict
-    )  # what was seen in the requests of all its requesters, by name
+    whole: Mapping[str, Any] = field(default_factory=dict)  # seen in the requests of all its requesters, by name
     in_flight: Mapping[str, int] = field(default_factory=dict)  # the most at once, by host with several processes
 
     @property

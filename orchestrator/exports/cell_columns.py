@@ -70,7 +70,7 @@ def _bounds(
 
 def _counted(name: str) -> Read:
     """A count of a stream's events, or what of them is timed."""
-    return lambda cell: None if cell.stream is None else getattr(cell.stream, name)
+    return lambda cell: None if cell.details.stream is None else getattr(cell.details.stream, name)
 
 
 def _cost(key: str) -> Read:
@@ -83,7 +83,7 @@ def _cost_interval(key: str) -> Callable[[CellSummary], Sequence[float] | None]:
 
 def _step(name: str) -> Read:
     """What a step of opening a connection takes."""
-    return lambda cell: None if cell.opening is None else getattr(cell.opening, name)
+    return lambda cell: None if cell.details.opening is None else getattr(cell.details.opening, name)
 
 
 def _of(name: str) -> Read:
@@ -127,18 +127,18 @@ def _rates() -> Iterator[ReadColumn]:
         "throughput_per_s", "1/s", "right replies over the measured windows, less pauses", lambda c: c.throughput_per_s
     )
     yield number(
-        "goodput_mb_per_s", "MB/s", "verified content both ways, 10^6 bytes a second", lambda c: c.goodput_mb_per_s
+        "goodput_mb_per_s", "MB/s", "verified content both ways, 10^6 bytes a second", lambda c: c.goodput.mb_per_s
     )
-    yield from _bounds("goodput_{}_mb_per_s", "MB/s", "the goodput", lambda cell: cell.goodput_interval)
+    yield from _bounds("goodput_{}_mb_per_s", "MB/s", "the goodput", lambda cell: cell.goodput.interval)
 
 
 def _sizes() -> Iterator[ReadColumn]:
     for place, way in enumerate(("request", "reply")):
-        yield number(f"{way}_body_bytes", "B", f"body of a {way}, mean", _either(place, lambda cell: cell.body_bytes))
+        yield number(f"{way}_body_bytes", "B", f"body of a {way}, mean", _either(place, lambda cell: cell.sizes.body))
     for place, way in enumerate(("sent", "received")):
         what = f"{way} by the requester, per request"
-        yield number(f"wire_bytes_{way}", "B", f"bytes of TCP {what}", _either(place, lambda cell: cell.wire_bytes))
-        yield number(f"packets_{way}", "", f"packets {what}", _either(place, lambda cell: cell.packets))
+        yield number(f"wire_bytes_{way}", "B", f"bytes of TCP {what}", _either(place, lambda cell: cell.sizes.wire))
+        yield number(f"packets_{way}", "", f"packets {what}", _either(place, lambda cell: cell.sizes.packets))
 
 
 _COSTS: Mapping[str, tuple[str, str, str]] = {
@@ -163,8 +163,8 @@ def _costs() -> Iterator[ReadColumn]:
 
 
 def _floors() -> Iterator[ReadColumn]:
-    yield number("ping_floor_ms", "ms", "median of ping beside the cell", lambda cell: cell.ping_floor)
-    yield number("tcp_floor_ms", "ms", "median of a bare TCP exchange of as many bytes", lambda cell: cell.tcp_floor)
+    yield number("ping_floor_ms", "ms", "median of ping beside the cell", lambda cell: cell.floors.ping)
+    yield number("tcp_floor_ms", "ms", "median of a bare TCP exchange of as many bytes", lambda cell: cell.floors.tcp)
     yield number("over_floor_ms", "ms", "the median less the TCP floor", lambda cell: cell.over_floor)
     yield number(
         "client_share", "", "of the median, what the client library adds to a bare socket", lambda c: c.client_share

@@ -71,7 +71,7 @@ def ranked(cells: Iterable[CellSummary], invalid: Container[str], statistic: str
 
 def by_schedule(sides: Sequence[CellSummary], statistic: str) -> Reason | None:
     """Return that a schedule sets the statistic: over a distance, the median gap between the events of a stream."""
-    is_gap = any(side.stream is not None and side.stream.timed == "gap" for side in sides)
+    is_gap = any(side.details.stream is not None and side.details.stream.timed == "gap" for side in sides)
     return Reason(kind=ReasonKind.SCHEDULE) if statistic == "median" and is_gap else None
 
 

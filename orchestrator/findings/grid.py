@@ -219,7 +219,7 @@ def _place(axis: str, cell: CellSummary, distances: Distances) -> Place:
     return Place(
         value=_value(axis, cell),
         name=cell.placement if axis == PLACEMENT else "",
-        rtt=rtt if rtt is None or cell.ping_floor is None else cell.ping_floor,
+        rtt=rtt if rtt is None or cell.floors.ping is None else cell.floors.ping,
         distance=rtt,
         kind=distances.kinds.get(cell.placement_id, "") if axis == PLACEMENT else "",
     )
@@ -275,7 +275,7 @@ class Distances:
 
     def rtt(self, cell: CellSummary) -> float | None:
         """Return the wanted round trip in ms, else the one that ping measured; None with both ends on one machine."""
-        return None if self.is_local(cell) else self.wanted.get(cell.placement_id) or cell.ping_floor
+        return None if self.is_local(cell) else self.wanted.get(cell.placement_id) or cell.floors.ping
 
     def far(self, cell: CellSummary) -> float | None:
         """Return the round trip where it is at least 1 ms."""

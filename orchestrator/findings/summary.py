@@ -87,8 +87,8 @@ class PartSummary:
 class StreamSummary:
     """The events of a cell, all trials together: counts, and milliseconds.
 
-    `timed`: what the cell's latencies are, the delivery of events (`delivery`) or the gap between them (`gap`); `why_gap`
-    says in words why. `sent` and `worst_late` are the senders' own: events handed to connections, and the worst
+    `timed`: what the cell's latencies are, the delivery of events (`delivery`) or the gap between them (`gap`).
+    `sent` and `worst_late` are the senders' own: events handed to connections, and the worst
     lateness against their schedule, warm-up included. Percentiles among dropped events are None, and named in `censored`
     (`gap_p99`, ...). `delivery_bound`: over two clocks, the most that a delivery may be off. `waiting`: the most events of
     one subscription that were stamped and not received; `sender_memory`: the most resident memory of the sender, bytes.
@@ -113,7 +113,6 @@ class StreamSummary:
     waiting: int | None = None
     sender_memory: int | None = None
     censored: tuple[str, ...] = ()
-    why_gap: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -193,46 +192,83 @@ class MeasuredCell:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Sizes:
+    """Bytes and packets per request: sent, received; None where not counted."""
+
+    body: tuple[float, float] | None = None
+    wire: tuple[float, float] | None = None
+    packets: tuple[float, float] | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Goodput:
+    """Content of replies and requests per second.
+
+    `mbit_per_s`: of bodies, in the direction with more of them, over the whole window. `mb_per_s`: verified content of both,
+    10^6 bytes, the geometric mean of the trials, with its interval.
+    """
+
+    mbit_per_s: float | None = None
+    mb_per_s: float | None = None
+    interval: Interval | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Floors:
+    """Medians of the baselines beside a cell, ms."""
+
+    tcp: float | None = None
+    ping: float | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Details:
+    """What only some kinds of work have; empty or None in others.
+
+    `parts`: of a task or a codec, in their order. `mixed`: each operation of a mix. `opening`: where there are connections.
+    `outcomes`: of records read by another schema, how often each came. `store_times`: with a store.
+    `over_fetched_bytes`: of a sample's reply, that nobody needs.
+    """
+
+    parts: tuple[PartSummary, ...] = ()
+    mixed: tuple[MixedSummary, ...] = ()
+    stream: StreamSummary | None = None
+    opening: CellOpening | None = None
+    outcomes: dict[str, int] = field(default_factory=dict)
+    store_times: StoreTimes | None = None
+    over_fetched_bytes: float | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
 class CellSummary(MeasuredCell):
     """What came of a cell."""
 
     distribution: Distribution | None  # None: no successful sample
-    errors: dict[str, int]
-    requests: int
-    trials: tuple[TrialSummary, ...]
-    failed_trials: int
+    replies: Distribution | None = None  # the right replies alone; None where every request got one, or none did
     median_interval: Interval | None
+    trials: tuple[TrialSummary, ...]
+    planned_trials: int = 0
+    failed_trials: int
+    requests: int
+    errors: dict[str, int]
+    not_sent: int = 0  # due in an open loop, and not sent before the window closed: neither replies nor errors
+    timeout: float | None = None  # ms
     throughput_per_s: float | None  # right replies of all trials over the sum of their windows, less pauses
-    goodput_mbit_per_s: float | None  # of bodies, in the direction with more of them, over the whole window
-    body_bytes: tuple[float, float] | None  # sent, received, per request
-    wire_bytes: tuple[float, float] | None  # sent, received, per request
-    packets: tuple[float, float] | None
+    goodput: Goodput = Goodput()
+    sizes: Sizes = Sizes()
     first_request: float | None  # median over trials of the first request of a connection
-    tcp_floor: float | None  # median of the tcp baseline beside it
-    ping_floor: float | None
+    floors: Floors = Floors()
     client_share: float | None  # (this median - raw client's of the same responder) / this median
     strip: Strip | None
-    not_sent: int = 0  # due in an open loop, and not sent before the window closed: neither replies nor errors
-    replies: Distribution | None = None  # the right replies alone; None where every request got one, or none did
-    timeout: float | None = None  # ms
-    planned_trials: int = 0
-    parts: tuple[PartSummary, ...] = ()  # in their order; empty where samples have none
-    stream: StreamSummary | None = None
     costs: dict[str, CellCost] = field(default_factory=dict)  # by `cost.SHOWN` and `cost.PRICED`, of what was counted
-    goodput_mb_per_s: float | None = None  # content of replies and their requests, 10^6 bytes a second; of its trials
-    goodput_interval: Interval | None = None
-    opening: CellOpening | None = None  # None where there is no connection
-    mixed: tuple[MixedSummary, ...] = ()  # its operations each by itself, where it mixes several
     spreads: dict[str, CellSpread] = field(default_factory=dict)  # by `spread.SHOWN`, of what every trial has
-    outcomes: dict[str, int] = field(default_factory=dict)  # of records read by another schema: how often what came
-    store_times: StoreTimes | None = None  # where the responder's handling time went; None without a store
-    over_fetched_bytes: float | None = None  # of a sample's reply, that nobody needs; None where all of it is needed
+    details: Details = Details()
 
     @property
     def over_floor(self) -> float | None:
         """The median less the TCP floor, ms."""
         median = self.distribution.median if self.distribution else None
-        return None if median is None or self.tcp_floor is None else median - self.tcp_floor
+        return None if median is None or self.floors.tcp is None else median - self.floors.tcp
 
     def having(self, **values: Value) -> CellSummary:
         """The same cell with other values of some factors."""
@@ -241,7 +277,7 @@ class CellSummary(MeasuredCell):
     @property
     def why_undecodable(self) -> str:
         """The outcome of a reader that cannot decode another schema; empty where it can."""
-        return next((outcome for outcome in self.outcomes if outcome.startswith(FAILS)), "")
+        return next((outcome for outcome in self.details.outcomes if outcome.startswith(FAILS)), "")
 
     @property
     def failed(self) -> int:

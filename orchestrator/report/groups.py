@@ -49,7 +49,7 @@ class Group:
     @property
     def is_stream(self) -> bool:
         """Whether its cells are streams of events."""
-        return any(cell.stream is not None for cell in self.cells)
+        return any(cell.details.stream is not None for cell in self.cells)
 
     @property
     def rate_head(self) -> str:

@@ -27,8 +27,8 @@ def _encoded(cells: Sequence[CellSummary], comparisons: Sequence[Comparison]) ->
     controls = {c.cell for c in comparisons if c.control}
     by_operation: dict[str, dict[str, float]] = {}
     for cell in cells:
-        if cell.kind == "codec" and cell.body_bytes is not None and cell.id not in controls:
-            by_operation.setdefault(cell.operation, {})[cell.stack_label] = sum(cell.body_bytes)
+        if cell.kind == "codec" and cell.sizes.body is not None and cell.id not in controls:
+            by_operation.setdefault(cell.operation, {})[cell.stack_label] = sum(cell.sizes.body)
     alike: dict[str, list[str]] = {}
     for operation, of in by_operation.items():
         alike.setdefault(_sizes(of), []).append(operation)
@@ -41,9 +41,9 @@ def _over_fetched(cells: Sequence[CellSummary], comparisons: Sequence[Comparison
     controls = {c.cell for c in comparisons if c.control}
     by_operation: dict[str, dict[str, list[float]]] = {}
     for cell in cells:
-        if cell.over_fetched_bytes is not None and cell.id not in controls:
+        if cell.details.over_fetched_bytes is not None and cell.id not in controls:
             of = by_operation.setdefault(cell.operation, {})
-            of.setdefault(cell.stack_label, []).append(cell.over_fetched_bytes)
+            of.setdefault(cell.stack_label, []).append(cell.details.over_fetched_bytes)
     whole = {
         operation: {label: float(round(median(each))) for label, each in of.items()}
         for operation, of in by_operation.items()
@@ -91,14 +91,14 @@ def _bodies(cells: Sequence[CellSummary], comparisons: Sequence[Comparison], mat
 
 def _pair(c: Comparison, cell: CellSummary, reference: CellSummary, matters: float) -> str | None:
     """`rest 412 B with gzip, 1,820 B with no compression (77 % fewer; on the wire 690 B and 2,100 B)`."""
-    if cell.body_bytes is None or reference.body_bytes is None or not sum(reference.body_bytes):
+    if cell.sizes.body is None or reference.sizes.body is None or not sum(reference.sizes.body):
         return None
-    mine, theirs = sum(cell.body_bytes), sum(reference.body_bytes)
+    mine, theirs = sum(cell.sizes.body), sum(reference.sizes.body)
     if abs(mine / theirs - 1) <= matters:
         return None
     beside = quantities.fewer_or_more(mine / theirs)
-    if cell.wire_bytes is not None and reference.wire_bytes is not None:
+    if cell.sizes.wire is not None and reference.sizes.wire is not None:
         beside += (
-            f"; on the wire {quantities.size(sum(cell.wire_bytes))} and {quantities.size(sum(reference.wire_bytes))}"
+            f"; on the wire {quantities.size(sum(cell.sizes.wire))} and {quantities.size(sum(reference.sizes.wire))}"
         )
     return f"{c.subject} {quantities.size(mine)} {c.value}, {quantities.size(theirs)} {c.reference_value} ({beside})"

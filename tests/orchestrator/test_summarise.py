@@ -41,9 +41,9 @@ def test_a_cells_numbers_are_those_of_its_raw_samples():
     assert cell.distribution.sd == pytest.approx(latency_ms.std())
     assert cell.distribution.maximum == pytest.approx(latency_ms.max())
     assert cell.distribution.p99_to_p50 == pytest.approx(cell.distribution.p99 / middle)
-    assert cell.body_bytes == (28.0, 28.0)
-    assert cell.wire_bytes == (88.0, 88.0)
-    assert cell.packets == (1.0, 1.0)
+    assert cell.sizes.body == (28.0, 28.0)
+    assert cell.sizes.wire == (88.0, 88.0)
+    assert cell.sizes.packets == (1.0, 1.0)
 
 
 def test_warm_up_is_in_no_latency_and_failed_requests_stand_behind_all():

@@ -12,7 +12,17 @@ import numpy as np
 
 from orchestrator.experiment.model.factors import DEFAULTS
 from orchestrator.findings.check_result import CheckResult
-from orchestrator.findings.summary import CellSummary, Comparison, FloorSummary, RunSummary, Strip, TrialSummary
+from orchestrator.findings.summary import (
+    CellSummary,
+    Comparison,
+    Floors,
+    FloorSummary,
+    Goodput,
+    RunSummary,
+    Sizes,
+    Strip,
+    TrialSummary,
+)
 from orchestrator.results.manifest import TrialRecord
 from orchestrator.statistics.equivalence import reason, standing
 from orchestrator.statistics.quantiles import Distribution
@@ -53,7 +63,7 @@ def a_run(
         floors.append(_floor("ping", placement, rtt, random))
         for operation in OPERATIONS[:operations]:
             found = [_cell(stack, operation, placement, rtt, samples, random) for stack in STACKS[:stacks]]
-            tcp = _floor("tcp", placement, found[0].tcp_floor or rtt, random)
+            tcp = _floor("tcp", placement, found[0].floors.tcp or rtt, random)
             ids = tuple(cell.id for cell in found)
             floors.append(replace(tcp, send_bytes=operation[2], receive_bytes=operation[3], cells=ids))
             cells += found
@@ -96,7 +106,7 @@ def failed_run() -> RunSummary:
         failed_trials=5,
         median_interval=None,
         throughput_per_s=None,
-        body_bytes=None,
+        sizes=Sizes(),
         first_request=None,
         strip=None,
         trials=(),
@@ -234,13 +244,10 @@ def _cell(
         failed_trials=0,
         median_interval=(of.median * 0.98, of.median * 1.02),
         throughput_per_s=1000 / of.mean,
-        goodput_mbit_per_s=(sent + received) * 8 / of.mean / 1000,
-        body_bytes=(float(sent), float(received)),
-        wire_bytes=(sent + 120.0, received + 90.0),
-        packets=(1.0, 1.0),
+        goodput=Goodput(mbit_per_s=(sent + received) * 8 / of.mean / 1000),
+        sizes=Sizes(body=(float(sent), float(received)), wire=(sent + 120.0, received + 90.0), packets=(1.0, 1.0)),
         first_request=centre * 3,
-        tcp_floor=tcp,
-        ping_floor=rtt,
+        floors=Floors(tcp=tcp, ping=rtt),
         client_share=0.22 if protocol == "rest" else None,
         strip=strip(trials),
     )

@@ -85,7 +85,7 @@ def costs_from(summaries: Sequence[Mapping[str, Any]]) -> Costs:
             continue
         rates = {cell["id"] for cell in summary["plan"].get("cells", ()) if cell["load"]["rate_per_s"] is not None}
         for cell in summary.get("cells", ()):
-            per_s, sizes = cell.get("throughput_per_s"), cell.get("body_bytes")
+            per_s, sizes = cell.get("throughput_per_s"), (cell.get("sizes") or {}).get("body")
             is_small = sizes is not None and max(sizes) <= _SEGMENT_BYTES
             factors = cell.get("factors") or {}
             is_alone = (

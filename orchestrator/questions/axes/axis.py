@@ -124,7 +124,7 @@ def _measured(cell: Cell, placement: Placement, summary: CellSummary) -> float |
     """The round trip that ping measured; the wanted one where it could not."""
     if placement.kind in ("local", "external"):
         return None
-    return summary.ping_floor if summary.ping_floor is not None else placement.link.rtt_ms
+    return summary.floors.ping if summary.floors.ping is not None else placement.link.rtt_ms
 
 
 def _of_the_link(key: str) -> At:

@@ -18,10 +18,10 @@ def sentence(cells: Iterable[CellSummary]) -> str:
 
     `Lost silently: json with a field renamed; fails: avro with a field retyped.`
     """
-    changed = [cell for cell in cells if cell.factors.get(FACTOR) not in (None, "none") and cell.outcomes]
+    changed = [cell for cell in cells if cell.factors.get(FACTOR) not in (None, "none") and cell.details.outcomes]
     by_kind: dict[str, dict[str, list[str]]] = {}
     for cell in changed:
-        for outcome in cell.outcomes:
+        for outcome in cell.details.outcomes:
             kind = next((kind for kind in _BAD if outcome.startswith(kind)), None)
             if kind is not None:
                 changes = by_kind.setdefault(kind, {}).setdefault(cell.stack_label, [])
@@ -40,9 +40,9 @@ def sentence(cells: Iterable[CellSummary]) -> str:
 
 def said(cell: CellSummary) -> str:
     """Return a cell's only outcome, or each with how often; empty without one."""
-    if len(cell.outcomes) < 2:
-        return next(iter(cell.outcomes), "")
-    return "; ".join(f"{outcome} ({count:,} times)" for outcome, count in cell.outcomes.items())
+    if len(cell.details.outcomes) < 2:
+        return next(iter(cell.details.outcomes), "")
+    return "; ".join(f"{outcome} ({count:,} times)" for outcome, count in cell.details.outcomes.items())
 
 
 def tables(summary: RunSummary) -> tuple[Table, ...]:

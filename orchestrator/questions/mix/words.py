@@ -73,7 +73,7 @@ def tables(summary: RunSummary) -> tuple[Table, ...]:
     """Return the operations of a mix, a table for each setting."""
     settings: dict[str, list[tuple[str, MixedSummary]]] = {}
     for cell in summary.cells:
-        for mixed in cell.mixed:
+        for mixed in cell.details.mixed:
             settings.setdefault(cell.setting, []).append((cell.stack_label, mixed))
     return tuple(_table(setting, rows) for setting, rows in settings.items())
 

@@ -90,7 +90,7 @@ def _model_cell(
         return
     medians, floor = by_block(summary.trials, "median"), floors.get(cell.placement.id, {})
     blocks = sorted(block for block in medians.keys() & floor.keys() if medians[block] > 0 and floor[block] > 0)
-    carried = summary.wire_bytes or summary.body_bytes
+    carried = summary.sizes.wire or summary.sizes.body
     if not blocks or carried is None:
         return
     costs = [trial.cost for trial in summary.trials if trial.cost]

@@ -89,7 +89,7 @@ class StoreRow:
 
 def rows(cells: Iterable[CellSummary]) -> tuple[StoreRow, ...]:
     """Return a row for each cell whose responder says where its time went."""
-    return tuple(_row(cell, cell.store_times) for cell in cells if cell.store_times is not None)
+    return tuple(_row(cell, cell.details.store_times) for cell in cells if cell.details.store_times is not None)
 
 
 def sentence(cells: Iterable[CellSummary]) -> str:
@@ -140,8 +140,8 @@ def _row(cell: CellSummary, times: StoreTimes) -> StoreRow:
 
 def _time_for(cell: CellSummary) -> float | None:
     """What the handling of a sample is a part of, ms: its latency; of an event the interval until the next one is due."""
-    if cell.stream is not None:
-        return cell.stream.interval
+    if cell.details.stream is not None:
+        return cell.details.stream.interval
     return cell.distribution.median if cell.distribution else None
 
 

@@ -66,12 +66,6 @@ _REQUEST, _EVENT = KINDS.index("request"), KINDS.index("event")
 _SENDER = CLOCKS.index("responder-monotonic")
 _CLOCKS_DIFFER = 1_000  # two hosts' clocks count the same time to one part in so many, and far better
 
-WHY_NO_DELIVERY = (
-    "sender and receiver are on two hosts, with a clock each: compared are the gaps between events, and a delivery"
-    " has the most that it may be off, by stamps both ways and clocks that drift apart by at most 200 ppm (a dash: nothing"
-    " bounds it)"
-)
-
 
 class StreamSamples(Samples):
     """One requester's record of a stream, as the statistics see it: a sample is a delivered event.
@@ -419,7 +413,6 @@ class StreamsOfCell:
             late_p99=max(late) / st.NS_PER_MS if late else None,
             worst_late=max(worst) / st.NS_PER_MS if worst else None,
             censored=censored,
-            why_gap="" if self._is_one_clock else WHY_NO_DELIVERY,
         )
 
 

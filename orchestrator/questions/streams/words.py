@@ -10,7 +10,9 @@ from orchestrator.wording.tables.table import Table, text_table
 
 TIMED_OF_EVENTS: Mapping[str, str] = {
     "delivery": "Latencies of events count from the sender's stamp to the receipt, both by the clock of the one host",
-    "gap": "Latencies of events are the gaps between one and the next that came",
+    "gap": "Latencies of events are the gaps between one and the next that came: sender and receiver are on two hosts, with"
+    " a clock each. A delivery has the most that it may be off, by stamps both ways and clocks that drift apart by at most"
+    " 200 ppm (a dash: nothing bounds it)",
 }
 DROPPED = "dropped"
 """The text of a percentile that falls among events that never came right."""
@@ -60,18 +62,17 @@ def tables(summary: RunSummary) -> tuple[Table, ...]:
     """Return what came of the events, a table for each setting."""
     settings: dict[str, list[tuple[str, StreamSummary]]] = {}
     for cell in summary.cells:
-        if cell.stream is not None:
-            settings.setdefault(cell.setting, []).append((cell.stack_label, cell.stream))
+        if cell.details.stream is not None:
+            settings.setdefault(cell.setting, []).append((cell.stack_label, cell.details.stream))
     return tuple(_table(setting, rows) for setting, rows in settings.items())
 
 
 def _table(setting: str, rows: Sequence[tuple[str, StreamSummary]]) -> Table:
     times = [ms for _, stream in rows for ms in (stream.interval, stream.delivery_p99) if ms is not None]
     unit = unit_for(times)
-    timed = {stream.timed: stream.why_gap for _, stream in rows}
     return text_table(
         f"events · {setting}",
         ("stack", *(head.format(unit=unit.name) for head in HEADS_OF_EVENTS)),
         [(stack, *of_events(stream, unit)) for stack, stream in rows],
-        [TIMED_OF_EVENTS[name] + (f": {why}." if why else ".") for name, why in timed.items()],
+        [f"{TIMED_OF_EVENTS[name]}." for name in dict.fromkeys(stream.timed for _, stream in rows)],
     )

@@ -7,6 +7,7 @@ import math
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
+from operator import attrgetter
 from typing import Any, TypeAlias
 
 from orchestrator.findings.summary import Comparison, RunSummary
@@ -29,10 +30,10 @@ _OF_A_CELL = (
     "failed_trials",
     "median_interval",
     "throughput_per_s",
-    "goodput_mbit_per_s",
+    "goodput.mbit_per_s",
     "first_request",
-    "tcp_floor",
-    "ping_floor",
+    "floors.tcp",
+    "floors.ping",
     "over_floor",
 )
 _NOT_STATED = ("curve", "censored", "pooled")  # of a distribution
@@ -87,7 +88,7 @@ def differences(shown: Mapping[Path, Figure], recomputed: Mapping[Path, Figure])
 def _all(summary: RunSummary) -> Iterator[tuple[Path, Figure]]:
     for cell in summary.cells:
         where = ("cells", cell.id)
-        yield from _numbers(where, {name: getattr(cell, name) for name in _OF_A_CELL})
+        yield from _numbers(where, {name: attrgetter(name)(cell) for name in _OF_A_CELL})
         yield from _of_distribution(where, cell.distribution)
         for trial in cell.trials:
             yield from _numbers((*where, "trials", str(trial.index)), {"median": trial.median, "p99": trial.p99})

@@ -43,7 +43,7 @@ def tables(summary: RunSummary) -> tuple[Table, ...]:
 
 def _of_setting(setting: Setting, settings: Settings, *, is_asked: bool) -> Iterator[Table]:
     cells = [(settings.labels[cell.id], cell) for cell in setting.cells]
-    if with_parts := [(label, cell) for label, cell in cells if cell.parts]:
+    if with_parts := [(label, cell) for label, cell in cells if cell.details.parts]:
         yield _parts(with_parts, setting)
     yield from _bytes(cells, setting.title, is_asked=is_asked)
     yield from _costs(cells, setting.title, settings)
@@ -52,11 +52,11 @@ def _of_setting(setting: Setting, settings: Settings, *, is_asked: bool) -> Iter
 def _parts(cells: Sequence[tuple[str, CellSummary]], setting: Setting) -> Table:
     """The medians of the parts of a sample: a codec's encoding and decoding, a task's calls."""
     outcomes = [evolution.said(cell) for _, cell in cells]
-    names = list(dict.fromkeys(part.name for _, cell in cells for part in cell.parts))[: quantities.PARTS_SHOWN]
+    names = list(dict.fromkeys(part.name for _, cell in cells for part in cell.details.parts))[: quantities.PARTS_SHOWN]
     rows = []
     for (label, cell), outcome in zip(cells, outcomes, strict=True):
-        medians = {part.name: setting.unit.text(part.median) for part in cell.parts}
-        rows.append((label, *(medians.get(name, "-") for name in names), *_two(cell.body_bytes), outcome))
+        medians = {part.name: setting.unit.text(part.median) for part in cell.details.parts}
+        rows.append((label, *(medians.get(name, "-") for name in names), *_two(cell.sizes.body), outcome))
     heads = (*(f"{name}, {setting.unit.name}" for name in names), "request, bytes", "reply, bytes")
     outcome_head = "outcome" if any(outcomes) else ""
     return text_table(f"medians of the parts · {setting.title}", ("stack", *heads, outcome_head), rows, texts=1)
@@ -64,10 +64,10 @@ def _parts(cells: Sequence[tuple[str, CellSummary]], setting: Setting) -> Table:
 
 def _bytes(cells: Sequence[tuple[str, CellSummary]], title: str, *, is_asked: bool) -> Iterator[Table]:
     """Bytes sent and received, where bodies differ and that was compared or they fill a packet."""
-    sized = [(label, cell, sum(cell.body_bytes)) for label, cell in cells if cell.body_bytes and cell.kind != "codec"]
+    sized = [(label, cell, sum(cell.sizes.body)) for label, cell in cells if cell.sizes.body and cell.kind != "codec"]
     totals = [total for _, _, total in sized]
     if totals and max(totals) > _FAR_APART * min(totals) and (is_asked or max(totals) > _PACKET_BYTES):
-        rows = [(label, *_two(cell.body_bytes), *_two(cell.wire_bytes)) for label, cell, _ in sized]
+        rows = [(label, *_two(cell.sizes.body), *_two(cell.sizes.wire)) for label, cell, _ in sized]
         heads = ("stack", "request body", "reply body", "sent on the wire", "received on the wire")
         yield text_table(f"bytes a request · {title}", heads, rows)
 

@@ -37,7 +37,7 @@ def _of_setting(setting: Setting, settings: Settings) -> Iterator[Table]:
         [(label, *_traffic(cell)) for label, cell in cells],
         (quantities.GOODPUT,),
     )
-    if opened := [(label, *_opening(cell, cell.opening)) for label, cell in cells if cell.opening]:
+    if opened := [(label, *_opening(cell, cell.details.opening)) for label, cell in cells if cell.details.opening]:
         yield text_table(
             f"opening a connection, ms · {setting.title}",
             ("stack", "policy", "connections", "TCP handshake", "TLS handshake", "of so many"),
@@ -83,18 +83,18 @@ def _figure(of: Distribution | None, name: str, setting: Setting, cell: CellSumm
 
 
 def _traffic(cell: CellSummary) -> Iterator[str]:
-    for pair in (cell.body_bytes, cell.wire_bytes, cell.packets):
+    for pair in (cell.sizes.body, cell.sizes.wire, cell.sizes.packets):
         yield from ("-", "-") if pair is None else (quantities.number(amount, 1) for amount in pair)
     yield (
         "-"
-        if cell.goodput_mb_per_s is None
-        else _with(quantities.goodput(cell.goodput_mb_per_s), cell.goodput_interval)
+        if cell.goodput.mb_per_s is None
+        else _with(quantities.digits(cell.goodput.mb_per_s), cell.goodput.interval)
     )
-    yield "-" if cell.goodput_mbit_per_s is None else quantities.rate(cell.goodput_mbit_per_s)
+    yield "-" if cell.goodput.mbit_per_s is None else quantities.rate(cell.goodput.mbit_per_s)
 
 
 def _with(text: str, interval: Interval | None) -> str:
-    return f"{text} ({' to '.join(map(quantities.goodput, interval))})" if interval else text
+    return f"{text} ({' to '.join(map(quantities.digits, interval))})" if interval else text
 
 
 def _opening(cell: CellSummary, opening: CellOpening) -> Iterator[str]:

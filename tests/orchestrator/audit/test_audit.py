@@ -187,7 +187,7 @@ def test_one_figure_repeated_over_unlike_cells_is_contradicted() -> None:
 
 def as_published(summary: RunSummary) -> AuditFile:
     """A run of ours as someone would publish it: rounded figures, the pings, and what is known of each row."""
-    pings = {c.placement: c.ping_floor for c in summary.cells if c.ping_floor}
+    pings = {c.placement: c.floors.ping for c in summary.cells if c.floors.ping}
     rows = [
         {
             "name": f"{c.stack} {c.operation} {c.placement}",
@@ -198,8 +198,8 @@ def as_published(summary: RunSummary) -> AuditFile:
             "concurrency": c.factors["concurrency"],
             "samples": c.distribution.n,
             "throughput_per_s": round(c.throughput_per_s or 0, 1),
-            "request_bytes": round(c.body_bytes[0]) if c.body_bytes else None,
-            "reply_bytes": round(c.body_bytes[1]) if c.body_bytes else None,
+            "request_bytes": round(c.sizes.body[0]) if c.sizes.body else None,
+            "reply_bytes": round(c.sizes.body[1]) if c.sizes.body else None,
             **{
                 name: round(value, 3)
                 for name, value in {

@@ -118,7 +118,7 @@ def equal_to(run, rng, cells):
     """Another run of the same: 3 % between runs, 2 % between trials, its floors looked at anew."""
 
     def drawn(cell):
-        mean = np.log(cell.tcp_floor * 10) + rng.normal(0, 0.03)
+        mean = np.log(cell.floors.tcp * 10) + rng.normal(0, 0.03)
         return [replace(t, median=float(np.exp(rng.normal(mean, 0.02)))) for t in cell.trials]
 
     twelve = tuple(replace(c, trials=tuple(drawn(c))) for c in run.cells[:cells])

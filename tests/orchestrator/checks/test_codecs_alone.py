@@ -104,7 +104,7 @@ def test_who_says_that_fields_stay_unread_is_told_and_not_failed():
 def test_encoding_and_decoding_have_statistics_of_their_own():
     for cell in summarise(a_codec_run()).cells:
         assert cell.kind == "codec"
-        assert [part.name for part in cell.parts] == ["encode", "decode"]
-        assert sum(part.median for part in cell.parts) == pytest.approx(cell.distribution.median, rel=0.02)
-        assert cell.body_bytes == (28, 28)
-        assert cell.tcp_floor is cell.ping_floor is cell.wire_bytes is None
+        assert [part.name for part in cell.details.parts] == ["encode", "decode"]
+        assert sum(part.median for part in cell.details.parts) == pytest.approx(cell.distribution.median, rel=0.02)
+        assert cell.sizes.body == (28, 28)
+        assert cell.floors.tcp is cell.floors.ping is cell.sizes.wire is None

@@ -48,7 +48,11 @@ def test_parts_that_failed_or_were_warm_up_are_in_no_median():
         draft.columns["status"][-100:] = STATUSES.index("timeout")
 
     (cell, _) = summarise(a_run(task=CALLS, spoil=failing)).cells
-    assert [(part.name, part.n) for part in cell.parts] == [("call 1", 5000), ("call 2", 5000), ("call 3", 4500)]
+    assert [(part.name, part.n) for part in cell.details.parts] == [
+        ("call 1", 5000),
+        ("call 2", 5000),
+        ("call 3", 4500),
+    ]
 
 
 def test_three_calls_are_compared_with_one():

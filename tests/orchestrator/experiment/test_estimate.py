@@ -83,7 +83,7 @@ def earlier(
         "id": "c",
         "stack": "rest-fastapi-thin",
         "factors": {**DEFAULTS, "concurrency": 1, **(factors or {})},
-        "body_bytes": [53.0, 106.0],
+        "sizes": {"body": [53.0, 106.0]},
         "throughput_per_s": 100.0,
         **cell,
     }
@@ -102,8 +102,8 @@ def test_what_a_request_took_in_the_newest_run_is_what_it_is_expected_to_take(wr
     [
         earlier(factors={"connection": "per-request"}),
         earlier(factors={"concurrency": 8}),
-        earlier(body_bytes=[1_580_000.0, 27.0]),
-        earlier(body_bytes=None),
+        earlier(sizes={"body": [1_580_000.0, 27.0]}),
+        earlier(sizes=None),
         earlier(throughput_per_s=None),
         earlier(provider="lab"),
         earlier(rate_per_s=500.0),

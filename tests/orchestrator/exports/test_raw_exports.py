@@ -154,7 +154,9 @@ def test_events_have_the_latency_that_the_report_gives(tmp_path: Path, is_far: b
         assert events["latency_ms"].to_numpy() == pytest.approx((events["received_ns"] - events["sender_ns"]) / 1e6)
     medians = events.groupby(["cell", "trial"])["latency_ms"].median().groupby("cell").apply(gmean)
     summary = summarise(run)
-    assert {cell.stream.timed for cell in summary.cells if cell.stream} == {"gap" if is_far else "delivery"}
+    assert {cell.details.stream.timed for cell in summary.cells if cell.details.stream} == {
+        "gap" if is_far else "delivery"
+    }
     for cell in summary.cells:
         assert cell.distribution is not None
         assert medians[cell.id] == pytest.approx(cell.distribution.median, rel=0.01)

@@ -46,8 +46,8 @@ def test_figures_are_those_that_the_report_is_made_from(root: Path) -> None:
         assert mine["throughput_per_s"] == its["throughput_per_s"]
         assert mine["requests"] == its["requests"]
         assert mine["responder_cpu_s"] == its["costs"]["responder_cpu"]["value"]
-        assert [mine["wire_bytes_sent"], mine["wire_bytes_received"]] == its["wire_bytes"]
-        assert mine["tcp_floor_ms"] == its["tcp_floor"]
+        assert [mine["wire_bytes_sent"], mine["wire_bytes_received"]] == its["sizes"]["wire"]
+        assert mine["tcp_floor_ms"] == its["floors"]["tcp"]
         assert {f.name: mine[f.name] for f in FACTORS if f.name in its["factors"]} == its["factors"]
 
 

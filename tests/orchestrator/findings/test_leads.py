@@ -10,7 +10,7 @@ import pytest
 from orchestrator.findings.grid import sweep
 from orchestrator.findings.leads import Lead, leads
 from orchestrator.findings.ranking import by_factor, rankings
-from orchestrator.findings.summary import CellSummary, Comparison, RunSummary
+from orchestrator.findings.summary import CellSummary, Comparison, Floors, RunSummary
 from tests.support.concluded import beside, cell_of, far, setting, summary
 
 
@@ -90,8 +90,8 @@ def test_round_trips_and_connections_are_those_of_each_side() -> None:
     rows = []
     for where, grpc, rest in (("local", 0.2, 2.0), ("far", 36.0, 72.0)):
         cells = [
-            replace(cell_of("grpc", grpc, placement=where, connection="reuse"), ping_floor=36.0),
-            replace(cell_of("rest", rest, placement=where, connection="per-request"), ping_floor=36.0),
+            replace(cell_of("grpc", grpc, placement=where, connection="reuse"), floors=Floors(ping=36.0)),
+            replace(cell_of("rest", rest, placement=where, connection="per-request"), floors=Floors(ping=36.0)),
         ]
         ratio = rest / grpc
         rows.append((cells, [beside(cells[1], cells[0], (ratio / 1.01, ratio * 1.01))]))

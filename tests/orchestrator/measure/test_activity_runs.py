@@ -94,7 +94,9 @@ def test_a_database_that_is_away_fails_its_cells_and_others_keep_every_event(
     assert "the database x at 127.0.0.1:9: OperationalError" in said
     assert "secret" not in said
     summary = summarise(run)
-    streams = {str(cell.factors["store"]): cell.stream for cell in summary.cells if cell.stream is not None}
+    streams = {
+        str(cell.factors["store"]): cell.details.stream for cell in summary.cells if cell.details.stream is not None
+    }
     assert streams.keys() == {"none", "sqlite"}
     for of in streams.values():
         assert (of.offered, of.sent, of.delivered, of.dropped, of.wrong) == (100, 100, 100, 0, 0)
@@ -118,5 +120,7 @@ def test_a_database_that_is_killed_amidst_ends_the_trial_with_its_cause_and_othe
     assert kind == "protocol", said
     assert "every stream ended before it was over" in said
     assert "the database: " in said
-    kept = {str(one.factors["store"]): one.stream for one in summarise(run).cells if one.stream is not None}
+    kept = {
+        str(one.factors["store"]): one.details.stream for one in summarise(run).cells if one.details.stream is not None
+    }
     assert {store: of.delivered for store, of in kept.items()} == {"none": 1200, "sqlite": 1200}

@@ -36,7 +36,7 @@ def test_a_run_of_codecs_alone(tmp_path: Path) -> None:
     assert ended.returncode in COMPLETED, ended.stderr
     assert json.loads(ended.stdout)["answer"]["lines"]
     run = RunFolder.open("latest", root=tmp_path / "results")
-    assert {tuple(part.name for part in cell.parts) for cell in summarise(run).cells} == {("encode", "decode")}
+    assert {tuple(part.name for part in cell.details.parts) for cell in summarise(run).cells} == {("encode", "decode")}
     manifest = run.manifest()
     assert manifest.baselines == ()
     assert all(trial.ready is trial.stats is None for trial in manifest.trials)
@@ -44,4 +44,4 @@ def test_a_run_of_codecs_alone(tmp_path: Path) -> None:
     assert dict(samples["kind"].value_counts()) == {2: 2 * 4 * 3 * 320, 4: 4 * 3 * 320}
     assert set(samples["policy"]) == set(samples["compression"]) == {"n/a"}
     of_records = [cell for cell in summarise(run).cells if cell.operation == "echo 3 records"]
-    assert len({cell.body_bytes for cell in of_records}) == 1, "both libraries wrote the same messages"
+    assert len({cell.sizes.body for cell in of_records}) == 1, "both libraries wrote the same messages"

@@ -69,7 +69,7 @@ def test_every_row_is_of_the_operation_that_the_seed_draws(connection: str, load
 def test_processes_draw_each_by_its_own_seed() -> None:
     made = run("stacks: rest\nprocesses: 2\nload: {concurrency: 2, requests: 200}\n")
     (cell,) = summarise(made).cells
-    assert sum(part.requests for part in cell.mixed) == cell.requests == 200
+    assert sum(part.requests for part in cell.details.mixed) == cell.requests == 200
     (trial,) = make_plan(Path("tiny.yaml")).trials
     rows = pd.read_parquet(made.path / "samples")
     for process in (0, 1):

@@ -14,7 +14,7 @@ import pytest
 from markupsafe import escape
 
 from orchestrator.cli.answer import answer_lines
-from orchestrator.findings.summary import RunSummary
+from orchestrator.findings.summary import Details, RunSummary
 from orchestrator.report.render import render
 from orchestrator.summarise import summarise, summary_of
 from orchestrator.wording.answer import answer
@@ -56,7 +56,7 @@ def an_evolution() -> RunSummary:
             operation=f"evolution 3 records, schema change: {change}",
             operation_id=f"evolution-3-records-{change}",
             kind="codec",
-            outcomes=outcome,
+            details=Details(outcomes=outcome),
         )
         for (stack, change), outcome in outcomes.items()
     ]

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from orchestrator.findings.summary import RunSummary
+from orchestrator.findings.summary import Floors, RunSummary
 from orchestrator.wording.answer import answer
 from tests.support.concluded import beside, cell_of, setting, summary
 
@@ -29,7 +29,7 @@ def regions(
             cells = [
                 replace(
                     cell_of(stack, median, placement=where, connection=way, operation=operation, payload=operation),
-                    ping_floor=37.5,
+                    floors=Floors(ping=37.5),
                     operation=operation,
                 )
                 for stack, median, way in (("grpc", grpc, "reuse"), ("rest", rest, "per-request"))

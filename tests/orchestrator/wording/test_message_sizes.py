@@ -8,7 +8,7 @@ import pytest
 
 from orchestrator.cli.answer import answer_lines
 from orchestrator.experiment.plan.plan import Contrast, Operation
-from orchestrator.findings.summary import RunSummary
+from orchestrator.findings.summary import RunSummary, Sizes
 from orchestrator.quantities import fewer_or_more
 from orchestrator.summarise import summarise
 from orchestrator.wording.message_sizes import sentences
@@ -91,7 +91,9 @@ def test_of_many_codecs_the_smallest_and_the_largest_are_named():
     summary = summarise(a_codec_run())
     first = summary.cells[0]
     sizes = {"json": 61.0, "orjson": 61.0, "cbor": 40.0, "avro": 12.5, "protobuf": 12.5, "msgpack": 39.0}
-    cells = [replace(first, id=label, stack_label=label, body_bytes=(size, 0.0)) for label, size in sizes.items()]
+    cells = [
+        replace(first, id=label, stack_label=label, sizes=Sizes(body=(size, 0.0))) for label, size in sizes.items()
+    ]
     assert sentences(cells, (), 0.05) == (
         "Encoded, request and reply together: add: from 12.5 B with avro and protobuf to 61 B with json and orjson.",
     )

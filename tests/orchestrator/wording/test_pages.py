@@ -105,7 +105,7 @@ def test_calls_at_once_have_a_connection_each(more: int, verdict: str) -> None:
 def test_parts_are_called_what_they_ask_and_how(fetch: str, how: str) -> None:
     run = summarise(a_run(in_pieces(fetch)))
     for cell in run.cells:
-        assert [part.name for part in cell.parts] == ["user", "posts", "comments"]
+        assert [part.name for part in cell.details.parts] == ["user", "posts", "comments"]
         assert cell.load.endswith(f"each of 3 calls, {how}")
     assert any(
         table.title.startswith("medians of the parts") and how in table.title for table in more_tables.tables(run)
@@ -120,7 +120,7 @@ def test_what_is_fetched_for_nothing_is_said_of_readers_of_few_fields() -> None:
     run = summarise(a_run(spoil=told))
     said = message_sizes.sentences(run.cells, run.comparisons, run.matters)
     assert any("nobody needs it" in text and "0 B with grpc" in text and "with rest" in text for text in said), said
-    assert {cell.over_fetched_bytes for cell in run.cells} == {0.0, 4_321.5}
+    assert {cell.details.over_fetched_bytes for cell in run.cells} == {0.0, 4_321.5}
     silent = summarise(a_run())
     assert not any(
         "nobody needs" in t for t in message_sizes.sentences(silent.cells, silent.comparisons, silent.matters)

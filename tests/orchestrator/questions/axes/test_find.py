@@ -107,7 +107,7 @@ def test_points_are_the_cells_own_medians_and_intervals_at_the_measured_distance
         cell = cells[point.cell]
         assert cell.distribution is not None
         assert (point.median, point.interval) == (cell.distribution.median, cell.median_interval)
-        assert point.at == cell.ping_floor
+        assert point.at == cell.floors.ping
 
 
 def test_a_link_that_is_not_as_wanted_is_a_warning() -> None:
@@ -209,11 +209,11 @@ def test_the_handshakes_that_a_library_tells_of_are_fitted_beside_the_request() 
         assert not replace(row, implied=row.implied + 1).is_as_implied
     cells = {(cell.stack, cell.connection, cell.placement_id): cell for cell in summary.cells}
     for place in DISTANCES:
-        opened = cells["rest-thin", "per-request", place.id].opening
+        opened = cells["rest-thin", "per-request", place.id].details.opening
         assert opened is not None
         assert (opened.connections, opened.told) == (120, 5 * 120)
         assert opened.connect == pytest.approx(0.1 + (place.link.rtt_ms or 0.0))
         assert opened.tls_interval is not None
-        kept = cells["grpc-thin", "reuse", place.id].opening
+        kept = cells["grpc-thin", "reuse", place.id].details.opening
         assert kept is not None
         assert (kept.connections, kept.told, kept.connect, kept.tls) == (1, 0, None, None)

@@ -28,7 +28,7 @@ def summary() -> RunSummary:
 
 def test_each_operation_has_its_own_figures(summary: RunSummary) -> None:
     for cell in summary.cells:
-        add, echo = cell.mixed
+        add, echo = cell.details.mixed
         assert (add.label, echo.label) == ("add", "echo 1 kB")
         assert (add.share, echo.share) == (0.8, 0.2)
         assert add.drawn == pytest.approx(0.8, abs=0.03)
@@ -44,7 +44,7 @@ def test_processes_draw_by_seeds_of_their_own() -> None:
     run = mixed_run(calls=[{"connection": "reuse", "processes": 2}], load=p.Load(requests=1000, concurrency=2))
     assert verdicts(run)["mix"] == "pass"
     (cell, *_) = summarise(run).cells
-    assert sum(part.requests for part in cell.mixed) == cell.requests
+    assert sum(part.requests for part in cell.details.mixed) == cell.requests
 
 
 def test_a_request_that_asked_another_operation_fails_the_check() -> None:
@@ -78,7 +78,7 @@ def test_failed_requests_count_for_their_operation_alone() -> None:
         draft.done["verified"] -= 5
 
     for cell in summarise(mixed_run(spoil)).cells:
-        add, echo = cell.mixed
+        add, echo = cell.details.mixed
         assert (add.errors, add.failed, echo.errors, echo.failed) == ({}, 0, {"closed": 25}, 25)
         assert add.distribution.failed == 0
         assert echo.distribution.failed == 25
@@ -96,8 +96,8 @@ def test_what_was_not_sent_is_counted_by_operation() -> None:
 
     load = p.Load(rate_per_s=500, requests=1000, concurrency=8)
     for cell in summarise(mixed_run(spoil, load=load)).cells:
-        assert sum(part.not_sent for part in cell.mixed) == cell.not_sent == 100
-        assert cell.mixed[0].not_sent > cell.mixed[1].not_sent
+        assert sum(part.not_sent for part in cell.details.mixed) == cell.not_sent == 100
+        assert cell.details.mixed[0].not_sent > cell.details.mixed[1].not_sent
 
 
 def test_an_operation_is_held_to_the_floor_of_its_own_bodies() -> None:

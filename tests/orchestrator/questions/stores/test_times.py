@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from orchestrator.findings.summary import CellSummary, RunSummary
+from orchestrator.findings.summary import CellSummary, Details, RunSummary
 from orchestrator.questions.stores import times as store_times
 from orchestrator.questions.stores import words as store_words
 from orchestrator.questions.stores.times import StoreTimes
@@ -64,7 +64,7 @@ def test_queries_are_those_of_a_request_and_in_the_table_of_all_calls_of_a_task(
 def stored(*times: StoreTimes, store: str = "postgresql", pool: int | str = 4) -> RunSummary:
     run = a_run(stacks=len(times))
     cells = [
-        replace(cell.having(store=store, pool=pool), store_times=each)
+        replace(cell.having(store=store, pool=pool), details=Details(store_times=each))
         for cell, each in zip(run.cells, times, strict=True)
     ]
     return replace(run, cells=tuple(cells))
@@ -145,7 +145,8 @@ def a_stream() -> CellSummary:
 
 
 def streamed(times: StoreTimes) -> CellSummary:
-    return replace(a_stream(), store_times=times)
+    stream = a_stream()
+    return replace(stream, details=replace(stream.details, store_times=times))
 
 
 @pytest.mark.parametrize(

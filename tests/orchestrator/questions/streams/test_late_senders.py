@@ -91,7 +91,7 @@ SLOWLY: Any = [{"read_rate": 200}]  # of 500 a second
 
 
 def stream_of(summary: RunSummary) -> StreamSummary:
-    found = summary.cells[0].stream
+    found = summary.cells[0].details.stream
     assert found is not None
     return found
 

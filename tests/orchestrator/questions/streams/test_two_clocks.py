@@ -9,7 +9,8 @@ from orchestrator.cli.answer import answer_lines
 from orchestrator.findings.summary import CellSummary, RunSummary, StreamSummary
 from orchestrator.quantities import MILLISECONDS
 from orchestrator.questions.streams import words as stream_words
-from orchestrator.questions.streams.observe import DRIFT, WHY_NO_DELIVERY, offset
+from orchestrator.questions.streams.observe import DRIFT, offset
+from orchestrator.questions.streams.words import TIMED_OF_EVENTS
 from orchestrator.report.render import render
 from orchestrator.summarise import summarise
 from tests.support import judged
@@ -24,7 +25,7 @@ def cell_of(summary: RunSummary) -> CellSummary:
 
 
 def stream_of(summary: RunSummary) -> StreamSummary:
-    found = cell_of(summary).stream
+    found = cell_of(summary).details.stream
     assert found is not None
     return found
 
@@ -44,7 +45,7 @@ def test_over_a_distance_gaps_are_compared_and_deliveries_have_a_bound_whatever_
 
     plain, other = (summarise(a_stream_run(plan, spoil=spoil)) for spoil in (seen, shifted))
     of = stream_of(plain)
-    assert (of.timed, of.why_gap, of.waiting) == ("gap", WHY_NO_DELIVERY, None)
+    assert (of.timed, of.waiting) == ("gap", None)
     assert of.delivery_bound is not None
     for shown, share in ((of.delivery_median, 0.5), (of.delivery_p99, 0.99)):
         assert shown is not None
@@ -56,10 +57,10 @@ def test_over_a_distance_gaps_are_compared_and_deliveries_have_a_bound_whatever_
     assert cell.distribution is not None
     assert cell.distribution.median == pytest.approx(of.gap_median, rel=0.01)
     assert cell.distribution.n == 5 * 2 * 499  # a gap lies between two events
-    assert [c.stream for c in other.cells] == [c.stream for c in plain.cells]
+    assert [c.details.stream for c in other.cells] == [c.details.stream for c in plain.cells]
     assert [c.distribution for c in other.cells] == [c.distribution for c in plain.cells]
-    assert WHY_NO_DELIVERY in " ".join(answer_lines(plain, width=100_000))
-    assert WHY_NO_DELIVERY in render(plain)
+    assert TIMED_OF_EVENTS["gap"] in " ".join(answer_lines(plain, width=100_000))
+    assert TIMED_OF_EVENTS["gap"] in render(plain)
 
 
 def test_stamps_that_no_offset_between_two_clocks_explains_fail_the_cell() -> None:

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from orchestrator.findings.summary import RunSummary
+from orchestrator.findings.summary import Floors, RunSummary
 from orchestrator.wording.tables.axis_tables import tables
 from orchestrator.wording.tables.table import Column, Entry, Row, Table, leading, notes
 from tests.support.concluded import cell_of, check, far, setting, summary
@@ -33,7 +33,7 @@ def test_a_note_of_several_tables_is_there_once() -> None:
 
 def distances(**more: float) -> RunSummary:
     near, away = (setting({"rest": 0.3, "grpc": 0.2}, placement=where) for where in ("local", "far"))
-    cells = [replace(cell, ping_floor=0.04) for cell in away[0]]
+    cells = [replace(cell, floors=Floors(ping=0.04)) for cell in away[0]]
     return summary(near, (cells, away[1]), plan=far(35.0), **more)
 
 
