@@ -47,6 +47,7 @@ SECTIONS: Mapping[str, str] = {
     "EvolutionOptions": "`evolution`",
     "MixOptions": "`mix`",
     "MixedSpec": "`of` of a mix",
+    "OwnHostSpec": "A host of `hosts`",
     "LoadSpec": "`load`",
     "FindSpec": "`find` of a load",
     "WarmupSpec": "`warmup`",
@@ -70,6 +71,10 @@ SECTIONS: Mapping[str, str] = {
 EXAMPLES: Mapping[tuple[str, str], str] = {
     ("Experiment", "flow_window"): "flow_window: [64 KiB, 1 MiB]",
     ("Experiment", "tcp_window"): "tcp_window: [64 KiB, 1 MiB]",
+    ("Experiment", "hosts"): "hosts: {requester: me@laptop, responder: bench@10.0.0.5}",
+    ("Experiment", "inventory"): "inventory: hosts.ini",
+    ("OwnHostSpec", "address"): "address: 192.168.7.5",
+    ("OwnHostSpec", "folder"): "folder: /data/orch",
     ("LoadSpec", "find"): 'find: {highest: rate, while: "p99 < 10ms"}',
     ("MixOptions", "of"): "of: [{share: 80 %, timestamp: {}}, {share: 20 %, echo: {records: 200}}]",
     ("PlainOptions", "warmup"): "warmup: {requests: 100}",

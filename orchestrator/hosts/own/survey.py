@@ -126,7 +126,7 @@ def _look(spec: HostSpec, own: OwnHost, output: dict[str, Any], folder: Path, ar
         "address": address,
         "disk": instance,
         "folder": f"{seen['folder']}/{instance}",
-        "python": seen["python"],
+        "interpreter": seen["interpreter"],
     }
     trouble, hint = _trouble(seen, address, are_apart)
     trouble = trouble and f"{spec.name}: {trouble}"

@@ -107,7 +107,7 @@ class RemoteDeployment:
         """Deploy to every host what its kind needs; how many tasks changed something, and the databases' DSNs."""
         cache = cache_folder()
         plan, members = self._plan, self._members
-        pythons = [str(hosts[name].get("python", "python3")) for name in members]
+        pythons = [str(hosts[name].get("interpreter", "python3")) for name in members]
         targets = dict(zip(members, _at_once(_target, members.values(), pythons), strict=True))
         programs = {target: artifacts.programs(plan, target, cache) for target in set(targets.values())}
         self._require_runtimes(hosts)
