@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator.experiment.providers import WITH_MACHINES, THIS_MACHINE
+from orchestrator.experiment.providers import THIS_MACHINE, WITH_MACHINES
 
 ROOT = Path(__file__).parent.parent
 MOST_LINES = 600
@@ -360,6 +360,7 @@ FLOORS = {
         {"base", "processes", "pinning"},
         {"busy", "certificates", "lifecycle", "output", "plan_warnings"},
         {"local", "remote", "load_generators", "chromium"},
+        {"own"},
         {"provision"},
         {"probes"},
     ),

@@ -65,6 +65,15 @@ class Receipt:
         return asdict(self)
 
 
+@dataclass(frozen=True, kw_only=True)
+class Swept:
+    """What a sweep removed, what is still there and why, and where it could not look and why, in words."""
+
+    removed: tuple[str, ...] = ()
+    left: tuple[str, ...] = ()
+    unknown: tuple[str, ...] = ()
+
+
 class Deployment(Protocol):
     """The hosts of one run, from nothing to nothing. Every step may be called again after it failed or was killed."""
 

@@ -14,11 +14,11 @@ from orchestrator.errors import MissingError, OrchError, ProvisionError
 from orchestrator.experiment.plan.plan import Plan
 from orchestrator.experiment.plan.topology import topology
 from orchestrator.hosts.base import HostLost
+from orchestrator.hosts.lifecycle import Swept
 from orchestrator.hosts.local.machine_lock import PLACE
 from orchestrator.hosts.own.survey import argv, ask, at_once, closed_ports, line_of, require, survey
-from orchestrator.hosts.provision.infra import Swept
 from orchestrator.hosts.remote.host import RemoteHost, RemoteProcess
-from orchestrator.hosts.remote.outputs import remote_host
+from orchestrator.hosts.remote.ssh_files import remote_host
 
 _CLOCK_ROUNDS = 9
 _NS = 1e6  # in a millisecond
@@ -47,7 +47,7 @@ class OwnMaker:
         looked = survey(plan, self._folder)
         require(looked)
         self._looks = {each.name: {**each.seen, "warnings": each.warnings} for each in looked}
-        link = {"kind": "network", "mtu": None, "scheduler": None, "paths": []}
+        link: dict[str, Any] = {"kind": "network", "mtu": None, "scheduler": None, "paths": []}
         return {"hosts": {each.name: each.output for each in looked}, "link": link}
 
     def prepare(self, plan: Plan, members: Mapping[str, RemoteHost]) -> dict[str, Any]:

@@ -206,6 +206,6 @@ def _running(root: str) -> list[int]:
 VERBS = {verb.__name__: verb for verb in (look, make, hold, listen, reach, status, sweep)}
 
 if __name__ == "__main__":
-    _answer = VERBS[sys.argv[1]](**json.loads(sys.argv[2]))  # type: ignore[operator]
+    _answer = VERBS[sys.argv[1]](**json.loads(sys.argv[2]))
     if _answer is not None:
         _say(_answer)

@@ -18,7 +18,7 @@ from orchestrator.experiment.read.units import format_size
 from orchestrator.hosts.base import HostLost
 from orchestrator.hosts.own.access import ssh_of
 from orchestrator.hosts.remote.host import RemoteHost, RemoteProcess
-from orchestrator.hosts.remote.outputs import remote_host, write_ssh_files
+from orchestrator.hosts.remote.ssh_files import remote_host, write_ssh_files
 
 T = TypeVar("T")
 

@@ -30,7 +30,7 @@ from orchestrator.hosts.provision.takedown import take_down
 from orchestrator.hosts.provision.wheelhouse import Target, code, wheelhouse
 from orchestrator.hosts.remote.fleet import RemoteFleet, measure_distance, prove_placement
 from orchestrator.hosts.remote.host import RemoteHost
-from orchestrator.hosts.remote.outputs import SSH_CONFIG, remote_host, write_ssh_files
+from orchestrator.hosts.remote.ssh_files import SSH_CONFIG, remote_host, write_ssh_files
 from orchestrator.workspace import Workspace
 
 T = TypeVar("T")

@@ -12,11 +12,12 @@ from orchestrator.errors import OrchError
 from orchestrator.experiment.plan.plan import Plan
 from orchestrator.experiment.plan.topology import WantedLink, topology
 from orchestrator.experiment.providers import PROVIDERS
-from orchestrator.hosts.provision.infra import Infra, Swept
+from orchestrator.hosts.lifecycle import Swept
+from orchestrator.hosts.provision.infra import Infra
 from orchestrator.hosts.provision.terraform import Terraform, find_program
 from orchestrator.hosts.remote.host import RemoteHost
-from orchestrator.hosts.remote.outputs import USER_KEY
 from orchestrator.hosts.remote.ssh import ensure_key
+from orchestrator.hosts.remote.ssh_files import USER_KEY
 
 
 class Maker(Protocol):
