@@ -80,5 +80,6 @@ def provider_of(name: str) -> Provider:
 
 
 def any_of(names: tuple[str, ...]) -> str:
-    """As a person reads a choice of providers: "`provider: a` or `provider: b`"."""
-    return " or ".join(f"`provider: {name}`" for name in names)
+    """As a person reads a choice of providers: "`provider: a`, `provider: b` or `provider: c`"."""
+    *others, last = [f"`provider: {name}`" for name in names]
+    return " or ".join(part for part in (", ".join(others), last) if part)

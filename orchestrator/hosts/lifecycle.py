@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
+from orchestrator.experiment.plan.plan import Plan
 from orchestrator.hosts.base import Fleet
 
 
@@ -63,6 +65,59 @@ class Receipt:
     def to_dict(self) -> dict[str, Any]:
         """Plain data, ready for JSON."""
         return asdict(self)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Swept:
+    """What a sweep removed, what is still there and why, and where it could not look and why, in words."""
+
+    removed: tuple[str, ...] = ()
+    left: tuple[str, ...] = ()
+    unknown: tuple[str, ...] = ()
+
+
+class Maker(ABC):
+    """Makes the hosts of a deployment and takes them down; but for `make`, from the deployment's folder alone."""
+
+    def check(self) -> None:
+        """MissingError that lists all that this machine lacks for it."""
+        return
+
+    def target(self) -> dict[str, str | None]:
+        """Where hosts are made and looked for from here."""
+        return {}
+
+    def require_target(self, made_in: dict[str, str | None] | None) -> None:  # noqa: ARG002
+        """UsageError when this environment leads elsewhere than to where a deployment was made."""
+        return
+
+    @abstractmethod
+    def make(self, plan: Plan, *, is_new: bool) -> dict[str, Any]:
+        """Make the hosts, or repair those of an earlier call; the outputs of infra/README.md."""
+
+    def prepare(self, plan: Plan, members: Mapping[str, Any]) -> dict[str, Any]:  # noqa: ARG002
+        """What comes before anything is installed on the hosts; what of it a manifest says."""
+        return {}
+
+    def release(self) -> None:
+        """Let go of what `prepare` holds."""
+        return
+
+    @abstractmethod
+    def status(self) -> dict[str, Any]:
+        """Which hosts and links are alive, as `status` of infra/README.md."""
+
+    def destroy(self) -> str | None:
+        """Take down what was written down; what kept it from that, in words."""
+        return None
+
+    @abstractmethod
+    def sweep(self) -> Swept:
+        """Remove what is left, without trusting what was written down. Never raises."""
+
+    def clear(self) -> None:
+        """Remove the working data, once nothing of the deployment is left."""
+        return
 
 
 class Deployment(Protocol):

@@ -22,7 +22,7 @@ from orchestrator.experiment.model.host_rules import (
 )
 from orchestrator.experiment.plan.planning import make_plan
 from orchestrator.experiment.read.problems import ExperimentError
-from orchestrator.hosts.provision.deployment import variables
+from orchestrator.hosts.provision.makers import variables
 
 BASE = "name: x\nquestion: q\nstacks: rest\noperations: timestamp\nprovider: lab\n"
 KEY = "ssh-ed25519 AAAA made for a test"

@@ -14,7 +14,6 @@ from pathlib import Path
 
 USER, UID = "bench", 20_001
 _UP_S = 10.0
-_NETWORK = "198.18.77"
 _SSHD = """\
 HostKey /run/own/host_key
 AuthorizedKeysFile /run/own/authorized_keys
@@ -95,7 +94,7 @@ class Machine:
 
 @dataclass
 class Network:
-    """A bridge on this machine with hosts on it, all within 198.18.77.0/24."""
+    """A bridge on this machine with hosts on it, all within 198.19.0.0/16."""
 
     folder: Path
     id: str = field(default_factory=lambda: secrets.token_hex(2))
@@ -103,8 +102,9 @@ class Network:
 
     def __post_init__(self) -> None:
         self.bridge = f"orchb{self.id}"
+        self.network = f"198.19.{int(self.id[:2], 16)}"
         run("ip", "link", "add", self.bridge, "type", "bridge")
-        run("ip", "address", "add", f"{_NETWORK}.1/24", "dev", self.bridge)
+        run("ip", "address", "add", f"{self.network}.1/24", "dev", self.bridge)
         run("ip", "link", "set", self.bridge, "up")
         self.public = make_key(self.folder / "user")
         (self.folder / "known_hosts").touch()
@@ -116,7 +116,7 @@ class Network:
     def add(self, name: str, *, home_mb: int = 2_000, key: str | None = None, known: bool = True) -> Machine:
         """A host; `key` may be another than the one we have, and `known` false for a host key that nobody knows."""
         number = len(self.machines) + 2
-        namespace, address = f"orcho{self.id}{number}", f"{_NETWORK}.{number}"
+        namespace, address = f"orcho{self.id}{number}", f"{self.network}.{number}"
         folder = self.folder / name
         folder.mkdir()
         host_key = make_key(folder / "host_key")

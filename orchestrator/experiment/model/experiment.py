@@ -396,12 +396,11 @@ class Experiment(Strict):
     )
     hosts: dict[Zone, Annotated[OwnHostSpec, Shorthand(_host, "What `ssh` takes, such as bench@10.0.0.5.")]] = Field(
         default_factory=dict,
-        description="ssh: your own machines by name; `requester` and `responder` say what they do.",
+        description="ssh: your own machines by name.",
     )
     inventory: Short | None = Field(
         None,
-        description="ssh: a file of Ansible's with the machines, in place of `hosts`; its groups `requesters`, `responders`"
-        " and `stores` say what they do.",
+        description="ssh: a file of Ansible's in place of `hosts`; groups `requesters`, `responders`, `stores`.",
     )
     pin: OneOrMany[Literal["apart", "together", "off"]] = Field(
         ("apart",),

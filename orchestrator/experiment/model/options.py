@@ -344,37 +344,29 @@ class LinkSpec(Strict):
 
 
 class OwnHostSpec(Strict):
-    """A machine of one's own. Its text form is what `ssh` takes."""
+    """A machine of your own; a text is its `ssh`."""
 
-    ssh: Short = Field(
-        description="What `ssh` takes, from options to destination, as you would type it.", examples=["bench@10.0.0.5"]
-    )
-    address: Short | None = Field(
-        None, description="Its IPv4 address on the measured network; the one that SSH reached unless given."
-    )
+    ssh: Short = Field(description="What you type after `ssh`: options and destination.", examples=["bench@10.0.0.5"])
+    address: Short | None = Field(None, description="IPv4, on the measured network; what SSH reached unless given.")
     role: Literal["requester", "responder", "both", "store"] | None = Field(
-        None, description="What it does where no placement names it; that of its name unless given."
+        None, description="What it does; what its name says unless given."
     )
-    folder: Short | None = Field(
-        None, description="Where orch makes a folder for the run, on that host; ~/.cache/orch unless given."
-    )
+    folder: Short | None = Field(None, description="Where a run's folder is made; ~/.cache/orch unless given.")
 
 
 class PlacementSpec(LinkSpec):
     """Where the two ends run. `from` is the requester's zone, `to` the responder's."""
 
     name: Name = Field(description="local, same-zone, cross-region, or a name of your own.")
-    from_zone: Zone | None = Field(
-        None, alias="from", description="The requester's zone, e.g. us-central1-a, or its host."
-    )
-    to_zone: Zone | None = Field(None, alias="to", description="The responder's zone, e.g. us-west1-a, or its host.")
+    from_zone: Zone | None = Field(None, alias="from", description="The requester's zone, e.g. us-central1-a, or host.")
+    to_zone: Zone | None = Field(None, alias="to", description="The responder's zone, e.g. us-west1-a, or host.")
 
 
 class ZonesSpec(Strict):
     """A pair of zones: `from` is the requester's, `to` the responder's."""
 
-    from_zone: Zone = Field(alias="from", description="The requester's zone, e.g. us-central1-a, or its host.")
-    to_zone: Zone = Field(alias="to", description="The responder's zone, e.g. us-west1-a, or its host.")
+    from_zone: Zone = Field(alias="from", description="The requester's zone, e.g. us-central1-a, or host.")
+    to_zone: Zone = Field(alias="to", description="The responder's zone, e.g. us-west1-a, or host.")
 
 
 class DistanceSpec(LinkSpec):

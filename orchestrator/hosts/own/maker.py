@@ -14,33 +14,23 @@ from orchestrator.errors import MissingError, OrchError, ProvisionError
 from orchestrator.experiment.plan.plan import Plan
 from orchestrator.experiment.plan.topology import topology
 from orchestrator.hosts.base import HostLost
+from orchestrator.hosts.lifecycle import Maker, Swept
 from orchestrator.hosts.local.machine_lock import PLACE
 from orchestrator.hosts.own.survey import argv, ask, at_once, closed_ports, line_of, require, survey
-from orchestrator.hosts.provision.infra import Swept
 from orchestrator.hosts.remote.host import RemoteHost, RemoteProcess
-from orchestrator.hosts.remote.outputs import remote_host
+from orchestrator.hosts.remote.ssh_files import remote_host
 
 _CLOCK_ROUNDS = 9
 _NS = 1e6  # in a millisecond
 
 
-class OwnMaker:
-    """See `hosts.provision.makers.Maker`. What it knows of a deployment is in `output.json` and the SSH files beside it."""
+class OwnMaker(Maker):
+    """See `Maker`. What it knows of a deployment is in `output.json` and the SSH files beside it."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._looks: dict[str, Any] = {}
         self._held: list[RemoteProcess] = []
-
-    def check(self) -> None:
-        """See `Maker.check`: what is missing is found out when the hosts are looked at."""
-
-    def target(self) -> dict[str, str | None]:
-        """See `Maker.target`: there is no place to choose."""
-        return {}
-
-    def require_target(self, made_in: dict[str, str | None] | None) -> None:
-        """See `Maker.require_target`."""
 
     def make(self, plan: Plan, *, is_new: bool) -> dict[str, Any]:  # noqa: ARG002 - looked at anew in any case
         """See `Maker.make`: look at the hosts; ProvisionError with all that is in the way. Nothing is put on them yet."""
@@ -102,10 +92,6 @@ class OwnMaker:
         there = {name: host for name, host in seen.items() if host["alive"] is not False}
         return {"hosts": there, "link": {"kind": "network", "alive": True, "why": None}, "replace": []}
 
-    def destroy(self) -> str | None:
-        """See `Maker.destroy`: the sweep does it."""
-        return None
-
     def sweep(self) -> Swept:
         """See `Maker.sweep`: end what runs out of the run's folder on each host, and remove it."""
 
@@ -126,9 +112,6 @@ class OwnMaker:
             tuple(what for how, what in answers if how == wanted) for wanted in ("removed", "left", "unknown")
         )
         return Swept(removed=removed, left=left, unknown=unknown)
-
-    def clear(self) -> None:
-        """See `Maker.clear`: it keeps no working data."""
 
     def _hosts(self) -> dict[str, RemoteHost]:
         """The hosts that may have a folder of the run: none before they were written down."""

@@ -32,7 +32,7 @@ def look(folder: str, **_: Any) -> dict[str, Any]:
     memory = dict(line.split(":") for line in _text("/proc/meminfo").splitlines())
     connection = os.environ.get("SSH_CONNECTION", "").split()
     return {
-        "python": sys.executable,
+        "interpreter": sys.executable,
         "version": platform.python_version(),
         "system": platform.system(),
         "machine": platform.machine(),

@@ -18,7 +18,7 @@ from orchestrator.experiment.read.units import format_size
 from orchestrator.hosts.base import HostLost
 from orchestrator.hosts.own.access import ssh_of
 from orchestrator.hosts.remote.host import RemoteHost, RemoteProcess
-from orchestrator.hosts.remote.outputs import remote_host, write_ssh_files
+from orchestrator.hosts.remote.ssh_files import remote_host, write_ssh_files
 
 T = TypeVar("T")
 
@@ -126,7 +126,7 @@ def _look(spec: HostSpec, own: OwnHost, output: dict[str, Any], folder: Path, ar
         "address": address,
         "disk": instance,
         "folder": f"{seen['folder']}/{instance}",
-        "python": seen["python"],
+        "interpreter": seen["interpreter"],
     }
     trouble, hint = _trouble(seen, address, are_apart)
     trouble = trouble and f"{spec.name}: {trouble}"

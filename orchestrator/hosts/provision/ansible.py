@@ -81,7 +81,7 @@ def inventory(
 def _of_host(host: dict[str, Any], installed: Installed) -> dict[str, Any]:
     """Variables of one host; one that is not made for the run (it has a `folder`) keeps Ansible's own files there, too."""
     programs, is_ours = installed.programs, not host.get("folder")
-    python = host.get("python")
+    interpreter = host.get("interpreter")
     return {
         "orch_wheelhouse": str(installed.wheels.path.resolve()),
         "orch_wheelhouse_digest": installed.wheels.digest,
@@ -90,8 +90,8 @@ def _of_host(host: dict[str, Any], installed: Installed) -> dict[str, Any]:
         "orch_root": str(installed.root),
         "orch_workspace": str(installed.workspace),
         "orch_is_ours": is_ours,
-        "orch_python": python or "python3",
-        **({"ansible_python_interpreter": python} if python else {}),
+        "orch_python": interpreter or "python3",
+        **({"ansible_python_interpreter": interpreter} if interpreter else {}),
         **({} if is_ours else {"ansible_remote_tmp": str(installed.root / "ansible")}),
     }
 

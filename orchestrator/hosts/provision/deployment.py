@@ -30,7 +30,7 @@ from orchestrator.hosts.provision.takedown import take_down
 from orchestrator.hosts.provision.wheelhouse import Target, code, wheelhouse
 from orchestrator.hosts.remote.fleet import RemoteFleet, measure_distance, prove_placement
 from orchestrator.hosts.remote.host import RemoteHost
-from orchestrator.hosts.remote.outputs import SSH_CONFIG, remote_host, write_ssh_files
+from orchestrator.hosts.remote.ssh_files import SSH_CONFIG, remote_host, write_ssh_files
 from orchestrator.workspace import Workspace
 
 T = TypeVar("T")
@@ -107,7 +107,7 @@ class RemoteDeployment:
         """Deploy to every host what its kind needs; how many tasks changed something, and the databases' DSNs."""
         cache = cache_folder()
         plan, members = self._plan, self._members
-        pythons = [str(hosts[name].get("python", "python3")) for name in members]
+        pythons = [str(hosts[name].get("interpreter", "python3")) for name in members]
         targets = dict(zip(members, _at_once(_target, members.values(), pythons), strict=True))
         programs = {target: artifacts.programs(plan, target, cache) for target in set(targets.values())}
         self._require_runtimes(hosts)

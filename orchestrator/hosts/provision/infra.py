@@ -11,20 +11,12 @@ from pathlib import Path
 from typing import Any
 
 from orchestrator.errors import MissingError, OrchError, ProvisionError, UsageError, on_one_line
+from orchestrator.hosts.lifecycle import Swept
 
 ROOT = Path(__file__).resolve().parents[3]
 _INCOMPLETE = 6
 _LACKING = 3
 _PATIENCE_S = 900.0
-
-
-@dataclass(frozen=True, kw_only=True)
-class Swept:
-    """What a sweep removed, what is still there and why, and where it could not look and why, in words."""
-
-    removed: tuple[str, ...] = ()
-    left: tuple[str, ...] = ()
-    unknown: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -4,53 +4,18 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from orchestrator.errors import OrchError
 from orchestrator.experiment.plan.plan import Plan
 from orchestrator.experiment.plan.topology import WantedLink, topology
 from orchestrator.experiment.providers import PROVIDERS
-from orchestrator.hosts.provision.infra import Infra, Swept
+from orchestrator.hosts.lifecycle import Maker, Swept
+from orchestrator.hosts.provision.infra import Infra
 from orchestrator.hosts.provision.terraform import Terraform, find_program
-from orchestrator.hosts.remote.host import RemoteHost
-from orchestrator.hosts.remote.outputs import USER_KEY
 from orchestrator.hosts.remote.ssh import ensure_key
-
-
-class Maker(Protocol):
-    """Makes hosts and takes them down; but for the first time, from the deployment's folder alone."""
-
-    def check(self) -> None:
-        """MissingError that lists all that this machine lacks for it."""
-
-    def target(self) -> dict[str, str | None]:
-        """Where hosts are made and looked for from here."""
-
-    def require_target(self, made_in: dict[str, str | None] | None) -> None:
-        """UsageError when this environment leads elsewhere than to where a deployment was made."""
-
-    def make(self, plan: Plan, *, is_new: bool) -> dict[str, Any]:
-        """Make the hosts, or repair those of an earlier call; the outputs of infra/README.md."""
-
-    def prepare(self, plan: Plan, members: Mapping[str, RemoteHost], /) -> dict[str, Any]:
-        """What comes before anything is installed; what of it a manifest says."""
-
-    def status(self) -> dict[str, Any]:
-        """Which hosts and links are alive, as `status` of infra/README.md."""
-
-    def destroy(self) -> str | None:
-        """Take down what was written down; what kept it from that, in words."""
-
-    def sweep(self) -> Swept:
-        """Remove what is left, without trusting what was written down. Never raises."""
-
-    def release(self) -> None:
-        """Let go of what `prepare` holds."""
-
-    def clear(self) -> None:
-        """Remove the working data, once nothing of the deployment is left."""
+from orchestrator.hosts.remote.ssh_files import USER_KEY
 
 
 def maker_of(provider: str, folder: Path) -> Maker:
@@ -62,7 +27,7 @@ def maker_of(provider: str, folder: Path) -> Maker:
     return TerraformMaker(provider, folder)
 
 
-class TerraformMaker:
+class TerraformMaker(Maker):
     """A module of `infra/`, its state in the deployment's folder, and the module's own program."""
 
     def __init__(self, provider: str, folder: Path) -> None:
@@ -71,14 +36,19 @@ class TerraformMaker:
             module=self._infra.module, folder=folder, variables=folder / "variables.tfvars.json"
         )
         self._id = folder.name
-        self.target = self._infra.target
-        self.require_target = self._infra.require_target
-        self.clear = self._terraform.clear
 
     def check(self) -> None:
         """See `Maker.check`."""
         self._infra.check()
         find_program()
+
+    def target(self) -> dict[str, str | None]:
+        """See `Maker.target`."""
+        return self._infra.target()
+
+    def require_target(self, made_in: dict[str, str | None] | None) -> None:
+        """See `Maker.require_target`."""
+        self._infra.require_target(made_in)
 
     def make(self, plan: Plan, *, is_new: bool) -> dict[str, Any]:
         """See `Maker.make`."""
@@ -88,10 +58,6 @@ class TerraformMaker:
         broken = [] if is_new else self.status()["replace"]
         self._terraform.apply(replace=broken)
         return self._terraform.output()
-
-    def prepare(self, _plan: Plan, _members: Mapping[str, RemoteHost]) -> dict[str, Any]:
-        """See `Maker.prepare`: what is made for a run is ready for it."""
-        return {}
 
     def status(self) -> dict[str, Any]:
         """See `Maker.status`."""
@@ -113,8 +79,9 @@ class TerraformMaker:
         """See `Maker.sweep`: what carries the deployment's label."""
         return self._infra.sweep(self._id)
 
-    def release(self) -> None:
-        """See `Maker.release`."""
+    def clear(self) -> None:
+        """See `Maker.clear`."""
+        self._terraform.clear()
 
 
 def variables(plan: Plan, identity: str, keys: Path) -> str:

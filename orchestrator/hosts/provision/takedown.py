@@ -8,9 +8,9 @@ from dataclasses import replace
 
 from orchestrator.errors import OrchError, UsageError
 from orchestrator.hosts import processes
-from orchestrator.hosts.lifecycle import Receipt
+from orchestrator.hosts.lifecycle import Maker, Receipt
 from orchestrator.hosts.provision.deployments import Intent, Registry
-from orchestrator.hosts.provision.makers import Maker, maker_of
+from orchestrator.hosts.provision.makers import maker_of
 from orchestrator.hosts.provision.programs import LOCK, end_orphan
 
 

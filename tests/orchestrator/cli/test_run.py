@@ -13,8 +13,8 @@ from orchestrator import errors
 from orchestrator.cli.console import console
 from orchestrator.cli.experiments import running
 from orchestrator.cli.machine import hosts
-from orchestrator.hosts.lifecycle import Receipt
-from orchestrator.hosts.provision.infra import Infra, Swept
+from orchestrator.hosts.lifecycle import Receipt, Swept
+from orchestrator.hosts.provision.infra import Infra
 from orchestrator.measure.run import Result
 from orchestrator.results.folder import RunFolder
 from tests.support.plans import plan
