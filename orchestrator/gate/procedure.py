@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -58,12 +58,13 @@ class Gate:
         self._build(plan)
         replies: dict[str, tuple[Sampled, ...]] = {}
         self.listener.progress("comparing replies of base and head")
-        for label, sampled in first_replies(without_builds(plan), MOST_ROWS, together=True):
-            if isinstance(sampled, str):
-                raise MissingError(f"{label} does not answer: {sampled}")
-            if wrong := next((reply for reply in sampled if reply.failure), None):
-                raise MissingError(f"{label} does not answer row {wrong.row} right: {wrong.failure}")
-            replies[label] = sampled
+        with closing(first_replies(without_builds(plan), MOST_ROWS, together=True)) as every:
+            for label, sampled in every:
+                if isinstance(sampled, str):
+                    raise MissingError(f"{label} does not answer: {sampled}")
+                if wrong := next((reply for reply in sampled if reply.failure), None):
+                    raise MissingError(f"{label} does not answer row {wrong.row} right: {wrong.failure}")
+                replies[label] = sampled
         for call in self.arms.calls:
             base, again, head = (f"{call}-{arm}" for arm in (BASE, AGAIN, HEAD))
             for other, hint in (

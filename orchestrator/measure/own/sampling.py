@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path, PurePosixPath
@@ -76,7 +76,7 @@ def tried(plan: Plan) -> Iterator[tuple[str, Sampled | str]]:
     return ((label, came if isinstance(came, str) else came[0]) for label, came in first_replies(plan, 1))
 
 
-def first_replies(plan: Plan, rows: int, *, together: bool = False) -> Iterator[tuple[str, tuple[Sampled, ...] | str]]:
+def first_replies(plan: Plan, rows: int, *, together: bool = False) -> Generator[tuple[str, tuple[Sampled, ...] | str]]:
     """Ask each service of a plan for its first rows, as `tried` does.
 
     `together`: the first service runs on beside the others, which shows what two of them cannot share, such as a port.
