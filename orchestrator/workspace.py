@@ -52,7 +52,7 @@ class Workspace:
 
     @property
     def gates(self) -> Path:
-        """What gates found that were to be recorded, a line of JSON each (`orchestrator.gate.recorded`)."""
+        """What gates found that were to be recorded, a line of JSON each (`orchestrator.gate.forecast`)."""
         return self.state / "gates.jsonl"
 
     @property

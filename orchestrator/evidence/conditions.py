@@ -41,7 +41,8 @@ def conditions(run: RunEvidence) -> tuple[tuple[str, str], ...]:
     repeats = quantities.count(plan.repeats, "block")
     if plan.until is not None:
         wanted = quantities.percent(plan.until.within)
-        repeats += f" of at most {plan.until.at_most}, until intervals reach no further than ± {wanted},"
+        or_slower = " or a stack is slower beyond doubt" if plan.until.or_slower else ""
+        repeats += f" of at most {plan.until.at_most}, until intervals reach no further than ± {wanted}{or_slower},"
     given = contrasts.externals_by_label(plan.stacks)
     lines = [("Provider", plan.provider), ("CPU pinning", _pinning(plan))]
     for label, of in given.items():

@@ -10,6 +10,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from math import exp, log
 from pathlib import Path
+from shutil import rmtree
 from tempfile import mkdtemp
 from typing import Any
 
@@ -22,6 +23,10 @@ from orchestrator.experiment.providers import THIS_MACHINE
 
 BASE, AGAIN, HEAD = ARMS = ("base", "base-again", "head")
 AT_LEAST, AT_MOST = 5, 200  # blocks of a run
+_LOADS = {  # unless the experiment has its own: short trials with a p99, so that there are many blocks
+    "load": {"requests": 1500, "at_most": "10s"},
+    "warmup": {"requests": 200, "at_least": "500ms"},
+}
 _WORDS = 300  # characters of what git said
 _WITHOUT = "without git give --base-folder and --head-folder, or --base-cmd and --head-cmd"
 _SHALLOW = "a shallow clone lacks other commits: `git fetch --unshallow`"
@@ -88,8 +93,7 @@ class Arms:
             "seed": int(self.document.get("seed", 1)) + is_confirming,
             "matters": f"{100 * limit:g}%",
         }
-        if "warmup" not in self.document:
-            settings["warmup"] = {"requests": 200, "at_least": "500ms"}
+        settings |= {key: value for key, value in _LOADS.items() if key not in self.document}
         plan = self._plan((call,), ARMS[::-1] if is_confirming else ARMS, settings)
         plan = without_same(without_builds(plan))
         base = next(stack.id for stack in plan.stacks if stack.label == f"{self.calls[call]}-{BASE}")
@@ -202,8 +206,9 @@ def _checked_out(root: Path, within: Path, ref: str, trees: ExitStack, state: Pa
         raise UsageError(f"git knows no commit {ref!r}", hint=_SHALLOW) from error
     state.mkdir(parents=True, exist_ok=True)
     tree = mkdtemp(prefix="gate-", dir=state.resolve())
-    trees.callback(_git, root, "worktree", "remove", "--force", tree)
+    trees.callback(rmtree, tree, ignore_errors=True)
     _git(root, "worktree", "add", "--force", "--detach", tree, commit)
+    trees.callback(_git, root, "worktree", "remove", "--force", tree)
     return Side(
         label=f"{ref} ({commit[:12]})" if not commit.startswith(ref) else ref, folder=Path(tree) / within, commit=commit
     )
@@ -226,14 +231,10 @@ def _git(folder: Path, *words: str) -> str:
     return done.stdout.rstrip("\n")
 
 
-def folders(base: Path, head: Path) -> Sides:
-    """Two folders that each take the place of the experiment's."""
-    sides = {arm: Side(label=str(base), folder=base.resolve()) for arm in (BASE, AGAIN)}
-    return {**sides, HEAD: Side(label=str(head), folder=head.resolve())}
-
-
-def commands(file: Path, base: str, head: str) -> Sides:
-    """Two commands that start one service, in the experiment's folder."""
-    beside = file.parent.resolve()
-    sides = {arm: Side(label=f"`{base}`", folder=beside, start=base) for arm in (BASE, AGAIN)}
-    return {**sides, HEAD: Side(label=f"`{head}`", folder=beside, start=head)}
+def without_git(base: Path, head: Path, starts: Sequence[str] = ("", "")) -> Sides:
+    """Two folders that each take the place of the experiment's, and two commands that start its one service there."""
+    old, new = (
+        Side(label=start or str(folder), folder=folder.resolve(), start=start)
+        for folder, start in zip((base, head), starts, strict=True)
+    )
+    return {BASE: old, AGAIN: old, HEAD: new}

@@ -15,7 +15,7 @@ from orchestrator.experiment.plan.plan import Plan
 from orchestrator.findings.summary import RunSummary
 from orchestrator.gate import verdict
 from orchestrator.gate.arms import AGAIN, BASE, HEAD, Arms, without_builds
-from orchestrator.gate.recorded import Forecast, forecast, gates
+from orchestrator.gate.forecast import Forecast, forecast, gates
 from orchestrator.gate.verdict import CallResult, GateResult
 from orchestrator.hosts.local.host import LocalHost
 from orchestrator.measure import run

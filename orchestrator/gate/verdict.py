@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from math import log
 from statistics import stdev
 from typing import Any, Literal
 
 from orchestrator.between_runs.across import Row, compare_within
+from orchestrator.between_runs.cost_changes import CostChange
 from orchestrator.findings.compare import STATISTICS, Statistic
 from orchestrator.findings.summary import Comparison, RunSummary
 from orchestrator.statistics import intervals
@@ -47,6 +48,11 @@ class CallResult:
     report: str | None = None
     failed_checks: tuple[str, ...] = ()
     errors: tuple[float, float] = (0.0, 0.0)  # the shares of requests of base and head without a right reply
+
+    @property
+    def costs(self) -> Iterator[tuple[str, CostChange]]:
+        """What requests cost, with the name of their row."""
+        return ((each.call, cost) for each in self.rows if each.is_decisive for cost in each.row.costs)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -112,30 +118,29 @@ class GateResult:
         }
 
 
-def _documents(call: CallResult) -> list[dict[str, Any]]:
-    documents: list[dict[str, Any]] = []
+def _documents(call: CallResult) -> Iterator[dict[str, Any]]:
     for each in call.rows:
         row = each.row
-        low, high = row.interval or (None, None)
-        documents.append(
-            {
-                "name": each.call,
-                "metric": row.statistic,
-                "base": row.reference_value,
-                "head": row.value,
-                "ratio": row.ratio,
-                "low": low,
-                "high": high,
-                "verdict": each.verdict,
-            }
+        yield _document(
+            each.call, row.statistic, (row.reference_value, row.value), row.ratio, row.interval, each.verdict
         )
-    for cost in call.rows[0].row.costs if call.rows else ():
-        low, high = cost.interval or (None, None)
-        values = {"base": cost.reference_value, "head": cost.value, "ratio": cost.ratio, "low": low, "high": high}
-        documents.append({"name": call.call, "metric": cost.quantity, **values, "verdict": None})
-    base, head = call.errors
-    values = {"base": base, "head": head, "ratio": None, "low": None, "high": None}
-    return [*documents, {"name": call.call, "metric": "errors", **values, "verdict": None}]
+    for name, cost in call.costs:
+        yield _document(name, cost.quantity, (cost.reference_value, cost.value), cost.ratio, cost.interval)
+    yield _document(call.call, "errors", call.errors)
+
+
+def _document(
+    name: str,
+    metric: str,
+    values: tuple[float | None, float | None],
+    ratio: float | None = None,
+    interval: Interval | None = None,
+    verdict: Verdict | None = None,
+) -> dict[str, Any]:
+    """A row as plain data; costs and errors have no verdict."""
+    (base, head), (low, high) = values, interval or (None, None)
+    numbers = {"base": base, "head": head, "ratio": ratio, "low": low, "high": high}
+    return {"name": name, "metric": metric, **numbers, "verdict": verdict}
 
 
 def judged(call: str, summary: RunSummary, limit: float, metric: str) -> tuple[CallRow, ...]:

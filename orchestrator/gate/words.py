@@ -11,8 +11,8 @@ from orchestrator.between_runs.across import RunComparison
 from orchestrator.errors import Regression, Undecided
 from orchestrator.experiment.read.units import format_duration
 from orchestrator.findings.cost import COSTS
-from orchestrator.gate.recorded import Forecast
-from orchestrator.gate.verdict import CallRow, GateResult, Verdict
+from orchestrator.gate.forecast import Forecast
+from orchestrator.gate.verdict import GateResult, Verdict
 from orchestrator.report import comparison as documents
 from orchestrator.report.markdown import escaped
 from orchestrator.wording.gate import Judgement, Outcome
@@ -27,19 +27,16 @@ def marker(name: str) -> str:
 
 def sentence(result: GateResult) -> str:
     """Return the verdict in a sentence without its full stop."""
-    worst = result.decisive[0] if result.decisive else None
-    limit = quantities.margin(result.limit)
-    if worst is None:
-        return "undecided: there was no time for a block"
+    limit, unmeasured = quantities.margin(result.limit), [call.call for call in result.calls if not call.rows]
+    if unmeasured and result.verdict == "undecided":
+        return f"undecided: there was no time for a block of {quantities.listed(unmeasured)}"
+    worst = result.decisive[0]
+    figures = f"{worst.call}, {worst.row.statistic}, {documents.sentence(worst.row, result.limit)}"
     if result.verdict == "slower":
-        return f"slower in two of two runs: {_figures(worst, result.limit)}"
+        return f"slower in two of two runs: {figures}"
     if result.verdict == "undecided":
-        return f"undecided at a limit of {limit}: {_figures(worst, result.limit)}"
-    return f"not slower by more than {limit}: {_figures(worst, result.limit)}"
-
-
-def _figures(row: CallRow, limit: float) -> str:
-    return f"{row.call}, {row.row.statistic}, {documents.sentence(row.row, limit)}"
+        return f"undecided at a limit of {limit}: {figures}"
+    return f"not slower by more than {limit}: {figures}"
 
 
 def forecast_line(forecast: Forecast, limit: float) -> str:
@@ -122,13 +119,13 @@ def figures(result: GateResult) -> Iterator[tuple[str, ...]]:
         ratio, interval = documents.ratio(each.row), documents.interval(each.row, result.limit)
         yield each.verdict, each.call, each.row.statistic, before, after, ratio, interval
     for call in result.calls:
-        for cost in call.rows[0].row.costs if call.rows else ():
+        for name, cost in call.costs:
             both = (
                 "-" if value is None else quantities.cost(cost.quantity, value)
                 for value in (cost.reference_value, cost.value)
             )
             ratio = "-" if cost.ratio is None else quantities.factor(cost.ratio)
             bounds = "-" if cost.interval is None else " to ".join(quantities.bounds(cost.interval, result.limit))
-            yield "", call.call, COSTS[cost.quantity], *both, ratio, bounds
+            yield "", name, COSTS[cost.quantity], *both, ratio, bounds
         if any(call.errors):
             yield "", call.call, "failed requests", *(quantities.share(share) for share in call.errors), "-", "-"

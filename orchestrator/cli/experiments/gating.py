@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
 from datetime import UTC, datetime
@@ -69,7 +69,9 @@ def gate(
     for option, path in (("--junit", junit), ("--markdown", markdown)):
         if path is not None:
             require_output(path, option)
-    with _sides(file, base, head, (base_cmd, head_cmd), (base_folder, head_folder)) as sides:
+    commands = [command for command in (base_cmd, head_cmd) if command is not None]
+    folders = [folder for folder in (base_folder, head_folder) if folder is not None]
+    with _sides(file, base, head, commands, folders) as sides:
         gate = _gate(file, overrides or [], sides, _read(limit, "--limit"), _read(budget, "--budget"))
         _forecast(gate, is_all=only_plan)
         if only_plan:
@@ -78,7 +80,7 @@ def gate(
         result = gate.measure()
     _write(result, junit, markdown, fails_undecided=undecided == "fail")
     if record:
-        from orchestrator.gate.recorded import record as keep
+        from orchestrator.gate.forecast import record as keep
 
         keep(WORKSPACE.gates, {"at": f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}", **result.to_dict()})
     _tell(result)
@@ -90,24 +92,21 @@ def _sides(
     file: Path,
     base: str | None,
     head: str,
-    commands: tuple[str | None, str | None],
-    folders: tuple[Path | None, Path | None],
+    commands: Sequence[str],
+    folders: Sequence[Path],
 ) -> Iterator[Sides]:
     """Both versions, in the one way that was given; UsageError for none or several."""
     from orchestrator.gate import arms
 
-    ways = (base is not None, any(commands), any(folders))
-    if sum(ways) != 1 or (head != "." and base is None):
+    if (base is not None) + bool(commands) + bool(folders) != 1 or (head != "." and base is None):
         raise UsageError("base and head are given in one of three ways", hint=_WAYS)
     if base is not None:
         with arms.commits(file, base, head, WORKSPACE.state) as sides:
             yield sides
-        return
-    (base_cmd, head_cmd), (base_folder, head_folder) = commands, folders
-    if base_cmd and head_cmd:
-        yield arms.commands(file, base_cmd, head_cmd)
-    elif base_folder and head_folder:
-        yield arms.folders(base_folder, head_folder)
+    elif len(commands) == 2:
+        yield arms.without_git(file.parent, file.parent, commands)
+    elif len(folders) == 2:
+        yield arms.without_git(folders[0], folders[1])
     else:
         raise UsageError("one of base and head is missing", hint=_WAYS)
 

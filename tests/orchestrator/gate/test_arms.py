@@ -10,7 +10,7 @@ from orchestrator.errors import UsageError
 from orchestrator.experiment.plan.contrasts import pairs
 from orchestrator.gate import arms
 from orchestrator.gate.arms import AGAIN, BASE, HEAD
-from tests.orchestrator.gate.shop import change, commit, git, repository
+from tests.support.gates import change, commit, git, repository
 
 LIMIT = 0.05
 
@@ -62,7 +62,7 @@ def test_a_run_compares_head_with_base_and_has_base_again_as_its_control(file: P
 def test_what_is_measured_is_built_and_compared_before(tmp_path: Path) -> None:
     file = repository(tmp_path)
     file.write_text(file.read_text().replace("folder: ../app", "folder: ../app, build: make"))
-    experiment = arms.read(file, (), arms.folders(file.parent, file.parent))
+    experiment = arms.read(file, (), arms.without_git(file.parent, file.parent))
     assert [s.external.start.build for s in experiment.to_build().stacks if s.external and s.external.start] == [
         ("make",)
     ] * 3
@@ -71,7 +71,7 @@ def test_what_is_measured_is_built_and_compared_before(tmp_path: Path) -> None:
 
 
 def test_two_commands_start_one_service_in_the_folder_of_the_experiment(file: Path) -> None:
-    experiment = arms.read(file, (), arms.commands(file, "./old {port}", "./new {port}"))
+    experiment = arms.read(file, (), arms.without_git(file.parent, file.parent, ("./old {port}", "./new {port}")))
     starts = {
         s.label: s.external.start.argv[0] for s in experiment.to_build().stacks if s.external and s.external.start
     }
@@ -91,7 +91,7 @@ def test_two_commands_start_one_service_in_the_folder_of_the_experiment(file: Pa
 def test_an_experiment_that_a_gate_cannot_measure_is_refused(file: Path, old: str, new: str, refusal: str) -> None:
     file.write_text(file.read_text().replace(old, new))
     with pytest.raises(UsageError, match=refusal):
-        arms.read(file, (), arms.folders(file.parent, file.parent)).to_build()
+        arms.read(file, (), arms.without_git(file.parent, file.parent)).to_build()
 
 
 def test_git_that_knows_no_such_commit_or_no_repository_is_said(file: Path, tmp_path: Path) -> None:

@@ -3,34 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 import pytest
 
-from orchestrator.gate.verdict import CallResult, CallRow, GateResult, Verdict, confirmed, judged, noise, p_values
-from orchestrator.statistics.equivalence import standing
+from orchestrator.gate.verdict import CallResult, Verdict, confirmed, judged, noise, p_values
 from orchestrator.summarise import summarise
-from tests.support.compared import row
+from tests.support.gates import LIMIT, a_call, a_gate, a_row
 from tests.support.runs import a_run
-
-LIMIT = 0.05
-
-
-def a_row(verdict: Verdict, statistic: str = "median", p_value: float | None = 0.001, **more: Any) -> CallRow:
-    bounds = {"slower": (1.04, 1.10), "not slower": (0.98, 1.02), "undecided": (0.95, 1.20)}[verdict]
-    compared = row(*bounds, statistic=statistic, p_value=p_value, verdict=standing(bounds))
-    return CallRow(
-        **{"call": "order", "row": compared, "verdict": verdict, "is_decisive": statistic == "median", **more}
-    )
-
-
-def a_call(*rows: CallRow, **more: Any) -> CallResult:
-    return CallResult(**{"call": "order", "seconds": 8.0, "run": "r1", "rows": rows, "blocks": 8, **more})
-
-
-def a_gate(*calls: CallResult) -> GateResult:
-    known: dict[str, Any] = {"name": "shop", "base": "main", "head": "the working folder", "metric": "median"}
-    return GateResult(**known, limit=LIMIT, calls=calls, runs=calls, seconds=10.0)
 
 
 def verdicts(call: CallResult) -> list[str]:

@@ -48,6 +48,15 @@ def test_it_ends_at_the_first_look_at_which_each_interval_is_narrow_enough():
     assert [each.widest for each in looks] == sorted((each.widest for each in looks), reverse=True)
 
 
+@pytest.mark.parametrize(("ratios", "ends"), [([2.0, 2.02, 2.01], 3), ([0.5, 0.51, 0.505], 4), ([1.0, 1.2, 1.1], 4)])
+def test_a_gate_ends_where_a_stack_is_slower_beyond_doubt_however_wide_its_interval(ratios, ends):
+    plan = until(0.01, blocks=4)
+    values = medians(plan, *ratios, 1.0)
+    assert ends_after(plan, values, 4) == 4
+    assert plan.until is not None
+    assert ends_after(replace(plan, until=replace(plan.until, or_slower=True)), values, 4) == ends
+
+
 def test_a_pair_without_three_values_is_never_narrow_enough():
     plan = until(0.10, blocks=6)
     values = medians(plan, *[2.0] * 6)

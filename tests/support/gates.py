@@ -1,10 +1,16 @@
-"""A small service, an experiment that calls it, and a git repository of both, for tests of gates."""
+"""For tests of gates: a small service, an experiment that calls it, a git repository of both; results made row by row."""
 
 from __future__ import annotations
 
 import subprocess
 from pathlib import Path
+from typing import Any
 
+from orchestrator.gate.verdict import CallResult, CallRow, GateResult, Verdict
+from orchestrator.statistics.equivalence import standing
+from tests.support.compared import row
+
+LIMIT = 0.05
 SERVICE = """\
 import json, sys, time
 from http.server import BaseHTTPRequestHandler, HTTPServer
@@ -68,3 +74,23 @@ def change(folder: Path, old: str, new: str) -> None:
 def git(folder: Path, *words: str) -> str:
     """What git prints."""
     return subprocess.run(["git", "-C", folder, *words], check=True, capture_output=True, text=True).stdout
+
+
+def a_row(verdict: Verdict, statistic: str = "median", p_value: float | None = 0.001, **more: Any) -> CallRow:
+    """Head against base, with an interval of that verdict."""
+    bounds = {"slower": (1.04, 1.10), "not slower": (0.98, 1.02), "undecided": (0.95, 1.20)}[verdict]
+    compared = row(*bounds, statistic=statistic, p_value=p_value, verdict=standing(bounds))
+    return CallRow(
+        **{"call": "order", "row": compared, "verdict": verdict, "is_decisive": statistic == "median", **more}
+    )
+
+
+def a_call(*rows: CallRow, **more: Any) -> CallResult:
+    """A run of eight blocks."""
+    return CallResult(**{"call": "order", "seconds": 8.0, "run": "r1", "rows": rows, "blocks": 8, **more})
+
+
+def a_gate(*calls: CallResult) -> GateResult:
+    """A gate of calls that were measured once."""
+    known: dict[str, Any] = {"name": "shop", "base": "main", "head": "the working folder", "metric": "median"}
+    return GateResult(**known, limit=LIMIT, calls=calls, runs=calls, seconds=10.0)

@@ -1,0 +1,43 @@
+"""The Markdown of a comment, as a file that is read as a diff; `REWRITE=1` writes it again."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from orchestrator.errors import Regression, Undecided
+from orchestrator.gate import words
+from orchestrator.gate.verdict import GateResult
+from tests.support.gates import a_call, a_gate, a_row
+
+GOLDEN = Path(__file__).with_name("comment.md")
+SLOWER = a_gate(
+    a_call(a_row("slower"), a_row("undecided", "p99"), noise=(0.99, 1.02), errors=(0.0, 0.01)),
+    a_call(a_row("not slower")),
+)
+
+
+def test_a_comment_begins_with_its_marker_and_shows_the_worst_first() -> None:
+    text = words.markdown(SLOWER, "orch gate ci/orch.yaml --base main")
+    if os.environ.get("REWRITE"):
+        GOLDEN.write_text(text, encoding="utf-8")
+    assert text == GOLDEN.read_text(encoding="utf-8")
+    assert text.splitlines()[0] == words.marker("shop")
+
+
+@pytest.mark.parametrize(
+    ("gate", "error"),
+    [
+        (SLOWER, Regression),
+        (a_gate(a_call(a_row("undecided"))), Undecided),
+        (a_gate(a_call(blocks=0)), Undecided),
+        (a_gate(a_call(a_row("not slower"))), type(None)),
+    ],
+)
+def test_the_exit_code_and_each_row_of_the_files_say_the_verdict(gate: GateResult, error: type) -> None:
+    judgement = words.judgement(gate)
+    assert type(judgement.error) is error
+    assert len(judgement.outcomes) == len(words.comparison(gate).rows) == len(gate.decisive)
+    assert all(word not in judgement.sentence for word in ("None", "nan"))
