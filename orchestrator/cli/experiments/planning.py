@@ -118,7 +118,7 @@ def _tried(made: Plan) -> list[dict[str, Any]]:
 
     documents = []
     for label, came in tried(made):
-        document = {"stack": label, **({"failure": came} if isinstance(came, str) else asdict(came[0]))}
+        document = {"stack": label, **({"failure": came} if isinstance(came, str) else asdict(came))}
         documents.append(document)
         console.result("")
         console.result(label)

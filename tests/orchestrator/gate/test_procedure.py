@@ -48,7 +48,7 @@ def test_a_head_that_sleeps_is_slower_in_two_runs(file: Path, tmp_path: Path) ->
     worst = result.rows[0]
     assert (worst.again, worst.is_decisive) == ("slower", True)
     assert worst.row.ratio is not None
-    assert worst.row.ratio > 5
+    assert worst.row.ratio > 1.05
     assert len(result.runs) == 2
     assert all(run.noise is not None for run in result.runs)
 
