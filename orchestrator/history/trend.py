@@ -22,7 +22,7 @@ from orchestrator.between_runs import environments, run_statistics
 from orchestrator.between_runs.across import Change
 from orchestrator.between_runs.run_statistics import Difference, FloorMove
 from orchestrator.findings.compare import Statistic
-from orchestrator.history.record import Seen
+from orchestrator.history.record import RUNNING, Seen
 from orchestrator.history.steps import residuals, steps
 from orchestrator.statistics import intervals
 from orchestrator.statistics.terms import Interval
@@ -141,8 +141,8 @@ def _unusable(seen: Seen, statistic: Statistic) -> str:
     """Why a run is shown and not compared, as a clause; "" where it is."""
     if seen.cell.failed_checks:
         return f"invalid: {', '.join(seen.cell.failed_checks)} failed"
-    if seen.state != "complete":
-        return f"the run is not complete ({seen.state})"
+    if seen.state == RUNNING:  # one that `limits.wall` or a person ended has whole blocks
+        return "the run has not ended"
     if statistic not in seen.cell.evidence.means:
         if seen.cell.errors:
             return (
