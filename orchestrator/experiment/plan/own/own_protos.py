@@ -5,7 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 import tempfile
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -86,14 +86,14 @@ def unknown_field(message: Any, values: Any) -> tuple[tuple[str | int, ...], str
     fields = {name: field for field in message.fields for name in (field.json_name, field.name)}
     for name, value in values.items():
         if (field := fields.get(name)) is None:
-            return (name,), message.full_name, [known.name for known in message.fields]
+            return (name,), message.full_name, [each.name for each in message.fields]
         if field.message_type is None or field.message_type.GetOptions().map_entry:
             continue
-        items = enumerate(value) if isinstance(value, list) else [((), value)]
+        items: Iterable[tuple[int | None, Any]] = enumerate(value) if isinstance(value, list) else [(None, value)]
         for place, item in items:
             if unknown := unknown_field(field.message_type, item):
-                keys, *rest = unknown
-                return (name, *(() if place == () else (place,)), *keys), *rest
+                keys, owner, known = unknown
+                return (name, *(() if place is None else (place,)), *keys), owner, known
     return None
 
 
