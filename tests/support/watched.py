@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -139,11 +140,19 @@ class Trial:
         self.event_loop = asyncio.new_event_loop()
         self.shared = {"sequence": 0}
 
-    def run(self, requests: int, policy: Any = "reuse", *, constant: bool = False, phase: int = MEASURED) -> None:
-        """The phase without `settle`."""
-        shared = self.shared
+    def run(
+        self,
+        requests: int,
+        policy: Any = "reuse",
+        *,
+        constant: bool = False,
+        phase: int = MEASURED,
+        rows: Sequence[Any] = (),
+    ) -> None:
+        """The phase without `settle`; its requests are new ones, a `constant` one, or `rows` in turn."""
+        turn = rows or ([self.shared] if constant else ())
         work = Work(
-            make=lambda sequence, _wall: shared if constant else {"sequence": sequence},
+            make=lambda sequence, _wall: turn[sequence % len(turn)] if turn else {"sequence": sequence},
             recorder=self.recorder,
             clock=self.clock,
             policy=policy,

@@ -262,7 +262,10 @@ def test_stacks_that_answer_differently_pass_no_gate_until_they_do_the_same_work
     stacks = ("rest", "grpc")
     unlike = ReplyDifference(name="total", row=7, rows=1, stacks=stacks, values=("70", "71"))
     differing = replace(run, findings={**run.findings, SAMENESS.name: (unlike,)})
-    assert [judge(compare_within(one, "median"), 9.0).overall for one in (run, differing)] == ["not slower", "cannot tell"]
+    assert [judge(compare_within(one, "median"), 9.0).overall for one in (run, differing)] == [
+        "not slower",
+        "cannot tell",
+    ]
     (doubt,) = compare_within(differing, "median").rows[0].doubts
     assert doubt == "not the same work: rest answers total with 70, grpc with 71 (row 7)"
 
