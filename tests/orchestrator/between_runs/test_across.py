@@ -259,7 +259,7 @@ def test_a_single_stack_has_nothing_to_be_compared_with():
 
 def test_stacks_that_answer_differently_pass_no_gate_until_they_do_the_same_work():
     run = summary()
-    stacks = ("rest", "grpc")
+    first, other = stacks = run.comparisons[0].reference_label, run.comparisons[0].stack_label
     unlike = ReplyDifference(name="total", row=7, rows=1, stacks=stacks, values=("70", "71"))
     differing = replace(run, findings={**run.findings, SAMENESS.name: (unlike,)})
     assert [judge(compare_within(one, "median"), 9.0).overall for one in (run, differing)] == [
@@ -267,7 +267,7 @@ def test_stacks_that_answer_differently_pass_no_gate_until_they_do_the_same_work
         "cannot tell",
     ]
     (doubt,) = compare_within(differing, "median").rows[0].doubts
-    assert doubt == "not the same work: rest answers total with 70, grpc with 71 (row 7)"
+    assert doubt == f"not the same work: {first} answers total with 70, {other} with 71 (row 7)"
 
 
 # What the sceptic of a comparison asks: was it the same code, did it run at all, what was left out.
