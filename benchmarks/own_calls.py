@@ -124,6 +124,9 @@ def native_calls(
         for generator in native.OTHERS[name]
         if generators.find(generator).is_usable
     }
+    if not others:
+        print(f"no load generator of {name} is here (`make referee`)")
+        return
     turns = {client.name: lambda: programs.figures(trial, programs.ask(on, trial)[0])}
     contest = native.Contest(
         protocol=name, responder=protocol.responder(RESPONDERS[name]), natives=turns, others=others

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -127,17 +128,26 @@ class Trial(Bench):
     ) -> None:
         super().__init__(style, folder / "record", verify, in_flight=in_flight, rows_at_once=10, **recorder)
         self.dialer, self.clock = dialer, clock
-        self.shared, self.is_constant = {"sequence": 0}, False
+        self.shared = {"sequence": 0}
+        self.rows: Sequence[Any] = ()
 
     def make(self, sequence: int, _wall_ns: Any) -> Any:
-        return self.shared if self.is_constant else {"sequence": sequence}
+        return self.rows[sequence % len(self.rows)] if self.rows else {"sequence": sequence}
 
     def awaiting(self) -> Any:
         return self.dialer
 
-    def run(self, requests: int, policy: Any = "reuse", *, constant: bool = False, phase: int = MEASURED) -> None:
-        """The phase without `settle`; `constant`: one request for all."""
-        self.is_constant = constant
+    def run(
+        self,
+        requests: int,
+        policy: Any = "reuse",
+        *,
+        constant: bool = False,
+        phase: int = MEASURED,
+        rows: Sequence[Any] = (),
+    ) -> None:
+        """The phase without `settle`; its requests are new ones, a `constant` one, or `rows` in turn."""
+        self.rows = rows or ([self.shared] if constant else ())
         loops = self.loops(policy)
         loops.open()
         try:

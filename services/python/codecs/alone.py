@@ -135,7 +135,6 @@ class Dialer:
         self._call = _coding(request, reply, errors)
 
     def dial(self) -> Alone:
-        """What encodes and decodes; nothing is opened."""
         return Alone(self._call, self._request, self._reply)
 
 
@@ -147,7 +146,6 @@ class Alone:
         self._request, self._reply = request, reply
 
     def value(self, reply: Coded) -> Reply:
-        """Both messages as they were decoded."""
         *_, request, answer = reply
         return {REQUEST: self._request.value(request), REPLY: self._reply.value(answer)}
 

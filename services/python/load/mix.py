@@ -112,7 +112,6 @@ class BlockingMixConnection(_Mixed[Connection]):
             raise
 
     def call(self, request: Request) -> tuple[Request, Any]:
-        """Ask the operation that the request is of."""
         place = request[_PLACE]
         connection = self._connections[place]
         if connection is None:
@@ -126,7 +125,6 @@ class BlockingMixConnection(_Mixed[Connection]):
         return any(found)
 
     def close(self) -> None:
-        """End them all."""
         for connection in self._opened():
             connection.close()
 
@@ -175,6 +173,5 @@ class AwaitingMixConnection(_Mixed[AsyncConnection]):
         return any(found)
 
     async def close(self) -> None:
-        """End them all."""
         for connection in self._opened():
             await connection.close()

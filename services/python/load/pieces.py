@@ -131,7 +131,6 @@ class _Task:
         return steps
 
     async def close(self) -> None:
-        """End all connections."""
         for connection in self._connections:
             await connection.close()
 

@@ -21,6 +21,7 @@ from services.python.load.memory import LEAST_BYTES
 from services.python.load.phases import MEASURED, NS, Phase, progress_line
 from services.python.load.record import KINDS, Record, Row
 from services.python.load.unverified import Unverified
+from services.python.operations.base import Lasting
 
 STATUS_INDEX: Mapping[str, int] = {name: index for index, name in enumerate(STATUSES)}
 OK = STATUS_INDEX["ok"]
@@ -30,6 +31,8 @@ REQUEST, TASK, PART, MIXED = map(KINDS.index, ("request", "task", "part", "mixed
 MOST_FAILURES_IN_A_ROW = 50
 MOST_SILENT_TIMEOUTS = 3
 EXAMPLE_CHARACTERS = 300
+_MOST_KNOWN_ROWS = 4_096
+_MOST_KNOWN_BYTES = 4_096  # of a body
 
 
 Verdict = tuple[int, int, "CallFailed | None", "Sequence[Part]"]
@@ -151,6 +154,7 @@ class Recorder:
         self._kept = Unverified(most_kept_bytes if in_flight > 1 else 0)
         self._reader: Readable | None = None
         self._known = Known(_NO_REQUEST, None, (0, 0))
+        self._known_rows: dict[int, Known] = {}  # by the id of a request that lasts
         self._kept_before = 0  # of those that wait, how many came before the last failure
         self._keeps = False  # replies of this phase
         self._keep_until_ns = 0  # replies before are kept; 0: none is
@@ -252,9 +256,10 @@ class Recorder:
     ) -> None:
         """A reply was decoded: keep it for `settle`, or verify it. GaveUp as `failed`."""
         if received_ns < self._keep_until_ns:
-            kept, known = self._kept, self._known
+            kept, known = self._kept, self._known_rows.get(id(request), self._known)
             waiting = kept.waiting
-            is_asked_again = request is known.request
+            # Right replies of a person's own service to one row may differ: then they wait.
+            is_asked_again = request is known.request and (known is self._known or connection.body == known.body)
             if is_asked_again and connection.body == known.body and _is_taken_by_its_bytes(sequence):
                 alike = kept.alike
                 if len(alike) < kept.most_alike:
@@ -290,12 +295,18 @@ class Recorder:
             self._last_success_ns = received_ns
             self._keep_until_ns = self._next_progress_ns if self._keeps else 0
             if (body := connection.body) is not None and request is not self._known.request:
-                self._known = Known(request, body, verdict[:2])
+                self._know(Known(request, body, verdict[:2]))
             return
         with self._lock:
             self._note_example(wrong)
             self._keep_until_ns = 0
             self._fail_once_more(wrong, received_ns)
+
+    def _know(self, known: Known) -> None:
+        if not isinstance(known.request, Lasting):
+            self._known = known
+        elif len(self._known_rows) < _MOST_KNOWN_ROWS and len(known.body) <= _MOST_KNOWN_BYTES:
+            self._known_rows[id(known.request)] = known
 
     def _store(
         self,

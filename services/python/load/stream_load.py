@@ -104,7 +104,6 @@ class AwaitingStreams:
         return self._loop.run_until_complete(self._loop.run_in_executor(None, hear))
 
     def close(self) -> None:
-        """Close the connections."""
         self._loop.run_until_complete(self._drop_all())
 
     async def _run(self, subscriptions: Sequence[Subscription], reading_ns: int) -> None:

@@ -73,7 +73,6 @@ class _Task(Generic[Wrapped]):
         """Nothing: a task has several replies, and each is verified."""
 
     def value(self, steps: Sequence[Step]) -> Reply:
-        """The replies of all calls."""
         return {_CALLS: tuple(self._connection.value(reply) for _, _, reply in steps)}
 
     def sizes(self, request: Request, steps: Sequence[Step]) -> tuple[int, int]:

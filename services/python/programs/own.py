@@ -148,7 +148,8 @@ def _answers_http(address: str, port: int, path: str) -> bool:
 def _is_serving(address: str, port: int) -> bool:
     import grpc
 
-    with grpc.insecure_channel(f"{address}:{port}", (("grpc.enable_http_proxy", 0),)) as channel:
+    target = f"[{address}]:{port}" if ":" in address else f"{address}:{port}"
+    with grpc.insecure_channel(target, (("grpc.enable_http_proxy", 0),)) as channel:
         try:
             check: Any = channel.unary_unary("/grpc.health.v1.Health/Check")
             return bool(check(b"", timeout=_ONE_LOOK_S) == _SERVING)

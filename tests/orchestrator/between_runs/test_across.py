@@ -11,8 +11,11 @@ from orchestrator.between_runs.measured_runs import EqualRun
 from orchestrator.errors import UsageError
 from orchestrator.experiment.plan import plan as p
 from orchestrator.findings.check_result import CheckResult
+from orchestrator.questions.sameness.find import QUESTION as SAMENESS
+from orchestrator.results.manifest import ReplyDifference
 from orchestrator.statistics.terms import ReasonKind
 from orchestrator.summarise import summarise
+from orchestrator.wording.gate import judge
 from tests.support.runs import S, a_run, host_counters
 
 
@@ -252,6 +255,19 @@ def test_cells_that_measure_the_same_within_a_run_are_each_compared_once():
 def test_a_single_stack_has_nothing_to_be_compared_with():
     with pytest.raises(UsageError, match="single stack"):
         compare_within(summary(stacks=("rest",)), "median")
+
+
+def test_stacks_that_answer_differently_pass_no_gate_until_they_do_the_same_work():
+    run = summary()
+    first, other = stacks = run.comparisons[0].reference_label, run.comparisons[0].stack_label
+    unlike = ReplyDifference(name="total", row=7, rows=1, stacks=stacks, values=("70", "71"))
+    differing = replace(run, findings={**run.findings, SAMENESS.name: (unlike,)})
+    assert [judge(compare_within(one, "median"), 9.0).overall for one in (run, differing)] == [
+        "not slower",
+        "cannot tell",
+    ]
+    (doubt,) = compare_within(differing, "median").rows[0].doubts
+    assert doubt == f"not the same work: {first} answers total with 70, {other} with 71 (row 7)"
 
 
 # What the sceptic of a comparison asks: was it the same code, did it run at all, what was left out.

@@ -11,6 +11,7 @@ import pytest
 
 from services.python.load.phases import WARM_UP
 from services.python.load.recorder import GaveUp
+from services.python.operations.base import Lasting
 from tests.support.watched import RIGHT, Reading, Trial, Watched, WatchedDialer, standing_clock
 
 
@@ -114,4 +115,17 @@ def test_a_client_whose_values_are_not_those_of_its_bytes_is_found_out(
         trial.run(32_000, constant=True)
         trial.recorder.settle()
     assert trial.recorder.tally.errors["wrong-reply"] > 0
+    trial.close()
+
+
+def test_each_row_of_a_call_has_a_reply_that_is_known(tmp_path: Path, style: str) -> None:
+    rows = [Lasting(sequence=0, row=row) for row in range(4)]
+    watched = Watched(gives_bodies=True)
+    trial = Trial(tmp_path, style, watched.verify, WatchedDialer(watched, style), standing_clock())
+    trial.run(40, phase=WARM_UP, rows=rows)
+    trial.recorder.settle()
+    trial.run(400, rows=rows)
+    trial.recorder.settle()
+    tally = trial.recorder.tally
+    assert (tally.verified, tally.verified_by_bytes > 350) == (400, True)
     trial.close()

@@ -89,11 +89,11 @@ def unknown_field(message: Any, values: Any) -> tuple[tuple[str | int, ...], str
             return (name,), message.full_name, [each.name for each in message.fields]
         if field.message_type is None or field.message_type.GetOptions().map_entry:
             continue
-        items: Iterable[tuple[Any, Any]] = enumerate(value) if isinstance(value, list) else [((), value)]
+        items: Iterable[tuple[int | None, Any]] = enumerate(value) if isinstance(value, list) else [(None, value)]
         for place, item in items:
             if unknown := unknown_field(field.message_type, item):
-                keys, message_name, known = unknown
-                return (name, *(() if place == () else (place,)), *keys), message_name, known
+                keys, owner, known = unknown
+                return (name, *(() if place is None else (place,)), *keys), owner, known
     return None
 
 

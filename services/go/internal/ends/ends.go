@@ -80,8 +80,7 @@ func serveRest(serving *serve.Serving) (func() error, error) {
 func askRest(asking *Asking) (load.Dialer, error) { return dialer(asking, rest.Codec{}), nil }
 
 func askOwn(asking *Asking) (load.Dialer, error) {
-	client := web.NewClient(asking.Opener, nil, asking.Trial.Knobs, asking.most())
-	return client.CallDialer(asking.Trial.Load.Concurrency == 1), nil
+	return web.NewClient(asking.Opener, nil, asking.Trial.Knobs, asking.most()).DialCall, nil
 }
 
 // dialer asks over HTTP by a codec.

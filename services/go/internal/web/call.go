@@ -12,14 +12,12 @@ import (
 	"orch/internal/operation"
 )
 
-// CallDialer opens connections to somebody's own service; the socket of HTTP/2 and 3 is opened at the first call.
-func (c *Client) CallDialer(isAlone bool) load.Dialer {
-	return func() (load.Conn, *contract.Failure) {
-		if c.major == 1 {
-			return c.dialPlain(isAlone)
-		}
-		return &callConn{Shared: c.Share()}, nil
+// DialCall gives a connection to somebody's own service; the socket of HTTP/2 and 3 is opened at the first call.
+func (c *Client) DialCall() (load.Conn, *contract.Failure) {
+	if c.major == 1 {
+		return c.dialPlain()
 	}
+	return &callConn{Shared: c.Share()}, nil
 }
 
 type callConn struct {

@@ -10,12 +10,8 @@ import (
 	"net"
 	"net/http"
 	"net/http/httputil"
-	"os"
 	"strconv"
-	"syscall"
 	"time"
-
-	"golang.org/x/sys/unix"
 
 	"orch/internal/contract"
 	"orch/internal/link"
@@ -37,46 +33,12 @@ type plainConn struct {
 	isOver bool
 }
 
-// dialPlain opens one. Where it `isAlone` in the program, its thread waits for replies in the kernel.
-func (c *Client) dialPlain(isAlone bool) (load.Conn, *contract.Failure) {
+func (c *Client) dialPlain() (load.Conn, *contract.Failure) {
 	socket, err := c.opener.Dial(context.Background(), alpn(c.knobs))
 	if err != nil {
 		return nil, link.FailureOf(err)
 	}
-	var source io.Reader = socket
-	if plain, isPlain := socket.(syscall.Conn); isPlain && isAlone {
-		if raw, err := plain.SyscallConn(); err == nil {
-			source = &waiting{raw: raw, timeoutMS: int(c.opener.Timeout.Milliseconds())}
-		}
-	}
-	return &plainConn{client: c, socket: socket, reader: bufio.NewReaderSize(source, headRoom)}, nil
-}
-
-// waiting reads a socket in a thread that sleeps until something comes: no goroutine is parked and woken.
-type waiting struct {
-	raw       syscall.RawConn
-	timeoutMS int
-}
-
-func (w *waiting) Read(into []byte) (read int, err error) {
-	fault := w.raw.Read(func(descriptor uintptr) bool {
-		awaited := []unix.PollFd{{Fd: int32(descriptor), Events: unix.POLLIN}}
-		ready := 0
-		for ready, err = unix.Poll(awaited, w.timeoutMS); err == unix.EINTR; {
-			ready, err = unix.Poll(awaited, w.timeoutMS)
-		}
-		if err == nil && ready == 0 {
-			err = os.ErrDeadlineExceeded
-		}
-		if err == nil {
-			read, err = unix.Read(int(descriptor), into)
-		}
-		return true
-	})
-	if err = errors.Join(err, fault); err == nil && read == 0 {
-		err = io.EOF
-	}
-	return max(read, 0), err
+	return &plainConn{client: c, socket: socket, reader: bufio.NewReaderSize(socket, headRoom)}, nil
 }
 
 // Call sends a request, whose bytes are made once, and reads the reply.

@@ -82,11 +82,9 @@ class SubscriptionConnection:
         return {self._field: first[0]}, sent, first[1]
 
     def value(self, reply: Exchange) -> Reply:
-        """The fields of the result."""
         return reply[0]
 
     def sizes(self, request: Request, reply: Exchange) -> tuple[int, int]:  # noqa: ARG002 - counted when it was sent
-        """Bytes of both messages."""
         return reply[1], reply[2]
 
     async def subscribe(self, request: Request) -> int:
@@ -96,7 +94,6 @@ class SubscriptionConnection:
         return len(frame.encode())
 
     async def next_event(self) -> tuple[Event, int] | None:
-        """Await a message."""
         found = await self._next()
         if found is not None and not isinstance(found[0], dict):
             raise CallFailed("undecodable", f"an event of {found[0]!r:.200}, not of named fields")

@@ -62,7 +62,6 @@ class GrpcAioConnection(GrpcConnectionBase):
         return event, self._lengths.received
 
     async def close(self) -> None:
-        """End the channel when nobody else uses it."""
         if (channel := self._share.end()) is not None:
             await channel.close()
 

@@ -38,7 +38,6 @@ class GrpcConnection(GrpcConnectionBase):
         return self._read(reply), self._lengths.sent, self._lengths.received
 
     def close(self) -> None:
-        """End the channel when nobody else uses it."""
         if (channel := self._share.end()) is not None:
             channel.close()
 

@@ -22,10 +22,18 @@ from services.python.transports.http.clients import DEFAULT, clients
 PREFIX = "own_"
 
 
-def _borrowed(kind: str, *names: str) -> tuple[Client, ...]:
+def _borrowed(kind: str, *names: str, **settings: str) -> tuple[Client, ...]:
     """The clients of those names of another protocol, with the dialer of this kind of call."""
     every = {client.name: client for client in find_protocol(kind).clients}
-    return tuple(replace(every[name], module=f"{__name__}.{kind}_requester", loads=()) for name in names)
+    return tuple(
+        replace(
+            every[name],
+            module=f"{__name__}.{kind}_requester",
+            loads=(),
+            settings={**every[name].settings, **settings},
+        )
+        for name in names
+    )
 
 
 def _over_http() -> dict[str, Any]:
@@ -78,7 +86,7 @@ def _sse() -> dict[str, Any]:
 
 def _grpc() -> dict[str, Any]:
     return {
-        "clients": _borrowed(GRPC, "grpcio", "grpc-aio"),
+        "clients": _borrowed(GRPC, "grpcio", "grpc-aio", requests="serialised before the timed call"),
         "knobs": {CONNECTIONS: ("each", "1..10000"), TLS: SECURED[TLS]},
         "sequential": "grpcio",
         "concurrent": "grpc-aio",

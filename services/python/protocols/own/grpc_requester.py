@@ -51,7 +51,6 @@ class _Base:
 
     @property
     def shared(self) -> int | None:
-        """See `load.client.Shared`."""
         return self._share.number
 
     def value(self, reply: GrpcReply) -> Reply:
@@ -60,7 +59,6 @@ class _Base:
         return {"status": 0, "body": b"".join(came), "messages": messages, "method": method}
 
     def sizes(self, request: Request, reply: GrpcReply) -> tuple[int, int]:  # noqa: ARG002 - noted as they passed
-        """Serialised bytes of the messages."""
         return reply[2], sum(map(len, reply[1]))
 
 
@@ -68,7 +66,6 @@ class Connection(_Base):
     """Calls that block."""
 
     def call(self, request: Request) -> GrpcReply:
-        """See `load.client.Connection.call`."""
         method = request["method"]
         call = self._methods.get(method.path) or self._method(method)
         try:
@@ -78,7 +75,6 @@ class Connection(_Base):
             raise options.failure(error.code(), error.details()) from error
 
     def close(self) -> None:
-        """End the channel when nobody else uses it."""
         if (channel := self._share.end()) is not None:
             channel.close()
 
@@ -87,7 +83,6 @@ class AsyncConnection(_Base):
     """Calls that are awaited."""
 
     async def call(self, request: Request) -> GrpcReply:
-        """See `load.client.AsyncConnection.call`."""
         method = request["method"]
         call = self._methods.get(method.path) or self._method(method)
         try:
@@ -97,7 +92,6 @@ class AsyncConnection(_Base):
             raise options.failure(error.code(), error.details()) from error
 
     async def close(self) -> None:
-        """End the channel when nobody else uses it."""
         if (channel := self._share.end()) is not None:
             await channel.close()
 

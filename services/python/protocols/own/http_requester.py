@@ -64,7 +64,6 @@ class _Own(Generic[Wrapped]):
 
     @property
     def is_over(self) -> bool:
-        """See `load.client.Ending`."""
         return bool(self._connection.is_over)
 
     @property
@@ -73,12 +72,10 @@ class _Own(Generic[Wrapped]):
         return self._connection.body if self._is_as_it_came else None
 
     def value(self, reply: HttpReply) -> Reply:
-        """See `load.client.Connection.value`."""
         value: Reply = reply[0]
         return value
 
     def sizes(self, request: Request, reply: HttpReply) -> tuple[int, int]:  # noqa: ARG002 - counted when they passed
-        """See `load.client.Connection.sizes`."""
         return reply[1], reply[2]
 
     def _onward(self, request: Request, status: int, redirects: int) -> Request | None:
@@ -137,7 +134,6 @@ class _Own(Generic[Wrapped]):
 
 class _Blocking(_Own[Connection]):
     def call(self, request: Request) -> HttpReply:
-        """See `load.client.Connection.call`."""
         (status, body), sent, received = self._connection.call(request)
         redirects = 0
         while status in _REDIRECTS and (onward := self._onward(request, status, redirects)) is not None:
@@ -147,13 +143,11 @@ class _Blocking(_Own[Connection]):
         return self._read(request, status, body, redirects), sent, received
 
     def close(self) -> None:
-        """See `load.client.Connection.close`."""
         self._connection.close()
 
 
 class _Awaiting(_Own[AsyncConnection]):
     async def call(self, request: Request) -> HttpReply:
-        """See `load.client.AsyncConnection.call`."""
         (status, body), sent, received = await self._connection.call(request)
         redirects = 0
         while status in _REDIRECTS and (onward := self._onward(request, status, redirects)) is not None:
@@ -163,7 +157,6 @@ class _Awaiting(_Own[AsyncConnection]):
         return self._read(request, status, body, redirects), sent, received
 
     async def close(self) -> None:
-        """See `load.client.AsyncConnection.close`."""
         await self._connection.close()
 
 

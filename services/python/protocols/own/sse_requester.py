@@ -84,16 +84,13 @@ class Connection:
         return reply, len(body), received
 
     def value(self, reply: HttpReply) -> Reply:
-        """See `load.client.AsyncConnection.value`."""
         value: Reply = reply[0]
         return value
 
     def sizes(self, request: Request, reply: HttpReply) -> tuple[int, int]:  # noqa: ARG002 - counted when they passed
-        """See `load.client.AsyncConnection.sizes`."""
         return reply[1], reply[2]
 
     async def close(self) -> None:
-        """End the session and its connection."""
         await self._session.close()
 
 
@@ -123,7 +120,6 @@ class Dialer:
         self._call = call
 
     async def dial(self) -> Connection:
-        """A session of its own."""
         return Connection(self._call)
 
 

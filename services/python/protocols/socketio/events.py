@@ -85,7 +85,6 @@ class ConnectionBase:
     """See `load.client.Connection.body`: the library does not give it."""
 
     def value(self, reply: Exchange) -> Reply:
-        """The reply, plain as it is."""
         return reply[0]
 
     def sizes(self, request: Request, reply: Exchange) -> tuple[int, int]:  # noqa: ARG002 - counted when it was sent

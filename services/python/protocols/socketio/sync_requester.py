@@ -31,7 +31,6 @@ class SocketIoSyncDialer:
         self._speech = speech
 
     def dial(self) -> SocketIoSyncConnection:
-        """Connect, upgrade, and join the default namespace."""
         traffic = Traffic()
         client = socketio.Client(
             reconnection=False,
@@ -92,7 +91,6 @@ class SocketIoSyncConnection(events.ConnectionBase):
         self._done.set()
 
     def close(self) -> None:
-        """Leave, and end the connection."""
         self._client.disconnect()
 
 

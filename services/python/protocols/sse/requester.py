@@ -23,7 +23,6 @@ class SseDialer:
         self._call = call
 
     async def dial(self) -> SseConnection:
-        """A session of its own."""
         return SseConnection(self._call)
 
 
@@ -54,11 +53,9 @@ class SseConnection:
         return first[0], sent, first[1]
 
     def value(self, reply: Exchange) -> Reply:
-        """The event's fields."""
         return reply[0]
 
     def sizes(self, request: Request, reply: Exchange) -> tuple[int, int]:  # noqa: ARG002 - counted when it was sent
-        """Bytes of the query and of the event."""
         return reply[1], reply[2]
 
     async def subscribe(self, request: Request) -> int:
@@ -78,7 +75,6 @@ class SseConnection:
         return len(query)
 
     async def next_event(self) -> tuple[Event, int] | None:
-        """The next event of the body."""
         assert self._response is not None  # noqa: S101 - `subscribe` came before
         reader, content = self._reader, self._response.content
         while (event := reader.next()) is None:
@@ -94,7 +90,6 @@ class SseConnection:
         return event
 
     async def close(self) -> None:
-        """End the session and its connection."""
         if self._response is not None:
             self._response.close()
         await self._session.close()

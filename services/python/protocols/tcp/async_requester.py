@@ -31,7 +31,6 @@ class LoopDialer:
         self._encode = request_encoder(call.operation, call.example)
 
     async def dial(self) -> LoopConnection:
-        """Connect; CallFailed when nobody answers there."""
         loop, tls = asyncio.get_running_loop(), self._call.tls
         secured: dict[str, Any] = {} if tls is None else {"ssl": tls.context, "server_hostname": self._call.host}
         begun = self._call.openings.begin()
@@ -58,25 +57,21 @@ class LoopConnection:
         self._timeout_s = timeout_s
 
     async def call(self, request: Request) -> _Answer:
-        """One frame out, one frame in."""
         body = self._encode(request)
         code, reply = await self._frames.exchange(self._code, body, self._timeout_s)
         self.body = reply
         return len(body), len(reply), decoded(self._code, code, reply)
 
     def value(self, reply: _Answer) -> Reply:
-        """The decoded reply."""
         return reply[2]
 
     def sizes(self, request: Request, reply: _Answer) -> tuple[int, int]:  # noqa: ARG002 - the answer knows
-        """Bytes of both bodies."""
         return reply[:2]
 
     async def has_unasked(self) -> bool:
         return self._frames.has_unasked
 
     async def close(self) -> None:
-        """End the connection."""
         self._frames.close()
 
 

@@ -34,7 +34,6 @@ class SocketDialer:
         self._timeval = struct.pack("@ll", seconds, int((call.timeout_s - seconds) * 1e6))
 
     def dial(self) -> SocketConnection:
-        """Connect; CallFailed when nobody answers there."""
         begun = self._call.openings.begin()
         try:
             sock = socket.create_connection((self._call.host, self._call.port), timeout=self._call.timeout_s)
@@ -66,7 +65,6 @@ class SocketConnection:
         self._reader = FrameReader(sock)
 
     def call(self, request: Request) -> _Answer:
-        """One frame out, one frame in."""
         body = self._encode(request)
         try:
             send_frame(self._sock, self._code, body)
@@ -83,11 +81,9 @@ class SocketConnection:
         return len(body), len(frame[1]), decoded(self._code, *frame)
 
     def value(self, reply: _Answer) -> Reply:
-        """The decoded reply."""
         return reply[2]
 
     def sizes(self, request: Request, reply: _Answer) -> tuple[int, int]:  # noqa: ARG002 - the answer knows
-        """Bytes of both bodies."""
         return reply[:2]
 
     def has_unasked(self) -> bool:
@@ -95,7 +91,6 @@ class SocketConnection:
         return bool(peek(self._sock))
 
     def close(self) -> None:
-        """End the connection."""
         with contextlib.suppress(OSError):
             self._sock.close()
 

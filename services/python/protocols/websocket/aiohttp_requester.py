@@ -18,7 +18,6 @@ class AiohttpDialer(frames.DialerBase):
     """Opens upgraded connections on the running event loop."""
 
     async def dial(self) -> AiohttpConnection:
-        """Connect and upgrade; CallFailed when either is refused."""
         session, opened = await aiohttp_websocket.opened(self._call, self._url, headers=self._headers)
         return AiohttpConnection(session, opened, self._encode, self._decode)
 
@@ -39,7 +38,6 @@ class AiohttpConnection(frames.ConnectionBase):
         self._decode = decode
 
     async def call(self, request: Request) -> frames.Exchange:
-        """Send a frame, await a frame."""
         sent = self._encode(request)
         try:
             if isinstance(sent, bytes):
@@ -58,7 +56,6 @@ class AiohttpConnection(frames.ConnectionBase):
         return frames.exchange(sent, received, self._decode)
 
     async def subscribe(self, request: Request) -> int:
-        """Send a frame; the events are read by `next_event`."""
         sent = self._encode(request)
         try:
             await self._socket.send_str(str(sent))
@@ -67,7 +64,6 @@ class AiohttpConnection(frames.ConnectionBase):
         return frames.length_of(sent)
 
     async def next_event(self) -> tuple[Event, int] | None:
-        """Await a frame."""
         try:
             message = await self._socket.receive()
         except (aiohttp.ClientError, OSError) as error:

@@ -152,12 +152,10 @@ class ConnectionBase:
     """See `load.client.Connection.body`."""
 
     def value(self, reply: Exchange) -> Reply:
-        """The reply in plain values."""
         decoded = reply[2]
         return {"data": decoded} if isinstance(decoded, bytes) else decoded
 
     def sizes(self, request: Request, reply: Exchange) -> tuple[int, int]:  # noqa: ARG002 - the exchange holds the frame
-        """Bytes of both frames' payloads."""
         sent, received = (len(size.encode()) if isinstance(size, str) else size for size in reply[:2])
         return sent, received
 

@@ -22,7 +22,6 @@ class WebSocketDialer(frames.DialerBase):
     """Opens upgraded connections."""
 
     def dial(self) -> WebSocketConnection:
-        """Connect and upgrade; CallFailed when either is refused."""
         tls = self._call.tls
         try:
             opened = websocket.create_connection(
@@ -51,7 +50,6 @@ class WebSocketConnection(frames.ConnectionBase):
         self._decode = decode
 
     def call(self, request: Request) -> frames.Exchange:
-        """Send a frame, await a frame."""
         sent = self._encode(request)
         try:
             if isinstance(sent, bytes):

@@ -30,7 +30,6 @@ class WebSocketsDialer(frames.DialerBase):
     """Opens upgraded connections on the running event loop."""
 
     async def dial(self) -> WebSocketsConnection:
-        """Connect and upgrade; CallFailed when either is refused."""
         secured: dict[str, Any] = {} if self._call.tls is None else {"ssl": self._call.tls.context}
         try:
             opened = await _Connect(
@@ -71,7 +70,6 @@ class WebSocketsConnection(frames.ConnectionBase):
         self._timeout_s = timeout_s
 
     async def call(self, request: Request) -> frames.Exchange:
-        """Send a frame, await a frame."""
         sent = self._encode(request)
         try:
             async with asyncio.timeout(self._timeout_s):
@@ -85,7 +83,6 @@ class WebSocketsConnection(frames.ConnectionBase):
         return frames.exchange(sent, received, self._decode)
 
     async def subscribe(self, request: Request) -> int:
-        """Send a frame; the events are read by `next_event`."""
         sent = self._encode(request)
         try:
             await self._socket.send(sent)
@@ -94,7 +91,6 @@ class WebSocketsConnection(frames.ConnectionBase):
         return frames.length_of(sent)
 
     async def next_event(self) -> tuple[Event, int] | None:
-        """Await a frame."""
         try:
             return frames.event(await self._socket.recv())
         except ConnectionClosed as error:
@@ -109,7 +105,6 @@ class WebSocketsConnection(frames.ConnectionBase):
         return True
 
     async def close(self) -> None:
-        """Close the connection as RFC 6455 says."""
         await self._socket.close()
 
 

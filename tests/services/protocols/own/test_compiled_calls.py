@@ -14,12 +14,10 @@ import pytest
 
 from services.python.contract.lines import Trial
 from services.python.load.record import read_record
-from tests.services.protocols.own.test_grpc_calls import shop
-from tests.services.protocols.own.test_grpc_calls import step as method
-from tests.services.protocols.own.test_http_calls import Shop
 from tests.support.built import why_not
 from tests.support.certificates import HOST
 from tests.support.go_ends import GoProgram
+from tests.support.own_services import Shop, answer_orders, order_step
 from tests.support.own_trials import serving, step, step_of, trial_of
 
 pytestmark = [pytest.mark.busy, pytest.mark.skipif(bool(why_not("go")), reason="`make native` builds it")]
@@ -34,7 +32,7 @@ def port() -> Iterator[int]:
 @pytest.fixture(scope="module")
 def orders() -> Iterator[int]:
     server = grpc.server(ThreadPoolExecutor(2))
-    shop(server)
+    answer_orders(server)
     bound: int = server.add_insecure_port(f"{HOST}:0")
     server.start()
     yield bound
@@ -73,7 +71,7 @@ def test_a_wrong_reply_is_an_error_and_no_latency(tmp_path: Path, port: int) -> 
 @pytest.mark.parametrize("decode", [True, False])
 def test_messages_of_a_stream_are_read_to_their_end_and_verified(tmp_path: Path, orders: int, decode: bool) -> None:
     rows = [{"id": number, "first": f"{number if number != 3 else 4}-0"} for number in range(1, 6)]
-    call = method("Items", "{id}", decode=decode, expect={"size": 15, "values": {"$[0].article": "{first}"}})
+    call = order_step("Items", "{id}", decode=decode, expect={"size": 15, "values": {"$[0].article": "{first}"}})
     trial = trial_of(tmp_path, "grpc-go", orders, call, requests=40, rows=rows)
     done, _ = ended(trial)
     assert (done["errors"], done["verified"]) == ({"wrong-reply": 8}, 32)

@@ -6,46 +6,20 @@ import base64
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
 
 import grpc
 import pytest
-from google.protobuf import message_factory, wrappers_pb2
+from google.protobuf import wrappers_pb2
 
 from orchestrator.experiment.plan.own.own_protos import compiled
-from services.python.contract.descriptors import method_of, pool_of
+from services.python.contract.descriptors import method_of
 from services.python.contract.offers import protocols
 from services.python.trial.parts import CannotTry
 from tests.support.certificates import HOST, Made, certificates
-from tests.support.own_trials import checked, step_of
+from tests.support.own_services import answer_orders, order_step
+from tests.support.own_trials import checked
 
-PROTO = Path(__file__).parents[4] / "experiments" / "own" / "shop.proto"
-DESCRIPTORS = base64.b64encode(compiled(PROTO)).decode()
 CLIENTS = [client.name for client in protocols()["own_grpc"].clients]
-
-
-def shop(server: grpc.Server) -> None:
-    """Have a server answer orders and their items."""
-    names = ("OrderRequest", "Order", "Item")
-    pool = pool_of(DESCRIPTORS)
-    request, order, item = (
-        message_factory.GetMessageClass(pool.FindMessageTypeByName(f"shop.v1.{name}")) for name in names
-    )
-
-    def items(asked: Any, _context: Any) -> Iterator[Any]:
-        yield from (item(article=f"{asked.id}-{number}") for number in range(3))
-
-    handlers = {
-        "Get": grpc.unary_unary_rpc_method_handler(
-            lambda asked, _: order(id=asked.id, total=asked.id + 6),
-            request_deserializer=request.FromString,
-            response_serializer=order.SerializeToString,
-        ),
-        "Items": grpc.unary_stream_rpc_method_handler(
-            items, request_deserializer=request.FromString, response_serializer=item.SerializeToString
-        ),
-    }
-    server.add_generic_rpc_handlers((grpc.method_handlers_generic_handler("shop.v1.Orders", handlers),))
 
 
 @pytest.fixture(scope="module")
@@ -57,7 +31,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Made:
 def port(made: Made) -> Iterator[int]:
     """Orders for those who have a certificate of the authority."""
     server = grpc.server(ThreadPoolExecutor(2))
-    shop(server)
+    answer_orders(server)
     key, chain = Path(made.tls.key).read_bytes(), Path(made.tls.certificate).read_bytes()
     authority = Path(made.authority.path).read_bytes()
     credentials = grpc.ssl_server_credentials([(key, chain)], authority, require_client_auth=True)
@@ -67,20 +41,13 @@ def port(made: Made) -> Iterator[int]:
     server.stop(None)
 
 
-def step(method: str, identifier: str, **more: Any) -> dict[str, Any]:
-    """A step of the shop."""
-    return step_of(
-        "grpc", descriptors=DESCRIPTORS, method=f"shop.v1.Orders/{method}", message={"id": identifier}, **more
-    )
-
-
 @pytest.mark.parametrize("client", CLIENTS)
 def test_steps_are_of_several_methods_and_the_service_gets_our_certificate(
     tmp_path: Path, port: int, made: Made, client: str
 ) -> None:
     steps = [
-        step("Get", "{id}", save={"total": "$.total"}),
-        step("Items", "{total}", expect={"values": {"$[2].article": "7-2"}}),
+        order_step("Get", "{id}", save={"total": "$.total"}),
+        order_step("Items", "{total}", expect={"values": {"$[2].article": "7-2"}}),
     ]
     own = [made.tls.certificate, made.tls.key]
     checked(tmp_path, client, port, *steps, authority=made.authority, certificate=own)
@@ -94,7 +61,7 @@ def test_a_wrong_message_is_an_error_whether_or_not_the_timed_call_decodes_it(
     tmp_path: Path, port: int, made: Made, client: str, decode: bool
 ) -> None:
     own = {"authority": made.authority, "certificate": [made.tls.certificate, made.tls.key]}
-    right = step("Items", "{id}", decode=decode, expect={"size": 15, "values": {"$[0].article": "1-0"}})
+    right = order_step("Items", "{id}", decode=decode, expect={"size": 15, "values": {"$[0].article": "1-0"}})
     checked(tmp_path, client, port, right, **own)
     with pytest.raises(CannotTry, match=r"row 1: .* is '1-0', not '2-0'"):
         checked(tmp_path, client, port, {**right, "expect": {"values": {"$[0].article": "2-0"}}}, **own)

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import gzip
-import json
 import ssl
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
@@ -18,57 +17,11 @@ from services.python.trial.parts import CannotTry, ask_task
 from tests.support.certificates import HOST, TLS, Made, certificates
 from tests.support.ends import responder
 from tests.support.go_ends import go_responder
+from tests.support.own_services import Shop
 from tests.support.own_trials import checked, serving, step
 
 CLIENTS = protocols()["own_http"].clients
 NAMES = [client.name for client in CLIENTS]
-
-
-class Shop(BaseHTTPRequestHandler):
-    """Who logs in gets a token, without which there are no orders; all else is answered with what was asked."""
-
-    protocol_version = "HTTP/1.1"
-    disable_nagle_algorithm = True
-
-    def _answer(self, status: int, content: Any, **fields: str) -> None:
-        body = content if isinstance(content, bytes) else json.dumps(content).encode()
-        if "gzip" in self.headers.get("accept-encoding", ""):
-            body, fields = gzip.compress(body), {**fields, "Content-Encoding": "gzip"}
-        self.send_response(status)
-        for name, value in {**fields, "Content-Length": str(len(body))}.items():
-            self.send_header(name.replace("_", "-"), value)
-        self.end_headers()
-        if self.command != "HEAD":
-            self.wfile.write(body)
-
-    def _any(self) -> None:
-        body = self.rfile.read(int(self.headers.get("content-length") or 0)).decode()
-        seen = {"method": self.command, "path": self.path, "x": self.headers.get("x-id"), "body": body}
-        match self.command, self.path:
-            case "POST", "/login":
-                self._answer(200, {"token": f"t-{json.loads(body)['user']}"})
-            case _, "/order":
-                token = self.headers.get("authorization", "")
-                self._answer(200 if token.startswith("Bearer t-") else 401, {"of": token.removeprefix("Bearer t-")})
-            case _, "/old":
-                self._answer(302, {}, Location="/what")
-            case _, "/kept":
-                self._answer(307, {}, Location="/what")
-            case _, "/round":
-                self._answer(302, {}, Location="/round")
-            case _, "/away":
-                self._answer(302, {}, Location="http://127.0.0.2:1/what")
-            case _, "/404":
-                self._answer(404, seen)
-            case _, "/text":
-                self._answer(200, b"not JSON")
-            case _:
-                self._answer(200, seen)
-
-    do_GET = do_POST = do_PUT = do_DELETE = do_HEAD = _any  # noqa: N815 - the library's names
-
-    def log_message(self, *_: Any) -> None:
-        """Nothing is logged."""
 
 
 @pytest.fixture(scope="module")
