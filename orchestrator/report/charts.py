@@ -7,7 +7,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from orchestrator import quantities
 from orchestrator.findings.grid import sweep
 from orchestrator.findings.ranking import ranked_by
 from orchestrator.findings.summary import RunSummary
