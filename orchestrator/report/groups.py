@@ -20,7 +20,7 @@ from orchestrator.findings.block_values import ranked
 from orchestrator.findings.naming import units
 from orchestrator.findings.ranking import ranked_by
 from orchestrator.findings.summary import CellSummary, Comparison, FloorSummary, RunSummary
-from orchestrator.quantities import Unit, per_second, sample, unit_for
+from orchestrator.quantities import Unit, per_second, unit_for
 from orchestrator.questions.capacity.find import QUESTION as CAPACITY
 from orchestrator.questions.capacity.find import FoundRate
 from orchestrator.report import palette
@@ -47,24 +47,9 @@ class Group:
     references: frozenset[str] = frozenset()  # ids of the cells that any is compared with
 
     @property
-    def is_stream(self) -> bool:
-        """Whether its cells are streams of events."""
-        return any(cell.details.stream is not None for cell in self.cells)
-
-    @property
     def rate_head(self) -> str:
         """How the column of its rates is headed."""
         return per_second(cell.kind for cell in self.cells)
-
-    @property
-    def sample(self) -> str:
-        """What one sample is called: `request`, `task`."""
-        return sample(cell.kind for cell in self.cells)
-
-    @property
-    def samples(self) -> str:
-        """What several samples are called: `requests`, `requests or tasks`."""
-        return sample((cell.kind for cell in self.cells), "s")
 
     @property
     def measured(self) -> tuple[CellSummary, ...]:

@@ -15,7 +15,7 @@ from orchestrator.questions.distance.find import QUESTION as DISTANCE
 from orchestrator.questions.distance.links import Delivered
 from orchestrator.questions.registry import QUESTIONS
 from orchestrator.report.charts import Charts, charts
-from orchestrator.report.check_groups import CheckGroup, check_groups, failed, failed_in_words
+from orchestrator.report.check_groups import CheckGroup, check_groups, failed
 from orchestrator.report.groups import (
     Group,
     anchor,
@@ -118,19 +118,9 @@ class Report:
         return {cell.kind for cell in self.summary.cells} == {"codec"}
 
     @property
-    def sample(self) -> str:
-        """What one sample is called."""
-        return quantities.sample(cell.kind for cell in self.summary.cells)
-
-    @property
     def samples(self) -> str:
         """What several samples are called."""
         return quantities.sample((cell.kind for cell in self.summary.cells), "s")
-
-    @property
-    def calls(self) -> tuple[Group, ...]:
-        """The groups of requests over a network."""
-        return () if self.is_alone else tuple(group for group in self.groups if not group.is_stream)
 
     # ---- checks
 
@@ -148,16 +138,6 @@ class Report:
     def failed_checks(self) -> tuple[CheckResult, ...]:
         """The checks that failed."""
         return failed(self.summary)
-
-    @property
-    def failed_in_words(self) -> str:
-        """How many checks failed, in how many cells."""
-        return failed_in_words(self.summary)
-
-    @cached_property
-    def invalid(self) -> dict[str, tuple[str, ...]]:
-        """The checks that a cell failed, by its id."""
-        return {cell: tuple(names) for cell, names in invalid_cells(self.summary.cells, self.summary.checks).items()}
 
     @property
     def is_invalid_everywhere(self) -> bool:

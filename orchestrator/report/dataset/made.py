@@ -44,7 +44,7 @@ def packed(folder: Folder) -> Dataset:
     if (count := sum(folder.rows(path) for path in manifest.files)) > MOST_ROWS:
         raise UsageError(
             f"{folder.id} has {count:,} samples; a report carries at most {MOST_ROWS:,}",
-            hint="leave --samples out, or send the run folder: `orch runs import` reads it",
+            hint="leave --samples out, and send the run folder",
         )
     columns = {path: folder.samples(path, COLUMNS) for path in manifest.files}
     rows, samples = packed_rows.pack(columns)

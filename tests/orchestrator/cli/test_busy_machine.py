@@ -37,7 +37,7 @@ def now(request, monkeypatch):
 
 
 def test_doctor_warns_and_does_not_fail(now, streams):
-    doctor.doctor("local")
+    doctor.doctor(provider="local")
     shown = streams.out.getvalue()
     assert (SIGN in shown) == (now is BUSY)
     assert ("the answer may be `not resolved`" in shown) == (now is BUSY)

@@ -120,7 +120,7 @@ def test_an_unknown_load_generator_is_refused(settings: Any, has: Any, tmp_path:
 
 def told(out: io.StringIO, tools: Sequence[Tool], has: Any) -> str:
     has(*tools)
-    doctor.doctor("referee")
+    doctor.doctor(provider="referee")
     return out.getvalue()
 
 
@@ -134,6 +134,6 @@ def test_doctor_says_what_is_here_and_how_to_get_the_rest(out: io.StringIO, has:
 def test_doctor_ends_with_3_where_there_is_none(out: io.StringIO, has: Any) -> None:
     has()
     with pytest.raises(errors.MissingError) as missing:
-        doctor.doctor("referee", as_json=True)
+        doctor.doctor(provider="referee", as_json=True)
     assert missing.value.exit_code == 3
     assert [found["is_there"] for found in json.loads(out.getvalue())["findings"]] == [False] * 3
