@@ -18,7 +18,7 @@ from orchestrator.experiment.model.factors import BY_NAME, STACK
 from orchestrator.experiment.model.options import Metric
 from orchestrator.experiment.plan import contrasts
 from orchestrator.experiment.plan.contrasts import HTTP, differs_in, in_use, may_differ_in
-from orchestrator.experiment.plan.own_json import DOCUMENT
+from orchestrator.experiment.plan.own.own_json import DOCUMENT
 from orchestrator.experiment.plan.plan import Cell, Plan
 from orchestrator.findings import naming
 from orchestrator.findings.block_values import by_block, by_schedule, lost, moved, why_no_value

@@ -14,7 +14,7 @@ from orchestrator.experiment.model.factors import OF_THE_CALL, knobs, of_load, r
 from orchestrator.experiment.plan.cells import connections_of, processes_of
 from orchestrator.experiment.plan.contrasts import HTTP, has_version
 from orchestrator.experiment.plan.loads import clients
-from orchestrator.experiment.plan.own_json import DOCUMENT, TYPED, plan_way
+from orchestrator.experiment.plan.own.own_json import DOCUMENT, TYPED, plan_way
 from orchestrator.experiment.plan.plan import Cell, Operation, Placement, Plan, Stack, Turns
 from orchestrator.experiment.read.units import format_rate
 from orchestrator.hosts.base import Fleet, Host, HostLost

@@ -174,7 +174,10 @@ def _evidence(trial: TrialEvidence, stream: StreamTrial) -> dict[str, Any]:
 
 def _of_stamps(trial: TrialEvidence, stream: StreamTrial, evidence: dict[str, Any]) -> Iterator[Finding]:
     """Stamps that no honest sender of one clock gives."""
-    fail, counted = partial(Finding, verdict="fail"), partial(quantities.count, singular="event was", several="events were")
+    fail, counted = (
+        partial(Finding, verdict="fail"),
+        partial(quantities.count, singular="event was", several="events were"),
+    )
     if stream.before_sent:
         yield fail(
             evidence={**evidence, "before_sent": stream.before_sent},

@@ -28,7 +28,7 @@ from orchestrator.experiment.model.factors import (
 )
 from orchestrator.experiment.model.loader import Located
 from orchestrator.experiment.plan.estimate import sent_to
-from orchestrator.experiment.plan.own_json import AS_VALUE, DOCUMENT, TYPED, WORDS, plan_way
+from orchestrator.experiment.plan.own.own_json import AS_VALUE, DOCUMENT, TYPED, WORDS, plan_way
 from orchestrator.experiment.plan.payloads import payloads_of
 from orchestrator.experiment.plan.plan import Cell, Contrast, External, Plan, Stack
 

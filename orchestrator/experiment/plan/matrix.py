@@ -14,7 +14,7 @@ from orchestrator.experiment.model import factors
 from orchestrator.experiment.model.factor import Value, Values
 from orchestrator.experiment.model.loader import Located
 from orchestrator.experiment.model.options import most_blocks
-from orchestrator.experiment.plan import own_json, rules
+from orchestrator.experiment.plan import rules
 from orchestrator.experiment.plan.cells import cell_id
 from orchestrator.experiment.plan.contrasts import reference_stack, resolve_contrasts
 from orchestrator.experiment.plan.loads import (
@@ -25,7 +25,7 @@ from orchestrator.experiment.plan.loads import (
     resolve_searches,
     resolve_warmup,
 )
-from orchestrator.experiment.plan.own import own_calls
+from orchestrator.experiment.plan.own import own_calls, own_json
 from orchestrator.experiment.plan.payloads import Asked, resolve_operations, with_digest
 from orchestrator.experiment.plan.placements import is_elsewhere, resolve_placements
 from orchestrator.experiment.plan.plan import (

@@ -36,7 +36,7 @@ from orchestrator.experiment.plan.contrasts import (
     parts_alone,
     parts_of,
 )
-from orchestrator.experiment.plan.own_json import carried_alone, carried_by
+from orchestrator.experiment.plan.own.own_json import carried_alone, carried_by
 from orchestrator.experiment.plan.plan import NOBODY, External, Stack
 from orchestrator.experiment.read.tree import Key
 from services.python.contract.knobs import HTTP, HTTP_3

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from orchestrator.experiment.plan.own_json import (
+from orchestrator.experiment.plan.own.own_json import (
     LONGEST_KEY,
     MOST_FIELDS,
     MOST_KEYS,

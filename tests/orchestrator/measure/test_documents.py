@@ -11,7 +11,7 @@ from pathlib import Path, PurePosixPath
 
 import pytest
 
-from orchestrator.experiment.plan import own_json
+from orchestrator.experiment.plan.own import own_json
 from orchestrator.experiment.plan.planning import make_plan
 from orchestrator.results.folder import RunFolder
 from orchestrator.summarise import summarise
