@@ -368,7 +368,12 @@ FLOORS = {
         {"trial"},
         {"programs"},
     ),
-    "orchestrator/experiment": ({"read", "providers"}, {"model", "machines"}, {"plan"}, {"examples", "drafts"}),
+    "orchestrator/experiment": (
+        {"read", "providers"},
+        {"model", "machines"},
+        {"plan"},
+        {"examples", "drafts", "store"},
+    ),
     "orchestrator/hosts": (
         {"base", "processes", "pinning"},
         {"busy", "certificates", "lifecycle", "output", "plan_warnings"},

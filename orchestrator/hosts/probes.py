@@ -309,7 +309,7 @@ def _cloud(provider: str, plans: Path) -> list[ProbeResult]:
 
 def _hosts_of_current_plan(provider: str, plans: Path) -> list[tuple[str, str]]:
     """Zone and machine type of every host of the plan that `orch run` would take; none when it is for another provider."""
-    from orchestrator.experiment.plan import store
+    from orchestrator.experiment import store
     from orchestrator.experiment.plan.topology import topology
 
     try:

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from orchestrator.experiment.plan import store
+from orchestrator.experiment import store
 from orchestrator.experiment.plan.planning import make_plan
 from orchestrator.experiment.read import tree
 from orchestrator.experiment.read.problems import ExperimentError

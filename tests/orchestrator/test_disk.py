@@ -10,7 +10,7 @@ from orchestrator.cli.console import console
 from orchestrator.cli.keeping import keep
 from orchestrator.disk import explained, writing
 from orchestrator.errors import MissingError
-from orchestrator.experiment.plan import store
+from orchestrator.experiment import store
 from orchestrator.report.page import write_page
 from orchestrator.results.columns import read_columns
 from orchestrator.results.folder import RunFolder, runs

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from orchestrator.errors import UsageError
-from orchestrator.experiment.plan import store
+from orchestrator.experiment import store
 from orchestrator.measure import run as measure
 from orchestrator.measure import teardown
 from orchestrator.measure.progress import in_progress

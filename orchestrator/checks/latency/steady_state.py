@@ -9,7 +9,7 @@ block's other stacks, as the machine's moods move all of them. Where both reach 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import exp, log
 from statistics import fmean, median
@@ -161,25 +161,18 @@ def _changes(times: float) -> str:
     return f"becomes {change} as long" if times - 1 > quantities.MOST_CHANGE else f"changes by {change}"
 
 
-def _short_warmups(cell: CellEvidence) -> list[Finding]:
+def _short_warmups(cell: CellEvidence) -> Iterator[Finding]:
+    """The first trial whose warm-up was cut short."""
     wanted = cell.cell.warmup.requests
-    short = [
-        (trial.record.index, part.done.warmup_requests)
-        for trial in cell.trials
-        for part in trial.parts
-        if part.done.warmup_requests < wanted
-    ]
-    if not short:
-        return []
-    trial, requests = short[0]
-    return [
-        Finding(
+    warmed = [(trial.record.index, part.done.warmup_requests) for trial in cell.trials for part in trial.parts]
+    short = [(trial, requests) for trial, requests in warmed if requests < wanted]
+    for trial, requests in short[:1]:
+        yield Finding(
             verdict="warn",
             evidence={"trial": trial, "made": requests, "wanted": wanted, "trials": len(short)},
             explanation=f"Warm-up ended after {requests:,} of {quantities.count(wanted, 'request')}, at its time limit.",
             action="Raise `warmup.at_most`, or plan fewer warm-up requests.",
         )
-    ]
 
 
 NAME = "steady state"

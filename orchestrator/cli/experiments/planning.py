@@ -77,8 +77,8 @@ def _check(files: list[Path], overrides: list[str]) -> None:
 
 def _plan(file: Path, overrides: list[str], *, takes_stale: bool, tries: bool) -> None:
     from orchestrator.cli.experiments.plan_text import earlier_summaries, plan_document, plan_lines
+    from orchestrator.experiment import store
     from orchestrator.experiment.machines import require_fresh_prices
-    from orchestrator.experiment.plan import store
     from orchestrator.experiment.plan.topology import programs_in_words
     from orchestrator.experiment.providers import PROVIDERS
     from orchestrator.hosts.busy import look

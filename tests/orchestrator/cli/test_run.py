@@ -42,8 +42,8 @@ def test_without_a_plan_the_user_is_told_to_make_one():
 
 def test_a_bare_run_names_its_plan_with_the_overrides(monkeypatch):
     current = replace(plan(), experiment_path="x.yaml", overrides=("repeats=3", "seed=2"))
-    monkeypatch.setattr("orchestrator.experiment.plan.store.current", lambda _: current)
-    monkeypatch.setattr("orchestrator.experiment.plan.store.is_stale", lambda _: None)
+    monkeypatch.setattr("orchestrator.experiment.store.current", lambda _: current)
+    monkeypatch.setattr("orchestrator.experiment.store.is_stale", lambda _: None)
     said = []
     monkeypatch.setattr(console, "progress", said.append)
     running._plan_of(None, [])

@@ -8,8 +8,7 @@ import pytest
 
 from orchestrator.catalogue.offers import Protocol
 from orchestrator.errors import UsageError
-from orchestrator.experiment import materialise
-from orchestrator.experiment.plan import store
+from orchestrator.experiment import materialise, store
 from orchestrator.experiment.plan.plan import Plan
 from orchestrator.experiment.plan.planning import make_plan
 from tests.support.experiments import MINIMAL

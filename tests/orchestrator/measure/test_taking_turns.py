@@ -68,7 +68,8 @@ def group(host: FakeHost) -> list[Member]:
 
 
 def test_turns_follow_the_orders_and_all_ends_end(host: FakeHost) -> None:
-    members, rounds = group(host), []
+    members = group(host)
+    rounds: list[int] = []
     outcomes = take_turns(members, ORDERS, rounds.append)
     assert [outcome.failure for outcome in outcomes] == [None, None]
     turns = [entry for entry in host.diary if entry.startswith("turn")]

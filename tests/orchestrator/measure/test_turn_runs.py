@@ -50,10 +50,9 @@ def test_a_poller_is_named_slow_requests_get_longer_turns_and_floors_take_turns(
     assert max(used[quiet]) < MOST * REST_S < min(used[poller])
     assert {c.cell for c in summarise(run).checks if c.name == "CPU time" and "idle" in c.explanation} >= {poller}
 
-    turns = {trial.cell: trial.fitted_turns for trial in manifest.trials}
-    assert turns[quiet] is None
-    assert turns[slow] is not None
-    assert turns[slow].length_s >= 0.08
+    lengths = {t.cell: None if t.fitted_turns is None else t.fitted_turns.length_s for t in manifest.trials}
+    assert lengths[quiet] is None
+    assert (lengths[slow] or 0.0) >= 0.08
 
     looks = {(baseline.kind, baseline.moment) for baseline in manifest.baselines}
     assert looks == {("ping", "before"), ("tcp", "during"), ("ping", "after")}
