@@ -11,16 +11,13 @@ from benchmarks.published.kept import Cell, Kept
 from benchmarks.published.specs import Alike, Asked, Fewer, Ours, Table
 from orchestrator import quantities
 from orchestrator.audit.claim_forms import (
+    Compared,
     Connections,
     DeliversAll,
-    Faster,
-    Highest,
+    Extreme,
+    Figure,
     LargerEffect,
-    Lowest,
-    Multiple,
-    Peak,
     Size,
-    Slower,
     Times,
 )
 from orchestrator.statistics import intervals
@@ -136,20 +133,19 @@ def _parts(figures: Figures, test: Asked) -> list[Callable[[], Finding]]:
         return lambda: function(figures, *given)
 
     match test:
-        case Faster():
-            return [of(_faster, pair, test) for pair in test.pairs]
-        case Slower():
-            return [of(_faster, pair[::-1], test) for pair in test.pairs]
+        case Compared():
+            pairs = test.pairs if test.kind == "faster" else [pair[::-1] for pair in test.pairs]
+            return [of(_faster, pair, test) for pair in pairs]
         case Times():
             return [of(_times, test)]
-        case Lowest():
+        case Extreme(kind="lowest"):
             return [of(_lowest, test)]
         case Size():
             return [of(_size, test)]
         case DeliversAll():
             return [of(_delivered, row) for row in test.rows]
-        case Peak():
-            return [of(_peak, group, test.throughput_per_s) for group in test.groups]
+        case Figure(statistic="throughput_per_s", factor=1.0):
+            return [of(_peak, group, test.equals) for group in test.groups]
         case LargerEffect():
             return [of(_larger, test)]
         case Connections():
@@ -158,11 +154,11 @@ def _parts(figures: Figures, test: Asked) -> list[Callable[[], Finding]]:
             return [of(_alike, pair, test.within) for pair in test.pairs]
         case Fewer():
             return [of(_fewer, test)]
-        case Multiple() | Highest():
+        case _:
             return [lambda: Finding(verdict="not asked here", text="a figure of another machine")]
 
 
-def _faster(figures: Figures, pair: tuple[str, str], test: Faster | Slower) -> Finding:
+def _faster(figures: Figures, pair: tuple[str, str], test: Compared) -> Finding:
     """The left row of a pair takes less time; `percent` may be time saved or speed gained."""
     ratio, interval = figures.ratio(*pair, test.statistic)
     text = f"{pair[0]} {quantities.times(ratio)}{' as' if ratio >= 2 else ' than'} {pair[1]}{_shown(interval)}"
@@ -191,7 +187,7 @@ def _times(figures: Figures, test: Times) -> Finding:
     return Finding(verdict="in direction" if (low > 1) == (test.factor > 1) else "does not agree", text=text)
 
 
-def _lowest(figures: Figures, test: Lowest) -> Finding:
+def _lowest(figures: Figures, test: Extreme) -> Finding:
     """Of what pools all trials there is no interval: the figures alone decide."""
     rows = test.among or tuple(row for row in figures.table.rows if "-" not in row)
     found = {row: getattr(figures.cell(row), test.statistic) for row in rows}

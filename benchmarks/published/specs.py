@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-from orchestrator.audit.claim_forms import Faster, LargerEffect, Test, Times
+from orchestrator.audit.claim_forms import Compared, LargerEffect, Test, Times
 
 ROOT: Final = Path(__file__).resolve().parents[2]
 KEPT: Final = ROOT / "benchmarks" / "results" / "published"
@@ -225,7 +225,7 @@ TABLES: Final[Sequence[Table]] = (
         ),
         asked={
             "pooling connections makes REST 20 to 30 % faster": (
-                Faster(kind="faster", pairs=(("rest-kept", "rest-new"),), percent=(20.0, 30.0)),
+                Compared(kind="faster", pairs=(("rest-kept", "rest-new"),), percent=(20.0, 30.0)),
             ),
             "one GraphQL query replaces three REST calls, 3.0 ms + 1 RTT against 3.6 ms + 3 RTT": (
                 Fewer(row="graphql", than="rest", times=3),

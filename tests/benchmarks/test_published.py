@@ -14,12 +14,12 @@ from benchmarks.published.held import Figures, hold
 from benchmarks.published.kept import Cell, Kept, Trial, cut, read
 from benchmarks.published.specs import FIGURES, KEPT, PAGE, ROOT, SPECS, TABLES, Alike, Fewer, Ours, Table
 from orchestrator.audit.claim_forms import (
+    Compared,
     Connections,
     DeliversAll,
-    Faster,
+    Extreme,
+    Figure,
     LargerEffect,
-    Lowest,
-    Peak,
     Size,
     Times,
 )
@@ -155,18 +155,18 @@ def figures(*cells: Cell, ping: float = 0.5) -> Figures:
 SLOW, QUICK = [1.00, 1.02, 0.98, 1.01], [0.60, 0.61, 0.59, 0.605]
 NEAR, WILD = [0.99, 1.01, 0.985, 1.005], [0.5, 2.0, 0.7, 1.6]
 CASES = [
-    (Faster(kind="faster", pairs=(("quick", "slow"),)), "agrees"),
-    (Faster(kind="faster", pairs=(("slow", "quick"),)), "does not agree"),
-    (Faster(kind="faster", pairs=(("wild", "slow"),)), "not resolved"),
-    (Faster(kind="faster", pairs=(("quick", "slow"),), percent=(40.0, 40.0)), "agrees"),
-    (Faster(kind="faster", pairs=(("quick", "slow"),), percent=(66.0, 66.0)), "agrees"),  # speed gained
-    (Faster(kind="faster", pairs=(("quick", "slow"),), percent=(15.0, 20.0)), "in direction"),
-    (Faster(kind="faster", pairs=(("quick", "slow"), ("slow", "quick"))), "does not agree"),
-    (Faster(kind="faster", pairs=(("quick", "slow"),), statistic="throughput_per_s"), "agrees"),
+    (Compared(kind="faster", pairs=(("quick", "slow"),)), "agrees"),
+    (Compared(kind="faster", pairs=(("slow", "quick"),)), "does not agree"),
+    (Compared(kind="faster", pairs=(("wild", "slow"),)), "not resolved"),
+    (Compared(kind="faster", pairs=(("quick", "slow"),), percent=(40.0, 40.0)), "agrees"),
+    (Compared(kind="faster", pairs=(("quick", "slow"),), percent=(66.0, 66.0)), "agrees"),  # speed gained
+    (Compared(kind="faster", pairs=(("quick", "slow"),), percent=(15.0, 20.0)), "in direction"),
+    (Compared(kind="faster", pairs=(("quick", "slow"), ("slow", "quick"))), "does not agree"),
+    (Compared(kind="faster", pairs=(("quick", "slow"),), statistic="throughput_per_s"), "agrees"),
     (Times(kind="times", row="slow", of="quick", factor=1.7), "agrees"),
     (Times(kind="times", row="slow", of="quick", factor=42.0), "in direction"),
     (Times(kind="times", row="quick", of="slow", factor=42.0), "does not agree"),
-    (Lowest(kind="lowest", row="slow", statistic="sd", among=("slow", "quick")), "does not agree"),
+    (Extreme(kind="lowest", row="slow", statistic="sd", among=("slow", "quick")), "does not agree"),
     (Size(kind="size", codec="cbor", message={"a": 1}, bytes=4), "agrees"),
     (Size(kind="size", codec="json", message={"a": 1}, bytes=4), "does not agree"),
     (LargerEffect(kind="larger-effect", first=("slow", "quick"), second=("slow", "near"), statistic="mean"), "agrees"),
@@ -185,10 +185,10 @@ CASES = [
     (Alike(pairs=(("slow", "wild"),)), "not resolved"),
     (Fewer(row="slow", than="quick", times=3), "agrees"),
     (Fewer(row="slow", than="quick", times=1), "does not agree"),
-    (Peak(kind="peak", groups=(("slow", "quick"),), throughput_per_s=1700.0), "agrees"),
-    (Peak(kind="peak", groups=(("slow", "quick"),), throughput_per_s=10000.0), "does not agree"),
-    (Faster(kind="faster", pairs=(("quick", "go"),)), "not asked here"),
-    (Faster(kind="faster", pairs=(("quick", "far"),)), "not run yet"),
+    (Figure(kind="figure", groups=(("slow", "quick"),), equals=1700.0), "agrees"),
+    (Figure(kind="figure", groups=(("slow", "quick"),), equals=10000.0), "does not agree"),
+    (Compared(kind="faster", pairs=(("quick", "go"),)), "not asked here"),
+    (Compared(kind="faster", pairs=(("quick", "far"),)), "not run yet"),
     (DeliversAll(kind="delivers-all", rows=("slow",)), "not asked here"),
 ]
 
