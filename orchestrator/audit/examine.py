@@ -20,7 +20,6 @@ RULES: tuple[RowRule, ...] = (
     network_rules.below_the_ping,
     network_rules.distance,
     network_rules.round_trips,
-    network_rules.goodput,
     network_rules.link_load,
     shape_rules.uniform_ramp,
     shape_rules.constant,

@@ -34,11 +34,6 @@ ROUND_TRIPS = Rule(
     "the call on one host was measured under another load, or the clock left out opening the connection (k6), or "
     "connections were opened ahead of time or with TCP Fast Open",
 )
-GOODPUT = Rule(
-    "goodput",
-    "5 % above what the link, or the machine's documented cap, carries; larger of the two bodies, one direction",
-    "the bodies travelled compressed, or the link carries more than stated (a burst above the cap)",
-)
 LINK_LOAD = Rule(
     "throughput against the link",
     "5 % above what the link, or the machine's documented cap, carries; larger of the two bodies, one direction",
@@ -198,24 +193,6 @@ def implied_round_trips(row: Row) -> tuple[int, int, str]:
     return certain, trips, " + ".join(words)
 
 
-def goodput(row: Row, file: AuditFile) -> Assessment | None:
-    """Bytes per second through one call, of the larger body, against what the link, or the machine, can carry."""
-    place, size = file.placement(row), max(row.request_bytes or 0, row.reply_bytes or 0)
-    caps = _caps(place, file)
-    typical = next((n for n in ("median", "mean", *reversed(_TYPICAL)) if bounds(row, file, n)), None)
-    if not size or not caps or row.measures == "gap" or typical is None or (row.batch or 1) > 1:
-        return None
-    value, possible = row.value(typical), bounds(row, file, typical)
-    if not value or possible is None:
-        return None
-    mbit, surely = size * 8 / value / 1000, size * 8 / possible.high / 1000
-    name, cap = min(caps.items(), key=lambda item: item[1])
-    arithmetic = f"{size:,} bytes in {value:g} ms = {mbit:,.0f} Mbit/s; {name} carries {cap:,.0f} Mbit/s"
-    if surely > cap * 1.05 and (why := _fewer_bytes(row, file)):
-        return about(row, GOODPUT, "undetermined", f"{arithmetic}: {why}")
-    return about(row, GOODPUT, "impossible" if surely > cap * 1.05 else "supported", arithmetic)
-
-
 def _fewer_bytes(row: Row, file: AuditFile) -> str:
     """Why fewer bytes may have travelled than sizes say, as far as the publication says; "" where it does not."""
     method = method_of(row, file)
@@ -227,22 +204,33 @@ def _fewer_bytes(row: Row, file: AuditFile) -> str:
 
 
 def link_load(row: Row, file: AuditFile) -> Assessment | None:
-    """Bytes per second of all calls together, of the larger body, against what the link, or the machine, can carry."""
+    """Bytes per second of a call, or of all together, of the larger body, against what the link, or the machine, carries."""
     size = max(row.request_bytes or 0, row.reply_bytes or 0)
     caps = _caps(file.placement(row), file)
-    rate = row.throughput_per_s or row.delivered_per_s
-    if not size or not caps or not rate:
+    if not size or not caps:
         return None
-    mbit = size * 8 * rate / 1e6
-    name, cap = min(caps.items(), key=lambda item: item[1])
-    arithmetic = f"{size:,} bytes x {rate:,g} per s = {mbit:,.0f} Mbit/s; {name} carries {cap:,.0f} Mbit/s"
-    beyond = size * 8 * (rate - half_digit(rate)) / 1e6 > cap * 1.05
-    if beyond and (why := _fewer_bytes(row, file)):
-        return about(row, LINK_LOAD, "undetermined", f"{arithmetic}: {why}")
     shared = max(method_of(row, file).links or 1, clients_of(row, file))
-    if beyond and mbit <= cap * shared * 1.05:
+    loads = []  # in words, in Mbit/s: as published, and at the least on each link
+    typical = next((n for n in ("median", "mean", *reversed(_TYPICAL)) if row.value(n)), None)
+    possible = bounds(row, file, typical) if typical else None
+    if typical and possible and row.measures != "gap" and (row.batch or 1) == 1:
+        value = row.value(typical) or 0.0
+        loads.append((f"{size:,} bytes in {value:g} ms", size * 8 / value / 1000, size * 8 / possible.high / 1000))
+    if rate := row.throughput_per_s or row.delivered_per_s:
+        least = size * 8 * (rate - half_digit(rate)) / 1e6
+        loads.append((f"{size:,} bytes x {rate:,g} per s", size * 8 * rate / 1e6, least / shared))
+    if not loads:
+        return None
+    words, mbit, surely = max(loads, key=lambda load: load[2])
+    name, cap = min(caps.items(), key=lambda item: item[1])
+    arithmetic = f"{words} = {mbit:,.0f} Mbit/s; {name} carries {cap:,.0f} Mbit/s"
+    if surely > cap * 1.05:
+        if why := _fewer_bytes(row, file):
+            return about(row, LINK_LOAD, "undetermined", f"{arithmetic}: {why}")
+        return about(row, LINK_LOAD, "impossible", arithmetic)
+    if shared > 1 and mbit > cap * 1.05:
         return about(row, LINK_LOAD, "undetermined", f"{arithmetic}: several links or hosts share the load")
-    return about(row, LINK_LOAD, "impossible" if beyond else "supported", arithmetic)
+    return about(row, LINK_LOAD, "supported", arithmetic)
 
 
 def _caps(place: PlacementFact | None, file: AuditFile) -> dict[str, float]:
