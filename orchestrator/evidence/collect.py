@@ -46,6 +46,7 @@ from orchestrator.results.manifest import BaselineRecord, Manifest, RequesterRec
 from orchestrator.results.turn_times import disturbed
 from orchestrator.statistics import quantiles as st
 from orchestrator.statistics.quantiles import Distribution, Nanoseconds
+from services.python.contract.description import Description
 from services.python.contract.lines import Load
 from services.python.load.phases import rests
 
@@ -82,24 +83,39 @@ def collect(
     by_cell: dict[str, list[TrialRecord]] = defaultdict(list)
     for trial in trials:
         by_cell[trial.cell].append(trial)
+    near: dict[str, list[BaselineReading]] = defaultdict(list)
+    for reading in readings:
+        near[reading.record.placement].append(reading)
     cells = tuple(
-        _cell(run, manifest, plan, cell, by_cell[cell.id], readings, observers, of_whole) for cell in plan.cells
+        _cell(run, manifest, plan, cell, by_cell[cell.id], near[cell.placement], observers, of_whole)
+        for cell in plan.cells
     )
     return RunEvidence(
         manifest=manifest,
         plan=plan,
-        cells=tuple(replace(cell, one_host=_one_host(cell, cells)) for cell in cells),
+        cells=tuple(
+            replace(
+                cell,
+                has_groups=PROVIDERS[plan.provider].makes_hosts and PROVIDERS[plan.provider].hosts_are_this_machine,
+                limit=limit_of(plan.provider, plan.machine),
+                is_pinned=_is_pinned(manifest, plan, cell),
+                one_host=_one_host(cell, cells),
+            )
+            for cell in cells
+        ),
         readings=readings,
         floors=floors,
     )
 
 
-def _are_pinned(manifest: Manifest, plan: Plan, placement: Placement) -> bool:
-    """Whether the ends of a local placement were kept on their CPUs."""
+def _is_pinned(manifest: Manifest, plan: Plan, cell: CellEvidence) -> bool:
+    """Whether the scheduler cannot move the ends together or apart: each is on its own host, or kept on its CPUs."""
+    if cell.placement.kind != "local":
+        return True
     cpus = manifest.fleet.get("requester_cpus", plan.pin)
-    if placement.pin is not None:
-        cpus = manifest.fleet.get("cpus_by_placement", {}).get(placement.id, {}).get("requester", cpus)
-    return cpus not in (None, "off")
+    if cell.placement.pin is not None:
+        cpus = manifest.fleet.get("cpus_by_placement", {}).get(cell.placement.id, {}).get("requester", cpus)
+    return cpus not in (None, "off") and not cell.is_external
 
 
 def last_attempts(trials: Iterable[TrialRecord]) -> list[TrialRecord]:
@@ -171,11 +187,10 @@ def _cell(
     plan: Plan,
     cell: Cell,
     trials: list[TrialRecord],
-    readings: tuple[BaselineReading, ...],
+    near: Sequence[BaselineReading],
     observers: Mapping[str, Observe],
     of_whole: Mapping[str, Observe],
 ) -> CellEvidence:
-    cpus_of_hosts = {name: facts.usable_cpus or facts.cpus for name, facts in manifest.hosts.items()}
     finished = [t for t in trials if t.outcome == "ok"]
     pool: list[Nanoseconds] = []
     failures: list[int] = []
@@ -190,15 +205,13 @@ def _cell(
     operation = next(o for o in plan.operations if o.id == cell.operation)
     mix = OperationsOfMix(operation) if operation.mix else None
     wanted = (*COLUMNS, *streams.COLUMNS) if events is not None else COLUMNS_OF_MIXES if mix is not None else COLUMNS
-    near = tuple(k for k in readings if k.record.placement == cell.placement)
     for record in finished:
         parts = _parts(run, plan, cell, record, wanted, pieces, is_one_clock=is_one_clock)
         samples = [part.samples for part in parts]
         stream = None if events is None else events.add(record, [s for s in samples if isinstance(s, StreamSamples)])
         hosts = by_host([(part.record, part.samples) for part in parts])
         errors = dict(sum((Counter(named(s.status[s.failed])) for s in samples), Counter()))
-        if stream is not None and stream.counts.dropped:
-            errors = {DROPPED: stream.counts.dropped}
+        errors = {DROPPED: stream.counts.dropped} if stream is not None and stream.counts.dropped else errors
         trial = TrialEvidence(
             record=record,
             summary=None,
@@ -212,7 +225,7 @@ def _cell(
             in_flight={host.host: host.whole.most_in_flight for host in hosts if len(host.parts) > 1},
         )
         ordered = _merge([s.ordered_ns for s in samples])
-        evidence.append(replace(trial, summary=_trial_summary(trial, ordered, hosts, cpus_of_hosts)))
+        evidence.append(replace(trial, summary=_trial_summary(trial, ordered, hosts, manifest.hosts)))
         if mix is not None:
             mix.add(samples, trial.totals.window_s)
         pool.append(ordered)
@@ -221,10 +234,9 @@ def _cell(
         strips.add(record.index, [host.whole for host in hosts])
     waits = cell.kind != "stream" and any("timeout" in trial.errors for trial in evidence)
     of_all, replies = _distributions(pool, failures, limit_ns if waits else None, [] if events else ended_ns)
-    stack, provider = next(s for s in plan.stacks if s.id == cell.stack), PROVIDERS[plan.provider]
     return CellEvidence(
         cell=cell,
-        stack=stack,
+        stack=next(s for s in plan.stacks if s.id == cell.stack),
         operation=operation,
         placement=placement,
         requesters=in_all(cell.factors),
@@ -235,9 +247,6 @@ def _cell(
         replies=replies,
         strip=strips.strip(),
         is_one_machine=is_one_clock,
-        has_groups=provider.makes_hosts and provider.hosts_are_this_machine,
-        limit=limit_of(plan.provider, plan.machine),
-        is_pinned=placement.kind != "local" or (stack.running is None and _are_pinned(manifest, plan, placement)),
         parts_ms=tuple(_part(_named(cell, operation, place), took) for place, took in sorted(pieces.items())),
         stream=events.summary(of_all) if events else None,
         mixed=() if mix is None else mix.summary(limit_ns),
@@ -302,7 +311,7 @@ def _merge(parts: list[Nanoseconds]) -> Nanoseconds:
 
 
 def _trial_summary(
-    trial: TrialEvidence, ordered: Nanoseconds, hosts: Sequence[OnHost], cpus_of_hosts: Mapping[str, int | None]
+    trial: TrialEvidence, ordered: Nanoseconds, hosts: Sequence[OnHost], described: Mapping[str, Description]
 ) -> TrialSummary | None:
     record, totals, not_sent = trial.record, trial.totals, trial.not_sent
     failed = sum(trial.errors.values())
@@ -321,7 +330,9 @@ def _trial_summary(
         mean=float(ordered.mean()) / st.NS_PER_MS if ordered.size else None,
         minimum=float(ordered[0]) / st.NS_PER_MS if ordered.size else None,
         throughput_per_s=totals.rate_per_s,
-        cpu_share=busiest(record.requesters, cpus_of_hosts),
+        cpu_share=busiest(
+            record.requesters, {name: facts.usable_cpus or facts.cpus for name, facts in described.items()}
+        ),
         started_wall_ns=record.started_wall_ns,
         ended_wall_ns=record.ended_wall_ns,
         censored=tuple(name for name, value in (("median", median), ("p99", p99)) if value == math.inf),
