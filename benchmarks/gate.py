@@ -118,6 +118,7 @@ def neighbour(*, is_there: bool) -> Iterator[None]:
 
 def measure(options: argparse.Namespace) -> None:
     """Measure gates of all cases in turns, and keep each as a line."""
+    RESULTS.touch()
     cases = [(slow, by) for slow in options.cases.split(",") for by in CASES[slow]]
     for _ in range(options.gates):
         for slow, by in cases:

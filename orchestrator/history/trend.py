@@ -50,7 +50,6 @@ class Point:
 
     run: str
     started: str
-    state: str
     median: float | None
     median_interval: Interval | None
     p99: float | None
@@ -112,7 +111,7 @@ def trend(seen: Sequence[Seen], statistic: Statistic = "median") -> Trend:
 def _point(seen: Seen, environment: int, facts: dict[str, Any]) -> Point:
     names = ("median", "median_interval", "p99", "p99_interval", "throughput", "throughput_interval")
     figures = {name: getattr(seen.cell, name) for name in names}
-    return Point(run=seen.run, started=seen.started, state=seen.state, environment=environment, **figures, **facts)
+    return Point(run=seen.run, started=seen.started, environment=environment, **figures, **facts)
 
 
 def _steps(line: Sequence[Seen], statistic: Statistic) -> Iterator[tuple[Seen, Step]]:
