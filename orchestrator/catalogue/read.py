@@ -167,8 +167,6 @@ def _merged(spoken: list[tuple[Language, ProtocolOffered]]) -> Protocol:
         round_trips_to_open=first.round_trips_to_open,
         is_floor=first.is_floor,
         settings=first.settings,
-        browser=next((p.browser for _, p in spoken if p.browser is not None), None),
-        schema=next((p.schema for _, p in spoken if p.schema is not None), None),
     )
 
 
