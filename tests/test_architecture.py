@@ -94,7 +94,6 @@ LIGHT_SERVICES = {
     "services.python.contract.descriptors",
     "services.python.contract.templates",
     "services.python.contract.description",
-    "services.python.contract.judgement",
     "services.python.contract.knobs",
     "services.python.contract.lines",
     "services.python.contract.manifest",

@@ -194,7 +194,7 @@ def _harness(
     with Record(folder / "record", requests + (warmup.requests or 0)) as record:
         recorder = Recorder(
             record,
-            parts.operation.verify,
+            parts.verify,
             timeout_s=30,
             progress=lambda _line: None,
             in_flight=stack.in_flight,

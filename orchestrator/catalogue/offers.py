@@ -9,7 +9,6 @@ from typing import Literal
 from typing import Protocol as Interface
 
 from orchestrator.errors import UsageError
-from services.python.contract.judgement import Judgement
 from services.python.contract.knobs import CONNECTIONS, WHY_NOT, allows, refusal_of_sharing, unfit
 from services.python.contract.manifest import Operation as Operation
 from services.python.contract.manifest import Tool
@@ -134,8 +133,7 @@ class Protocol:
 
     The first responder is the default one. `sequential` and `concurrent` name the default client at one request in
     flight and beyond. `round_trips_to_open` counts the round trips that opening a connection costs before the first
-    request can be sent, TCP's own handshake included. `browser` and `schema` are judgements, as
-    `protos/schemas/manifest.json` has them.
+    request can be sent, TCP's own handshake included.
     """
 
     name: str
@@ -149,8 +147,6 @@ class Protocol:
     round_trips_to_open: int = 1
     is_floor: bool = False
     settings: Mapping[str, str] = field(default_factory=dict)
-    browser: Judgement | None = None
-    schema: Judgement | None = None
 
     def refusal_of(
         self, knobs: Mapping[str, str], ends: Sequence[End], written: Mapping[str, str] | None = None

@@ -143,8 +143,6 @@ def _merged(spoken: list[tuple[Language, ProtocolOffered]]) -> Protocol:
         clients=tuple(clients),
         sequential=str(asking.sequential),
         concurrent=str(asking.concurrent),
-        browser=next((p.browser for _, p in spoken if p.browser is not None), None),
-        schema=next((p.schema for _, p in spoken if p.schema is not None), None),
     )
 
 

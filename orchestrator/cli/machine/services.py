@@ -64,11 +64,6 @@ def _describe(protocol: Any) -> dict[str, Any]:
         "native": [client.name for client in protocol.natives],
         "default_client": {"sequential": protocol.sequential, "concurrent": protocol.concurrent},
         "settings": dict(protocol.settings),
-        "judgements": {
-            name: {"answer": judged.answer, "why": judged.why}
-            for name in ("browser", "schema")
-            if (judged := getattr(protocol, name)) is not None
-        },
     }
 
 

@@ -17,7 +17,6 @@ Policy = Literal["reuse", "per-request"]
 MOST_CALLS = 1_000
 """Of a task."""
 
-POLICIES: tuple[Policy, ...] = ("reuse", "per-request")
 
 SATURATED = 0.85
 """The share of its core from which on a process is what limits: a requester the load, a responder the throughput."""

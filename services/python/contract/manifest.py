@@ -10,7 +10,6 @@ from collections.abc import Mapping
 from dataclasses import field
 from typing import Annotated, Any, Final, Literal
 
-from services.python.contract.judgement import Judgement
 from services.python.contract.limits import Kind
 from services.python.contract.lines import VERSION as CONTRACT
 from services.python.contract.messages import Field
@@ -117,8 +116,7 @@ class Protocol(Part):
     and beyond (null where this language does not ask). `round_trips_to_open` counts what opening a connection costs before
     the first request can be sent. `is_floor`: it is what every other one is measured against. `knobs`: what its
     responders and clients can be told, but for what one of them refuses; `without_knobs`: why there is no other value, or no
-    such knob, by the knob's name. `browser`: whether a script in a browser can call it without a proxy in between; `schema`:
-    whether both ends need to have a schema before they can talk. Both are judgements, null where none was made.
+    such knob, by the knob's name.
     """
 
     name: str
@@ -134,8 +132,6 @@ class Protocol(Part):
     knobs: dict[str, Knob] = field(default_factory=dict)
     without_knobs: dict[str, str] = field(default_factory=dict)
     settings: dict[str, str] = field(default_factory=dict)
-    browser: Judgement | None = None
-    schema: Judgement | None = None
 
 
 @part

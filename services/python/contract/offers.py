@@ -15,7 +15,6 @@ from dataclasses import field
 from functools import cache
 from typing import Any, Final, Literal
 
-from services.python.contract.judgement import Judgement
 from services.python.contract.knobs import (
     CONNECTIONS,
     DRIVERS,
@@ -161,8 +160,6 @@ class Protocol(Part):
     costs before the first request can be sent, TCP's own handshake included. `knobs`: the values that its
     responders and clients can be told of a knob (protos/process.md), by its name, the default first; `without_knobs` gives
     the reason why it has no other, or none. What one of them cannot do of these is among what that one `refuses`.
-    `browser`: whether a script in a browser can call it without a proxy in between; `schema`: whether both ends need to have
-    a schema before they can talk; None where nobody has judged it.
     """
 
     name: str
@@ -179,8 +176,6 @@ class Protocol(Part):
     knobs: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     without_knobs: Mapping[str, str] = field(default_factory=dict)
     settings: Mapping[str, str] = field(default_factory=dict)
-    browser: Judgement | None = None
-    schema: Judgement | None = None
 
     def carries(self, message: Message) -> bool:
         """Whether requests and replies of this message can travel by it."""

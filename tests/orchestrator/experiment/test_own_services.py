@@ -64,7 +64,7 @@ def test_events_are_calls_of_their_own_kind(shop: Path) -> None:
     sse = '  - {name: feed, service: a, call: {sse: "POST /feed", body: {json: [1]}, events: 2}}\n'
     shop.write_text(f"{text}{sse}  - {{name: chat, service: a, call: {{socketio: order, send: [1]}}}}\n")
     calls = files(make_plan(shop))
-    wanted = {
+    wanted: dict[str, dict[str, Any]] = {
         "feed": {"kind": "sse", "method": "POST", "path": "/feed", "body": {"json": [1]}, "events": 2},
         "chat": {"kind": "socketio", "path": "/socket.io", "event": "order", "send": [1]},
     }

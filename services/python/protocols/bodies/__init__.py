@@ -7,7 +7,6 @@ from dataclasses import field, replace
 from typing import Literal
 
 from services.python.codecs import coding
-from services.python.contract.judgement import Judgement
 from services.python.contract.knobs import NO_LOOP
 from services.python.contract.messages import OF_THE_STORE
 from services.python.contract.offers import (
@@ -46,8 +45,6 @@ class Body(Part):
     in_bodies: str = ""
     packages: tuple[str, ...] = ()
     settings: Mapping[str, str]
-    browser: Judgement | None = None
-    schema: Judgement | None = None
     messages: frozenset[str] | Literal["any"] = ANY
     bytes_as: str = RAW
     knobs: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
@@ -82,8 +79,6 @@ class Body(Part):
             sequential=DEFAULT,
             concurrent=DEFAULT,
             settings=self.settings,
-            browser=self.browser,
-            schema=self.schema,
         )
 
     def _responders(self) -> tuple[Responder, ...]:
@@ -153,8 +148,6 @@ TABLE = (
             "JSON": "the standard library's, compact, UTF-8",
             "bytes": "base64 in a string: JSON has no binary type",
         },
-        browser=Judgement(answer="yes", why="`fetch()`"),
-        schema=Judgement(answer="no", why="JSON names its fields"),
         alone=(replace(_alone("orjson", "orjson", "orjson"), settings={"JSON": "orjson's, compact, UTF-8"}),),
         answered_by=(
             Responder(
@@ -187,8 +180,6 @@ TABLE = (
         summary="CBOR maps (cbor2) as HTTP bodies; bytes and pictures as byte strings",
         packages=("cbor2",),
         settings={"CBOR": "cbor2, compiled; maps of named fields, no schema"},
-        browser=Judgement(answer="yes", why="`fetch()` with a CBOR library"),
-        schema=Judgement(answer="no", why="CBOR maps name their fields"),
     ),
     Body(
         codec="msgpack",
@@ -196,8 +187,6 @@ TABLE = (
         summary="MessagePack maps (msgpack) as HTTP bodies; bytes and pictures as binary values",
         packages=("msgpack",),
         settings={"MessagePack": "msgpack, compiled; maps of named fields, no schema"},
-        browser=Judgement(answer="yes", why="`fetch()` with a MessagePack library"),
-        schema=Judgement(answer="no", why="MessagePack maps name their fields"),
     ),
     Body(
         codec="avro",
@@ -210,8 +199,6 @@ TABLE = (
             "Avro": "fastavro, compiled; schemas parsed once, bodies without schema (protos/operations.avsc)",
             "document": "JSON text in a string: Avro has no type for any JSON value",
         },
-        browser=Judgement(answer="yes", why="`fetch()` with an Avro library"),
-        schema=Judgement(answer="yes", why="a body holds values alone, and cannot be read without the writer's schema"),
     ),
     Body(
         codec="protobuf",
@@ -234,8 +221,6 @@ TABLE = (
             "document": "a message made from its shape (protos/documents.md)",
             "document: value": "google.protobuf.Value, whose numbers are doubles",
         },
-        browser=Judgement(answer="yes", why="`fetch()` with a Protocol Buffers library"),
-        schema=Judgement(answer="yes", why="fields travel as numbers, whose names and types are in the .proto file"),
     ),
 )
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 
 from services.python.codecs import coding
-from services.python.contract.judgement import Judgement
 from services.python.contract.messages import OF_THE_STORE
 from services.python.contract.offers import AS_MESSAGES, SECURED, Parts, Protocol, Responder
 from services.python.transports.http import asgi, granian, version
@@ -50,6 +49,4 @@ PROTOCOL = Protocol(
         "document": "a message made from its shape (protos/documents.md)",
         "document: value": "google.protobuf.Value, whose numbers are doubles",
     },
-    browser=Judgement(answer="yes", why="`fetch()`, for which unary calls need no trailers"),
-    schema=Judgement(answer="yes", why="fields travel as numbers, whose names and types are in the .proto file"),
 )

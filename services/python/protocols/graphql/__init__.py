@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 
 from services.python.codecs import coding
-from services.python.contract.judgement import Judgement
 from services.python.contract.knobs import BATCHING, DATALOADER
 from services.python.contract.messages import OF_THE_STORE
 from services.python.contract.offers import AS_IT_IS, SECURED, Client, Parts, Protocol, Responder
@@ -88,6 +87,4 @@ PROTOCOL = Protocol(
         "feed": "nested: the posts of the user, and of each post its comments, by a resolver each",
         "batching: dataloader": "strawberry's DataLoader, a new one for each request, gathers the comments under all posts",
     },
-    browser=Judgement(answer="yes", why="`fetch()`"),
-    schema=Judgement(answer="in part", why="the responder executes a schema; who asks can do without it"),
 )

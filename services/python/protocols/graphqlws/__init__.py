@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from services.python.contract.judgement import Judgement
 from services.python.contract.limits import MAX_MESSAGE_BYTES, SESSION, TLS
 from services.python.contract.messages import OF_STREAMS
 from services.python.contract.offers import AS_IT_IS, SECURED, TLS_SETTINGS, Client, Parts, Protocol, Responder
@@ -66,6 +65,4 @@ PROTOCOL = Protocol(
         "TCP_NODELAY": "on",
         **TLS_SETTINGS,
     },
-    browser=Judgement(answer="yes", why="`WebSocket`, and a library for the frames"),
-    schema=Judgement(answer="in part", why="the responder executes a schema; who asks can do without it"),
 )

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 
 from services.python.codecs import gzipped
-from services.python.contract.judgement import Judgement
 from services.python.contract.knobs import (
     ALL_FIELDS,
     CONNECTIONS,
@@ -160,6 +159,4 @@ PROTOCOL = Protocol(
         "document": "a message made from its shape (protos/documents.md)",
         "document: value": "google.protobuf.Value, whose numbers are doubles",
     },
-    browser=Judgement(answer="no", why="a script sees no HTTP/2 trailers: it takes gRPC-Web and what translates it"),
-    schema=Judgement(answer="yes", why="fields travel as numbers, whose names and types are in the .proto file"),
 )

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 
 from services.python.codecs import coding
-from services.python.contract.judgement import Judgement
 from services.python.contract.knobs import NO_LOOP, SEVERAL, WORKERS
 from services.python.contract.offers import ANY, AS_IT_IS, SECURED, Parts, Protocol, Responder
 from services.python.transports.http import asgi, granian, version, wsgi
@@ -106,6 +105,4 @@ PROTOCOL = Protocol(
         "picture": "image/png, decode flag in the query",
         "transfer": "application/octet-stream, size of the reply in the query",
     },
-    browser=Judgement(answer="yes", why="`fetch()`"),
-    schema=Judgement(answer="no", why="JSON names its fields; OpenAPI is optional"),
 )

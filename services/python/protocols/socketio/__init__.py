@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from services.python.contract.judgement import Judgement
 from services.python.contract.limits import MAX_MESSAGE_BYTES
 from services.python.contract.offers import ANY, AS_IT_IS, SECURED, TLS_SETTINGS, Client, Parts, Protocol, Responder
 from services.python.transports.http import asgi
@@ -95,6 +94,4 @@ PROTOCOL = Protocol(
         "TCP_NODELAY": "on",
         **TLS_SETTINGS,
     },
-    browser=Judgement(answer="yes", why="with Socket.IO's own JavaScript client"),
-    schema=Judgement(answer="no", why="events are named, and JSON names its fields"),
 )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from services.python.contract.judgement import Judgement
 from services.python.contract.limits import SESSION, TLS
 from services.python.contract.messages import OF_STREAMS
 from services.python.contract.offers import (
@@ -65,6 +64,4 @@ PROTOCOL = Protocol(
     sequential="aiohttp",
     concurrent="aiohttp",
     settings={"HTTP": "1.1; chunked bodies", "reconnecting": "never", "TCP_NODELAY": "on", **TLS_SETTINGS},
-    browser=Judgement(answer="yes", why="`EventSource`, which every browser has"),
-    schema=Judgement(answer="no", why="JSON names its fields"),
 )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from services.python.contract.judgement import Judgement
 from services.python.contract.offers import AS_IT_IS, SECURED, TLS_SETTINGS, Client, Parts, Protocol, Responder
 
 PROTOCOL = Protocol(
@@ -35,6 +34,4 @@ PROTOCOL = Protocol(
     round_trips_to_open=1,
     is_floor=True,
     settings={"TCP_NODELAY": "on", **TLS_SETTINGS},
-    browser=Judgement(answer="no", why="a script cannot open a TCP connection"),
-    schema=Judgement(answer="yes", why="frames are packed by position: both ends must know it beforehand"),
 )

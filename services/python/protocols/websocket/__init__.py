@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from services.python.contract.judgement import Judgement
 from services.python.contract.limits import MAX_MESSAGE_BYTES
 from services.python.contract.offers import ANY, AS_IT_IS, SECURED, TLS_SETTINGS, Client, Parts, Protocol, Responder
 from services.python.transports.http import asgi
@@ -70,6 +69,4 @@ PROTOCOL = Protocol(
         "TCP_NODELAY": "on",
         **TLS_SETTINGS,
     },
-    browser=Judgement(answer="yes", why="`WebSocket`, which every browser has"),
-    schema=Judgement(answer="no", why="JSON names its fields"),
 )
