@@ -209,6 +209,9 @@ def _with_operations_without_options(model: type[Model]) -> type[Model]:
     return create_model(model.__name__, __base__=model, __module__=model.__module__, __doc__=model.__doc__, **keys)
 
 
+_AS_OFFERED = {"exchange": "exchange_json"}  # manifests call the floor's own operation `exchange`
+
+
 class _Operations(Strict):
     """A key for each operation; exactly one is given."""
 
@@ -242,8 +245,9 @@ class _Operations(Strict):
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The operations that are requested: of a mix all of them."""
-        return tuple(item.name for item in self.options.of) if isinstance(self.options, MixOptions) else (self.name,)
+        """The operations that are requested, as manifests call them: of a mix all of them."""
+        items = self.options.of if isinstance(self.options, MixOptions) else (self,)
+        return tuple(_AS_OFFERED.get(item.name, item.name) for item in items)
 
     @property
     def options(self) -> OptionsOfAny:

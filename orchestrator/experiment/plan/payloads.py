@@ -189,7 +189,7 @@ def _exchange(located: Located, item: int, path: tuple[Key, ...], options: Excha
     digest, name = hashlib.sha256(content).hexdigest(), "-".join(_slug(file.stem) for file in names)
     operation = Operation(
         id=f"exchange-{name}",
-        name="exchange_json",
+        name=located.experiment.operations[item].names[0],
         label=f"exchange {names[0].name}, reply {names[1].name}",
         payload={"kind": "documents", "sha256": digest},
         request_bytes=len(request.content),

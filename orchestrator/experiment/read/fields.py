@@ -136,8 +136,11 @@ def one_of(texts: Sequence[str], guesses: Mapping[str, str] = MappingProxyType({
     written = {text: text for text in texts} | dict(guesses)
 
     def understood(value: Any) -> Any:
-        text = f"{value:g}" if isinstance(value, int | float) and not isinstance(value, bool) else str(value).lower()
-        return written.get(text, value) if isinstance(value, bool | int | float | str) else value
+        if isinstance(value, bool):
+            return written.get(str(value).lower(), value)
+        if isinstance(value, int | float):
+            return written.get(f"{value:g}", value)
+        return written.get(value, value) if isinstance(value, str) else value
 
     values = [*written, *(json.loads(text) for text in written if re.fullmatch(r"[0-9.]+|true|false", text))]
     return Annotated[literal, BeforeValidator(understood), WithJsonSchema({"enum": values})]

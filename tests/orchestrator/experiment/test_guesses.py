@@ -116,6 +116,14 @@ def test_an_exchange_has_one_message_for_both_of_its_documents(tmp_path: Path) -
     assert is_stale(plan) == "small.json or rows.json has changed since the plan was made"
 
 
+def test_every_protocol_that_carries_echo_carries_an_exchange(tmp_path: Path) -> None:
+    (tmp_path / "small.json").write_text('{"id": 1}')
+    text = HEAD.replace("echo: {json: rows.json}", "exchange: {request: small.json, reply: rows.json}")
+    plans = [planned(tmp_path, f"{head}stacks: all\n") for head in (HEAD, text)]
+    first, second = ({stack.protocol for stack in plan.stacks} for plan in plans)
+    assert first == second
+
+
 def test_programs_of_other_languages_carry_no_exchange(tmp_path: Path) -> None:
     (tmp_path / "small.json").write_text('{"id": 1}')
     text = HEAD.replace("echo: {json: rows.json}", "exchange: {request: small.json, reply: rows.json}")

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from orchestrator.experiment.plan.payloads import joined
+from services.python.codecs.alone import exchanges
 from services.python.codecs.base import codec_named
 from services.python.contract.lines import Payload
 from services.python.operations import OPERATIONS, PayloadError
@@ -37,6 +38,11 @@ def test_the_reply_is_the_other_document_and_no_other_one_is_right(payload: Payl
     assert (request, reply) == ({"document": SMALL}, {"document": ORDER})
     assert EXCHANGE.verify(request, reply) is None
     assert EXCHANGE.verify(request, request) is not None
+
+
+def test_a_codec_alone_codes_both_documents(payload: Payload) -> None:
+    made = exchanges(EXCHANGE, EXCHANGE.requests(payload, 1))(1, lambda: 0)
+    assert made == {"request": {"document": SMALL}, "reply": {"document": ORDER}}
 
 
 @pytest.mark.parametrize("name", ["json", "cbor", "msgpack", "avro", "protobuf"])
