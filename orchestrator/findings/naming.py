@@ -8,7 +8,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from orchestrator import quantities
 from orchestrator.experiment.model.factor import Factor
 from orchestrator.experiment.model.factors import BY_NAME, OF_THE_CALL, of_load, short
-from orchestrator.experiment.plan import contrasts, own_json
+from orchestrator.experiment.plan import contrasts
+from orchestrator.experiment.plan.own import own_json
 from orchestrator.experiment.plan.plan import Plan
 from orchestrator.findings.summary import CellSummary, Comparison, RunSummary
 from orchestrator.quantities import Unit, unit_for

@@ -7,9 +7,10 @@ from typing import Any
 
 from orchestrator import quantities
 from orchestrator.experiment.model.factors import STACK
-from orchestrator.experiment.plan import contrasts, own_json
+from orchestrator.experiment.plan import contrasts
 from orchestrator.experiment.plan.cells import beyond_defaults
 from orchestrator.experiment.plan.contrasts import PARTS, PROTOCOL
+from orchestrator.experiment.plan.own import own_json
 from orchestrator.experiment.plan.plan import stack_of
 from orchestrator.findings import validity
 from orchestrator.findings.summary import CellSummary, Comparison, RunSummary

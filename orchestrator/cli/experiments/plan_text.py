@@ -15,7 +15,7 @@ from orchestrator.cli.tables import table
 from orchestrator.experiment.machines import PRICES_AS_OF
 from orchestrator.experiment.model.factor import Factor
 from orchestrator.experiment.model.factors import OF_THE_CALL, said
-from orchestrator.experiment.plan import contrasts, own_json
+from orchestrator.experiment.plan import contrasts
 from orchestrator.experiment.plan.contrasts import (
     HTTP,
     added_work,
@@ -32,6 +32,7 @@ from orchestrator.experiment.plan.contrasts import (
 )
 from orchestrator.experiment.plan.estimate import TRAFFIC_PRICES_AS_OF, cost_of, costs_from, estimate
 from orchestrator.experiment.plan.loads import describe_load, describe_search
+from orchestrator.experiment.plan.own import own_json
 from orchestrator.experiment.plan.plan import Cell, Placement, Plan
 from orchestrator.experiment.plan.turn_lengths import END_BYTES
 from orchestrator.experiment.providers import PROVIDERS

@@ -10,6 +10,7 @@ from typing import Any
 import jsonschema
 import pytest
 import yaml
+from orchestrator.experiment.plan.store import is_stale
 
 from orchestrator.cli.experiments.plan_text import plan_document, plan_lines
 from orchestrator.errors import MissingError, UsageError
@@ -19,7 +20,6 @@ from orchestrator.experiment.model.json_schema import json_schema
 from orchestrator.experiment.plan.own import own_json
 from orchestrator.experiment.plan.plan import Plan, read_plan
 from orchestrator.experiment.plan.planning import make_plan
-from orchestrator.experiment.plan.store import is_stale
 from orchestrator.experiment.read.problems import ExperimentError
 from orchestrator.hosts.probes import survey
 from tests.support.experiments import MINIMAL, Write
