@@ -2,10 +2,10 @@
 
     python -m benchmarks.published list             # the runs, how long each takes, and which are there
     python -m benchmarks.published run NAME...      # make these runs, and keep their summaries
-    python -m benchmarks.published page             # write the page from what is kept
+    python -m benchmarks.published page             # write the tables from what is kept
 
 A run is made on a quiet machine, from a tree without changes. To try the way: `run NAME --to FOLDER --share-machine --set
-load.requests=20`, which writes to that folder, and `page --of FOLDER`, which prints the page.
+load.requests=20`, which writes to that folder, and `page --of FOLDER`, which prints one table.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from benchmarks.published.kept import cut, text_of
-from benchmarks.published.page import BEGIN, NOT_RUN, figures, kept, page
-from benchmarks.published.specs import FIGURES, KEPT, PAGE, ROOT, SPECS, Spec
+from benchmarks.published.page import NOT_RUN, figures, kept, sentences
+from benchmarks.published.specs import FIGURES, KEPT, ROOT, SENTENCES, SPECS, Spec
 from orchestrator.results.documents import read_sealed
 from orchestrator.summarise import summary_of
 
@@ -53,8 +53,8 @@ def _options(words: Sequence[str] | None) -> argparse.Namespace:
     run.add_argument("--to", type=Path, help="another folder than the committed one: for a try")
     run.add_argument("--share-machine", action="store_true", help="go on where the machine is in use; needs --to")
     run.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="a shorter run; needs --to")
-    written = verbs.add_parser("page", help="write the page from the summaries")
-    written.add_argument("--of", type=Path, help="print the page of another folder's summaries instead")
+    written = verbs.add_parser("page", help="write the tables from the summaries")
+    written.add_argument("--of", type=Path, help="print the sentences of another folder's summaries instead")
     options = parser.parse_args(words)
     if options.verb == "run" and options.to is None and (options.share_machine or options.set):
         parser.error("what is committed is made alone, and as it is declared: give --to FOLDER")
@@ -80,12 +80,11 @@ def _list() -> None:
 
 def _page(of: Path | None) -> None:
     if of is not None:
-        print(page(kept(of)), end="")
+        print(sentences(kept(of)), end="")
         return
-    head = PAGE.read_text(encoding="utf-8").partition(BEGIN)[0]
-    PAGE.write_text(head + page(kept()), encoding="utf-8")
+    SENTENCES.write_text(sentences(kept()), encoding="utf-8")
     FIGURES.write_text(figures(kept()), encoding="utf-8")
-    print(os.path.relpath(PAGE))
+    print(os.path.relpath(SENTENCES))
 
 
 def _run(spec: Spec, options: argparse.Namespace) -> None:

@@ -1,4 +1,4 @@
-"""The end of docs/validation/README.md, and its figures: which published sentences the committed summaries agree with."""
+"""The tables of docs/validation on published sentences: which of them the committed summaries agree with."""
 
 from __future__ import annotations
 
@@ -24,18 +24,6 @@ _HEADS = {
     "offered_per_s": "events/s offered",
     "delivered_per_s": "events/s delivered",
 }
-BEGIN = "## Published sentences\n"
-"""The line of docs/validation/README.md from which on the page is written."""
-_TOP = f"""\
-{BEGIN}
-Written by `python -m benchmarks.published page` from `benchmarks/results/published/`, which also has versions; a test
-compares both. Other machines give other absolute times: only ratios, sizes and counts are compared. *Audit*: what the
-publication's own figures say of the sentence (`orch audit`).
-
-* **agrees**: the 95 % interval of our ratio allows the sentence, with the tolerances of `orch audit`
-* **in direction**: faster or slower as the sentence says, by another factor
-* **not resolved**: our interval leaves it open
-"""
 
 
 def kept(folder: Path = KEPT) -> dict[str, Kept]:
@@ -43,12 +31,9 @@ def kept(folder: Path = KEPT) -> dict[str, Kept]:
     return {spec.name: read(path) for spec in SPECS if (path := folder / f"{spec.name}.json").is_file()}
 
 
-def page(found: Mapping[str, Kept]) -> str:
-    """What follows the head that is written by hand."""
-    parts = [_TOP, *_runs(found)]
-    for table in TABLES:
-        parts += ["", *_table(table, found)]
-    return "\n".join(parts) + "\n"
+def sentences(kept_runs: Mapping[str, Kept]) -> str:
+    """Every published sentence beside ours, as CSV: the runs first, then a head of its own for each publication."""
+    return as_csv(line for part in (_runs(kept_runs), *(_table(table, kept_runs) for table in TABLES)) for line in part)
 
 
 def figures(found: Mapping[str, Kept]) -> str:
@@ -60,17 +45,14 @@ def figures(found: Mapping[str, Kept]) -> str:
 
 
 def _runs(found: Mapping[str, Kept]) -> Iterator[str]:
-    yield "### The runs"
-    yield "| run | made | minutes | on | checks |"
-    yield "| --- | --- | --- | --- | --- |"
+    yield "| run | experiment | made | minutes | on | checks |"
     for spec in SPECS:
         one = found.get(spec.name)
         made = NOT_RUN if one is None else f"{one.started_at[:16].replace('T', ' ')}, orch {one.orch}"
         on = spec.needs or "two cores" if one is None else one.machine
         checks = "–" if one is None else one.checks
         took = f"about {spec.minutes}" if one is None else f"{_minutes(one):.0f}"
-        what = f"{spec.name} ([experiment](../../{spec.experiment}))" if spec.path.is_file() else spec.name
-        yield f"| {what} | {made} | {took} | {on} | {checks} |"
+        yield f"| {spec.name} | {spec.experiment} | {made} | {took} | {on} | {checks} |"
 
 
 def _minutes(of: Kept) -> float:
@@ -93,19 +75,15 @@ def _published(path: str) -> tuple[AuditFile, AuditResult]:
 def _table(table: Table, found: Mapping[str, Kept]) -> Iterator[str]:
     file, audited = _published(table.audit)
     figures = Figures(table=table, kept=found)
-    yield f"### {file.title}{f': {table.servers}' if table.servers else ''}"
-    yield f"[As published](../../{table.audit}). Differences from it: {'; '.join(table.differs)}."
-    missing = [name for name in table.runs if name not in found]
-    if missing:
-        yield ""
-        yield f"**{NOT_RUN}**: {', '.join(f'`{name}`' for name in missing)}."
-    yield ""
+    title = f"{file.title}{f': {table.servers}' if table.servers else ''}"
+    yield f"| {title} | {table.audit} | differs from it: {'; '.join(table.differs)} |"
+    if missing := [name for name in table.runs if name not in found]:
+        yield f"| {NOT_RUN} | {', '.join(missing)} |"
     yield "| published sentence | audit | ours | by which figures | what may explain it |"
-    yield "| --- | --- | --- | --- | --- |"
     for claim, assessment in zip(file.claims, audited.claims, strict=True):
         finding = hold(figures, claim.text, claim.tests)
         entries = (claim.text, assessment.verdict, finding.verdict, finding.text, _why(table, claim.text, finding))
-        yield f"| {' | '.join(map(_cell, entries))} |"
+        yield f"| {' | '.join(entries)} |"
 
 
 def _why(table: Table, sentence: str, finding: Finding) -> str:
@@ -191,7 +169,3 @@ def _pings(table: Table, file: AuditFile, found: Mapping[str, Kept]) -> Iterator
     yield f"| published | {' | '.join(f'{place.ping_ms:g}' for place in file.placements if place.ping_ms is not None)} |"
     shown = [f"{ours[place.name]:.3f}" if place.name in ours else NOT_RUN for place in file.placements]
     yield f"| ours | {' | '.join(shown)} |"
-
-
-def _cell(text: str) -> str:
-    return text.replace("|", "\\|")

@@ -14,8 +14,8 @@ from orchestrator.audit.claim_forms import Compared, LargerEffect, Test, Times
 
 ROOT: Final = Path(__file__).resolve().parents[2]
 KEPT: Final = ROOT / "benchmarks" / "results" / "published"
-PAGE: Final = ROOT / "docs" / "validation" / "README.md"
-FIGURES: Final = PAGE.with_name("published-figures.csv")
+SENTENCES: Final = ROOT / "docs" / "validation" / "published-sentences.csv"
+FIGURES: Final = SENTENCES.with_name("published-figures.csv")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -12,7 +12,7 @@ import pytest
 from benchmarks.published import page as pages
 from benchmarks.published.held import Figures, hold
 from benchmarks.published.kept import Cell, Kept, Trial, cut, read
-from benchmarks.published.specs import FIGURES, KEPT, PAGE, ROOT, SPECS, TABLES, Alike, Fewer, Ours, Table
+from benchmarks.published.specs import FIGURES, KEPT, ROOT, SENTENCES, SPECS, TABLES, Alike, Fewer, Ours, Table
 from orchestrator.audit.claim_forms import (
     Compared,
     Connections,
@@ -38,12 +38,12 @@ def planned() -> dict[str, Plan]:
     return {spec.name: make_plan(spec.path, list(spec.overrides), needs_programs=False) for spec in THERE}
 
 
-# ---- the page
+# ---- the tables
 
 
-def test_the_page_is_what_the_committed_summaries_give() -> None:
+def test_the_tables_are_what_the_committed_summaries_give() -> None:
     """`python -m benchmarks.published page` writes it anew."""
-    assert PAGE.read_text(encoding="utf-8").endswith(pages.page(pages.kept()))
+    assert SENTENCES.read_text(encoding="utf-8") == pages.sentences(pages.kept())
     assert FIGURES.read_text(encoding="utf-8") == pages.figures(pages.kept())
 
 
