@@ -34,7 +34,7 @@ def stack_dots(group: Group, beside: Sequence[Group] = ()) -> Figure | None:
     values = [value for each in (group, *beside) for dot in dots(each) for value in dot.extent]
     values += [value for each in (group, *beside) if (value := floor_of(each))]
     room = max((max(values) / min(values)) ** 0.03, 1.03)
-    letters = max(len(line) for dot in rows for line in (dot.label, dot.detail))
+    left_px = max(max(len(dot.label) * _BOLD_PX, len(dot.detail) * _LETTER_PX) for dot in rows)
     wide = max(len("reference") - 1, *(len(dot.text) for dot in rows))
     layout = {
         "xaxis": logarithmic(f"latency, {unit.name} (logarithmic)", min(values) / room, max(values) * room),
@@ -46,7 +46,7 @@ def stack_dots(group: Group, beside: Sequence[Group] = ()) -> Figure | None:
             "fixedrange": True,
         },
         "margin": {
-            "l": round(letters * _LETTER_PX) + 12,
+            "l": round(left_px) + 12,
             "r": round(wide * _BOLD_PX) + 12,
             "t": _TOP_PX,
             "b": _BOTTOM_PX,
