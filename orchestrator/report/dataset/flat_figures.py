@@ -34,7 +34,6 @@ _OF_A_CELL = (
     "first_request",
     "floors.tcp",
     "floors.ping",
-    "over_floor",
 )
 _NOT_STATED = ("curve", "censored", "pooled")  # of a distribution
 
