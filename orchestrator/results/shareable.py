@@ -23,7 +23,8 @@ _OF_A_HOST = ("role", "zone", "machine")
 
 
 def plan(document: Mapping[str, Any]) -> dict[str, Any]:
-    """The plan as plain data: the experiment by its file, services of the person's own by their role, without their calls.
+    """The plan as plain data: the experiment by its file, services of the person's own by their role, without their calls,
+    and machines of theirs by name and role.
 
     Where such a service is measured, overrides of stacks are without their values, as these may hold its address.
     """
@@ -32,6 +33,7 @@ def plan(document: Mapping[str, Any]) -> dict[str, Any]:
     return {
         **document,
         "stacks": stacks,
+        "hosts": [{**host, "ssh": [], "address": "", "folder": ""} for host in document.get("hosts", ())],
         "experiment_path": file_name(document["experiment_path"]),
         "overrides": [_override(text) if has_service else text for text in document["overrides"]],
     }
