@@ -25,13 +25,15 @@ _OF_A_HOST = ("role", "zone", "machine")
 def plan(document: Mapping[str, Any]) -> dict[str, Any]:
     """The plan as plain data: the experiment by its file, services of the person's own by their role, without their calls.
 
-    Where such a service is measured, overrides of stacks are without their values, as these may hold its address.
+    Machines of the person's own have name and role. Where a service of theirs is measured, overrides of stacks are without
+    their values, as these may hold its address.
     """
     stacks = [_stack(stack) for stack in document["stacks"]]
     has_service = any(stack["external"] for stack in stacks)
     return {
         **document,
         "stacks": stacks,
+        "hosts": [{**host, "ssh": [], "address": "", "folder": ""} for host in document.get("hosts", ())],
         "experiment_path": file_name(document["experiment_path"]),
         "overrides": [_override(text) if has_service else text for text in document["overrides"]],
     }

@@ -20,6 +20,7 @@ from orchestrator.hosts.own.survey import argv, ask, at_once, closed_ports, line
 from orchestrator.hosts.remote.host import RemoteHost, RemoteProcess
 from orchestrator.hosts.remote.ssh_files import remote_host
 
+_RECORDED = ("version", "machine", "kernel", "cpus", "load", "clock", "clock_error_ms", "congestion")
 _CLOCK_ROUNDS = 9
 _NS = 1e6  # in a millisecond
 
@@ -36,7 +37,7 @@ class OwnMaker(Maker):
         """See `Maker.make`: look at the hosts; ProvisionError with all that is in the way. Nothing is put on them yet."""
         looked = survey(plan, self._folder)
         require(looked)
-        self._looks = {each.name: {**each.seen, "warnings": each.warnings} for each in looked}
+        self._looks = {each.name: {key: each.seen[key] for key in _RECORDED} for each in looked}
         link: dict[str, Any] = {"kind": "network", "mtu": None, "scheduler": None, "paths": []}
         return {"hosts": {each.name: each.output for each in looked}, "link": link}
 

@@ -34,6 +34,7 @@ def prepared(plan: Plan, keys: Path, hosts: Mapping[str, Any], target: Target, c
         return Databases()
     file = keys / _PASSWORD
     if not file.exists():
+        keys.mkdir(mode=0o700, exist_ok=True)
         file.touch(mode=0o600)
         file.write_text(secrets.token_urlsafe(24))
     programs = wheelhouse(ROOT / "locks" / "postgresql.lock", target, cache)

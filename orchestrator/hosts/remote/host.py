@@ -38,6 +38,7 @@ _SIGNAL = (
     'pid=$1; start=$2; name=$3; to=$4; if read -r s 2>/dev/null </proc/"$pid"/stat; then set -- ${s##*) }; '
     '[ "$start" = "${20}" ] || exit 0; fi; kill -s "$name" -- "$to"'
 )
+_UNREACHABLE = (errno.EHOSTUNREACH, errno.EHOSTDOWN, errno.ENETUNREACH, errno.ENETDOWN)
 _CHUNK_BYTES = 1 << 20
 _PIECE_BYTES = 65_536
 _MOST_SAID_BYTES = 16 << 20  # by a short command
@@ -52,7 +53,9 @@ def _losing(name: str) -> Iterator[None]:
     """Turns what a broken connection raises into HostLost."""
     try:
         yield
-    except (paramiko.SSHException, EOFError, ConnectionError) as error:
+    except (paramiko.SSHException, EOFError, OSError) as error:
+        if isinstance(error, OSError) and not isinstance(error, ConnectionError) and error.errno not in _UNREACHABLE:
+            raise
         raise HostLost(f"{name}: the SSH connection is lost ({error or type(error).__name__})") from error
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import shutil
 import signal
 import subprocess
@@ -9,13 +10,27 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator.hosts.remote.host import _PID, _SAY_PID, _SIGNAL
+from orchestrator.hosts.base import HostLost
+from orchestrator.hosts.remote.host import _PID, _SAY_PID, _SIGNAL, _losing
 
 SHELLS = [shell for shell in ("sh", "dash", "bash") if shutil.which(shell)]
 pytestmark = [
     pytest.mark.busy,
     pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="this system has no /proc"),
 ]
+
+
+@pytest.mark.parametrize(
+    ("error", "expected"),
+    [
+        (OSError(errno.EHOSTUNREACH, "no route"), HostLost),
+        (ConnectionResetError(), HostLost),
+        (OSError(errno.ENOSPC, "disk full"), OSError),
+    ],
+)
+def test_a_host_without_a_route_to_it_is_lost_and_a_full_disk_is_not(error: OSError, expected: type[Exception]) -> None:
+    with pytest.raises(expected), _losing("a"):
+        raise error
 
 
 def started(shell: str) -> tuple[subprocess.Popen[str], str, str]:

@@ -93,6 +93,12 @@ def test_overrides_of_stacks_that_may_hold_an_address_have_no_value():
     assert shareable.plan(a_plan(None, overrides=overrides))["overrides"] == list(overrides)
 
 
+def test_machines_of_ones_own_keep_name_and_role():
+    host = {"name": "a", "ssh": ["me@a.example"], "role": "requester", "address": "10.0.0.1", "folder": "/home/me"}
+    kept = shareable.plan({"stacks": [], "experiment_path": "x.yaml", "overrides": [], "hosts": [host]})["hosts"]
+    assert kept == [{"name": "a", "ssh": [], "role": "requester", "address": "", "folder": ""}]
+
+
 def test_a_fleet_keeps_roles_zones_and_pinning():
     document = {
         "provider": "gcp",
