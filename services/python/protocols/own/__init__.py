@@ -67,7 +67,7 @@ def _websocket() -> dict[str, Any]:
 
 def _socketio() -> dict[str, Any]:
     return {
-        "clients": _borrowed(SOCKETIO, "socketio", "socketio-polling", "socketio-sync"),
+        "clients": _borrowed(SOCKETIO, "socketio", "socketio-polling"),
         "knobs": SECURED,
         "sequential": "socketio",
         "concurrent": "socketio",

@@ -7,11 +7,12 @@ from typing import Any
 from services.python.contract.offers import Client
 from services.python.load.client import CallSpec, Reply, Request
 from services.python.protocols.socketio.events import Speech
+from services.python.protocols.socketio.requester import TRANSPORTS, SocketIoDialer
 
 _LIBRARYS_OWN = ("accept-encoding",)
 
 
-def dialer(call: CallSpec, client: Client) -> Any:
+def dialer(call: CallSpec, client: Client) -> SocketIoDialer:
     """Opens sessions of that Socket.IO client."""
     example = call.example
     speech = Speech(
@@ -20,12 +21,6 @@ def dialer(call: CallSpec, client: Client) -> Any:
         path=example["path"].strip("/"),
         headers={name: text for name, text in example["headers"].items() if name not in _LIBRARYS_OWN},
     )
-    if client.style == "sync":
-        from services.python.protocols.socketio.sync_requester import SocketIoSyncDialer
-
-        return SocketIoSyncDialer(call, speech)
-    from services.python.protocols.socketio.requester import TRANSPORTS, SocketIoDialer
-
     return SocketIoDialer(call, TRANSPORTS[client.name], speech)
 
 

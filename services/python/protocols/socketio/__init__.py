@@ -58,22 +58,6 @@ PROTOCOL = Protocol(
             },
             round_trips_to_open=4,  # TCP's handshake, the GET that opens, the POST of CONNECT, the GET that confirms
         ),
-        Client(
-            name="socketio-sync",
-            module="services.python.protocols.socketio.sync_requester",
-            style="sync",
-            adds="hands every packet to a thread and takes it from another",
-            packages=(*_PACKAGES, "websocket-client"),
-            settings={
-                "transport": "WebSocket from the start",
-                "threads": "the library's own, one to read and one to write",
-            },
-            refuses={
-                "stream": "it blocks a thread; streams are read by awaiting clients",
-                "tls": "its library reads and writes a connection in two threads, which OpenSSL does not allow:"
-                " some connections break (python-engineio, issue 461)",
-            },
-        ),
     ),
     without_knobs={
         **AS_IT_IS,

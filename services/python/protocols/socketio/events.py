@@ -1,4 +1,4 @@
-"""What both Socket.IO clients have in common: how an operation becomes an event, and what an acknowledgement says."""
+"""How an operation becomes an event of Socket.IO, what an acknowledgement says, and why no connection came about."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from typing import Any
 
 from services.python.load.client import CallFailed, CallSpec, Reply, Request
 from services.python.load.handshake import EXHAUSTED, refused, tls_failure
-from services.python.protocols.socketio.packets import Part, size
+from services.python.protocols.socketio.packets import Part
 
 Exchange = tuple[Reply, tuple[Part, ...], tuple[Part, ...]]
-"""What a client's `call` returns: the reply, and the parts of both packets as they were sent and received."""
+"""What `call` returns: the reply, and the parts of both packets as they were sent and received."""
 
 
 def _check_encodable(call: CallSpec) -> None:
@@ -76,17 +76,3 @@ def speech_of(call: CallSpec) -> Speech:
     """That of an operation here; CallFailed when JSON cannot carry the example request."""
     _check_encodable(call)
     return Speech(emits=lambda request: (call.operation, request))
-
-
-class ConnectionBase:
-    """Reads exchanges; never timed."""
-
-    body = None
-    """See `load.client.Connection.body`: the library does not give it."""
-
-    def value(self, reply: Exchange) -> Reply:
-        return reply[0]
-
-    def sizes(self, request: Request, reply: Exchange) -> tuple[int, int]:  # noqa: ARG002 - counted when it was sent
-        """Bytes of both packets' JSON and attachments, without acknowledgement number and transport framing."""
-        return size(reply[1]), size(reply[2])

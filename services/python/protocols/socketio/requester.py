@@ -13,7 +13,7 @@ from socketio.exceptions import SocketIOError
 
 from services.python.contract.limits import MAX_MESSAGE_BYTES
 from services.python.contract.offers import Client
-from services.python.load.client import CallFailed, CallSpec, Event, Request
+from services.python.load.client import CallFailed, CallSpec, Event, Reply, Request
 from services.python.protocols.socketio import events
 from services.python.protocols.socketio.packets import Part, Traffic, size
 from services.python.transports.http.one_address import OneAddress
@@ -64,8 +64,11 @@ class SocketIoDialer:
         return connection
 
 
-class SocketIoConnection(events.ConnectionBase):
+class SocketIoConnection:
     """One Socket.IO session."""
+
+    body = None
+    """See `load.client.Connection.body`: the library does not give it."""
 
     def __init__(
         self, client: Any, http: aiohttp.ClientSession, traffic: Traffic, call: CallSpec, speech: events.Speech
@@ -99,6 +102,13 @@ class SocketIoConnection(events.ConnectionBase):
         except SocketIOError as error:
             raise CallFailed("closed", str(error)) from error
         return self._read(arguments), self._traffic.sent, self._traffic.received
+
+    def value(self, reply: events.Exchange) -> Reply:
+        return reply[0]
+
+    def sizes(self, request: Request, reply: events.Exchange) -> tuple[int, int]:  # noqa: ARG002 - counted when sent
+        """Bytes of both packets' JSON and attachments, without acknowledgement number and transport framing."""
+        return size(reply[1]), size(reply[2])
 
     async def subscribe(self, request: Request) -> int:
         """Emit an event; those of the stream come until it is acknowledged."""
