@@ -47,9 +47,7 @@ def started(folder: Path, source: str = SERVICE, connections: int = 0, **changes
     start = Start(**{**usual, "env": {"MODE": "a ${HOME}"}, **changes})  # type: ignore[arg-type]
     host = LocalHost(folder / "host", note=lambda _: None)
     pair = Pair((host,), host)
-    target = Started(
-        start_as=start, pair=pair, interrupts=Interrupts(), folder=str(folder), connections=connections
-    )
+    target = Started(start_as=start, pair=pair, interrupts=Interrupts(), folder=str(folder), connections=connections)
     try:
         target.start()
         yield target
