@@ -86,9 +86,7 @@ def _traffic(cell: CellSummary) -> Iterator[str]:
     for pair in (cell.sizes.body, cell.sizes.wire, cell.sizes.packets):
         yield from ("-", "-") if pair is None else (quantities.number(amount, 1) for amount in pair)
     yield (
-        "-"
-        if cell.goodput.mb_per_s is None
-        else _with(quantities.digits(cell.goodput.mb_per_s), cell.goodput.interval)
+        "-" if cell.goodput.mb_per_s is None else _with(quantities.digits(cell.goodput.mb_per_s), cell.goodput.interval)
     )
     yield "-" if cell.goodput.mbit_per_s is None else quantities.rate(cell.goodput.mbit_per_s)
 
