@@ -16,7 +16,7 @@ from orchestrator.experiment.plan.topology import topology
 from orchestrator.hosts.base import HostLost
 from orchestrator.hosts.lifecycle import Maker, Swept
 from orchestrator.hosts.local.machine_lock import PLACE
-from orchestrator.hosts.own.survey import argv, ask, at_once, closed_ports, line_of, require, survey
+from orchestrator.hosts.own.survey import FIREWALL, argv, ask, at_once, closed_ports, line_of, require, survey
 from orchestrator.hosts.remote.host import RemoteHost, RemoteProcess
 from orchestrator.hosts.remote.ssh_files import remote_host
 
@@ -61,11 +61,7 @@ class OwnMaker(Maker):
                     hint="wait until it has ended, or take other hosts",
                 )
         if closed := closed_ports(members, topology(plan)):
-            raise ProvisionError(
-                "; ".join(closed),
-                hint="a firewall between them? ports above 1023 must be open from requester to responder, or give another"
-                " `address`",
-            )
+            raise ProvisionError(closed, hint=FIREWALL)
         at_once(lambda host: ask(host, "make", root=str(host.root), run=run), members.values())
         clocks = {name: _clock(holder) for name, holder in zip(members, self._held, strict=True)}
         return {"machines": self._looks, "clocks": clocks}
