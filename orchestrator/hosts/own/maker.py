@@ -46,7 +46,9 @@ class OwnMaker(Maker):
         run = self._folder.name
         controller = f"{socket.gethostname()}:{Path.cwd()}"
         for host in members.values():
-            holder = host.start(argv("hold", lock=str(PLACE), run=run, controller=controller))
+            holder = host.start(
+                argv("hold", lock=str(PLACE), run=run, controller=controller, ttl_s=int(plan.limits.ttl_s))
+            )
             self._held.append(holder)
             answer = line_of(holder)
             if not answer["held"]:
@@ -95,7 +97,7 @@ class OwnMaker(Maker):
         def of_host(host: RemoteHost) -> tuple[str, str]:
             what = f"{host.root} on {host.name}"
             try:
-                answer = ask(host, "sweep", root=str(host.root))
+                answer = ask(host, "sweep", root=str(host.root), run=self._folder.name)
             except (OrchError, HostLost) as error:
                 return "unknown", f"{what} ({error})"
             finally:
