@@ -253,23 +253,16 @@ def own_machines(plan: Plan) -> list[ProbeResult]:
     """What is there on each of the experiment's own machines, and whether requesters reach responders."""
     from orchestrator.hosts.own.survey import inspect
 
-    looked, closed = inspect(plan)
-    needed_for = (plan.provider,)
-    findings = [
+    return [
         ProbeResult(
-            name=f"host {each.name}",
+            name=each.name,
             is_there=not each.trouble,
             detail=each.sentence(),
-            needed_for=needed_for,
+            needed_for=(plan.provider,),
             hint=each.hint,
         )
-        for each in looked
+        for each in inspect(plan)
     ]
-    if all(finding.is_there for finding in findings):
-        detail = "; ".join(closed) or "open from requester to responder, TCP and UDP"
-        hint = "open the ports above 1023 between them"
-        findings.append(ProbeResult(name="ports", is_there=not closed, detail=detail, needed_for=needed_for, hint=hint))
-    return findings
 
 
 def _controller() -> ProbeResult:

@@ -98,8 +98,11 @@ def _plan(file: Path, overrides: list[str], *, takes_stale: bool, tries: bool) -
     document["programs"] = [] if missing else programs_in_words(planned)
     document["terraform"] = None
     if provider.hosts_are_given:
-        document["machines"], troubles = _machines(planned)
-        missing += troubles
+        from orchestrator.hosts.own.survey import inspect
+
+        looked = inspect(planned)
+        document["machines"] = [{**asdict(each), "sentence": each.sentence()} for each in looked]
+        missing += [f"{each.trouble} ({each.hint})" for each in looked if each.trouble]
     elif provider.makes_hosts:
         from orchestrator.hosts.provision.preview import preview  # SSH, Ansible and Terraform take a while to import
 
@@ -113,15 +116,6 @@ def _plan(file: Path, overrides: list[str], *, takes_stale: bool, tries: bool) -
         console.result(line)
     document["tried"] = _tried(planned) if tries else None
     console.emit(document)
-
-
-def _machines(planned: Plan) -> tuple[list[dict[str, Any]], list[str]]:
-    """What is there on machines of the person's own, and what is in the way."""
-    from orchestrator.hosts.own.survey import inspect
-
-    looked, closed = inspect(planned)
-    troubles = [f"{each.trouble} ({each.hint})" for each in looked if each.trouble]
-    return [{**asdict(each), "sentence": each.sentence()} for each in looked], [*troubles, *closed]
 
 
 def _tried(made: Plan) -> list[dict[str, Any]]:

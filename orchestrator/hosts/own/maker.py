@@ -16,7 +16,7 @@ from orchestrator.experiment.plan.topology import topology
 from orchestrator.hosts.base import HostLost
 from orchestrator.hosts.lifecycle import Maker, Swept
 from orchestrator.hosts.local.machine_lock import PLACE
-from orchestrator.hosts.own.survey import argv, ask, at_once, closed_ports, line_of, require, survey
+from orchestrator.hosts.own.survey import FIREWALL, argv, ask, at_once, closed_ports, line_of, require, survey
 from orchestrator.hosts.remote.host import RemoteHost, RemoteProcess
 from orchestrator.hosts.remote.ssh_files import remote_host
 
@@ -46,7 +46,9 @@ class OwnMaker(Maker):
         run = self._folder.name
         controller = f"{socket.gethostname()}:{Path.cwd()}"
         for host in members.values():
-            holder = host.start(argv("hold", lock=str(PLACE), run=run, controller=controller))
+            holder = host.start(
+                argv("hold", lock=str(PLACE), run=run, controller=controller, ttl_s=int(plan.limits.ttl_s))
+            )
             self._held.append(holder)
             answer = line_of(holder)
             if not answer["held"]:
@@ -61,11 +63,7 @@ class OwnMaker(Maker):
                     hint="wait until it has ended, or take other hosts",
                 )
         if closed := closed_ports(members, topology(plan)):
-            raise ProvisionError(
-                "; ".join(closed),
-                hint="a firewall between them? ports above 1023 must be open from requester to responder, or give another"
-                " `address`",
-            )
+            raise ProvisionError(closed, hint=FIREWALL)
         at_once(lambda host: ask(host, "make", root=str(host.root), run=run), members.values())
         clocks = {name: _clock(holder) for name, holder in zip(members, self._held, strict=True)}
         return {"machines": self._looks, "clocks": clocks}
@@ -99,7 +97,7 @@ class OwnMaker(Maker):
         def of_host(host: RemoteHost) -> tuple[str, str]:
             what = f"{host.root} on {host.name}"
             try:
-                answer = ask(host, "sweep", root=str(host.root))
+                answer = ask(host, "sweep", root=str(host.root), run=self._folder.name)
             except (OrchError, HostLost) as error:
                 return "unknown", f"{what} ({error})"
             finally:

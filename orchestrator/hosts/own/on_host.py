@@ -95,8 +95,8 @@ def make(root: str, run: str, **_: Any) -> dict[str, Any]:
     return {"root": root}
 
 
-def hold(lock: str, run: str, controller: str, **_: Any) -> dict[str, Any] | None:
-    """Hold the machine's lock until stdin ends: no other run of anybody measures there meanwhile.
+def hold(lock: str, run: str, controller: str, ttl_s: int, **_: Any) -> dict[str, Any] | None:
+    """Hold the machine's lock until stdin ends, at most `ttl_s`: no other run of anybody measures there meanwhile.
 
     The file is the one that an orch on that machine takes for itself (`hosts/local/machine_lock.py`).
     """
@@ -122,6 +122,7 @@ def hold(lock: str, run: str, controller: str, **_: Any) -> dict[str, Any] | Non
         with suppress(OSError):  # a file that we may only read
             os.ftruncate(descriptor, 0)
             os.write(descriptor, (json.dumps(entry) + "\n").encode())
+    signal.alarm(ttl_s)
     _say({"held": True})
     while sys.stdin.readline():  # each line is answered at once: who asks compares clocks
         _say({"wall_ns": time.time_ns()})
@@ -167,21 +168,21 @@ def status(root: str, **_: Any) -> dict[str, Any]:
     return {"is_there": (Path(root) / _MARK).exists()}
 
 
-def sweep(root: str, **_: Any) -> dict[str, Any]:
-    """End what runs out of a run's folder, and remove it."""
+def sweep(root: str, run: str, **_: Any) -> dict[str, Any]:
+    """End what runs out of a run's folder, and who holds the machine for it; remove the folder."""
     place = Path(root)
-    if not place.exists():
-        return {"removed": False, "left": None}
-    if not (place / _MARK).exists() and any(place.iterdir()):
+    if place.exists() and not (place / _MARK).exists() and any(place.iterdir()):
         return {"removed": False, "left": f"{root} has no mark of orch's and is left alone"}
     deadline = time.monotonic() + _KILL_S
-    while (running := _running(root)) and time.monotonic() < deadline:
+    while (running := _running(root, run)) and time.monotonic() < deadline:
         for pid in running:
             with suppress(OSError):
                 os.kill(pid, signal.SIGKILL)
         time.sleep(0.05)
     if running:
         return {"removed": False, "left": f"processes {', '.join(map(str, running))} out of {root}"}
+    if not place.exists():
+        return {"removed": False, "left": None}
     made = json.loads(_text(str(place / _MARK)) or '{"made": []}')["made"]
     shutil.rmtree(place, ignore_errors=True)
     left = root if place.exists() else None
@@ -191,14 +192,19 @@ def sweep(root: str, **_: Any) -> dict[str, Any]:
     return {"removed": left is None, "left": left}
 
 
-def _running(root: str) -> list[int]:
-    """Processes whose program, working folder or first words lie below the folder, but this one."""
+def _running(root: str, run: str) -> list[int]:
+    """Processes whose program, working folder or first words lie below the folder, and holders; but not this one.
+
+    A holder outlives its run where the network is lost and the connection does not end.
+    """
     pids = []
     for entry in Path("/proc").glob("[0-9]*"):
         with suppress(OSError):
             words = (entry / "cmdline").read_bytes().decode(errors="replace").split("\0")
             places = [*words[:3], str((entry / "cwd").readlink()), str((entry / "exe").readlink())]
-            if int(entry.name) != os.getpid() and any(f"{word}/".startswith(f"{root}/") for word in places):
+            is_holder = words[3:4] == [hold.__name__] and f'"run": "{run}"' in words[4]
+            is_below = any(f"{word}/".startswith(f"{root}/") for word in places)
+            if int(entry.name) != os.getpid() and (is_holder or is_below):
                 pids.append(int(entry.name))
     return pids
 

@@ -31,6 +31,9 @@ _ANSWER_S = 60.0
 _DISK_BYTES, _MEMORY_BYTES = 600_000_000, 300_000_000  # what a run installs, and both ends of a trial
 _BUSY = 0.25  # of its CPUs
 _CLOCK_MS = 100.0
+FIREWALL = (
+    "a firewall between them? ports above 1023 must be open from requester to responder, or give another `address`"
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,7 +50,7 @@ class Looked:
     def sentence(self) -> str:
         """In one line."""
         if not self.seen:
-            return self.trouble
+            return self.trouble or "open from requester to responder, TCP and UDP"
         seen = self.seen
         parts = [
             f"Python {seen['version']} on {seen['machine']}, Linux {seen['kernel']}, {len(seen['cpus'])} CPUs",
@@ -166,44 +169,44 @@ def _warnings(seen: dict[str, Any], instance: str) -> Iterable[str]:
         yield f"earlier runs left {', '.join(left)} in {seen['folder']}: `orch teardown` where they were started"
 
 
-def closed_ports(members: Mapping[str, RemoteHost], wanted: Topology) -> list[str]:
-    """Of every requester and responder of a placement, why TCP or UDP to a new port does not get there."""
+def closed_ports(members: Mapping[str, RemoteHost], wanted: Topology) -> str:
+    """Why TCP or UDP does not get from a requester to a new port of its responder; empty where all do."""
     ways = {
         (asks, ends.responder) for ends in wanted.ends.values() for asks in ends.requesters if asks != ends.responder
     }
-    found: list[str] = []
     for asks, answers in sorted(ways):
         address = members[answers].address
         listener = members[answers].start(argv("listen", address=address))
         try:
             port = line_of(listener)["port"]
             trouble = ask(members[asks], "reach", address=address, port=port)
-            found += [f"{kind.upper()} port {port} ({why})" for kind, why in trouble.items() if why]
+            closed = [f"{kind.upper()} port {port} ({why})" for kind, why in trouble.items() if why]
         except ProvisionError as error:
             raise ProvisionError(
                 f"{answers} cannot listen on {address}: {error.message}", hint="is `address` its own?"
             ) from error
         finally:
             listener.end(grace_s=1.0)
-        if found:
-            return [f"{asks} cannot reach {answers} at {address}: {' and '.join(found)}"]
-    return []
+        if closed:
+            return f"{asks} cannot reach {answers} at {address}: {' and '.join(closed)}"
+    return ""
 
 
-def inspect(plan: Plan) -> tuple[list[Looked], list[str]]:
-    """What `survey` sees, and which ports are closed, without a deployment: nothing is left on the hosts."""
+def inspect(plan: Plan) -> list[Looked]:
+    """What `survey` sees, and behind it the ports between hosts, without a deployment: nothing is left on the hosts."""
     with tempfile.TemporaryDirectory() as folder:
         looked = survey(plan, Path(folder))
         if any(each.trouble for each in looked):
-            return looked, []
+            return looked
         members = {each.name: remote_host(each.name, each.output or {}, Path(folder), "") for each in looked}
         try:
-            return looked, closed_ports(members, topology(plan))
-        except OrchError as error:
-            return looked, [error.message]
+            closed = closed_ports(members, topology(plan))
+        except (OrchError, HostLost) as error:
+            closed = str(error)
         finally:
             for host in members.values():
                 host.close()
+    return [*looked, Looked(name="ports", trouble=closed, hint=FIREWALL)]
 
 
 def require(looked: Sequence[Looked]) -> None:

@@ -16,13 +16,6 @@ from orchestrator.errors import MissingError, ProvisionError
 from orchestrator.hosts.provision.programs import LOCK, run_logged
 from orchestrator.hosts.provision.wheelhouse import Bundle
 
-GROUPS = {
-    "requester": ("requesters",),
-    "responder": ("responders",),
-    "both": ("requesters", "responders"),
-    "store": ("stores",),
-}
-
 
 def find_playbook_program() -> str:
     """The ansible-playbook of this installation, or of the PATH; MissingError when there is none."""
@@ -54,11 +47,10 @@ def inventory(
 
     `installed` is by host; `of_stores`: the variables of hosts with a database.
     """
-    groups: dict[str, dict[str, Any]] = {name: {"hosts": {}} for name in ("requesters", "responders", "stores")}
-    groups["stores"]["vars"] = dict(of_stores or {})
-    for name, host in hosts.items():
-        for group in GROUPS[host["role"]]:
-            groups[group]["hosts"][name] = {}
+    stores = {
+        "hosts": {name: {} for name, host in hosts.items() if host["role"] == "store"},
+        "vars": dict(of_stores or {}),
+    }
     variables = {
         "ansible_ssh_common_args": f"-F {shlex.quote(str(ssh_config.resolve()))}",
         "orch_code": str(code.path.resolve()),
@@ -75,7 +67,7 @@ def inventory(
         }
         for name, host in hosts.items()
     }
-    return {"all": {"vars": variables, "hosts": by_host, "children": groups}}
+    return {"all": {"vars": variables, "hosts": by_host, "children": {"stores": stores}}}
 
 
 def _of_host(host: dict[str, Any], installed: Installed) -> dict[str, Any]:

@@ -51,11 +51,7 @@ def test_the_password_is_made_once_and_lies_among_the_keys_alone(tmp_path: Path,
 def test_stores_are_a_group_of_their_own_with_variables_of_their_own(tmp_path: Path, bundle: Bundle) -> None:
     variables = stores.prepared(PLAN, tmp_path, HOSTS, TARGET, tmp_path).variables
     of_all = ansible.inventory(HOSTS, tmp_path / "ssh_config", bundle, installed(HOSTS, bundle), variables)["all"]
-    assert {name: list(group["hosts"]) for name, group in of_all["children"].items()} == {
-        "requesters": ["requester-1"],
-        "responders": ["responder-1"],
-        "stores": ["store-1"],
-    }
+    assert {name: list(group["hosts"]) for name, group in of_all["children"].items()} == {"stores": ["store-1"]}
     assert of_all["children"]["stores"]["vars"]["orch_postgresql"] == str(bundle.path)
     assert "orch_postgresql" not in of_all["vars"]
     assert of_all["hosts"]["store-1"]["orch_address"] == "198.18.0.12"

@@ -49,17 +49,17 @@ def test_the_folder_goes_with_what_runs_out_of_it_and_what_was_made_above_it(tmp
     left = subprocess.Popen(["/bin/sleep", "600"], cwd=root, start_new_session=True)
     reaper = threading.Thread(target=left.wait)
     reaper.start()
-    assert on_host.sweep(str(root)) == {"removed": True, "left": None}
+    assert on_host.sweep(str(root), "o1") == {"removed": True, "left": None}
     reaper.join()
     assert left.returncode == -9
     assert list(tmp_path.iterdir()) == [tmp_path / "cache"]
     assert list((tmp_path / "cache").iterdir()) == []
-    assert on_host.sweep(str(root)) == {"removed": False, "left": None}
+    assert on_host.sweep(str(root), "o1") == {"removed": False, "left": None}
 
 
 def test_a_folder_that_orch_did_not_make_is_left_alone(tmp_path: Path) -> None:
     (tmp_path / "precious").touch()
-    answer = on_host.sweep(str(tmp_path))
+    answer = on_host.sweep(str(tmp_path), "o1")
     assert not answer["removed"]
     assert "left alone" in answer["left"]
     assert (tmp_path / "precious").exists()
@@ -70,21 +70,33 @@ def test_the_machine_is_held_against_other_runs_and_an_orch_of_its_own(
 ) -> None:
     lock = str(tmp_path / "lock")
     monkeypatch.setenv(machine_lock.VARIABLE, lock)
-    first = start("hold", lock=lock, run="o1", controller="laptop:/x")
+    first = start("hold", lock=lock, run="o1", controller="laptop:/x", ttl_s=60)
     assert said(first) == {"held": True}
-    other = start("hold", lock=lock, run="o2", controller="elsewhere:/y")
+    other = start("hold", lock=lock, run="o2", controller="elsewhere:/y", ttl_s=60)
     answer = said(other)
     assert (answer["held"], answer["by"]["run"], answer["by"]["folder"]) == (False, "o1", "laptop:/x")
     with pytest.raises(MissingError, match="run o1"), machine_lock.machine("local"):
         pass
-    same = start("hold", lock=lock, run="o1", controller="laptop:/x")
+    same = start("hold", lock=lock, run="o1", controller="laptop:/x", ttl_s=60)
     assert said(same) == {"held": True}
     for process in (same, first, other):
         process.communicate(timeout=30)
     with machine_lock.machine("local"):
-        third = start("hold", lock=lock, run="o3", controller="z")
+        third = start("hold", lock=lock, run="o3", controller="z", ttl_s=60)
         assert not said(third)["held"]
         third.communicate(timeout=30)
+
+
+def test_a_holder_that_lost_its_run_is_ended_by_the_sweep_of_that_run_alone(tmp_path: Path) -> None:
+    holder = start("hold", lock=str(tmp_path / "lock"), run="o1", controller="x", ttl_s=600)
+    assert said(holder) == {"held": True}
+    on_host.sweep(str(tmp_path / "none"), "o2")
+    assert holder.poll() is None
+    reaper = threading.Thread(target=holder.wait)
+    reaper.start()
+    assert on_host.sweep(str(tmp_path / "none"), "o1") == {"removed": False, "left": None}
+    reaper.join()
+    assert holder.returncode == -9
 
 
 def test_a_port_is_open_or_it_says_why_not() -> None:
