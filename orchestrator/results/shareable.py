@@ -99,7 +99,11 @@ def _stack(stack: dict[str, Any]) -> dict[str, Any]:
         return stack
     address = HERE if is_loopback(service["host"]) else ELSEWHERE
     calls = service["call"].get("steps") or [service["call"]]
-    call = {"kind": service["call"]["kind"], "expect": all(each["expect"] or each.get("save") for each in calls)}
+    call = {
+        "kind": service["call"]["kind"],
+        "expect": all(each["expect"] or each.get("save") for each in calls),
+        "events": any(each.get("events") for each in calls),
+    }
     start = service["start"] and {**service["start"], "argv": [], "folder": "", "env": {}, "build": [], "ready_at": ""}
     shown = {
         "given": stack["responder"],

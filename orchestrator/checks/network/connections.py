@@ -186,6 +186,11 @@ def _sessions(part: Part, evidence: dict[str, object]) -> Finding | None:
     )
 
 
+def _leaves_streams(cell: CellEvidence) -> bool:
+    """Whether a call of a person's own service ends with a number of events, and not with the stream."""
+    return cell.stack.external is not None and any(call.get("events") for call in cell.stack.external.each_call)
+
+
 def _reuse(cell: CellEvidence, trial: TrialEvidence, part: Part, seen: Carried) -> Finding:
     requests, carried = seen.measured, seen.connections
     opened, peers = part.done.connections_opened, _peers(trial)
@@ -205,8 +210,9 @@ def _reuse(cell: CellEvidence, trial: TrialEvidence, part: Part, seen: Carried) 
     own, at_responder = max(carried - declared, (opened or 0)), (peers or 0) - implied
     many, _, extra, among = max(_reopened(own, requests), _reopened(at_responder, of_trial))
     if extra > 0:
+        leaves = _leaves_streams(cell)
         return Finding(
-            verdict="fail" if many else "warn",
+            verdict="fail" if many and not leaves else "warn",
             evidence=evidence,
             weight=extra,
             explanation=(
@@ -214,7 +220,10 @@ def _reuse(cell: CellEvidence, trial: TrialEvidence, part: Part, seen: Carried) 
                 f"({quantities.percent(extra / max(among, 1))}), beyond the declared "
                 f"{quantities.count(declared, 'connection')} kept open."
             ),
-            action="Find out whether the responder or a device on the path closes connections, or the client opens "
+            action="Each call leaves its stream at `events`, which ends the connection, and opens the next one: compare it "
+            "with `connection: per-request`, or leave `events` out."
+            if leaves
+            else "Find out whether the responder or a device on the path closes connections, or the client opens "
             "its own: these are not latencies of kept connections.",
         )
     unused = (

@@ -55,6 +55,18 @@ def test_what_rests_on_the_responders_word_passes_with_ours_and_cannot_be_told_w
     assert any("orch did not start the responder" in result.explanation for result in of(given, check))
 
 
+def a_connection_each(draft: Draft) -> None:
+    """Every request opens one."""
+    draft.columns["connection"] = draft.columns["sequence"]
+    draft.done["connections_opened"] = len(draft.columns["sequence"])
+
+
+@pytest.mark.parametrize(("call", "verdict"), [(CALL, "fail"), ({**CALL, "events": True}, "warn")])
+def test_streams_that_are_left_early_cost_their_connections(call, verdict):
+    (result,) = of(alone(replace(GIVEN, call=call), spoil=a_connection_each), "connections")
+    assert result.verdict == verdict
+
+
 def test_round_trips_are_not_counted_against_a_ping_that_another_may_have_answered():
     (result,) = of(far(), "round-trips")
     assert result.verdict == "cannot tell"

@@ -89,7 +89,7 @@ def test_overrides_of_stacks_that_may_hold_an_address_have_no_value():
     document = shareable.plan(a_plan(None, SERVICE, overrides=overrides))
     assert document["overrides"] == ["repeats=1", "stacks.0.service=...", "stacks=..."]
     assert "ann" not in str(document["stacks"])
-    assert document["stacks"][1]["external"]["call"] == {"kind": "http", "expect": True}
+    assert document["stacks"][1]["external"]["call"] == {"kind": "http", "expect": True, "events": False}
     assert shareable.plan(a_plan(None, overrides=overrides))["overrides"] == list(overrides)
 
 
