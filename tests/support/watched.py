@@ -129,10 +129,10 @@ class Trial(Bench):
         super().__init__(style, folder / "record", verify, in_flight=in_flight, rows_at_once=10, **recorder)
         self.dialer, self.clock = dialer, clock
         self.shared = {"sequence": 0}
-        self.rows: Sequence[Any] = ()
+        self.in_turn: Sequence[Any] = ()
 
     def make(self, sequence: int, _wall_ns: Any) -> Any:
-        return self.rows[sequence % len(self.rows)] if self.rows else {"sequence": sequence}
+        return self.in_turn[sequence % len(self.in_turn)] if self.in_turn else {"sequence": sequence}
 
     def awaiting(self) -> Any:
         return self.dialer
@@ -147,7 +147,7 @@ class Trial(Bench):
         rows: Sequence[Any] = (),
     ) -> None:
         """The phase without `settle`; its requests are new ones, a `constant` one, or `rows` in turn."""
-        self.rows = rows or ([self.shared] if constant else ())
+        self.in_turn = rows or ([self.shared] if constant else ())
         loops = self.loops(policy)
         loops.open()
         try:

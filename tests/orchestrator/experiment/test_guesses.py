@@ -10,7 +10,7 @@ from typing import Any
 import jsonschema
 import pytest
 import yaml
-from orchestrator.experiment.plan.store import is_stale
+from orchestrator.experiment.store import is_stale
 
 from orchestrator.cli.experiments.plan_text import plan_document, plan_lines
 from orchestrator.errors import MissingError, UsageError
