@@ -73,8 +73,8 @@ def _up_to(ranking: Ranking, gap: float, far: float | None) -> str:
     """From which call on the difference is less than what matters."""
     limit, share = gap / ranking.matters, quantities.margin(ranking.matters)
     if limit <= (far or 0.0):
-        return f"under {share} of a round trip of {quantities.ms(far or 0.0)}"
-    return f"under {share} of {_one(ranking)} that takes {quantities.ms(limit)} or more"
+        return f"negligible (under {share}) beside a round trip of {quantities.ms(far or 0.0)}"
+    return f"negligible (under {share}) where {_one(ranking)} takes {quantities.ms(limit)} or more"
 
 
 def _one(ranking: Ranking) -> str:
@@ -87,7 +87,8 @@ def _largest(rankings: Sequence[Ranking]) -> str:
     if not leads:
         return ""
     most, ranking = max(leads, key=lambda pair: pair[0])
-    saved = f"the fastest saves at most {quantities.ms(most)} {_one(ranking)} against the next"
+    first, second = (named(ranking.names[tier.cells[0]]) for tier in ranking.tiers[:2])
+    saved = f"{first} saves at most {quantities.ms(most)} {_one(ranking)} against {second}"
     return f"{saved}; {_up_to(ranking, most, None)}."
 
 
@@ -176,11 +177,11 @@ def _waited_for(summary: RunSummary) -> list[str]:
     stopped = UNTIL.of(summary)
     if stopped is None:
         return []
-    wanted = f"± {quantities.margin(stopped.within)} was wanted of every interval"
+    wanted = f"intervals were to be within ± {quantities.margin(stopped.within)}"
     if all(width.reaches is not None and width.reaches <= stopped.within for width in stopped.widths):
-        return [f"{wanted}, and reached after {stopped.blocks} of at most {stopped.at_most} repeats"]
+        return [f"{wanted}: reached after {stopped.blocks} of at most {stopped.at_most} repeats"]
     is_over = stopped.blocks >= stopped.at_most
-    return [f"{wanted}, and not reached within {stopped.at_most} repeats"] if is_over else []
+    return [f"{wanted}: not reached within {stopped.at_most} repeats"] if is_over else []
 
 
 def _by_p99(summary: RunSummary, rankings: Sequence[Ranking]) -> list[str]:

@@ -111,7 +111,7 @@ def _others(ranking: Ranking) -> Iterator[Line]:
     if slower := having("slower"):
         yield Line("Slower", f"{some(slower, 8)} against {reference}.")
     if equal := having("tie"):
-        yield Line("Equal", f"{some(equal, 8)}, within {margin(ranking.matters)} of {reference}.")
+        yield Line("Equal", f"{some(equal, 8)}: intervals within {margin(ranking.matters)} of {reference}.")
     left = [ranking.names[cell] for cell in rest if sides[cell].standing == "not resolved"]
     texts = [f"{NO_DIFFERENCE} from {reference}: {some(left, 8)}"] if left else []
     if ranking.unranked:

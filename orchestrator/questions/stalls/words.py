@@ -13,9 +13,9 @@ def sentence(stalls: Sequence[Stall]) -> str:
     if not stalls:
         return ""
     worst, more = stalls[0], len(stalls) - 1
-    others = f"; {quantities.count(more, 'more cell')}" if more else ""
+    others = f"; also in {quantities.count(more, 'more row')}" if more else ""
     return (
-        f"{worst.stack_label} waited up to {quantities.ms(worst.longest)} for a reply; at an even pace p99 would be"
-        f" {quantities.ms(worst.even_p99)}, not {quantities.ms(worst.p99)} ({worst.stalled} of"
-        f" {quantities.count(worst.trials, 'trial')}{others})."
+        f"{worst.stack_label} waited up to {quantities.ms(worst.longest)} for a reply; had requests gone on at an even pace,"
+        f" p99 would be {quantities.ms(worst.even_p99)} ({worst.stalled} of"
+        f" {quantities.count(worst.trials, 'repeat')}{others})."
     )

@@ -39,9 +39,9 @@ def _table(setting: Setting, settings: Settings, *, is_full: bool) -> Table:
         Column(head="server ← client", is_text=True),
         Column(head=f"median, {unit.name}"),
         Column(head=against if metric == "median" else f"{metric} {against}"),
+        *([] if setting.reference else [Column(head="against", is_text=True)]),
         Column(head="95 % interval"),
         Column(head=f"p99, {unit.name}"),
-        *([] if setting.reference else [Column(head="against", is_text=True)]),
     ]
     if is_full:
         columns.append(Column(head=f"median's 95 % interval, {unit.name}"))
@@ -54,7 +54,7 @@ def _table(setting: Setting, settings: Settings, *, is_full: bool) -> Table:
         columns=tuple(columns),
         rows=(
             *(_row(cell, setting, settings, is_full=is_full) for cell in setting.cells),
-            *(_floor(floor, setting, len(columns)) for floor in floors_beside(settings.summary, setting.cells)),
+            *(_floor(floor, setting, columns) for floor in floors_beside(settings.summary, setting.cells)),
         ),
         notes=tuple(_notes(setting.cells)),
     )
@@ -62,12 +62,14 @@ def _table(setting: Setting, settings: Settings, *, is_full: bool) -> Table:
 
 def _row(cell: CellSummary, setting: Setting, settings: Settings, *, is_full: bool) -> Row:
     failed = settings.invalid.get(cell.id, ())
+    difference, interval = _difference(cell, settings)
     entries = [
         Entry(text=axis_names.ends(cell)),
         _latency(cell, "median", setting),
-        *_difference(cell, settings),
-        _latency(cell, "p99", setting),
+        difference,
         *([] if setting.reference else [Entry(text=_against(cell, settings))]),
+        interval,
+        _latency(cell, "p99", setting),
     ]
     if is_full:
         entries.append(Entry(text=_interval(cell, setting)))
@@ -127,11 +129,12 @@ def floors_beside(summary: RunSummary, cells: Sequence[CellSummary]) -> Iterator
     yield from [floor for floor in beside if floor.kind == "tcp"] or beside
 
 
-def _floor(floor: FloorSummary, setting: Setting, columns: int) -> Row:
-    texts = {}
-    for place, name in ((1, "median"), (4, "p99")):
+def _floor(floor: FloorSummary, setting: Setting, columns: Sequence[Column]) -> Row:
+    entries = {}
+    for name in ("median", "p99"):
         value = getattr(floor.distribution, name) if floor.distribution else None
-        texts[place] = Entry(text="" if value is None else setting.unit.text(value), value=value)
+        text = "" if value is None else setting.unit.text(value)
+        entries[f"{name}, {setting.unit.name}"] = Entry(text=text, value=value)
     policy = f", {axis_names.connection(floor.policy)}" if floor.kind == "tcp" and floor.policy != "reuse" else ""
     sizes = (
         f"{quantities.size(floor.send_bytes)} out, {quantities.size(floor.receive_bytes)} back"
@@ -142,7 +145,7 @@ def _floor(floor: FloorSummary, setting: Setting, columns: int) -> Row:
         label=f"{floor.kind} floor{policy}",
         kind="floor",
         series=floor.kind,
-        entries=tuple(texts.get(place, Entry(text=sizes if place == 0 else "")) for place in range(columns)),
+        entries=(Entry(text=sizes), *(entries.get(column.head, Entry(text="")) for column in columns[1:])),
     )
 
 

@@ -50,7 +50,7 @@ def test_the_sentence_names_the_worst_stall_and_counts_the_others() -> None:
     stall = Stall(
         cell="rest", stack_label="rest", setting="add", longest=400.0, p99=1.0, even_p99=352.0, stalled=1, trials=5
     )
-    text = "rest waited up to 400 ms for a reply; at an even pace p99 would be 352 ms, not 1 ms (1 of 5 trials"
+    text = "rest waited up to 400 ms for a reply; had requests gone on at an even pace, p99 would be 352 ms (1 of 5 repeats"
     assert words.sentence([stall]) == f"{text})."
     assert words.sentence([stall] * 3) == f"{text}; 2 more cells)."
     assert words.sentence([]) == ""
