@@ -52,5 +52,5 @@ def test_the_sentence_names_the_worst_stall_and_counts_the_others() -> None:
     )
     text = "rest waited up to 400 ms for a reply; had requests gone on at an even pace, p99 would be 352 ms (1 of 5 repeats"
     assert words.sentence([stall]) == f"{text})."
-    assert words.sentence([stall] * 3) == f"{text}; 2 more cells)."
+    assert words.sentence([stall] * 3) == f"{text}; also in 2 more rows)."
     assert words.sentence([]) == ""
