@@ -10,7 +10,6 @@ from typing import Any
 import jsonschema
 import pytest
 import yaml
-from orchestrator.experiment.store import is_stale
 
 from orchestrator.cli.experiments.plan_text import plan_document, plan_lines
 from orchestrator.errors import MissingError, UsageError
@@ -21,6 +20,7 @@ from orchestrator.experiment.plan.own import own_json
 from orchestrator.experiment.plan.plan import Plan, read_plan
 from orchestrator.experiment.plan.planning import make_plan
 from orchestrator.experiment.read.problems import ExperimentError
+from orchestrator.experiment.store import is_stale
 from orchestrator.hosts.probes import survey
 from tests.support.experiments import MINIMAL, Write
 
