@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
-from orchestrator.evidence.run_evidence import CellEvidence, TrialEvidence
+from orchestrator.evidence.run_evidence import CellEvidence, TrialEvidence, round_trips_to_open
 from orchestrator.experiment.plan.cells import ask_postgresql
 from orchestrator.experiment.plan.topology import Limit
 from orchestrator.findings.disturbed import MOST
@@ -176,12 +176,13 @@ def held_up(cell: CellEvidence, trial: TrialEvidence) -> float:
 def _on_the_network(cell: CellEvidence, trial: TrialEvidence) -> float:
     """The share of the time of a trial's connections that its requests spent on the network: what others cannot take.
 
-    Each took a round trip at least, and another one to open a connection of its own.
+    Each took a round trip for every call, and those that opening a connection of its own takes.
     """
     least_ns = min((r.minimum_ns for r in trial.readings_of("ping") if r.minimum_ns), default=0)
     if not least_ns or not trial.totals.window_s:
         return 0.0
-    trips = trial.totals.ok * (2 if cell.cell.connection == "per-request" else 1)
+    opening = round_trips_to_open(cell.stack) + cell.cell.handshakes if cell.cell.connection == "per-request" else 0
+    trips = trial.totals.ok * (cell.cell.in_a_row + opening)
     return min(1.0, trips * least_ns / 1e9 / trial.totals.window_s / max(1, cell.cell.load.concurrency))
 
 

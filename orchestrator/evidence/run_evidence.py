@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from orchestrator import quantities, record_layout
+from orchestrator.catalogue.read import protocols
 from orchestrator.experiment.plan.plan import Cell, Operation, Placement, Plan, Stack
 from orchestrator.experiment.plan.topology import Limit
 from orchestrator.findings.summary import FloorSummary, MixedSummary, PartSummary, StreamSummary, Strip, TrialSummary
@@ -440,3 +441,11 @@ class RunEvidence:
 
 def _work_of(cell: CellEvidence) -> tuple[object, ...]:
     return (cell.operation.id, cell.placement.id, cell.cell.load, cell.cell.kind)
+
+
+def round_trips_to_open(stack: Stack) -> int:
+    """How many round trips a new connection of the stack takes before its first request."""
+    try:
+        return protocols()[stack.protocol].round_trips(stack.client)
+    except KeyError:
+        return 1  # a protocol that this checkout no longer has: at least TCP's own handshake

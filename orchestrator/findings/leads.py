@@ -33,7 +33,8 @@ class Side:
 class LeadAt:
     """A lead at one place: the other's time over the leader's, with the 95 % interval that the comparison has.
 
-    `ahead`: who is significantly faster there, None where nobody is, or where there is no interval.
+    `ahead`: who is significantly faster there, None where nobody is, or where there is no interval. `is_tie`: the whole
+    interval lies within what matters.
     """
 
     place: Place
@@ -42,6 +43,7 @@ class LeadAt:
     ahead: str | None
     leader: Side
     other: Side
+    is_tie: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -159,7 +161,8 @@ def _at(
     if is_mine:
         ratio, interval = 1 / ratio, (1 / interval[1], 1 / interval[0]) if interval else None
     leader, other = (mine, reference) if is_mine else (reference, mine)
-    return LeadAt(place=place, ratio=ratio, interval=interval, ahead=ahead, leader=leader, other=other)
+    is_tie = member.standing == "tie"
+    return LeadAt(place=place, ratio=ratio, interval=interval, ahead=ahead, leader=leader, other=other, is_tie=is_tie)
 
 
 def _side(cell: CellSummary, place: Place) -> Side:

@@ -49,7 +49,8 @@ def _change(along: Sweep, lead: Lead) -> str:
     if lead.change == "none":
         bounds = [" to ".join(quantities.bounds(at.interval or (1.0, 1.0))) for at in (lead.first, lead.last)]
         ratios = f"{other} takes {bounds[0]} times as long {first}, {bounds[1]} times {last}"
-        return f"{leader} and {other} show no significant difference {where}: {ratios}"
+        what = "difference that matters" if lead.first.is_tie and lead.last.is_tie else "significant difference"
+        return f"{leader} and {other} show no {what} {where}: {ratios}"
     whose = f"{leader}'s lead" if lead.factor == STACK else f"The lead of {leader}"
     if lead.change == "steady":
         ends = f"{_with_interval(lead.first)} {first}, {_with_interval(lead.last)} {last}"
@@ -73,7 +74,7 @@ def _lead(at: LeadAt) -> str:
     if at.interval is None or at.ahead:
         return _times(at.ratio)
     low, high = at.interval
-    return "no significant difference" if low <= 1 <= high else "no difference that matters"
+    return "no significant difference" if low <= 1 <= high and not at.is_tie else "no difference that matters"
 
 
 def _times(ratio: float) -> str:

@@ -16,11 +16,9 @@ from functools import partial
 from math import ceil, log2
 
 from orchestrator import quantities
-from orchestrator.catalogue.read import protocols
 from orchestrator.checks.base import CALLS, Check, Finding
-from orchestrator.evidence.run_evidence import CellEvidence
+from orchestrator.evidence.run_evidence import CellEvidence, round_trips_to_open
 from orchestrator.experiment.plan.cells import rounds_beyond_first
-from orchestrator.experiment.plan.plan import Stack
 
 LEAST_RTT_MS = 1.0
 _SEGMENT_BYTES = 1448
@@ -141,14 +139,6 @@ def _wire_ms(cell: CellEvidence) -> float:
     rate = cell.placement.link.rate_mbit
     bodies = (cell.operation.request_bytes + cell.operation.reply_bytes) * cell.operation.calls
     return bodies * 8 / (rate * 1000) if rate else 0.0
-
-
-def round_trips_to_open(stack: Stack) -> int:
-    """How many round trips a new connection of the stack takes before its first request."""
-    try:
-        return protocols()[stack.protocol].round_trips(stack.client)
-    except KeyError:
-        return 1  # a protocol that this checkout no longer has: at least TCP's own handshake
 
 
 CHECK = Check(name="round-trips", severity="serious", kinds=CALLS, judge=judge)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from orchestrator.checks.network.round_trips import round_trips_to_open
+from orchestrator.evidence.run_evidence import round_trips_to_open
 from orchestrator.experiment.model.factors import phrases
 from orchestrator.experiment.plan.plan import Plan
 from orchestrator.findings.block_values import by_block

@@ -8,9 +8,8 @@ from math import log
 import numpy as np
 
 from orchestrator import quantities
-from orchestrator.checks.network.round_trips import round_trips_to_open
 from orchestrator.evidence.host_noise import noises
-from orchestrator.evidence.run_evidence import CellEvidence, RunEvidence
+from orchestrator.evidence.run_evidence import CellEvidence, RunEvidence, round_trips_to_open
 from orchestrator.experiment.model.factors import phrases, requesters_of
 from orchestrator.experiment.plan.cells import processes_of, window_of, workers_of
 from orchestrator.experiment.plan.plan import Placement

@@ -43,9 +43,10 @@ def cell_of(
     machine: str | None = "f1-micro",
     placement: p.Placement = WEST,
     beside_s: float | None = None,
+    stack: str = "rest",
 ) -> CellEvidence:
     """One cell of a run; `beside_s` is what orch and its link's program say that they used."""
-    plan = replace(a_plan(stacks=["rest"], placements=[placement]), provider=provider, machine=machine)
+    plan = replace(a_plan(stacks=[stack], placements=[placement]), provider=provider, machine=machine)
     run = a_run(plan, spoil=spoil)
     run.stored = replace(run.stored, trials=tuple(replace(t, beside_cpu_s=beside_s) for t in run.stored.trials))
     return collect(run, {}).cells[0]
@@ -86,6 +87,16 @@ def test_in_a_cloud_steal_counts_below_the_share_of_a_shared_core(
     without_ping = replace(cell.trials[0], readings=())
     assert held_up(cell, without_ping) == pytest.approx(taken)
     assert held_up(cell, cell.trials[0]) <= 0.01  # its requests were on the network all the time: nobody can take that
+
+
+@pytest.mark.parametrize(("stack", "trips"), [("rest", 2), ("grpc", 3)])
+def test_a_new_connection_is_on_the_network_for_its_own_round_trips_too(stack: str, trips: int) -> None:
+    kept = cell_of(lambda draft: quiet(draft, steal=900), stack=stack)
+    cell = replace(kept, cell=replace(kept.cell, factors={**kept.cell.factors, "connection": "per-request"}))
+    (ping,) = [reading.minimum_ns for reading in cell.trials[0].readings if reading.record.kind == "ping"][:1]
+    window_s = 10 * cell.trials[0].totals.ok * ping / 1e9  # a tenth of it for a round trip of each request
+    trial = replace(cell.trials[0], totals=replace(cell.trials[0].totals, window_s=window_s))
+    assert held_up(cell, trial) == pytest.approx(1 - trips / 10, rel=1e-4)
 
 
 @pytest.mark.parametrize("placement", [WEST, HERE])

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator.checks.network.round_trips import round_trips_to_open
+from orchestrator.evidence.run_evidence import round_trips_to_open
 from orchestrator.experiment.model import factors
 from orchestrator.experiment.model.factors import DEFAULTS, knobs
 from orchestrator.experiment.plan.cells import rounds_beyond_first, window_of

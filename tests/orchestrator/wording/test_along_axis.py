@@ -85,12 +85,12 @@ def test_further_operations_have_a_short_sentence_each() -> None:
         ),
         (
             {1: 0.4, 16: 0.2},
-            "rest's lead over grpc on `add` falls from 2.0 times with 1 in flight to no significant difference with 16 in"
+            "rest's lead over grpc on `add` falls from 2.0 times with 1 in flight to no difference that matters with 16 in"
             " flight (200 against 200 µs).",
         ),
         (
             {1: 0.2, 16: 0.2},
-            "rest and grpc show no significant difference on `add`: grpc takes 0.99 to 1.01 times as long with 1 in flight,"
+            "rest and grpc show no difference that matters on `add`: grpc takes 0.99 to 1.01 times as long with 1 in flight,"
             " 0.99 to 1.01 times with 16 in flight (200 against 200 µs).",
         ),
     ],
