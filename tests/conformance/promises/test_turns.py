@@ -88,11 +88,15 @@ def test_who_waits_for_a_turn_uses_no_cpu(ends: Implementation, asking: Asking, 
         program.send(trial_of(ends, asking, server.port, tmp_path / "record"))
         for kind in ("checked", "start", "warm"):
             program.line(kind)
-        before, begun_ns = _cpu_ticks(program.process.pid), time.monotonic_ns()
-        time.sleep(1)
-        share = (_cpu_ticks(program.process.pid) - before) / os.sysconf("SC_CLK_TCK") * 1e9
-        share /= time.monotonic_ns() - begun_ns
-    assert share <= 0.05
+        # A runtime may still compile or collect garbage; whoever polls does so in every second.
+        assert any(_cpu_share(program.process.pid) <= 0.05 for _ in range(3))
+
+
+def _cpu_share(process: int) -> float:
+    before, begun_ns = _cpu_ticks(process), time.monotonic_ns()
+    time.sleep(1)
+    used_s = (_cpu_ticks(process) - before) / os.sysconf("SC_CLK_TCK")
+    return used_s * 1e9 / (time.monotonic_ns() - begun_ns)
 
 
 def _cpu_ticks(process: int) -> int:

@@ -91,6 +91,9 @@ def test_every_responder_has_the_same_paths() -> None:
         "/echo/data",
         "/echo/records",
         "/echo/document",
+        "/exchange_json/data",
+        "/exchange_json/records",
+        "/exchange_json/document",
         "/image",
         "/transfer",
         "/balance",
@@ -103,4 +106,6 @@ def test_every_responder_has_the_same_paths() -> None:
         "/feed",
     }
     assert {path for path in (*fastapi, "/other") if posted(asgi_app, path, "") == 404} == {"/other"}
-    assert flask - {"/echo/<any(records, document):form>"} == fastapi - {"/echo/records", "/echo/document"}
+    both = {f"/{operation}/<any(records, document):form>" for operation in ("echo", "exchange_json")}
+    forms = {f"/{operation}/{form}" for operation in ("echo", "exchange_json") for form in ("records", "document")}
+    assert flask - both == fastapi - forms
