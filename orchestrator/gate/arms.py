@@ -24,7 +24,7 @@ from orchestrator.experiment.providers import THIS_MACHINE
 BASE, AGAIN, HEAD = ARMS = ("base", "base-again", "head")
 AT_LEAST, AT_MOST = 5, 200  # blocks of a run
 _LOADS = {  # unless the experiment has its own: short trials with a p99, so that there are many blocks
-    "load": {"requests": 1500, "at_most": "10s"},
+    "load": {"requests": 1500, "at_most": "2s"},
     "warmup": {"requests": 200, "at_least": "500ms"},
 }
 _WORDS = 300  # characters of what git said

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -26,7 +26,8 @@ from orchestrator.questions.sameness.words import sentence
 from orchestrator.statistics import intervals
 from orchestrator.workspace import Workspace
 
-FIRST = 0.6  # of the time: the rest is for measuring an alarm again
+FIRST = 0.6  # of the time: the rest is for measuring an alarm again, or without one what is undecided
+_LONGER = 1.5  # times the seconds of a call's first run: a second one of less decides nothing more
 _LEAST_S = 10.0  # in which a run measures something
 
 
@@ -101,6 +102,10 @@ class Gate:
             rest_s = left_s() - (1 - FIRST) * self.budget_s
             firsts.append(self._call(number, rest_s / (len(names) - number)))
         alarmed = [number for number, first in enumerate(firsts) if any(row.is_alarm for row in first.rows)]
+        runs = [*firsts]
+        if not alarmed:
+            firsts = self._longer(firsts, left_s)
+            runs += [each for each in firsts if each not in runs]
         agains: dict[int, CallResult] = {}
         for place, number in enumerate(alarmed):
             self.listener.progress(f"{names[number]} may be slower: measuring it again")
@@ -121,11 +126,22 @@ class Gate:
             metric=self.arms.metric,
             limit=self.limit,
             calls=tuple(calls),
-            runs=(*firsts, *agains.values()),
+            runs=(*runs, *agains.values()),
             seconds=self.clock.monotonic_s() - began_s,
             changed=head.changed,
             commits=(base.commit, head.commit),
         )
+
+    def _longer(self, firsts: Sequence[CallResult], left_s: Callable[[], float]) -> list[CallResult]:
+        """Return the results with those of a longer run for what is undecided; an alarm there is no finding by itself."""
+        results = list(firsts)
+        undecided = [number for number, first in enumerate(firsts) if first.is_undecided]
+        for place, number in enumerate(undecided):
+            seconds = left_s() / (len(undecided) - place)
+            if seconds > _LONGER * firsts[number].seconds:
+                self.listener.progress(f"{firsts[number].call} is undecided: measuring it again, for longer")
+                results[number] = self._call(number, seconds).without_alarms()
+        return results
 
     def _call(self, number: int, seconds: float, *, is_confirming: bool = False) -> CallResult:
         plan = self.arms.to_measure(number, self.limit, max(_LEAST_S, seconds), is_confirming=is_confirming)

@@ -50,6 +50,15 @@ class CallResult:
     errors: tuple[float, float] = (0.0, 0.0)  # the shares of requests of base and head without a right reply
 
     @property
+    def is_undecided(self) -> bool:
+        """Whether it has no verdict by the metric."""
+        return not self.rows or any(row.is_decisive and row.verdict == "undecided" for row in self.rows)
+
+    def without_alarms(self) -> CallResult:
+        """It with its alarms undecided: those that no other run confirms."""
+        return replace(self, rows=tuple(_open(row) if row.is_alarm else row for row in self.rows))
+
+    @property
     def costs(self) -> Iterator[tuple[str, CostChange]]:
         """What requests cost, with the name of their row."""
         return ((each.call, cost) for each in self.rows if each.is_decisive for cost in each.row.costs)
@@ -195,7 +204,7 @@ def confirmed(first: CallResult, again: CallResult, adjusted: Sequence[float]) -
     alarms = [(row.call, row.row.statistic) for row in first.rows if row.is_alarm]
     sure = {key for key, p_value in zip(alarms, adjusted, strict=True) if p_value < intervals.ALPHA}
     if not again.rows:  # there was no time for it
-        return replace(again, rows=tuple(_open(row) if row.is_alarm else row for row in first.rows))
+        return replace(again, rows=first.without_alarms().rows)
     rows = []
     for row in again.rows:
         key = (row.call, row.row.statistic)
