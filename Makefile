@@ -31,6 +31,7 @@ $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)
 
 $(VENV)/.orch-ready: locks/run.lock pyproject.toml | $(VENV)/bin/python
+	@echo "installing Python packages, which takes a minute"
 	$(PIP) install --require-hashes -r locks/run.lock
 	$(PIP) install --no-deps --no-build-isolation --editable .
 	@touch $@
