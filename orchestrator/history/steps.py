@@ -15,6 +15,8 @@ from math import sqrt
 import numpy as np
 import numpy.typing as npt
 
+from orchestrator.errors import MissingError
+
 SHORTEST = 3  # runs of a level: one or two that lie far out are no level
 FEWEST = 3 * SHORTEST  # of fewer runs, a random order too often looks like a step
 _ORDERS = 199
@@ -25,7 +27,10 @@ _Values = npt.NDArray[np.float64]
 
 
 def steps(logs: Sequence[float]) -> list[int]:
-    """Return the index of the first run of each new level in a series of logs, oldest first; [] with fewer than `FEWEST`."""
+    """Return the index of the first run of each new level in a series of logs, oldest first; [] with fewer than `FEWEST`.
+
+    MissingError under a Python for which there is no ruptures.
+    """
     values = np.array(logs, dtype=float)
     starts: list[int] = []
     if len(values) < FEWEST:
@@ -57,7 +62,9 @@ def _largest_gain(values: _Values) -> float:
 
 
 def _segments(values: _Values, **criterion: float) -> list[int]:
-    from ruptures import KernelCPD  # a tenth of a second, which a listing need not wait
-
+    try:
+        from ruptures import KernelCPD  # a tenth of a second, which a listing need not wait
+    except ModuleNotFoundError:
+        raise MissingError("steps are found by ruptures, which needs a Python older than 3.14") from None
     detector = KernelCPD(kernel="linear", min_size=SHORTEST).fit(values.reshape(-1, 1))
     return [int(place) for place in detector.predict(**criterion)[:-1]]

@@ -36,7 +36,9 @@ def not_one(word: str, root: Path, matches: Sequence[str], ids: Sequence[str], l
         several = f"{word!r} is the beginning of several runs: {few(matches)}"
         return UsageError(several, hint="type more characters of the run id")
     if word.endswith((".yaml", ".yml")):
-        return UsageError(f"{word!r} is an experiment, and not a run", hint=f"give a run's id, or `{latest}`: `orch runs`")
+        return UsageError(
+            f"{word!r} is an experiment, and not a run", hint=f"give a run's id, or `{latest}`: `orch runs`"
+        )
     hint = did_you_mean(word, [latest]) if nearest(word, [latest]) else meant(word, ids)
     return UsageError(f"no run {word!r} under {root}/", hint=hint)
 
