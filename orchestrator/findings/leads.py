@@ -33,7 +33,7 @@ class Side:
 class LeadAt:
     """A lead at one place: the other's time over the leader's, with the 95 % interval that the comparison has.
 
-    `ahead`: who is significantly faster there, None where nobody is, or where there is no interval. `is_tie`: the whole
+    `ahead`: the side that is significantly faster there; None without one, or without an interval. `is_tie`: the whole
     interval lies within what matters.
     """
 

@@ -153,7 +153,7 @@ def _document(
 
 
 def judged(call: str, summary: RunSummary, limit: float, metric: str) -> tuple[CallRow, ...]:
-    """Each row of a run by each statistic, as it stands there by itself."""
+    """Return each row of a run by each statistic, without regard to other runs."""
     several = len({row.group for row in compare_within(summary, "median").rows}) > 1
     return tuple(
         CallRow(

@@ -11,7 +11,7 @@ BODY = "oha.body"
 
 
 def files(exchange: Exchange) -> dict[str, bytes]:
-    """Return what lies in its folder, by name: the one body, or a line for each, of which it draws at random.
+    """Return what lies in its folder, by name: the one body, or a line for each, from which it draws at random.
 
     Unreadable where bodies differ, and are not all lines of text.
     """

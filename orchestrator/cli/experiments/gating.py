@@ -55,7 +55,7 @@ def gate(
         Path | None, typer.Option(metavar="FILE", help="Write Markdown for a comment, which begins with a marker line.")
     ] = None,
     record: Annotated[
-        bool, typer.Option("--record", help="Keep the result in .orch/gates.jsonl, for later gates and trends.")
+        bool, typer.Option("--record", help="Keep the result in .orch/gates.jsonl, for the forecasts of later gates.")
     ] = False,
     overrides: Overrides = None,
     as_json: AsJson = False,
@@ -83,7 +83,7 @@ def gate(
         from orchestrator.gate.forecast import record as keep
 
         keep(WORKSPACE.gates, {"at": f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}", **result.to_dict()})
-    _tell(result)
+    _show(result)
     _end(result, passes_undecided=undecided == "pass")
 
 
@@ -158,7 +158,7 @@ def _write(result: GateResult, junit: Path | None, markdown: Path | None, *, fai
     write(markdown, "--markdown", lambda: words.markdown(result, shlex.join(["orch", *sys.argv[1:]])))
 
 
-def _tell(result: GateResult) -> None:
+def _show(result: GateResult) -> None:
     from orchestrator.gate import words
 
     console.emit(result.to_dict())

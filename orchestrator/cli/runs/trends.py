@@ -149,8 +149,8 @@ def _print(series: Trend) -> None:
         console.result(f"  *: {quantities.VAGUE}.")
     marked = sum(point.step is not None for point in series.points)
     few = f"No step found: it takes {FEWEST} valid runs under the same conditions"
-    found = f"{quantities.count(marked, 'step')} marked with {_MARK}" if marked else "No step found"
-    console.result(f"  {found if series.longest_line >= FEWEST else few}.")
+    text = f"{quantities.count(marked, 'step')} marked with {_MARK}" if marked else "No step found"
+    console.result(f"  {text if series.longest_line >= FEWEST else few}.")
     console.result()
 
 

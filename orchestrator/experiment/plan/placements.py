@@ -33,7 +33,7 @@ def resolve_placements(
 ) -> tuple[Placement, ...]:
     """Every placement with its zones and link; what cannot be is noted in `located`.
 
-    `hosts`: those that the experiment gives, each of which is a zone. `is_elsewhere`: who answers runs already, on another
+    `hosts`: those that the experiment gives; each is a zone. `is_elsewhere`: who answers runs already, on another
     machine.
     """
     experiment = located.experiment

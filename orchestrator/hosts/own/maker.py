@@ -122,7 +122,7 @@ class OwnMaker(Maker):
 
 
 def _clock(holder: RemoteProcess) -> dict[str, float]:
-    """How far a host's clock is ahead of this machine's, by the fastest of some round trips, half of which it may be off."""
+    """Return how far a host's clock is ahead, by the fastest of some round trips; at most half of that trip off."""
     best = (float("inf"), 0.0)
     for _ in range(_CLOCK_ROUNDS):
         began_ns, began_s = SYSTEM.wall_ns(), time.monotonic()

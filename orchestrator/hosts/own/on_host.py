@@ -76,7 +76,7 @@ def _user() -> str:
 
 
 def _clock_error_ms() -> float | None:
-    """The most that the kernel takes its clock to be off (adjtimex); None where nobody synchronizes it."""
+    """The most that the kernel takes its clock to be off (adjtimex); None where it is not synchronized."""
     words = (ctypes.c_long * 64)()  # struct timex, with room to spare: modes, offset, freq, maxerror, esterror, status
     with suppress(OSError, AttributeError):
         state = ctypes.CDLL(None).adjtimex(words)
@@ -88,10 +88,10 @@ def _clock_error_ms() -> float | None:
 def make(root: str, run: str, **_: Any) -> dict[str, Any]:
     """The folder of a run, for its user alone; any number of times."""
     place = Path(root)
-    made = [str(parent) for parent in place.parents if not parent.exists()]
+    parents = [str(parent) for parent in place.parents if not parent.exists()]
     place.mkdir(mode=0o700, parents=True, exist_ok=True)
     if not (place / _MARK).exists():
-        (place / _MARK).write_text(json.dumps({"run": run, "made": made}), encoding="utf-8")
+        (place / _MARK).write_text(json.dumps({"run": run, "made": parents}), encoding="utf-8")
     return {"root": root}
 
 
@@ -124,7 +124,7 @@ def hold(lock: str, run: str, controller: str, ttl_s: int, **_: Any) -> dict[str
             os.write(descriptor, (json.dumps(entry) + "\n").encode())
     signal.alarm(ttl_s)
     _say({"held": True})
-    while sys.stdin.readline():  # each line is answered at once: who asks compares clocks
+    while sys.stdin.readline():  # each line is answered at once: the other side compares clocks
         _say({"wall_ns": time.time_ns()})
     return None
 
@@ -183,10 +183,10 @@ def sweep(root: str, run: str, **_: Any) -> dict[str, Any]:
         return {"removed": False, "left": f"processes {', '.join(map(str, running))} out of {root}"}
     if not place.exists():
         return {"removed": False, "left": None}
-    made = json.loads(_text(str(place / _MARK)) or '{"made": []}')["made"]
+    parents = json.loads(_text(str(place / _MARK)) or '{"made": []}')["made"]
     shutil.rmtree(place, ignore_errors=True)
     left = root if place.exists() else None
-    for parent in made:
+    for parent in parents:
         with suppress(OSError):  # somebody else uses it now
             Path(parent).rmdir()
     return {"removed": left is None, "left": left}

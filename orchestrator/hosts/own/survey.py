@@ -160,7 +160,7 @@ def _warnings(seen: dict[str, Any], instance: str) -> Iterable[str]:
     if seen["load"] > _BUSY * len(seen["cpus"]):
         yield f"it is busy: a load of {seen['load']:.2f} on {len(seen['cpus'])} CPUs"
     if seen["clock_error_ms"] is None:
-        yield "nobody synchronizes its clock"
+        yield "its clock is not synchronized"
     elif seen["clock_error_ms"] > _CLOCK_MS:
         yield f"its clock may be {seen['clock_error_ms']:.0f} ms off"
     if "taskset" in seen["lacks"]:
@@ -172,23 +172,26 @@ def _warnings(seen: dict[str, Any], instance: str) -> Iterable[str]:
 def closed_ports(members: Mapping[str, RemoteHost], wanted: Topology) -> str:
     """Why TCP or UDP does not get from a requester to a new port of its responder; empty where all do."""
     ways = {
-        (asks, ends.responder) for ends in wanted.ends.values() for asks in ends.requesters if asks != ends.responder
+        (requester, ends.responder)
+        for ends in wanted.ends.values()
+        for requester in ends.requesters
+        if requester != ends.responder
     }
-    for asks, answers in sorted(ways):
-        address = members[answers].address
-        listener = members[answers].start(argv("listen", address=address))
+    for requester, responder in sorted(ways):
+        address = members[responder].address
+        listener = members[responder].start(argv("listen", address=address))
         try:
             port = line_of(listener)["port"]
-            trouble = ask(members[asks], "reach", address=address, port=port)
+            trouble = ask(members[requester], "reach", address=address, port=port)
             closed = [f"{kind.upper()} port {port} ({why})" for kind, why in trouble.items() if why]
         except ProvisionError as error:
             raise ProvisionError(
-                f"{answers} cannot listen on {address}: {error.message}", hint="is `address` its own?"
+                f"{responder} cannot listen on {address}: {error.message}", hint="is `address` its own?"
             ) from error
         finally:
             listener.end(grace_s=1.0)
         if closed:
-            return f"{asks} cannot reach {answers} at {address}: {' and '.join(closed)}"
+            return f"{requester} cannot reach {responder} at {address}: {' and '.join(closed)}"
     return ""
 
 

@@ -1,4 +1,4 @@
-"""Who makes a deployment's hosts, or finds them: Terraform with a module of `infra/`, or nobody, as they are there."""
+"""What makes a deployment's hosts: Terraform with a module of `infra/`; hosts of one's own are found as they are."""
 
 from __future__ import annotations
 
