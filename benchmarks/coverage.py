@@ -234,8 +234,6 @@ def _cell(cell: Cell, trials: tuple[TrialSummary, ...]) -> CellSummary:
         failed_trials=0,
         median_interval=None,
         throughput_per_s=None,
-        first_request=None,
-        client_share=None,
         strip=None,
     )
 

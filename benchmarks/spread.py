@@ -18,12 +18,12 @@ import numpy.typing as npt
 
 from benchmarks.coverage import measured, plan_of
 from benchmarks.simulated import print_tables
+from orchestrator.evidence.values_of_trial import spreads
 from orchestrator.experiment.plan.schedule import schedule
 from orchestrator.findings.compare import compare_spreads
 from orchestrator.findings.summary import CellSummary
+from orchestrator.findings.trial_values import SPREAD_NAMES, SPREADS, SpreadName, over_trials
 from orchestrator.questions.stability import find as stability
-from orchestrator.questions.stability import observe as spreads
-from orchestrator.questions.stability.spread import SPREAD_NAMES, SPREADS, SpreadName, TrialSpread
 from orchestrator.statistics import intervals
 from orchestrator.statistics.terms import Interval
 
@@ -68,10 +68,11 @@ def stalls(rng: np.random.Generator, n: int) -> Floats:
 SHAPES: dict[str, Shape] = {"narrow": narrow, "tail": tail, "stalls": stalls, "two ways": two_ways}
 
 
-def a_trial(rng: np.random.Generator, shape: Shape, scale: float) -> TrialSpread:
+def a_trial(rng: np.random.Generator, shape: Shape, scale: float) -> dict[str, float]:
     """The spreads of a trial's requests, 0.1 ms apart or so."""
     ms = OFFSET + 0.1 * scale * shape(rng, REQUESTS)
-    return spreads.of_trial(np.sort((ms * 1e6).astype(np.int64)), 0, None)
+    known = spreads(np.sort((ms * 1e6).astype(np.int64)))
+    return {name: value for name, value in known.items() if value is not None}
 
 
 def _scales(rng: np.random.Generator, count: int) -> Floats:
@@ -96,7 +97,7 @@ def truth(shape: str) -> dict[SpreadName, float]:
 
 @dataclass(frozen=True, kw_only=True)
 class Coverage:
-    """Shares of 95 % intervals that hold the truth: of a bootstrap of the trials, and of `spreads.of_cell`."""
+    """Shares of 95 % intervals that hold the truth: of a bootstrap of the trials, and of `over_trials`."""
 
     bootstrap: float
     interval: float
@@ -108,9 +109,9 @@ def coverage(shape: str, *, blocks: int, runs: int, seed: int = 1) -> dict[Sprea
     held: dict[SpreadName, list[tuple[bool, bool]]] = {name: [] for name in SPREAD_NAMES}
     for _ in range(runs):
         trials = [a_trial(rng, SHAPES[shape], float(scale)) for scale in _scales(rng, blocks)]
-        found = spreads.of_cell(trials)
+        found = over_trials(trials)
         for name in SPREAD_NAMES:
-            resampled = _bootstrap(rng, [getattr(trial, name) for trial in trials])
+            resampled = _bootstrap(rng, [trial[name] for trial in trials])
             ours = found[name].interval
             true = truth(shape)[name]
             held[name].append((_holds(resampled, true), ours is not None and _holds(ours, true)))
@@ -176,10 +177,10 @@ def _winners(
 def _with_spreads(cell: CellSummary, rng: np.random.Generator, shape: str, ratio: float) -> CellSummary:
     scales = ratio * _scales(rng, len(cell.trials))
     trials = tuple(
-        replace(trial, spread=a_trial(rng, SHAPES[shape], float(scale)))
+        replace(trial, values=a_trial(rng, SHAPES[shape], float(scale)))
         for trial, scale in zip(cell.trials, scales, strict=True)
     )
-    return replace(cell, trials=trials, spreads=spreads.of_cell([trial.spread for trial in trials]))
+    return replace(cell, trials=trials, means=over_trials([trial.values for trial in trials]))
 
 
 def table(runs: int, seed: int) -> Iterator[str]:

@@ -455,21 +455,14 @@ def times(of_times: float) -> str:
 
 COSTS = (
     "CPU time is that of the process in the measured phase, the warm-up left out; what the kernel does for it outside of it"
-    " is not counted. Memory is the most that was resident in that phase. The requester's hold the load generator's own"
+    " is not counted. Memory is the most that was resident in that phase (since the process began, where the kernel cannot forget an earlier peak). The requester's hold the load generator's own"
     " work (verifying and recording), too. Bytes and packets are TCP's, headers left out, as the requester's connections"
     " count them: a dash where its runtime tells no such counts, or nothing travels over TCP."
-)
-OF_WHOLE_LIFE = "since the process began, as the kernel cannot forget an earlier peak"
-PRICES = (
-    "US dollars are for a million, with list prices of the machines, as if their CPUs did nothing else and never waited;"
-    " traffic is what goes between zones."
 )
 
 
 def cost(name: str, value: float) -> str:
-    """A quantity of what requests cost, with its unit: `350 ms` of CPU time, `48.20 MB`, `4,012` packets, `0.0036 USD`."""
+    """A quantity of what requests cost, with its unit: `350 ms` of CPU time, `48.20 MB`, `4,012` packets."""
     if name.endswith("_cpu"):
         return ms(value * 1e3)
-    if name.endswith("_usd"):
-        return f"{value:.2g} USD"
     return rate(value) if name.startswith("packets") else size(significant(value, 4))

@@ -1,9 +1,8 @@
 """Compares one run with another, cell by cell, for use after a change.
 
-`between_runs` has the model, `matching` says which cells measure the same thing, `environments` which conditions differ,
-`history` finds earlier equal runs. Holm's correction goes over all cells compared, and over what lies above the floor of
-each as well: a change that touched nothing is called a change somewhere in at most 5 % of comparisons, however many
-cells there are.
+`run_statistics` has the model, `matching` says which cells measure the same thing, `environments` which conditions differ,
+`measured_runs` finds earlier equal runs. Holm's correction goes over all cells compared: a change that touched nothing is
+called a change somewhere in at most 5 % of comparisons, however many cells there are.
 """
 
 from __future__ import annotations
@@ -47,15 +46,6 @@ class NothingInCommon(UsageError):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Overhead:
-    """What lies above the `tcp` floor, new over old: a ratio above 1 is more. Of one Holm family with the rows."""
-
-    ratio: float
-    interval: Interval
-    verdict: Change
-
-
-@dataclass(frozen=True, kw_only=True)
 class Row:
     """One cell (or stack) compared. `ratio` above 1 is slower, for throughput too: its ratio is turned over.
 
@@ -78,7 +68,6 @@ class Row:
     reason: Reason | None = None  # why nothing is decided
     doubts: tuple[str, ...] = ()  # what forbids a verdict whatever the interval says
     notes: tuple[str, ...] = ()  # what a reader of the verdict must know
-    overhead: Overhead | None = None
     floors: tuple[FloorMove, ...] = ()
     spread: Spread | None = None
     costs: tuple[CostChange, ...] = ()  # what its requests cost, whatever the statistic
@@ -116,7 +105,6 @@ class _Compared:
     floors: tuple[FloorMove, ...]
     no_floors: str  # why there are none, as a clause; empty where there are some
     difference: Difference | None
-    overhead: Difference | None  # of what lies above the `tcp` floor
 
 
 def compare_runs(
@@ -210,8 +198,6 @@ def _compare(
     above = max(share_above_ping(run, cell, statistic) for run, cell in ((new, pair[0]), (old, pair[1])))
     spread = run_statistics.spread_between(statistic, known, above)
     floors = tuple(run_statistics.moves(new, old, pair))
-    # A rate has no floor to be taken off.
-    tcp = run_statistics.tcp_means(new, old, pair) if statistic != "throughput" else None
     return _Compared(
         new=pair[0],
         old=pair[1],
@@ -221,14 +207,13 @@ def _compare(
         floors=floors,
         no_floors="" if floors else run_statistics.why_none(new, old, pair),
         difference=run_statistics.difference(mine, theirs, spread, floors) if mine and theirs else None,
-        overhead=run_statistics.overhead(mine, theirs, spread, tcp, floors) if mine and theirs and tcp else None,
     )
 
 
 def _rows(
     new: RunSummary, old: RunSummary, compared: Sequence[_Compared], statistic: Statistic, margin: float
 ) -> tuple[Row, ...]:
-    p_values = [tested.p_value for c in compared for tested in (c.difference, c.overhead) if tested]
+    p_values = [c.difference.p_value for c in compared if c.difference]
     family = zip(intervals.holm(p_values), intervals.holm_levels(p_values), strict=True)
     confounders = environments.confounders(new, old)
     rows = []
@@ -240,7 +225,6 @@ def _rows(
         notes = (*_errors(cell), *_floor_notes(cell), *warnings)
         p_value, level = next(family) if cell.difference else (None, intervals.ALPHA)
         interval = cell.difference.interval(level) if cell.difference else None
-        above = cell.overhead.interval(next(family)[1]) if cell.overhead else None
         verdict, reason = _judge(cell, interval, margin, doubts, statistic)
         rows.append(
             Row(
@@ -260,7 +244,6 @@ def _rows(
                 reason=reason,
                 doubts=doubts,
                 notes=notes,
-                overhead=_overhead(cell, above, margin, doubts),
                 floors=cell.floors,
                 spread=cell.spread,
             )
@@ -326,16 +309,6 @@ def share_above_ping(run: RunSummary, cell: CellSummary, statistic: Statistic) -
     ping = run_statistics.floor_of(run, "ping", cell)
     floor = ping.distribution.median if ping and ping.distribution else None
     return 1.0 if latency is None or floor is None else max(0.0, 1 - floor / exp(latency.mean))
-
-
-def _overhead(compared: _Compared, interval: Interval | None, margin: float, doubts: Sequence[str]) -> Overhead | None:
-    """What forbids a verdict on the whole forbids one here."""
-    if compared.overhead is None or interval is None:
-        return None
-    standing = equivalence.standing(interval, margin)
-    forbidden = lost(compared.new, compared.old, standing) or (doubts and CHANGES[standing] in DECIDED)
-    verdict = "cannot tell" if forbidden else CHANGES[standing]
-    return Overhead(ratio=exp(compared.overhead.mean), interval=interval, verdict=verdict)
 
 
 def _failed_checks(run: RunSummary, cell: CellSummary) -> Iterator[str]:

@@ -16,8 +16,8 @@ from orchestrator.between_runs import run_statistics
 from orchestrator.between_runs.measured_runs import EqualRun
 from orchestrator.between_runs.run_statistics import Difference, FloorMove
 from orchestrator.findings.block_values import by_block, lost, missing_blocks
-from orchestrator.findings.cost import COST_NAMES, CostName
 from orchestrator.findings.summary import CellSummary, Comparison, RunSummary
+from orchestrator.findings.trial_values import COST_NAMES, CostName
 from orchestrator.statistics import equivalence, intervals
 from orchestrator.statistics.terms import Interval, Reason, ReasonKind, Standing
 

@@ -18,8 +18,8 @@ from orchestrator.between_runs.environments import are_alike
 from orchestrator.between_runs.run_statistics import run_mean
 from orchestrator.findings.block_values import by_block, censored_blocks, missing_blocks
 from orchestrator.findings.compare import STATISTICS
-from orchestrator.findings.cost import COST_NAMES
 from orchestrator.findings.summary import SCHEMA_VERSION, RunSummary
+from orchestrator.findings.trial_values import COST_NAMES
 from orchestrator.results.documents import read_sealed
 from orchestrator.results.folder import RunFolder, runs
 from orchestrator.summarise import summary_of

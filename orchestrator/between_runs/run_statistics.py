@@ -160,30 +160,6 @@ def difference(new: RunMean, old: RunMean, spread: Spread, moves: Sequence[Floor
     )
 
 
-def overhead(
-    new: RunMean, old: RunMean, spread: Spread, floors: tuple[RunMean, RunMean], moves: Sequence[FloorMove] = ()
-) -> Difference | None:
-    """The log ratio of what lies above the `tcp` floors (new, old); None where either drowns in its floor.
-
-    The error of y - f is carried over to its log (delta method), y and f each with the variance of their run. It is one
-    more comparison of the same runs: its level is the family's, and floors that moved widen it as they widen the whole.
-    """
-    logs, variances = [], []
-    for run, floor in zip((new, old), floors, strict=True):
-        above = exp(run.mean) - exp(floor.mean)
-        error = sqrt(exp(run.mean) ** 2 * spread.per_run(run)[0] + exp(floor.mean) ** 2 * (EXCESS * floor.se) ** 2)
-        if above <= 2 * error:
-            return None
-        logs.append(log(above))
-        variances.append((error / above) ** 2)
-    return Difference(
-        mean=logs[0] - logs[1],
-        se=sqrt(sum(variances)),
-        freedom=_freedom(new, old, spread),
-        shift=shift(moves),
-    )
-
-
 def floor_move(new: FloorSummary, old: FloorSummary) -> FloorMove | None:
     """One floor in two runs (Welch's interval over the readings); None with fewer than three in either."""
     return move_of(new.kind, new.medians, old.medians)
@@ -255,13 +231,3 @@ def why_none(new: RunSummary, old: RunSummary, pair: tuple[CellSummary, CellSumm
     if not few:
         return "no floor was measured in both runs"
     return f"too few readings to compare the floors ({', '.join(few)}; {intervals.FEWEST_BLOCKS} are needed)"
-
-
-def tcp_means(
-    new: RunSummary, old: RunSummary, pair: tuple[CellSummary, CellSummary]
-) -> tuple[RunMean, RunMean] | None:
-    """The mean logs of both `tcp` floors; None where one is missing or has too few readings."""
-    floors = floor_of(new, "tcp", pair[0]), floor_of(old, "tcp", pair[1])
-    readings = [run_mean([m for m in floor.medians if m > 0]) for floor in floors if floor]
-    known = [reading for reading in readings if reading]
-    return (known[0], known[1]) if len(known) == 2 else None

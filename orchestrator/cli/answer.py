@@ -8,8 +8,7 @@ from orchestrator import quantities
 from orchestrator.cli.table_lines import tables_lines, wrapped
 from orchestrator.findings.summary import RunSummary
 from orchestrator.questions.prediction.find import QUESTION as PREDICTION
-from orchestrator.questions.prediction.words import rules
-from orchestrator.wording.answer import answer
+from orchestrator.questions.prediction.words import trust
 from orchestrator.wording.left_out import why_uncompared
 from orchestrator.wording.notes import notes
 from orchestrator.wording.tables import more_tables, question_tables, result_tables
@@ -23,8 +22,8 @@ def answer_lines(summary: RunSummary, *, width: int = 100) -> Iterator[str]:
     """Yield the lines behind the result, sentences wrapped at `width` columns; the report has the rows beyond forty."""
     for sentence in notes(summary):
         yield from wrapped(sentence, width)
-    for sentence in prediction(summary):
-        yield from wrapped(f"Prediction: {sentence}", width)
+    if (model := PREDICTION.of(summary)) is not None and model.fits:
+        yield from wrapped(f"Prediction: {trust(model.judged)}", width)
     every = result_tables.tables(summary, is_full=True)
     shown = leading(every, _MOST_ROWS)
     yield from tables_lines(shown, width)
@@ -38,8 +37,3 @@ def answer_lines(summary: RunSummary, *, width: int = 100) -> Iterator[str]:
     for reason, names in reasons.items():
         yield from wrapped(f"no comparison of {quantities.listed(list(dict.fromkeys(names)))}: {reason}", width)
     yield from tables_lines((*more_tables.tables(summary), *question_tables.tables(summary)), width)
-
-
-def prediction(summary: RunSummary) -> tuple[str, ...]:
-    """Return what the decision maps come to, a sentence each; empty without a model, or where nothing is answered."""
-    return () if answer(summary).cannot_answer else rules(PREDICTION.of(summary), summary.matters)

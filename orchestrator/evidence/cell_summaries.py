@@ -8,39 +8,33 @@ from dataclasses import replace
 from statistics import median
 
 from orchestrator import quantities
-from orchestrator.evidence import costing, host_noise, openings
+from orchestrator.evidence import host_noise
 from orchestrator.evidence.run_evidence import CellEvidence, RunEvidence, TrialEvidence
 from orchestrator.experiment.plan.plan import Cell, Operation
 from orchestrator.findings.block_values import by_block
-from orchestrator.findings.check_result import CheckResult
-from orchestrator.findings.opening import COUNTED_BY, CellOpening
 from orchestrator.findings.summary import (
     CellSummary,
     Details,
     Floors,
     FloorSummary,
-    Goodput,
     Sizes,
     TrialSummary,
 )
-from orchestrator.findings.validity import failed_in
-from orchestrator.questions.stability import observe as spreads
+from orchestrator.findings.trial_values import COUNTED_BY, GOODPUT, over_trials
 from orchestrator.questions.stores import times as store_times
 from orchestrator.questions.until import find as until
 from orchestrator.statistics import intervals
+from orchestrator.statistics.intervals import Mean
 from orchestrator.statistics.terms import Interval
 from services.python.contract.requester_lines import Wire
 
-RAW_CLIENT = "raw"
+
+def summarise_cells(run: RunEvidence) -> tuple[CellSummary, ...]:
+    """Every planned cell, those without a sample too."""
+    return tuple(_summarise(cell, run) for cell in run.cells)
 
 
-def summarise_cells(run: RunEvidence, checks: Sequence[CheckResult]) -> tuple[CellSummary, ...]:
-    """Every planned cell, those without a sample too; what relates it to another cell leaves out invalid ones."""
-    sound = [cell for cell in run.cells if not failed_in(cell.cell.id, checks)]
-    return tuple(_summarise(cell, run, sound) for cell in run.cells)
-
-
-def _summarise(cell: CellEvidence, run: RunEvidence, sound: Sequence[CellEvidence]) -> CellSummary:
+def _summarise(cell: CellEvidence, run: RunEvidence) -> CellSummary:
     trials = tuple(replace(t.summary, held_up=host_noise.held_up(cell, t)) for t in cell.trials if t.summary)
     outcomes: Counter[str] = Counter()
     errors: Counter[str] = Counter()
@@ -68,27 +62,21 @@ def _summarise(cell: CellEvidence, run: RunEvidence, sound: Sequence[CellEvidenc
         requests=sum(t.totals.ok for t in cell.trials) + errors.total(),
         errors=dict(errors),
         not_sent=sum(t.not_sent for t in cell.trials),
-        timeout=cell.cell.timeout_s * cell.cell.calls * 1e3,
         throughput_per_s=_throughput(cell.trials),
-        goodput=goodput(
-            content(cell.operation, cell.cell), trials, _middle(t.totals.goodput_mbit_per_s for t in cell.trials)
-        ),
         sizes=Sizes(
             body=_body_bytes(cell.trials),
             wire=_per_request(cell.trials, "bytes_sent", "bytes_received"),
             packets=_per_request(cell.trials, "segments_sent", "segments_received"),
         ),
-        first_request=_middle(t.totals.first_request_ms for t in cell.trials),
         floors=Floors(tcp=_floor(run.floors, "tcp", cell), ping=_floor(run.floors, "ping", cell)),
-        client_share=_client_share(cell, sound),
         strip=cell.strip,
-        costs=costing.of_cell(trials, costing.prices(run.plan, cell.placement)),
-        spreads=spreads.of_cell([trial.spread for trial in trials]),
+        means=over_trials([trial.values for trial in trials])
+        | ({GOODPUT: mean} if (mean := goodput(content(cell.operation, cell.cell), trials)) else {}),
         details=Details(
             parts=cell.parts_ms,
             mixed=cell.mixed,
             stream=cell.stream,
-            opening=_opening(cell, trials),
+            connections=_connections(cell),
             outcomes=dict(outcomes),
             store_times=store_times.of_cell([trial.record for trial in cell.trials]),
             over_fetched_bytes=_middle(part.done.over_fetched_bytes for trial in cell.trials for part in trial.parts),
@@ -104,15 +92,11 @@ def _median_interval(trials: Sequence[TrialSummary], run: RunEvidence) -> Interv
     return intervals.of_trials(medians).interval(until.alpha(run.plan))
 
 
-def _opening(cell: CellEvidence, trials: Sequence[TrialSummary]) -> CellOpening | None:
-    has_connections = cell.cell.kind in ("call", "task")
-    return openings.of_cell([trial.opening for trial in trials], _carried(cell)) if has_connections else None
-
-
-def _carried(cell: CellEvidence) -> list[int]:
-    """How many connections carried the measured requests of each trial."""
+def _connections(cell: CellEvidence) -> float | None:
+    """How many connections carried the measured requests of a trial."""
     trials = [[p.seen[COUNTED_BY] for p in trial.parts if COUNTED_BY in p.seen] for trial in cell.trials]
-    return [sum(seen.connections for seen in of_trial) for of_trial in trials if of_trial]
+    counts = [sum(seen.connections for seen in of_trial) for of_trial in trials if of_trial]
+    return _middle(counts) if cell.cell.kind in ("call", "task") and any(counts) else None
 
 
 def _middle(values: Iterable[float | None]) -> float | None:
@@ -162,22 +146,6 @@ def _per_request(trials: Sequence[TrialEvidence], *keys: str) -> Interval | None
     return sent, received
 
 
-def _client_share(cell: CellEvidence, cells: Iterable[CellEvidence]) -> float | None:
-    """Return the client library's share of the latency, beside a bare socket's; None if not measured."""
-    mine = cell.distribution.median if cell.distribution else None
-    if cell.stack.client == RAW_CLIENT or not mine:
-        return None
-    for other in cells:
-        alike = (
-            other.stack.client == RAW_CLIENT
-            and (other.stack.protocol, other.stack.responder) == (cell.stack.protocol, cell.stack.responder)
-            and other.cell.setting == cell.cell.setting
-        )
-        if alike and other.distribution and other.distribution.median is not None:
-            return (mine - other.distribution.median) / mine
-    return None
-
-
 _VERIFIED = ("bytes", "records", "json", "transfer")  # kinds of payload whose every byte is compared
 
 
@@ -192,13 +160,12 @@ def content(operation: Operation, cell: Cell) -> tuple[int, int] | None:
     return operation.request_bytes * operation.calls, operation.reply_bytes * operation.calls
 
 
-def goodput(sizes: tuple[int, int] | None, trials: Sequence[TrialSummary], mbit_per_s: float | None = None) -> Goodput:
-    """Return the goodput of a cell; that of verified content is None where a trial has no right reply, or nothing verified.
+def goodput(sizes: tuple[int, int] | None, trials: Sequence[TrialSummary]) -> Mean | None:
+    """Return verified content in 10^6 bytes a second; None where a trial has no right reply, or nothing is verified.
 
     It is from each trial's right replies over its window, less the requester's own pauses.
     """
     rates = [trial.throughput_per_s for trial in trials]
     if not sizes or not sum(sizes) or not rates or min(rates) <= 0:
-        return Goodput(mbit_per_s=mbit_per_s)
-    mean = intervals.of_trials([rate * sum(sizes) / 1e6 for rate in rates])
-    return Goodput(mbit_per_s=mbit_per_s, mb_per_s=mean.ratio, interval=mean.interval())
+        return None
+    return intervals.of_trials([rate * sum(sizes) / 1e6 for rate in rates]).as_mean

@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from orchestrator import quantities
 from orchestrator.errors import InvalidMeasurement, UsageError
-from orchestrator.evidence import costing, openings, responder_workers
+from orchestrator.evidence import responder_workers, values_of_trial
 from orchestrator.evidence.joined_turns import counted, joined
 from orchestrator.evidence.one_clock import OnHost, busiest, by_host, seen_in_all
 from orchestrator.evidence.run_evidence import (
@@ -39,7 +39,6 @@ from orchestrator.experiment.providers import PROVIDERS
 from orchestrator.findings.summary import FloorSummary, PartSummary, Strip, TrialSummary
 from orchestrator.questions.capacity.expand import expanded
 from orchestrator.questions.mix.observe import COLUMNS_OF_MIXES, OperationsOfMix
-from orchestrator.questions.stability import observe as spreads
 from orchestrator.questions.streams import observe as streams
 from orchestrator.questions.streams.observe import DROPPED, StreamSamples
 from orchestrator.results.manifest import BaselineRecord, Manifest, RequesterRecord, TrialRecord
@@ -341,9 +340,7 @@ def _trial_summary(
         not_sent=not_sent,
         offered_per_s=_offered_per_s([host.whole for host in hosts]),
         unsent_moves=_moves(ordered, failed, not_sent) if not_sent else {},
-        cost=costing.of_trial(record),
-        opening=openings.of_trial(record),
-        spread=spreads.of_trial(ordered, failed, totals.first_request_ms),
+        values=values_of_trial.values(record, ordered, failed, totals.first_request_ms),
         retransmits=_known_total([p.done.wire.retransmits if p.done.wire else None for p in record.requesters]),
     )
 

@@ -20,8 +20,8 @@ from orchestrator.exports.typed_table import (
     unit_of,
     whole,
 )
-from orchestrator.findings.cost import PER, PRICED, SHOWN
 from orchestrator.findings.summary import CellSummary, RunSummary
+from orchestrator.findings.trial_values import FIRST_REQUEST, GOODPUT, PER, STEPS
 from orchestrator.findings.validity import failed_in
 
 Read = Callable[[CellSummary], Value]
@@ -73,17 +73,12 @@ def _counted(name: str) -> Read:
     return lambda cell: None if cell.details.stream is None else getattr(cell.details.stream, name)
 
 
-def _cost(key: str) -> Read:
-    return lambda cell: cell.costs[key].value if key in cell.costs else None
+def _mean(key: str) -> Read:
+    return lambda cell: cell.means[key].value if key in cell.means else None
 
 
-def _cost_interval(key: str) -> Callable[[CellSummary], Sequence[float] | None]:
-    return lambda cell: cell.costs[key].interval if key in cell.costs else None
-
-
-def _step(name: str) -> Read:
-    """What a step of opening a connection takes."""
-    return lambda cell: None if cell.details.opening is None else getattr(cell.details.opening, name)
+def _interval(key: str) -> Callable[[CellSummary], Sequence[float] | None]:
+    return lambda cell: cell.means[key].interval if key in cell.means else None
 
 
 def _of(name: str) -> Read:
@@ -110,9 +105,7 @@ def _statistics() -> Iterator[ReadColumn]:
     yield text("censored", "statistics that lie among requests without a right reply: no number", _names("censored"))
     yield number("censored_beyond_ms", "ms", "what those are larger than", _of("limit"))
     yield text("pooled", "percentiles that are those of all requests pooled", _names("pooled"))
-    yield number(
-        "first_request_ms", "ms", "first request of a connection, median over trials", lambda cell: cell.first_request
-    )
+    yield number("first_request_ms", "ms", f"first request of a connection, {how}", _mean(FIRST_REQUEST))
 
 
 def _stream() -> Iterator[ReadColumn]:
@@ -126,10 +119,8 @@ def _rates() -> Iterator[ReadColumn]:
     yield number(
         "throughput_per_s", "1/s", "right replies over the measured windows, less pauses", lambda c: c.throughput_per_s
     )
-    yield number(
-        "goodput_mb_per_s", "MB/s", "verified content both ways, 10^6 bytes a second", lambda c: c.goodput.mb_per_s
-    )
-    yield from _bounds("goodput_{}_mb_per_s", "MB/s", "the goodput", lambda cell: cell.goodput.interval)
+    yield number("goodput_mb_per_s", "MB/s", "verified content both ways, 10^6 bytes a second", _mean(GOODPUT))
+    yield from _bounds("goodput_{}_mb_per_s", "MB/s", "the goodput", _interval(GOODPUT))
 
 
 def _sizes() -> Iterator[ReadColumn]:
@@ -146,31 +137,21 @@ _COSTS: Mapping[str, tuple[str, str, str]] = {
     "requester_cpu": ("s", "requester_cpu_s", f"CPU time of the requester, per {PER:,} requests"),
     "responder_memory": ("B", "responder_memory_bytes", "peak memory of the responder"),
     "requester_memory": ("B", "requester_memory_bytes", "peak memory of the requester"),
-    "responder_usd": ("USD", "responder_usd", "price of the responder's machine, per million requests"),
-    "requester_usd": ("USD", "requester_usd", "price of the requester's machine, per million requests"),
-    "traffic_usd": ("USD", "traffic_usd", "price of the traffic, per million requests"),
 }
 
 
 def _costs() -> Iterator[ReadColumn]:
-    for key in (*SHOWN, *PRICED):
-        if key not in _COSTS:
-            continue  # bytes and packets stand among the sizes, for one request
-        unit, name, meaning = _COSTS[key]
-        yield number(name, unit, meaning, _cost(key))
-        if key in SHOWN:
-            yield from _bounds(f"{name}_{{}}", unit, meaning, _cost_interval(key))
+    for key, (unit, name, meaning) in _COSTS.items():  # bytes and packets are among the sizes, for one request
+        yield number(name, unit, meaning, _mean(key))
+        yield from _bounds(f"{name}_{{}}", unit, meaning, _interval(key))
 
 
 def _floors() -> Iterator[ReadColumn]:
     yield number("ping_floor_ms", "ms", "median of ping beside the cell", lambda cell: cell.floors.ping)
     yield number("tcp_floor_ms", "ms", "median of a bare TCP exchange of as many bytes", lambda cell: cell.floors.tcp)
     yield number("over_floor_ms", "ms", "the median less the TCP floor", lambda cell: cell.over_floor)
-    yield number(
-        "client_share", "", "of the median, what the client library adds to a bare socket", lambda c: c.client_share
-    )
-    for step, title in (("connect", "TCP's handshake"), ("tls", "that of TLS behind it")):
-        yield number(f"opening_{step}_ms", "ms", f"opening a connection: {title}", _step(step))
+    for step, title in zip(STEPS, ("TCP's handshake", "that of TLS behind it"), strict=True):
+        yield number(f"opening_{step}_ms", "ms", f"opening a connection: {title}", _mean(step))
 
 
 _CELLS_OWN: tuple[ReadColumn, ...] = (

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterable, Sequence
 
-from orchestrator.findings.cost import COSTS
 from orchestrator.findings.summary import CellSummary, TrialSummary
-from orchestrator.questions.stability.spread import SPREADS
+from orchestrator.findings.trial_values import SPREADS
 from orchestrator.statistics.terms import Reason, ReasonKind, Standing
 
 
@@ -40,10 +39,9 @@ def by_block(trials: Iterable[TrialSummary], statistic: str) -> dict[int, float]
     """
     values: dict[int, float] = {}
     for trial in trials:
-        source = trial.cost if statistic in COSTS else trial.spread if statistic in SPREADS else trial
-        value = getattr(source, statistic if statistic != "throughput" else "throughput_per_s", None)
-        if value and statistic == "throughput":
-            value = 1 / value
+        rate = trial.throughput_per_s
+        times = {"median": trial.median, "p99": trial.p99, "throughput": 1 / rate if rate else None}
+        value = times.get(statistic, trial.values.get(statistic))
         if value is not None and value > 0:
             values[trial.block] = value
     return values

@@ -22,10 +22,9 @@ from orchestrator.experiment.plan.own.own_json import DOCUMENT
 from orchestrator.experiment.plan.plan import Cell, Plan
 from orchestrator.findings import naming
 from orchestrator.findings.block_values import by_block, by_schedule, lost, moved, why_no_value
-from orchestrator.findings.cost import COST_NAMES, COSTS, CostName
 from orchestrator.findings.disturbed import Disturbed, both, corrected
 from orchestrator.findings.summary import CellSummary, Comparison
-from orchestrator.questions.stability.spread import SPREAD_NAMES, SPREADS, SpreadName
+from orchestrator.findings.trial_values import COST_NAMES, COSTS, SPREAD_NAMES, SPREADS, CostName, SpreadName
 from orchestrator.questions.until import find as until
 from orchestrator.statistics import equivalence, intervals
 from orchestrator.statistics.intervals import ALPHA, LogMean

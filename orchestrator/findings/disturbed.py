@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from orchestrator.questions.stability.spread import SPREADS
+from orchestrator.findings.trial_values import SPREADS
 from orchestrator.statistics.terms import Interval
 
 MOST = 0.95

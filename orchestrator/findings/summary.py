@@ -13,12 +13,11 @@ from typing import Any, Literal
 from orchestrator.experiment.model.factor import Value
 from orchestrator.experiment.model.factors import STACK, of_the_call, short
 from orchestrator.findings.check_result import CheckResult, checks_document
-from orchestrator.findings.cost import CellCost, CostName, TrialCost
 from orchestrator.findings.disturbed import Disturbed
-from orchestrator.findings.opening import CellOpening, TrialOpening
-from orchestrator.questions.stability.spread import CellSpread, SpreadName, TrialSpread
+from orchestrator.findings.trial_values import CostName, SpreadName
 from orchestrator.questions.stores.times import StoreTimes
 from orchestrator.results.documents import sealed
+from orchestrator.statistics.intervals import Mean
 from orchestrator.statistics.quantiles import Distribution
 from orchestrator.statistics.terms import Interval, Reason, Standing
 from services.python.contract.limits import Kind
@@ -54,10 +53,8 @@ class TrialSummary:
     # By which factor median and p99 would be larger if what was not sent had been slowest; None: beyond every reply
     unsent_moves: dict[str, float | None] = field(default_factory=dict)
     offered_per_s: float | None = None  # due per second, as drawn, of all requesters; None in a closed loop
-    cost: TrialCost | None = None
-    opening: TrialOpening | None = None  # None where the client library does not tell
-    spread: TrialSpread | None = None
-    ended_wall_ns: int = 0  # 0 in a summary that an earlier orch made
+    values: dict[str, float] = field(default_factory=dict)  # costs, spreads and more, by name (`trial_values`)
+    ended_wall_ns: int = 0
     held_up: float = 0.0  # the share of what this trial could use that others took (`host_noise.held_up`)
 
 
@@ -201,19 +198,6 @@ class Sizes:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Goodput:
-    """Content of replies and requests per second.
-
-    `mbit_per_s`: of bodies, in the direction with more of them, over the whole window. `mb_per_s`: verified content of both,
-    10^6 bytes, the geometric mean of the trials, with its interval.
-    """
-
-    mbit_per_s: float | None = None
-    mb_per_s: float | None = None
-    interval: Interval | None = None
-
-
-@dataclass(frozen=True, kw_only=True)
 class Floors:
     """Medians of the baselines beside a cell, ms."""
 
@@ -225,15 +209,15 @@ class Floors:
 class Details:
     """What only some kinds of work have; empty or None in others.
 
-    `parts`: of a task or a codec, in their order. `mixed`: each operation of a mix. `opening`: where there are connections.
-    `outcomes`: of records read by another schema, how often each came. `store_times`: with a store.
-    `over_fetched_bytes`: of a sample's reply, that nobody needs.
+    `parts`: of a task or a codec, in their order. `mixed`: each operation of a mix. `connections`: how many carried the
+    requests of a trial (the median over trials). `outcomes`: of records read by another schema, how often each came.
+    `store_times`: with a store. `over_fetched_bytes`: of a sample's reply, that nobody needs.
     """
 
     parts: tuple[PartSummary, ...] = ()
     mixed: tuple[MixedSummary, ...] = ()
     stream: StreamSummary | None = None
-    opening: CellOpening | None = None
+    connections: float | None = None
     outcomes: dict[str, int] = field(default_factory=dict)
     store_times: StoreTimes | None = None
     over_fetched_bytes: float | None = None
@@ -252,16 +236,11 @@ class CellSummary(MeasuredCell):
     requests: int
     errors: dict[str, int]
     not_sent: int = 0  # due in an open loop, and not sent before the window closed: neither replies nor errors
-    timeout: float | None = None  # ms
     throughput_per_s: float | None  # right replies of all trials over the sum of their windows, less pauses
-    goodput: Goodput = Goodput()
     sizes: Sizes = Sizes()
-    first_request: float | None  # median over trials of the first request of a connection
     floors: Floors = Floors()
-    client_share: float | None  # (this median - raw client's of the same responder) / this median
     strip: Strip | None
-    costs: dict[str, CellCost] = field(default_factory=dict)  # by `cost.SHOWN` and `cost.PRICED`, of what was counted
-    spreads: dict[str, CellSpread] = field(default_factory=dict)  # by `spread.SHOWN`, of what every trial has
+    means: dict[str, Mean] = field(default_factory=dict)  # of the values that every trial has, by name (`trial_values`)
     details: Details = Details()
 
     @property

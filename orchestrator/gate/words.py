@@ -10,7 +10,7 @@ from orchestrator import quantities
 from orchestrator.between_runs.across import RunComparison
 from orchestrator.errors import Regression, Undecided
 from orchestrator.experiment.read.units import format_duration
-from orchestrator.findings.cost import COSTS
+from orchestrator.findings.trial_values import COSTS
 from orchestrator.gate.forecast import Forecast
 from orchestrator.gate.verdict import GateResult, Verdict
 from orchestrator.report import comparison as documents

@@ -10,10 +10,10 @@ from orchestrator.questions.axes import find as axes
 from orchestrator.questions.base import Basis, Question
 from orchestrator.questions.capacity import find as capacity
 from orchestrator.questions.distance import find as distance
+from orchestrator.questions.languages import find as languages
 from orchestrator.questions.prediction import find as prediction
 from orchestrator.questions.sameness import find as sameness
 from orchestrator.questions.saturation import find as saturation
-from orchestrator.questions.shares import find as shares
 from orchestrator.questions.stability import find as stability
 from orchestrator.questions.stalls import find as stalls
 from orchestrator.questions.until import find as until
@@ -29,7 +29,7 @@ QUESTIONS: tuple[Question[Any], ...] = (
     stalls.QUESTION,
     capacity.QUESTION,
     stability.QUESTION,
-    shares.QUESTION,
+    languages.QUESTION,
     prediction.QUESTION,
 )
 

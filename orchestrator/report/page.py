@@ -19,7 +19,6 @@ import jinja2
 from markupsafe import Markup
 
 from orchestrator import quantities, unseen
-from orchestrator.findings.opening import STEPS
 from orchestrator.questions.axes import words as axis_words
 from orchestrator.questions.distance.find import MOST_OFF
 from orchestrator.report import markup, palette
@@ -131,7 +130,6 @@ _GLOBALS: dict[str, object] = {
     "moment": markup.moment,
     "most_off": MOST_OFF,
     "number": quantities.number,
-    "opening_steps": STEPS,
     "percent": quantities.percent,
     "prose": markup.prose,
     "quiet_verdicts": QUIET,

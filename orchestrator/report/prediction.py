@@ -19,12 +19,12 @@ from orchestrator.questions.prediction.surface import (
     round_surface,
     ways,
 )
-from orchestrator.questions.prediction.words import bytes_text, name_of, rule, trust
+from orchestrator.questions.prediction.words import bytes_text, name_of, trust
 from orchestrator.report.figures.base import Figure
 from orchestrator.report.figures.map import decision_map
 
 MOST_MAPS = 6
-"""Maps that are drawn; of more settings the others have their sentence."""
+"""Maps that are drawn."""
 
 _MOST_SEALED = 20  # rows of the table of sealed cells
 _IN_TABLE = 4
@@ -53,7 +53,6 @@ class MapView:
 
     slug: str
     title: str
-    rule: str
     figure: Figure
     refused: dict[str, str]
     heads: tuple[str, ...]
@@ -62,12 +61,11 @@ class MapView:
 
 @dataclass(frozen=True, kw_only=True)
 class PredictionView:
-    """All of the part. `others` are names and sentences of maps that are not drawn, `missed` the cells furthest off."""
+    """All of the part. `others` are names of maps that are not drawn, `missed` the cells furthest off."""
 
     modelled: Modelled
-    lead: str
     maps: tuple[MapView, ...]
-    others: tuple[tuple[str, str], ...]
+    others: tuple[str, ...]
     sealed: Judged | None
     trust: str
     missed: tuple[SealedCell, ...]
@@ -84,9 +82,8 @@ def prediction_view(summary: RunSummary, colours: Mapping[str, int]) -> Predicti
     drawn = compared[:MOST_MAPS]
     return PredictionView(
         modelled=modelled,
-        lead=f"{name_of(compared[0], surfaces)}: {rule(compared[0])}" if compared else "",
         maps=tuple(_view(number, each, name_of(each, surfaces), colours) for number, each in enumerate(drawn, start=1)),
-        others=tuple((name_of(each, surfaces), rule(each)) for each in compared[MOST_MAPS:]),
+        others=tuple(name_of(each, surfaces) for each in compared[MOST_MAPS:]),
         sealed=modelled.judged,
         trust=trust(modelled.judged),
         missed=_missed(modelled.judged) if modelled.judged else (),
@@ -103,7 +100,6 @@ def _view(number: int, round_: Surface, title: str, colours: Mapping[str, int]) 
     return MapView(
         slug=slug,
         title=title,
-        rule=rule(round_),
         figure=decision_map(slug, title, round_, colours),
         refused=round_.way.refused,
         heads=("Payload", *(quantities.ms(float(round_.rtts[place])) for place in columns)),

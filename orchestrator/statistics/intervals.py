@@ -34,6 +34,14 @@ _LARGEST = 700.0  # of a logarithm whose number is one
 
 
 @dataclass(frozen=True, kw_only=True)
+class Mean:
+    """A geometric mean with its 95 % interval; None with fewer than three values."""
+
+    value: float
+    interval: Interval | None
+
+
+@dataclass(frozen=True, kw_only=True)
 class LogMean:
     """A mean of logs with what an interval needs; `se` and `p_value` are None with fewer than three values."""
 
@@ -47,6 +55,11 @@ class LogMean:
     def ratio(self) -> float:
         """The geometric mean."""
         return from_log(self.mean)
+
+    @property
+    def as_mean(self) -> Mean:
+        """The geometric mean with its 95 % interval."""
+        return Mean(value=self.ratio, interval=self.interval())
 
     def interval(self, alpha: float = ALPHA) -> Interval | None:
         """The t-interval at level 1 - alpha, exponentiated; None with fewer than three values."""

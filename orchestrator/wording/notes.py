@@ -20,8 +20,8 @@ from orchestrator.questions.capacity.find import QUESTION as CAPACITY
 from orchestrator.questions.evolution import words as evolution
 from orchestrator.questions.sameness import words as sameness
 from orchestrator.questions.sameness.find import QUESTION as SAMENESS
-from orchestrator.questions.shares import words as share_words
-from orchestrator.questions.shares.find import QUESTION as SHARES
+from orchestrator.questions.languages.find import QUESTION as LANGUAGES
+from orchestrator.questions.languages.words import sentence as of_languages
 from orchestrator.questions.stores import words as store_words
 from orchestrator.wording import message_sizes, other_questions
 from orchestrator.wording.grounds import crossings
@@ -37,7 +37,7 @@ def notes(summary: RunSummary) -> tuple[str, ...]:
     stacks = [stack_of(stack) for stack in summary.plan.get("stacks", ())]
     every = (
         *(f"Not the same work: {sameness.sentence(each)}." for each in SAMENESS.of(summary)),
-        *(ways[0] for each in SHARES.of(summary) if (ways := share_words.sentences(each))),
+        *filter(None, map(of_languages, LANGUAGES.of(summary))),
         *(ways[0] for ways in other_questions.steadiest(summary)),
         *crossings(AXES.of(summary)),
         *map(capacity_words.sentence, CAPACITY.of(summary).rates),

@@ -8,22 +8,22 @@ from orchestrator import quantities
 from orchestrator.experiment.model.factors import STACK
 from orchestrator.findings.ranking import Figure, differences
 from orchestrator.findings.summary import CellSummary, Comparison, RunSummary
+from orchestrator.findings.trial_values import SPREAD_NAMES, SPREADS, SpreadName
 from orchestrator.questions.capacity.find import Capacity, FoundRate, RateComparison
 from orchestrator.questions.evolution import words as evolution
-from orchestrator.questions.shares import words as share_words
-from orchestrator.questions.shares.find import QUESTION as SHARES
+from orchestrator.questions.languages.find import QUESTION as LANGUAGES
+from orchestrator.questions.languages.words import sentence as of_languages
 from orchestrator.questions.stability.find import QUESTION as STABILITY
 from orchestrator.questions.stability.find import Least, least
-from orchestrator.questions.stability.spread import SPREAD_NAMES, SPREADS, SpreadName
 from orchestrator.wording.phrasing import Line, change, change_span, fitting, named, scale_for, some
 
 
 def own(summary: RunSummary) -> tuple[str, ...]:
     """Return ways to answer a question that has its own sentence, the longest first; empty of any other question."""
-    shares = [ways for each in SHARES.of(summary) if (ways := share_words.sentences(each))]
+    languages = [(text,) for text in map(of_languages, LANGUAGES.of(summary)) if text]
     changed = evolution.sentence(summary.cells)
     every = (
-        *shares,
+        *languages,
         *steadiest(summary),
         (changed,) if changed else (),
     )
@@ -71,7 +71,7 @@ def _each(spread: Least, cells: Mapping[str, CellSummary]) -> str:
 
 def _value(cell: CellSummary, name: SpreadName) -> str:
     """` (24.1 µs)`; of a multiple of the median ` (1.32)`."""
-    spread = cell.spreads.get(name)
+    spread = cell.means.get(name)
     if spread is None:
         return ""
     return f" ({quantities.ms(spread.value) if name in ('sd', 'iqr') else quantities.factor(spread.value)})"

@@ -70,17 +70,6 @@ def test_an_open_loop_counts_from_the_intended_time():
     assert summarise(a_run(load=load, spoil=spoil)).cells[0].distribution.minimum > 5
 
 
-def test_the_clients_share_is_what_a_bare_socket_does_without():
-    def spoil(draft):
-        if "curl" in draft.cell.stack:
-            draft.columns["received_ns"] += 100 * US
-
-    summary = summarise(a_run(stacks=("rest", "rest"), clients=("raw", "curl"), spoil=spoil))
-    raw, curl = summary.cells
-    assert raw.client_share is None
-    assert curl.client_share == pytest.approx(1 - raw.distribution.median / curl.distribution.median)
-
-
 def test_stacks_that_do_not_differ_are_called_a_tie_where_the_interval_lies_within_the_margin():
     equal = {"rest": 200.0, "grpc": 200.0}
     summary = summarise(a_run(base_us=equal, between=0.01))

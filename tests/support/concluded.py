@@ -25,7 +25,7 @@ def _plain() -> tuple[RunSummary, CellSummary]:
     run = a_run(stacks=1)
     (cell,) = run.cells
     assert cell.distribution is not None
-    bare = replace(cell, strip=None, client_share=None, distribution=replace(cell.distribution, curve=()))
+    bare = replace(cell, strip=None, distribution=replace(cell.distribution, curve=()))
     return replace(run, comparisons=(), checks=(), warnings=(), plan={}), bare
 
 

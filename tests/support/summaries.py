@@ -17,7 +17,6 @@ from orchestrator.findings.summary import (
     Comparison,
     Floors,
     FloorSummary,
-    Goodput,
     RunSummary,
     Sizes,
     Strip,
@@ -107,7 +106,6 @@ def failed_run() -> RunSummary:
         median_interval=None,
         throughput_per_s=None,
         sizes=Sizes(),
-        first_request=None,
         strip=None,
         trials=(),
     )
@@ -244,11 +242,8 @@ def _cell(
         failed_trials=0,
         median_interval=(of.median * 0.98, of.median * 1.02),
         throughput_per_s=1000 / of.mean,
-        goodput=Goodput(mbit_per_s=(sent + received) * 8 / of.mean / 1000),
         sizes=Sizes(body=(float(sent), float(received)), wire=(sent + 120.0, received + 90.0), packets=(1.0, 1.0)),
-        first_request=centre * 3,
         floors=Floors(tcp=tcp, ping=rtt),
-        client_share=0.22 if protocol == "rest" else None,
         strip=strip(trials),
     )
 

@@ -209,11 +209,11 @@ def _references(cell: CellEvidence, run: RunEvidence) -> Iterator[tuple[str, flo
 
 def _work_ms(cell: CellEvidence, trial: TrialEvidence) -> float | None:
     """The most that work of both ends may have added to a request; None where an end counts no CPU time."""
-    cost = trial.summary.cost if trial.summary else None
-    if cost is None or cost.responder_cpu is None or cost.requester_cpu is None:
+    values = trial.summary.values if trial.summary else {}
+    if not {"responder_cpu", "requester_cpu"} <= values.keys():
         return None
     store = store_times.of_trial(trial.record)
-    cpu_ms = cost.responder_cpu + cost.requester_cpu  # seconds for a thousand
+    cpu_ms = values["responder_cpu"] + values["requester_cpu"]  # seconds for a thousand
     return cell.cell.load.concurrency * cpu_ms + (store.handling if store else 0.0)
 
 

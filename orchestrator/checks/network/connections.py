@@ -17,7 +17,7 @@ import numpy as np
 from orchestrator import quantities
 from orchestrator.checks.base import CALLS, Check, Finding, worst
 from orchestrator.evidence.run_evidence import CellEvidence, Part, Samples, TrialEvidence
-from orchestrator.findings.opening import COUNTED_BY
+from orchestrator.findings.trial_values import COUNTED_BY
 from orchestrator.statistics.quantiles import distinct
 from services.python.contract.limits import RESUMED, SESSION
 

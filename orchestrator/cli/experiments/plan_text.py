@@ -38,9 +38,9 @@ from orchestrator.experiment.plan.turn_lengths import END_BYTES
 from orchestrator.experiment.providers import PROVIDERS
 from orchestrator.experiment.read.units import format_duration, format_size
 from orchestrator.findings.power import describe
+from orchestrator.findings.trial_values import SPREADS
 from orchestrator.hosts.plan_warnings import congestion_in_force, warnings
 from orchestrator.quantities import count, difference, each_turn, listed, margin, percent, sample
-from orchestrator.questions.stability.spread import SPREADS
 from orchestrator.questions.until.find import expected_blocks
 from orchestrator.results.documents import name_in_id
 from orchestrator.results.folder import runs

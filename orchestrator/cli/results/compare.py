@@ -263,7 +263,7 @@ def _print(comparison: RunComparison) -> None:
 def _rows(row: Row, margin: float, in_all_rows: tuple[str, ...]) -> Iterator[tuple[str, str, str, str]]:
     """Yield verdict, ratio, interval and words of a row; then what is particular to it."""
     from orchestrator import quantities
-    from orchestrator.findings.cost import COSTS
+    from orchestrator.findings.trial_values import COSTS
     from orchestrator.wording.reasons import why
 
     def figures(ratio: float | None, interval: tuple[float, float] | None) -> tuple[str, str]:
@@ -271,8 +271,6 @@ def _rows(row: Row, margin: float, in_all_rows: tuple[str, ...]) -> Iterator[tup
         return "-" if ratio is None else quantities.factor(ratio), bounds
 
     yield row.verdict, *figures(row.ratio, row.interval), f"{row.label}{_values(row)}: {why(row)}"
-    if row.overhead:
-        yield "", *figures(row.overhead.ratio, row.overhead.interval), f"above the tcp floor: {row.overhead.verdict}"
     for cost in row.costs:
         before, after = (
             "-" if value is None else quantities.cost(cost.quantity, value)

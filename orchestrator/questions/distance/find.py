@@ -6,7 +6,7 @@ measured beside them; the slopes of the blocks are the replicates, and their mea
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,25 +15,15 @@ from orchestrator.evidence.run_evidence import round_trips_to_open
 from orchestrator.experiment.model.factors import phrases
 from orchestrator.experiment.plan.plan import Plan
 from orchestrator.findings.block_values import by_block
-from orchestrator.findings.opening import STEPS
 from orchestrator.findings.summary import CellSummary
 from orchestrator.questions.axes.axis import AXES, DISTANCE
-from orchestrator.questions.axes.find import Floors, Placed, by_stack, settings
+from orchestrator.questions.axes.find import Floors, by_stack, settings
 from orchestrator.questions.base import Basis, Question
 from orchestrator.questions.distance.links import Delivered, delivered, floors_by_block
 from orchestrator.statistics.intervals import mean_interval
 from orchestrator.statistics.terms import Interval
 
 MOST_OFF = 0.15  # round trips between a slope and a whole number: what makes either end slower with the distance
-
-
-@dataclass(frozen=True, kw_only=True)
-class OpeningStep:
-    """Round trips of a step of opening a connection: TCP's handshake (`connect`), or the TLS handshake after it."""
-
-    name: str
-    round_trips: float
-    interval: Interval | None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,7 +46,6 @@ class RoundTrips:
     at_zero: float
     off_line: float
     implied: int
-    steps: tuple[OpeningStep, ...] = ()  # of opening a connection, where the library tells how long each took
 
     @property
     def nearest(self) -> int:
@@ -152,21 +141,9 @@ def round_trips(
                     at_zero=fitted.at_zero,
                     off_line=fitted.off_line,
                     implied=first.cell.in_a_row + opens,
-                    steps=tuple(_steps(members, floors)),
                 )
             )
     return tuple(results)
-
-
-def _steps(members: Sequence[Placed], floors: Floors) -> Iterator[OpeningStep]:
-    """The slopes of what the library tells of opening a connection, over all distances of a stack."""
-    for step in STEPS:
-        slopes: dict[str, dict[int, float]] = {}
-        for member in members:
-            times = [(trial.block, getattr(trial.opening, step, None)) for trial in member.summary.trials]
-            slopes[member.placement.id] = {block: value for block, value in times if value is not None}
-        if fitted := fit(slopes, floors):
-            yield OpeningStep(name=step, round_trips=fitted.slope, interval=fitted.interval)
 
 
 @dataclass(frozen=True, kw_only=True)

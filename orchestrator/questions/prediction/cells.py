@@ -15,8 +15,8 @@ from orchestrator.experiment.plan.cells import processes_of, window_of, workers_
 from orchestrator.experiment.plan.plan import Placement
 from orchestrator.experiment.plan.schedule import series_id, size_of
 from orchestrator.findings.block_values import by_block
-from orchestrator.findings.cost import PER
 from orchestrator.findings.summary import CellSummary
+from orchestrator.findings.trial_values import PER
 from orchestrator.questions.distance.links import Delivered
 from orchestrator.questions.prediction.network import HEADERS, SEGMENT, SEGMENTS_AT_FIRST, on_the_wire
 from orchestrator.questions.prediction.shapes import ModelCell, Series
@@ -92,7 +92,7 @@ def _model_cell(
     carried = summary.sizes.wire or summary.sizes.body
     if not blocks or carried is None:
         return
-    costs = [trial.cost for trial in summary.trials if trial.cost]
+    values = [trial.values for trial in summary.trials]
     yield ModelCell(
         cell=cell.cell.id,
         series=series,
@@ -105,8 +105,8 @@ def _model_cell(
         blocks=tuple(blocks),
         rtt=tuple(floor[block] for block in blocks),
         median=tuple(medians[block] for block in blocks),
-        requester_cpu=_middle([cost.requester_cpu for cost in costs]),
-        responder_cpu=_middle([cost.responder_cpu for cost in costs]),
+        requester_cpu=_middle([each.get("requester_cpu") for each in values]),
+        responder_cpu=_middle([each.get("responder_cpu") for each in values]),
         is_sealed=cell.cell.id in run.plan.sealed,
     )
 

@@ -19,7 +19,7 @@ import numpy as np
 
 from orchestrator import quantities
 from orchestrator.questions.prediction.network import Floats, wire_ms
-from orchestrator.questions.prediction.shapes import LEVEL, Fit, ModelCell, Parameter, Series, Unsure, Windows
+from orchestrator.questions.prediction.shapes import Fit, ModelCell, Series, Unsure, Windows
 from orchestrator.questions.prediction.windows import (
     BEGIN,
     TINY_MS,
@@ -31,8 +31,6 @@ from orchestrator.questions.prediction.windows import (
     least_of_larger,
     variance,
 )
-from orchestrator.statistics.intervals import t_quantile
-from orchestrator.statistics.terms import Interval
 
 _UNLIKE = 0.5  # round trips that a cell may be off the windows found, where that is more than a tenth of its latency
 _PRIOR = 10.0  # degrees of freedom that the scatter of all series has beside that of one
@@ -82,7 +80,7 @@ def fit_all(series: Iterable[Series], cells: Sequence[ModelCell]) -> tuple[tuple
             _with_hosts(candidate.data, candidate.opening, candidate.windows, candidate.beyond_default, scatter)
             for candidate in fitted
         ]
-    return tuple(_told(candidate, scatter) for candidate in fitted), refused
+    return tuple(_finished(candidate, scatter) for candidate in fitted), refused
 
 
 def _with_hosts(data: Data, opening: int, windows: Windows, beyond: int, scatter: Scatter) -> _Fitted:
@@ -260,14 +258,13 @@ def _round_trips(data: Data, opening: int, windows: Windows) -> tuple[list[float
     return trips, is_found, waiting
 
 
-def _told(fit: _Fitted, scatter: Scatter) -> Fit:
+def _finished(fit: _Fitted, scatter: Scatter) -> Fit:
     data = fit.data
     expected = variance(fit.hosts[data.level], fit.network, scatter)
     free = max(1, data.mean_y.size - data.sizes.size - 1 - fit.beyond_default)
     chi2 = float((fit.residuals**2 / expected).sum())
     factor = sqrt((chi2 + _PRIOR) / (free + _PRIOR))
     scatter = Scatter(hosts=scatter.hosts * factor, network=scatter.network * factor)
-    own, per_kb = _line(data.sizes.astype(np.float64), fit.by_block, fit.hosts)
     rates = data.rate[np.isfinite(data.rate)]
     return Fit(
         series=data.series,
@@ -281,35 +278,15 @@ def _told(fit: _Fitted, scatter: Scatter) -> Fit:
         unsure=_unsure(fit, scatter),
         requester_cpu=_cpu(data, "requester_cpu"),
         responder_cpu=_cpu(data, "responder_cpu"),
-        own=own,
-        per_kb=per_kb,
         scatter_hosts=scatter.hosts,
         scatter_network=scatter.network,
         freedom=free + _PRIOR,
-        off_by=float(np.median(np.abs(fit.residuals) / data.mean_y)),
         cells=tuple(data.cells),
         rtt_range=(float(data.mean_rtt.min()), float(data.mean_rtt.max())),
         size_range=(float(data.sizes[0]), float(data.sizes[-1])),
         rate_range=(float(rates.min()), float(rates.max())) if rates.size == data.rate.size else None,
         in_flight_range=(1, max(cell.in_flight for cell in data.all)),
     )
-
-
-def _line(sizes: Floats, by_block: Floats, hosts: Floats) -> tuple[Parameter, Parameter]:
-    """A line through the hosts' time over sizes, relative errors being alike, in each block."""
-    weights = 1 / hosts**2
-    middle = np.average(sizes, weights=weights)
-    moment = (weights * (sizes - middle) ** 2).sum()
-    slopes = (by_block * (weights * (sizes - middle))).sum(axis=1) / moment
-    at_zero = (by_block * weights).sum(axis=1) / weights.sum() - slopes * middle
-    return _parameter(at_zero), _parameter(slopes * 1_000)
-
-
-def _parameter(values: Floats) -> Parameter:
-    mean, n = float(values.mean()), values.size
-    half = t_quantile(0.5 + LEVEL / 2, n - 1) * float(values.std(ddof=1)) / sqrt(n)
-    interval: Interval = (mean - half, mean + half)
-    return Parameter(value=mean, interval=interval)
 
 
 def _by_size(data: Data, values: Floats) -> tuple[float, ...]:

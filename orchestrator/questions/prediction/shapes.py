@@ -85,14 +85,6 @@ class Windows:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Parameter:
-    """A fitted number and its interval over the blocks."""
-
-    value: float
-    interval: Interval
-
-
-@dataclass(frozen=True, kw_only=True)
 class Unsure:
     """How exactly the cells of one size tell what they take: standard deviations of the hosts' time and of round trips.
 
@@ -111,8 +103,7 @@ class Fit:
 
     `hosts` is both hosts' own time, `by_block` the same for each block, `unsure` how exactly they are known. `scatter_hosts`
     and `scatter_network` are by which share of either a cell lies off the model, one standard deviation, with `freedom`
-    degrees. `own` and `per_kb` are a line through `hosts`: what a request takes without a byte, and what 1,000 bytes add.
-    Ranges are those of the cells fitted; `in_flight` that of all cells that were measured. `off_in_flight` is the 90th
+    degrees. Ranges are those of the cells fitted; `in_flight` that of all cells that were measured. `off_in_flight` is the 90th
     percentile of the share by which cells with several in flight, which no fit reads, lie off; None without any.
     """
 
@@ -127,12 +118,9 @@ class Fit:
     unsure: tuple[Unsure, ...]
     requester_cpu: tuple[float, ...]  # empty where not counted
     responder_cpu: tuple[float, ...]
-    own: Parameter
-    per_kb: Parameter
     scatter_hosts: float
     scatter_network: float
     freedom: float
-    off_by: float  # the median share by which the fitted cells lie off
     cells: tuple[ModelCell, ...]  # that were fitted: what the rivals need
     rtt_range: Interval
     size_range: Interval

@@ -13,9 +13,9 @@ from itertools import combinations
 
 from orchestrator.findings.compare import compare_spreads
 from orchestrator.findings.summary import CellSummary, Comparison
+from orchestrator.findings.trial_values import SPREAD_NAMES, SpreadName
 from orchestrator.findings.validity import withhold
 from orchestrator.questions.base import Basis, Question, is_no_search
-from orchestrator.questions.stability.spread import SPREAD_NAMES, SpreadName
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,7 +40,7 @@ def least(comparisons: Sequence[Comparison], cells: Mapping[str, CellSummary]) -
             c.reference_cell for c in known if c.standing == "less"
         }
         left = [cell for cell in involved if cell not in more]
-        left.sort(key=lambda cell: cells[cell].spreads[name].value if name in cells[cell].spreads else float("inf"))
+        left.sort(key=lambda cell: cells[cell].means[name].value if name in cells[cell].means else float("inf"))
         ties = {frozenset((c.cell, c.reference_cell)) for c in known if c.standing == "tie"}
         is_tie = len(left) > 1 and all(frozenset(pair) in ties for pair in combinations(left, 2))
         if left:

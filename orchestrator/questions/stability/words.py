@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 
 from orchestrator import quantities
 from orchestrator.findings.summary import CellSummary, RunSummary
-from orchestrator.questions.stability.spread import FIRST, SHOWN, SPREADS, CellSpread
+from orchestrator.findings.trial_values import FIRST, SHOWN_SPREADS, SPREADS
+from orchestrator.statistics.intervals import Mean
 from orchestrator.wording.tables.table import Table, text_table
 
 HEADS: Mapping[str, str] = {**SPREADS, FIRST: "first request / median"}
@@ -19,8 +20,8 @@ NOTE = (
 
 
 def heads(unit: quantities.Unit) -> dict[str, str]:
-    """The head of each column, by `spread.SHOWN`."""
-    return {name: f"{HEADS[name]}, {unit.name}" if is_time(name) else HEADS[name] for name in SHOWN}
+    """The head of each column, by `SHOWN_SPREADS`."""
+    return {name: f"{HEADS[name]}, {unit.name}" if is_time(name) else HEADS[name] for name in SHOWN_SPREADS}
 
 
 def is_time(name: str) -> bool:
@@ -33,7 +34,7 @@ def value(name: str, amount: float, unit: quantities.Unit) -> str:
     return unit.text(amount) if is_time(name) else quantities.factor(amount)
 
 
-def with_interval(name: str, spread: CellSpread | None, unit: quantities.Unit) -> str:
+def with_interval(name: str, spread: Mean | None, unit: quantities.Unit) -> str:
     """`24.1 (20.3 to 28.6)`; a dash where there is none, a star for an interval wider than a factor of ten."""
     if spread is None:
         return "-"
@@ -53,15 +54,19 @@ def tables(summary: RunSummary) -> tuple[Table, ...]:
     settings: dict[str, list[CellSummary]] = {}
     for cell in summary.cells if summary.plan.get("stability") else ():
         settings.setdefault(cell.setting, []).append(cell)
-    return tuple(_table(setting, cells) for setting, cells in settings.items() if any(cell.spreads for cell in cells))
+    return tuple(_table(setting, cells) for setting, cells in settings.items() if _shown(cells))
+
+
+def _shown(cells: Sequence[CellSummary]) -> list[str]:
+    return [name for name in SHOWN_SPREADS if any(name in cell.means for cell in cells)]
 
 
 def _table(setting: str, cells: Sequence[CellSummary]) -> Table:
     unit = quantities.unit_for(
         c.distribution.median for c in cells if c.distribution and c.distribution.median is not None
     )
-    names = [name for name in SHOWN if any(name in cell.spreads for cell in cells)]
-    rows = [(c.stack_label, *(with_interval(name, c.spreads.get(name), unit) for name in names)) for c in cells]
+    names = _shown(cells)
+    rows = [(c.stack_label, *(with_interval(name, c.means.get(name), unit) for name in names)) for c in cells]
     return text_table(
         f"spread (95 % interval) · {setting}", ("stack", *(heads(unit)[name] for name in names)), rows, (NOTE,)
     )

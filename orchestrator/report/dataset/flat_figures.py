@@ -30,8 +30,6 @@ _OF_A_CELL = (
     "failed_trials",
     "median_interval",
     "throughput_per_s",
-    "goodput.mbit_per_s",
-    "first_request",
     "floors.tcp",
     "floors.ping",
 )

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from orchestrator import quantities
-from orchestrator.findings.cost import COSTS, PER, PRICED, SHOWN
 from orchestrator.findings.summary import CellSummary, RunSummary
+from orchestrator.findings.trial_values import COSTS, PER, SHOWN_COSTS
 from orchestrator.questions.capacity.find import QUESTION as CAPACITY
 from orchestrator.questions.evolution import words as evolution
 from orchestrator.wording import message_sizes
@@ -14,7 +14,6 @@ from orchestrator.wording.phrasing import change, change_span
 from orchestrator.wording.tables.settings import Setting, Settings
 from orchestrator.wording.tables.table import Table, text_table
 
-_WHOLE_LIFE = "‡"  # behind a peak of memory that is not of the measured phase alone
 _PACKET_BYTES = 1448  # of a body that fills one: larger ones take more time
 _FAR_APART = 1.05  # how many times as large a body is that a table of bytes is worth reading for
 _COST_HEADS = {
@@ -26,9 +25,6 @@ _COST_HEADS = {
     "wire_bytes_received": "received",
     "packets_sent": "packets out",
     "packets_received": "in",
-    "responder_usd": "a million: server",
-    "requester_usd": "client",
-    "traffic_usd": "traffic",
 }
 
 
@@ -79,25 +75,21 @@ def _two(sizes: tuple[float, float] | None) -> tuple[str, str]:
 
 def _costs(cells: Sequence[tuple[str, CellSummary]], title: str, settings: Settings) -> Iterator[Table]:
     """What requests cost, and the responder's CPU time against the reference."""
-    names = [name for name in (*SHOWN, *PRICED) if any(name in cell.costs for _, cell in cells)]
+    names = [name for name in SHOWN_COSTS if any(name in cell.means for _, cell in cells)]
     if not names:
         return
     by = "responder_cpu" if "responder_cpu" in names else "requester_cpu"
-    costs = [cost for _, cell in cells for cost in cell.costs.values()]
-    notes = [quantities.COSTS]
-    notes += [f"{_WHOLE_LIFE}: {quantities.OF_WHOLE_LIFE}."] if any(cost.is_whole_life for cost in costs) else []
-    notes += [quantities.PRICES] if "responder_usd" in names else []
     yield text_table(
         f"cost of {PER:,} {quantities.sample((cell.kind for _, cell in cells), 's')} · {title}",
         ("stack", *(_COST_HEADS[name] for name in names), f"difference by {COSTS[by]}"),
         [(label, *(_cost(cell, name) for name in names), _against(cell, by, settings)) for label, cell in cells],
-        notes,
+        (quantities.COSTS,),
     )
 
 
 def _cost(cell: CellSummary, name: str) -> str:
-    cost = cell.costs.get(name)
-    return "-" if cost is None else quantities.cost(name, cost.value) + _WHOLE_LIFE * cost.is_whole_life
+    mean = cell.means.get(name)
+    return "-" if mean is None else quantities.cost(name, mean.value)
 
 
 def _against(cell: CellSummary, quantity: str, settings: Settings) -> str:

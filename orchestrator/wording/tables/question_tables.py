@@ -7,9 +7,9 @@ from collections.abc import Callable, Mapping
 from orchestrator.findings.summary import RunSummary
 from orchestrator.questions.capacity import words as capacity
 from orchestrator.questions.evolution import words as evolution
+from orchestrator.questions.languages import words as languages
 from orchestrator.questions.mix import words as mix
 from orchestrator.questions.saturation import words as saturation
-from orchestrator.questions.shares import words as shares
 from orchestrator.questions.stability import words as stability
 from orchestrator.questions.stores import words as stores
 from orchestrator.questions.streams import words as streams
@@ -21,7 +21,7 @@ TABLES: Mapping[str, Callable[[RunSummary], tuple[Table, ...]]] = {
     "Stability": stability.tables,
     "Changed schemas": evolution.tables,
     "Server time": stores.tables,
-    "Language and protocol": shares.tables,
+    "Language and protocol": languages.tables,
     "Saturation": saturation.tables,
     "Highest rate": capacity.tables,
 }

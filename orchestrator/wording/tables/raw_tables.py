@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from orchestrator import quantities
-from orchestrator.findings.opening import NOT_TOLD, CellOpening
 from orchestrator.findings.summary import CellSummary, FloorSummary, RunSummary
+from orchestrator.findings.trial_values import GOODPUT, STEPS
 from orchestrator.statistics.quantiles import Distribution
-from orchestrator.statistics.terms import Interval
 from orchestrator.wording.left_out import why_uncompared
 from orchestrator.wording.phrasing import percentile_text
 from orchestrator.wording.reasons import why
@@ -33,14 +32,14 @@ def _of_setting(setting: Setting, settings: Settings) -> Iterator[Table]:
     yield _percentiles(cells, tuple(floors_beside(settings.summary, setting.cells)), setting)
     yield text_table(
         f"bytes and packets of a request · {setting.title}",
-        ("stack", "request body", "reply body", "sent", "received", "packets out", "in", "MB/s", "bodies, Mbit/s"),
+        ("stack", "request body", "reply body", "sent", "received", "packets out", "in", "MB/s"),
         [(label, *_traffic(cell)) for label, cell in cells],
         (quantities.GOODPUT,),
     )
-    if opened := [(label, *_opening(cell, cell.details.opening)) for label, cell in cells if cell.details.opening]:
+    if opened := [(label, *_opening(cell)) for label, cell in cells if cell.details.connections is not None]:
         yield text_table(
             f"opening a connection, ms · {setting.title}",
-            ("stack", "policy", "connections", "TCP handshake", "TLS handshake", "of so many"),
+            ("stack", "policy", "connections", "TCP handshake", "TLS handshake"),
             opened,
         )
     yield _trials(cells, setting)
@@ -85,23 +84,18 @@ def _figure(of: Distribution | None, name: str, setting: Setting, cell: CellSumm
 def _traffic(cell: CellSummary) -> Iterator[str]:
     for pair in (cell.sizes.body, cell.sizes.wire, cell.sizes.packets):
         yield from ("-", "-") if pair is None else (quantities.number(amount, 1) for amount in pair)
-    yield (
-        "-" if cell.goodput.mb_per_s is None else _with(quantities.digits(cell.goodput.mb_per_s), cell.goodput.interval)
-    )
-    yield "-" if cell.goodput.mbit_per_s is None else quantities.rate(cell.goodput.mbit_per_s)
+    goodput = cell.means.get(GOODPUT)
+    bounds = f" ({' to '.join(map(quantities.digits, goodput.interval))})" if goodput and goodput.interval else ""
+    yield f"{quantities.digits(goodput.value)}{bounds}" if goodput else "-"
 
 
-def _with(text: str, interval: Interval | None) -> str:
-    return f"{text} ({' to '.join(map(quantities.digits, interval))})" if interval else text
-
-
-def _opening(cell: CellSummary, opening: CellOpening) -> Iterator[str]:
+def _opening(cell: CellSummary) -> Iterator[str]:
     yield cell.connection
-    yield "-" if opening.connections is None else quantities.number(opening.connections)
-    has_tcp, has_tls = cell.factors.get("http") != "3", cell.factors.get("tls", "none") != "none"
-    for value, is_there in ((opening.connect, has_tcp), (opening.tls, has_tls)):
-        yield NOT_TOLD if value is None and is_there else "none" if value is None else quantities.number(value, 3)
-    yield f"{opening.told:,}"
+    yield quantities.number(cell.details.connections or 0.0)
+    is_there = {"connect": cell.factors.get("http") != "3", "tls": cell.factors.get("tls", "none") != "none"}
+    for step in STEPS:
+        mean = cell.means.get(step)
+        yield quantities.number(mean.value, 3) if mean else "unknown" if is_there[step] else "none"
 
 
 def _trials(cells: Sequence[tuple[str, CellSummary]], setting: Setting) -> Table:

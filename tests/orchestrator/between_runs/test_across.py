@@ -105,18 +105,6 @@ def test_a_median_beyond_the_time_out_is_neither_left_out_nor_a_ratio(old):
     assert found.reason.kind is ReasonKind.CENSORED
 
 
-def test_over_a_distance_the_overhead_shows_what_the_whole_hides():
-    link = p.Link(rtt_ms=30.0)
-    far = [p.Placement(id="far", name="far", kind="cross-region", from_zone="a", to_zone="b", link=link)]
-    before = summary("old", placements=far, stacks=("rest", "grpc"))
-    after = summary("new", placements=far, stacks=("rest", "grpc"), seed=2, base_us={"grpc": 1000.0})
-    found = row_of(compare_runs(after, before, "median"), "grpc")
-    assert found.ratio < 1.04
-    assert found.verdict == "unchanged"
-    assert found.overhead.ratio > 2
-    assert found.overhead.verdict == "regressed"
-
-
 def equal_to(run, rng, cells):
     """Another run of the same: 3 % between runs, 2 % between trials, its floors looked at anew."""
 
@@ -132,12 +120,11 @@ def equal_to(run, rng, cells):
     return replace(run, cells=twelve, floors=floors)
 
 
-def test_of_equal_runs_hardly_any_is_called_changed_in_the_whole_or_above_the_floor():
-    """One family: a derived row of its own level would be called changed in half of the comparisons of twelve cells."""
+def test_of_equal_runs_hardly_any_is_called_changed():
     places = [p.Placement(id=f"p{i}", name=f"p{i}", kind="local") for i in range(3)]
     run = summary("old", placements=places, stacks=("rest", "grpc", "websocket", "graphql"))
     rng = np.random.default_rng(1)
-    called, seen = 0, 0
+    called = 0
     for _ in range(60):
         history = [
             EqualRun(run_id=f"h{i}", means={(c.id, "median"): rng.normal(0, 0.031) for c in run.cells})
@@ -145,11 +132,8 @@ def test_of_equal_runs_hardly_any_is_called_changed_in_the_whole_or_above_the_fl
         ]
         new, before = replace(equal_to(run, rng, 12), run_id="new"), equal_to(run, rng, 12)
         rows = compare_runs(new, before, "median", history).rows
-        seen += sum(row.overhead is not None for row in rows)
-        words = {row.verdict for row in rows} | {row.overhead.verdict for row in rows if row.overhead}
-        called += bool(words & {"improved", "regressed"})
-    assert seen == 60 * 12
-    assert called <= 7  # 3 are promised; of the derived rows alone it was 30
+        called += bool({row.verdict for row in rows} & {"improved", "regressed"})
+    assert called <= 7  # 3 are promised
 
 
 def with_check(run, verdict, cell=None):

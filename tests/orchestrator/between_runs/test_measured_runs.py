@@ -14,7 +14,7 @@ from orchestrator.between_runs.across import RunComparison, compare_runs
 from orchestrator.between_runs.cost_changes import CostChange
 from orchestrator.between_runs.measured_runs import equal_runs, read_summaries
 from orchestrator.findings.check_result import CheckResult
-from orchestrator.findings.cost import COST_NAMES
+from orchestrator.findings.trial_values import COST_NAMES
 from orchestrator.findings.summary import RunSummary
 from orchestrator.results.documents import sealed
 from orchestrator.results.folder import RunFolder, runs

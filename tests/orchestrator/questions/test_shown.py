@@ -20,9 +20,9 @@ from orchestrator.summarise import summarise, summary_of
 from orchestrator.wording.answer import answer
 from orchestrator.wording.tables.question_tables import tables
 from tests.orchestrator.questions.capacity import test_find as capacity
+from tests.orchestrator.questions.languages import test_find as languages
 from tests.orchestrator.questions.mix import test_observe as mix
 from tests.orchestrator.questions.saturation import test_beyond_capacity as saturation
-from tests.orchestrator.questions.shares import test_find as shares
 from tests.orchestrator.questions.stability import test_find as stability
 from tests.orchestrator.questions.stores import test_times as stores
 from tests.support.codec_runs import a_codec_run
@@ -38,7 +38,7 @@ def a_matrix_with_gaps() -> RunSummary:
     """Rust has no gRPC."""
     spoken = (*LANGUAGES, "Rust")
     missing = {("grpc", responder, requester) for responder in spoken for requester in spoken}
-    return shares.measured(missing={key for key in missing if "Rust" in key}, spoken=spoken)
+    return languages.measured(missing={key for key in missing if "Rust" in key}, spoken=spoken)
 
 
 def an_evolution() -> RunSummary:
@@ -67,9 +67,9 @@ SHOWN: dict[str, Callable[[], RunSummary]] = {
     "capacity": capacity.summary,
     "codecs": lambda: summarise(a_codec_run()),
     "evolutions": an_evolution,
+    "languages": a_matrix_with_gaps,
     "mix": lambda: summarise(mix.mixed_run()),
     "saturation": lambda: summarise(a_run(saturation.a_ladder_of_rates(), spoil=saturation.overload)),
-    "shares": a_matrix_with_gaps,
     "stability": lambda: stability.told(shape=stability.tailed, base_us={"rest": 300.0, "grpc": 200.0}),
     "stores": lambda: stores.stored(stores.BY_DATABASE),
     "streams": lambda: summarise(a_stream_run()),

@@ -196,7 +196,6 @@ def some_failed():
         replies=replace(of, curve=()),
         errors={"timeout": failed},
         requests=of.n + failed,
-        timeout=2000.0,
         trials=(replace(silent, censored=("median", "p99")), *cell.trials[1:]),
     )
     p99 = replace(
@@ -321,7 +320,7 @@ def test_texts_of_an_experiment_cannot_become_markup():
 @pytest.mark.parametrize("stacks", [1, 2])
 def test_a_run_with_little_in_it_still_makes_a_page(stacks):
     run = a_run(stacks=2)
-    cells = tuple(replace(cell, distribution=None, strip=None, first_request=None) for cell in run.cells[:stacks])
+    cells = tuple(replace(cell, distribution=None, strip=None) for cell in run.cells[:stacks])
     bare = replace(
         run,
         cells=cells,

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from orchestrator.findings.opening import CellOpening
 from orchestrator.report import default_path, render
 from tests.support.pages import Document
 from tests.support.summaries import a_run
@@ -24,6 +23,3 @@ def test_a_check_names_its_trial_counted_from_one():
     text = Document(render(replace(run, checks=(check,)))).text
     assert "trial 20" in text
     assert "trials 1, 20" in text
-
-
-TOLD = CellOpening(connections=10_000, told=50_000, connect=20.125, connect_interval=(20.1, 20.15))

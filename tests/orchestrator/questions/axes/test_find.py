@@ -190,7 +190,7 @@ def test_transfers_make_an_axis_of_their_replies_their_requests_and_both() -> No
         assert TEXTS[axis](5000.0) == "5 kB"
 
 
-def test_the_handshakes_that_a_library_tells_of_are_fitted_beside_the_request() -> None:
+def test_a_connection_for_each_request_takes_the_round_trips_that_it_implies_and_its_handshakes_are_known() -> None:
     rtts_s = {place.id: (place.link.rtt_ms or 0.0) / 1e3 for place in DISTANCES}
 
     def spoil(draft: Draft) -> None:
@@ -201,19 +201,14 @@ def test_the_handshakes_that_a_library_tells_of_are_fitted_beside_the_request() 
     load = p.Load(concurrency=1, requests=120)
     summary = summarise(a_run(a_plan(placements=DISTANCES, calls=WAYS, load=load), between=0.003, spoil=spoil))
     for row in DISTANCE.of(summary).round_trips:
-        is_told = row.connection == "per-request" and row.stack == "rest-thin"
-        assert [step.name for step in row.steps] == (["connect", "tls"] if is_told else [])
-        assert [step.round_trips for step in row.steps] == pytest.approx([1, 2] if is_told else [], abs=0.02)
         assert row.is_as_implied
         assert not replace(row, round_trips=row.implied + 0.2).is_as_implied
         assert not replace(row, implied=row.implied + 1).is_as_implied
     cells = {(cell.stack, cell.connection, cell.placement_id): cell for cell in summary.cells}
     for place in DISTANCES:
-        opened = cells["rest-thin", "per-request", place.id].details.opening
-        assert opened is not None
-        assert (opened.connections, opened.told) == (120, 5 * 120)
-        assert opened.connect == pytest.approx(0.1 + (place.link.rtt_ms or 0.0))
-        assert opened.tls_interval is not None
-        kept = cells["grpc-thin", "reuse", place.id].details.opening
-        assert kept is not None
-        assert (kept.connections, kept.told, kept.connect, kept.tls) == (1, 0, None, None)
+        opened = cells["rest-thin", "per-request", place.id]
+        assert opened.details.connections == 120
+        assert opened.means["connect"].value == pytest.approx(0.1 + (place.link.rtt_ms or 0.0))
+        assert opened.means["tls"].interval is not None
+        kept = cells["grpc-thin", "reuse", place.id]
+        assert (kept.details.connections, kept.means.keys() & {"connect", "tls"}) == (1, set())

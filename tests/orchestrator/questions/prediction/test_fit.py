@@ -51,8 +51,6 @@ def test_without_noise_the_truth_comes_back(truth: Truth) -> None:
     exact = replace(truth, noise=1e-6, network_noise=1e-6)
     found = fitted(exact)
     assert found.opening == truth.opening
-    assert found.own.value == pytest.approx(truth.own, rel=0.01)
-    assert found.per_kb.value == pytest.approx(truth.per_kb, rel=0.01)
     for rtt, size in ((3.0, 500.0), (70.0, 40_000.0), (150.0, 900_000.0)):
         exactly = float(truth.latency(np.array(rtt), size))
         assert predicted(found, rtt, size, 1000.0).latency == pytest.approx(exactly, rel=0.01)
@@ -250,7 +248,7 @@ def test_the_same_cells_give_the_same_fit_in_any_order() -> None:
 @pytest.mark.parametrize("blocks", [3, 5])
 def test_intervals_cover_what_they_promise(blocks: int, drift: float) -> None:
     truths = (REST, REST_NEW, GRPC_NEW, HELD)
-    covered, own, per_kb = [], [], []
+    covered = []
     for seed in range(200):
         cells = sealed_at(Lab(truths, seed=seed, blocks=blocks, drift=drift).cells(), 0.2, seed)
         fits, refused = fit_all([truth.series for truth in truths], cells)
@@ -258,9 +256,4 @@ def test_intervals_cover_what_they_promise(blocks: int, drift: float) -> None:
         found = judged(fits, cells)
         assert found is not None
         covered += [cell.is_covered for cell in found.cells]
-        for fit, truth in zip(fits, truths, strict=True):
-            own.append(fit.own.interval[0] <= truth.own <= fit.own.interval[1])
-            per_kb.append(fit.per_kb.interval[0] <= truth.per_kb <= fit.per_kb.interval[1])
     assert 0.85 <= np.mean(covered) <= 0.95
-    assert 0.85 <= np.mean(own) <= 0.95
-    assert 0.85 <= np.mean(per_kb) <= 0.95

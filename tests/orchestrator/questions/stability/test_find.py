@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 
 from benchmarks import spread as simulated
+from orchestrator.evidence.values_of_trial import spreads
 from orchestrator.experiment.plan import plan as p
 from orchestrator.findings.summary import RunSummary
+from orchestrator.findings.trial_values import SPREAD_NAMES, over_trials
 from orchestrator.questions.stability import find as stability
-from orchestrator.questions.stability import observe as spreads
 from orchestrator.questions.stability.find import QUESTION as STABILITY
-from orchestrator.questions.stability.spread import SPREAD_NAMES, TrialSpread
 from orchestrator.statistics import intervals
 from orchestrator.statistics.terms import ReasonKind
 from orchestrator.summarise import summarise
@@ -48,16 +48,19 @@ def told(seed: int = 1, **planned: Any) -> RunSummary:
 
 def test_a_trials_spread_is_that_of_its_requests() -> None:
     ordered = np.arange(1, 2001, dtype=np.int64) * MS  # 1 ms, 2 ms, ... 2 s
-    found = spreads.of_trial(ordered, 0, 3001.5)
-    assert found.sd == pytest.approx(float(np.std(np.arange(1, 2001), ddof=1)))
-    assert found.iqr == pytest.approx(999.5)
-    assert found.p99_to_p50 == pytest.approx(1980.01 / 1000.5)
-    assert found.first_to_steady == pytest.approx(3.0)
+    assert spreads(ordered, 0, 3001.5) == pytest.approx(
+        {
+            "sd": float(np.std(np.arange(1, 2001), ddof=1)),
+            "iqr": 999.5,
+            "p99_to_p50": 1980.01 / 1000.5,
+            "first_to_steady": 3001.5 / 1000.5,
+        }
+    )
 
 
 def test_a_failed_request_widens_the_iqr_and_never_narrows_it() -> None:
     ordered = np.sort(np.random.default_rng(1).gamma(2.0, 1e6, 1900).astype(np.int64))
-    without, with_failed = (spreads.of_trial(ordered, failed, None).iqr for failed in (0, 100))
+    without, with_failed = (spreads(ordered, failed)["iqr"] for failed in (0, 100))
     assert without is not None
     assert with_failed is not None
     assert with_failed > without
@@ -65,13 +68,13 @@ def test_a_failed_request_widens_the_iqr_and_never_narrows_it() -> None:
 
 def test_a_cells_spread_is_its_trials_with_their_t_interval() -> None:
     values = [0.2, 0.25, 0.3, 0.22]
-    trials = [TrialSpread(sd=sd, iqr=2 * sd, p99_to_p50=None, first_to_steady=None) for sd in values]
-    found = spreads.of_cell(trials)
+    trials = [{"sd": sd, "iqr": 2 * sd} for sd in values]
+    found = over_trials(trials)
     mean = intervals.of_trials(values)
     assert found.keys() == {"sd", "iqr"}
     assert found["sd"].value == pytest.approx(mean.ratio)
     assert found["sd"].interval == pytest.approx(mean.interval())
-    assert spreads.of_cell([*trials, None]) == {}
+    assert over_trials([*trials, {}]) == {}
 
 
 def test_who_spreads_less_by_all_is_the_most_predictable() -> None:

@@ -1,9 +1,9 @@
-"""How sure shares of the spread are, by simulation of matrices whose shares are known, with the real analysis.
+"""How sure claims about languages are, by simulation of matrices whose effects are known, with the real analysis.
 
-    python -m benchmarks.shares [--runs 1000] [--seed 1] [--write]
+    python -m benchmarks.language_effects [--runs 1000] [--seed 1] [--write]
 
 A simulated run has a log for each cell and block: the cell's own mean, what the whole block has in common, and noise of
-one of `NOISES`. The cells' means are drawn once and scaled so that every effect has the share it shall have. `--write`
+one of `NOISES`. The cells' means are drawn once and scaled so that every effect has the mean square it shall have. `--write`
 keeps the tables in docs/validation/.
 """
 
@@ -11,13 +11,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import astuple, dataclass
-from itertools import combinations
 
 import numpy as np
 import numpy.typing as npt
 
 from benchmarks.simulated import print_tables
-from orchestrator.questions.shares.estimates import Decomposition, Effect, Estimate, decompose
+from orchestrator.questions.languages.estimates import Decomposition, decompose
 from orchestrator.statistics import intervals
 
 BLOCKS = (3, 5, 10)
@@ -27,6 +26,7 @@ _BLOCK_SD = 0.1  # of what a whole block has in common
 PROTOCOL, RESPONDER, REQUESTER = frozenset({0}), frozenset({1}), frozenset({2})
 
 Floats = npt.NDArray[np.float64]
+Effect = frozenset[int]
 Truth = Mapping[Effect, float]
 """The mean square of each effect over the cells; of one that is not named it is 0."""
 
@@ -115,63 +115,15 @@ def simulated(rng: np.random.Generator, of: Floats, *, blocks: int, noise: str, 
     return found
 
 
-@dataclass(frozen=True, kw_only=True)
-class Coverage:
-    """Shares of 95 % intervals that hold the truth.
-
-    `least` and `greatest`: of those of the effects that are there. `absent`: of all effects that are none, None without any.
-    `difference`: of how much more a change of the responder's language does than one of the protocol.
-    `bias`: of the share that is off most, its mean less the truth. `width`: mean of the largest share's interval, as a
-    share.
-    """
-
-    least: float
-    greatest: float
-    absent: float | None
-    difference: float
-    bias: float
-    width: float
-
-
-def coverage(truth: Truth, *, blocks: int, noise: str, sd: float, runs: int, seed: int = 1) -> Coverage:
-    """Simulate runs with these shares, and count."""
-    rng, of = np.random.default_rng([seed, blocks]), means(truth)
-    total = sum(truth.values())
-    effects = [frozenset(places) for count in (1, 2, 3) for places in combinations(range(3), count)]
-    true = {effect: truth.get(effect, 0.0) / total for effect in effects}
-    less = true[RESPONDER] * _per_change(1) - true[PROTOCOL] * _per_change(0)
-    held: dict[Effect, int] = dict.fromkeys(effects, 0)
-    off = dict.fromkeys(effects, 0.0)
-    width, held_less = 0.0, 0
-    largest = max(true, key=lambda effect: true[effect])
-    for _ in range(runs):
-        found = simulated(rng, of, blocks=blocks, noise=noise, sd=sd)
-        for effect in effects:
-            share = found.share([effect])
-            low, high = share.interval()
-            held[effect] += low <= true[effect] <= high
-            off[effect] += share.value - true[effect]
-            width += high - low if effect == largest else 0.0
-        held_less += _holds(found.change_beyond(1, 0), less)
-    there = [held[effect] / runs for effect in effects if true[effect]]
-    absent = [held[effect] / runs for effect in effects if not true[effect]]
-    return Coverage(
-        least=min(there),
-        greatest=max(there),
-        absent=sum(absent) / len(absent) if absent else None,
-        difference=held_less / runs,
-        bias=max((total_off / runs for total_off in off.values()), key=abs),
-        width=width / runs,
-    )
-
-
-def _per_change(factor: int) -> float:
-    return LEVELS[factor] / (LEVELS[factor] - 1)
-
-
-def _holds(of: Estimate, value: float) -> bool:
-    low, high = of.interval()
-    return low <= value <= high
+def coverage(truth: Truth, *, blocks: int, noise: str, sd: float, runs: int, seed: int = 1) -> float:
+    """Simulate runs, and count how often the 95 % interval of *language against protocol* holds the truth, as a share."""
+    rng, cells = np.random.default_rng([seed, blocks]), means(truth)
+    squares = [truth.get(frozenset({place}), 0.0) * LEVELS[place] / (LEVELS[place] - 1) for place in (0, 1)]
+    less = (squares[1] - squares[0]) / sum(truth.values())
+    bounds = [
+        simulated(rng, cells, blocks=blocks, noise=noise, sd=sd).beyond(1, 0).interval() for _ in range(runs)
+    ]
+    return sum(low <= less <= high for low, high in bounds) / runs
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -197,7 +149,7 @@ def claims(truth: Truth, *, blocks: int, noise: str, sd: float, runs: int, seed:
         if found.variance.interval()[0] <= 0:
             continue
         said["apart"] += 1
-        contrasts = [found.change_beyond(place, 0) for place in (1, 2)]
+        contrasts = [found.beyond(place, 0) for place in (1, 2)]
         levels = intervals.holm_levels([contrast.p_value for contrast in contrasts])
         for name, contrast, level in zip(("responder", "requester"), contrasts, levels, strict=True):
             low, high = contrast.interval(level)
@@ -232,18 +184,8 @@ def coverage_rows(runs: int, seed: int) -> Iterator[tuple[str, ...]]:
     """A row for each truth, noise and number of blocks."""
     for truth, noise, sd in _COVERED:
         for blocks in BLOCKS:
-            of = coverage(truth, blocks=blocks, noise=noise, sd=sd, runs=runs, seed=seed)
-            least, greatest = (_percent(value) for value in (of.least, of.greatest))
-            yield (
-                "all" if truth is MIXED else "protocol alone",
-                f"{noise}, {sd:.0%}",
-                str(blocks),
-                least if least == greatest else f"{least} to {greatest}",
-                "" if of.absent is None else _percent(of.absent),
-                _percent(of.difference),
-                f"{100 * of.bias:+.1f}",
-                f"{100 * of.width:.0f}",
-            )
+            held = coverage(truth, blocks=blocks, noise=noise, sd=sd, runs=runs, seed=seed)
+            yield ("all" if truth is MIXED else "protocol alone", f"{noise}, {sd:.0%}", str(blocks), _percent(held))
 
 
 def claim_rows(runs: int, seed: int) -> Iterator[tuple[str, ...]]:
@@ -255,16 +197,7 @@ def claim_rows(runs: int, seed: int) -> Iterator[tuple[str, ...]]:
             yield (name, f"{noise}, {sd:.0%}", str(blocks), *said)
 
 
-_COVERAGE_HEADS = (
-    "effects",
-    "noise",
-    "blocks",
-    "shares that are there",
-    "shares that are none",
-    "responder's language against protocol",
-    "bias, points",
-    "width, points",
-)
+_COVERAGE_HEADS = ("effects", "noise", "blocks", "responder's language against protocol")
 _CLAIM_HEADS = (
     "effects",
     "noise",
@@ -297,7 +230,7 @@ def _percent(share: float) -> str:
 
 def main() -> None:
     """Print the tables, and with `--write` keep them."""
-    print_tables("python -m benchmarks.shares", table, names=("shares", "shares-named"), runs=1000)
+    print_tables("python -m benchmarks.language_effects", table, names=("language-effects", "language-claims"), runs=1000)
 
 
 if __name__ == "__main__":

@@ -1,17 +1,17 @@
-"""Whose the spread is, from trials to the answer, the terminal and the page: on runs whose medians are known."""
+"""Whether a language matters more than the protocol: on runs whose medians are known."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
 from itertools import product
 
+import numpy as np
 import pytest
 
 from orchestrator.experiment.plan import plan as p
 from orchestrator.findings.summary import RunSummary
-from orchestrator.questions.shares import find as shares
-from orchestrator.questions.shares.estimates import Estimate
-from orchestrator.questions.shares.find import QUESTION as SHARES
+from orchestrator.questions.languages.estimates import Estimate
+from orchestrator.questions.languages.find import QUESTION, complete_part, matrices, standings
 from orchestrator.summarise import summarise
 from tests.support.matrices import LANGUAGES, Key, a_matrix_plan, a_matrix_run
 
@@ -51,13 +51,8 @@ def with_gaps() -> RunSummary:
     return measured(missing=missing, spoken=spoken)
 
 
-def test_the_languages_carry_what_they_were_given(whole: RunSummary) -> None:
-    (of,) = SHARES.of(whole)
-    shares = {share.factors: share.share for share in of.shares}
-    assert 0.7 < shares["responder",] < 0.85
-    assert 0.15 < shares["requester",] < 0.25
-    assert 0.005 < shares["protocol",] < 0.05
-    assert sum(shares.values()) == pytest.approx(1.0, abs=0.01)
+def test_changes_are_as_far_as_the_medians_were_made(whole: RunSummary) -> None:
+    (of,) = QUESTION.of(whole)
     changes = {change.factor: change for change in of.changes}
     assert {name: change.beyond for name, change in changes.items()} == {
         "protocol": None,
@@ -71,12 +66,12 @@ def test_the_languages_carry_what_they_were_given(whole: RunSummary) -> None:
 
 
 def test_where_nothing_matters_it_cannot_be_measured() -> None:
-    (of,) = SHARES.of(measured(lambda _: 1.0))
-    assert (of.shares, of.why_not) == ((), "not apart")
+    (of,) = QUESTION.of(measured(lambda _: 1.0))
+    assert (of.changes, of.why_not) == ((), "not apart")
 
 
 def test_of_a_matrix_with_gaps_a_complete_part_is_decomposed(with_gaps: RunSummary) -> None:
-    (of,) = SHARES.of(with_gaps)
+    (of,) = QUESTION.of(with_gaps)
     assert of.cells == 18
     assert {name: set(levels) for name, levels in of.factors.items()} == {
         "protocol": {"rest", "grpc"},
@@ -88,7 +83,7 @@ def test_of_a_matrix_with_gaps_a_complete_part_is_decomposed(with_gaps: RunSumma
 
 
 def test_an_invalid_cell_is_left_out_with_its_language(whole: RunSummary) -> None:
-    (of,) = shares.shares(WHOLE, whole.cells, {whole.cells[0].id})
+    (of,) = matrices(WHOLE, whole.cells, {whole.cells[0].id})
     assert of.cells == 12
     assert whole.cells[0].stack_label in of.left_out
 
@@ -99,20 +94,22 @@ def test_an_invalid_cell_is_left_out_with_its_language(whole: RunSummary) -> Non
 )
 def test_the_level_with_most_gaps_is_left_out(missing: Collection[Key], sizes: tuple[int, ...]) -> None:
     keys = [key for key in product(("rest", "grpc"), LANGUAGES, LANGUAGES) if key not in missing]
-    assert tuple(map(len, shares.complete_part(keys))) == sizes
+    assert tuple(map(len, complete_part(keys))) == sizes
 
 
 def test_of_one_protocol_the_languages_alone_are_compared() -> None:
     missing = {("grpc", one, other) for one in TWO for other in TWO}
-    (of,) = SHARES.of(measured(missing=missing))
+    (of,) = QUESTION.of(measured(missing=missing))
     assert list(of.factors) == ["responder", "requester"]
     assert [change.beyond for change in of.changes] == [None, None]
 
 
 def test_claims_are_corrected_over_the_run() -> None:
     """One that is just sure by itself is not among many; the sure ones stay."""
-    just = Estimate(value=1.0, se=0.35, blocks=5)  # p 0.046
-    sure = Estimate(value=-1.0, se=0.01, blocks=5)
-    assert shares.standings({(0, "responder"): just}) == {(0, "responder"): "more"}
-    of_many = shares.standings({(place, "responder"): just for place in range(4)} | {(4, "requester"): sure})
+    def estimate(value: float, se: float) -> Estimate:
+        return Estimate(value=value, without=np.array([-1.0, 1.0, -1.0, 1.0, 0.0]) * se * np.sqrt(5) / 4)
+
+    just, sure = estimate(1.0, 0.35), estimate(-1.0, 0.01)  # p 0.046 of the first
+    assert standings({(0, "responder"): just}) == {(0, "responder"): "more"}
+    of_many = standings({(place, "responder"): just for place in range(4)} | {(4, "requester"): sure})
     assert set(of_many.values()) == {"not resolved", "less"}

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
-from orchestrator.evidence import costing
-from orchestrator.experiment.plan import plan as p
-from orchestrator.findings.cost import COSTS, CellCost
+from orchestrator.findings.trial_values import COSTS
 from orchestrator.statistics import intervals
 from orchestrator.statistics.terms import ReasonKind
 from orchestrator.summarise import summarise
 from tests.support.judged import of
-from tests.support.runs import a_plan, a_run
+from tests.support.runs import a_run
 
 CPU_US = {"rest": 400.0, "grpc": 200.0}  # of the responder, for each request
 
@@ -38,22 +34,26 @@ def with_known_costs(draft) -> None:
 def test_a_trials_cost_is_per_thousand_requests_and_without_warm_up():
     (rest, grpc) = summarise(a_run(spoil=with_known_costs)).cells
     for block, trial in enumerate(sorted(rest.trials, key=lambda t: t.block)):
-        assert trial.cost.samples == 1000
-        assert trial.cost.responder_cpu == pytest.approx(0.4 * (1 + 0.01 * block))
-        assert trial.cost.requester_cpu == pytest.approx(0.3)
-        assert (trial.cost.responder_memory, trial.cost.responder_memory_since) == (100_000_000, "phase")
-        assert (trial.cost.wire_bytes_sent, trial.cost.wire_bytes_received) == (90_000, 110_000)
-        assert (trial.cost.packets_sent, trial.cost.packets_received) == (1000, 2000)
-        assert (trial.cost.wire_bytes, trial.cost.packets) == (200_000, 3000)
-    assert rest.costs["responder_cpu"].value == pytest.approx(2 * grpc.costs["responder_cpu"].value)
+        known = {
+            "responder_cpu": 0.4 * (1 + 0.01 * block),
+            "requester_cpu": 0.3,
+            "responder_memory": 100_000_000,
+            "wire_bytes_sent": 90_000,
+            "wire_bytes_received": 110_000,
+            "packets_sent": 1000,
+            "packets_received": 2000,
+            "wire_bytes": 200_000,
+            "packets": 3000,
+        }
+        assert {name: trial.values[name] for name in known} == pytest.approx(known)
+    assert rest.means["responder_cpu"].value == pytest.approx(2 * grpc.means["responder_cpu"].value)
 
 
 def test_a_cells_cost_has_the_interval_of_its_trials():
     (rest, _) = summarise(a_run(spoil=with_known_costs)).cells
     mean = intervals.of_trials([0.4 * (1 + 0.01 * block) for block in range(5)])
-    assert rest.costs["responder_cpu"].value == pytest.approx(mean.ratio)
-    assert rest.costs["responder_cpu"].interval == pytest.approx(mean.interval())
-    assert not any(cost.is_whole_life for cost in rest.costs.values())
+    assert rest.means["responder_cpu"].value == pytest.approx(mean.ratio)
+    assert rest.means["responder_cpu"].interval == pytest.approx(mean.interval())
 
 
 def test_costs_are_compared_block_by_block_and_judged_as_times_are():
@@ -80,25 +80,8 @@ def test_what_was_counted_in_some_blocks_only_is_not_compared():
     cpu = next(c for c in summary.costs if c.statistic == "responder_cpu")
     assert (cpu.standing, cpu.ratio) == ("cannot tell", None)
     assert (cpu.reason.kind, cpu.reason.numbers) == (ReasonKind.MISSING, {"blocks": 1, "of": 5})
-    assert "responder_cpu" not in summary.cells[1].costs
-    assert "responder_cpu" in summary.cells[0].costs
-
-
-def test_a_million_requests_on_a_priced_machine():
-    zones = {"from_zone": "us-central1-a", "to_zone": "europe-west1-b"}
-    far = p.Placement(id="far", name="far", kind="cross-region", **zones)
-    plan = replace(a_plan(placements=[far]), provider="gcp", machine="e2-standard-2")
-    costs = {
-        "responder_cpu": CellCost(value=0.4, interval=(0.3, 0.5)),
-        "wire_bytes_sent": CellCost(value=2.0**20, interval=None),
-        "wire_bytes_received": CellCost(value=2.0**20, interval=None),
-    }
-    found = costing.prices(plan, far).of(costs)
-    an_hour = 0.03685773 * 2 + 0.005  # of the responder's region
-    assert found.keys() == {"responder_usd", "traffic_usd"}
-    assert found["responder_usd"].value == pytest.approx(400 / 2 / 3600 * an_hour)
-    assert found["responder_usd"].interval == pytest.approx((300 / 2 / 3600 * an_hour, 500 / 2 / 3600 * an_hour))
-    assert found["traffic_usd"].value == pytest.approx(1000 * 2 / 1024 * 0.05)
+    assert "responder_cpu" not in summary.cells[1].means
+    assert "responder_cpu" in summary.cells[0].means
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,1 @@
+"""Whether the language of an end matters more than the protocol."""

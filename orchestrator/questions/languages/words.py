@@ -1,0 +1,64 @@
+"""Whether the language of an end matters more than the protocol, in words: for answer, terminal and report."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from orchestrator import quantities
+from orchestrator.findings.summary import RunSummary
+from orchestrator.questions.languages.find import QUESTION, Change, FactorName, Matrix, Standing, WhyNot
+from orchestrator.statistics.intervals import FEWEST_BLOCKS
+from orchestrator.wording.phrasing import capital
+from orchestrator.wording.tables.table import Table, text_table
+
+_TITLES: Mapping[FactorName, str] = {
+    "protocol": "protocol",
+    "responder": "responder's language",
+    "requester": "requester's language",
+}
+_NOTE = (
+    "A change of a factor: the root mean square ratio between two of its levels, whatever the others. They are of these"
+    " implementations of these languages."
+)
+_WHY_NOT: Mapping[WhyNot, str] = {
+    "incomplete": "No part of the matrix is complete: two factors with two levels each, and every cell of them.",
+    "few blocks": f"Fewer than {FEWEST_BLOCKS} blocks have a median of every cell.",
+    "not apart": "The medians of the cells do not differ significantly.",
+}
+_AGAINST: Mapping[Standing, str] = {
+    "more": "matters more than the protocol",
+    "less": "matters less than the protocol",
+    "not resolved": "does not differ significantly from the protocol",
+}
+
+
+def sentence(matrix: Matrix) -> str:
+    """Return how far changes go, and whether a language matters more than the protocol; empty where that is not known."""
+    if not matrix.changes:
+        return ""
+    far = sorted(matrix.changes, key=lambda change: -change.times)
+    changes = quantities.listed([f"the {_TITLES[c.factor]} {quantities.ratio(c.times)}" for c in far])
+    verdicts = [f"the {_TITLES[c.factor]} {_AGAINST[c.beyond]}" for c in matrix.changes if c.beyond is not None]
+    return capital(f"{'; '.join(verdicts)} (a change of {changes})." if verdicts else f"a change of {changes}.")
+
+
+def tables(summary: RunSummary) -> tuple[Table, ...]:
+    """Return the table of each setting: how far a change of each factor goes."""
+    return tuple(map(_table, QUESTION.of(summary)))
+
+
+def _table(matrix: Matrix) -> Table:
+    left_out = f"Left out, as not every combination has valid medians: {quantities.listed(matrix.left_out)}."
+    return text_table(
+        f"language and protocol · {matrix.setting}",
+        ("a change of", "ratio of medians", "95 % interval", "levels", "against the protocol"),
+        [_row(change, matrix) for change in matrix.changes],
+        (_WHY_NOT.get(matrix.why_not, _NOTE), *([left_out] if matrix.left_out else [])),
+        texts=2,
+    )
+
+
+def _row(change: Change, matrix: Matrix) -> tuple[str, ...]:
+    bounds = " to ".join(quantities.bounds(change.interval))
+    levels = quantities.listed(matrix.factors[change.factor])
+    return _TITLES[change.factor], quantities.ratio(change.times), bounds, levels, change.beyond or "-"

@@ -1,1 +1,0 @@
-"""How much of the spread between cells belongs to protocol and languages."""
