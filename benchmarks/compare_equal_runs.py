@@ -26,7 +26,7 @@ from typing import Any
 from benchmarks.harness.conditions import conditions, keep, told
 from orchestrator.between_runs.across import RunComparison, compare_runs
 from orchestrator.between_runs.measured_runs import equal_runs
-from orchestrator.between_runs.run_statistics import run_mean
+from orchestrator.between_runs.run_statistics import mean_of
 from orchestrator.findings.block_values import by_block
 from orchestrator.findings.compare import STATISTICS, Statistic
 from orchestrator.findings.summary import RunSummary
@@ -168,10 +168,10 @@ def excess(found: Sequence[RunSummary], statistic: Statistic) -> dict[str, float
     """Per stack: the SD of runs' mean logs over the standard error that their trials imply."""
     ratios = {}
     for place, cell in enumerate(found[0].cells):
-        means = [run_mean(list(by_block(run.cells[place].trials, statistic).values())) for run in found]
-        known = [mean for mean in means if mean]
+        means = [mean_of(run.cells[place], statistic) for run in found]
+        known = [mean for mean in means if mean and mean.se is not None]
         if len(known) > 1:
-            implied = sqrt(statistics.fmean(mean.se**2 for mean in known))
+            implied = sqrt(statistics.fmean((mean.se or 0.0) ** 2 for mean in known))
             ratios[cell.stack_label] = statistics.stdev(mean.mean for mean in known) / implied
     return ratios
 

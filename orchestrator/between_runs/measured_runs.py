@@ -15,8 +15,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from orchestrator.between_runs.environments import are_alike
-from orchestrator.between_runs.run_statistics import run_mean
-from orchestrator.findings.block_values import by_block, censored_blocks, missing_blocks
+from orchestrator.between_runs.run_statistics import mean_of
 from orchestrator.findings.compare import STATISTICS
 from orchestrator.findings.summary import SCHEMA_VERSION, RunSummary
 from orchestrator.findings.trial_values import COST_NAMES
@@ -92,10 +91,5 @@ def fingerprint(plan: Mapping[str, Any]) -> str:
 
 
 def _means(run: RunSummary) -> dict[tuple[str, str], float]:
-    means: dict[tuple[str, str], float] = {}
-    for cell in run.cells:
-        for statistic in (*STATISTICS, *COST_NAMES):
-            mean = run_mean(list(by_block(cell.trials, statistic).values()))
-            if mean and not censored_blocks(cell.trials, statistic) and not missing_blocks(cell.trials, statistic):
-                means[cell.id, statistic] = mean.mean
-    return means
+    means = {(cell.id, name): mean_of(cell, name) for cell in run.cells for name in (*STATISTICS, *COST_NAMES)}
+    return {key: mean.mean for key, mean in means.items() if mean is not None and mean.se is not None}

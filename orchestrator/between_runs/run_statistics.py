@@ -27,9 +27,10 @@ from typing import Literal
 import numpy as np
 
 from orchestrator import quantities
+from orchestrator.findings.block_values import by_block, censored_blocks, missing_blocks
 from orchestrator.findings.summary import CellSummary, FloorSummary, RunSummary
 from orchestrator.statistics import intervals
-from orchestrator.statistics.intervals import ALPHA, FEWEST_BLOCKS
+from orchestrator.statistics.intervals import ALPHA, LogMean
 from orchestrator.statistics.terms import Interval
 
 # Runs that were equal but for the hour lay 1.3 to 3 times as far apart as their trials implied.
@@ -59,20 +60,6 @@ MOST_MOVED = 0.25
 
 
 @dataclass(frozen=True, kw_only=True)
-class RunMean:
-    """One run's mean of the logs of its trials, with the standard error that the trials imply."""
-
-    n: int
-    mean: float
-    se: float
-
-    @property
-    def freedom(self) -> int:
-        """Degrees of freedom of `se`."""
-        return self.n - 1
-
-
-@dataclass(frozen=True, kw_only=True)
 class Spread:
     """What is known of the spread between equal runs. `sd` is of a run's mean log; `runs` 0: an assumption."""
 
@@ -80,11 +67,12 @@ class Spread:
     sd: float
     runs: int = 0
 
-    def per_run(self, run: RunMean) -> tuple[float, float]:
+    def per_run(self, run: LogMean) -> tuple[float, float]:
         """A run's variance, and the part of it that is estimated with few degrees of freedom (see `freedom`)."""
+        se = run.se or 0.0
         if self.source == "history":
-            return max(self.sd, run.se) ** 2, max(self.sd, run.se) ** 2
-        return (EXCESS * run.se) ** 2 + self.sd**2, (EXCESS * run.se) ** 2
+            return max(self.sd, se) ** 2, max(self.sd, se) ** 2
+        return (EXCESS * se) ** 2 + self.sd**2, (EXCESS * se) ** 2
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -132,12 +120,12 @@ class FloorMove:
         return self.interval[0] > 1 + MOST_MOVED or self.interval[1] < 1 / (1 + MOST_MOVED)
 
 
-def run_mean(values: Sequence[float]) -> RunMean | None:
-    """One value per block, all above zero; None with fewer than three."""
-    if len(values) < FEWEST_BLOCKS:
+def mean_of(cell: CellSummary, statistic: str) -> LogMean | None:
+    """Over the logs of its trials; None where the value of one falls among failed requests, or only some have one."""
+    if censored_blocks(cell.trials, statistic) or missing_blocks(cell.trials, statistic):
         return None
-    statistics = intervals.of_trials(values)
-    return RunMean(n=statistics.n, mean=statistics.mean, se=statistics.se or 0.0)
+    values = list(by_block(cell.trials, statistic).values())
+    return intervals.of_trials(values) if values else None
 
 
 def spread_between(statistic: str, history: Sequence[float], above: float = 1.0) -> Spread:
@@ -150,7 +138,7 @@ def spread_between(statistic: str, history: Sequence[float], above: float = 1.0)
     return Spread(source="history", sd=float(np.std(history, ddof=1)), runs=len(history))
 
 
-def difference(new: RunMean, old: RunMean, spread: Spread, moves: Sequence[FloorMove] = ()) -> Difference:
+def difference(new: LogMean, old: LogMean, spread: Spread, moves: Sequence[FloorMove] = ()) -> Difference:
     """The log ratio of two runs of one cell, new over old."""
     return Difference(
         mean=new.mean - old.mean,
@@ -160,13 +148,8 @@ def difference(new: RunMean, old: RunMean, spread: Spread, moves: Sequence[Floor
     )
 
 
-def floor_move(new: FloorSummary, old: FloorSummary) -> FloorMove | None:
-    """One floor in two runs (Welch's interval over the readings); None with fewer than three in either."""
-    return move_of(new.kind, new.medians, old.medians)
-
-
 def move_of(kind: Literal["ping", "tcp"], new: Sequence[float], old: Sequence[float]) -> FloorMove | None:
-    """`floor_move` of the readings, ms, in time order."""
+    """One floor in two runs: Welch's interval over the readings, ms, in time order; None with fewer than three in either."""
     readings = [tuple(m for m in medians if m > 0) for medians in (new, old)]
     tested = intervals.unpaired(*readings) if all(readings) else None
     if tested is None:
@@ -179,15 +162,15 @@ def move_of(kind: Literal["ping", "tcp"], new: Sequence[float], old: Sequence[fl
     )
 
 
-def _freedom(new: RunMean, old: RunMean, spread: Spread) -> float:
+def _freedom(new: LogMean, old: LogMean, spread: Spread) -> float:
     """Degrees of freedom of the variance of a difference.
 
     Of an assumption: Welch and Satterthwaite, the assumed part being known. Of history: those of the estimate that is
     used, the fewest where it is one of several, for the larger of two estimates is the one that is used.
     """
     if spread.source == "history":
-        return float(min([spread.runs - 1, *(run.freedom for run in (new, old) if run.se > spread.sd)]))
-    parts = [(*spread.per_run(run), run.freedom) for run in (new, old)]
+        return float(min([spread.runs - 1, *(run.n - 1 for run in (new, old) if (run.se or 0.0) > spread.sd)]))
+    parts = [(*spread.per_run(run), run.n - 1) for run in (new, old)]
     below = sum(estimated**2 / freedom for _, estimated, freedom in parts)
     total = sum(variance for variance, _, _ in parts)
     return total**2 / below if below > 0 else inf
@@ -212,7 +195,7 @@ def moves(new: RunSummary, old: RunSummary, pair: tuple[CellSummary, CellSummary
     """How each floor that both runs have moved from the old one to the new; those with too few readings are left out."""
     for kind in ("tcp", "ping"):
         mine, theirs = floor_of(new, kind, pair[0]), floor_of(old, kind, pair[1])
-        move = floor_move(mine, theirs) if mine and theirs else None
+        move = move_of(mine.kind, mine.medians, theirs.medians) if mine and theirs else None
         if move:
             yield move
 

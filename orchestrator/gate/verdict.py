@@ -9,7 +9,7 @@ from statistics import stdev
 from typing import Any, Literal
 
 from orchestrator.between_runs.across import Row, compare_within
-from orchestrator.between_runs.cost_changes import CostChange
+from orchestrator.between_runs.changes import Changed
 from orchestrator.findings.compare import STATISTICS, Statistic
 from orchestrator.findings.summary import Comparison, RunSummary
 from orchestrator.statistics import intervals
@@ -59,7 +59,7 @@ class CallResult:
         return replace(self, rows=tuple(_open(row) if row.is_alarm else row for row in self.rows))
 
     @property
-    def costs(self) -> Iterator[tuple[str, CostChange]]:
+    def costs(self) -> Iterator[tuple[str, Changed]]:
         """What requests cost, with the name of their row."""
         return ((each.call, cost) for each in self.rows if each.is_decisive for cost in each.row.costs)
 
@@ -134,7 +134,7 @@ def _documents(call: CallResult) -> Iterator[dict[str, Any]]:
             each.call, row.statistic, (row.reference_value, row.value), row.ratio, row.interval, each.verdict
         )
     for name, cost in call.costs:
-        yield _document(name, cost.quantity, (cost.reference_value, cost.value), cost.ratio, cost.interval)
+        yield _document(name, cost.statistic, (cost.reference_value, cost.value), cost.ratio, cost.interval)
     yield _document(call.call, "errors", call.errors)
 
 

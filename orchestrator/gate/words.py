@@ -121,11 +121,11 @@ def figures(result: GateResult) -> Iterator[tuple[str, ...]]:
     for call in result.calls:
         for name, cost in call.costs:
             both = (
-                "-" if value is None else quantities.cost(cost.quantity, value)
+                "-" if value is None else quantities.cost(cost.statistic, value)
                 for value in (cost.reference_value, cost.value)
             )
             ratio = "-" if cost.ratio is None else quantities.factor(cost.ratio)
             bounds = "-" if cost.interval is None else " to ".join(quantities.bounds(cost.interval, result.limit))
-            yield "", name, COSTS[cost.quantity], *both, ratio, bounds
+            yield "", name, COSTS[cost.statistic], *both, ratio, bounds
         if any(call.errors):
             yield "", call.call, "failed requests", *(quantities.share(share) for share in call.errors), "-", "-"

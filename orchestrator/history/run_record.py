@@ -11,10 +11,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from orchestrator.between_runs import across, environments, matching, run_statistics
-from orchestrator.between_runs.run_statistics import run_mean
+from orchestrator.between_runs import environments, matching, run_statistics
 from orchestrator.errors import OrchError, UsageError
-from orchestrator.findings.block_values import by_block, censored_blocks, missing_blocks
 from orchestrator.findings.check_result import counts
 from orchestrator.findings.compare import STATISTICS, Statistic
 from orchestrator.findings.summary import CellSummary, RunSummary
@@ -24,7 +22,6 @@ from orchestrator.results.derive import JournalState
 from orchestrator.results.documents import Damaged, read_sealed_text
 from orchestrator.results.folder import RunFolder
 from orchestrator.results.stored_manifest import content_of, stored
-from orchestrator.statistics import intervals
 from orchestrator.statistics.terms import Interval
 from orchestrator.strict_json import read_own_json
 from orchestrator.summarise import summary_of
@@ -123,10 +120,10 @@ def _cell(run: RunSummary, cell: CellSummary) -> CellRecord:
 
 
 def _evidence(run: RunSummary, cell: CellSummary) -> Evidence:
-    means = {statistic: across.mean_of(cell, statistic) for statistic in STATISTICS}
+    means = {statistic: run_statistics.mean_of(cell, statistic) for statistic in STATISTICS}
     floors = {kind: run_statistics.floor_of(run, kind, cell) for kind in ("tcp", "ping")}
     return Evidence(
-        means={statistic: mean.mean for statistic, mean in means.items() if mean},
+        means={statistic: mean.mean for statistic, mean in means.items() if mean and mean.se is not None},
         floors={kind: floor.medians for kind, floor in floors.items() if floor is not None},
         noise=environments.noise_of(run, cell.id),
     )
@@ -134,10 +131,8 @@ def _evidence(run: RunSummary, cell: CellSummary) -> Evidence:
 
 def _interval(cell: CellSummary, statistic: Statistic) -> Interval | None:
     """Of the geometric mean over trials; None where a trial has no value of its own, or there are fewer than three."""
-    if censored_blocks(cell.trials, statistic) or missing_blocks(cell.trials, statistic):
-        return None
-    values = list(by_block(cell.trials, statistic).values())
-    return intervals.of_trials(values).interval() if run_mean(values) else None
+    mean = run_statistics.mean_of(cell, statistic)
+    return mean.interval() if mean else None
 
 
 def _turned(interval: Interval | None) -> Interval | None:

@@ -19,7 +19,7 @@ import numpy as np
 
 from orchestrator import quantities
 from orchestrator.between_runs import environments, run_statistics
-from orchestrator.between_runs.across import Change
+from orchestrator.between_runs.changes import Change
 from orchestrator.between_runs.run_statistics import Difference, FloorMove
 from orchestrator.findings.compare import Statistic
 from orchestrator.history.record import RUNNING, Seen

@@ -273,10 +273,10 @@ def _rows(row: Row, margin: float, in_all_rows: tuple[str, ...]) -> Iterator[tup
     yield row.verdict, *figures(row.ratio, row.interval), f"{row.label}{_values(row)}: {why(row)}"
     for cost in row.costs:
         before, after = (
-            "-" if value is None else quantities.cost(cost.quantity, value)
+            "-" if value is None else quantities.cost(cost.statistic, value)
             for value in (cost.reference_value, cost.value)
         )
-        text = f"{COSTS[cost.quantity]} ({before} -> {after}): {cost.verdict}"
+        text = f"{COSTS[cost.statistic]} ({before} -> {after}): {cost.verdict}"
         yield "", *figures(cost.ratio, cost.interval), text
     but = "but " if row.verdict == "cannot tell" else ""
     for text in (*(f"{but}{text}" for text in row.doubts if text not in in_all_rows), *row.notes):

@@ -11,11 +11,11 @@ from typing import Any
 import pytest
 
 from orchestrator.between_runs.across import RunComparison, compare_runs
-from orchestrator.between_runs.cost_changes import CostChange
+from orchestrator.between_runs.changes import Changed
 from orchestrator.between_runs.measured_runs import equal_runs, read_summaries
 from orchestrator.findings.check_result import CheckResult
-from orchestrator.findings.trial_values import COST_NAMES
 from orchestrator.findings.summary import RunSummary
+from orchestrator.findings.trial_values import COST_NAMES
 from orchestrator.results.documents import sealed
 from orchestrator.results.folder import RunFolder, runs
 from orchestrator.statistics.terms import Reason, ReasonKind
@@ -112,8 +112,8 @@ def old() -> RunSummary:
     return a_summary("old")
 
 
-def costs(found: RunComparison, row: int = 0) -> dict[str, CostChange]:
-    return {cost.quantity: cost for cost in found.rows[row].costs}
+def costs(found: RunComparison, row: int = 0) -> dict[str, Changed]:
+    return {cost.statistic: cost for cost in found.rows[row].costs}
 
 
 def test_each_row_says_what_its_requests_cost(old: RunSummary) -> None:

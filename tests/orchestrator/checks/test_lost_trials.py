@@ -11,7 +11,7 @@ from orchestrator.experiment.plan.plan import Load
 from orchestrator.statistics.terms import ReasonKind
 from orchestrator.summarise import summarise
 from orchestrator.wording.gate import require_not_slower
-from tests.support.runs import MemoryRun, a_plan, a_run
+from tests.support.runs import MemoryRun, a_run
 
 
 def without(run, protocol, blocks):

@@ -48,7 +48,7 @@ def test_a_matrix_with_gaps_is_refused() -> None:
 
 @pytest.mark.parametrize("noise", ["even", "uneven", "together"])
 def test_intervals_hold_the_truth_as_often_as_they_say(noise: str) -> None:
-    """With 300 runs the share of 95 % intervals that hold it has an SD of 1.3 points (docs/validation/language-effects.csv)."""
+    """With 300 runs the share that holds it has an SD of 1.3 points (docs/validation/language-effects.csv)."""
     assert 0.89 <= simulated.coverage(simulated.MIXED, blocks=3, noise=noise, sd=0.1, runs=RUNS) <= 0.99
 
 
