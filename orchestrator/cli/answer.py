@@ -22,8 +22,8 @@ def answer_lines(summary: RunSummary, *, width: int = 100) -> Iterator[str]:
     """Yield the lines behind the result, sentences wrapped at `width` columns; the report has the rows beyond forty."""
     for sentence in notes(summary):
         yield from wrapped(sentence, width)
-    if (model := PREDICTION.of(summary)) is not None and model.fits:
-        yield from wrapped(f"Prediction: {trust(model.judged)}", width)
+    if text := prediction(summary):
+        yield from wrapped(f"Prediction: {text}", width)
     every = result_tables.tables(summary, is_full=True)
     shown = leading(every, _MOST_ROWS)
     yield from tables_lines(shown, width)
@@ -37,3 +37,11 @@ def answer_lines(summary: RunSummary, *, width: int = 100) -> Iterator[str]:
     for reason, names in reasons.items():
         yield from wrapped(f"no comparison of {quantities.listed(list(dict.fromkeys(names)))}: {reason}", width)
     yield from tables_lines((*more_tables.tables(summary), *question_tables.tables(summary)), width)
+
+
+def prediction(summary: RunSummary) -> str:
+    """Return how far off predictions are, and how to get one; empty without a model, or where nothing is answered."""
+    model = PREDICTION.of(summary)
+    if model is None or not model.fits or answer(summary).cannot_answer:
+        return ""
+    return f"{trust(model.judged)} A place of your own: `orch predict {summary.run_id} --rtt 80ms --bytes 20kB`."

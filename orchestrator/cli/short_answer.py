@@ -20,8 +20,8 @@ def short_lines(summary: RunSummary, *, width: int = 100, has_table: bool = True
     margin = max(len(line.head) for line in result.lines) + 2
     for line in result.lines:
         yield from wrapped(line.text, width, head=line.head, margin=margin)
-    for sentence in prediction(summary)[:1]:
-        yield from wrapped(sentence, width, head="Prediction", margin=max(margin, 12))
+    if text := prediction(summary):
+        yield from wrapped(text, width, head="Prediction", margin=max(margin, 12))
     yield ""
     yield from wrapped(result.conditions, width)
     if has_table:

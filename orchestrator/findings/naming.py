@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 
 from orchestrator import quantities
 from orchestrator.experiment.model.factor import Factor
@@ -12,7 +12,6 @@ from orchestrator.experiment.plan import contrasts
 from orchestrator.experiment.plan.own import own_json
 from orchestrator.experiment.plan.plan import Plan
 from orchestrator.findings.summary import CellSummary, Comparison, RunSummary
-from orchestrator.quantities import Unit, unit_for
 
 
 def compared_calls(comparisons: Sequence[Comparison]) -> tuple[Factor, ...]:
@@ -101,36 +100,3 @@ def subject(plan: Plan, cell: CellSummary, factor: str) -> str:
     if len({getattr(stack, rest[1]) for stack in alike}) == 1:
         return first
     return f"{first} ({cell.factors[rest[1]]})"
-
-
-Medians = Mapping[str, float | None]
-"""A table's cells by their ids, with the median of each in milliseconds; None where it has none."""
-
-
-def units(tables: Sequence[Medians], pairs: Iterable[tuple[str, str]]) -> list[Unit | None]:
-    """The unit of each table, by the medians of all with which `pairs` of compared cells (their ids) join it.
-
-    Tables are joined over others, too. None where none of them has a median.
-    """
-    first = _joined(tables, pairs)
-    chosen: list[Unit | None] = []
-    for number in first:
-        medians = [
-            median
-            for table, other in zip(tables, first, strict=True)
-            for median in table.values()
-            if other == number and median is not None
-        ]
-        chosen.append(unit_for(medians) if medians else None)
-    return chosen
-
-
-def _joined(tables: Sequence[Medians], pairs: Iterable[tuple[str, str]]) -> list[int]:
-    """For each table the place of the first that it is joined with; its own where there is none before it."""
-    place = {cell: number for number, cells in enumerate(tables) for cell in cells}
-    first = list(range(len(tables)))
-    for cell, other in pairs:
-        if cell in place and other in place:
-            low, high = sorted((first[place[cell]], first[place[other]]))
-            first = [low if number == high else number for number in first]
-    return first

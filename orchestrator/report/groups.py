@@ -17,7 +17,6 @@ from orchestrator.experiment.model.factor import Value
 from orchestrator.experiment.model.factors import STACK, phrases
 from orchestrator.findings import naming, validity
 from orchestrator.findings.block_values import ranked
-from orchestrator.findings.naming import units
 from orchestrator.findings.ranking import ranked_by
 from orchestrator.findings.summary import CellSummary, Comparison, FloorSummary, RunSummary
 from orchestrator.quantities import Unit, per_second, unit_for
@@ -66,7 +65,7 @@ class Group:
 
 
 def groups(summary: RunSummary) -> tuple[Group, ...]:
-    """The summary's cells, grouped, in the order in which the plan names the first of each; compared cells share a unit."""
+    """The summary's cells, grouped, in the order in which the plan names the first of each."""
     calls: dict[str, set[tuple[Value, ...]]] = {}
     for cell in summary.cells:
         calls.setdefault(cell.stack, set()).add(cell.call)
@@ -78,15 +77,12 @@ def groups(summary: RunSummary) -> tuple[Group, ...]:
         found.setdefault((cell.operation, cell.placement, *call, cell.load), []).append(cell)
     called = _called(summary)
     titles = [_title(key) for key in found]
-    made = [
+    return tuple(
         _group(
             f"g{number}", title if titles.count(title) == 1 else f"{title} · {key[-1]}", tuple(cells), summary, called
         )
         for number, (title, (key, cells)) in enumerate(zip(titles, found.items(), strict=True), start=1)
-    ]
-    medians = [{cell.id: cell.distribution.median for cell in group.measured if cell.distribution} for group in made]
-    alike = units(medians, [(c.cell, c.reference_cell) for c in summary.comparisons])
-    return tuple(replace(group, unit=unit or group.unit) for group, unit in zip(made, alike, strict=True))
+    )
 
 
 def rate_groups(summary: RunSummary) -> list[tuple[str, str, list[FoundRate]]]:

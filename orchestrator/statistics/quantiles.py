@@ -118,29 +118,35 @@ def distribution(ordered: Nanoseconds, failed: int = 0, limit_ns: float | None =
     denominator), 0 for a single value. Sums are taken about the minimum, so that the variance of small spreads around
     large values does not drown in rounding.
     """
-    if failed:
-        return _censored(ordered, failed, max(float(ordered[-1]), limit_ns or 0.0) / NS_PER_MS)
-    median = quantile(ordered, 0.5)
+    known = percentiles(ordered, failed)
     offsets = (ordered - ordered[0]).astype(np.float64)
-    mean = float(ordered[0]) + float(offsets.mean())
-    sd = float(offsets.std(ddof=1)) if ordered.size > 1 else 0.0
-    p99 = supported_quantile(ordered, 0.99)
-    return Distribution(
+    mean = (float(ordered[0]) + float(offsets.mean())) / NS_PER_MS
+    sd = float(offsets.std(ddof=1)) / NS_PER_MS if ordered.size > 1 else 0.0
+    slowest = float(ordered[-1])
+    median, p99 = finite(known["median"]), finite(known["p99"])
+    iqr = finite(quantile(ordered, 0.75, failed) - quantile(ordered, 0.25, failed)) if median is not None else None
+    described = Distribution(
         n=int(ordered.size),
         minimum=float(ordered[0]) / NS_PER_MS,
-        mean=mean / NS_PER_MS,
-        median=median / NS_PER_MS,
-        p90=supported_quantile(ordered, 0.90),
-        p95=supported_quantile(ordered, 0.95),
+        mean=mean,
+        median=median,
+        p90=finite(known["p90"]),
+        p95=finite(known["p95"]),
         p99=p99,
-        p999=supported_quantile(ordered, 0.999),
-        maximum=float(ordered[-1]) / NS_PER_MS,
-        sd=sd / NS_PER_MS,
+        p999=finite(known["p999"]),
+        maximum=slowest / NS_PER_MS,
+        sd=sd,
         cv=sd / mean if mean > 0 else 0.0,
-        iqr=(quantile(ordered, 0.75) - quantile(ordered, 0.25)) / NS_PER_MS,
-        p99_to_p50=p99 * NS_PER_MS / median if p99 is not None and median > 0 else None,
-        curve=curve(ordered),
+        iqr=None if iqr is None else iqr / NS_PER_MS,
+        p99_to_p50=p99 / median if p99 is not None and median else None,
+        curve=curve(ordered, failed=failed),
     )
+    if not failed:
+        return described
+    censored = (*(name for name, value in known.items() if value == math.inf), "maximum")
+    limit = max(slowest, limit_ns or 0.0) / NS_PER_MS
+    nothing = dict.fromkeys(("mean", "maximum", "sd", "cv"))
+    return replace(described, **nothing, failed=failed, limit=limit, censored=censored)
 
 
 PERCENTILES = {"median": 0.5, "p90": 0.90, "p95": 0.95, "p99": 0.99, "p999": 0.999}
@@ -178,35 +184,6 @@ def over_trials(pooled: Distribution, trials: Sequence[Mapping[str, float | None
 def without_curve(distribution: Distribution) -> Distribution:
     """The same, where nobody draws it."""
     return replace(distribution, curve=())
-
-
-def _censored(ordered: Nanoseconds, failed: int, limit_ms: float) -> Distribution:
-    """The distribution of all requests; some have no latency."""
-    median = quantile(ordered, 0.5, failed) / NS_PER_MS
-    spread = (quantile(ordered, 0.75, failed) - quantile(ordered, 0.25, failed)) / NS_PER_MS
-    shares = {"p90": 0.90, "p95": 0.95, "p99": 0.99, "p999": 0.999}
-    percentiles = {name: supported_quantile(ordered, share, failed) for name, share in shares.items()}
-    values: dict[str, float | None] = {"median": median, **percentiles, "maximum": math.inf}
-    p99 = finite(percentiles["p99"])
-    return Distribution(
-        n=int(ordered.size),
-        minimum=float(ordered[0]) / NS_PER_MS,
-        mean=None,
-        median=finite(median),
-        p90=finite(percentiles["p90"]),
-        p95=finite(percentiles["p95"]),
-        p99=p99,
-        p999=finite(percentiles["p999"]),
-        maximum=None,
-        sd=None,
-        cv=None,
-        iqr=finite(spread) if math.isfinite(median) else None,
-        p99_to_p50=p99 / median if p99 is not None and median > 0 else None,
-        curve=curve(ordered, failed=failed),
-        failed=failed,
-        limit=limit_ms,
-        censored=tuple(name for name, value in values.items() if value == math.inf),
-    )
 
 
 def curve(

@@ -13,7 +13,6 @@ from orchestrator.questions.prediction.answer import predicted as predicted_of
 from orchestrator.questions.prediction.fit import fit_all
 from orchestrator.questions.prediction.judged import judged
 from orchestrator.questions.prediction.network import network_ms, on_the_wire
-from orchestrator.questions.prediction.predict import in_flight_ms, with_crowded
 from orchestrator.questions.prediction.shapes import Fit, ModelCell, Modelled, Predicted, Series, Windows
 from orchestrator.questions.prediction.surface import Way, surface
 
@@ -43,7 +42,7 @@ class Truth:
     opening: int = 0
     known: tuple[int, int] | None = None
     windows: Windows = KEPT
-    cpu: tuple[float, float] = (0.3, 0.3)
+    cpu: float = 0.3
     window: int | None = None
     congestion: str = "cubic"
     machine: str = "lab"
@@ -69,16 +68,12 @@ class Truth:
             machine=self.machine,
         )
 
-    def latency(self, rtt: np.ndarray, size: float, rate: float = 1000.0, in_flight: int = 1) -> np.ndarray:
+    def latency(self, rtt: np.ndarray, size: float, rate: float = 1000.0) -> np.ndarray:
         """Without noise, ms."""
         wire = on_the_wire(size + 120.0)
         rtt = np.asarray(rtt, dtype=float)
         parts = network_ms(self.opening, wire, wire, rtt, np.asarray(rate), self.windows)
-        alone = self.own + self.per_kb * size / 1000 + sum(parts)
-        if in_flight == 1:
-            return np.asarray(alone)
-        each = float(wire) * 8 / rate / 1e3
-        return in_flight_ms(alone, np.broadcast_to([*self.cpu, each, each], (*alone.shape, 4)), in_flight)
+        return np.asarray(self.own + self.per_kb * size / 1000 + sum(parts))
 
 
 @dataclass
@@ -93,7 +88,6 @@ class Lab:
     seed: int = 1
     sealed: frozenset[tuple[float, int]] = field(default_factory=frozenset)
     drift: float = 0.0
-    in_flight: tuple[int, ...] = (1,)
 
     def cells(self) -> list[ModelCell]:
         """With noise: of the hosts' time and of the network's, of each trial by itself, and of whole blocks."""
@@ -104,8 +98,7 @@ class Lab:
             for asked in self.rtts:
                 pinged = asked * (1 + random.normal(0, truth.network_noise / 4, self.blocks))
                 for size in self.sizes:
-                    for number in self.in_flight:
-                        found.append(self._cell(truth, asked, pinged, size, number, slow, random))
+                    found.append(self._cell(truth, asked, pinged, size, slow, random))
         return found
 
     def _cell(
@@ -114,31 +107,28 @@ class Lab:
         asked: float,
         rtt: np.ndarray,
         size: int,
-        number: int,
         slow: np.ndarray,
         random: np.random.Generator,
     ) -> ModelCell:
-        exact = truth.latency(rtt, size, self.rate or np.inf, number)
+        exact = truth.latency(rtt, size, self.rate or np.inf)
         own = truth.own + truth.per_kb * size / 1000
         noisy = own * (slow * (1 + random.normal(0, truth.noise, self.blocks)) - 1)
         wire = float(on_the_wire(size + 120.0))
         return ModelCell(
-            cell=f"{truth.name}-{truth.setting}-{asked:g}ms-{size}-{number}".replace(" ", "-"),
+            cell=f"{truth.name}-{truth.setting}-{asked:g}ms-{size}".replace(" ", "-"),
             series=truth.series.id,
             placement=f"distance-{asked:g}ms",
             size=size,
             up=wire,
             down=wire,
             rate_mbit=self.rate,
-            in_flight=number,
             blocks=tuple(range(self.blocks)),
             rtt=tuple(float(value) for value in rtt),
             median=tuple(
                 float(value)
                 for value in exact + noisy + (exact - own) * random.normal(0, truth.network_noise, self.blocks)
             ),
-            requester_cpu=truth.cpu[0],
-            responder_cpu=truth.cpu[1],
+            requester_cpu=truth.cpu,
             is_sealed=(asked, size) in self.sealed,
         )
 
@@ -167,7 +157,7 @@ def sealed_as_planned(cells: list[ModelCell], share: float, seed: int) -> list[M
     for series in dict.fromkeys(cell.series for cell in cells):
         members = [
             SimpleNamespace(
-                cell=SimpleNamespace(id=cell.cell, load=SimpleNamespace(concurrency=cell.in_flight)),
+                cell=SimpleNamespace(id=cell.cell),
                 rtt_s=float(cell.placement.removeprefix("distance-").removesuffix("ms")) / 1e3,
                 size=cell.size,
             )
@@ -183,17 +173,15 @@ def fitted(lab: Lab, *, is_sealed: bool = True, matters: float = 0.1) -> Modelle
     cells = sealed_at(lab.cells(), 0.2, 1) if is_sealed else lab.cells()
     series = tuple(truth.series for truth in lab.truths)
     fits, not_fitted = fit_all(series, cells)
-    fits = with_crowded(fits, cells)
     return Modelled(series=series, fits=fits, judged=judged(fits, cells, matters), refusals=(), not_fitted=not_fitted)
 
 
-def predicted(fit: Fit, rtt: float, size: float, rate_mbit: float | None, in_flight: int = 1) -> Predicted:
+def predicted(fit: Fit, rtt: float, size: float, rate_mbit: float | None) -> Predicted:
     """What the model says of one place."""
     way = Way(
         setting=fit.series.setting,
         operation=fit.series.operation,
         connection=fit.series.connection,
-        in_flight=in_flight,
         rate_mbit=rate_mbit,
         fits=(fit,),
         refused={},

@@ -33,7 +33,6 @@ def predict(
     connection: Annotated[
         str | None, typer.Option(help="`reuse` or `per-request`; both, where both were measured, unless given.")
     ] = None,
-    concurrency: Annotated[int, typer.Option(min=1, max=10_000, help="Requests in flight at once.")] = 1,
     operation: Annotated[str | None, typer.Option(help="Of a run of several operations: which one.")] = None,
     stack: Annotated[
         list[str] | None,
@@ -67,7 +66,6 @@ def predict(
         size=_read("--bytes", units.parse_size, size),
         rate_mbit=None if rate is None else _read("--rate", units.parse_bit_rate, rate),
         connection=connection,
-        in_flight=concurrency,
         operation=operation,
     )
     folder = RunFolder.open(run, root=WORKSPACE.results)

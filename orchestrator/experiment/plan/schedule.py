@@ -148,9 +148,10 @@ def size_of(operation: Operation) -> int:
 
 
 def series_id(cell: Cell, operation: Operation, placement: Placement, stack: Stack) -> str | None:
-    """What cells have in common that differ in distance, size and requests in flight alone; None where not modelled."""
+    """What cells have in common that differ in distance and size alone; None where not modelled."""
     load = cell.load
-    is_plain = load.rate_per_s is None and not load.think_s and cell.find is None and not cell.mixed
+    is_plain = load.concurrency == 1 and load.rate_per_s is None and not load.think_s
+    is_plain = is_plain and cell.find is None and not cell.mixed
     if cell.kind != "call" or not is_plain or placement.kind not in ("same-zone", "cross-region"):
         return None
     if stack.control_of is not None or stack.external is not None:
@@ -184,10 +185,7 @@ def by_series(
 
 def why_not_fitted(members: Sequence[Member]) -> str | None:
     """What must be added before these cells can be fitted and tested, as a clause; None where nothing must."""
-    alone = [member for member in members if member.cell.load.concurrency == 1]
-    if not alone:
-        return "no cell with one request in flight: add 1 to `concurrency`"
-    sizes, distances = {member.size for member in alone}, {member.rtt_s for member in alone}
+    sizes, distances = {member.size for member in members}, {member.rtt_s for member in members}
     if len(sizes) < FEWEST_SIZES:
         more = FEWEST_SIZES - len(sizes)
         return f"{len(sizes)} payload{'s' * (len(sizes) != 1)}: add {more} more, small and large ones"
@@ -212,7 +210,7 @@ def seal(members: Sequence[Member], share: float, seed: int, name: str) -> tuple
     The farthest distance with the largest payload is always among them. What stays can be fitted: most cells of each size
     and of each distance, three distances of the smallest size, and one of the two farthest of each.
     """
-    corner = max(members, key=lambda m: (m.cell.load.concurrency == 1, m.rtt_s, m.size))
+    corner = max(members, key=lambda m: (m.rtt_s, m.size))
     others = sorted((m for m in members if m is not corner), key=lambda m: m.cell.id)
     random.Random(f"{seed}/sealed/{name}").shuffle(others)  # noqa: S311 - a choice, not a secret
     kept, sealed = [m for m in members if m is not corner], [corner.cell.id]
@@ -222,22 +220,21 @@ def seal(members: Sequence[Member], share: float, seed: int, name: str) -> tuple
         if len(sealed) >= max(1, round(share * len(members))):
             break
         rest = [m for m in kept if m is not member]
-        if member.cell.load.concurrency != 1 or _can_be_fitted(rest, members):
+        if _can_be_fitted(rest, members):
             kept = rest
             sealed.append(member.cell.id)
     return tuple(sealed)
 
 
 def _can_be_fitted(kept: Sequence[Member], members: Sequence[Member]) -> bool:
-    """Whether what is kept of a series has enough sizes and distances with one request in flight."""
-    every, alone = ([m for m in group if m.cell.load.concurrency == 1] for group in (members, kept))
+    """Whether what is kept of a series has enough sizes and distances."""
     smallest = min(member.size for member in members)
-    farthest = sorted({member.rtt_s for member in every})[-2:]
+    farthest = sorted({member.rtt_s for member in members})[-2:]
     return (
-        len({m.rtt_s for m in alone if m.size == smallest}) >= FEWEST_DISTANCES
-        and {m.size for m in alone if m.rtt_s in farthest} == {m.size for m in every}
-        and _have_enough(Counter(m.size for m in every), Counter(m.size for m in alone))
-        and _have_enough(Counter(m.rtt_s for m in every), Counter(m.rtt_s for m in alone))
+        len({m.rtt_s for m in kept if m.size == smallest}) >= FEWEST_DISTANCES
+        and {m.size for m in kept if m.rtt_s in farthest} == {m.size for m in members}
+        and _have_enough(Counter(m.size for m in members), Counter(m.size for m in kept))
+        and _have_enough(Counter(m.rtt_s for m in members), Counter(m.rtt_s for m in kept))
     )
 
 

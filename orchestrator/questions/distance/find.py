@@ -26,25 +26,34 @@ from orchestrator.statistics.terms import Interval
 MOST_OFF = 0.15  # round trips between a slope and a whole number: what makes either end slower with the distance
 
 
-@dataclass(frozen=True, kw_only=True)
-class RoundTrips:
-    """How many round trips a request takes: the slope of its median latency over the measured round trip.
+FEWEST_DISTANCES = 3
+_LEAST_RANGE_MS = 1.0  # between the nearest and the farthest: below it the hosts' own work outweighs the distance
 
-    `interval` is the 95 % t-interval over the blocks' slopes; None with fewer than three blocks. `at_zero` is what the
-    line says of a round trip of 0 ms, `off_line` the largest distance between it and a measured mean, in ms: where that is
-    large, latency is not round trips and a constant. `implied` is what the connection policy implies at least.
+
+@dataclass(frozen=True, kw_only=True)
+class Fit:
+    """Round trips with the 95 % t-interval over the blocks' slopes; None with fewer than three blocks.
+
+    `at_zero` is what the line says of a round trip of 0 ms, `off_line` the largest distance between it and a measured mean,
+    in ms: where that is large, latency is not round trips and a constant.
     """
+
+    round_trips: float
+    interval: Interval | None
+    at_zero: float
+    off_line: float
+    distances: int
+    blocks: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class RoundTrips(Fit):
+    """How many round trips a request takes, and how many the connection policy implies at least (`implied`)."""
 
     stack: str  # id
     label: str
     setting: str
     connection: str
-    distances: int
-    blocks: int
-    round_trips: float
-    interval: Interval | None
-    at_zero: float
-    off_line: float
     implied: int
 
     @property
@@ -56,22 +65,6 @@ class RoundTrips:
     def is_as_implied(self) -> bool:
         """Whether that is the number implied, and the slope no further from it than a measurement may be."""
         return self.nearest == self.implied and abs(self.round_trips - self.implied) <= MOST_OFF
-
-
-FEWEST_DISTANCES = 3
-_LEAST_RANGE_MS = 1.0  # between the nearest and the farthest: below it the hosts' own work outweighs the distance
-
-
-@dataclass(frozen=True, kw_only=True)
-class Fit:
-    """Round trips with their interval, the latency at 0 ms, and the largest distance of a mean from the line; ms."""
-
-    slope: float
-    interval: Interval | None
-    at_zero: float
-    off_line: float
-    distances: int
-    blocks: int
 
 
 def fit(medians: Mapping[str, Mapping[int, float]], floors: Mapping[str, Mapping[int, float]]) -> Fit | None:
@@ -99,7 +92,7 @@ def fit(medians: Mapping[str, Mapping[int, float]], floors: Mapping[str, Mapping
     mean, base = float(np.mean(slopes)), float(np.mean(at_zero))
     residuals = np.mean(all_y, axis=0) - (base + mean * np.mean(all_x, axis=0))
     return Fit(
-        slope=mean,
+        round_trips=mean,
         interval=mean_interval(slopes),
         at_zero=base,
         off_line=float(np.abs(residuals).max()),
@@ -130,16 +123,11 @@ def round_trips(
             opens = opening if first.cell.connection == "per-request" else 0
             results.append(
                 RoundTrips(
+                    **vars(fitted),
                     stack=first.cell.stack,
                     label=first.summary.stack_label,
                     setting=" · ".join((first.operation.label, *phrases(first.cell.factors))),
                     connection=first.cell.connection,
-                    distances=fitted.distances,
-                    blocks=fitted.blocks,
-                    round_trips=fitted.slope,
-                    interval=fitted.interval,
-                    at_zero=fitted.at_zero,
-                    off_line=fitted.off_line,
                     implied=first.cell.in_a_row + opens,
                 )
             )

@@ -89,7 +89,6 @@ def answer(modelled: Modelled, place: Reader, matters: float) -> Answer:
             setting=setting,
             operation=operation,
             connection=fits[0].series.connection,
-            in_flight=place.in_flight,
             rate_mbit=place.rate_mbit,
             fits=tuple(fits),
             refused={},

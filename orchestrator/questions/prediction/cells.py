@@ -10,8 +10,8 @@ import numpy as np
 from orchestrator import quantities
 from orchestrator.evidence.host_noise import noises
 from orchestrator.evidence.run_evidence import CellEvidence, RunEvidence, round_trips_to_open
-from orchestrator.experiment.model.factors import phrases, requesters_of
-from orchestrator.experiment.plan.cells import processes_of, window_of, workers_of
+from orchestrator.experiment.model.factors import phrases
+from orchestrator.experiment.plan.cells import window_of
 from orchestrator.experiment.plan.plan import Placement
 from orchestrator.experiment.plan.schedule import series_id, size_of
 from orchestrator.findings.block_values import by_block
@@ -77,7 +77,6 @@ def _series(run: RunEvidence, name: str, members: Sequence[CellEvidence]) -> Ser
         window=window_of(cell.factors),
         congestion=", ".join(sorted(_congestion(members))),
         machine=run.plan.machine or "",
-        shares_load=requesters_of(cell.factors) * processes_of(cell.factors) * workers_of(cell.factors) > 1,
     )
 
 
@@ -101,12 +100,10 @@ def _model_cell(
         up=float(on_the_wire(carried[0])),
         down=float(on_the_wire(carried[1])),
         rate_mbit=cell.placement.link.rate_mbit,
-        in_flight=cell.cell.load.concurrency,
         blocks=tuple(blocks),
         rtt=tuple(floor[block] for block in blocks),
         median=tuple(medians[block] for block in blocks),
         requester_cpu=_middle([each.get("requester_cpu") for each in values]),
-        responder_cpu=_middle([each.get("responder_cpu") for each in values]),
         is_sealed=cell.cell.id in run.plan.sealed,
     )
 
@@ -181,7 +178,7 @@ def _throttled(run: RunEvidence) -> Iterator[str]:
             yield (
                 f"{where} was stopped by its CPU quota for up to {quantities.percent(share)} of a trial: the model has no "
                 f"such"
-                " waits. Measure on a larger `machine`, or with fewer requests in flight."
+                " waits. Measure on a larger `machine`, or with a smaller load."
             )
 
 
@@ -189,7 +186,7 @@ def _outlying(modelled: Sequence[ModelCell]) -> Iterator[str]:
     """Blocks whose nearest cells, where hosts count most, differ from all other blocks."""
     nearest: dict[tuple[str, int], ModelCell] = {}
     for cell in modelled:
-        if cell.in_flight == 1 and not cell.is_sealed:
+        if not cell.is_sealed:
             known = nearest.setdefault((cell.series, cell.size), cell)
             nearest[cell.series, cell.size] = min(known, cell, key=lambda change: np.mean(change.rtt))
     off: dict[int, list[float]] = {}

@@ -12,7 +12,6 @@ from orchestrator.questions.distance.links import Delivered, floors_by_block
 from orchestrator.questions.prediction import cells as model_cells
 from orchestrator.questions.prediction.fit import fit_all
 from orchestrator.questions.prediction.judged import judged
-from orchestrator.questions.prediction.predict import with_crowded
 from orchestrator.questions.prediction.shapes import Modelled
 
 
@@ -29,7 +28,6 @@ def modelled(
     if refusals:
         return Modelled(series=series, fits=(), judged=None, refusals=refusals, not_fitted={})
     fits, not_fitted = fit_all([each for each in series if each.id not in unlike], measured)
-    fits = with_crowded(fits, measured)
     return Modelled(
         series=series,
         fits=fits,

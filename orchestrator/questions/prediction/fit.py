@@ -276,8 +276,7 @@ def _finished(fit: _Fitted, scatter: Scatter) -> Fit:
         hosts=_floats(fit.hosts),
         by_block=tuple(_floats(row) for row in fit.by_block),
         unsure=_unsure(fit, scatter),
-        requester_cpu=_cpu(data, "requester_cpu"),
-        responder_cpu=_cpu(data, "responder_cpu"),
+        requester_cpu=_requester_cpu(data),
         scatter_hosts=scatter.hosts,
         scatter_network=scatter.network,
         freedom=free + _PRIOR,
@@ -285,7 +284,6 @@ def _finished(fit: _Fitted, scatter: Scatter) -> Fit:
         rtt_range=(float(data.mean_rtt.min()), float(data.mean_rtt.max())),
         size_range=(float(data.sizes[0]), float(data.sizes[-1])),
         rate_range=(float(rates.min()), float(rates.max())) if rates.size == data.rate.size else None,
-        in_flight_range=(1, max(cell.in_flight for cell in data.all)),
     )
 
 
@@ -293,14 +291,14 @@ def _by_size(data: Data, values: Floats) -> tuple[float, ...]:
     return _floats((values @ data.in_level) / data.in_level.sum(axis=0))
 
 
-def _cpu(data: Data, name: str) -> tuple[float, ...]:
-    """CPU time at each size, of its nearest cell; empty where some size has none."""
+def _requester_cpu(data: Data) -> tuple[float, ...]:
+    """CPU time of a request at each size, of its nearest cell; empty where some size has none."""
     times = []
     for level in range(data.sizes.size):
         near = sorted(
             (float(data.mean_rtt[place]), value)
             for place in np.flatnonzero(data.level == level)
-            if (value := getattr(data.cells[place], name)) is not None
+            if (value := data.cells[place].requester_cpu) is not None
         )
         if not near:
             return ()

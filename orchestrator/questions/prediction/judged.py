@@ -45,7 +45,7 @@ def judged(
 def _sealed(fitted: Fit, cell: ModelCell) -> SealedCell:
     """One sealed cell; its interval is that of a cell of the same blocks, whose drift it shares."""
     rtt, measured = float(np.mean(cell.rtt)), float(np.mean(cell.median))
-    predicted = estimate(fitted, Places.one(rtt, cell.size, cell.rate_mbit, cell.in_flight))
+    predicted = estimate(fitted, Places.one(rtt, cell.size, cell.rate_mbit))
     latency = float(predicted.latency)
     half = t_quantile(0.5 + LEVEL / 2, predicted.freedom) * float(predicted.relative)
     bounds = from_log(log(latency) - half), from_log(log(latency) + half)
@@ -58,7 +58,6 @@ def _sealed(fitted: Fit, cell: ModelCell) -> SealedCell:
         rtt=rtt,
         size=cell.size,
         rate_mbit=cell.rate_mbit,
-        in_flight=cell.in_flight,
         measured=measured,
         predicted=latency,
         interval=bounds,
@@ -92,7 +91,7 @@ def _winners(fits: Mapping[str, Fit], cells: Sequence[ModelCell], matters: float
     places: dict[tuple[object, ...], list[ModelCell]] = {}
     for cell in cells:
         if (fitted := fits.get(cell.series)) is not None:
-            key = (fitted.series.setting, fitted.series.operation, cell.placement, cell.size, cell.in_flight)
+            key = (fitted.series.setting, fitted.series.operation, cell.placement, cell.size)
             places.setdefault(key, []).append(cell)
     outcomes = []
     for members in places.values():
@@ -105,6 +104,4 @@ def _winners(fits: Mapping[str, Fit], cells: Sequence[ModelCell], matters: float
 
 
 def _latency(fitted: Fit, cell: ModelCell) -> float:
-    return float(
-        estimate(fitted, Places.one(float(np.mean(cell.rtt)), cell.size, cell.rate_mbit, cell.in_flight)).latency
-    )
+    return float(estimate(fitted, Places.one(float(np.mean(cell.rtt)), cell.size, cell.rate_mbit)).latency)

@@ -1,24 +1,18 @@
-"""Predicts latency at any place, with its causes and interval. Pure, vectorised over places.
-
-With several requests in flight they queue for what each of them needs for a while: the CPU of either end, and the link in
-each direction. How long is mean value analysis of that closed network (Reiser and Lavenberg 1980), from the CPU time that
-was measured per request; by the utilisation law no more requests pass than the busiest of the four lets through.
-"""
+"""Predicts latency at any place, with its causes and interval. Pure, vectorised over places."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from math import sqrt
 
 import numpy as np
 
 from orchestrator.questions.prediction.fit import drift
-from orchestrator.questions.prediction.network import Floats, network_ms, unsure_rounds, wire_ms
-from orchestrator.questions.prediction.shapes import LEVEL, Fit, Judged, ModelCell
+from orchestrator.questions.prediction.network import Floats, network_ms, unsure_rounds
+from orchestrator.questions.prediction.shapes import LEVEL, Fit, Judged
 from orchestrator.statistics.intervals import t_quantile
 
-CAUSES = ("distance", "wire", "windows", "hosts", "client", "queue")
+CAUSES = ("distance", "wire", "windows", "hosts", "client")
 _SIGMAS_BETWEEN = 1.645  # either size beside it is within 90 %
 _LEAST = 0.2  # of the hosts' time at the nearest size: what a line beyond the sizes measured cannot fall below
 
@@ -30,13 +24,12 @@ class Places:
     rtt: Floats
     size: Floats
     rate_mbit: Floats
-    in_flight: int = 1
 
     @classmethod
-    def one(cls, rtt: float, size: float, rate_mbit: float | None, in_flight: int = 1) -> Places:
+    def one(cls, rtt: float, size: float, rate_mbit: float | None) -> Places:
         """A single one."""
         rate = np.inf if rate_mbit is None else rate_mbit
-        return cls(rtt=np.array(rtt), size=np.array(size), rate_mbit=np.array(rate), in_flight=in_flight)
+        return cls(rtt=np.array(rtt), size=np.array(size), rate_mbit=np.array(rate))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,24 +58,19 @@ def estimate(fitted: Fit, places: Places, judged: Judged | None = None) -> Estim
     up, down = (np.maximum(along(sizes, np.array(values), size), 1.0) for values in (fitted.up, fitted.down))
     hosts = _hosts(fitted, size)
     distance, wire, windows = network_ms(fitted.opening, up, down, rtt, rate, fitted.windows)
-    alone = hosts + distance + wire + windows
-    requester, responder = (_cpu(values, sizes, size) for values in (fitted.requester_cpu, fitted.responder_cpu))
-    client = np.minimum(requester, hosts)
-    latency = alone
-    if places.in_flight > 1:
-        demands = np.stack([requester, responder, wire_ms(up, rate), wire_ms(down, rate)], axis=-1)
-        latency = in_flight_ms(alone, demands, places.in_flight)
+    latency = hosts + distance + wire + windows
+    client = np.minimum(_cpu(fitted.requester_cpu, sizes, size), hosts)
     waits = np.where(windows > 0, rtt, 0.0)
     unsure = _unsure(fitted, sizes, size, waits) + (rtt * _between(fitted, np.maximum(up, down))) ** 2
     beside, elsewhere = _deviations(fitted, hosts, distance + wire + windows, unsure)
-    parts = (distance, wire, windows, hosts - client, client, latency - alone)
+    parts = (distance, wire, windows, hosts - client, client)
     freedom = min(fitted.freedom, 3.0 * (len(fitted.by_block) - 1))
     wider = 1.0 if judged is None else judged.widened.get(fitted.series.id, 1.0)
     return Estimate(
         latency=latency,
         causes=dict(zip(CAUSES, parts, strict=True)),
-        half=wider * t_quantile(0.5 + LEVEL / 2, freedom) * elsewhere / alone,
-        relative=wider * beside / alone,
+        half=wider * t_quantile(0.5 + LEVEL / 2, freedom) * elsewhere / latency,
+        relative=wider * beside / latency,
         freedom=freedom,
     )
 
@@ -97,18 +85,6 @@ def along(sizes: Floats, values: Floats, at_size: Floats) -> Floats:
     beyond = np.maximum(at_size - sizes[-1], 0.0) * high + np.minimum(at_size - sizes[0], 0.0) * low
     along_line: Floats = inside + beyond
     return along_line
-
-
-def in_flight_ms(alone: Floats, demands: Floats, in_flight: int) -> Floats:
-    """Mean latency with so many requests in flight; `demands` has along its last axis what each holds for itself alone."""
-    delay = np.maximum(alone - demands.sum(axis=-1), 0.0)
-    waiting = np.zeros_like(demands)
-    latency = alone
-    for number in range(1, in_flight + 1):
-        there = demands * (1 + waiting)
-        latency = delay + there.sum(axis=-1)
-        waiting = there * (number / latency)[..., None]
-    return np.asarray(latency)
 
 
 def _hosts(fitted: Fit, size: Floats) -> Floats:
@@ -141,22 +117,3 @@ def _deviations(fitted: Fit, hosts: Floats, network: Floats, unsure: Floats) -> 
     blocks = drift(by_block, means, [each.hosts for each in fitted.unsure])
     whole = hosts * float(blocks.std(ddof=1)) / sqrt(by_block.shape[0])
     return np.sqrt(beside), np.sqrt(beside + whole**2)
-
-
-def with_crowded(fits: Sequence[Fit], cells: Sequence[ModelCell]) -> tuple[Fit, ...]:
-    """The fits, each with how far it is off where several requests were in flight."""
-    return tuple(
-        replace(
-            fitted, off_in_flight=_off_in_flight(fitted, [cell for cell in cells if cell.series == fitted.series.id])
-        )
-        for fitted in fits
-    )
-
-
-def _off_in_flight(fitted: Fit, cells: Sequence[ModelCell]) -> float | None:
-    errors = []
-    for cell in cells:
-        if cell.in_flight > 1:
-            place = Places.one(float(np.mean(cell.rtt)), cell.size, cell.rate_mbit, cell.in_flight)
-            errors.append(abs(float(estimate(fitted, place).latency) / float(np.mean(cell.median)) - 1))
-    return float(np.percentile(errors, 90)) if errors else None

@@ -23,7 +23,6 @@ class Reader:
     size: int
     rate_mbit: float | None = None
     connection: str | None = None
-    in_flight: int = 1
     operation: str | None = None
     stacks: tuple[str, ...] = ()
 
@@ -38,7 +37,7 @@ class Reader:
 
 def refusals(fitted: Fit, judged: Judged | None, place: Reader) -> tuple[str, ...]:
     """Why nothing is predicted of a series there, a clause each; empty where it is."""
-    return (*_beyond(fitted, place), *_missed(fitted, judged), *_missed_in_flight(fitted, place))
+    return (*_beyond(fitted, place), *_missed(fitted, judged))
 
 
 def rate_of(fitted: Fit, place: Reader) -> float | None:
@@ -58,11 +57,6 @@ def _beyond(fitted: Fit, place: Reader) -> Iterator[str]:
     elif fitted.rate_range is not None and fitted.rate_range[0] != fitted.rate_range[1]:
         low, high = fitted.rate_range
         yield f"the links had {low:g} to {high:g} Mbit/s: say which one, with --rate"
-    if place.in_flight > 1 and fitted.series.shares_load:
-        yield "several processes share its load, and how requests queue for them is not modelled"
-    most = fitted.in_flight_range[1]
-    if place.in_flight > BEYOND * most:
-        yield f"{place.in_flight} requests in flight are more than twice the {most} that were measured"
 
 
 def _range(what: str, value: float, measured: tuple[float, float], text: Callable[[float], str]) -> Iterator[str]:
@@ -77,12 +71,3 @@ def _missed(fitted: Fit, judged: Judged | None) -> Iterator[str]:
     p90 = None if judged is None else judged.by_series.get(fitted.series.id)
     if p90 is not None and p90 > MOST_MISSED:
         yield f"its sealed cells were missed by {quantities.off(p90)} at p90, more than {quantities.margin(MOST_MISSED)}"
-
-
-def _missed_in_flight(fitted: Fit, place: Reader) -> Iterator[str]:
-    if place.in_flight > 1 and fitted.off_in_flight is not None and fitted.off_in_flight > MOST_MISSED:
-        yield (
-            f"its cells with several requests in flight were missed by {quantities.off(fitted.off_in_flight)} at p90, "
-            f"more than"
-            f" {quantities.margin(MOST_MISSED)}: an end may use several CPUs, or wait for what the model does not know"
-        )

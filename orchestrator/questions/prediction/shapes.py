@@ -19,12 +19,12 @@ LEVEL: Final = 0.90
 
 @dataclass(frozen=True, kw_only=True)
 class Series:
-    """What is fitted together: cells of one stack that differ in distance, size and requests in flight alone.
+    """What is fitted together: cells of one stack that differ in distance and size alone, with one request in flight.
 
     `setting` is how its requests are made, in words. `opens` are the fewest and the most round trips that opening a
     connection is known to take before the first request, (0, 0) on kept connections. `first_window` is what TCP or QUIC
     sends in its first round trip on a new connection, bytes. `window` is the one that its cells set, bytes. `congestion` and
-    `machine` were in force at both ends; empty where nobody tells. `shares_load`: several processes ask or answer.
+    `machine` were in force at both ends; empty where that is unknown.
     """
 
     id: str
@@ -39,7 +39,6 @@ class Series:
     window: int | None
     congestion: str
     machine: str
-    shares_load: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,7 +46,7 @@ class ModelCell:
     """A cell as the model sees it. `rtt` and `median` are by block, in the order of `blocks`.
 
     `size` is the content of the larger message, `up` and `down` what a request and its reply take on the wire, headers of
-    packets included. CPU times are per request, ms.
+    packets included. `requester_cpu` is CPU time of a request, ms.
     """
 
     cell: str
@@ -57,12 +56,10 @@ class ModelCell:
     up: float
     down: float
     rate_mbit: float | None
-    in_flight: int
     blocks: tuple[int, ...]
     rtt: tuple[float, ...]
     median: tuple[float, ...]
     requester_cpu: float | None
-    responder_cpu: float | None
     is_sealed: bool = False
 
 
@@ -103,8 +100,7 @@ class Fit:
 
     `hosts` is both hosts' own time, `by_block` the same for each block, `unsure` how exactly they are known. `scatter_hosts`
     and `scatter_network` are by which share of either a cell lies off the model, one standard deviation, with `freedom`
-    degrees. Ranges are those of the cells fitted; `in_flight` that of all cells that were measured. `off_in_flight` is the 90th
-    percentile of the share by which cells with several in flight, which no fit reads, lie off; None without any.
+    degrees. Ranges are those of the cells fitted.
     """
 
     series: Series
@@ -117,7 +113,6 @@ class Fit:
     by_block: tuple[tuple[float, ...], ...]
     unsure: tuple[Unsure, ...]
     requester_cpu: tuple[float, ...]  # empty where not counted
-    responder_cpu: tuple[float, ...]
     scatter_hosts: float
     scatter_network: float
     freedom: float
@@ -125,8 +120,6 @@ class Fit:
     rtt_range: Interval
     size_range: Interval
     rate_range: Interval | None
-    in_flight_range: tuple[int, int]
-    off_in_flight: float | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -138,15 +131,12 @@ class Predicted:
     setting: str
     latency: float
     interval: Interval
-    causes: dict[str, float]  # distance, wire, windows, hosts, client, queue
+    causes: dict[str, float]  # distance, wire, windows, hosts, client
 
 
 @dataclass(frozen=True, kw_only=True)
 class SealedCell:
-    """A cell that the fit never saw: measured, and predicted. `error` is predicted / measured - 1.
-
-    `rate_mbit` is None where nobody knows the link's, and in what an earlier orch wrote.
-    """
+    """A cell that the fit never saw: measured, and predicted. `error` is predicted / measured - 1."""
 
     cell: str
     series: str
@@ -155,13 +145,12 @@ class SealedCell:
     placement: str
     rtt: float
     size: int
-    in_flight: int
     measured: float
     predicted: float
     interval: Interval
     is_covered: bool
     error: float
-    rate_mbit: float | None = None
+    rate_mbit: float | None = None  # None where nobody knows the link's
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,6 +1,6 @@
 """Predictions over a grid of round trips and payloads, or of one place. Pure, vectorised.
 
-One surface for each way to make requests, operation, number of requests in flight, and rate of the links.
+One surface for each way to make requests, operation, and rate of the links.
 """
 
 from __future__ import annotations
@@ -26,7 +26,6 @@ NONE, UNSURE, EVEN = -1, -2, 0
 ABSENT, FIRST, TIE, UNRESOLVED, SLOWER = range(-1, 4)
 STEPS = (1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 8)
 _MOST_STACKS = 26  # on one map: as many as there are letters
-_MOST_IN_FLIGHT = 8  # numbers of requests in flight that there are maps of
 _WIDEST = 1e9  # between the ends of a range: no run is wider, and a grid over more would not end
 
 
@@ -40,7 +39,6 @@ class Way:
     setting: str
     operation: str
     connection: str
-    in_flight: int
     rate_mbit: float | None
     fits: tuple[Fit, ...]
     refused: dict[str, str]
@@ -105,27 +103,25 @@ def ways(modelled: Modelled, matters: float) -> tuple[Way, ...]:
     results = []
     for (setting, operation), fits in by_setting.items():
         for rate in _rates(fits):
-            for number in _in_flight(fits, judged):
-                kept, refused = _predicted(fits, judged, rate, number)
-                refused |= {
-                    series.label: modelled.not_fitted[series.id]
-                    for series in modelled.series
-                    if series.id in modelled.not_fitted and (series.setting, series.operation) == (setting, operation)
-                }
-                if kept:
-                    results.append(
-                        Way(
-                            setting=setting,
-                            operation=operation,
-                            connection=kept[0].series.connection,
-                            in_flight=number,
-                            rate_mbit=rate,
-                            fits=kept,
-                            refused=refused,
-                            judged=judged,
-                            matters=matters,
-                        )
+            kept, refused = _predicted(fits, judged, rate)
+            refused |= {
+                series.label: modelled.not_fitted[series.id]
+                for series in modelled.series
+                if series.id in modelled.not_fitted and (series.setting, series.operation) == (setting, operation)
+            }
+            if kept:
+                results.append(
+                    Way(
+                        setting=setting,
+                        operation=operation,
+                        connection=kept[0].series.connection,
+                        rate_mbit=rate,
+                        fits=kept,
+                        refused=refused,
+                        judged=judged,
+                        matters=matters,
                     )
+                )
     return tuple(results)
 
 
@@ -135,20 +131,13 @@ def _rates(fits: Sequence[Fit]) -> list[float | None]:
     return list(dict.fromkeys((known[0], known[-1]))) if known else [None]
 
 
-def _in_flight(fits: Sequence[Fit], judged: Judged | None) -> list[int]:
-    series = {fit.series.id for fit in fits}
-    sealed = {cell.in_flight for cell in judged.cells if cell.series in series} if judged else set()
-    numbers = sorted({1, *sealed, max(fit.in_flight_range[1] for fit in fits)})
-    return [*numbers[: _MOST_IN_FLIGHT - 1], numbers[-1]] if len(numbers) > _MOST_IN_FLIGHT else numbers
-
-
 def _predicted(
-    fits: Sequence[Fit], judged: Judged | None, rate: float | None, in_flight: int
+    fits: Sequence[Fit], judged: Judged | None, rate: float | None
 ) -> tuple[tuple[Fit, ...], dict[str, str]]:
     kept: list[Fit] = []
     refused: dict[str, str] = {}
     for fit in fits:
-        within = Reader(rtt=fit.rtt_range[0], size=round(fit.size_range[0]), rate_mbit=rate, in_flight=in_flight)
+        within = Reader(rtt=fit.rtt_range[0], size=round(fit.size_range[0]), rate_mbit=rate)
         why = refusals(fit, judged, within)
         if not all(0 < low <= high <= low * _WIDEST for low, high in (fit.rtt_range, fit.size_range)):
             refused[fit.series.label] = "its cells are of no range of distances and payloads"
@@ -204,7 +193,7 @@ def _layer(way: Way, fit: Fit, rtts: Floats, sizes: Floats) -> Estimate:
     (near, far), (small, large) = fit.rtt_range, fit.size_range
     is_within = (near / BEYOND <= rtt) & (rtt <= far * BEYOND) & (small / BEYOND <= size) & (size <= large * BEYOND)
     rate = way.rate_mbit or (fit.rate_range[0] if fit.rate_range else np.inf)
-    places = Places(rtt=rtt, size=size, rate_mbit=np.array(rate), in_flight=way.in_flight)
+    places = Places(rtt=rtt, size=size, rate_mbit=np.array(rate))
     predicted = estimate(fit, places, way.judged)
     return replace(
         predicted,

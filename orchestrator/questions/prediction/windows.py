@@ -52,8 +52,7 @@ class Data:
 
     def __init__(self, series: Series, cells: Sequence[ModelCell]) -> None:
         self.series = series
-        self.all = cells
-        self.cells = [cell for cell in cells if not cell.is_sealed and cell.in_flight == 1]
+        self.cells = [cell for cell in cells if not cell.is_sealed]
         _require_enough(series, self.cells)
         self.blocks = sorted(set.intersection(*(set(cell.blocks) for cell in self.cells)))
         if len(self.blocks) < FEWEST_BLOCKS:

@@ -74,8 +74,6 @@ def name_of(surface: Surface, among: Sequence[Surface]) -> str:
     parts = [way.setting]
     if len({other.way.operation for other in among}) > 1:
         parts.append(way.operation)
-    if len({other.way.in_flight for other in among}) > 1:
-        parts.append(f"{way.in_flight} in flight")
     if len({other.way.rate_mbit for other in among}) > 1 and way.rate_mbit is not None:
         parts.append(f"{way.rate_mbit:g} Mbit/s")
     return ", ".join(filter(None, parts))

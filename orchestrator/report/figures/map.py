@@ -166,13 +166,12 @@ def _marks(surface: Surface) -> Iterator[go.Scatter]:
     fitted: dict[tuple[str, int], list[float]] = {}
     for fit in way.fits:
         for cell in fit.cells:
-            if cell.in_flight == way.in_flight and cell.rate_mbit == way.rate_mbit:
+            if cell.rate_mbit == way.rate_mbit:
                 fitted.setdefault((cell.placement, cell.size), []).append(float(np.mean(cell.rtt)))
     held_out: dict[tuple[str, int], list[tuple[float, float]]] = {}
     names = {fit.series.id for fit in way.fits}
     for sealed in way.judged.cells if way.judged else ():
-        is_here = sealed.in_flight == way.in_flight and sealed.rate_mbit in (None, way.rate_mbit)
-        if sealed.series in names and is_here:
+        if sealed.series in names and sealed.rate_mbit in (None, way.rate_mbit):
             error = abs(sealed.error)
             held_out.setdefault((sealed.placement, sealed.size), []).append((sealed.rtt, error))
     rim = {"color": INK, "width": 1.5}

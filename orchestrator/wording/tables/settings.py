@@ -10,7 +10,6 @@ from orchestrator import quantities
 from orchestrator.experiment.model.factors import STACK, phrases
 from orchestrator.findings import naming, validity
 from orchestrator.findings.block_values import ranked
-from orchestrator.findings.naming import units
 from orchestrator.findings.ranking import ranked_by
 from orchestrator.findings.summary import CellSummary, Comparison, RunSummary
 
@@ -40,24 +39,20 @@ class Settings:
 
     @cached_property
     def every(self) -> tuple[Setting, ...]:
-        """All settings, in the order of their first cells; compared cells have one unit."""
+        """All settings, in the order of their first cells."""
         apart = dict.fromkeys(factor.name for factor in naming.compared_calls(self.summary.comparisons))
         settings: dict[str, list[CellSummary]] = {}
         for cell in self.summary.cells:
             title = " · ".join((cell.operation, cell.placement, *phrases({**cell.factors, **apart}), cell.load))
             settings.setdefault(title, []).append(cell)
-        medians = [
-            {c.id: c.distribution.median if c.distribution else None for c in cells} for cells in settings.values()
-        ]
-        pairs = [(c.cell, c.reference_cell) for c in self.summary.comparisons if c.statistic == self.metric]
         return tuple(
             Setting(
                 title,
                 tuple(ranked(cells, self.invalid, self.metric)),
-                unit or quantities.unit_for(()),
+                quantities.unit_for(c.distribution.median or 0.0 for c in cells if c.distribution),
                 self._common(cells),
             )
-            for (title, cells), unit in zip(settings.items(), units(medians, pairs), strict=True)
+            for title, cells in settings.items()
         )
 
     def against(self, cell: CellSummary, statistic: str = "") -> Sequence[Comparison]:

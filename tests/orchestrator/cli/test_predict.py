@@ -90,7 +90,7 @@ def test_what_matters_is_the_readers(out: io.StringIO) -> None:
 
 @pytest.mark.usefixtures("once")
 def test_json_is_one_document_with_causes_that_add_up(out: io.StringIO) -> None:
-    predict.predict("mapped", **AT, rate="500Mbit/s", concurrency=2, as_json=True)
+    predict.predict("mapped", **AT, rate="500Mbit/s", as_json=True)
     document = json.loads(out.getvalue())
     assert document["place"]["rate_mbit"] == 500.0
     assert document["trust"].startswith("8 held-out cells")
@@ -109,7 +109,6 @@ def test_json_is_one_document_with_causes_that_add_up(out: io.StringIO) -> None:
         ({"rtt": "0.2ms"}, "a round trip of 200 µs is less than half of the smallest that was measured"),
         ({"size": "10MB"}, "is more than twice the largest that was measured"),
         ({"rate": "100Mbit/s"}, "a link of 100 Mbit/s is less than half of the smallest that was measured"),
-        ({"concurrency": 20}, "20 requests in flight are more than twice the 1 that were measured"),
     ],
 )
 def test_what_was_not_measured_is_refused_with_the_reason(options: dict[str, Any], why: str) -> None:

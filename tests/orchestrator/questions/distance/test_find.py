@@ -31,7 +31,7 @@ def measured(trips: float, blocks: int = 5, *, noise: float = 0.0, seed: int = 1
 def test_without_noise_the_slope_is_the_number_of_round_trips(trips: float) -> None:
     found = fit(*measured(trips))
     assert found is not None
-    assert found.slope == pytest.approx(trips)
+    assert found.round_trips == pytest.approx(trips)
     assert found.interval == pytest.approx((trips, trips))
     assert (found.at_zero, found.off_line) == pytest.approx((0.4, 0.0), abs=1e-9)
     assert (found.distances, found.blocks) == (4, 5)

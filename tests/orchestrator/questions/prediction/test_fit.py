@@ -7,14 +7,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from orchestrator.questions.prediction.answer import answer
 from orchestrator.questions.prediction.fit import fit_all
 from orchestrator.questions.prediction.judged import judged
 from orchestrator.questions.prediction.network import Grid, waits_ms
-from orchestrator.questions.prediction.predict import in_flight_ms, with_crowded
-from orchestrator.questions.prediction.refusals import Reader
-from orchestrator.questions.prediction.shapes import Fit, ModelCell, Modelled, Windows
-from tests.support.modelled import FIRST, KEPT, NEW, SIZES, Lab, Truth, predicted, sealed_as_planned, sealed_at
+from orchestrator.questions.prediction.shapes import Fit, ModelCell, Windows
+from tests.support.modelled import FIRST, KEPT, NEW, SIZES, Lab, Truth, predicted, sealed_at
 
 REST = Truth()
 REST_NEW = Truth(opening=1, windows=NEW, own=1.2, setting="a new connection for each request")
@@ -98,67 +95,6 @@ def test_round_trips_between_two_sizes_are_as_unsure_as_those_sizes_leave_them(s
     assert told.interval[0] <= float(PACED.latency(np.array(40.0), size)) <= told.interval[1]
     seen = predicted(found, 40.0, 100_000.0, 1000.0)
     assert told.interval[1] / told.interval[0] - 1 > 3 * (seen.interval[1] / seen.interval[0] - 1)
-
-
-def test_intervals_hold_where_round_trips_are_taken_as_they_are() -> None:
-    """Their own error is part of an interval: of a size with few distances it is most of it."""
-    covered = []
-    for seed in range(40):
-        lab = Lab((PACED,), seed=seed, sizes=(100, 20_000, 300_000, 1_000_000))
-        cells = sealed_as_planned(lab.cells(), 0.2, seed)
-        fits, _ = fit_all([PACED.series], cells)
-        found = judged(fits, cells)
-        assert found is not None
-        covered += [cell.is_covered for cell in found.cells]
-    assert 0.83 <= np.mean(covered) <= 0.97
-
-
-def test_with_several_in_flight_no_more_pass_than_the_busiest_end_lets_through() -> None:
-    demands = np.array([0.5, 2.0, 0.1, 0.1])
-    alone = np.array(40.0)
-    assert float(in_flight_ms(alone, demands, 1)) == pytest.approx(40.0)
-    many = float(in_flight_ms(alone, demands, 400))
-    assert 400 / many == pytest.approx(1 / 2.0, rel=0.001)
-    assert float(in_flight_ms(alone, demands, 2)) > 40.0
-
-
-def test_cells_with_several_in_flight_are_not_fitted_and_are_met_by_the_cpu_time_of_both_ends() -> None:
-    truth = replace(REST, cpu=(0.4, 1.5), noise=1e-4, network_noise=1e-4, own=2.0)
-    cells = Lab((truth,), in_flight=(1, 8)).cells()
-    cells = [replace(cell, is_sealed=cell.in_flight == 8) for cell in cells]
-    fits, _ = fit_all([truth.series], cells)
-    assert fits[0].in_flight_range == (1, 8)
-    found = judged(fits, cells)
-    assert found is not None
-    assert {cell.in_flight for cell in found.cells} == {8}
-    assert found.p90 < 0.01
-
-
-def one_at_a_time_although_several_are_in_flight(truth: Truth, seed: int, *, is_quick: bool) -> Modelled:
-    """The model of cells with 1 and 20 in flight; a program of several CPUs lets none of them wait where `is_quick`."""
-    cells = sealed_at(Lab((truth,), seed=seed, in_flight=(1, 20)).cells(), 0.2, seed)
-    if is_quick:
-        cells = [
-            replace(cell, median=tuple(truth.latency(np.array(cell.rtt), cell.size).tolist()))
-            if cell.in_flight > 1
-            else cell
-            for cell in cells
-        ]
-    fits, refused = fit_all([truth.series], cells)
-    assert refused == {}
-    fits = with_crowded(fits, cells)
-    return Modelled(series=(truth.series,), fits=fits, judged=judged(fits, cells), refusals=(), not_fitted={})
-
-
-@pytest.mark.parametrize("seed", range(6))
-def test_a_program_of_several_cpus_is_not_predicted_with_several_in_flight(seed: int) -> None:
-    """Whether or not the sealed cells happen to show it: no fit reads any cell with several in flight."""
-    truth = replace(HELD, cpu=(0.1, 0.6))
-    busy = Reader(rtt=1.0, size=100, in_flight=20)
-    assert answer(one_at_a_time_although_several_are_in_flight(truth, seed, is_quick=True), busy, 0.1).settings == ()
-    honest = one_at_a_time_although_several_are_in_flight(truth, seed, is_quick=False)
-    assert honest.fits[0].off_in_flight is not None
-    assert honest.fits[0].off_in_flight < 0.05
 
 
 # ---- sealed cells
