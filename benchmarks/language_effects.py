@@ -120,9 +120,7 @@ def coverage(truth: Truth, *, blocks: int, noise: str, sd: float, runs: int, see
     rng, cells = np.random.default_rng([seed, blocks]), means(truth)
     squares = [truth.get(frozenset({place}), 0.0) * LEVELS[place] / (LEVELS[place] - 1) for place in (0, 1)]
     less = (squares[1] - squares[0]) / sum(truth.values())
-    bounds = [
-        simulated(rng, cells, blocks=blocks, noise=noise, sd=sd).beyond(1, 0).interval() for _ in range(runs)
-    ]
+    bounds = [simulated(rng, cells, blocks=blocks, noise=noise, sd=sd).beyond(1, 0).interval() for _ in range(runs)]
     return sum(low <= less <= high for low, high in bounds) / runs
 
 
@@ -230,7 +228,9 @@ def _percent(share: float) -> str:
 
 def main() -> None:
     """Print the tables, and with `--write` keep them."""
-    print_tables("python -m benchmarks.language_effects", table, names=("language-effects", "language-claims"), runs=1000)
+    print_tables(
+        "python -m benchmarks.language_effects", table, names=("language-effects", "language-claims"), runs=1000
+    )
 
 
 if __name__ == "__main__":

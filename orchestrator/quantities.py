@@ -455,8 +455,8 @@ def times(of_times: float) -> str:
 
 COSTS = (
     "CPU time is that of the process in the measured phase, the warm-up left out; what the kernel does for it outside of it"
-    " is not counted. Memory is the most that was resident in that phase (since the process began, where the kernel cannot forget an earlier peak). The requester's hold the load generator's own"
-    " work (verifying and recording), too. Bytes and packets are TCP's, headers left out, as the requester's connections"
+    " is not counted. Memory is the most that was resident in that phase, or ever, where the kernel cannot begin anew. The"
+    " requester's hold the load generator's own work (verifying and recording), too. Bytes and packets are TCP's, headers left out, as the requester's connections"
     " count them: a dash where its runtime tells no such counts, or nothing travels over TCP."
 )
 

@@ -24,6 +24,7 @@ from orchestrator.findings.summary import CellSummary, Comparison, RunSummary
 from orchestrator.findings.trial_values import COST_NAMES
 from orchestrator.questions.sameness import words as sameness
 from orchestrator.questions.sameness.find import QUESTION as SAMENESS
+from orchestrator.statistics.intervals import FEWEST_BLOCKS
 
 SCHEMA_VERSION = 2
 
@@ -166,7 +167,7 @@ def _rows(
             group=", ".join(filter(None, (pair.new.operation, pair.new.placement, pair.new.connection, pair.new.load))),
             label=pair.new.stack_label,
             doubts=tuple(pair.doubts),
-            notes=(*_errors(pair), *_floor_notes(new, old, pair), *_warnings(new, pair.new), *_warnings(old, pair.old)),
+            notes=(*_errors(pair), *_floor_notes(pair), *_warnings(new, pair.new), *_warnings(old, pair.old)),
             floors=tuple(pair.floors),
             costs=tuple(cost for costs in by_cost if (cost := costs[place])),
         )
@@ -208,9 +209,9 @@ def _checks(run: RunSummary, cell: CellSummary, verdict: CheckVerdict) -> list[s
     return list(dict.fromkeys(names))
 
 
-def _floor_notes(new: RunSummary, old: RunSummary, pair: Pair) -> Iterator[str]:
+def _floor_notes(pair: Pair) -> Iterator[str]:
     if not pair.floors:
-        yield f"{run_statistics.why_none(new, old, (pair.new, pair.old))}: whether conditions changed is unknown"
+        yield f"no floor has {FEWEST_BLOCKS} readings in both runs: whether conditions changed is unknown"
     for floor in pair.floors:
         if floor.has_moved and not floor.is_beyond_comparing:
             yield _moved(floor)

@@ -51,12 +51,11 @@ def factors(cell: CellSummary, plan: Mapping[str, Any]) -> Factors:
 def effort(cell: CellSummary, plan: Mapping[str, Any]) -> Factors:
     """How much a cell was asked to measure, as texts: requests, duration, warm-up, time-out."""
     planned = _Plan(plan).of("cells", cell.id)
-    load, warmup = planned.get("load", {}), planned.get("warmup", {})
+    load = {key: planned.get("load", {}).get(key) for key in ("requests", "duration_s")}
     return {
-        "requests": _count(load.get("requests")),
-        "duration": _seconds(load.get("duration_s")),
-        "warm-up": _text(warmup),
-        "time-out": _seconds(planned.get("timeout_s")),
+        **_each("", load),
+        **_each("warm-up ", planned.get("warmup", {})),
+        "time-out": str(planned.get("timeout_s")),
     }
 
 
@@ -154,25 +153,13 @@ def _factors(cell: CellSummary, plan: _Plan) -> Factors:
     return {
         **texts,
         "control": cell.stack if control else "no",
-        **_each("payload", operation.get("payload", {})),
+        **_each("payload ", operation.get("payload", {})),
         "placement": " ".join([placement.get("kind", cell.placement), " to ".join(zones)]).strip(),
-        **_each("link", link),
+        **_each("link ", link),
         "rate": texts["rate"] if load.get("rate_per_s") is None else f"{texts['rate']} ({load.get('arrivals')})",
         **{key: str(value) for key, value in planned.items() if key not in _KNOWN},
     }
 
 
-def _text(mapping: Mapping[str, Any]) -> str:
-    return ", ".join(f"{key} {mapping[key]}" for key in sorted(mapping) if mapping[key] is not None) or "none"
-
-
 def _each(prefix: str, parts: Mapping[str, Any]) -> dict[str, str]:
-    return {f"{prefix} {key}": str(value) for key, value in parts.items() if value is not None}
-
-
-def _count(number: int | None) -> str:
-    return "no limit" if number is None else f"{number:,}"
-
-
-def _seconds(number: float | None) -> str:
-    return "no limit" if number is None else f"{number:g} s"
+    return {f"{prefix}{key}": str(value) for key, value in parts.items() if value is not None}

@@ -26,7 +26,6 @@ from typing import Literal
 
 import numpy as np
 
-from orchestrator import quantities
 from orchestrator.findings.block_values import by_block, censored_blocks, missing_blocks
 from orchestrator.findings.summary import CellSummary, FloorSummary, RunSummary
 from orchestrator.statistics import intervals
@@ -184,11 +183,7 @@ def shift(moves: Iterable[FloorMove]) -> Interval:
 
 def floor_of(run: RunSummary, kind: str, cell: CellSummary) -> FloorSummary | None:
     """The floor of that kind beside the cell; None without one."""
-    for floor in run.floors:
-        beside = floor.placement_id == cell.placement_id and (kind == "ping" or cell.id in floor.cells)
-        if floor.kind == kind and beside:
-            return floor
-    return None
+    return next((f for f in run.floors if f.kind == kind and f.is_beside(cell.placement_id, cell.id)), None)
 
 
 def moves(new: RunSummary, old: RunSummary, pair: tuple[CellSummary, CellSummary]) -> Iterator[FloorMove]:
@@ -198,19 +193,3 @@ def moves(new: RunSummary, old: RunSummary, pair: tuple[CellSummary, CellSummary
         move = move_of(mine.kind, mine.medians, theirs.medians) if mine and theirs else None
         if move:
             yield move
-
-
-def why_none(new: RunSummary, old: RunSummary, pair: tuple[CellSummary, CellSummary]) -> str:
-    """Why no floor of two runs can be compared, as a clause: one of them has none, or too few readings of it."""
-    few = []
-    for kind in ("tcp", "ping"):
-        floors = [(run, floor_of(run, kind, cell)) for run, cell in zip((new, old), pair, strict=True)]
-        if all(floor for _, floor in floors):
-            few += [
-                f"{quantities.count(readings, 'reading')} of {kind} in {run.run_id}"
-                for run, floor in floors
-                if floor and (readings := sum(m > 0 for m in floor.medians)) < intervals.FEWEST_BLOCKS
-            ]
-    if not few:
-        return "no floor was measured in both runs"
-    return f"too few readings to compare the floors ({', '.join(few)}; {intervals.FEWEST_BLOCKS} are needed)"

@@ -9,6 +9,7 @@ from orchestrator.cli.table_lines import tables_lines, wrapped
 from orchestrator.findings.summary import RunSummary
 from orchestrator.questions.prediction.find import QUESTION as PREDICTION
 from orchestrator.questions.prediction.words import trust
+from orchestrator.wording.answer import answer
 from orchestrator.wording.left_out import why_uncompared
 from orchestrator.wording.notes import notes
 from orchestrator.wording.tables import more_tables, question_tables, result_tables

@@ -114,8 +114,7 @@ def _throughput(trials: Iterable[TrialEvidence]) -> float | None:
 
 def _floor(floors: Iterable[FloorSummary], kind: str, cell: CellEvidence) -> float | None:
     for floor in floors:
-        beside = floor.placement_id == cell.placement.id and (kind == "ping" or cell.cell.id in floor.cells)
-        if floor.kind == kind and beside and floor.distribution:
+        if floor.kind == kind and floor.is_beside(cell.placement.id, cell.cell.id) and floor.distribution:
             return floor.distribution.median  # what a ping or an echo lost is counted apart
     return None
 

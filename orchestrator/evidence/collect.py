@@ -223,7 +223,7 @@ def _cell(
             whole=seen_in_all([host.whole for host in hosts if host.whole.measured], of_whole),
             in_flight={host.host: host.whole.most_in_flight for host in hosts if len(host.parts) > 1},
         )
-        ordered = _merge([s.ordered_ns for s in samples])
+        ordered = st.merged([s.ordered_ns for s in samples])
         evidence.append(replace(trial, summary=_trial_summary(trial, ordered, hosts, manifest.hosts)))
         if mix is not None:
             mix.add(samples, trial.totals.window_s)
@@ -273,40 +273,25 @@ def _named(cell: Cell, operation: Operation, place: int) -> str:
 
 
 def _part(name: str, took: list[Nanoseconds]) -> PartSummary:
-    """Over trials as a cell's own percentiles are, of which each has its rows of this part in `took`."""
-    trials = [np.sort(each) for each in took if each.size]
-    pooled = st.over_trials(st.distribution(_merge(trials)), [st.percentiles(ordered) for ordered in trials])
+    """`took` has each trial's rows of this part."""
+    pooled = st.of_trials([np.sort(each) for each in took])
+    assert pooled is not None  # noqa: S101 - a part is here because some trial has it
     return PartSummary(name=name, n=pooled.n, median=pooled.median or 0.0, p99=pooled.p99)
 
 
 def _distributions(
     trials: list[Nanoseconds], failures: list[int], limit_ns: float | None, ended_ns: list[Nanoseconds]
 ) -> tuple[Distribution | None, Distribution | None]:
-    """Of all requests of a cell, and of the right replies alone; None without one. A trial without a request is none.
+    """Of all requests of a cell, and of the right replies alone; None without one.
 
     Without a limit no failed request waited for one: then `ended_ns` says after which time they ended; of an event that
     was dropped nothing is known.
     """
-    pooled = _merge(trials)
-    if not pooled.size:
-        return None, None
-    replies = st.over_trials(st.distribution(pooled), [st.percentiles(ordered) for ordered in trials if ordered.size])
-    if not any(failures):
-        return replies, replies
-    each = [st.percentiles(o, failed) for o, failed in zip(trials, failures, strict=True) if o.size + failed]
-    whole = st.over_trials(st.distribution(pooled, sum(failures), limit_ns), each)
-    if limit_ns is None:
+    replies, whole = st.of_trials(trials), st.of_trials(trials, failures, limit_ns)
+    if whole is not None and limit_ns is None and any(failures):
         ended = float(np.median(np.concatenate(ended_ns))) / st.NS_PER_MS if ended_ns else None
         whole = replace(whole, limit=None, ended=ended)
     return whole, replies
-
-
-def _merge(parts: list[Nanoseconds]) -> Nanoseconds:
-    if len(parts) == 1:
-        return parts[0]
-    merged = np.concatenate(parts) if parts else np.empty(0, dtype=np.int64)
-    merged.sort(kind="stable")
-    return merged
 
 
 def _trial_summary(
@@ -341,7 +326,7 @@ def _trial_summary(
         offered_per_s=_offered_per_s([host.whole for host in hosts]),
         unsent_moves=_moves(ordered, failed, not_sent) if not_sent else {},
         values=values_of_trial.values(record, ordered, failed, totals.first_request_ms),
-        retransmits=_known_total([p.done.wire.retransmits if p.done.wire else None for p in record.requesters]),
+        retransmits=values_of_trial.total([getattr(p.done.wire, "retransmits", None) for p in record.requesters]),
     )
 
 
@@ -366,12 +351,6 @@ def _moves(ordered: Nanoseconds, failed: int, not_sent: int) -> dict[str, float 
     return moves
 
 
-def _known_total(counts: list[int | None]) -> int | None:
-    """The sum; None when some are unknown."""
-    known = [count for count in counts if count is not None]
-    return sum(known) if len(known) == len(counts) else None
-
-
 def _totals(cell: Cell, hosts: Sequence[OnHost]) -> Totals:
     rates = [host.rate_per_s for host in hosts if host.whole.measured]
     parts = [host.whole for host in hosts]
@@ -380,7 +359,7 @@ def _totals(cell: Cell, hosts: Sequence[OnHost]) -> Totals:
     larger = max((b for b in (sent, received) if b is not None), default=None)
     has_firsts = cell.connection != "per-request" and cell.kind != "stream"
     firsts = [s.first_requests_ns for s in parts] if has_firsts else []
-    pooled = _merge([np.sort(f) for f in firsts if f.size])
+    pooled = st.merged([np.sort(f) for f in firsts if f.size])
     ok = sum(int(s.ok.sum()) for s in parts)
     rate = sum(r for r in rates if r is not None) if any(r is not None for r in rates) else None
     return Totals(
@@ -430,7 +409,7 @@ def _floor(
 ) -> FloorSummary:
     members = sorted(members, key=lambda member: member[0].started_wall_ns)
     first = members[0][0]
-    pooled = _merge([ordered for _, _, ordered in members])
+    pooled = st.merged([ordered for _, _, ordered in members])
     distribution: Distribution | None = st.distribution(pooled) if pooled.size else None
     return FloorSummary(
         kind=first.kind,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
@@ -15,7 +14,7 @@ from orchestrator.experiment.plan.plan import External, Placement, Plan
 from orchestrator.experiment.plan.topology import limit_of
 from orchestrator.results.manifest import ProgramsRecord
 from orchestrator.results.turn_times import disturbed
-from services.python.contract.knobs import CONGESTION, IN_FORCE, USUAL
+from services.python.contract.knobs import CONGESTION, IN_FORCE
 
 # What of a host's description a reader needs to judge a latency, and their names.
 PROGRAMS = "Programs in "  # and a language: what was built, and with what
@@ -63,10 +62,9 @@ def conditions(run: RunEvidence) -> tuple[tuple[str, str], ...]:
             name: value for name, facts in manifest.hosts.items() if (value := getattr(facts, key)) not in (None, "")
         }
         if values:
-            lines.append((title, _told_once(key, values)))
+            lines.append((title, _each_once(key, values)))
     lines += [
         *network_lines(run),
-        *_quic(plan),
         *_databases(run),
         *_programs(manifest.programs),
         *_turns(run),
@@ -97,16 +95,6 @@ def _turns(run: RunEvidence) -> Iterator[tuple[str, str]]:
     )
 
 
-def _quic(plan: Plan) -> Iterator[tuple[str, str]]:
-    """What is unknown of cells over QUIC."""
-    if any(cell.is_over_quic for cell in plan.cells):
-        yield (
-            "HTTP/3",
-            "on QUIC over UDP, in the ends' own libraries, with their own congestion control: the kernel tells neither bytes"
-            " and packets on the wire nor round trips, and the exchange beside it is TCP's",
-        )
-
-
 def _programs(every: Mapping[str, ProgramsRecord]) -> Iterator[tuple[str, str]]:
     """Toolchain, source and runtime of the programs; a line for each language."""
     for programs in every.values():
@@ -116,7 +104,7 @@ def _programs(every: Mapping[str, ProgramsRecord]) -> Iterator[tuple[str, str]]:
             for host, versions in programs.runtimes.items()
         }
         if runtimes:
-            facts.append(f"run by {_told_once('runtimes', runtimes)}")
+            facts.append(f"run by {_each_once('runtimes', runtimes)}")
         yield f"{PROGRAMS}{programs.title}", "; ".join(facts)
 
 
@@ -137,24 +125,18 @@ def _ends(plan: Plan, placement: Placement) -> str:
 
 
 def _pinning(plan: Plan) -> str:
-    """How ends that orch starts are pinned; codecs alone have no responder."""
-    if plan.pin != "off" and all(cell.kind == "codec" for cell in plan.cells):
-        return "the requester alone; nobody answers"
-    if not contrasts.externals_by_label(plan.stacks) or plan.pin == "off":
-        return (
-            "; ".join(f"{placement.name}: {_PINNING[placement.pin]}" for placement in plan.placements if placement.pin)
-            or _PINNING[plan.pin]
-        )
-    if all(stack.running for stack in plan.stacks):
-        return "the requester alone; orch did not start the responder"
-    return f"{_PINNING[plan.pin]}, where orch starts both"
+    own = [f"{placement.name}: {_PINNING[placement.pin]}" for placement in plan.placements if placement.pin]
+    is_given = bool(contrasts.externals_by_label(plan.stacks))
+    return (
+        f"{'; '.join(own) or _PINNING[plan.pin]}{', where orch starts both' if is_given and plan.pin != 'off' else ''}"
+    )
 
 
 def _known_of(given: External) -> str:
     return f"{contrasts.address_of(given)}; version, CPU and settings are not known"
 
 
-def _told_once(key: str, values: Mapping[str, Any]) -> str:
+def _each_once(key: str, values: Mapping[str, Any]) -> str:
     """One value where all hosts agree, else each host's."""
     texts = {name: _text(key, value) for name, value in values.items()}
     different = sorted(set(texts.values()))
@@ -201,35 +183,25 @@ def _databases(run: RunEvidence) -> Iterator[tuple[str, str]]:
         yield "Databases", "; ".join(sorted(names))
 
 
-_OF_KERNELS = re.compile(r"[A-Za-z0-9_.-]{1,15}")  # Linux keeps 16 bytes, the last one 0
-
 Ends = tuple[str, str]
-"""Of a trial: the responder's and the requester's, empty where it was not told."""
+"""Of a trial: the responder's and the requester's, empty where it is unknown."""
 
 
 def network_lines(run: RunEvidence) -> Iterator[tuple[str, str]]:
     """The congestion controls in force, for each value that cells have."""
     for value, cells in _by_value(run.cells).items():
-        if ends := sorted(_told(cells)):
-            wish = "" if value == BY_NAME[CONGESTION].default else f" where {value} was asked for"
+        if ends := sorted(_in_force(cells)):
+            wish = "" if value == BY_NAME[CONGESTION].default else f" where {value} is wanted"
             yield f"Congestion control{wish}", "; ".join(map(_words, ends))
 
 
 def remarks(run: RunEvidence) -> Iterator[str]:
-    """A sentence where hosts between which there is a distance had another one than cubic, and no cell asked for it."""
-    apart = [cell for cell in run.cells if cell.placement.kind in ("same-zone", "cross-region")]
-    own = _by_value(apart).get(BY_NAME[CONGESTION].default, [])
-    if other := sorted(ends for ends in _told(own) if any(end not in ("", USUAL) for end in ends)):
-        yield (
-            f"TCP's congestion control was {quantities.listed(list(map(_words, other)))}, and not {USUAL} at both "
-            f"ends, where no cell asked for one: it is the hosts' own. `{CONGESTION}: {USUAL}` asks for it, where "
-            "their kernel has it."
-        )
+    """A sentence where another congestion control was in force than cells wanted."""
     for value, cells in _by_value(run.cells).items():
-        unlike = sorted(ends for ends in _told(cells) if any(end not in ("", value) for end in ends))
+        unlike = sorted(ends for ends in _in_force(cells) if any(end not in ("", value) for end in ends))
         if unlike and value != BY_NAME[CONGESTION].default:
             others = quantities.listed(list(map(_words, unlike)))
-            yield f"`{CONGESTION}: {value}` was asked for, and was not in force at both ends: {others}."
+            yield f"`{CONGESTION}: {value}` was not in force at both ends: {others}."
 
 
 def _by_value(cells: Iterable[CellEvidence]) -> dict[object, list[CellEvidence]]:
@@ -240,12 +212,12 @@ def _by_value(cells: Iterable[CellEvidence]) -> dict[object, list[CellEvidence]]
     return by_value
 
 
-def _told(cells: Iterable[CellEvidence]) -> set[Ends]:
+def _in_force(cells: Iterable[CellEvidence]) -> set[Ends]:
     trials = [trial for cell in cells for trial in cell.trials]
     ends = {
         (
-            "" if trial.record.ready is None else _name(trial.record.ready.settings.get(IN_FORCE, "")),
-            _name(part.done.settings.get(IN_FORCE, "")),
+            "" if trial.record.ready is None else trial.record.ready.settings.get(IN_FORCE, ""),
+            part.done.settings.get(IN_FORCE, ""),
         )
         for trial in trials
         for part in trial.parts
@@ -253,13 +225,8 @@ def _told(cells: Iterable[CellEvidence]) -> set[Ends]:
     return {each for each in ends if any(each)}
 
 
-def _name(name: str) -> str:
-    """Return the name of a congestion control that an end reported, if it can be one."""
-    return name if not name or _OF_KERNELS.fullmatch(name) else "no name of a congestion control"
-
-
 def _words(ends: Ends) -> str:
     responder, requester = ends
     if responder == requester:
         return f"{responder} at both ends"
-    return f"{responder or 'not told'} at the responder, {requester or 'not told'} at the requester"
+    return f"{responder or 'unknown'} at the responder, {requester or 'unknown'} at the requester"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TypeVar
 
 import numpy as np
 
@@ -50,15 +51,15 @@ def _costs(record: TrialRecord) -> dict[str, float | None]:
     stats = record.stats if record.stats_warm else None  # a peak that begins with the trial's requests is of no phase
     counted = {
         "responder_cpu": record.responder_measured_cpu_s,
-        "requester_cpu": _total([done.cpu_s for done in ends]),
+        "requester_cpu": total([done.cpu_s for done in ends]),
         **{
-            f"{name}_{way}": _total([getattr(done.wire, f"{counter}_{way}", None) for done in ends])
+            f"{name}_{way}": total([getattr(done.wire, f"{counter}_{way}", None) for done in ends])
             for name, counter in (("wire_bytes", "bytes"), ("packets", "segments"))
             for way in ("sent", "received")
         },
     }
     each = {name: None if total is None else total * PER / samples for name, total in counted.items()}
-    both = {name: _total([each[f"{name}_{way}"] for way in ("sent", "received")]) for name in ("wire_bytes", "packets")}
+    both = {name: total([each[f"{name}_{way}"] for way in ("sent", "received")]) for name in ("wire_bytes", "packets")}
     memory = {"responder_memory": stats.memory_bytes if stats else None, "requester_memory": _largest_host(record)}
     return {**each, **both, **memory}
 
@@ -77,8 +78,11 @@ def _mean_ms(seconds: Sequence[float | None]) -> float | None:
     return 1e3 * sum(known) / len(known) if known else None
 
 
-def _total(counts: Sequence[float | None]) -> float | None:
-    """The sum; None when some are unknown."""
+N = TypeVar("N", int, float)
+
+
+def total(counts: Sequence[N | None]) -> N | None:
+    """Return the sum; None when some are unknown."""
     known = [value for value in counts if value is not None]
     return sum(known) if known and len(known) == len(counts) else None
 

@@ -73,7 +73,6 @@ SEALED_COLUMNS = (
     text("placement", "name of the placement", lambda each: each[1].placement),
     number("rtt_ms", "ms", "the round trip that ping measured", lambda each: each[1].rtt),
     whole("size_bytes", "the larger of request and reply", lambda each: each[1].size, "B"),
-    whole("in_flight", "requests in flight at once", lambda each: each[1].in_flight),
     number("measured_ms", "ms", "median latency, mean over blocks", lambda each: each[1].measured),
     number("predicted_ms", "ms", "what the cost model has, which never saw the cell", lambda each: each[1].predicted),
     number("predicted_low_ms", "ms", "low bound of its 90 % interval", lambda each: each[1].interval[0]),

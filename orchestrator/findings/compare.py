@@ -276,22 +276,12 @@ def _corrected(p_value: float, alpha: float) -> float:
 def _with_shared_error(
     pairs: Sequence[_Pair], ratios: Sequence[Sequence[float]], invalid: Container[str]
 ) -> list[LogMean | None]:
-    """Each pair's result, of its ratios by block.
-
-    The trials of a placement come from the same machines, whatever is asked of them.
-    A pair over two placements shares with those of the cell's.
-    """
-    results: dict[int, LogMean | None] = {}
-    for placement in {pair.cell.placement_id for pair in pairs}:
-        here = [number for number, pair in enumerate(pairs) if pair.cell.placement_id == placement]
-        sound = [
-            None
-            if pairs[number].cell.id in invalid or pairs[number].reference.id in invalid
-            else _log_mean(ratios[number])
-            for number in here
-        ]
-        results |= dict(zip(here, intervals.with_shared_error(sound), strict=True))
-    return [results[number] for number in range(len(pairs))]
+    """Each pair's result, of its ratios by block; error is shared with the pairs whose cell has the same placement."""
+    sound = [
+        None if pair.cell.id in invalid or pair.reference.id in invalid else _log_mean(by_block)
+        for pair, by_block in zip(pairs, ratios, strict=True)
+    ]
+    return intervals.with_error_of_places([pair.cell.placement_id for pair in pairs], sound)
 
 
 def _envelopes(pairs: Sequence[_Pair], results: Sequence[LogMean | None]) -> dict[tuple[object, ...], float]:

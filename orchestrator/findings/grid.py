@@ -240,11 +240,8 @@ def _floors(floors: Sequence[FloorSummary], columns: Sequence[Sequence[CellSumma
 
 
 def _is_beside(floor: FloorSummary, cells: Sequence[CellSummary | None]) -> bool:
-    """Ping is beside every cell of its placement, a tcp floor beside those whose bytes it carried."""
-    if floor.distribution is None or floor.distribution.median is None:
-        return False
-    beside = [cell for cell in cells if cell is not None and cell.placement_id == floor.placement_id]
-    return bool(beside) and (floor.kind == "ping" or any(cell.id in floor.cells for cell in beside))
+    is_known = floor.distribution is not None and floor.distribution.median is not None
+    return is_known and any(cell is not None and floor.is_beside(cell.placement_id, cell.id) for cell in cells)
 
 
 _FAR_MS = 1.0  # from here on a round trip is worth a word

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from math import exp, log, sqrt
 from statistics import median, stdev
 from typing import Any
@@ -184,28 +184,18 @@ def describe(plan: Plan, history: Sequence[dict[str, Any]] = ()) -> PowerStateme
     work, else `DEFAULT_SD`; never of a run that shared its machine. The statement says which.
     """
     sd, source = _spread(plan, history)
-    compared = max(1, planned_comparisons(plan))
-    wanted = plan.matters
-    least = smallest_detectable(sd, plan.repeats, margin=wanted, compared=compared)
-    needed = repeats_needed(wanted, sd, margin=wanted, compared=compared)
-    for_tie = repeats_for_tie(wanted, sd, compared=compared)
-    return PowerStatement(
+    compared, wanted = max(1, planned_comparisons(plan)), plan.matters
+    power = PowerStatement(
         repeats=plan.repeats,
         comparisons=compared,
         sd=sd,
         sd_source=source,
-        smallest_detectable=least,
+        smallest_detectable=smallest_detectable(sd, plan.repeats, margin=wanted, compared=compared),
         wanted=wanted,
-        repeats_for_wanted=needed,
-        repeats_for_tie=for_tie,
-        sentence=_sentence(
-            plan.repeats,
-            f"(spread from block to block {quantities.difference(exp(sd) - 1)}: {source})",
-            least,
-            wanted if for_tie is not None and for_tie <= plan.repeats else None,
-            _goal(wanted, needed, for_tie),
-        ),
+        repeats_for_wanted=repeats_needed(wanted, sd, margin=wanted, compared=compared),
+        repeats_for_tie=repeats_for_tie(wanted, sd, compared=compared),
     )
+    return replace(power, sentence=_sentence(power))
 
 
 def planned_comparisons(plan: Plan) -> int:
@@ -229,25 +219,16 @@ def _is_alike(other: dict[str, Any], plan: Plan) -> bool:
     return other.get("provider") == plan.provider and kinds == {cell.kind for cell in plan.cells}
 
 
-def _goal(wanted: float, needed: int | None, for_tie: int | None) -> str:
-    margin = quantities.margin(wanted)
-    if needed is None:
-        find = f"{margin}, which matters here, is out of reach of {MOST_BLOCKS:,} repeats"
-    else:
-        find = f"{margin}, which matters here, would take {needed}"
-    if for_tie is None:
-        return f"{find}, and so is calling equal stacks a tie" if needed is None else f"{find}; a tie is out of reach"
-    return f"{find}, and to call equal stacks a tie within it {for_tie}"
-
-
-def _sentence(repeats: int, spread: str, least: float | None, tie_within: float | None, goal: str) -> str:
-    if least is None:
-        count = "1 repeat gives" if repeats == 1 else f"{repeats} repeats give"
-        return f"{count} no interval, which needs {FEWEST_BLOCKS}; {goal} {spread}."
-    smaller = (
-        "" if tie_within is None else f" (much smaller ones are called a tie within {quantities.margin(tie_within)})"
+def _sentence(power: PowerStatement) -> str:
+    least, margin = power.smallest_detectable, quantities.margin(power.wanted)
+    lead = f"{quantities.count(power.repeats, 'repeat')} of {FEWEST_BLOCKS} that an interval needs"
+    if least is not None:
+        lead = (
+            f"{power.repeats} repeats detect differences in medians from {quantities.difference(least)} on (80 % power)"
+        )
+    needed, for_tie = (
+        f"over {MOST_BLOCKS:,}" if repeats is None else f"{repeats:,}"
+        for repeats in (power.repeats_for_wanted, power.repeats_for_tie)
     )
-    return (
-        f"{repeats} repeats find a difference in medians of {quantities.difference(least)} or more four times in "
-        f"five{smaller}; {goal} {spread}."
-    )
+    spread = f"spread from block to block {quantities.difference(exp(power.sd) - 1)}: {power.sd_source}"
+    return f"{lead}; {margin}, which matters here, takes {needed}, and a tie within it {for_tie} ({spread})."

@@ -291,6 +291,10 @@ class FloorSummary:
     medians: tuple[float, ...] = ()  # one per reading, in time order
     started_wall_ns: tuple[int, ...] = ()  # of each of these readings
 
+    def is_beside(self, placement_id: str, cell: str) -> bool:
+        """Whether it is a cell's floor: ping of every cell of its placement, tcp of those whose bytes it carried."""
+        return self.placement_id == placement_id and (self.kind == "ping" or cell in self.cells)
+
 
 @dataclass(frozen=True, kw_only=True)
 class Comparison:
@@ -347,11 +351,6 @@ class Comparison:
         if self.interval is None or self.statistic != "throughput":
             return self.interval
         return 1 / self.interval[1], 1 / self.interval[0]
-
-    @property
-    def has_gaps(self) -> bool:
-        """Whether blocks are missing between those that hold a ratio, so that places are not their numbers."""
-        return self.blocks != tuple(range(len(self.blocks)))
 
 
 @dataclass(frozen=True, kw_only=True)

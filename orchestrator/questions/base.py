@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 from orchestrator.evidence.run_evidence import Run, RunEvidence
 from orchestrator.experiment.plan.plan import Plan
 from orchestrator.findings.summary import RunSummary
-from orchestrator.statistics import intervals
-from orchestrator.statistics.intervals import LogMean
 
 F = TypeVar("F")
 
@@ -62,12 +60,3 @@ class Question(Generic[F]):
 def is_no_search(plan: Plan) -> bool:
     """Return whether cells are measured at loads that the plan names: not where rates are searched for."""
     return all(cell.find is None for cell in plan.cells)
-
-
-def with_shared_error(places: Sequence[str], results: Sequence[LogMean | None]) -> list[LogMean | None]:
-    """Return the results, in their order, with the error that those of one placement share."""
-    shared: dict[int, LogMean | None] = {}
-    for placement in set(places):
-        here = [number for number, place in enumerate(places) if place == placement]
-        shared |= dict(zip(here, intervals.with_shared_error([results[number] for number in here]), strict=True))
-    return [shared[number] for number in range(len(places))]

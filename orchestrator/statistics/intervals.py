@@ -128,6 +128,15 @@ def with_shared_error(results: Sequence[LogMean | None]) -> list[LogMean | None]
     return [_at_least(result, least) for result in results]
 
 
+def with_error_of_places(places: Sequence[str], results: Sequence[LogMean | None]) -> list[LogMean | None]:
+    """Return the results, in their order, with the error that those of one place share (`with_shared_error`)."""
+    shared: dict[int, LogMean | None] = {}
+    for place in set(places):
+        here = [number for number, other in enumerate(places) if other == place]
+        shared |= dict(zip(here, with_shared_error([results[number] for number in here]), strict=True))
+    return [shared[number] for number in range(len(places))]
+
+
 def _at_least(result: LogMean | None, se: float) -> LogMean | None:
     if result is None or result.se is None or result.se >= se:
         return result

@@ -181,9 +181,27 @@ def over_trials(pooled: Distribution, trials: Sequence[Mapping[str, float | None
     )
 
 
-def without_curve(distribution: Distribution) -> Distribution:
-    """The same, where nobody draws it."""
-    return replace(distribution, curve=())
+def merged(trials: Sequence[Nanoseconds]) -> Nanoseconds:
+    """The sorted values of several trials as one."""
+    if len(trials) == 1:
+        return trials[0]
+    values = np.concatenate(trials) if trials else np.empty(0, dtype=np.int64)
+    values.sort(kind="stable")
+    return values
+
+
+def of_trials(
+    trials: Sequence[Nanoseconds], failed: Sequence[int] = (), limit_ns: float | None = None
+) -> Distribution | None:
+    """The distribution of sorted latencies by trial and `failed` more requests of each; None without a single reply.
+
+    A trial without a request counts for nothing. `limit_ns` as in `distribution`.
+    """
+    pooled, failures = merged(trials), failed or [0] * len(trials)
+    if not pooled.size:
+        return None
+    each = [percentiles(ordered, lost) for ordered, lost in zip(trials, failures, strict=True) if ordered.size + lost]
+    return over_trials(distribution(pooled, sum(failures), limit_ns), each)
 
 
 def curve(

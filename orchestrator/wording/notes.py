@@ -18,10 +18,10 @@ from orchestrator.questions.axes.find import QUESTION as AXES
 from orchestrator.questions.capacity import words as capacity_words
 from orchestrator.questions.capacity.find import QUESTION as CAPACITY
 from orchestrator.questions.evolution import words as evolution
-from orchestrator.questions.sameness import words as sameness
-from orchestrator.questions.sameness.find import QUESTION as SAMENESS
 from orchestrator.questions.languages.find import QUESTION as LANGUAGES
 from orchestrator.questions.languages.words import sentence as of_languages
+from orchestrator.questions.sameness import words as sameness
+from orchestrator.questions.sameness.find import QUESTION as SAMENESS
 from orchestrator.questions.stores import words as store_words
 from orchestrator.wording import message_sizes, other_questions
 from orchestrator.wording.grounds import crossings

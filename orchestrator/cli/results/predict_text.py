@@ -59,16 +59,16 @@ def _where(summary: RunSummary, predicted: Answer) -> str:
 
 
 def _table(setting: Setting) -> Iterator[str]:
-    shown = [cause for cause in CAUSES if any(row.predicted.causes.get(cause, 0.0) > 0 for row in setting.rows)]
+    shown = [cause for cause in CAUSES if any(row.causes.get(cause, 0.0) > 0 for row in setting.rows)]
     rows = []
     for row in setting.rows:
-        low, high = row.predicted.interval
+        low, high = row.interval
         rows.append(
             (
-                row.predicted.label,
-                quantities.ms(row.predicted.latency),
+                row.label,
+                quantities.ms(row.latency),
                 f"{quantities.ms(low)} to {quantities.ms(high)}",
-                *(_cause(row.predicted.causes.get(cause)) for cause in shown),
+                *(_cause(row.causes.get(cause)) for cause in shown),
             )
         )
     yield from table(("stack", "latency", "90 % interval", *shown), rows)

@@ -169,8 +169,8 @@ def _sealed(located: Located, matrix: Matrix) -> tuple[str, ...]:
     if not series:
         located.add(
             ("predict",),
-            "no cell is modelled: the cost model is of single calls over a `distance`, one in flight, in a closed loop without"
-            " `think`, to stacks that orch starts; of no streams, mixes, searches or tasks of several calls.",
+            "no cell is modelled: the cost model is of single calls over a `distance`, one in flight, in a closed loop"
+            " without `think`, to stacks that orch starts; of no streams, mixes, searches or tasks of several calls.",
         )
     if most_blocks(located.experiment.repeats) < FEWEST:
         located.add(("repeats",), f"`predict` needs at least {FEWEST} blocks to know how far it may be off.")

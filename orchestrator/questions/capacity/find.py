@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from math import comb, sqrt
 from statistics import median_low
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 
@@ -24,11 +24,11 @@ from orchestrator.findings import naming, validity
 from orchestrator.findings.check_result import CheckResult
 from orchestrator.findings.summary import CellSummary
 from orchestrator.findings.validity import failed_in
-from orchestrator.questions.base import Basis, Question, is_no_search, with_shared_error
+from orchestrator.questions.base import Basis, Question, is_no_search
 from orchestrator.questions.capacity.expand import searches
-from orchestrator.questions.capacity.observe import NAME, Reading, Waited, is_offered
+from orchestrator.questions.capacity.observe import NAME, Reading, Waited
 from orchestrator.questions.saturation.find import Limit, is_beyond_capacity, limit_of, mean_of, responder_cpu
-from orchestrator.results.manifest import Manifest, TrialRecord, Verdict
+from orchestrator.results.manifest import Manifest, TrialRecord
 from orchestrator.statistics import equivalence, intervals
 from orchestrator.statistics.intervals import ALPHA, LogMean
 from orchestrator.statistics.terms import Interval
@@ -41,43 +41,14 @@ RateLimit = Limit | Literal["in flight", "late sends"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class ProbeSummary:
-    """One trial of a search. `figures` are the statistics that its goals bound, in ms (`errors`: a share), by name.
-
-    A figure is None where it lies among requests without a right reply, or that were not sent. `failure`: how the trial
-    failed, if it did.
-    """
-
-    trial: int
-    block: int
-    rate_per_s: float
-    verdict: Verdict
-    figures: dict[str, float | None]
-    requests: int
-    errors: int
-    not_sent: int
-    offered: float | None  # what was sent per second, over what was due
-    requester_cpu: float | None
-    responder_cpu: float | None
-    waited: Waited = ""
-    failure: str = ""
-
-    @property
-    def is_offered(self) -> bool:
-        """Return whether the rate was offered."""
-        return is_offered(self.offered or 0.0, self.requests, self.not_sent)
-
-
-@dataclass(frozen=True, kw_only=True)
 class Search:
-    """One repeat of a search: its trials in order, and between which two rates it ended.
+    """One repeat of a search: between which two rates it ended.
 
     `held_per_s` is the highest rate at which the goals held (None: not at the lowest), `missed_per_s` the lowest at which
     they did not (None: they held at the highest). Where it has no result, `why_none` says why, and both are None.
     """
 
     repeat: int
-    probes: tuple[ProbeSummary, ...]
     held_per_s: float | None
     missed_per_s: float | None
     why_none: str = ""
@@ -112,8 +83,6 @@ class FoundRate:
     stack_label: str
     setting: str
     goals: str  # `p99 < 10 ms`
-    lowest_per_s: float
-    highest_per_s: float
     factor: float  # a rate over the next lower one
     searches: tuple[Search, ...]
     rate_per_s: float | None
@@ -191,10 +160,16 @@ def found_rates(
     for cell in plan.cells:
         repeats = sorted((repeat, trials) for (name, repeat), trials in records.items() if name == cell.id)
         if cell.find is not None and repeats:
-            results = tuple(_search(cell.find, repeat, probes, trials) for repeat, probes in repeats)
+            results = tuple(_search(cell.find, repeat, probes) for repeat, probes in repeats)
+            decisive = [
+                _probe(cell.find, record, trials.get(record.index))
+                for (_, probes), search in zip(repeats, results, strict=True)
+                for record in probes
+                if record.probe is not None and record.probe.rate_per_s == search.missed_per_s
+            ]
             steps = {record.probe.step for _, probes in repeats for record in probes if record.probe is not None}
             ids = sorted(at_step(cell, step).id for step in steps)
-            rates.append(_rate(plan, cell, cell.find, results, [c for c in cells if c.id in ids], checks))
+            rates.append(_rate(plan, cell, cell.find, results, decisive, [c for c in cells if c.id in ids], checks))
     order = list(dict.fromkeys((rate.setting, rate.goals) for rate in rates))
     return tuple(sorted(rates, key=lambda rate: (order.index((rate.setting, rate.goals)), bool(rate.invalid))))
 
@@ -207,11 +182,11 @@ def _rate(
     cell: Cell,
     find: Find,
     results: tuple[Search, ...],
+    decisive: Sequence[_Probe],
     tried: Sequence[CellSummary],
     checks: Sequence[CheckResult],
 ) -> FoundRate:
-    """The rate of a cell; `tried` are the cells of the rates tried."""
-    decisive = [probe for search in results for probe in search.probes if probe.rate_per_s == search.missed_per_s]
+    """The rate of a cell; `tried` are the cells of the rates tried, `decisive` the trials just above its rate."""
     requester, responder = (
         mean_of(getattr(probe, name) for probe in decisive) for name in ("requester_cpu", "responder_cpu")
     )
@@ -225,8 +200,6 @@ def _rate(
         stack_label=tried[0].stack_label,
         setting=naming.without("rate", tried[0]) + most,
         goals=find.text,
-        lowest_per_s=find.lowest,
-        highest_per_s=find.highest,
         factor=find.factor,
         searches=results,
         rate_per_s=rate,
@@ -241,7 +214,15 @@ def _rate(
     )
 
 
-def _limit(decisive: Sequence[ProbeSummary], responder: float | None, requester: float | None) -> RateLimit:
+class _Probe(NamedTuple):
+    """A trial at a rate at which goals did not hold: both CPU shares, and where requests waited to be sent."""
+
+    requester_cpu: float | None
+    responder_cpu: float | None
+    waited: Waited
+
+
+def _limit(decisive: Sequence[_Probe], responder: float | None, requester: float | None) -> RateLimit:
     """The end whose CPU is busy; else where most of the trials missed their goals by requests that waited to be sent."""
     limit: RateLimit = limit_of(responder, requester)
     waited = [probe.waited for probe in decisive if probe.waited]
@@ -250,43 +231,27 @@ def _limit(decisive: Sequence[ProbeSummary], responder: float | None, requester:
     return "in flight" if 2 * waited.count("in flight") >= len(waited) else "late sends"
 
 
-def _search(find: Find, repeat: int, records: Sequence[TrialRecord], trials: Mapping[int, TrialEvidence]) -> Search:
-    probes = tuple(_probe(find, record, trials.get(record.index)) for record in records)
-    held = [probe.verdict == "held" for probe in probes]
-    why_none = ""
-    if any(probe.verdict == "no result" for probe in probes):
+def _search(find: Find, repeat: int, records: Sequence[TrialRecord]) -> Search:
+    verdicts = [record.probe.verdict for record in records if record.probe is not None]
+    held, why_none = [verdict == "held" for verdict in verdicts], ""
+    if "no result" in verdicts:
         why_none = "a trial failed"
     elif next_step(find, held) is not None:
         why_none = "the run was cut"
     low, high = (-1, find.steps + 1) if why_none else search_bounds(find, held)
     return Search(
         repeat=repeat,
-        probes=probes,
         held_per_s=None if low < 0 else find.rate(low),
         missed_per_s=None if high > find.steps else find.rate(high),
         why_none=why_none,
     )
 
 
-def _probe(find: Find, record: TrialRecord, trial: TrialEvidence | None) -> ProbeSummary:
-    assert record.probe is not None  # noqa: S101 - `searches` gives no other
-    reading: Reading | None = trial.whole.get(NAME) if trial is not None else None
-    summary = trial.summary if trial is not None else None
-    return ProbeSummary(
-        trial=record.index,
-        block=record.block,
-        rate_per_s=record.probe.rate_per_s,
-        verdict=record.probe.verdict,
-        figures={goal.statistic: reading.figures[goal.statistic] if reading else None for goal in find.goals},
-        requests=reading.requests if reading else 0,
-        errors=reading.failed if reading else 0,
-        not_sent=reading.not_sent if reading else 0,
-        offered=reading.offered if reading else None,
-        waited=reading.waited(find) if reading else "",
-        failure=record.failure.kind if record.failure else "",
-        requester_cpu=summary.cpu_share if summary else None,
-        responder_cpu=responder_cpu(summary) if summary else None,
-    )
+def _probe(find: Find, record: TrialRecord, trial: TrialEvidence | None) -> _Probe:
+    if trial is None or trial.summary is None:
+        return _Probe(None, None, "")
+    reading: Reading | None = trial.whole.get(NAME)
+    return _Probe(trial.summary.cpu_share, responder_cpu(trial.summary), reading.waited(find) if reading else "")
 
 
 def median_of(find: Find, results: Sequence[Search]) -> tuple[float | None, Side]:
@@ -367,7 +332,7 @@ def compare_rates(plan: Plan, rates: Sequence[FoundRate]) -> tuple[RateCompariso
         if pair.cell.id in by_cell and pair.reference.id in by_cell
     ]
     logs = [intervals.log_mean(np.log(pair.by_search)) if pair.by_search else None for pair in pairs]
-    results = with_shared_error([pair.planned.cell.placement for pair in pairs], logs)
+    results = intervals.with_error_of_places([pair.planned.cell.placement for pair in pairs], logs)
     envelopes: dict[str, float] = {}
     for pair, result in zip(pairs, results, strict=True):
         if pair.is_control and result is not None:

@@ -50,8 +50,9 @@ class Reading:
 
     @property
     def is_offered(self) -> bool:
-        """Whether the rate was offered."""
-        return is_offered(self.offered, self.requests, self.not_sent)
+        """Whether enough of the rate was sent."""
+        due = self.requests + self.not_sent
+        return due > 0 and self.offered >= LEAST_OFFERED and self.not_sent <= MOST_UNSENT * due
 
     def missed(self, find: Find) -> tuple[Goal, ...]:
         """The goals that did not hold."""
@@ -69,12 +70,6 @@ class Reading:
         if self.held(find) or not all(_holds(goal, self.once_sent[goal.statistic]) for goal in find.goals):
             return ""
         return "in flight" if self.is_full else "late sends"
-
-
-def is_offered(offered: float, requests: int, not_sent: int) -> bool:
-    """Return whether enough of a rate was sent; `offered` is what was sent per second, over what was due."""
-    due = requests + not_sent
-    return due > 0 and offered >= LEAST_OFFERED and not_sent <= MOST_UNSENT * due
 
 
 def _holds(goal: Goal, figure: float | None) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -14,7 +15,7 @@ from orchestrator.experiment.plan.plan import Operation
 from orchestrator.findings.summary import MixedSummary
 from orchestrator.statistics import intervals
 from orchestrator.statistics import quantiles as st
-from orchestrator.statistics.quantiles import Distribution, Nanoseconds
+from orchestrator.statistics.quantiles import Nanoseconds
 
 COLUMNS_OF_MIXES = (*COLUMNS, "parent")
 """What is read of a mix's samples."""
@@ -68,7 +69,7 @@ class OperationsOfMix:
         ok, errors = sum(map(len, trials)), sum(failed)
         medians = [st.quantile(o, 0.5, f) for o, f in zip(trials, failed, strict=True) if o.size + f]
         is_known = bool(medians) and all(0 < median < math.inf for median in medians)
-        bodies = self._bodies[place]
+        bodies, pooled = self._bodies[place], st.of_trials(trials, failed, limit_ns)
         return MixedSummary(
             label=self._operation.mix[place].label,
             share=share,
@@ -76,17 +77,8 @@ class OperationsOfMix:
             requests=ok + errors,
             errors=dict(self._errors[place]),
             not_sent=self._not_sent[place],
-            distribution=_distribution(trials, failed, limit_ns),
+            distribution=pooled and replace(pooled, curve=()),
             median_interval=intervals.of_trials([m / st.NS_PER_MS for m in medians]).interval() if is_known else None,
             throughput_per_s=ok / self._window_s if self._window_s else None,
             body_bytes=(sum(s for s, _ in bodies) / ok, sum(r for _, r in bodies) / ok) if ok and bodies else None,
         )
-
-
-def _distribution(trials: Sequence[Nanoseconds], failed: Sequence[int], limit_ns: float) -> Distribution | None:
-    """As of a cell; None without a right reply. Its curve is left out."""
-    pooled = np.sort(np.concatenate(trials)) if trials else np.empty(0, dtype=np.int64)
-    if not pooled.size:
-        return None
-    each = [st.percentiles(o, f) for o, f in zip(trials, failed, strict=True) if o.size + f]
-    return st.without_curve(st.over_trials(st.distribution(pooled, sum(failed), limit_ns), each))

@@ -22,10 +22,9 @@ _STANDINGS: Final[Mapping[int, Standing]] = {TIE: "tie", UNRESOLVED: "not resolv
 
 
 @dataclass(frozen=True, kw_only=True)
-class Row:
+class Row(Predicted):
     """One stack at the place beside the fastest one; `ratio` above 1 is slower."""
 
-    predicted: Predicted
     standing: Standing
     ratio: float
 
@@ -105,7 +104,7 @@ def _setting(point: Surface) -> Setting:
     least = float(point.latency[order[0], 0, 0])
     rows = [
         Row(
-            predicted=predicted(point, stack),
+            **vars(predicted(point, stack)),
             standing=_STANDINGS.get(int(point.standing[stack, 0, 0]), "slower") if stack != order[0] else "reference",
             ratio=float(point.latency[stack, 0, 0]) / least,
         )
@@ -118,7 +117,7 @@ def _setting(point: Surface) -> Setting:
         operation=point.way.operation,
         rows=tuple(rows),
         outcome=outcome,
-        winner=rows[0].predicted.label if outcome == "ahead" else "",
+        winner=rows[0].label if outcome == "ahead" else "",
     )
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Container, Iterator, Mapping, Sequence
-from math import log
 
 import numpy as np
 
@@ -27,7 +26,6 @@ from services.python.contract.limits import TLS
 _THROTTLED = 0.05  # of the time that a quota stopped a host: the check *noise* warns from there on
 _SEGMENTS_OF_QUIC = 32  # quic-go's first window (docs/how-to/choose-what-varies.md)
 _MOST_CPU_S = 1e9  # of 1,000 requests: a folder from elsewhere may say any number
-_OUTLYING, _LEAST_OUTLYING = 6.0, 0.2  # times the scatter of the other blocks, and a share
 
 Floors = Mapping[str, Mapping[int, float]]
 """What ping measured, by placement and block, ms."""
@@ -145,7 +143,7 @@ def refusals(run: RunEvidence, links: Sequence[Delivered], modelled: Sequence[Mo
         return (f"none of its cells can be modelled: that takes {needed}.",)
     used = {cell.placement for cell in modelled}
     placements = [placement for placement in run.plan.placements if placement.name in used]
-    reasons = [*_links(placements, links), *_throttled(run), *_outlying(modelled)]
+    reasons = [*_links(placements, links), *_throttled(run)]
     blocks = max(len(cell.blocks) for cell in modelled)
     if blocks < FEWEST_BLOCKS:
         reasons.append(
@@ -179,28 +177,4 @@ def _throttled(run: RunEvidence) -> Iterator[str]:
                 f"{where} was stopped by its CPU quota for up to {quantities.percent(share)} of a trial: the model has no "
                 f"such"
                 " waits. Measure on a larger `machine`, or with a smaller load."
-            )
-
-
-def _outlying(modelled: Sequence[ModelCell]) -> Iterator[str]:
-    """Blocks whose nearest cells, where hosts count most, differ from all other blocks."""
-    nearest: dict[tuple[str, int], ModelCell] = {}
-    for cell in modelled:
-        if not cell.is_sealed:
-            known = nearest.setdefault((cell.series, cell.size), cell)
-            nearest[cell.series, cell.size] = min(known, cell, key=lambda change: np.mean(change.rtt))
-    off: dict[int, list[float]] = {}
-    for cell in nearest.values():
-        middle = float(np.median(cell.median))
-        for block, median in zip(cell.blocks, cell.median, strict=True):
-            off.setdefault(block, []).append(log(median / middle))
-    by_number = {block: float(np.median(values)) for block, values in off.items()}
-    for block, change in by_number.items():
-        others = [abs(change) for other, change in by_number.items() if other != block]
-        if abs(change) > _LEAST_OUTLYING and abs(change) > _OUTLYING * max(float(np.median(others or [0.0])), 0.01):
-            side = "slower" if change > 0 else "faster"
-            yield (
-                f"block {block + 1} was {quantities.off(float(np.expm1(change)))} {side} than the others at the nearest "
-                f"distance:"
-                " the fit is refused, not bent. Measure again on quiet hosts, with more `repeats`."
             )

@@ -39,22 +39,22 @@ def trust(judged: Judged | None) -> str:
 def outcome(setting: Setting, matters: float) -> str:
     """Return which stack is predicted to be the fastest at a place."""
     first, *others = setting.rows
-    label, limit = first.predicted.label, quantities.margin(matters)
+    label, limit = first.label, quantities.margin(matters)
     if setting.outcome == "alone":
         return f"{label} alone is predicted."
     if setting.outcome == "does not matter":
         return f"It does not matter: all lie within {limit} of {label}."
     if setting.outcome == "ahead":
-        by = quantities.ms(others[0].predicted.latency - first.predicted.latency)
+        by = quantities.ms(others[0].latency - first.latency)
         difference = quantities.difference(others[0].ratio - 1)
-        return f"{label} is faster than {others[0].predicted.label} by {by}, {difference}."
+        return f"{label} is faster than {others[0].label} by {by}, {difference}."
     groups = {
         f"within {limit} of it": [row for row in others if row.standing == "tie"],
         "no significant difference from it": [row for row in others if row.standing not in ("tie", "slower")],
         "slower": [row for row in others if row.standing == "slower"],
     }
     parts = [
-        f"{head}: {quantities.listed([row.predicted.label for row in rows])}" for head, rows in groups.items() if rows
+        f"{head}: {quantities.listed([row.label for row in rows])}" for head, rows in groups.items() if rows
     ]
     return f"{label} is predicted first; {'; '.join(parts)}."
 

@@ -28,40 +28,36 @@ from orchestrator.findings.summary import CellSummary, TrialSummary
 from orchestrator.findings.validity import failed_in
 from orchestrator.questions.base import Basis, Question, is_no_search
 from orchestrator.statistics import intervals
-from orchestrator.statistics.intervals import LogMean
+from orchestrator.statistics.intervals import LogMean, Mean
 from services.python.contract.limits import SATURATED
 
-Bounds = tuple[float, float]
 Limit = Literal["responder", "requester", "both", "neither", "unknown"]
 
 
 @dataclass(frozen=True, kw_only=True)
 class LoadPoint:
-    """One cell of a series.
+    """One cell of a series; means are over trials or blocks.
 
-    Throughput, the share of the highest and the share answered are geometric means over trials or blocks, with t-intervals
-    (None with fewer than three). `left_out` says why the point takes no part in the knee, as a clause; empty where it does.
+    `left_out` says why the point takes no part in the knee, as a clause; empty where it does.
     """
 
-    cell: str
+    cell: str  # id
     load: float  # requests in flight, or the rate asked for, per second
     load_text: str  # `50 in flight`, `1000/s`
     offered_per_s: float | None  # due per second, as drawn; None in a closed loop
-    throughput_per_s: float | None  # verified replies per second
-    interval: Bounds | None
-    of_highest: float | None  # over that of the load with the highest
-    of_highest_interval: Bounds | None
-    answered: float | None  # throughput over what was offered; None in a closed loop
-    answered_interval: Bounds | None
+    throughput: Mean | None  # verified replies per second
+    of_highest: Mean | None = None  # over that of the load with the highest
+    answered: Mean | None  # throughput over what was offered; None in a closed loop
     keeps_up: bool | None  # answered within the margin, nothing unsent, no queue that grows; None in a closed loop
-    median: float | None
-    p99: float | None
     requester_cpu: float | None
     responder_cpu: float | None
-    not_sent: int = 0
-    errors: int = 0
     is_busy: bool = False  # other things kept the machine busy in a third of the trials: CPU shares then say little
     left_out: str = ""
+
+    @property
+    def per_s(self) -> float:
+        """Verified replies per second; 0 where some trial has none."""
+        return self.throughput.value if self.throughput else 0.0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -179,25 +175,16 @@ def _point(cell: CellSummary, factor: str, checks: Sequence[CheckResult], margin
         is_answered = answered is not None and answered.mean >= -log(1 + margin)
         overloads = [check for check in checks if check.cell == cell.id and is_beyond_capacity(check)]
         keeps_up = is_answered and not cell.not_sent and not overloads
-    middle = cell.distribution
     return LoadPoint(
         cell=cell.id,
         load=load,
         load_text=format_rate(load) if factor == "rate" else BY_NAME[factor].text(cell.factors[factor]),
         offered_per_s=offered,
-        throughput_per_s=throughput.ratio if throughput else None,
-        interval=throughput.interval() if throughput else None,
-        of_highest=None,
-        of_highest_interval=None,
-        answered=answered.ratio if answered else None,
-        answered_interval=answered.interval() if answered else None,
+        throughput=throughput and throughput.as_mean,
+        answered=answered and answered.as_mean,
         keeps_up=keeps_up,
-        median=middle.median if middle else None,
-        p99=middle.p99 if middle else None,
         requester_cpu=mean_of(trial.cpu_share for trial in cell.trials),
         responder_cpu=mean_of(responder_cpu(trial) for trial in cell.trials),
-        not_sent=cell.not_sent,
-        errors=cell.failed,
         is_busy=bool(validity.disturbances(checks, (cell.id,))),
         left_out=_why_left_out(cell, checks),
     )
@@ -249,15 +236,9 @@ def _with_knee(series: LoadSeries, by_block: Sequence[Mapping[int, float]], soun
     ratios = _ratios(values)
     least = 1 / (1 + series.margin)
     knee = next(place for place in sound if place == highest or ratios[place, highest].ratio >= least)
-    of_highest = {place: ratios[place, highest] for place in sound if place != highest}
-    points = tuple(
-        replace(
-            point,
-            of_highest=of_highest[place].ratio if place in of_highest else 1.0 if place == highest else None,
-            of_highest_interval=of_highest[place].interval() if place in of_highest else None,
-        )
-        for place, point in enumerate(series.points)
-    )
+    of_highest = {place: ratios[place, highest].as_mean for place in sound if place != highest}
+    of_highest[highest] = Mean(value=1.0, interval=None)
+    points = tuple(replace(point, of_highest=of_highest.get(place)) for place, point in enumerate(series.points))
     is_reached = knee != sound[-1]
     first, last = _ends(ratios, sound, least) if len(blocks) >= intervals.FEWEST_BLOCKS else (None, None)
     return replace(

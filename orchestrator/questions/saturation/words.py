@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from orchestrator import quantities
-from orchestrator.findings.summary import RunSummary
-from orchestrator.questions.saturation.find import QUESTION, Bounds, Limit, LoadPoint, LoadSeries
+from orchestrator.findings.summary import CellSummary, RunSummary
+from orchestrator.questions.saturation.find import QUESTION, Limit, LoadPoint, LoadSeries
+from orchestrator.statistics.intervals import Mean
 from orchestrator.wording.tables.table import Table, text_table
 
 DASH = (
@@ -15,9 +16,7 @@ DASH = (
 )
 
 
-def heads(series: LoadSeries) -> tuple[str, ...]:
-    """Return the heads of the columns."""
-    unit = _unit(series).name
+def _heads(series: LoadSeries, unit: quantities.Unit) -> tuple[str, ...]:
     offered = ("offered/s", "answered", "not sent") if series.is_open else ()
     return (
         "rate" if series.is_open else "in flight",
@@ -25,30 +24,25 @@ def heads(series: LoadSeries) -> tuple[str, ...]:
         "replies/s",
         "95 % interval",
         "of the highest",
-        f"median, {unit}",
-        f"p99, {unit}",
+        f"median, {unit.name}",
+        f"p99, {unit.name}",
         "requester CPU",
         "responder CPU",
         "remarks",
     )
 
 
-def rows(series: LoadSeries) -> list[tuple[str, ...]]:
-    """A row for each load, by ascending load."""
-    return [_row(series, place, point) for place, point in enumerate(series.points)]
-
-
-def _row(series: LoadSeries, place: int, point: LoadPoint) -> tuple[str, ...]:
-    unit = _unit(series)
-    offered = (_rate(point.offered_per_s), _share(point.answered, point.answered_interval), f"{point.not_sent:,}")
-    errors = (quantities.count(point.errors, "error"),) if point.errors else ()
+def _row(series: LoadSeries, place: int, cell: CellSummary, unit: quantities.Unit) -> tuple[str, ...]:
+    point, latency = series.points[place], cell.distribution
+    offered = (_rate(point.offered_per_s), _share(point.answered), f"{cell.not_sent:,}")
+    errors = (quantities.count(cell.failed, "error"),) if cell.failed else ()
     return (
         point.load_text.removesuffix(" in flight"),
         *(offered if series.is_open else ()),
-        _rate(point.throughput_per_s),
+        _rate(point.throughput and point.throughput.value),
         _bounds(point) or "-",
-        _share(point.of_highest, point.of_highest_interval),
-        *("-" if value is None else unit.text(value) for value in (point.median, point.p99)),
+        _share(point.of_highest),
+        *("-" if value is None else unit.text(value) for value in ((latency.median, latency.p99) if latency else (None,) * 2)),
         *("-" if value is None else quantities.percent(value) for value in (point.requester_cpu, point.responder_cpu)),
         ", ".join((*remarks(series, place), *errors)),
     )
@@ -67,25 +61,19 @@ def remarks(series: LoadSeries, place: int) -> tuple[str, ...]:
     return tuple(name for name, holds in is_so.items() if holds)
 
 
-def _unit(series: LoadSeries) -> quantities.Unit:
-    return quantities.unit_for(point.median for point in series.points if point.median is not None)
-
-
 def _rate(value: float | None) -> str:
     return "-" if value is None else quantities.rate(value)
 
 
 def _bounds(point: LoadPoint) -> str:
-    return " to ".join(map(quantities.rate, point.interval or ()))
+    return " to ".join(map(quantities.rate, point.throughput.interval or ())) if point.throughput else ""
 
 
-def _share(value: float | None, interval: Bounds | None) -> str:
-    if value is None:
-        return "-"
-    if interval is None:
-        return quantities.percent(value)
-    low, high = (quantities.percent(bound) for bound in interval)
-    return f"{quantities.percent(value)} ({low.removesuffix(' %')} to {high})"
+def _share(mean: Mean | None) -> str:
+    if mean is None or mean.interval is None:
+        return "-" if mean is None else quantities.percent(mean.value)
+    low, high = (quantities.percent(bound) for bound in mean.interval)
+    return f"{quantities.percent(mean.value)} ({low.removesuffix(' %')} to {high})"
 
 
 # ---- sentences
@@ -105,7 +93,7 @@ def headline(every: Sequence[LoadSeries]) -> str:
     several = len({series.setting for series in every}) > 1
     clauses = [
         f"{series.stack_label}{f', {series.setting}' if several else ''}: plateau"
-        f" {quantities.rate(series.points[series.highest].throughput_per_s or 0.0)}/s from"
+        f" {quantities.rate(series.points[series.highest].per_s)}/s from"
         f" {series.points[series.knee].load_text}; {_LIMITS[series.limit]}"
         for series in every
         if series.highest is not None and series.knee is not None and series.is_reached
@@ -123,7 +111,7 @@ def sentences(series: LoadSeries) -> Iterator[str]:
         yield f"{label}: no knee: fewer than three loads are left that the same blocks measured."
     else:
         best = points[series.highest]
-        rate, bounds = quantities.rate(best.throughput_per_s or 0.0), _bounds(best)
+        rate, bounds = quantities.rate(best.per_s), _bounds(best)
         yield f"{label} gives at most {rate} replies/s, at {best.load_text}{bounds and f' (95 % interval {bounds})'}."
         yield _knee(series, points[series.knee])
     yield from (f"Left out at {point.load_text}: {point.left_out}." for point in points if point.left_out)
@@ -169,13 +157,12 @@ def _keeps_up(series: LoadSeries) -> str:
 
 def tables(summary: RunSummary) -> tuple[Table, ...]:
     """Return a table for each stack and setting, with its sentences below."""
-    return tuple(
-        text_table(
-            f"saturation · {series.setting} · {series.stack_label}",
-            heads(series),
-            rows(series),
-            (*sentences(series), DASH),
-            texts=1,
-        )
-        for series in QUESTION.of(summary)
-    )
+    cells = {cell.id: cell for cell in summary.cells}
+    return tuple(_table(series, [cells[point.cell] for point in series.points]) for series in QUESTION.of(summary))
+
+
+def _table(series: LoadSeries, cells: Sequence[CellSummary]) -> Table:
+    unit = quantities.unit_for(cell.distribution.median or 0.0 for cell in cells if cell.distribution)
+    rows = [_row(series, place, cell, unit) for place, cell in enumerate(cells)]
+    title = f"saturation · {series.setting} · {series.stack_label}"
+    return text_table(title, _heads(series, unit), rows, (*sentences(series), DASH), texts=1)

@@ -425,11 +425,9 @@ def _percentiles(
     trials: Sequence[Nanoseconds], dropped: Sequence[int], *, prefix: str = "gap"
 ) -> tuple[float | None, float | None, tuple[str, ...]]:
     """Median and p99 in ms, as a cell's percentiles are; what falls among dropped events is None, and named."""
-    pooled = np.sort(np.concatenate(trials))
-    if not pooled.size:
+    percentiles = st.of_trials(trials, dropped)
+    if percentiles is None:
         return None, None, ()
-    each = [st.percentiles(gaps, lost) for gaps, lost in zip(trials, dropped, strict=True) if gaps.size + lost]
-    percentiles = st.over_trials(st.distribution(pooled, sum(dropped)), each)
     return (
         percentiles.median,
         percentiles.p99,

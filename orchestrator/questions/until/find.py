@@ -16,7 +16,7 @@ from math import exp, log, sqrt
 
 from orchestrator.experiment.plan.contrasts import Pair, pairs
 from orchestrator.experiment.plan.plan import Plan
-from orchestrator.questions.base import Basis, Question, with_shared_error
+from orchestrator.questions.base import Basis, Question
 from orchestrator.statistics import intervals
 from orchestrator.statistics.intervals import ALPHA, LogMean
 
@@ -79,7 +79,7 @@ def look(plan: Plan, medians: Medians, blocks: int) -> Look:
         raise ValueError("the plan has a fixed number of blocks")
     planned = list(pairs(plan))
     logs = [_result(pair, medians, blocks) for pair in planned]
-    results = with_shared_error([pair.cell.placement for pair in planned], logs)
+    results = intervals.with_error_of_places([pair.cell.placement for pair in planned], logs)
     compared = [(pair, result) for pair, result in zip(planned, results, strict=True) if not pair.is_control]
     level = alpha(plan, blocks) / max(1, len(compared))
     widths = tuple(

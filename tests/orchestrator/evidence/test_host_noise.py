@@ -123,18 +123,3 @@ def test_the_program_that_emulates_the_distance_is_no_neighbour(
     assert result.evidence["in_a_third"]["foreign"] == pytest.approx(foreign)
 
 
-@pytest.mark.parametrize(
-    ("provider", "machine", "by"),
-    [
-        ("lab", "f1-micro", "quota"),
-        ("lab", "e2-standard-2", "quota"),
-        ("lab", "lab", None),
-        ("gcp", "e2-medium", "hypervisor"),
-        ("gcp", "t2d-standard-1", None),
-        ("local", None, None),
-    ],
-)
-def test_who_holds_a_host_to_its_size(provider: str, machine: str | None, by: str | None) -> None:
-    limit = limit_of(provider, machine)
-    assert (limit and limit.by) == by
-    assert limit is None or limit.cores == MACHINES[machine or ""].cores

@@ -83,16 +83,6 @@ def test_the_interval_covers_the_true_ratio_as_often_as_it_says(kind, blocks):
     assert 0.93 <= covered <= 0.97
 
 
-@pytest.mark.parametrize("kind", ["normal", "exponential", "bimodal"])
-def test_among_twelve_equal_stacks_a_winner_is_rarely_found(kind):
-    rng = np.random.default_rng(7)
-    blocks, stacks = 5, 12
-    logs = trial_effects(kind, rng, (SIMULATIONS, stacks, blocks)) + rng.normal(0, 0.2, (SIMULATIONS, 1, blocks))
-    ratios = logs[:, 1:] - logs[:, :1]
-    t = ratios.mean(axis=2) / (ratios.std(axis=2, ddof=1) / np.sqrt(blocks))
-    p_values = 2 * stats.t.sf(np.abs(t), blocks - 1)
-    false_winners = np.mean([min(intervals.holm(row)) <= intervals.ALPHA for row in p_values])
-    assert false_winners <= 0.06
 
 
 def test_holm_is_the_published_procedure():
@@ -117,12 +107,3 @@ def test_intervals_leave_out_1_exactly_where_holm_rejects():
     assert decided == {True, False}
 
 
-def test_every_single_interval_keeps_its_level_when_many_stacks_differ():
-    rng = np.random.default_rng(13)
-    truth, covered = np.linspace(0, 0.5, 8), []
-    for _ in range(500):
-        results = [intervals.log_mean(row) for row in truth[:, None] + rng.normal(0, 0.05, (8, 5))]
-        levels = intervals.holm_levels([r.p_value for r in results])
-        bounds = [r.interval(level) for r, level in zip(results, levels, strict=True)]
-        covered.append([low <= np.exp(true) <= high for (low, high), true in zip(bounds, truth, strict=True)])
-    assert np.mean(covered, axis=0).min() >= 0.93

@@ -76,15 +76,6 @@ def test_equal_stacks_get_no_winner_more_often_than_promised(noise, stacks, bloc
     assert found.coverage >= 1 - FEW
 
 
-@pytest.mark.parametrize(
-    "noise", ["bimodal", *(pytest.param(n, marks=pytest.mark.slow) for n in coverage.NOISES if n != "bimodal")]
-)
-@pytest.mark.parametrize(
-    ("stacks", "blocks"), others_slow([(2, 3), (2, 5), (3, 5)], lambda stacks, blocks: (stacks, blocks) == (2, 3))
-)
-def test_equal_stacks_get_no_winner_in_any_of_eight_settings(noise, stacks, blocks):
-    found = coverage.false_winners(coverage.NOISES[noise], stacks=stacks, blocks=blocks, settings=8, runs=RUNS)
-    assert found.of_run <= FEW
 
 
 def test_intervals_of_a_run_are_wider_the_more_is_compared():

@@ -80,9 +80,3 @@ def test_two_blocks_say_nothing() -> None:
     assert crossing(PLACES, np.tile(line(at=31.0), (2, 1))) is None
 
 
-@pytest.mark.slow
-def test_a_crossing_that_is_there_is_named_with_an_interval_that_holds_it() -> None:
-    found = crossings.simulate("crosses", "quiet", stacks=2, blocks=5, runs=RUNS)
-    assert found.named >= 0.9
-    assert found.held is not None
-    assert found.held >= 0.9

@@ -99,15 +99,6 @@ def test_distances_make_an_axis_with_a_panel_for_each_way_to_call(far: RunSummar
             assert [point.at for point in line.points] == pytest.approx(RTTS, abs=0.1)
 
 
-def test_points_are_the_cells_own_medians_and_intervals_at_the_measured_distance(far: RunSummary) -> None:
-    cells = {cell.id: cell for cell in far.cells}
-    points = [point for panel in AXES.of(far)[0].panels for line in panel.lines for point in line.points]
-    assert len(points) == len(far.cells)
-    for point in points:
-        cell = cells[point.cell]
-        assert cell.distribution is not None
-        assert (point.median, point.interval) == (cell.distribution.median, cell.median_interval)
-        assert point.at == cell.floors.ping
 
 
 def test_a_link_that_is_not_as_wanted_is_a_warning() -> None:

@@ -106,6 +106,7 @@ def test_of_one_protocol_the_languages_alone_are_compared() -> None:
 
 def test_claims_are_corrected_over_the_run() -> None:
     """One that is just sure by itself is not among many; the sure ones stay."""
+
     def estimate(value: float, se: float) -> Estimate:
         return Estimate(value=value, without=np.array([-1.0, 1.0, -1.0, 1.0, 0.0]) * se * np.sqrt(5) / 4)
 

@@ -121,10 +121,6 @@ def test_bodies_that_cannot_hold_an_operations_payload_are_found() -> None:
     assert worst.explanation.startswith("echo 1 kB: 600 bytes received per request cannot hold the 1,000 bytes")
 
 
-def test_round_trips_of_several_sizes_are_not_counted() -> None:
-    far = p.Placement(id="far", name="far", kind="cross-region", link=p.Link(rtt_ms=30.0))
-    found = of(mixed_run(placements=[far]), "round-trips")
-    assert {result.verdict for result in found} == {"not applicable"}
 
 
 @pytest.mark.parametrize("at_once", [10, 1000])

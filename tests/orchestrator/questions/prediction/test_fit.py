@@ -53,11 +53,6 @@ def test_without_noise_the_truth_comes_back(truth: Truth) -> None:
         assert predicted(found, rtt, size, 1000.0).latency == pytest.approx(exactly, rel=0.01)
 
 
-def test_a_window_that_no_size_is_a_multiple_of_is_found_well_enough_to_predict_between_the_sizes() -> None:
-    truth = replace(HELD, windows=replace(HELD.windows, steady=50_000.0))
-    found = fitted(truth, sizes=(100, 10_000, 60_000, 130_000, 260_000, 1_000_000))
-    exactly = float(truth.latency(np.array(30.0), 400_000.0))
-    assert predicted(found, 30.0, 400_000.0, 1000.0).latency == pytest.approx(exactly, rel=0.12)
 
 
 def test_round_trips_that_no_windows_describe_are_taken_as_they_are() -> None:
@@ -112,10 +107,6 @@ def test_the_model_meets_sealed_cells_where_windows_and_distance_decide() -> Non
     assert all(cell.is_sealed for cell in cells if cell.size == max(SIZES) and np.mean(cell.rtt) > 99)
 
 
-def test_without_sealed_cells_nothing_is_judged() -> None:
-    cells = Lab((REST,)).cells()
-    fits, _ = fit_all([REST.series], cells)
-    assert judged(fits, cells) is None
 
 
 # ---- what is refused
@@ -167,12 +158,6 @@ def test_one_trial_that_was_slow_by_chance_refuses_nothing() -> None:
     assert refused == {}
 
 
-def test_the_same_cells_give_the_same_fit_in_any_order() -> None:
-    cells = Lab((REST_NEW,)).cells()
-    one, _ = fit_all([REST_NEW.series], cells)
-    other, _ = fit_all([REST_NEW.series], cells[::-1])
-    assert one[0].hosts == pytest.approx(other[0].hosts)
-    assert (one[0].opening, one[0].windows) == (other[0].opening, other[0].windows)
 
 
 # ---- many simulated runs

@@ -27,6 +27,9 @@ BY_NONE = StoreTimes(handling=10.0, queue=3.0, pool=3.0, database=3.0, service=1
 SLOW = {"rest": 20_000.0, "grpc": 20_000.0}  # microseconds: nobody handles a request for longer than it takes
 
 
+NONE = {"handling_s": 0.0, "queue_s": 0.0, "pool_s": 0.0, "database_s": 0.0, "service_s": 0.0}
+
+
 def sums(requests: int, handling_s: float = 0.0, **parts: float) -> SimpleNamespace:
     every = {"queue_s": 0.0, "pool_s": 0.0, "database_s": 0.0, "service_s": 0.0, **parts}
     return SimpleNamespace(store=lines.StoreTimes(requests=requests, handling_s=handling_s, **every))
@@ -93,8 +96,7 @@ def test_each_part_that_takes_half_is_named_as_the_bottleneck() -> None:
 )
 def test_parts_that_do_not_add_up_to_the_handling_time_are_found(database_s: float, verdict: str, said: str) -> None:
     def told(draft: Any) -> None:
-        none = {"handling_s": 0.0, "queue_s": 0.0, "pool_s": 0.0, "database_s": 0.0, "service_s": 0.0}
-        draft.stats_warm["store"] = {"requests": 0, **none}
+        draft.stats_warm["store"] = {"requests": 0, **NONE}
         parts = {"queue_s": 0.1, "pool_s": 0.2, "database_s": database_s, "service_s": 0.2}
         draft.stats["store"] = {"requests": 100, "handling_s": 1.0, **parts}
 
@@ -103,18 +105,6 @@ def test_parts_that_do_not_add_up_to_the_handling_time_are_found(database_s: flo
     assert said in found.explanation
 
 
-def test_one_trial_in_which_the_machine_did_something_else_is_no_gap() -> None:
-    drafts: list[Any] = []
-
-    def told(draft: Any) -> None:
-        drafts.append(draft)
-        none = {"handling_s": 0.0, "queue_s": 0.0, "pool_s": 0.0, "database_s": 0.0, "service_s": 0.0}
-        draft.stats_warm["store"] = {"requests": 0, **none}
-        parts = {"service_s": 0.2 if len(drafts) == 1 else 1.0}
-        draft.stats["store"] = {**none, "requests": 100, "handling_s": 1.0, **parts}
-
-    assert {found.verdict for found in judged.of(run_made_up(spoil=told, base_us=SLOW), "completeness")} == {"pass"}
-    assert len(drafts) > 2
 
 
 @pytest.mark.parametrize(
@@ -127,10 +117,9 @@ def test_a_request_that_no_database_was_asked_for_fails_where_there_is_one(
     """The check's request, in the warm-up's count, is no part of it."""
 
     def told(draft: Any) -> None:
-        none = {"handling_s": 0.0, "queue_s": 0.0, "pool_s": 0.0, "database_s": 0.0, "service_s": 0.0}
-        draft.stats_warm["store"] = {"requests": 2, "storeless": 1, **none}
+        draft.stats_warm["store"] = {"requests": 2, "storeless": 1, **NONE}
         times = {"handling_s": 1.0, "database_s": 1.0}
-        draft.stats["store"] = {**none, "requests": 102, "storeless": 1 + lacking, **times}
+        draft.stats["store"] = {**NONE, "requests": 102, "storeless": 1 + lacking, **times}
 
     plan = a_plan(calls=[{"connection": "reuse", "store": store}])
     found = judged.of(run_made_up(plan, spoil=told, base_us=SLOW), "completeness")[0]
@@ -170,10 +159,9 @@ def test_parts_of_a_streams_handling_that_do_not_add_up_are_found_however_little
     database_s: float, verdict: str
 ) -> None:
     def told(draft: Any) -> None:
-        none = {"handling_s": 0.0, "queue_s": 0.0, "pool_s": 0.0, "database_s": 0.0, "service_s": 0.0}
-        draft.stats_warm["store"] = {"requests": 0, **none}
+        draft.stats_warm["store"] = {"requests": 0, **NONE}
         parts = {"queue_s": 0.001, "database_s": database_s}  # 10 us an event, of ten pages of 1 ms
-        draft.stats["store"] = {**none, **parts, "requests": 1000, "queries": 10, "handling_s": 0.01}
+        draft.stats["store"] = {**NONE, **parts, "requests": 1000, "queries": 10, "handling_s": 0.01}
 
     found = judged.of(a_stream_run(spoil=told), "completeness")[0]
     assert found.verdict == verdict

@@ -130,19 +130,10 @@ def said_otherwise(**said: int) -> Callable[[Draft], None]:
     return spoil
 
 
-def not_verified(draft: Draft) -> None:
-    enter(draft)
-    draft.done["verified"] = 3
 
 
-def another_responder(draft: Draft) -> None:
-    enter(draft)
-    draft.done["identity"] = "somebody else"
 
 
-def a_row_too_few(draft: Draft) -> None:
-    enter(draft)
-    dropping(draft)
 
 
 def of_nobody(draft: Draft) -> None:
@@ -153,9 +144,6 @@ def saturated(draft: Draft) -> None:
     draft.done["cpu_share"] = 0.95
 
 
-def more_than_were_sent(draft: Draft) -> None:
-    enter(draft)
-    draft.stats["events"]["sent"] = 900
 
 
 def too_fast(draft: Draft) -> None:
@@ -165,10 +153,6 @@ def too_fast(draft: Draft) -> None:
         draft.columns[name][mine] -= due_ns[mine] // 2
 
 
-def all_at_once_in_advance(draft: Draft) -> None:
-    """Sent at the beginning, all of them, and stamped with the time at which they were due."""
-    draft.columns["received_ns"][draft.columns["sender_clock"] > 0] = draft.columns["sender_ns"].max() + MS
-    draft.columns["sender_ns"] -= 3 * MS * (draft.columns["sender_clock"] > 0)
 
 
 def of_an_earlier_subscription(draft: Draft) -> None:
@@ -190,9 +174,6 @@ def begun_a_little_late(draft: Draft) -> None:
     later(draft, 300 * MS, 3, 4)
 
 
-def asked_by_others(draft: Draft) -> None:
-    enter(draft)
-    draft.stats["answered"] += 3
 
 
 def sent_to_others(draft: Draft) -> None:
@@ -225,11 +206,9 @@ def stamped_after_sending(draft: Draft) -> None:
     ("spoil", "verdict", "words"),
     [
         (too_fast, "fail", "sent before being due"),
-        (all_at_once_in_advance, "fail", "sent before being due"),
         (of_an_earlier_subscription, "fail", "1 event was sent before being due"),
         (one_waits_for_the_other, "fail", "not all clients were sent events at once"),
         (begun_a_little_late, "warn", "not all clients were sent events at once"),
-        (asked_by_others, "fail", "somebody else was served meanwhile"),
         (sent_to_others, "fail", "the sender says that it sent 1,500"),
         (never_ending, "warn", "1 stream did not end as a stream does: 1 with timeout"),
         (said_to_have_ended, "fail", "said that 0 subscriptions failed, by the record 1 did"),
@@ -238,12 +217,7 @@ def stamped_after_sending(draft: Draft) -> None:
         (saturated, "warn", "requester's core was 95 % busy"),
         (by_another_clock, "fail", "received before being sent"),
         (said_otherwise(duplicated=1), "fail", "said 1 duplicated"),
-        (said_otherwise(offered=999), "fail", "said 999 offered"),
-        (not_verified, "fail", "compared with what it should be"),
-        (another_responder, "fail", "nother responder"),
-        (a_row_too_few, "fail", "rows, the record holds"),
         (of_nobody, "fail", "of no subscription"),
-        (more_than_were_sent, "fail", "says that it sent"),
     ],
 )
 def test_the_check_finds_what_is_wrong_with_a_stream(spoil: Callable[[Draft], None], verdict: str, words: str) -> None:
