@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from orchestrator import quantities
-from orchestrator.checks.base import Check, Finding, gravity
+from orchestrator.checks.base import Check, Finding, gravity, not_applicable
 from orchestrator.checks.ends import control, cpu_time, own_work, referee, responder_core, together
 from orchestrator.checks.latency import alike, between_trials, modes, noise, steady_state, tail
 from orchestrator.checks.load import event_stream, flight, in_flight, mix, offered_load, ramp
@@ -47,7 +47,7 @@ CHECKS: tuple[Check, ...] = (
     referee.CHECK,
 )
 
-_NOTHING = Finding(verdict="not applicable", explanation="This run has nothing for it to check.")
+_NOTHING = not_applicable("This run has nothing for it to check.")
 
 
 def run_checks(run: RunEvidence) -> tuple[CheckResult, ...]:
@@ -83,10 +83,7 @@ def run_checks(run: RunEvidence) -> tuple[CheckResult, ...]:
 def _not_of_its_kinds(check: Check, kind: Kind) -> Finding:
     """The result for a cell of a kind of work that the check does not judge."""
     judged = quantities.listed([quantities.OF_KIND[known][1] for known in KINDS if known in check.kinds])
-    return Finding(
-        verdict="not applicable",
-        explanation=f"This check applies to {judged}; this cell measures {quantities.OF_KIND[kind][0]}.",
-    )
+    return not_applicable(f"This check applies to {judged}; this cell measures {quantities.OF_KIND[kind][0]}.")
 
 
 def _in_its_words(finding: Finding | None, kind: Kind) -> Finding | None:

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from statistics import median
 from typing import Any, Literal
 
@@ -36,16 +37,27 @@ STREAMS: frozenset[Kind] = frozenset({"stream"})
 """The events of subscriptions."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Finding:
     """What a check says of one cell, or of the run; `weight` orders findings of one verdict, the most serious first."""
 
     verdict: CheckVerdict
     explanation: str
-    evidence: dict[str, Any] = field(default_factory=dict)
     action: str = "Nothing to do."
+    evidence: dict[str, Any] = field(default_factory=dict)
     weight: float = 0.0
     overload: Overload | None = None
+
+
+def passes(explanation: str, evidence: dict[str, Any] | None = None, *, weight: float = 0.0) -> Finding:
+    """Return that nothing is wrong."""
+    return Finding("pass", explanation, evidence=evidence or {}, weight=weight)
+
+
+warns = partial(Finding, "warn")
+fails = partial(Finding, "fail")
+cannot_tell = partial(Finding, "cannot tell")
+not_applicable = partial(Finding, "not applicable")
 
 
 @dataclass(frozen=True, kw_only=True)

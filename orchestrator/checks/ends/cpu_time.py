@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from orchestrator import quantities
-from orchestrator.checks.base import CALLS, STREAMS, Check, Finding, worst
+from orchestrator.checks.base import CALLS, STREAMS, Check, Finding, cannot_tell, passes, warns, worst
 from orchestrator.checks.ends import idle
 from orchestrator.evidence.run_evidence import CellEvidence, TrialEvidence
 from services.python.contract.counters import HostCounters
@@ -26,10 +26,9 @@ _TICKS_SLACK_S = 0.1
 def judge(cell: CellEvidence) -> Finding | None:
     """The trial and end that disagrees most."""
     findings = [_finding(trial, *end) for trial in cell.trials for end in _ends(trial)] + idle.findings(cell)
-    return worst(findings) or Finding(
-        verdict="cannot tell",
-        explanation="There is nothing to compare the ends' CPU time with: they, their cgroups and hosts do not count it.",
-        action="Measure on Linux, where all of them do.",
+    return worst(findings) or cannot_tell(
+        "There is nothing to compare the ends' CPU time with: they, their cgroups and hosts do not count it.",
+        "Measure on Linux, where all of them do.",
     )
 
 
@@ -72,25 +71,19 @@ def _finding(trial: TrialEvidence, end: str, own_s: float, by: str, counted_s: f
     by_process, by_other = quantities.ms(own_s * 1e3), quantities.ms(counted_s * 1e3)
     factor, slack_s = (_TOO_MUCH, _SLACK_S) if by == "cgroup" else (_TICKS_TOO_MUCH, _TICKS_SLACK_S)
     if own_s > counted_s * factor + slack_s:
-        return Finding(
-            verdict="warn",
-            evidence=evidence,
+        return warns(
+            f"The {end} says that it used {by_process} of CPU time in {trial.called}, and its {by} counted {by_other}, "
+            "in which that should be: one of the two is wrong.",
+            "Do not rely on CPU time per request here; latencies are not affected.",
+            evidence,
             weight=own_s / counted_s if counted_s > 0 else own_s / slack_s,
-            explanation=(
-                f"The {end} says that it used {by_process} of CPU time in {trial.called}, and its {by} counted {by_other}, "
-                "in which that should be: one of the two is wrong."
-            ),
-            action="Do not rely on CPU time per request here; latencies are not affected.",
         )
     rest_s = max(0.0, counted_s - own_s)
-    return Finding(
-        verdict="pass",
-        evidence=evidence,
+    return passes(
+        f"The {end}'s own count, {by_process}, lies within that of its {by}, {by_other}; what else is in that used "
+        f"{quantities.ms(rest_s * 1e3)}.",
+        evidence,
         weight=rest_s,
-        explanation=(
-            f"The {end}'s own count, {by_process}, lies within that of its {by}, {by_other}; what else is in that used "
-            f"{quantities.ms(rest_s * 1e3)}."
-        ),
     )
 
 

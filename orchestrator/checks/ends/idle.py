@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from orchestrator import quantities
-from orchestrator.checks.base import Finding
+from orchestrator.checks.base import Finding, passes, warns
 from orchestrator.evidence.host_noise import elapsed_s as elapsed
 from orchestrator.evidence.run_evidence import CellEvidence, TrialEvidence
 from orchestrator.results.turn_times import REST_S
@@ -46,11 +46,10 @@ def _finding(trial: TrialEvidence, end: str, share: float) -> Finding:
     evidence = {"trial": trial.record.index, "end": end, "share": share}
     used = f"The {end} used {quantities.percent(share)} of a CPU while it was idle"
     if share <= MOST:
-        return Finding(verdict="pass", evidence=evidence, weight=share, explanation=f"{used}.")
-    return Finding(
-        verdict="warn",
-        evidence=evidence,
+        return passes(f"{used}.", evidence, weight=share)
+    return warns(
+        f"{used}, in {trial.called}: the other stacks had less of it in their turns.",
+        "Give `turn: 'off'`, or look for what it does without requests: a thread that polls, a timer.",
+        evidence,
         weight=share,
-        explanation=f"{used}, in {trial.called}: the other stacks had less of it in their turns.",
-        action="Give `turn: 'off'`, or look for what it does without requests: a thread that polls, a timer.",
     )

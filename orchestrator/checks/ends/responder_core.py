@@ -12,7 +12,7 @@ from __future__ import annotations
 from typing import Any
 
 from orchestrator import quantities
-from orchestrator.checks.base import CALLS, STREAMS, Check, Finding, worst
+from orchestrator.checks.base import CALLS, STREAMS, Check, Finding, cannot_tell, passes, warns, worst
 from orchestrator.checks.ends import spread
 from orchestrator.evidence.responder_workers import answered
 from orchestrator.evidence.run_evidence import SHORT_WINDOW_S, CellEvidence
@@ -36,43 +36,38 @@ def judge(cell: CellEvidence) -> Finding | None:
             evidence["answered"] = each  # by each worker
         if share is None:
             findings.append(
-                Finding(
-                    verdict="cannot tell",
-                    evidence=evidence,
-                    explanation=f"How much CPU time it used is unknown: {quantities.NOT_OURS}."
+                cannot_tell(
+                    f"How much CPU time it used is unknown: {quantities.NOT_OURS}."
                     if cell.is_external
                     else "The responder did not report how much CPU time it used.",
-                    action="Use a responder that orch starts, and that prints `cpu_s` in its `stats` line.",
+                    "Use a responder that orch starts, and that prints `cpu_s` in its `stats` line.",
+                    evidence,
                 )
             )
             continue
         window_s = trial.summary.responder_window_s if trial.summary else None
         if several and share > SATURATED and window_s is not None and window_s < SHORT_WINDOW_S:
             findings.append(
-                Finding(
-                    verdict="cannot tell",
-                    evidence={**evidence, "window_s": window_s},
-                    explanation=(
-                        f"{work} for only {quantities.ms(window_s * 1e3)}: the responder's CPU time may have gone "
-                        "into starting and ending the trial."
-                    ),
-                    action=f"Measure for {SHORT_WINDOW_S:g} s or longer.",
+                cannot_tell(
+                    f"{work} for only {quantities.ms(window_s * 1e3)}: the responder's CPU time may have gone "
+                    "into starting and ending the trial.",
+                    f"Measure for {SHORT_WINDOW_S:g} s or longer.",
+                    {**evidence, "window_s": window_s},
                 )
             )
             continue
         measured = f"{whose} was {quantities.percent(share)} busy"
         if several and share > SATURATED:
             findings.append(
-                Finding(
-                    verdict="warn",
-                    evidence=evidence,
+                warns(
+                    f"{measured}: it is the bottleneck, and {one}s wait for each other.",
+                    "Read throughput as the responder's maximum; for latency, lower the concurrency or the rate.",
+                    evidence,
                     weight=share,
-                    explanation=f"{measured}: it is the bottleneck, and {one}s wait for each other.",
-                    action="Read throughput as the responder's maximum; for latency, lower the concurrency or the rate.",
                 )
             )
         else:
-            findings.append(Finding(verdict="pass", evidence=evidence, weight=share, explanation=f"{measured}."))
+            findings.append(passes(f"{measured}.", evidence, weight=share))
     return worst(findings)
 
 

@@ -7,7 +7,7 @@ one worker may have far more than its share, and its core is busy while others w
 from __future__ import annotations
 
 from orchestrator import quantities
-from orchestrator.checks.base import Finding
+from orchestrator.checks.base import Finding, cannot_tell, warns
 from orchestrator.evidence import responder_workers
 from orchestrator.evidence.run_evidence import CellEvidence, TrialEvidence
 from orchestrator.experiment.plan.cells import workers_of
@@ -30,19 +30,17 @@ def finding(cell: CellEvidence, trial: TrialEvidence) -> Finding | None:
     each = responder_workers.answered(trial.record)
     evidence: dict[str, object] = {"trial": trial.record.index, "workers": workers, "cpus": cpus}
     if cpus is not None and cpus < workers:
-        return Finding(
-            verdict="warn",
-            evidence=evidence | {"answered": each},
+        return warns(
+            f"The {workers:,} workers shared {quantities.count(cpus, 'CPU')}: they waited for each other.",
+            "Give them a CPU each: `pin: 'off'` on this machine, or a machine with more cores.",
+            evidence | {"answered": each},
             weight=workers / cpus,
-            explanation=f"The {workers:,} workers shared {quantities.count(cpus, 'CPU')}: they waited for each other.",
-            action="Give them a CPU each: `pin: 'off'` on this machine, or a machine with more cores.",
         )
     if each is None:
-        return Finding(
-            verdict="cannot tell",
-            evidence=evidence,
-            explanation=f"How its {workers:,} workers shared the requests is unknown: it does not say.",
-            action="Use a responder that prints `workers` in its `stats` line.",
+        return cannot_tell(
+            f"How its {workers:,} workers shared the requests is unknown: it does not say.",
+            "Use a responder that prints `workers` in its `stats` line.",
+            evidence,
         )
     total = sum(each)
     if total < _FEWEST * workers:
@@ -54,23 +52,19 @@ def finding(cell: CellEvidence, trial: TrialEvidence) -> Finding | None:
     shown = f"{quantities.percent(share)} of the requests"
     evidence |= {"answered": each, "of_the_busiest": share}
     if busy < workers:
-        return Finding(
-            verdict="warn",
-            evidence=evidence,
+        return warns(
+            f"{quantities.count(busy, 'connection')} kept open can reach {busy:,} of its {workers:,} workers.",
+            "Keep more connections than there are workers, or give fewer workers.",
+            evidence,
             weight=workers / busy,
-            explanation=f"{quantities.count(busy, 'connection')} kept open can reach {busy:,} of its {workers:,} workers.",
-            action="Keep more connections than there are workers, or give fewer workers.",
         )
     if share <= _UNEVEN / busy and not idle:
         return None
     unused = f", and {idle:,} answered none" if idle else ""
-    return Finding(
-        verdict="warn",
-        evidence=evidence,
+    return warns(
+        f"One of its {workers:,} workers answered {shown} ({quantities.percent(1 / busy)} would be even){unused}: "
+        "connections are dealt out, not requests.",
+        "Read the rate as that of this spread; with more connections it is more even.",
+        evidence,
         weight=share * busy,
-        explanation=(
-            f"One of its {workers:,} workers answered {shown} ({quantities.percent(1 / busy)} would be even){unused}: "
-            "connections are dealt out, not requests."
-        ),
-        action="Read the rate as that of this spread; with more connections it is more even.",
     )

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from itertools import permutations
 
 from orchestrator import quantities
-from orchestrator.checks.base import CALLS, STREAMS, Check, Finding, in_most, worst
+from orchestrator.checks.base import CALLS, STREAMS, Check, Finding, cannot_tell, fails, in_most, passes, worst
 from orchestrator.evidence.run_evidence import CellEvidence, Part, Samples, TrialEvidence
 from orchestrator.questions.streams.observe import DRIFT
 
@@ -79,24 +79,22 @@ def _finding(cell: CellEvidence, trial: TrialEvidence, windows: Sequence[tuple[P
     hosts = {name: _host(of, is_alone=len(by_host) == 1) for name, of in by_host.items()}
     unknown = sorted(name for name, of in hosts.items() if of is None)
     if len(windows) < cell.requesters or unknown:
-        return Finding(
-            verdict="cannot tell",
-            evidence=evidence | {"known": len(windows), "unknown": unknown},
-            explanation="When each requester's window was is not known: whether they overlap is unknown.",
-            action="Check that every requester got replies, waited for `measure`, and has `anchor_end` in its `done` line.",
+        return cannot_tell(
+            "When each requester's window was is not known: whether they overlap is unknown.",
+            "Check that every requester got replies, waited for `measure`, and has `anchor_end` in its `done` line.",
+            evidence | {"known": len(windows), "unknown": unknown},
         )
     known = {name: of for name, of in hosts.items() if of is not None}
     early = {name: of.least_ahead_ns - of.most_ahead_ns for name, of in known.items()}
     longest_ns = max(seen.end_ns - seen.begin_ns for _, seen in windows)
     slack_ns = longest_ns // DRIFT + 1_000_000
     if (worst_of := max(early, key=lambda name: early[name])) and early[worst_of] > slack_ns:
-        return Finding(
-            verdict="fail",
-            evidence=evidence | {"host": worst_of, "early_s": early[worst_of] / 1e9},
-            weight=2.0,
-            explanation=f"In {trial.called} the requester on {worst_of} sent requests "
+        return fails(
+            f"In {trial.called} the requester on {worst_of} sent requests "
             f"{quantities.ns(early[worst_of])} before it was told to: requesters did not begin together.",
-            action="Find out why it did not wait for `measure`, or whose stamps its record holds.",
+            "Find out why it did not wait for `measure`, or whose stamps its record holds.",
+            evidence | {"host": worst_of, "early_s": early[worst_of] / 1e9},
+            weight=2.0,
         )
     return _judged(cell, trial, known, longest_ns, evidence)
 
@@ -151,21 +149,20 @@ def _judged(
     if cell.cell.kind == "stream":
         apart = "their clients were not all sent events at the same time"
     if least >= _WARN:
-        return Finding(verdict="pass", evidence=evidence, weight=-least, explanation=f"{measured}{within}.")
+        return passes(f"{measured}{within}.", evidence, weight=-least)
     if most >= _WARN:
-        return Finding(
-            verdict="cannot tell",
-            evidence=evidence,
+        return cannot_tell(
+            f"{measured} and at most {quantities.percent(most)}: when each began is not known better than that.",
+            "Measure for longer, so that what passes between a host's words and orch weighs less.",
+            evidence,
             weight=-least,
-            explanation=f"{measured} and at most {quantities.percent(most)}: when each began is not known better than that.",
-            action="Measure for longer, so that what passes between a host's words and orch weighs less.",
         )
     return Finding(
-        verdict="fail" if most < _FAIL else "warn",
-        evidence=evidence,
+        "fail" if most < _FAIL else "warn",
+        f"{measured}{f', at most {quantities.percent(most)}' if many else ''}: {apart}.",
+        "Give the load a duration, so that all end together.",
+        evidence,
         weight=-least,
-        explanation=f"{measured}{f', at most {quantities.percent(most)}' if many else ''}: {apart}.",
-        action="Give the load a duration, so that all end together.",
     )
 
 

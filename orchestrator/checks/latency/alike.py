@@ -18,7 +18,7 @@ from math import exp, log
 from statistics import median
 
 from orchestrator import quantities
-from orchestrator.checks.base import CALLS, Check, Finding
+from orchestrator.checks.base import CALLS, Check, Finding, cannot_tell, passes, warns
 from orchestrator.evidence.run_evidence import CellEvidence, Samples
 from orchestrator.experiment.model.factors import requesters_of
 from orchestrator.statistics import intervals
@@ -52,12 +52,11 @@ def judge(cell: CellEvidence) -> Finding | None:
         return None
     trials = [of for of in (_medians(cell, index) for index in range(len(cell.trials))) if of is not None]
     if len(trials) < FEWEST_BLOCKS:
-        return Finding(
-            verdict="cannot tell",
-            evidence={"trials": len(trials)},
-            explanation=f"{quantities.count(len(trials), 'trial')} in which every requester host got replies"
+        return cannot_tell(
+            f"{quantities.count(len(trials), 'trial')} in which every requester host got replies"
             f" {'does' if len(trials) == 1 else 'do'} not show what is a host's and what is chance.",
-            action="Make five trials or more (`repeats`).",
+            "Make five trials or more (`repeats`).",
+            {"trials": len(trials)},
         )
     found = compared(trials)
     of = max(found, key=lambda odd: abs(log(odd.ratio)))
@@ -68,19 +67,14 @@ def judge(cell: CellEvidence) -> Finding | None:
     differs = f"{quantities.off(of.ratio - 1)} {'slower' if of.ratio > 1 else 'quicker'}"
     if odd:
         than = "the other host" if len(found) == 2 else "the other hosts"
-        return Finding(
-            verdict="warn",
-            evidence=evidence,
-            weight=abs(log(of.ratio)),
-            explanation=f"Requests from {of.host} were {differs} than those from {than}, in the middle of"
+        return warns(
+            f"Requests from {of.host} were {differs} than those from {than}, in the middle of"
             f" {len(trials)} trials: the pooled latencies are of hosts that differ.",
-            action="Find out what that host or its way to the responder has that others have not, or leave it out.",
+            "Find out what that host or its way to the responder has that others have not, or leave it out.",
+            evidence,
+            weight=abs(log(of.ratio)),
         )
-    return Finding(
-        verdict="pass",
-        evidence=evidence,
-        explanation=f"No requester host differs beyond chance and a tenth (most: {of.host}, {differs}).",
-    )
+    return passes(f"No requester host differs beyond chance and a tenth (most: {of.host}, {differs}).", evidence)
 
 
 def _medians(cell: CellEvidence, index: int) -> dict[str, float] | None:

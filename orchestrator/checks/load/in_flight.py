@@ -6,7 +6,7 @@ together against what was declared for that host.
 
 from __future__ import annotations
 
-from orchestrator.checks.base import CALLS, CODECS, Check, Finding, worst
+from orchestrator.checks.base import CALLS, CODECS, Check, Finding, fails, passes, warns, worst
 from orchestrator.evidence.run_evidence import CellEvidence, Part, Samples, TrialEvidence
 from orchestrator.experiment.model.factors import requesters_of
 
@@ -47,21 +47,19 @@ def _peak(cell: CellEvidence, trial: TrialEvidence, declared: int, most: int, *,
     evidence = {"trial": trial.record.index, "declared": declared, "most": most}
     if most > declared:
         expected = "one at a time" if declared == 1 else f"at most {declared}"
-        return Finding(
-            verdict="fail",
-            evidence=evidence,
-            explanation=f"{most} requests were in flight at once{whose}; the experiment declares {expected}.",
-            action="Declare that concurrency, or await each reply: latencies now include waiting for each other.",
+        return fails(
+            f"{most} requests were in flight at once{whose}; the experiment declares {expected}.",
+            "Declare that concurrency, or await each reply: latencies now include waiting for each other.",
+            evidence,
         )
     if is_few and not cell.is_open_loop and cell.cell.load.think_s <= 0:
-        return Finding(
-            verdict="warn",
-            evidence=evidence,
-            explanation=f"No more than {most} requests were ever in flight{whose}, {declared} declared.",
-            action="Check whether the requester kept up (`offered load`), or lower the concurrency.",
+        return warns(
+            f"No more than {most} requests were ever in flight{whose}, {declared} declared.",
+            "Check whether the requester kept up (`offered load`), or lower the concurrency.",
+            evidence,
         )
     measured = f"At most {most} in flight{whose}, {declared} declared."
-    return Finding(verdict="pass", evidence=evidence, explanation=measured)
+    return passes(measured, evidence)
 
 
 CHECK = Check(name=NAME, severity="fatal", kinds=CALLS | CODECS, observe=observe, judge=judge)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from orchestrator.checks.base import CALLS, CODECS, Check, Finding, in_most, worst
+from orchestrator.checks.base import CALLS, CODECS, Check, Finding, cannot_tell, in_most, passes, worst
 from orchestrator.evidence.run_evidence import CellEvidence, Samples
 from orchestrator.findings.check_result import Overload
 
@@ -86,22 +86,20 @@ def judge(cell: CellEvidence) -> Finding | None:
                 certain = ramp.correlation > 0.9 and ramp.growth > 3 and not ramp.burst
                 findings.append(
                     Finding(
-                        verdict="fail" if certain else "warn",
-                        evidence=evidence,
-                        overload=overload if certain else None,
-                        explanation=f"Latency grows {ramp.growth:.1f}-fold {where}: requests are queueing.",
-                        action="Lower the offered rate below the responder's capacity."
+                        "fail" if certain else "warn",
+                        f"Latency grows {ramp.growth:.1f}-fold {where}: requests are queueing.",
+                        "Lower the offered rate below the responder's capacity."
                         if cell.is_open_loop
                         else "Send each request when the previous one is answered, or report throughput instead.",
+                        evidence,
+                        overload=overload if certain else None,
                     )
                 )
             else:
                 measured = f"Latency does not grow {where}."
-                findings.append(Finding(verdict="pass", evidence=evidence, explanation=measured))
-    return worst(in_most(findings, len(cell.trials))) or Finding(
-        verdict="cannot tell",
-        explanation=f"Fewer than {_FEWEST} requests per trial: too few to see a ramp.",
-        action="Ask for more requests per trial.",
+                findings.append(passes(measured, evidence))
+    return worst(in_most(findings, len(cell.trials))) or cannot_tell(
+        f"Fewer than {_FEWEST} requests per trial: too few to see a ramp.", "Ask for more requests per trial."
     )
 
 

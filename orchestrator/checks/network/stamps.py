@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from orchestrator import quantities
-from orchestrator.checks.base import CALLS, CODECS, Check, Finding, worst
+from orchestrator.checks.base import CALLS, CODECS, Check, Finding, cannot_tell, passes, worst
 from orchestrator.evidence.run_evidence import CellEvidence, Samples
 
 _COARSE_CLOCK_NS = 1_000
@@ -31,29 +31,23 @@ def judge(cell: CellEvidence) -> Finding | None:
         resolution = part.done.clock_resolution_ns or 1.0
         evidence = {"trial": trial.record.index, "requests": n, "sharing": extra, "largest_group": largest}
         if not extra:
-            findings.append(
-                Finding(verdict="pass", evidence=evidence, explanation="Every request has a send stamp of its own.")
-            )
+            findings.append(passes("Every request has a send stamp of its own.", evidence))
         elif resolution > _COARSE_CLOCK_NS:
             findings.append(
-                Finding(
-                    verdict="cannot tell",
-                    evidence={**evidence, "clock_resolution_ns": resolution},
-                    explanation=f"{extra:,} requests share a send stamp, but the clock's steps are "
-                    f"{quantities.ns(resolution)}.",
-                    action="Measure on a host whose monotonic clock has nanosecond resolution.",
+                cannot_tell(
+                    f"{extra:,} requests share a send stamp, but the clock's steps are {quantities.ns(resolution)}.",
+                    "Measure on a host whose monotonic clock has nanosecond resolution.",
+                    {**evidence, "clock_resolution_ns": resolution},
                 )
             )
         else:
             many = largest > 2 or extra > 0.001 * n
             findings.append(
                 Finding(
-                    verdict="fail" if many else "warn",
-                    evidence=evidence,
-                    explanation=(
-                        f"{extra:,} of {n:,} requests share a send stamp with another, up to {largest:,} the same one."
-                    ),
-                    action="Read the clock immediately before each call: one stamp for a batch counts waiting as latency.",
+                    "fail" if many else "warn",
+                    f"{extra:,} of {n:,} requests share a send stamp with another, up to {largest:,} the same one.",
+                    "Read the clock immediately before each call: one stamp for a batch counts waiting as latency.",
+                    evidence,
                 )
             )
     return worst(findings)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from orchestrator import quantities
-from orchestrator.checks.base import CALLS, CODECS, STREAMS, Check, Finding, worst
+from orchestrator.checks.base import CALLS, CODECS, STREAMS, Check, Finding, cannot_tell, fails, passes, worst
 from orchestrator.checks.replies import store_sums
 from orchestrator.evidence.run_evidence import CellEvidence, Samples, TrialEvidence
 from orchestrator.experiment.plan.cells import processes_of, workers_of
@@ -97,29 +97,26 @@ def _of_stream(cell: CellEvidence) -> Finding | None:
     if cell.failed or sum(1 for trial in cell.trials if trial.summary) < cell.planned:
         findings.append(_missing_trials(cell))
     trials = quantities.count(len(cell.trials), "trial")
-    return worst(findings) or Finding(
-        verdict="pass", evidence={"trials": len(cell.trials)}, explanation=f"{trials}, each with events of its own."
-    )
+    return worst(findings) or passes(f"{trials}, each with events of its own.", {"trials": len(cell.trials)})
 
 
 def _finding(troubles: list[str], evidence: dict[str, object], good: str) -> Finding:
     if troubles:
         text = "; ".join(troubles)
-        return Finding(verdict="fail", evidence=evidence, explanation=f"{text[0].upper()}{text[1:]}.", action=_ACTION)
-    return Finding(verdict="pass", evidence=evidence, explanation=good)
+        return fails(f"{text[0].upper()}{text[1:]}.", _ACTION, evidence)
+    return passes(good, evidence)
 
 
 def _answered(cell: CellEvidence, trial: TrialEvidence) -> Finding:
     """The responder's own count against the record's: it knows of a task's calls, and not of tasks."""
     before, after = trial.record.stats_before, trial.record.stats
     if before is None or after is None or cell.stack.external is not None:
-        return Finding(
-            verdict="cannot tell",
-            evidence={"trial": trial.record.index},
-            explanation=f"How many requests it answered is unknown: {quantities.NOT_OURS}."
+        return cannot_tell(
+            f"How many requests it answered is unknown: {quantities.NOT_OURS}."
             if cell.stack.external is not None
             else "The responder did not report how many requests it answered.",
-            action="Use a responder that orch starts, and that prints `answered` in its `stats` line.",
+            "Use a responder that orch starts, and that prints `answered` in its `stats` line.",
+            {"trial": trial.record.index},
         )
     seen = [part.seen[NAME] for part in trial.parts if NAME in part.seen]
     rows = sum(s.parts if cell.cell.kind == "task" else s.rows - s.never_sent for s in seen)
@@ -169,12 +166,11 @@ def _lost_requesters(cell: CellEvidence, trial: TrialEvidence) -> Finding | None
         return None
     more = [] if len(requesters) == cell.requesters else [f"{len(requesters)} are recorded"]
     more += [] if hosts in (0, declared) else [f"they ran on {quantities.count(hosts, 'host')}, not {declared}"]
-    return Finding(
-        verdict="fail",
-        evidence={"trial": trial.record.index, "requesters": cell.requesters, "records": len(kept), "hosts": hosts},
-        explanation=f"In {trial.called}, {len(kept)} of {quantities.count(cell.requesters, 'requester')} left a record"
+    return fails(
+        f"In {trial.called}, {len(kept)} of {quantities.count(cell.requesters, 'requester')} left a record"
         f"{''.join(f', and {text}' for text in more)}.",
-        action=_ACTION,
+        _ACTION,
+        {"trial": trial.record.index, "requesters": cell.requesters, "records": len(kept), "hosts": hosts},
     )
 
 
@@ -186,10 +182,10 @@ def _missing_trials(cell: CellEvidence) -> Finding:
     none = f"No trial of this cell gave a sample: {quantities.count(cell.planned, 'trial')} planned"
     without = f", {empty} ended without a measured request or with an empty window" if empty else ""
     return Finding(
-        verdict="fail" if (cell.failed or empty) and not usable else "warn",
-        evidence={"planned": cell.planned, "finished": len(usable), "failed": len(cell.failed), "empty": empty},
-        explanation=f"{some if usable else none}, {len(cell.failed)} failed{without}.",
-        action="See the manifest and logs/ for why trials failed; `orch run --resume` measures the missing ones.",
+        "fail" if (cell.failed or empty) and not usable else "warn",
+        f"{some if usable else none}, {len(cell.failed)} failed{without}.",
+        "See the manifest and logs/ for why trials failed; `orch run --resume` measures the missing ones.",
+        {"planned": cell.planned, "finished": len(usable), "failed": len(cell.failed), "empty": empty},
     )
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from orchestrator import quantities
-from orchestrator.checks.base import Finding
+from orchestrator.checks.base import Finding, fails
 from orchestrator.evidence.run_evidence import CellEvidence, TrialEvidence
 from orchestrator.experiment.model.factors import POSTGRESQL, SQLITE, STORE
 from orchestrator.questions.stores import times as store_times
@@ -33,13 +33,12 @@ def _storeless(trials: Sequence[TrialEvidence]) -> Iterator[Finding]:
     for trial in trials:
         lacking, requests = store_times.storeless(trial.record) or (0, 0)
         if lacking:
-            yield Finding(
-                verdict="fail",
-                evidence={"trial": trial.record.index, "storeless": lacking, "requests": requests},
-                weight=lacking,
-                explanation=f"In {trial.called} the responder asked the database nothing for"
+            yield fails(
+                f"In {trial.called} the responder asked the database nothing for"
                 f" {quantities.count(lacking, 'request')} of {requests:,}.",
-                action="Have it ask the database for every request, or leave `store` out: this is no service over one.",
+                "Have it ask the database for every request, or leave `store` out: this is no service over one.",
+                {"trial": trial.record.index, "storeless": lacking, "requests": requests},
+                weight=lacking,
             )
 
 
@@ -55,4 +54,4 @@ def _unaccounted(times: StoreTimes, a_sample: str) -> str:
 
 def _finding(trial: TrialEvidence, times: StoreTimes, text: str) -> Finding:
     evidence = {"trial": trial.record.index, "accounted": times.accounted, **vars(times)}
-    return Finding(verdict="fail", evidence=evidence, explanation=text, action=_ACTION)
+    return fails(text, _ACTION, evidence)
