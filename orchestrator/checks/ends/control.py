@@ -5,26 +5,23 @@ A control that another check found invalid, or whose original is invalid, says n
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from math import exp
 
 from orchestrator import quantities
-from orchestrator.checks.base import CALLS, CODECS, STREAMS, Check, Finding, cannot_tell, passes, warns, worst
+from orchestrator.checks.base import CALLS, CODECS, STREAMS, Check, Finding, cannot_tell, passes, warns
 from orchestrator.evidence.run_evidence import CellEvidence, RunEvidence
 from orchestrator.findings.check_result import CheckResult
 from orchestrator.findings.validity import failed_in
 from orchestrator.statistics import intervals
 
 
-def judge(run: RunEvidence, results: Sequence[CheckResult]) -> Finding | None:
-    """`found`: what the other checks say. None where the experiment has no control."""
-    controls = [cell for cell in run.cells if cell.stack.control_of]
-    findings = []
-    for control in controls:
+def judge(run: RunEvidence, results: Sequence[CheckResult]) -> Iterator[Finding]:
+    """Each control beside what it repeats; `results` are what the other checks found."""
+    for control in (cell for cell in run.cells if cell.stack.control_of):
         twin = next((c for c in run.cells if _is_twin(c, control)), None)
         if twin is not None:
-            findings.append(_invalid(control, twin, results) or _finding(control, twin))
-    return worst(findings)
+            yield _invalid(control, twin, results) or _finding(control, twin)
 
 
 def _is_twin(cell: CellEvidence, control: CellEvidence) -> bool:

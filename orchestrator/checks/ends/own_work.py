@@ -24,7 +24,7 @@ from statistics import median
 import numpy as np
 
 from orchestrator import quantities
-from orchestrator.checks.base import CALLS, CODECS, Check, Finding, cannot_tell, is_of_the_stack, passes, worst
+from orchestrator.checks.base import CALLS, CODECS, Check, Finding, cannot_tell, is_of_the_stack, passes
 from orchestrator.evidence.run_evidence import CellEvidence, RunEvidence, Samples
 from orchestrator.experiment.plan import contrasts
 
@@ -62,32 +62,30 @@ def observe(samples: Samples) -> Pauses | None:
     return Pauses(pause_s=pause_s, cycle_s=pause_s + calls_s, typical=typical if typical.cycle_s > 0 else None)
 
 
-def judge(cell: CellEvidence, run: RunEvidence) -> Finding | None:
+def judge(cell: CellEvidence, run: RunEvidence) -> Iterator[Finding]:
     """The trial with the largest share; with one in flight the cell beside the others of its setting."""
+    parts = [(trial, part) for trial in cell.trials for part in trial.parts]
     if cell.cell.kind == "codec":
-        return worst([_alone_in_flight(cell, run), *_around_the_parts(cell)])
+        yield _alone_in_flight(cell, run)
+        yield from _around_the_parts(cell)
+        return
+    if not cell.is_open_loop and 1 in (cell.cell.load.concurrency, *(part.load.concurrency for _, part in parts)):
+        yield _alone_in_flight(cell, run)
     if cell.cell.load.concurrency == 1:
-        return None if cell.is_open_loop else _alone_in_flight(cell, run)
-    findings = []
-    if not cell.is_open_loop and any(part.load.concurrency == 1 for trial in cell.trials for part in trial.parts):
-        findings.append(_alone_in_flight(cell, run))
+        return
     is_wrong = is_of_the_stack(_entering(cell), _MOST, [_entering(other) for other in run.beside(cell)])
-    for trial in cell.trials:
-        for part in trial.parts:
-            if part.load.concurrency == 1:  # one of several processes: its work delays its own next request alone
-                continue
-            entering_s, measured_s = part.done.entering_s, part.done.measured_s
-            if entering_s is None or not measured_s:
-                findings.append(
-                    cannot_tell(
-                        "The requester did not report how long it verified and recorded.",
-                        "Use a requester that prints `entering_s` in its `done` line.",
-                        {"trial": trial.record.index},
-                    )
-                )
-            else:
-                findings.append(_judged(trial.record.index, entering_s / measured_s, is_wrong=is_wrong))
-    return worst(findings)
+    for trial, part in parts:
+        if part.load.concurrency == 1:  # one of several processes: its work delays its own next request alone
+            continue
+        entering_s, measured_s = part.done.entering_s, part.done.measured_s
+        if entering_s is None or not measured_s:
+            yield cannot_tell(
+                "The requester did not report how long it verified and recorded.",
+                "Use a requester that prints `entering_s` in its `done` line.",
+                {"trial": trial.record.index},
+            )
+        else:
+            yield _judged(trial.record.index, entering_s / measured_s, is_wrong=is_wrong)
 
 
 def _entering(cell: CellEvidence) -> dict[int, float]:

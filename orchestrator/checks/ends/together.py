@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from itertools import permutations
 
 from orchestrator import quantities
-from orchestrator.checks.base import CALLS, STREAMS, Check, Finding, cannot_tell, fails, in_most, passes, worst
+from orchestrator.checks.base import CALLS, STREAMS, Check, Finding, cannot_tell, fails, in_most, passes
 from orchestrator.evidence.run_evidence import CellEvidence, Part, Samples, TrialEvidence
 from orchestrator.questions.streams.observe import DRIFT
 
@@ -58,17 +58,17 @@ def observe(samples: Samples) -> Window | None:
     )
 
 
-def judge(cell: CellEvidence) -> Finding | None:
-    """The trial whose windows overlap least; None with one requester."""
+def judge(cell: CellEvidence) -> list[Finding]:
+    """The trial whose windows overlap least; none with one requester."""
     if cell.requesters < 2:
-        return None
+        return []
     findings = []
     for trial in cell.trials:
         windows = [(part, seen) for other, part, seen in cell.parts(NAME) if other is trial and seen is not None]
         findings.append(_finding(cell, trial, windows))
     early = [finding for finding in findings if "early_s" in finding.evidence]
     apart = [finding for finding in findings if "early_s" not in finding.evidence]
-    return worst([*early, *in_most(apart, len(cell.trials))])
+    return [*early, *in_most(apart, len(cell.trials))]
 
 
 def _finding(cell: CellEvidence, trial: TrialEvidence, windows: Sequence[tuple[Part, Window]]) -> Finding:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass
 
-from orchestrator.checks.base import CALLS, CODECS, Check, Finding, cannot_tell, not_applicable, passes, warns, worst
+from orchestrator.checks.base import CALLS, CODECS, Check, Finding, not_applicable, passes, too_few, warns, worst
 from orchestrator.checks.latency.modes import find_modes, has_slow_mode
 from orchestrator.evidence.run_evidence import CellEvidence, Samples, TrialEvidence
 from orchestrator.statistics.quantiles import is_supported, quantile
@@ -47,12 +47,8 @@ def observe(samples: Samples) -> Tail | None:
 def judge(cell: CellEvidence) -> Finding | None:
     """Each trial's tail."""
     tails = [(trial, part, seen) for trial, part, seen in cell.parts(NAME) if seen is not None]
-    if not tails:
-        return cannot_tell(
-            f"Fewer than {_FEWEST} requests per trial: too few to have a tail.", "Ask for more requests per trial."
-        )
     judged = [(t, seen) for t, part, seen in tails if seen.n >= _PER_ONE_IN_FLIGHT * part.load.concurrency]
-    if cell.is_open_loop or not judged:
+    if tails and (cell.is_open_loop or not judged):
         return not_applicable("A queue, or too few requests for each in flight, shapes the tail.")
     return worst(_cut_off(trial, seen) for trial, seen in judged)
 
@@ -72,4 +68,11 @@ def _cut_off(trial: TrialEvidence, seen: Tail) -> Finding:
 
 
 NAME = "tail shape"
-CHECK = Check(name=NAME, severity="note", kinds=CALLS | CODECS, observe=observe, judge=judge)
+CHECK = Check(
+    name=NAME,
+    severity="note",
+    kinds=CALLS | CODECS,
+    observe=observe,
+    judge=judge,
+    otherwise=too_few(_FEWEST, "to have a tail"),
+)

@@ -18,7 +18,7 @@ from functools import partial
 from typing import Any
 
 from orchestrator import quantities
-from orchestrator.checks.base import STREAMS, Check, Finding, fails, in_most, passes, warns, worst
+from orchestrator.checks.base import STREAMS, Check, Finding, fails, in_most, passes, warns
 from orchestrator.checks.replies.reply import percentiles_moved
 from orchestrator.evidence.run_evidence import CellEvidence, Part, Samples, TrialEvidence
 from orchestrator.findings.check_result import Overload
@@ -63,17 +63,20 @@ def observe(samples: Samples) -> Seen | None:
     )
 
 
-def judge(cell: CellEvidence) -> Finding | None:
-    """The worst of all trials, and all of them together."""
-    findings = [_disagreement(trial, part, seen) for trial, part, seen in cell.parts(NAME) if seen is not None]
-    findings += [busy for trial, part, _ in cell.parts(NAME) if (busy := _busy(trial, part)) is not None]
+def judge(cell: CellEvidence) -> Iterator[Finding | None]:
+    """All trials, and all of them together."""
+    for trial, part, seen in cell.parts(NAME):
+        if seen is not None:
+            yield _disagreement(trial, part, seen)
+    yield from (_busy(trial, part) for trial, part, _ in cell.parts(NAME))
     streams = [(trial, trial.stream) for trial in cell.trials if trial.stream]
-    findings += [finding for trial, stream in streams for finding in _of_trial(trial, stream)]
+    for trial, stream in streams:
+        yield from _of_trial(trial, stream)
     for of_schedule in (_rate, _begin):
-        seen = [finding for trial, stream in streams if (finding := of_schedule(cell, trial, stream))]
-        findings += in_most(seen, len(streams))
-    findings += [_of_cell(cell)] if cell.stream else []
-    return worst(findings)
+        late = [finding for trial, stream in streams if (finding := of_schedule(cell, trial, stream))]
+        yield from in_most(late, len(streams))
+    if cell.stream:
+        yield _of_cell(cell)
 
 
 def _disagreement(trial: TrialEvidence, part: Part, seen: Seen) -> Finding:

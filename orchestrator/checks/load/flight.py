@@ -16,11 +16,12 @@ can have paused for longer than that, which is what it reports (`paused_s`) and 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from statistics import median
 from typing import Any
 
 from orchestrator import quantities
-from orchestrator.checks.base import CALLS, Check, Finding, cannot_tell, fails, passes, warns, worst
+from orchestrator.checks.base import CALLS, Check, Finding, cannot_tell, fails, passes, warns
 from orchestrator.checks.ends.workers import Busy, Slowest, busy
 from orchestrator.evidence.host_noise import noises
 from orchestrator.evidence.run_evidence import CellEvidence, Part, TrialEvidence
@@ -39,23 +40,26 @@ _OF_ALL_S, _OF_ALL_SHARE = 10e-6, 0.03
 _OF_ONE_S, _OF_ONE_SHARE = 15e-6, 0.05
 
 
-def judge_little(cell: CellEvidence) -> Finding | None:
-    """The trial farthest from its concurrency."""
-    overstated = [f for trial, part, seen in cell.parts(LITTLE) if (f := _overstated(cell, trial, part, seen))]
+def judge(cell: CellEvidence) -> Iterator[Finding | None]:
+    """The trial farthest from its concurrency, and what a clock left out."""
     if cell.is_open_loop:
-        blind = cannot_tell(
+        yield from (_overstated(cell, *part) for part in cell.parts(LITTLE))
+        yield cannot_tell(
             "In an open loop a worker rests between requests, so that a clock that stops early leaves no trace.",
             "Measure the same stacks in a closed loop too, where it does.",
         )
-        return worst([*overstated, blind])
-    if absent := [f for trial, part, seen in cell.parts(LITTLE) if (f := _absent(cell, trial, part, seen))]:
-        return worst([*absent, *overstated])
-    findings = [_little(trial, part, seen) for trial, part, seen in cell.parts(LITTLE)]
-    findings.sort(key=lambda f: -abs(1 - f.evidence.get("ratio", 1)))
-    follows = [seen.follows for _, _, seen in cell.parts(LITTLE) if seen.follows is not None]
-    if follows and (typical := median(follows)) > _FOLLOWS and not _is_own_work(cell, typical):
-        findings.append(_cut_short(follows, typical))
-    return worst([*findings, *_constant_cut(cell), *_cut_slowest(cell), *overstated])
+        return
+    absent = [finding for part in cell.parts(LITTLE) if (finding := _absent(cell, *part))]
+    yield from absent
+    if not absent:
+        adding_up = [_little(*part) for part in cell.parts(LITTLE)]
+        yield from sorted(adding_up, key=lambda f: -abs(1 - f.evidence.get("ratio", 1)))
+        follows = [seen.follows for _, _, seen in cell.parts(LITTLE) if seen.follows is not None]
+        if follows and (typical := median(follows)) > _FOLLOWS and not _is_own_work(cell, typical):
+            yield _cut_short(follows, typical)
+        yield from _constant_cut(cell)
+        yield _cut_slowest(cell)
+    yield from (_overstated(cell, *part) for part in cell.parts(LITTLE))
 
 
 def _overstated(cell: CellEvidence, trial: TrialEvidence, part: Part, seen: Busy) -> Finding | None:
@@ -88,7 +92,7 @@ def _overstated(cell: CellEvidence, trial: TrialEvidence, part: Part, seen: Busy
     )
 
 
-def _constant_cut(cell: CellEvidence) -> list[Finding]:
+def _constant_cut(cell: CellEvidence) -> Iterator[Finding]:
     """Pauses that the requester did not make itself, in the sum over a cell's trials and in each: the end of each wait.
 
     It says how long it was busy between requests (`paused_s`); what a few instructions take beyond that is microseconds.
@@ -97,12 +101,11 @@ def _constant_cut(cell: CellEvidence) -> list[Finding]:
     for trial, part, seen in cell.parts(LITTLE):
         unknown_s = _unknown_s(part, seen, part.load.concurrency)
         if unknown_s is None:
-            return []
+            return
         pauses.append((trial, seen, unknown_s, min(unknown_s, _typically_unknown_s(part, seen))))
     calls, requests = sum(seen.call_s for _, seen, *_ in pauses), sum(seen.requests for _, seen, *_ in pauses)
     if not requests:
-        return []
-    findings = []
+        return
     of_all = sum(unknown_s for _, _, unknown_s, _ in pauses) / requests
     of_typical = sum(typically_s for *_, typically_s in pauses) / requests
     limit = max(_OF_ALL_S, _OF_ALL_SHARE * calls / requests)
@@ -114,15 +117,14 @@ def _constant_cut(cell: CellEvidence) -> list[Finding]:
             s > seen.requests * max(_OF_ALL_S, _OF_ALL_SHARE * seen.call_s / seen.requests) for _, seen, s, _ in pauses
         )
         is_noise = of_typical <= limit and (of_all - of_typical <= held_up or 2 * beyond <= len(pauses))
-        findings.append(_stops_early(of_all, calls / requests, {"trials": len(pauses)}, "", is_noise=is_noise))
+        yield _stops_early(of_all, calls / requests, {"trials": len(pauses)}, "", is_noise=is_noise)
     for trial, seen, unknown_s, typically_s in pauses:
         each, latency_s = unknown_s / seen.requests, seen.call_s / seen.requests
         limit = max(_OF_ONE_S, _OF_ONE_SHARE * latency_s)
         if each > limit:
             is_noise = typically_s / seen.requests <= limit  # of a single trial, the middle pause says whose they are
             where = f"In {trial.called}, between"
-            findings.append(_stops_early(each, latency_s, {"trial": trial.record.index}, where, is_noise=is_noise))
-    return findings
+            yield _stops_early(each, latency_s, {"trial": trial.record.index}, where, is_noise=is_noise)
 
 
 def _typically_unknown_s(part: Part, seen: Busy) -> float:
@@ -204,7 +206,7 @@ def _cut_short(follows: list[float], typical: float) -> Finding:
     )
 
 
-def _cut_slowest(cell: CellEvidence) -> list[Finding]:
+def _cut_slowest(cell: CellEvidence) -> Finding | None:
     """Of all trials, or of one where it is more.
 
     What holds up the requester between two requests (a stall, decoding late, closing) is in its own pauses (`paused_s`), and
@@ -218,7 +220,7 @@ def _cut_slowest(cell: CellEvidence) -> list[Finding]:
         and not _is_held_up(cell, trial, busy, busy.gaps_s - part.done.paused_s)
     ]
     if not seen:
-        return []
+        return None
     every = [busy.slowest for _, _, busy in cell.parts(LITTLE) if busy.slowest]
     worst_trial, most = max(seen, key=lambda entry: entry[1].excess_s / max(entry[1].call_s, 1e-9))
     typical = Slowest(
@@ -227,10 +229,10 @@ def _cut_slowest(cell: CellEvidence) -> list[Finding]:
         excess_s=median(s.excess_s for s in every),
     )
     if 2 * len(seen) > len(every) and typical.is_cut(_OF_SLOWEST):
-        return [_stops_early_for_slowest(typical, {"trials": len(every)}, "After")]
+        return _stops_early_for_slowest(typical, {"trials": len(every)}, "After")
     if most.is_cut(_OF_SLOWEST_ONCE):
-        return [_stops_early_for_slowest(most, {"trial": worst_trial.record.index}, f"In {worst_trial.called}, after")]
-    return []
+        return _stops_early_for_slowest(most, {"trial": worst_trial.record.index}, f"In {worst_trial.called}, after")
+    return None
 
 
 def _is_held_up(cell: CellEvidence, trial: TrialEvidence, seen: Busy, unknown_s: float) -> bool:
@@ -326,4 +328,4 @@ def _did_not_count(seen: Busy, ratio: float, missing_s: float, cpu_s: float, con
     return waited_s > (1.05 if ratio < 0.5 else _BUSY_MACHINE) * own_s and ratio < 0.95
 
 
-CHECK = Check(name=LITTLE, severity="fatal", kinds=CALLS, observe=busy, judge=judge_little)
+CHECK = Check(name=LITTLE, severity="fatal", kinds=CALLS, observe=busy, judge=judge)

@@ -63,7 +63,7 @@ def judge(cell: CellEvidence) -> Finding | None:
     """Each requester's record against its seed."""
     if not cell.operation.mix:
         return None
-    return worst([_of_part(cell, trial, part, seen) for trial, part, seen in cell.parts(NAME) if seen is not None])
+    return worst(_of_part(cell, trial, part, seen) for trial, part, seen in cell.parts(NAME) if seen is not None)
 
 
 def _of_part(cell: CellEvidence, trial: TrialEvidence, part: Part, seen: Seen) -> Finding:

@@ -8,6 +8,7 @@ client's share), not a limit of the load: no warning there.
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from math import sqrt
 from typing import Any
@@ -15,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from orchestrator import quantities
-from orchestrator.checks.base import CALLS, Check, Finding, cannot_tell, fails, in_most, passes, warns, worst
+from orchestrator.checks.base import CALLS, Check, Finding, cannot_tell, fails, in_most, passes, warns
 from orchestrator.checks.ends.together import NAME as WINDOW
 from orchestrator.checks.ends.workers import cut_rests
 from orchestrator.evidence.run_evidence import CellEvidence, Part, Samples, TrialEvidence
@@ -153,20 +154,23 @@ def _moved(seen: Schedule, part: Part) -> str:
     return f"The first request was due {quantities.ns(abs(late_ns))} {side} the start of the measured phase, not at it."
 
 
-def judge(cell: CellEvidence) -> Finding | None:
+def judge(cell: CellEvidence) -> list[Finding]:
     """The schedule where there is one, and the requester's core and event loop."""
-    findings = []
+    findings = [finding for finding in _findings(cell) if finding is not None]
+    overloads = [finding for finding in findings if finding.overload]
+    return [*(f for f in findings if not f.overload), *in_most(overloads, len(cell.trials))]
+
+
+def _findings(cell: CellEvidence) -> Iterator[Finding | None]:
     for trial, part, seen in cell.parts(NAME):
         if isinstance(seen, Schedule):
-            findings.append(_schedule(cell, trial, part, seen))
+            yield _schedule(cell, trial, part, seen)
         elif seen is not None:
-            findings.append(_think_time(cell, trial, seen))
-        if not cell.is_open_loop and (unlike := _unlike_its_load(trial, part)):
-            findings.append(unlike)
-        findings.append(_requester(cell, trial, part))
-    findings += [crowded for trial in cell.trials if (crowded := _crowded(cell, trial))]
-    overloads = in_most([finding for finding in findings if finding.overload], len(cell.trials))
-    return worst([*(finding for finding in findings if not finding.overload), *overloads])
+            yield _think_time(cell, trial, seen)
+        if not cell.is_open_loop:
+            yield _unlike_its_load(trial, part)
+        yield _requester(cell, trial, part)
+    yield from (_crowded(cell, trial) for trial in cell.trials)
 
 
 def _who(trial: TrialEvidence, part: Part) -> str:

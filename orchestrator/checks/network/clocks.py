@@ -7,13 +7,14 @@ bound on their error. An event received before it was sent is for the check `eve
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from statistics import median
 
 import numpy as np
 
 from orchestrator import quantities
-from orchestrator.checks.base import CALLS, CODECS, STREAMS, Check, Finding, cannot_tell, fails, passes, warns, worst
+from orchestrator.checks.base import CALLS, CODECS, STREAMS, Check, Finding, cannot_tell, fails, passes, warns
 from orchestrator.evidence.run_evidence import CellEvidence, Part, Samples, TrialEvidence
 from orchestrator.statistics.quantiles import quantile
 
@@ -51,17 +52,13 @@ def observe(samples: Samples) -> Stamps | None:
     )
 
 
-def judge(cell: CellEvidence) -> Finding | None:
-    """Every requester's clock in every trial."""
-    findings = [
-        f
-        for trial, part, seen in cell.parts(NAME)
-        if seen
-        for f in (_stamps(cell, trial, part, seen), _wall(trial, part))
-    ]
-    if (rates := _rates(cell)) is not None:
-        findings.append(rates)
-    return worst(findings)
+def judge(cell: CellEvidence) -> Iterator[Finding | None]:
+    """Every requester's clock in every trial, and in all of them."""
+    for trial, part, seen in cell.parts(NAME):
+        if seen:
+            yield _stamps(cell, trial, part, seen)
+            yield _wall(trial, part)
+    yield _rates(cell)
 
 
 def _rates(cell: CellEvidence) -> Finding | None:

@@ -15,7 +15,7 @@ from statistics import median
 import numpy as np
 
 from orchestrator import quantities
-from orchestrator.checks.base import CALLS, Check, Finding, cannot_tell, fails, passes, warns, worst
+from orchestrator.checks.base import CALLS, Check, Finding, cannot_tell, fails, passes, warns
 from orchestrator.evidence.run_evidence import CellEvidence, Part, Samples, TrialEvidence
 from orchestrator.findings.opening import COUNTED_BY
 from orchestrator.statistics.quantiles import distinct
@@ -67,26 +67,27 @@ def _first(samples: Samples) -> tuple[float, float] | None:
     return float(latency[0] / max(np.median(latency), 1)), float((latency >= latency[0]).mean())
 
 
-def judge(cell: CellEvidence) -> Finding | None:
+def judge(cell: CellEvidence) -> Iterator[Finding | None]:
     """Both counts of every trial."""
     if cell.cell.connection == "per-request":
-        return worst([_per_request(cell, trial, part, seen) for trial, part, seen in cell.parts(NAME)])
-    findings = [_reuse(cell, trial, part, seen) for trial, part, seen in cell.parts(NAME)]
+        yield from (_per_request(cell, *part) for part in cell.parts(NAME))
+        return
+    yield from (_reuse(cell, *part) for part in cell.parts(NAME))
     missing = [finding for trial in cell.trials if (finding := _missing_peers(cell, trial)) is not None]
     often = 2 * sum(beyond > 0 for beyond, _ in missing) > len(missing)
-    missed = (finding for beyond, finding in missing if beyond > (0 if often else 1))
-    return worst([*findings, *missed, *_cold(cell)])
+    yield from (finding for beyond, finding in missing if beyond > (0 if often else 1))
+    yield _cold(cell)
 
 
-def _cold(cell: CellEvidence) -> Iterator[Finding]:
+def _cold(cell: CellEvidence) -> Finding | None:
     """A warning where nothing was warmed up, and first requests are slower than chance has them."""
     firsts = [seen.first for _, _, seen in cell.parts(NAME) if seen.first is not None]
     if not firsts:
-        return
+        return None
     ratio, chance = median(of_median for of_median, _ in firsts), _of_all_by_chance([share for _, share in firsts])
     if ratio < _STANDS_OUT or chance > _RARE:
-        return
-    yield warns(
+        return None
+    return warns(
         f"Nothing was warmed up, and in {quantities.count(len(firsts), 'trial')} the first request takes "
         f"{quantities.factor(ratio)} times the median: the opening of its connection, or what is done once, may be in "
         "it. A mean has it in it.",

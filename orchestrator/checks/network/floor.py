@@ -27,7 +27,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from orchestrator import quantities
-from orchestrator.checks.base import CALLS, Check, Finding, cannot_tell, fails, in_most, passes, worst
+from orchestrator.checks.base import CALLS, Check, Finding, cannot_tell, fails, in_most, passes
 from orchestrator.evidence.run_evidence import BaselineReading, CellEvidence, Part, Samples, TrialEvidence
 from orchestrator.experiment.model.factors import is_in_pieces
 
@@ -106,9 +106,25 @@ def observe(samples: Samples) -> Fastest:
     return Fastest(took_ns=took_ns, bodies=bodies)
 
 
-def judge(cell: CellEvidence) -> Finding | None:
+def judge(cell: CellEvidence) -> list[Finding]:
     """Each trial's fastest call against every bound that was measured beside it."""
-    findings = []
+    findings = list(_findings(cell))
+    if not findings:
+        without = "socket round trip" if cell.is_external else "ping, socket round trip or tcp floor"
+        ping = ", and who answers a ping to the address of a service that is not ours is not known"
+        return [
+            cannot_tell(
+                f"No {without} was measured with this cell{ping if cell.is_external else ''}.",
+                "See the run's warnings for the reason.",
+            )
+        ]
+    exact = [finding for finding in findings if finding.evidence["bound"].startswith(_MIN_RTT)]
+    beside = [finding for finding in findings if not finding.evidence["bound"].startswith(_MIN_RTT)]
+    findings = [*exact, *in_most(beside, len(cell.trials))]
+    return sorted(findings, key=lambda finding: -finding.evidence["shortfall"])
+
+
+def _findings(cell: CellEvidence) -> Iterator[Finding]:
     is_far = cell.placement.kind != "local"
     for trial, part, fastest in cell.parts(NAME):
         bounds = list(_bounds(trial, part, cell))
@@ -119,20 +135,9 @@ def judge(cell: CellEvidence) -> Finding | None:
                 applying = [b.of_part(place) for b in bounds if b.is_of_each_call]
             else:
                 applying = [b.of_task(cell.cell.in_a_row) for b in bounds]
-            findings += [
-                _finding(trial, took_ns, bound, is_far=is_far) for bound in applying if not bound.is_no_pass(took_ns)
-            ]
-    if not findings:
-        without = "socket round trip" if cell.is_external else "ping, socket round trip or tcp floor"
-        ping = ", and who answers a ping to the address of a service that is not ours is not known"
-        return cannot_tell(
-            f"No {without} was measured with this cell{ping if cell.is_external else ''}.",
-            "See the run's warnings for the reason.",
-        )
-    exact = [finding for finding in findings if finding.evidence["bound"].startswith(_MIN_RTT)]
-    beside = [finding for finding in findings if not finding.evidence["bound"].startswith(_MIN_RTT)]
-    findings = [*exact, *in_most(beside, len(cell.trials))]
-    return worst(sorted(findings, key=lambda f: -f.evidence["shortfall"]))
+            for bound in applying:
+                if not bound.is_no_pass(took_ns):
+                    yield _finding(trial, took_ns, bound, is_far=is_far)
 
 
 def _of_mix(trial: TrialEvidence, part: Part, cell: CellEvidence, place: int, fastest: Fastest) -> list[_Bound]:
