@@ -136,8 +136,6 @@ class JournalState:
                 self.state, self.ended_at = event["state"], event["at"]
 
 
-BRIEF = frozenset({"begin", "resume", "fleet", "block", "block-end", "trial", "warning", "end"})
-"""The events that say how a run went, and not what both ends said, nor how the floors were."""
 _LONG = frozenset({"requesters", "ready", "stats", "stats_before", "stats_warm", "turns"})
 
 
@@ -148,11 +146,6 @@ def shortened(event: Mapping[str, Any]) -> dict[str, Any]:
         raise ValueError("a trial's event holds no trial")
     kept = {name: value for name, value in trial.items() if name not in _LONG}
     return {"event": event["event"], "trial": kept, "median_ns": event.get("median_ns")}
-
-
-def in_brief(events: Iterable[Mapping[str, Any]]) -> JournalState:
-    """What events of the kinds `BRIEF` say, without floors and without what both ends said; errors as `read`."""
-    return read(shortened(event) if event["event"] == "trial" else event for event in events)
 
 
 def read(events: Iterable[Mapping[str, Any]]) -> JournalState:
