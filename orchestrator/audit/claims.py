@@ -100,10 +100,10 @@ def _values(file: AuditFile, names: Sequence[str], statistic: Statistic) -> dict
 def _ratio(file: AuditFile, left: str, right: str, statistic: Statistic) -> tuple[float, float, float]:
     """Least, published and largest ratio of two figures. _Undecided where either may be 0 for all that is published."""
     values = _values(file, (left, right), statistic)
-    one, two = (column_bounds(file.row(name), file, statistic) for name in (left, right))
-    if one is None or two is None or not (one.low and two.low):
+    first, second = (column_bounds(file.row(name), file, statistic) for name in (left, right))
+    if first is None or second is None or not (first.low and second.low):
         raise _Undecided(f"{statistic} is published as 0, or nearly: too few digits for a ratio")
-    return one.low / two.high, values[left] / values[right], one.high / two.low
+    return first.low / second.high, values[left] / values[right], first.high / second.low
 
 
 def _times(test: Times, file: AuditFile) -> Outcome:
@@ -132,13 +132,13 @@ def _tie(test: Tie, file: AuditFile) -> Outcome:
     return ("undetermined" if (least - 1) * 100 <= test.within else "contradicted"), arithmetic
 
 
-def _alike(one: Row, other: Row) -> bool:
+def _alike(first: Row, other: Row) -> bool:
     """Whether rows were measured in the same setting, so that one may be called lower than the other."""
 
     def setting(row: Row) -> tuple[object, ...]:
         return (row.operation, row.placement, row.concurrency, row.batch or 1, row.offered_per_s, row.measures)
 
-    return setting(one) == setting(other)
+    return setting(first) == setting(other)
 
 
 def _extreme(test: Extreme, file: AuditFile) -> Outcome:

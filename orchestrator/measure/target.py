@@ -160,9 +160,11 @@ class Launched:
         ready = of_contract(Ready, self._line("start", READY_S, "the responder was not ready"), "start")
         if ready.identity != self.identity:
             raise TrialFailed("start", "identity", "the responder answers with another identity than it was given")
-        workers, told = workers_told(self.ask.knobs), ready.workers or 1
-        if told != workers:
-            raise TrialFailed("start", "protocol", f"the responder answers from {told} processes, not from {workers}")
+        workers, serving = workers_told(self.ask.knobs), ready.workers or 1
+        if serving != workers:
+            raise TrialFailed(
+                "start", "protocol", f"the responder answers from {serving} processes, not from {workers}"
+            )
         self.ready = ready
         return Address(host=self.pair.responder.address, port=ready.port, identity=self.identity)
 
@@ -170,10 +172,10 @@ class Launched:
         """Ask on stdin, and wait for the line."""
         self._send("stats", stage)
         stats = of_contract(Stats, self._line(stage, STATS_S, "the responder did not answer `stats`"), stage)
-        workers, told = workers_told(self.ask.knobs), stats.workers
-        if told is not None and len(told) != workers:
+        workers, serving = workers_told(self.ask.knobs), stats.workers
+        if serving is not None and len(serving) != workers:
             raise TrialFailed(
-                stage, "protocol", f"the responder's `stats` are of {len(told)} workers, not of {workers}"
+                stage, "protocol", f"the responder's `stats` are of {len(serving)} workers, not of {workers}"
             )
         return stats
 

@@ -33,7 +33,11 @@ def _busy(cell: CellEvidence, trial: TrialEvidence) -> Finding:
     is_stream, workers = cell.cell.kind == "stream", workers_of(cell.cell.factors)
     waits = _has_several(cell) or cell.is_open_loop or is_stream
     share = trial.summary.responder_cpu_share if trial.summary else None
-    evidence: dict[str, Any] = {"trial": trial.record.index, "cpu_share": share, "in_flight": cell.cell.load.concurrency}
+    evidence: dict[str, Any] = {
+        "trial": trial.record.index,
+        "cpu_share": share,
+        "in_flight": cell.cell.load.concurrency,
+    }
     if (each := answered(trial.record)) is not None:
         evidence["answered"] = each  # by each worker
     if share is None:

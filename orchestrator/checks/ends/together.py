@@ -76,16 +76,16 @@ def _finding(cell: CellEvidence, trial: TrialEvidence, windows: Sequence[tuple[P
     by_host: dict[str, list[tuple[Part, Window]]] = {}
     for part, seen in windows:
         by_host.setdefault(part.host, []).append((part, seen))
-    hosts = {name: _host(of, is_alone=len(by_host) == 1) for name, of in by_host.items()}
-    unknown = sorted(name for name, of in hosts.items() if of is None)
+    hosts = {name: _host(seen, is_alone=len(by_host) == 1) for name, seen in by_host.items()}
+    unknown = sorted(name for name, host in hosts.items() if host is None)
     if len(windows) < cell.requesters or unknown:
         return cannot_tell(
             "When each requester's window was is not known: whether they overlap is unknown.",
             "Check that every requester got replies, waited for `measure`, and has `anchor_end` in its `done` line.",
             evidence | {"known": len(windows), "unknown": unknown},
         )
-    known = {name: of for name, of in hosts.items() if of is not None}
-    early = {name: of.least_ahead_ns - of.most_ahead_ns for name, of in known.items()}
+    known = {name: host for name, host in hosts.items() if host is not None}
+    early = {name: host.least_ahead_ns - host.most_ahead_ns for name, host in known.items()}
     longest_ns = max(seen.end_ns - seen.begin_ns for _, seen in windows)
     slack_ns = longest_ns // DRIFT + 1_000_000
     if (worst_of := max(early, key=lambda name: early[name])) and early[worst_of] > slack_ns:
@@ -168,7 +168,7 @@ def _judged(
 
 def _apart(moments: Sequence[tuple[int, int]]) -> int:
     """How far the moments can be apart at most, each known to lie between two."""
-    return max([0, *(one[1] - other[0] for one, other in permutations(moments, 2))])
+    return max([0, *(latest[1] - earliest[0] for latest, earliest in permutations(moments, 2))])
 
 
 def _of_one_clock(cell: CellEvidence, trial: TrialEvidence) -> tuple[int, int]:

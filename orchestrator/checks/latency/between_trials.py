@@ -40,10 +40,8 @@ def judge_between(cell: CellEvidence, run: RunEvidence) -> Finding | None:
     between, inside = stdev(medians.values()) / middle, median(within) / middle
     own = _own_spread(medians, [_medians(other) for other in run.in_blocks_of(cell)])
     evidence = {"between": between, "within": inside, "own": own, "median_ms": middle, "trials": len(medians)}
-    one = quantities.OF_SAMPLE[cell.cell.kind]
-    measured = (
-        f"Medians of trials spread by {quantities.percent(between)}, {one}s within one by {quantities.percent(inside)}"
-    )
+    sample = quantities.OF_SAMPLE[cell.cell.kind]
+    measured = f"Medians of trials spread by {quantities.percent(between)}, {sample}s within one by {quantities.percent(inside)}"
     if between <= max(inside, _LOUD):
         return passes(f"{measured}.", evidence)
     if own is None:
@@ -84,23 +82,23 @@ def judge_support(cell: CellEvidence) -> Finding | None:
     shares = {"p90": 0.90, "p95": 0.95, "p99": 0.99, "p99.9": 0.999}
     hidden = [name for name, share in shares.items() if not is_supported(n, share)]
     evidence = {"n": n, "needed_beyond": SUPPORT, "not_shown": hidden}
-    one = quantities.OF_SAMPLE[cell.cell.kind]
+    sample = quantities.OF_SAMPLE[cell.cell.kind]
     if not n:
         return warns(
             "No event came right: there is no percentile to show."
             if cell.cell.kind == "stream"
             else "No request got a right reply: there is no percentile to show.",
-            f"Find out why {one}s fail: the table counts them by kind.",
+            f"Find out why {sample}s fail: the table counts them by kind.",
             evidence,
         )
     if "p99" in hidden:
         planned = (cell.cell.load.requests or 0) * cell.planned
         return warns(
-            f"{quantities.count(n, one)} {'is' if n == 1 else 'are'} too few for {' or '.join(hidden)}: "
+            f"{quantities.count(n, sample)} {'is' if n == 1 else 'are'} too few for {' or '.join(hidden)}: "
             f"fewer than {SUPPORT} lie beyond, so that percentile is not shown.",
             f"Find out why only {n:,} of the planned {planned:,} requests were made."
             if is_supported(planned, 0.99)
-            else f"For p99, plan at least 1,000 {one}s per cell, over all its trials.",
+            else f"For p99, plan at least 1,000 {sample}s per cell, over all its trials.",
             evidence,
             weight=-n,
         )
@@ -109,7 +107,7 @@ def judge_support(cell: CellEvidence) -> Finding | None:
         if not hidden
         else f"percentiles up to p99 ({hidden[0]} takes {SUPPORT * 1000:,} and is not shown)"
     )
-    return passes(f"{quantities.count(n, one)} support {measured}.", evidence)
+    return passes(f"{quantities.count(n, sample)} support {measured}.", evidence)
 
 
 CHECKS = (

@@ -99,9 +99,9 @@ def _disagreement(trial: TrialEvidence, part: Part, seen: Seen) -> Finding:
         names = ("offered", "delivered", "dropped", "duplicated", "reordered")
         mine, theirs = ([getattr(each, name) for name in names] for each in (counts, counted))
         troubles += [
-            f"the requester said {other:,} {name}, the record holds {one:,}"
-            for name, one, other in zip(names, mine, theirs, strict=True)
-            if one != other
+            f"the requester said {reported:,} {name}, the record holds {recorded:,}"
+            for name, recorded, reported in zip(names, mine, theirs, strict=True)
+            if recorded != reported
         ]
         if done.verified != counted.delivered + counted.duplicated:
             troubles.append("not every event that counts was compared with what it should be")

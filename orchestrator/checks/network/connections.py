@@ -198,8 +198,8 @@ def _reuse(cell: CellEvidence, trial: TrialEvidence, part: Part, seen: Carried) 
         "declared": declared,
         "errors": sum(trial.errors.values()),
     }
-    implied = sum(of.connections * cell.cell.connections_each + cell.check_requests for of in trial.parts)
-    of_trial = sum(other.measured for of, _, other in cell.parts(NAME) if of is trial)
+    implied = sum(p.connections * cell.cell.connections_each + cell.check_requests for p in trial.parts)
+    of_trial = sum(carried.measured for each, _, carried in cell.parts(NAME) if each is trial)
     own, at_responder = max(carried - declared, (opened or 0)), (peers or 0) - implied
     many, _, extra, among = max(_reopened(own, requests), _reopened(at_responder, of_trial))
     if extra > 0:

@@ -153,10 +153,10 @@ def _of_mix(trial: TrialEvidence, part: Part, cell: CellEvidence, place: int, fa
     return [replace(bound, work=work) for bound in _bounds(trial, part, cell, alike)]
 
 
-def _are_alike(one: int, other: int) -> bool:
+def _are_alike(first: int, other: int) -> bool:
     """Whether bodies of so many bytes have one floor (`measure.baselines`)."""
-    larger = max(one, other)
-    return larger <= _ONE_SEGMENT_BYTES or larger - min(one, other) <= larger * _SAME_SIZE
+    larger = max(first, other)
+    return larger <= _ONE_SEGMENT_BYTES or larger - min(first, other) <= larger * _SAME_SIZE
 
 
 def _bounds(

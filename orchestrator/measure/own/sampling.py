@@ -53,8 +53,8 @@ def sampled(ask: Ask, pair: Pair, interrupts: Interrupts, rows: int) -> tuple[Sa
         client = next(client for client in clients if "sample" in client.language.start)
         process = host.start([*client.language.argv("sample", host), str(rows)], cpus=pair.requester_cpus)
         try:
-            asked = replace(ask, client=client.name, load=Load(requests=0))
-            process.send(trial_line(asked, host, place, host.workspace / "sample.timings").to_json())
+            first_rows = replace(ask, client=client.name, load=Load(requests=0))
+            process.send(trial_line(first_rows, host, place, host.workspace / "sample.timings").to_json())
             with interrupts.waiting():
                 lines = []
                 while (line := process.read(_LINE_S)) is not None:
