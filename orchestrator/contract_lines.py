@@ -6,47 +6,22 @@ What the ends print comes from programs that need not be ours. The types and the
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypeVar
 
 from orchestrator.strict_json import parse_json
-from services.python.contract.description import Description
-from services.python.contract.ping_lines import PingDone
-from services.python.contract.requester_lines import REQUESTER_LINES, Failed
-from services.python.contract.responder_lines import Ready, Stats
 from services.python.contract.strict import Line, read_line
 
+Heard = TypeVar("Heard", bound=Line)
 
-def requesters(text: str) -> Line:
-    """A requester's line; ValueError says what is wrong with it."""
-    line: Line = _heard(REQUESTER_LINES, text, "requester")
+
+def heard(kind: type[Heard], text: str, writer: str) -> Heard:
+    """What the `writer` printed as a line of that type; ValueError says what is wrong with it."""
+    line: Heard = any_of((kind,), text, writer)
     return line
 
 
-def ready(text: str) -> Ready:
-    """A responder's first line; ValueError as above."""
-    line: Ready = _heard((Ready,), text, "responder")
-    return line
-
-
-def stats(text: str) -> Stats:
-    """A responder's answer to `stats`; ValueError as above."""
-    line: Stats = _heard((Stats,), text, "responder")
-    return line
-
-
-def pings(text: str) -> PingDone | Failed:
-    """A ping's last line; ValueError as above."""
-    line: PingDone | Failed = _heard((PingDone, Failed), text, "ping")
-    return line
-
-
-def description(text: str) -> Description:
-    """What a host says of itself; ValueError as above."""
-    line: Description = _heard((Description,), text, "host")
-    return line
-
-
-def _heard(kinds: tuple[type[Any], ...], text: str, writer: str) -> Any:
+def any_of(kinds: tuple[type[Any], ...], text: str, writer: str) -> Any:
+    """A line of one of these types; ValueError as `heard`."""
     try:
         raw = parse_json(text)
     except ValueError as error:

@@ -80,7 +80,9 @@ def worst(assessments: list[Assessment]) -> Assessment:
     return min(assessments, key=lambda f: SEVERITY.index(f.verdict))
 
 
-RowRule = Callable[[Row, AuditFile], Assessment | None]
+Outcome = tuple[AuditVerdict, str]
+"""A verdict, and the arithmetic in words."""
+RowRule = Callable[[Row, AuditFile], Outcome | None]
 
 
 def about(row: Row, rule: Rule, verdict: AuditVerdict, arithmetic: str) -> Assessment:

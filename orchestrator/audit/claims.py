@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
-from typing import Any, assert_never
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
 
-from orchestrator.audit.assessment import Assessment, AuditVerdict, Rule, gravest, judge
+from orchestrator.audit.assessment import Assessment, AuditVerdict, Outcome, Rule, gravest, judge
 from orchestrator.audit.claim_forms import (
     Claim,
     Compared,
@@ -71,8 +70,6 @@ EFFECTS = Rule(
     "the sentence is about other rows than those named",
 )
 
-_Outcome = tuple[AuditVerdict, str]
-
 
 class _Undecided(Exception):
     """The table has too few figures, or digits, for a test."""
@@ -80,36 +77,14 @@ class _Undecided(Exception):
 
 def check_claim(claim: Claim, test: Test, file: AuditFile) -> Assessment:
     """What the table says of one test of a claim, the soundness of the figures it reads left aside."""
-    rule, check = _check_of(test)
+    rule, check = _CHECKS[type(test)]
+    if isinstance(test, Compared) and not (test.percent or test.by):
+        rule = ORDERED
     try:
         verdict, arithmetic = check(test, file)
     except _Undecided as error:
         verdict, arithmetic = "undetermined", str(error)
     return judge(rule, verdict, arithmetic, claim=claim.text, rows=rows_of(test))
-
-
-def _check_of(test: Test) -> tuple[Rule, Callable[[Any, AuditFile], _Outcome]]:
-    match test:
-        case Compared():
-            return PERCENTAGES if test.percent or test.by else ORDERED, check_compared
-        case Times():
-            return FACTORS, _times
-        case Tie():
-            return TIE, _tie
-        case Extreme():
-            return EXTREME, _extreme
-        case Size():
-            return SIZE, _size
-        case DeliversAll():
-            return LOSS, _delivers_all
-        case Figure():
-            return FIGURE, _figure
-        case LargerEffect():
-            return EFFECTS, _larger_effect
-        case Connections():
-            return ROUND_TRIPS, _connections
-        case _:
-            assert_never(test)
 
 
 def _values(file: AuditFile, names: Sequence[str], statistic: Statistic) -> dict[str, float]:
@@ -125,13 +100,13 @@ def _values(file: AuditFile, names: Sequence[str], statistic: Statistic) -> dict
 def _ratio(file: AuditFile, left: str, right: str, statistic: Statistic) -> tuple[float, float, float]:
     """Least, published and largest ratio of two figures. _Undecided where either may be 0 for all that is published."""
     values = _values(file, (left, right), statistic)
-    one, two = (column_bounds(file.row(name), file, statistic) for name in (left, right))
-    if one is None or two is None or not (one.low and two.low):
+    first, second = (column_bounds(file.row(name), file, statistic) for name in (left, right))
+    if first is None or second is None or not (first.low and second.low):
         raise _Undecided(f"{statistic} is published as 0, or nearly: too few digits for a ratio")
-    return one.low / two.high, values[left] / values[right], one.high / two.low
+    return first.low / second.high, values[left] / values[right], first.high / second.low
 
 
-def _times(test: Times, file: AuditFile) -> _Outcome:
+def _times(test: Times, file: AuditFile) -> Outcome:
     values = _values(file, (test.row, test.of), test.statistic)
     least, ratio, most = _ratio(file, test.row, test.of, test.statistic)
     a, b = values[test.row], values[test.of]
@@ -146,7 +121,7 @@ def _times(test: Times, file: AuditFile) -> _Outcome:
     return "contradicted", arithmetic
 
 
-def _tie(test: Tie, file: AuditFile) -> _Outcome:
+def _tie(test: Tie, file: AuditFile) -> Outcome:
     values = _values(file, test.rows, test.statistic)
     smallest, largest = min(values, key=lambda name: values[name]), max(values, key=lambda name: values[name])
     least, ratio, _ = _ratio(file, largest, smallest, test.statistic)
@@ -157,16 +132,16 @@ def _tie(test: Tie, file: AuditFile) -> _Outcome:
     return ("undetermined" if (least - 1) * 100 <= test.within else "contradicted"), arithmetic
 
 
-def _alike(one: Row, other: Row) -> bool:
+def _alike(first: Row, other: Row) -> bool:
     """Whether rows were measured in the same setting, so that one may be called lower than the other."""
 
     def setting(row: Row) -> tuple[object, ...]:
         return (row.operation, row.placement, row.concurrency, row.batch or 1, row.offered_per_s, row.measures)
 
-    return setting(one) == setting(other)
+    return setting(first) == setting(other)
 
 
-def _extreme(test: Extreme, file: AuditFile) -> _Outcome:
+def _extreme(test: Extreme, file: AuditFile) -> Outcome:
     _values(file, (test.row,), test.statistic)
     named = file.row(test.row)
     rows = [r for r in file.results if (r.name in test.among if test.among else _alike(r, named)) or r is named]
@@ -186,7 +161,7 @@ def _extreme(test: Extreme, file: AuditFile) -> _Outcome:
     return "contradicted", arithmetic
 
 
-def _size(test: Size, _: AuditFile) -> _Outcome:
+def _size(test: Size, _: AuditFile) -> Outcome:
     content, sizes = text_bytes(test.message), encoded_sizes(test.codec, test.message)
     exact = ", ".join(f"{name}: {size} bytes" for name, size in sizes.items() if "indent" not in name)
     arithmetic = f"its texts alone are {content} bytes; {exact}; claimed {test.bytes}"
@@ -197,7 +172,7 @@ def _size(test: Size, _: AuditFile) -> _Outcome:
     return ("impossible" if test.bytes < content else "contradicted"), arithmetic
 
 
-def _delivers_all(test: DeliversAll, file: AuditFile) -> _Outcome:
+def _delivers_all(test: DeliversAll, file: AuditFile) -> Outcome:
     words, verdicts = [], set[AuditVerdict]()
     for row in (file.row(name) for name in test.rows):
         if not row.offered_per_s or row.delivered_per_s is None:
@@ -225,7 +200,7 @@ def _delivers_all(test: DeliversAll, file: AuditFile) -> _Outcome:
     return gravest(verdicts), "; ".join(words)
 
 
-def _figure(test: Figure, file: AuditFile) -> _Outcome:
+def _figure(test: Figure, file: AuditFile) -> Outcome:
     words, holds = [], []
     choose = max if test.statistic in HIGHER_IS_BETTER else min
     for group in test.groups:
@@ -241,7 +216,7 @@ def _figure(test: Figure, file: AuditFile) -> _Outcome:
     return ("supported" if all(holds) else "contradicted"), arithmetic
 
 
-def _larger_effect(test: LargerEffect, file: AuditFile) -> _Outcome:
+def _larger_effect(test: LargerEffect, file: AuditFile) -> Outcome:
     first, second = (_ratio(file, *pair, test.statistic) for pair in (test.first, test.second))
     better = first if test.statistic in HIGHER_IS_BETTER else _inverted(first)
     (low, gain, high), (below, other, above) = better, second if second[1] >= 1 else _inverted(second)
@@ -259,29 +234,42 @@ def _inverted(ratios: tuple[float, float, float]) -> tuple[float, float, float]:
     return 1 / high, 1 / ratio, 1 / low
 
 
-def _connections(test: Connections, file: AuditFile) -> _Outcome:
+def _connections(test: Connections, file: AuditFile) -> Outcome:
     words, verdicts = [], set[AuditVerdict]()
     for name in test.rows:
-        assessment = _with_policy(file.row(name), test.policy, file)
-        if assessment is None:
+        outcome = _with_policy(file.row(name), test.policy, file)
+        if outcome is None:
             verdicts.add("undetermined")
             words.append(f"{name}: no distance is given, or not the same call on one host")
             continue
-        is_impossible = assessment.verdict == "impossible"
-        verdicts.add("undetermined" if is_impossible else assessment.verdict)
-        why = ": figures faster than a round trip say nothing about connections" if is_impossible else ""
-        words.append(f"{name}: {assessment.arithmetic}{why}")
+        verdict, arithmetic = outcome
+        verdicts.add("undetermined" if verdict == "impossible" else verdict)
+        why = ": figures faster than a round trip say nothing about connections" if verdict == "impossible" else ""
+        words.append(f"{name}: {arithmetic}{why}")
     return gravest(verdicts), "; ".join(words)
 
 
-def _with_policy(row: Row, policy: Policy, file: AuditFile) -> Assessment | None:
+def _with_policy(row: Row, policy: Policy, file: AuditFile) -> Outcome | None:
     """Judge the row by its round trips as if `policy` were its own; one too quick for new connections kept its own."""
-    assessment = round_trips(row.model_copy(update={"connection": policy}), file)
-    if policy == "reuse" and (assessment is None or assessment.verdict == "undetermined"):
+    outcome = round_trips(row.model_copy(update={"connection": policy}), file)
+    if policy == "reuse" and (outcome is None or outcome[0] == "undetermined"):
         opened = round_trips(row.model_copy(update={"connection": "per-request"}), file)
-        if opened is not None and opened.verdict == "contradicted":
-            return replace(opened, verdict="supported")
-    return assessment
+        if opened is not None and opened[0] == "contradicted":
+            return "supported", opened[1]
+    return outcome
+
+
+_CHECKS: Mapping[type, tuple[Rule, Callable[[Any, AuditFile], Outcome]]] = {
+    Compared: (PERCENTAGES, check_compared),
+    Times: (FACTORS, _times),
+    Tie: (TIE, _tie),
+    Extreme: (EXTREME, _extreme),
+    Size: (SIZE, _size),
+    DeliversAll: (LOSS, _delivers_all),
+    Figure: (FIGURE, _figure),
+    LargerEffect: (EFFECTS, _larger_effect),
+    Connections: (ROUND_TRIPS, _connections),
+}
 
 
 def text_bytes(value: Any) -> int:

@@ -30,9 +30,9 @@ def percent_slack(percent: float) -> float:
     return max(2.5, 0.05 * percent)
 
 
-def overlap(one: Interval, other: Interval) -> bool:
+def overlap(first: Interval, other: Interval) -> bool:
     """Whether two intervals share a point."""
-    return one[0] <= other[1] and other[0] <= one[1]
+    return first[0] <= other[1] and other[0] <= first[1]
 
 
 def check_compared(test: Compared, file: AuditFile) -> tuple[AuditVerdict, str]:
@@ -51,15 +51,15 @@ def _pair(test: Compared, left: Row, right: Row, file: AuditFile) -> tuple[Audit
     if a is None or b is None or None in around:
         lacking = [f"{r.name} ({r.missing})" if r.missing else r.name for r, v in ((left, a), (right, b)) if v is None]
         return "undetermined", f"no {test.statistic} is published for {', '.join(lacking)}"
-    one, two = (bounds or Bounds(0, math.inf) for bounds in around)
-    if not (a and b and one.low and two.low):
+    first, second = (bounds or Bounds(0, math.inf) for bounds in around)
+    if not (a and b and first.low and second.low):
         return "undetermined", f"{left.name} {a:g} against {right.name} {b:g}: too few digits to compare"
     readings = _readings(test, a, b)
     changes = ", ".join(_in_words(value, name) for name, value in readings.items())
     unit = {"throughput_per_s": "/s", "cv": ""}.get(test.statistic, " ms")
     text = f"{left.name} {a:g}{unit} against {right.name} {b:g}{unit}: {changes}"
     # Where each figure lies at the end of its rounding that favours the other one, and the reverse.
-    corners = [_readings(test, x, y) for x, y in ((one.low, two.high), (one.high, two.low))]
+    corners = [_readings(test, x, y) for x, y in ((first.low, second.high), (first.high, second.low))]
     ranges = {name: (min(c[name] for c in corners), max(c[name] for c in corners)) for name in readings}
     difference = (a - b) * _sign(test)
     if test.by is not None:
@@ -68,7 +68,7 @@ def _pair(test: Compared, left: Row, right: Row, file: AuditFile) -> tuple[Audit
         text = f"{text}; a difference of {difference:g}{unit}"
         if low - slack <= difference <= high + slack:
             return "supported", text
-        off = (one.high - one.low + two.high - two.low) / 2
+        off = (first.high - first.low + second.high - second.low) / 2
         near = difference > -off and overlap((difference - off, difference + off), (low, high))
         return ("undetermined" if near else "contradicted"), text
     if test.percent is None:

@@ -6,30 +6,29 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from orchestrator.audit import load_rules, network_rules, shape_rules
-from orchestrator.audit.assessment import SEVERITY, Assessment, AuditVerdict, RowRule, worst
+from orchestrator.audit.assessment import SEVERITY, Assessment, AuditVerdict, RowRule, Rule, about, worst
 from orchestrator.audit.claim_forms import Claim
 from orchestrator.audit.claims import check_claim
 from orchestrator.audit.method import why_unsupported
 from orchestrator.audit.model import AuditFile
 from orchestrator.audit.table_rules import TABLE_RULES
 
-RULES: tuple[RowRule, ...] = (
-    shape_rules.order,
-    shape_rules.spread,
-    shape_rules.mean_in_percentiles,
-    network_rules.below_the_ping,
-    network_rules.distance,
-    network_rules.round_trips,
-    network_rules.link_load,
-    shape_rules.uniform_ramp,
-    shape_rules.constant,
-    load_rules.in_flight,
-    load_rules.littles_law,
-    load_rules.total_against_rate,
-    load_rules.gap_is_no_latency,
-    load_rules.delivered,
+RULES: tuple[tuple[Rule, RowRule], ...] = (
+    (shape_rules.ORDER, shape_rules.order),
+    (shape_rules.SPREAD, shape_rules.spread),
+    (shape_rules.MEAN, shape_rules.mean_in_percentiles),
+    (network_rules.BELOW_PING, network_rules.below_the_ping),
+    (network_rules.DISTANCE, network_rules.distance),
+    (network_rules.ROUND_TRIPS, network_rules.round_trips),
+    (network_rules.LINK_LOAD, network_rules.link_load),
+    (shape_rules.RAMP, shape_rules.uniform_ramp),
+    (shape_rules.CONSTANT, shape_rules.constant),
+    (load_rules.IN_FLIGHT, load_rules.in_flight),
+    (load_rules.LITTLE, load_rules.littles_law),
+    (load_rules.TOTAL, load_rules.total_against_rate),
+    (load_rules.GAPS, load_rules.gap_is_no_latency),
+    (load_rules.DELIVERED, load_rules.delivered),
 )
-
 
 SCHEMA_VERSION = 2
 
@@ -66,7 +65,12 @@ class AuditResult:
 
 def examine(file: AuditFile) -> AuditResult:
     """Apply every rule that applies. Pure; the same file gives the same result."""
-    figures = [_of_replies(f, file) for row in file.results for rule in RULES if (f := rule(row, file)) is not None]
+    figures = [
+        _of_replies(about(row, rule, *outcome), file)
+        for row in file.results
+        for rule, judge in RULES
+        if (outcome := judge(row, file)) is not None
+    ]
     tables = [_of_replies(f, file) for rule in TABLE_RULES for f in rule(file)]
     unsound = {
         name: assessment

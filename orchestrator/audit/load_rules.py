@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from orchestrator.audit.assessment import Assessment, Rule, about
+from orchestrator.audit.assessment import Outcome, Rule
 from orchestrator.audit.method import clients_of, method_of, of_several_runs
 from orchestrator.audit.model import AuditFile, Row
 from orchestrator.audit.precision import bounds, half_digit, mean_bounds
@@ -42,7 +42,7 @@ DELIVERED = Rule(
 )
 
 
-def in_flight(row: Row, file: AuditFile) -> Assessment | None:
+def in_flight(row: Row, file: AuditFile) -> Outcome | None:
     """Requests sent in a batch wait for each other: that is no sequential latency, and not comparable with one."""
     if row.batch is None or file.stated.mode != "sequential":
         return None
@@ -50,16 +50,14 @@ def in_flight(row: Row, file: AuditFile) -> Assessment | None:
     if row.mean:
         arithmetic += f"; {row.mean:g} ms / {row.batch} = {row.mean / row.batch:.2f} ms of work a request"
     if row.batch == 1:
-        return about(row, IN_FLIGHT, "supported", arithmetic)
+        return "supported", arithmetic
     single = {other.protocol for other in file.results if (other.batch or 1) == 1 and other.missing is None}
     if single and row.protocol not in single:
-        words = f"{arithmetic}; other protocols of the table sent one at a time"
-        return about(row, IN_FLIGHT, "contradicted", words)
-    words = f"{arithmetic}: comparable with batches of that size only"
-    return about(row, IN_FLIGHT, "undetermined", words)
+        return "contradicted", f"{arithmetic}; other protocols of the table sent one at a time"
+    return "undetermined", f"{arithmetic}: comparable with batches of that size only"
 
 
-def littles_law(row: Row, file: AuditFile) -> Assessment | None:
+def littles_law(row: Row, file: AuditFile) -> Outcome | None:
     """In a closed loop, requests in flight = throughput x mean latency (Little 1961), less the client's own time.
 
     In flight are concurrency x batch, of each load generator. Latencies can add up to less than the time there was, and
@@ -90,19 +88,21 @@ def littles_law(row: Row, file: AuditFile) -> Assessment | None:
     corrected, unknown = method.corrected, method.pipelined and row.batch is None
     excess = 1.05 if file.stated.repeats == 1 else EXCESS_OVER_RUNS if of_several_runs(row, file) else EXCESS_UNSTATED
     if least > longest * excess and not (corrected or unknown):
-        return about(row, LITTLE, "contradicted", f"{arithmetic}: more time than there was")
+        return "contradicted", f"{arithmetic}: more time than there was"
     if least > longest * 1.05:
         why = "the correction for coordinated omission" if corrected else "runs put together in two ways"
         why = "several requests at once on a connection" if unknown else why
-        return about(row, LITTLE, "undetermined", f"{arithmetic}: more time than there was, which {why} may explain")
+        return "undetermined", f"{arithmetic}: more time than there was, which {why} may explain"
     typical = row.mean if row.mean is not None else p99
     if typical is not None and typical < implied * 0.8:
-        words = f"{arithmetic}: the rest of the time is in no latency, which the client's own work may explain"
-        return about(row, LITTLE, "undetermined", words)
-    return about(row, LITTLE, "supported", arithmetic)
+        return (
+            "undetermined",
+            f"{arithmetic}: the rest is in no latency, which the client's own work may explain",
+        )
+    return "supported", arithmetic
 
 
-def total_against_rate(row: Row, file: AuditFile) -> Assessment | None:
+def total_against_rate(row: Row, file: AuditFile) -> Outcome | None:
     """As many requests are summarised as were sent at that rate for that long.
 
     Somewhat fewer are honest: warm-ups are left out, and samples thinned. Tools divide by slightly more than the stated
@@ -118,17 +118,15 @@ def total_against_rate(row: Row, file: AuditFile) -> Assessment | None:
     arithmetic = f"{rate:,g} per s x {duration:g} s = {rate * duration:,.0f} requests; published {row.samples:,}"
     least = (rate - half_digit(rate)) * (duration - half_digit(duration)) * 0.9
     if least <= row.samples <= most:
-        return about(row, TOTAL, "supported", arithmetic)
+        return "supported", arithmetic
     if 0.1 * least <= row.samples < least:
-        words = f"{arithmetic}: fewer, which a warm-up or thinned samples may explain"
-        return about(row, TOTAL, "undetermined", words)
+        return "undetermined", f"{arithmetic}: fewer, which a warm-up or thinned samples may explain"
     if of_several_runs(row, file) or clients_of(row, file) > 1 or method_of(row, file).failures == "counted":
-        words = f"{arithmetic}: apart, which several runs or hosts, or failed calls, may explain"
-        return about(row, TOTAL, "undetermined", words)
-    return about(row, TOTAL, "contradicted", arithmetic)
+        return "undetermined", f"{arithmetic}: apart, which several runs or hosts, or failed calls, may explain"
+    return "contradicted", arithmetic
 
 
-def gap_is_no_latency(row: Row, _: AuditFile) -> Assessment | None:
+def gap_is_no_latency(row: Row, _: AuditFile) -> Outcome | None:
     """The time between two arrivals of a stream follows its rate, whatever the latency."""
     if row.measures != "gap" or not row.p99:
         return None
@@ -136,7 +134,7 @@ def gap_is_no_latency(row: Row, _: AuditFile) -> Assessment | None:
     if row.offered_per_s and row.concurrency:
         period = 1000 * row.concurrency / row.offered_per_s
         arithmetic += f"; a client is sent an event every {period:g} ms, so a gap is {row.p99 / period:.2f} periods"
-    return about(row, GAPS, "undetermined", f"{arithmetic}: it says nothing about latency")
+    return "undetermined", f"{arithmetic}: it says nothing about latency"
 
 
 def arrival_noise(row: Row, file: AuditFile) -> float:
@@ -156,7 +154,7 @@ def surplus(share: float) -> str:
     return f"{factor(share)} times as many" if share - 1 > MOST_CHANGE else f"{share - 1:.1%} more"
 
 
-def delivered(row: Row, file: AuditFile) -> Assessment | None:
+def delivered(row: Row, file: AuditFile) -> Outcome | None:
     """Events that arrived against events that were offered. Loss is no error of a table; its latencies are of the rest."""
     arrived = row.delivered_per_s
     if arrived is None and file.stated.mode == "open loop":
@@ -169,13 +167,10 @@ def delivered(row: Row, file: AuditFile) -> Assessment | None:
     arithmetic = f"{arrived:,g} of {row.offered_per_s:,g} per s = {share:.1%}, {missing}"
     if share - off > 1.01:
         if method_of(row, file).delivery == "at-least-once":
-            words = f"{arithmetic}: at-least-once delivery may count an event twice"
-            return about(row, DELIVERED, "undetermined", words)
+            return "undetermined", f"{arithmetic}: at-least-once delivery may count an event twice"
         if share - off <= 1.01 + noise:
-            words = f"{arithmetic}: random arrivals vary by {noise:.1%} (four standard deviations)"
-            return about(row, DELIVERED, "undetermined", words)
-        return about(row, DELIVERED, "impossible", arithmetic)
+            return "undetermined", f"{arithmetic}: random arrivals vary by {noise:.1%} (four standard deviations)"
+        return "impossible", arithmetic
     if share + off < 0.999:
-        words = f"{arithmetic}: figures for the others say nothing about these"
-        return about(row, DELIVERED, "undetermined", words)
-    return about(row, DELIVERED, "supported", arithmetic)
+        return "undetermined", f"{arithmetic}: figures for the others say nothing about these"
+    return "supported", arithmetic

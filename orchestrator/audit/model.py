@@ -22,25 +22,10 @@ from orchestrator.audit.claim_forms import (
     Positive,
     Rate,
     Statistic,
-    Test,
     rows_of,
 )
 from orchestrator.experiment.read import tree
 from orchestrator.experiment.read.problems import ExperimentError, Problem
-
-__all__ = [
-    "KINDS",
-    "AuditFile",
-    "Claim",
-    "Method",
-    "Percentiles",
-    "PlacementFact",
-    "Row",
-    "Stated",
-    "Statistic",
-    "Test",
-]
-
 
 # Rows are compared with each other; a published table has a few dozen.
 MOST_ROWS = 200

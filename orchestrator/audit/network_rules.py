@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from orchestrator.audit.assessment import Assessment, AuditVerdict, Rule, about
+from orchestrator.audit.assessment import AuditVerdict, Outcome, Rule
 from orchestrator.audit.claim_forms import Statistic
 from orchestrator.audit.method import clients_of, method_of
 from orchestrator.audit.model import AuditFile, PlacementFact, Row
@@ -60,7 +60,7 @@ def slack(ping_ms: float) -> float:
     return 0.10 if ping_ms >= 5 else 0.75
 
 
-def below_the_ping(row: Row, file: AuditFile) -> Assessment | None:
+def below_the_ping(row: Row, file: AuditFile) -> Outcome | None:
     """No reply is faster than the round trip that carries it; nor is the middle of many, or any higher percentile."""
     place = file.placement(row)
     if row.measures == "gap" or place is None or not place.ping_ms:
@@ -79,13 +79,13 @@ def below_the_ping(row: Row, file: AuditFile) -> Assessment | None:
         words = f"{typical} {row.value(typical):g} ms is below ping; {arithmetic}"
         if row.batch and row.batch > 1 and upper[typical].high * row.batch >= least:
             words = f"{words}; over a batch of {row.batch} that is {(row.value(typical) or 0) * row.batch:.3g} ms"
-            return about(row, BELOW_PING, "undetermined", f"{words}: a batch's time, divided")
+            return "undetermined", f"{words}: a batch's time, divided"
         if why := _never_went_there(row, file):
-            return about(row, BELOW_PING, "undetermined", f"{words}: {why}")
-        return about(row, BELOW_PING, "impossible", words)
+            return "undetermined", f"{words}: {why}"
+        return "impossible", words
     if any(figure.high < least for figure in lower.values()):
-        return about(row, BELOW_PING, "undetermined", f"{arithmetic}: the ping's own minimum is not published")
-    return about(row, BELOW_PING, "supported", arithmetic)
+        return "undetermined", f"{arithmetic}: the ping's own minimum is not published"
+    return "supported", arithmetic
 
 
 def _never_went_there(row: Row, file: AuditFile) -> str:
@@ -96,7 +96,7 @@ def _never_went_there(row: Row, file: AuditFile) -> str:
     return "failed calls are counted, and may fail at once" if method.failures == "counted" else ""
 
 
-def distance(row: Row, file: AuditFile) -> Assessment | None:
+def distance(row: Row, file: AuditFile) -> Outcome | None:
     """No round trip, be it a ping or a reply, is faster than light in fibre, there and back; not even the fastest."""
     place = file.placement(row)
     km = row.distance_km or (place.distance_km if place else None)
@@ -117,13 +117,13 @@ def distance(row: Row, file: AuditFile) -> Assessment | None:
     if under := [name for name in words if highest[name] < least * 0.95]:
         arithmetic = f"{arithmetic}; below it: {', '.join(words[n] for n in under)}"
         if "ping" not in under and (why := _never_went_there(row, file)):
-            return about(row, DISTANCE, "undetermined", f"{arithmetic}: {why}")
-        return about(row, DISTANCE, "impossible", arithmetic)
+            return "undetermined", f"{arithmetic}: {why}"
+        return "impossible", arithmetic
     fastest = min(highest, key=lambda name: highest[name])
-    return about(row, DISTANCE, "supported", f"{arithmetic}; {words[fastest]}")
+    return "supported", f"{arithmetic}; {words[fastest]}"
 
 
-def round_trips(row: Row, file: AuditFile) -> Assessment | None:
+def round_trips(row: Row, file: AuditFile) -> Outcome | None:
     """(centre - the same call's centre on one host) / ping, against what the connection policy implies.
 
     On one host both ends share its CPUs, so that up to half of that figure may be saved between two hosts. Where the
@@ -145,8 +145,10 @@ def round_trips(row: Row, file: AuditFile) -> Assessment | None:
         most = centre.high / place.ping_ms
         if certain == 1 or most >= certain * allowed or most < allowed:
             return None
-        words = f"{row.centre:g} / {place.ping_ms:g} = {most:.2f} round trips at the most; {why} needs {certain}"
-        return about(row, ROUND_TRIPS, "contradicted", words)
+        return (
+            "contradicted",
+            f"{row.centre:g} / {place.ping_ms:g} = {most:.2f} round trips at most; {why} needs {certain}",
+        )
     trips = (row.centre - at_home.centre) / place.ping_ms
     arithmetic = (
         f"({row.centre:g} - {at_home.centre:g}) / {place.ping_ms:g} = {trips:.2f} round trips; {why} needs {least}"
@@ -155,15 +157,13 @@ def round_trips(row: Row, file: AuditFile) -> Assessment | None:
     if most < certain * allowed:
         # One trip too few says that a connection was kept, not that nature erred.
         verdict: AuditVerdict = "impossible" if most < allowed else "contradicted"
-        return about(row, ROUND_TRIPS, verdict, arithmetic)
+        return verdict, arithmetic
     if trips < least * (0.9 if place.ping_ms >= 5 else 0.5):
         why = "less work on two hosts" + (" or a larger initial window" if least > certain else "")
-        return about(row, ROUND_TRIPS, "undetermined", f"{arithmetic}: fewer, which {why} may explain")
+        return "undetermined", f"{arithmetic}: fewer, which {why} may explain"
     if trips <= least * 1.35 + 0.15:
-        return about(row, ROUND_TRIPS, "supported", arithmetic)
-    return about(
-        row, ROUND_TRIPS, "undetermined", f"{arithmetic}: more than that, which load, queueing or loss may explain"
-    )
+        return "supported", arithmetic
+    return "undetermined", f"{arithmetic}: more than that, which load, queueing or loss may explain"
 
 
 def _without_handshake(row: Row) -> bool:
@@ -203,7 +203,7 @@ def _fewer_bytes(row: Row, file: AuditFile) -> str:
     return "failed calls are counted, and carry no body" if method.failures == "counted" else ""
 
 
-def link_load(row: Row, file: AuditFile) -> Assessment | None:
+def link_load(row: Row, file: AuditFile) -> Outcome | None:
     """Bytes per second of a call, or of all together, of the larger body, against what the link, or the machine, carries."""
     size = max(row.request_bytes or 0, row.reply_bytes or 0)
     caps = _caps(file.placement(row), file)
@@ -226,11 +226,11 @@ def link_load(row: Row, file: AuditFile) -> Assessment | None:
     arithmetic = f"{words} = {mbit:,.0f} Mbit/s; {name} carries {cap:,.0f} Mbit/s"
     if surely > cap * 1.05:
         if why := _fewer_bytes(row, file):
-            return about(row, LINK_LOAD, "undetermined", f"{arithmetic}: {why}")
-        return about(row, LINK_LOAD, "impossible", arithmetic)
+            return "undetermined", f"{arithmetic}: {why}"
+        return "impossible", arithmetic
     if shared > 1 and mbit > cap * 1.05:
-        return about(row, LINK_LOAD, "undetermined", f"{arithmetic}: several links or hosts share the load")
-    return about(row, LINK_LOAD, "supported", arithmetic)
+        return "undetermined", f"{arithmetic}: several links or hosts share the load"
+    return "supported", arithmetic
 
 
 def _caps(place: PlacementFact | None, file: AuditFile) -> dict[str, float]:

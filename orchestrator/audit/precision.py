@@ -108,8 +108,8 @@ def _estimated(value: float, source: Percentiles) -> tuple[float, float]:
 
 def exceeds(value: float, other: float) -> bool:
     """Whether a figure is above another beyond rounding, which keeps the order of figures with as many digits."""
-    one, two = half_digit(value), half_digit(other)
-    return value - other > ((one + two) * (1 + 1e-9) if one != two else 0)
+    first, second = half_digit(value), half_digit(other)
+    return value - other > ((first + second) * (1 + 1e-9) if first != second else 0)
 
 
 def blanks(row: Row) -> frozenset[Statistic]:

@@ -7,7 +7,7 @@ from functools import lru_cache
 from itertools import combinations
 from typing import TypeGuard
 
-from orchestrator.audit.assessment import Assessment, AuditVerdict, Rule, about
+from orchestrator.audit.assessment import AuditVerdict, Outcome, Rule
 from orchestrator.audit.claim_forms import Statistic
 from orchestrator.audit.method import corrected_apart, method_of, of_several_runs
 from orchestrator.audit.model import AuditFile, Percentiles, Row
@@ -51,7 +51,7 @@ CONSTANT = Rule(
 )
 
 
-def order(row: Row, file: AuditFile) -> Assessment | None:
+def order(row: Row, file: AuditFile) -> Outcome | None:
     """The minimum <= percentiles in their order <= max, and the mean between min and max."""
     empty, source = blanks(row), method_of(row, file).percentiles or _SAMPLES
     exact = source.source == "samples" and source.digits is None
@@ -73,12 +73,14 @@ def order(row: Row, file: AuditFile) -> Assessment | None:
     if len(known) < 2 and not wrong:
         return None
     if wrong:
-        return about(row, ORDER, "impossible", "; ".join(wrong[:4]))
+        return "impossible", "; ".join(wrong[:4])
     steps = " <= ".join(f"{name} {value:g}" for name, value in known)
     if empty:
-        words = f"{steps}; {', '.join(sorted(empty))} printed as 0, which is a tool's blank rather than a figure"
-        return about(row, ORDER, "undetermined", words)
-    return about(row, ORDER, "supported", steps)
+        return (
+            "undetermined",
+            f"{steps}; {', '.join(sorted(empty))} printed as 0, a tool's blank and no figure",
+        )
+    return "supported", steps
 
 
 def _beyond_digits(row: Row, file: AuditFile, value: float, other: float) -> bool:
@@ -89,7 +91,7 @@ def _beyond_digits(row: Row, file: AuditFile, value: float, other: float) -> boo
     return value - other > 10.0 ** (math.floor(math.log10(value)) - source.digits + 1)
 
 
-def spread(row: Row, file: AuditFile) -> Assessment | None:
+def spread(row: Row, file: AuditFile) -> Outcome | None:
     """The least SD that other figures force, and the most, half the range (Popoviciu 1935).
 
     One extreme of n requests forces (extreme - mean) / sqrt(n); a percentile p forces (p - mean) sqrt((1 - p) / p), as a
@@ -119,16 +121,15 @@ def spread(row: Row, file: AuditFile) -> Assessment | None:
     half = "" if math.isinf(most) else f", half the range at most {most:.3g}"
     arithmetic = f"SD {row.sd:g}; the {by} forces at least {least:.3g}{half}"
     if row.sd > most + off:
-        return about(row, SPREAD, "impossible", arithmetic)
+        return "impossible", arithmetic
     if row.sd < least - off:
         if of_several_runs(row, file) or corrected_apart(row, file):
-            words = f"{arithmetic}: too small for requests, which an SD over runs would explain"
-            return about(row, SPREAD, "undetermined", words)
-        return about(row, SPREAD, "impossible", arithmetic)
-    return about(row, SPREAD, "supported", arithmetic)
+            return "undetermined", f"{arithmetic}: too small for requests, which an SD over runs would explain"
+        return "impossible", arithmetic
+    return "supported", arithmetic
 
 
-def mean_in_percentiles(row: Row, file: AuditFile) -> Assessment | None:
+def mean_in_percentiles(row: Row, file: AuditFile) -> Outcome | None:
     """A mean is no further out than the shares of requests between its percentiles let it be."""
     percentiles = [name for name in SHARES if row.value(name) is not None and name not in blanks(row)]
     if row.mean is None or not percentiles or (row.samples or 1_000) < 100:
@@ -136,21 +137,21 @@ def mean_in_percentiles(row: Row, file: AuditFile) -> Assessment | None:
     possible, off = mean_bounds(row, file), half_digit(row.mean)
     arithmetic = f"mean {row.mean:g}; {', '.join(percentiles)} allow {possible.low:.3g} to {possible.high:.3g}"
     if possible.low * 0.98 - off <= row.mean <= possible.high * 1.02 + off:
-        return about(row, MEAN, "supported", arithmetic)
+        return "supported", arithmetic
     if row.mean > possible.high and row.concurrency and row.throughput_per_s:
         divided = row.concurrency * 1000 / row.throughput_per_s
         if abs(row.mean / divided - 1) < 0.005:
             words = f"{arithmetic}; {row.concurrency} / {row.throughput_per_s:,g} per s = {divided:.4g} ms"
-            return about(
-                row, MEAN, "undetermined", f"{words}: wall time divided by requests (ab), no mean of latencies"
-            )
+            return "undetermined", f"{words}: wall time divided by requests (ab), no mean of latencies"
     if of_several_runs(row, file) or corrected_apart(row, file):
-        words = f"{arithmetic}: outside, which figures put together over runs, or corrected ones, may explain"
-        return about(row, MEAN, "undetermined", words)
-    return about(row, MEAN, "impossible", arithmetic)
+        return (
+            "undetermined",
+            f"{arithmetic}: outside, which figures put together over runs, or corrected ones, may explain",
+        )
+    return "impossible", arithmetic
 
 
-def uniform_ramp(row: Row, file: AuditFile) -> Assessment | None:
+def uniform_ramp(row: Row, file: AuditFile) -> Outcome | None:
     """Queue positions recorded as latencies are uniform: mean (min + max) / 2, SD (max - min) / sqrt(12).
 
     Without the SD, the median and the percentiles show it as well: each lies at its share of the way from min to max.
@@ -172,23 +173,23 @@ def uniform_ramp(row: Row, file: AuditFile) -> Assessment | None:
     figures = ", ".join(f"{name} {value:g}" for name, value in published.items())
     arithmetic = f"uniform from {row.min:g} to {row.max:g} has {forms}; published: {figures}"
     if not fits:
-        return about(row, RAMP, "supported", f"{arithmetic}: no ramp")
+        return "supported", f"{arithmetic}: no ramp"
     words = f"{arithmetic}: the shape of places in a queue, or of waiting for a timer, not of a call's own time"
     verdict: AuditVerdict = "contradicted"
     if file.stated.mode == "open loop":
         verdict, words = "undetermined", f"{words}; an overloaded open loop queues like this"
     elif (method_of(row, file).percentiles or _SAMPLES).source == "histogram":
         verdict, words = "undetermined", f"{words}; a single bucket interpolated looks like this"
-    return about(row, RAMP, verdict, words)
+    return verdict, words
 
 
 def is_ramp(row: Row, file: AuditFile) -> bool:
     """Whether the row's figures are those of a uniform ramp, honest or not."""
     ramp = uniform_ramp(row, file)
-    return ramp is not None and ramp.verdict != "supported"
+    return ramp is not None and ramp[0] != "supported"
 
 
-def constant(row: Row, file: AuditFile) -> Assessment | None:
+def constant(row: Row, file: AuditFile) -> Outcome | None:
     """Measured latencies are not equal to three digits from their middle to their tail.
 
     Where the whole table lies on one grid, the clock ticks that coarsely (15.6 ms under Windows), and figures coincide.
@@ -205,7 +206,7 @@ def constant(row: Row, file: AuditFile) -> Assessment | None:
     if not upper or not centre:
         return None
     if same:
-        return about(row, CONSTANT, "contradicted", "; ".join(same))
+        return "contradicted", "; ".join(same)
     return None
 
 

@@ -107,13 +107,13 @@ def repeated_figures(file: AuditFile) -> Iterator[Assessment]:
     if on_a_grid(rows):
         return
     named: set[str] = set()
-    for one, other in combinations(rows, 2):
-        if one.name in named:  # said of the first row that it equals
+    for first, other in combinations(rows, 2):
+        if first.name in named:  # said of the first row that it equals
             continue
-        same = [n for n in _FIGURES if _long(one, n, 3) and one.value(n) == other.value(n)]
-        if len(same) >= 3 and _setting(one) != _setting(other):
-            words = ", ".join(f"{n} {one.value(n):g}" for n in same)
-            yield _repeated(f"{one.name} and {other.name} share {words}", [one, other])
+        same = [n for n in _FIGURES if _long(first, n, 3) and first.value(n) == other.value(n)]
+        if len(same) >= 3 and _setting(first) != _setting(other):
+            words = ", ".join(f"{n} {first.value(n):g}" for n in same)
+            yield _repeated(f"{first.name} and {other.name} share {words}", [first, other])
             named.add(other.name)
     for name in _FIGURES:
         by_value: dict[float, list[Row]] = defaultdict(list)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from orchestrator import quantities
-from orchestrator.checks.base import Check, Finding, gravity
+from orchestrator.checks.base import Check, Finding, gravity, not_applicable, worst
 from orchestrator.checks.ends import control, cpu_time, own_work, referee, responder_core, together
 from orchestrator.checks.latency import alike, between_trials, modes, noise, steady_state, tail
 from orchestrator.checks.load import event_stream, flight, in_flight, mix, offered_load, ramp
@@ -47,7 +47,7 @@ CHECKS: tuple[Check, ...] = (
     referee.CHECK,
 )
 
-_NOTHING = Finding(verdict="not applicable", explanation="This run has nothing for it to check.")
+_NOTHING = not_applicable("This run has nothing for it to check.")
 
 
 def run_checks(run: RunEvidence) -> tuple[CheckResult, ...]:
@@ -63,15 +63,13 @@ def run_checks(run: RunEvidence) -> tuple[CheckResult, ...]:
         of_its_kinds = replace(run, cells=tuple(cell for cell in run.cells if cell.cell.kind in check.kinds))
         findings: list[tuple[Finding | None, str | None]] = []
         if of_its_kinds.cells or not run.cells:
-            findings += [(check.judge_run(of_its_kinds), None)] if check.judge_run else []
-            findings += [(check.judge_last(of_its_kinds, results), None)] if check.judge_last else []
-        judged = [cell for cell in of_its_kinds.cells if cell.trials or check.judges_empty]
-        findings += [(_in_its_words(check.judge(cell), cell.cell.kind), cell.cell.id) for cell in judged if check.judge]
-        findings += [
-            (_in_its_words(check.judge_beside(cell, of_its_kinds), cell.cell.kind), cell.cell.id)
-            for cell in judged
-            if check.judge_beside
-        ]
+            findings += [(worst(check.judge_run(of_its_kinds)), None)] if check.judge_run else []
+            findings += [(worst(check.judge_last(of_its_kinds, results)), None)] if check.judge_last else []
+        for cell in of_its_kinds.cells:
+            if (cell.trials or check.judges_empty) and (check.judge or check.judge_beside):
+                judged = check.judge(cell) if check.judge else None
+                judged = check.judge_beside(cell, of_its_kinds) if check.judge_beside else judged
+                findings.append((_in_its_words(worst(judged) or check.otherwise, cell.cell.kind), cell.cell.id))
         others = [cell.cell for cell in run.cells if cell.cell.kind not in check.kinds]
         findings += [(_not_of_its_kinds(check, cell.kind), cell.id) for cell in others]
         ranked = sorted(((f, cell_id) for f, cell_id in findings if f), key=lambda pair: gravity(pair[0]), reverse=True)
@@ -83,10 +81,7 @@ def run_checks(run: RunEvidence) -> tuple[CheckResult, ...]:
 def _not_of_its_kinds(check: Check, kind: Kind) -> Finding:
     """The result for a cell of a kind of work that the check does not judge."""
     judged = quantities.listed([quantities.OF_KIND[known][1] for known in KINDS if known in check.kinds])
-    return Finding(
-        verdict="not applicable",
-        explanation=f"This check applies to {judged}; this cell measures {quantities.OF_KIND[kind][0]}.",
-    )
+    return not_applicable(f"This check applies to {judged}; this cell measures {quantities.OF_KIND[kind][0]}.")
 
 
 def _in_its_words(finding: Finding | None, kind: Kind) -> Finding | None:

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from statistics import median
 from typing import Any, Literal
 
@@ -36,16 +37,36 @@ STREAMS: frozenset[Kind] = frozenset({"stream"})
 """The events of subscriptions."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Finding:
     """What a check says of one cell, or of the run; `weight` orders findings of one verdict, the most serious first."""
 
     verdict: CheckVerdict
     explanation: str
-    evidence: dict[str, Any] = field(default_factory=dict)
     action: str = "Nothing to do."
+    evidence: dict[str, Any] = field(default_factory=dict)
     weight: float = 0.0
     overload: Overload | None = None
+
+
+def passes(explanation: str, evidence: dict[str, Any] | None = None, *, weight: float = 0.0) -> Finding:
+    """Return that nothing is wrong."""
+    return Finding("pass", explanation, evidence=evidence or {}, weight=weight)
+
+
+warns = partial(Finding, "warn")
+fails = partial(Finding, "fail")
+cannot_tell = partial(Finding, "cannot tell")
+not_applicable = partial(Finding, "not applicable")
+
+
+def too_few(requests: int, what: str) -> Finding:
+    """Return that a trial has too few requests for what a check looks at."""
+    return cannot_tell(f"Fewer than {requests} requests per trial: too few {what}.", "Ask for more requests per trial.")
+
+
+Judged = Finding | Iterable[Finding | None] | None
+"""What a check finds of a cell: the most serious of several counts."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,18 +76,20 @@ class Check:
     `kinds` are the kinds of work that it judges: it never sees a cell of another kind.
     `observe` sees each requester's samples of a trial; `judge` is given the cell, whose `parts(name)` hold what was
     observed, `judge_beside` the cell and its run, `judge_run` the whole run, `judge_last` that and what all
-    checks before it found; None where the check does not apply. `severity` is how bad a fail is.
+    checks before it found; None where the check does not apply. `severity` is how bad a fail is; `otherwise` is what counts
+    of a cell in which nothing was found, good or bad.
     """
 
     name: str
     severity: Severity
     kinds: frozenset[Kind]
-    judge: Callable[[CellEvidence], Finding | None] | None = None
-    judge_beside: Callable[[CellEvidence, RunEvidence], Finding | None] | None = None
-    judge_run: Callable[[RunEvidence], Finding | None] | None = None
-    judge_last: Callable[[RunEvidence, Sequence[CheckResult]], Finding | None] | None = None
+    judge: Callable[[CellEvidence], Judged] | None = None
+    judge_beside: Callable[[CellEvidence, RunEvidence], Judged] | None = None
+    judge_run: Callable[[RunEvidence], Judged] | None = None
+    judge_last: Callable[[RunEvidence, Sequence[CheckResult]], Judged] | None = None
     observe: Callable[[Samples], Any] | None = None
     judges_empty: bool = False  # cells without a finished trial, too
+    otherwise: Finding | None = None
 
     def result(self, finding: Finding, cell: str | None) -> CheckResult:
         """The finding as it is stored and shown."""
@@ -121,9 +144,11 @@ def in_most(findings: Sequence[Finding], trials: int) -> list[Finding]:
     ]
 
 
-def worst(findings: Iterable[Finding]) -> Finding | None:
+def worst(judged: Judged) -> Finding | None:
     """The most serious finding, the first of equals; None without any."""
-    return max(findings, key=gravity, default=None)
+    if judged is None or isinstance(judged, Finding):
+        return judged
+    return max((finding for finding in judged if finding is not None), key=gravity, default=None)
 
 
 def gravity(finding: Finding) -> tuple[int, float]:

@@ -47,14 +47,14 @@ def _read(folder: RunFolder) -> RunRecord:
     summary, trouble = _summary(folder.path, digest)
     if summary is None or summary.manifest_sha256 != digest:
         stored(folder.path)  # what analysis has read, it has checked
-    journal = folder.journal_in_brief() if summary is not None else folder.journal_state()
+    journal = folder.journal_state()
     begin = journal.begin
     if not begin:
         raise Damaged(folder.path / "journal.jsonl", "it does not say how the run began")
     folder.require_as_written("plan.json", begin)
     plan = read_own_json(folder.path / "plan.json")
     if summary is not None and summary.run_id != begin["run_id"]:
-        summary, trouble, journal = None, _EARLIER, folder.journal_state()
+        summary, trouble = None, _EARLIER
     trials = tuple(t for t in journal.trials if t.outcome == "ok")
     figures: dict[str, Any] = {"samples": sum(part.done.requests for trial in trials for part in trial.requesters)}
     if summary is not None:

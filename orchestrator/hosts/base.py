@@ -8,10 +8,10 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
 from typing import Any, Protocol
 
-from orchestrator import contract_lines
 from orchestrator.catalogue.offers import Language
 from orchestrator.catalogue.read import catalogue
 from orchestrator.catalogue.toolchains import judged
+from orchestrator.contract_lines import any_of, heard
 from orchestrator.errors import ProvisionError
 from services.python.contract.description import Description
 from services.python.contract.ping_lines import Ping, PingDone
@@ -142,7 +142,7 @@ class Fleet(Protocol):
 def facts_of(text: str, who: str) -> Description:
     """What a host printed to describe itself; ProvisionError when that is not of the contract."""
     try:
-        return contract_lines.description(text)
+        return heard(Description, text, "host")
     except ValueError as error:
         raise ProvisionError(f"cannot read the description of {who}: {error}") from error
 
@@ -165,7 +165,7 @@ def ping(host: Host, request: Ping, *, cpus: str | None = None, patience_s: floa
     if text is None:
         words = process.last_words().strip().splitlines()
         raise ValueError(words[-1] if words else "it ended without an answer")
-    answer = contract_lines.pings(text)
+    answer: PingDone | Failed = any_of((PingDone, Failed), text, "ping")
     if isinstance(answer, Failed):
         raise ValueError(answer.message)
     return answer

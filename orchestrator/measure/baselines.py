@@ -23,7 +23,7 @@ from orchestrator.experiment.plan.plan import Cell
 from orchestrator.hosts.base import Pair, ping
 from orchestrator.measure.run_context import RunContext
 from orchestrator.measure.target import Ask
-from orchestrator.measure.trial import Outcome
+from orchestrator.measure.trial import TrialRun
 from orchestrator.measure.turns import Member
 from orchestrator.results.manifest import BaselineRecord
 from services.python.contract.limits import Policy
@@ -147,14 +147,14 @@ class Baselines:
                 continue
             samples, ask = self._samples("tcp", "during"), self._ask(floor)
             load = replace(ask.load, requests=requests)
-            making = self._context.bench().making(
+            trial_run = self._context.bench().prepare(
                 replace(ask, load=load, turn_warm_up=_WARM_UP_OF_A_TURN), self._ends, PurePosixPath(samples).stem
             )
             floor = replace(floor, cells=beside)
-            members.append(FloorMember(making=making, rounds=rounds, floor=floor, samples=samples))
+            members.append(FloorMember(trial=trial_run, rounds=rounds, floor=floor, samples=samples))
         return members
 
-    def keep(self, member: FloorMember, outcome: Outcome) -> None:
+    def keep(self, member: FloorMember, outcome: TrialRun) -> None:
         """Keep what a floor in turns measured."""
         self._keep(member.floor, "during", member.samples, outcome)
 
@@ -163,7 +163,7 @@ class Baselines:
         outcome = self._context.bench().make(self._ask(floor), pair, PurePosixPath(samples).stem)
         self._keep(floor, moment, samples, outcome)
 
-    def _keep(self, floor: Floor, moment: Moment, samples: str, outcome: Outcome) -> None:
+    def _keep(self, floor: Floor, moment: Moment, samples: str, outcome: TrialRun) -> None:
         warning = f"no tcp floor for placement {self._placement}"
         if outcome.failure is not None:
             self._context.refuse_to_go_on_without_hosts()

@@ -16,7 +16,7 @@ from orchestrator.measure.progress import Progress, duration, trial_seconds
 from orchestrator.measure.refereeing import Refereeing
 from orchestrator.measure.remaining import Searching, Stopping
 from orchestrator.measure.run_context import RunContext
-from orchestrator.measure.trial import Outcome
+from orchestrator.measure.trial import TrialRun
 from orchestrator.measure.turns import Member, take_turns
 from orchestrator.results.manifest import REPEATED, Failure, RequesterRecord, TrialRecord
 from orchestrator.results.records import written
@@ -166,12 +166,12 @@ class Measuring:
         context, turns = self._context, self._turns(cell)
         assert turns is not None  # noqa: S101 - narrows the type
         ask = context.ask(cell, trial.seed)
-        making = context.bench().making(
+        trial_run = context.bench().prepare(
             replace(ask, load=turns.load_of(ask.load), turn_warm_up=turns.warm_up),
             context.hosts.pair(cell.placement).asked_from(requesters_of(cell.factors)),
             f"t{trial.index:04}-a{attempt}",
         )
-        return Member(making=making, rounds=turns.rounds)
+        return Member(trial=trial_run, rounds=turns.rounds)
 
     def _turns(self, cell: Cell) -> Turns | None:
         return self._context.turns.get(cell.id, cell.turns)
@@ -236,7 +236,7 @@ class Measuring:
         trial: PlannedTrial,
         cell: Cell,
         attempt: int,
-        outcome: Outcome,
+        outcome: TrialRun,
         overhead_s: float,
         turns: Sequence[TurnTime] = (),
     ) -> TrialRecord:
@@ -263,7 +263,7 @@ class Measuring:
         )
 
     def _collected(
-        self, outcome: Outcome, trial: PlannedTrial, cell: Cell, attempt: int, turns: Sequence[TurnTime]
+        self, outcome: TrialRun, trial: PlannedTrial, cell: Cell, attempt: int, turns: Sequence[TurnTime]
     ) -> tuple[tuple[RequesterRecord, ...], Failure | None]:
         """Bring the records home; a failed trial has none that count."""
         failure = outcome.failure

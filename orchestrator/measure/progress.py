@@ -91,7 +91,7 @@ class Progress:
             return ""
         left = max(1, self._under_way, min(self.total, self.expected or self.total) - self.done)
         left_s = time_left_s(
-            self._elapsed_s, made=self._made, under_way=self._under_way, left=left, trial_s=self.trial_s
+            self._elapsed_s, ended=self._made, under_way=self._under_way, left=left, trial_s=self.trial_s
         )
         return f"  ({duration(left_s)} left)"
 
@@ -100,16 +100,16 @@ class Progress:
         return 0.0 if self._started_s is None else self.clock.monotonic_s() - self._started_s
 
 
-def time_left_s(elapsed_s: float, *, made: int, under_way: int, left: int, trial_s: float) -> float:
+def time_left_s(elapsed_s: float, *, ended: int, under_way: int, left: int, trial_s: float) -> float:
     """Seconds until `left` more trials have ended, those under way included, after `made` in `elapsed_s`.
 
     A trial takes `trial_s`, or longer where those under way take longer already.
 
-    >>> time_left_s(20.0, made=0, under_way=1, left=6, trial_s=6.0)
+    >>> time_left_s(20.0, ended=0, under_way=1, left=6, trial_s=6.0)
     100.0
     """
-    pace_s = max(trial_s, elapsed_s / max(1, made + under_way))
-    return pace_s * (made + left) - elapsed_s
+    pace_s = max(trial_s, elapsed_s / max(1, ended + under_way))
+    return pace_s * (ended + left) - elapsed_s
 
 
 def _result(record: TrialRecord, samples: str) -> str:
@@ -131,9 +131,9 @@ def _events(record: TrialRecord) -> str:
     """What came of a stream: `5,000 events in 10 s, 3 dropped`."""
     counted = [r.done.events for r in record.requesters if r.done.events]
     seconds = max((r.done.measured_s or 0.0 for r in record.requesters), default=0.0)
-    counts = {name: sum(getattr(of, name) for of in counted) for name in ("dropped", "duplicated", "reordered")}
+    counts = {name: sum(getattr(events, name) for events in counted) for name in ("dropped", "duplicated", "reordered")}
     strange = "".join(f", {number:,} {name}" for name, number in counts.items() if number)
-    return f"{sum(of.delivered for of in counted):,} events in {format_duration(seconds)}{strange}"
+    return f"{sum(events.delivered for events in counted):,} events in {format_duration(seconds)}{strange}"
 
 
 _DOING = {stage.name: stage.doing for stage in STAGES}
@@ -242,8 +242,8 @@ def _blocks(plan: Plan) -> int:
 def _now(plan: Plan, state: JournalState) -> str:
     """The cell whose trial is next, or being made, in the block that was begun last; empty between blocks."""
     begun = max(state.attempts.keys() - state.finished_blocks, default=None)
-    made = {trial.index for trial in state.trials}
-    planned = next((trial for trial in plan.trials if trial.block == begun and trial.index not in made), None)
+    ended = {trial.index for trial in state.trials}
+    planned = next((trial for trial in plan.trials if trial.block == begun and trial.index not in ended), None)
     cell = planned and next((cell for cell in plan.cells if cell.id == planned.cell), None)
     return label(plan, cell) if cell else ""
 
@@ -287,17 +287,17 @@ def shown(run: str, plan: Plan, journal_state: JournalState, steps: Steps, clock
     # Trials that a resumed run is to make again count as not done: the block that was cut begins anew.
     done = len(journal_state.trials)
     resumed_ns = datetime.fromisoformat(steps.since).timestamp() * 1e9 if steps.since else 0.0
-    made = [t for t in journal_state.every_trial if t.started_wall_ns >= resumed_ns]
+    ended = [t for t in journal_state.every_trial if t.started_wall_ns >= resumed_ns]
     last = max(journal_state.decisions, default=None)
     decision = None if last is None else journal_state.decisions[last]
     planned = len(plan.trials) if plan.until is None else expected_blocks(plan, decision) * len(plan.cells)
     left = max(0 if decision is not None and decision.reached else 1, planned - done) if plan.until else planned - done
     left_s = None
     if left:
-        begun_ns = made[0].started_wall_ns if made else clock.wall_ns()
-        trial_s = (made[-1].ended_wall_ns - begun_ns) / 1e9 / len(made) if made else trial_seconds(plan)
+        begun_ns = ended[0].started_wall_ns if ended else clock.wall_ns()
+        trial_s = (ended[-1].ended_wall_ns - begun_ns) / 1e9 / len(ended) if ended else trial_seconds(plan)
         elapsed_s = max(0.0, (clock.wall_ns() - begun_ns) / 1e9)
-        left_s = time_left_s(elapsed_s, made=len(made), under_way=1, left=left, trial_s=trial_s)
+        left_s = time_left_s(elapsed_s, ended=len(ended), under_way=1, left=left, trial_s=trial_s)
     return InProgress(
         run=run,
         experiment=plan.name,

@@ -27,7 +27,6 @@ from orchestrator.results.folder import RunFolder
 from orchestrator.results.manifest import Failure, RefereeRecord
 from orchestrator.results.records import written
 from services.python.contract.lines import Load, Mixed, Payload, Schema, Warmup
-from services.python.contract.requester_lines import Progress
 
 _SMOKE_REQUESTS, _SMOKE_S = 20, 1.0
 _SMOKE_WARMUP = Warmup(requests=_SMOKE_REQUESTS, at_least_s=0.0, at_most_s=_SMOKE_S)
@@ -109,7 +108,7 @@ class RunContext:
         return Bench(
             clock=self.clock,
             interrupts=self.interrupts,
-            on_progress=on_progress or _unheard,
+            on_progress=on_progress,
             beside_cpu_s=self.hosts.beside_cpu_s,
         )
 
@@ -200,10 +199,6 @@ def _smoke_load(cell: Cell) -> Load:
     if cell.turns is None:
         return Load(concurrency=cell.load.concurrency, requests=0)
     return Load(concurrency=connections_of(cell.factors, 1), requests=_SMOKE_REQUESTS, duration_s=_SMOKE_S)
-
-
-def _unheard(line: Progress) -> None:
-    """Nobody watches this trial."""
 
 
 def label(plan: Plan, cell: Cell) -> str:

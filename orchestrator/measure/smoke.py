@@ -13,7 +13,7 @@ from orchestrator.experiment.plan.turn_lengths import as_measured
 from orchestrator.experiment.read.units import format_duration
 from orchestrator.measure.environment import differences, versions
 from orchestrator.measure.run_context import RunContext
-from orchestrator.measure.trial import Outcome, body_bytes, mixed_bytes
+from orchestrator.measure.trial import TrialRun, body_bytes, mixed_bytes
 from orchestrator.results.documents import Damaged
 from orchestrator.results.manifest import Failure
 
@@ -75,7 +75,7 @@ def _try(context: RunContext, cell: Cell) -> None:
         context.listener.progress(f"    {line}")
 
 
-def _refuse_other_libraries(context: RunContext, cell: Cell, outcome: Outcome) -> None:
+def _refuse_other_libraries(context: RunContext, cell: Cell, outcome: TrialRun) -> None:
     """UsageError when an earlier session of this run measured the stack with other libraries."""
     stacks = {c.id: c.stack for c in context.plan.cells}
     for trial in context.folder.journal_state().trials:
@@ -93,7 +93,7 @@ def _refuse_other_libraries(context: RunContext, cell: Cell, outcome: Outcome) -
         return
 
 
-def _latency_s(context: RunContext, cell: Cell, outcome: Outcome) -> float | None:
+def _latency_s(context: RunContext, cell: Cell, outcome: TrialRun) -> float | None:
     """The median of the timed requests; None where it is not known."""
     from orchestrator.evidence.trial_median import median_ns
 
@@ -108,7 +108,7 @@ def _latency_s(context: RunContext, cell: Cell, outcome: Outcome) -> float | Non
     return None if latency_ns is None else latency_ns / 1e9
 
 
-def _without_sizes(outcome: Outcome) -> Failure | None:
+def _without_sizes(outcome: TrialRun) -> Failure | None:
     if body_bytes(outcome.parts) is not None:
         return None
     return Failure(stage="smoke", kind="protocol", message="the requester checked no reply")

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Protocol, TypeVar
+from typing import Protocol
 
-from orchestrator import contract_lines
 from orchestrator.catalogue.read import protocols
+from orchestrator.contract_lines import Heard, heard
 from orchestrator.experiment.model.factors import DATABASE, POSTGRESQL, SQLITE, STORE
 from orchestrator.experiment.plan.cells import workers_told
 from orchestrator.experiment.plan.plan import External
@@ -20,7 +20,7 @@ from orchestrator.hosts.certificates import Certificates
 from orchestrator.measure.interrupts import Interrupts
 from services.python.contract.limits import Kind, Policy
 from services.python.contract.lines import Authority, Load, Mixed, Payload, Schema, Warmup
-from services.python.contract.lines import Target as Told
+from services.python.contract.lines import Target as Address
 from services.python.contract.requester_lines import Progress, Start
 from services.python.contract.responder_lines import Ready, Serve, Stats, Tls
 from services.python.contract.streams import reads_for_s
@@ -88,8 +88,6 @@ READY_S = 90.0  # a fifth of a core needs 10 s for the first import of the ten p
 STATS_S = 15.0
 _CANNOT_START = 1  # the exit status of one that has said why, in its last line (protos/process.md)
 
-Heard = TypeVar("Heard", bound=Line)
-
 
 class TrialFailed(Exception):
     """The trial gave no samples that count; `stage` is where it ended, `kind` a short word for why."""
@@ -110,7 +108,7 @@ class Target(Protocol):
     def start(self) -> None:
         """Begin to get ready, without waiting; TrialFailed when that cannot be."""
 
-    def await_ready(self) -> Told | None:
+    def await_ready(self) -> Address | None:
         """Wait until it can be asked; what requesters are told of it, None where nobody is asked. TrialFailed."""
 
     def stats(self, stage: str) -> Stats | None:
@@ -157,27 +155,27 @@ class Launched:
         self._process = host.start(language.argv("respond", host), cpus=self.pair.responder_cpus)
         self._send(serve.to_json(), "start")
 
-    def await_ready(self) -> Told:
+    def await_ready(self) -> Address:
         """Wait for the ready line."""
-        ready = of_contract(contract_lines.ready, self._line("start", READY_S, "the responder was not ready"), "start")
+        ready = of_contract(Ready, self._line("start", READY_S, "the responder was not ready"), "start")
         if ready.identity != self.identity:
             raise TrialFailed("start", "identity", "the responder answers with another identity than it was given")
-        workers, told = workers_told(self.ask.knobs), ready.workers or 1
-        if told != workers:
-            raise TrialFailed("start", "protocol", f"the responder answers from {told} processes, not from {workers}")
+        workers, serving = workers_told(self.ask.knobs), ready.workers or 1
+        if serving != workers:
+            raise TrialFailed(
+                "start", "protocol", f"the responder answers from {serving} processes, not from {workers}"
+            )
         self.ready = ready
-        return Told(host=self.pair.responder.address, port=ready.port, identity=self.identity)
+        return Address(host=self.pair.responder.address, port=ready.port, identity=self.identity)
 
     def stats(self, stage: str) -> Stats:
         """Ask on stdin, and wait for the line."""
         self._send("stats", stage)
-        stats = of_contract(
-            contract_lines.stats, self._line(stage, STATS_S, "the responder did not answer `stats`"), stage
-        )
-        workers, told = workers_told(self.ask.knobs), stats.workers
-        if told is not None and len(told) != workers:
+        stats = of_contract(Stats, self._line(stage, STATS_S, "the responder did not answer `stats`"), stage)
+        workers, serving = workers_told(self.ask.knobs), stats.workers
+        if serving is not None and len(serving) != workers:
             raise TrialFailed(
-                stage, "protocol", f"the responder's `stats` are of {len(told)} workers, not of {workers}"
+                stage, "protocol", f"the responder's `stats` are of {len(serving)} workers, not of {workers}"
             )
         return stats
 
@@ -258,9 +256,9 @@ class Given(_Unlaunched):
     host: str
     port: int
 
-    def await_ready(self) -> Told:
+    def await_ready(self) -> Address:
         """Where it is, by its name, which certificates and virtual hosts are of."""
-        return Told(host=self.host, port=self.port, anonymous=True)
+        return Address(host=self.host, port=self.port, anonymous=True)
 
 
 class NoTarget(_Unlaunched):
@@ -281,10 +279,10 @@ def names_of_catalogue() -> Iterator[None]:
         ) from error
 
 
-def of_contract(read: Callable[[str], Heard], text: str, stage: str) -> Heard:
-    """A line as its type, whatever is done with it; TrialFailed when it is none of the contract."""
+def of_contract(kind: type[Heard], text: str, stage: str) -> Heard:
+    """A responder's line as its type; TrialFailed when it is none of the contract."""
     try:
-        return read(text)
+        return heard(kind, text, "responder")
     except ValueError as error:
         raise TrialFailed(stage, "protocol", str(error)) from error
 

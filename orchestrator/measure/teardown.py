@@ -91,9 +91,9 @@ def end_all(workspace: Workspace) -> list[Ending]:
     """End what every run has left, and everything else that carries our label; a run in progress is left alone."""
     every = dict.fromkeys([*(f.id for f in runs(workspace.results)), *(i.run_id for i in _intents(workspace))])
     ended = [_ended_unless_going_on(workspace, run) for run in every]
-    found = strays(workspace)
-    unasked = [Ending(run=f"(any, {provider})", trouble=why) for provider, why in found.unasked.items()]
-    return [*ended, *(_swept(stray) for stray in found.strays), *unasked]
+    unknown = strays(workspace)
+    unasked = [Ending(run=f"(any, {provider})", trouble=why) for provider, why in unknown.unasked.items()]
+    return [*ended, *(_swept(stray) for stray in unknown.strays), *unasked]
 
 
 def end_databases() -> list[Ending]:
@@ -104,7 +104,7 @@ def end_databases() -> list[Ending]:
 def strays(workspace: Workspace) -> Strays:
     """What carries our label and stands, of every provider that this machine can ask, but is not known here."""
     known = {intent.id for intent in _intents(workspace)}
-    found, unasked = [], {}
+    others, unasked = [], {}
     for provider in (p.name for p in PROVIDERS.values() if p.makes_hosts and not p.hosts_are_given):
         infra = Infra(provider)
         try:
@@ -114,8 +114,8 @@ def strays(workspace: Workspace) -> Strays:
             continue
         for identity, what in standing.items():
             if identity not in known:
-                found.append(Stray(provider=provider, id=identity, hosts=tuple(what["hosts"])))
-    return Strays(strays=tuple(found), unasked=unasked)
+                others.append(Stray(provider=provider, id=identity, hosts=tuple(what["hosts"])))
+    return Strays(strays=tuple(others), unasked=unasked)
 
 
 def _deployed(workspace: Workspace) -> set[str]:

@@ -10,9 +10,9 @@ from dataclasses import dataclass, field, replace
 from itertools import product
 from pathlib import PurePosixPath
 
-from orchestrator import contract_lines
 from orchestrator.catalogue.read import protocols
 from orchestrator.clock import Clock
+from orchestrator.contract_lines import any_of
 from orchestrator.experiment.plan.cells import CONNECTIONS, number_among_all, seed_of, share, share_of_knobs
 from orchestrator.hosts.base import ContractBroken, Host, Pair, Process
 from orchestrator.measure.interrupts import Interrupts
@@ -27,13 +27,21 @@ from orchestrator.measure.target import (
     Target,
     TrialFailed,
     names_of_catalogue,
-    of_contract,
 )
 from orchestrator.results.manifest import Failure, Heard
 from services.python.contract.limits import RESUMED, SESSION
 from services.python.contract.lines import EXHAUSTED_REMEDY, Trial
-from services.python.contract.lines import Target as Told
-from services.python.contract.requester_lines import Checked, Done, Failed, Negotiated, Progress, Turn, Warm
+from services.python.contract.lines import Target as Address
+from services.python.contract.requester_lines import (
+    REQUESTER_LINES,
+    Checked,
+    Done,
+    Failed,
+    Negotiated,
+    Progress,
+    Turn,
+    Warm,
+)
 from services.python.contract.responder_lines import Ready, Stats
 from services.python.contract.strict import Line
 
@@ -41,21 +49,6 @@ _LEAD_S = 0.05  # from the word to the moment: until the last requester of a hos
 
 
 OnProgress = Callable[[Progress], None]
-
-
-@dataclass
-class Times:
-    """When a requester was heard to be warm, told to measure, and heard to be done; None as long as it was not."""
-
-    warm_ns: int | None = None
-    told_ns: int | None = None
-    done_ns: int | None = None
-
-    def heard(self) -> Heard | None:
-        """All three; None where it was not held."""
-        if self.warm_ns is None or self.told_ns is None or self.done_ns is None:
-            return None
-        return Heard(warm_ns=self.warm_ns, told_ns=self.told_ns, done_ns=self.done_ns)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -75,49 +68,28 @@ class Part:
     heard: Heard | None = None
 
 
-@dataclass(frozen=True, kw_only=True)
-class Outcome:
-    """How a trial went. `failure` is None when it counts; durations are seconds."""
-
-    started_wall_ns: int
-    ended_wall_ns: int
-    elapsed_s: float
-    ready: Ready | None = None
-    stats_before: Stats | None = None
-    stats_warm: Stats | None = None
-    stats: Stats | None = None
-    parts: tuple[Part, ...] = ()
-    beside_cpu_s: float | None = None
-    failure: Failure | None = None
-
-    @property
-    def overhead_s(self) -> float:
-        """What was neither warm-up nor measuring."""
-        return max(0.0, self.elapsed_s - max((_window_s(p.done) for p in self.parts), default=0.0))
-
-
 @dataclass(kw_only=True)
 class Bench:
     """What a trial is made with."""
 
     clock: Clock
     interrupts: Interrupts
-    on_progress: OnProgress
+    on_progress: OnProgress | None = None
     beside_cpu_s: Callable[[], float | None] = lambda: None  # `Fleet.beside_cpu_s`
 
-    def make(self, ask: Ask, pair: Pair, name: str, *, target: Target | None = None) -> Outcome:
+    def make(self, ask: Ask, pair: Pair, name: str, *, target: Target | None = None) -> TrialRun:
         """Make one trial; its records are called `<name>-r<n>.timings` in the requesters' workspaces.
 
         Several requesters begin to measure together, when all are warm; `target` answers in place of whom the ask names.
-        Whatever goes wrong with a process becomes the outcome's failure; HostLost and Interrupted go on to the caller, and
+        Whatever goes wrong with a process becomes its failure; HostLost and Interrupted go on to the caller, and
         no process is left in any case.
         """
-        return self.making(ask, pair, name, target=target).run()
+        return self.prepare(ask, pair, name, target=target).run()
 
-    def making(self, ask: Ask, pair: Pair, name: str, *, target: Target | None = None) -> Making:
+    def prepare(self, ask: Ask, pair: Pair, name: str, *, target: Target | None = None) -> TrialRun:
         """A trial of which nothing is done yet; arguments as `make`."""
         target = target or target_of(ask, pair, self.interrupts)
-        return Making(bench=self, ask=ask, pair=pair, name=name, target=target)
+        return TrialRun(bench=self, ask=ask, pair=pair, name=name, target=target)
 
 
 def target_of(ask: Ask, pair: Pair, interrupts: Interrupts) -> Target:
@@ -149,19 +121,19 @@ class Requester:
     process: Process
     called: str
     ask: Ask  # with its own share of the load
-    times: Times = field(default_factory=Times)
+    times: dict[str, int] = field(default_factory=dict)  # when its lines passed here, as `Heard` has them
 
 
 @dataclass(kw_only=True)
-class Making:
-    """A trial under way: what is known of it so far."""
+class TrialRun:
+    """A trial under way, and how it went once it is over: it counts where `failure` is None. Durations are seconds."""
 
     bench: Bench
     ask: Ask
     pair: Pair
     name: str
     target: Target
-    told: Told | None = None
+    address: Address | None = None
     stats_before: Stats | None = None
     stats_warm: Stats | None = None
     stats: Stats | None = None
@@ -173,14 +145,26 @@ class Making:
     failure: Failure | None = None
     started_wall_ns: int = 0
     started_s: float = 0.0
+    ended_wall_ns: int = 0
+    elapsed_s: float = 0.0
 
-    def run(self) -> Outcome:
+    @property
+    def ready(self) -> Ready | None:
+        """What the responder said of itself; None where nobody says anything."""
+        return self.target.ready
+
+    @property
+    def overhead_s(self) -> float:
+        """What was neither warm-up nor measuring."""
+        return max(0.0, self.elapsed_s - max((_window_s(p.done) for p in self.parts), default=0.0))
+
+    def run(self) -> TrialRun:
         """All of the trial, whose requests are measured in one phase."""
         with self.processes:
             self.attempt(self.start)
             self.attempt(self.await_ready)
             self.attempt(self._measure)
-        return self.outcome()
+        return self.over()
 
     def attempt(self, step: Callable[[], None]) -> None:
         """Make a step, unless one before has failed; what fails ends all processes of the trial."""
@@ -197,7 +181,7 @@ class Making:
 
     def await_ready(self) -> None:
         """Wait until the responder can be asked. TrialFailed."""
-        self.told = self.target.await_ready()
+        self.address = self.target.await_ready()
         self.stats_before = self.target.stats("start")
 
     def _measure(self) -> None:
@@ -212,32 +196,23 @@ class Making:
         self._refuse_if_not_secured()
         self._refuse_if_nothing_succeeded()
 
-    def outcome(self) -> Outcome:
-        """How it went, now that it is over."""
-        return Outcome(
-            started_wall_ns=self.started_wall_ns,
-            ended_wall_ns=self.bench.clock.wall_ns(),
-            elapsed_s=self.bench.clock.monotonic_s() - self.started_s,
-            ready=self.target.ready,
-            stats_before=self.stats_before,
-            stats_warm=self.stats_warm,
-            stats=self.stats,
-            parts=self.parts,
-            beside_cpu_s=self.beside_cpu_s,
-            failure=self.failure,
-        )
+    def over(self) -> TrialRun:
+        """The trial, now that it is over."""
+        self.ended_wall_ns = self.bench.clock.wall_ns()
+        self.elapsed_s = self.bench.clock.monotonic_s() - self.started_s
+        return self
 
     def start(self) -> None:
         """Start all ends at once, so that their imports overlap. Requesters wait for the trial on their stdin."""
         self.started_wall_ns, self.started_s = self.bench.clock.wall_ns(), self.bench.clock.monotonic_s()
         with names_of_catalogue():
-            asks = protocols()[self.ask.protocol].client(self.ask.client).language
+            language = protocols()[self.ask.protocol].client(self.ask.client).language
         self.processes.callback(self.target.end)
         self.target.start()
         every = product(enumerate(self.pair.requesters), range(self.ask.processes))
         for number, ((at, host), place) in enumerate(every):
             cpus = self.pair.cpus_of(place)
-            process = host.start(asks.argv("request", host), cpus=cpus)
+            process = host.start(language.argv("request", host), cpus=cpus)
             self.processes.callback(process.end)
             self.requesters.append(
                 Requester(
@@ -266,56 +241,34 @@ class Making:
             self.beside_cpu_s = now_s - self.beside_from_s
         self._take(answers)
 
-    def _record(self, one: Requester) -> PurePosixPath:
-        return one.host.workspace / f"{self.name}-r{one.number}.timings"
+    def _record(self, requester: Requester) -> PurePosixPath:
+        return requester.host.workspace / f"{self.name}-r{requester.number}.timings"
 
     def hand_over(self) -> None:
         """Tell every requester its trial. TrialFailed."""
-        for one in self.requesters:
-            self.tell(one, self._trial(one, self._record(one)).to_json(), "check")
+        for requester in self.requesters:
+            line = trial_line(requester.ask, requester.host, self.address, self._record(requester), hold=self._holds)
+            self.tell(requester, line.to_json(), "check")
 
-    def tell(self, one: Requester, line: str, stage: str) -> None:
+    def tell(self, requester: Requester, line: str, stage: str) -> None:
         """Write a line to a requester. TrialFailed."""
         try:
-            one.process.send(line)
+            requester.process.send(line)
         except BrokenPipeError:
-            raise TrialFailed(stage, "requester-died", f"{one.called} died") from None
+            raise TrialFailed(stage, "requester-died", f"{requester.called} died") from None
 
     def _take(self, answers: Sequence[tuple[Checked | None, Done]]) -> None:
         self.parts = tuple(
             Part(
-                host=one.host,
-                process=one.place,
-                cpus=one.cpus,
-                record=self._record(one),
+                host=requester.host,
+                process=requester.place,
+                cpus=requester.cpus,
+                record=self._record(requester),
                 checked=checked,
                 done=done,
-                heard=one.times.heard() if self._has_hosts else None,
+                heard=Heard(**requester.times) if self._has_hosts and len(requester.times) == 3 else None,
             )
-            for one, (checked, done) in zip(self.requesters, answers, strict=True)
-        )
-
-    def _trial(self, one: Requester, record: PurePosixPath) -> Trial:
-        ask = one.ask
-        return Trial(
-            target=self.told,
-            protocol=ask.protocol,
-            client=ask.client,
-            operation=ask.operation,
-            record=str(record),
-            payload=ask.payload,
-            connection=ask.connection,
-            load=ask.load,
-            warmup=ask.warmup,
-            timeout_s=ask.timeout_s,
-            seed=ask.seed,
-            calls=ask.calls,
-            hold=self._holds,
-            knobs=ask.knobs,
-            schema=ask.schema_on(one.host),
-            tls=ask.authority_on(one.host),
-            mix=[*ask.mix],
-            turn_warm_up=ask.turn_warm_up,
+            for requester, (checked, done) in zip(self.requesters, answers, strict=True)
         )
 
     @property
@@ -335,10 +288,10 @@ class Making:
             with self.bench.interrupts.waiting():
                 return [self._listen(self.requesters[0], self.bench.on_progress, are_warm)]
         with ThreadPoolExecutor(max_workers=len(self.requesters)) as pool:
-            progress = [self.bench.on_progress, *[_unheard] * (len(self.requesters) - 1)]  # as far as the first one is
+            progress = [self.bench.on_progress, *[None] * (len(self.requesters) - 1)]  # as far as the first one is
             listeners = [
-                pool.submit(self._listen, one, heard, are_warm)
-                for one, heard in zip(self.requesters, progress, strict=True)
+                pool.submit(self._listen, requester, heard, are_warm)
+                for requester, heard in zip(self.requesters, progress, strict=True)
             ]
             try:
                 with self.bench.interrupts.waiting():
@@ -349,8 +302,8 @@ class Making:
                     return [listener.result() for listener in listeners]
             except BaseException as error:
                 are_warm.abort()
-                for one in self.requesters:  # the pool waits for its threads: let their reads end
-                    one.process.end()
+                for requester in self.requesters:  # the pool waits for its threads: let their reads end
+                    requester.process.end()
                 if isinstance(error, _Abandoned):  # what another one died of is what is said
                     for listener in listeners:
                         cause = listener.exception()
@@ -369,16 +322,16 @@ class Making:
         word = "measure"
         if len(self.requesters) > 1 and not self._has_hosts:
             word = f"measure {self.bench.clock.wall_ns() + int(_LEAD_S * 1e9)}"
-        for one in self.requesters:
-            one.times.told_ns = self._now_ns()
-            self.tell(one, word, "warm-up")
+        for requester in self.requesters:
+            requester.times["told_ns"] = self._now_ns()
+            self.tell(requester, word, "warm-up")
 
     def _listen(
-        self, one: Requester, on_progress: OnProgress, are_warm: threading.Barrier
+        self, requester: Requester, on_progress: OnProgress | None, are_warm: threading.Barrier
     ) -> tuple[Checked | None, Done]:
         """Read a requester's lines until `done`: its `checked` line, and its `done` line."""
         try:
-            return self._heard(one, on_progress, are_warm)
+            return self._heard(requester, on_progress, are_warm)
         except threading.BrokenBarrierError:
             raise _Abandoned("warm-up", "hung", "another requester of the trial did not get warm") from None
         except BaseException:
@@ -386,13 +339,13 @@ class Making:
             raise
 
     def _heard(
-        self, one: Requester, on_progress: OnProgress, are_warm: threading.Barrier
+        self, requester: Requester, on_progress: OnProgress | None, are_warm: threading.Barrier
     ) -> tuple[Checked | None, Done]:
         checked: Checked | None = None
         is_warm = not self._holds
-        deadline = Deadline(ask=one.ask, ready_s=READY_S, since_s=self.bench.clock.monotonic_s())
+        deadline = Deadline(ask=requester.ask, ready_s=READY_S, since_s=self.bench.clock.monotonic_s())
         while True:
-            stage, line = deadline.stage, self.next_line(one, deadline)
+            stage, line = deadline.stage, self.next_line(requester, deadline)
             match line:
                 case Turn():
                     raise TrialFailed(stage, "protocol", "the requester printed `turn` and was not to take turns")
@@ -402,32 +355,36 @@ class Making:
                     raise TrialFailed(stage, "protocol", "the requester printed `warm` and was not to wait")
                 case Checked():
                     checked = line
-                case Progress():
+                case Progress() if on_progress is not None:
                     on_progress(line)
                 case Warm():
                     is_warm = True
-                    one.times.warm_ns = self._now_ns()
+                    requester.times["warm_ns"] = self._now_ns()
                     are_warm.wait()
                 case Done():
-                    one.times.done_ns = self._now_ns()
+                    requester.times["done_ns"] = self._now_ns()
                     return checked, line
 
-    def next_line(self, one: Requester, deadline: Deadline) -> Line:
+    def next_line(self, requester: Requester, deadline: Deadline) -> Line:
         """The next line of a requester, in time. TrialFailed, for one that says so, too."""
         try:
-            text = one.process.read(deadline.next_line_s)
+            text = requester.process.read(deadline.next_line_s)
         except TimeoutError:
             raise TrialFailed(
-                deadline.stage, "hung", f"no word from {one.called} in {deadline.next_line_s:g} s"
+                deadline.stage, "hung", f"no word from {requester.called} in {deadline.next_line_s:g} s"
             ) from None
         except ContractBroken as error:
-            raise TrialFailed(deadline.stage, "protocol", f"{one.called} was ended: {error}") from None
+            raise TrialFailed(deadline.stage, "protocol", f"{requester.called} was ended: {error}") from None
         if text is None:
-            raise TrialFailed(deadline.stage, "requester-died", f"{one.called} died")
-        line, now_s = of_contract(contract_lines.requesters, text, deadline.stage), self.bench.clock.monotonic_s()
+            raise TrialFailed(deadline.stage, "requester-died", f"{requester.called} died")
+        try:
+            line: Line = any_of(REQUESTER_LINES, text, "requester")
+        except ValueError as error:
+            raise TrialFailed(deadline.stage, "protocol", str(error)) from error
+        now_s = self.bench.clock.monotonic_s()
         if isinstance(line, Failed):
             remedy = f". Remedy: {EXHAUSTED_REMEDY}" if line.kind == "exhausted" else ""
-            raise TrialFailed(deadline.stage, line.kind, f"{one.called} gave up: {line.message}{remedy}")
+            raise TrialFailed(deadline.stage, line.kind, f"{requester.called} gave up: {line.message}{remedy}")
         if isinstance(line, Done):
             return line
         is_in_time = deadline.heard(line, now_s)
@@ -436,7 +393,7 @@ class Making:
                 deadline.stage, "hung", f"not done after {deadline.at_most_s:g} s, though its load ends sooner"
             )
         if deadline.hears_too_much(now_s):
-            raise TrialFailed(deadline.stage, "protocol", f"{one.called} prints many lines a second, not one")
+            raise TrialFailed(deadline.stage, "protocol", f"{requester.called} prints many lines a second, not one")
         return line
 
     def _now_ns(self) -> int:
@@ -455,18 +412,40 @@ class Making:
 
     def _refuse_if_not_secured(self) -> None:
         """TrialFailed where connections were not as the cell has them, as far as the requester's library tells."""
-        for one, part in zip(self.requesters, self.parts, strict=True):
-            if reason := unlike_told(part.done.tls, one.ask):
+        for requester, part in zip(self.requesters, self.parts, strict=True):
+            if reason := unlike_told(part.done.tls, requester.ask):
                 raise TrialFailed("measure", "tls", reason)
 
     def _last_words(self) -> str:
         words = [("responder", self.target.last_words())]
-        words += [(one.called.removeprefix("the "), one.process.last_words()) for one in self.requesters]
+        words += [
+            (requester.called.removeprefix("the "), requester.process.last_words()) for requester in self.requesters
+        ]
         return "\n".join(f"{who}: {text}" for who, text in words if text)
 
 
-def _unheard(_line: Progress) -> None:
-    """Nobody sees this requester's progress."""
+def trial_line(ask: Ask, host: Host, target: Address | None, record: PurePosixPath, *, hold: bool = False) -> Trial:
+    """What a requester on a host is asked, and of whom."""
+    return Trial(
+        target=target,
+        protocol=ask.protocol,
+        client=ask.client,
+        operation=ask.operation,
+        record=str(record),
+        payload=ask.payload,
+        connection=ask.connection,
+        load=ask.load,
+        warmup=ask.warmup,
+        timeout_s=ask.timeout_s,
+        seed=ask.seed,
+        calls=ask.calls,
+        hold=hold,
+        knobs=ask.knobs,
+        schema=ask.schema_on(host),
+        tls=ask.authority_on(host),
+        mix=[*ask.mix],
+        turn_warm_up=ask.turn_warm_up,
+    )
 
 
 def _share(ask: Ask, host: int, place: int, number: int) -> Ask:

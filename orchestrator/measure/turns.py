@@ -7,7 +7,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 
 from orchestrator.measure.target import READY_S, Deadline, TrialFailed
-from orchestrator.measure.trial import Making, Outcome, Requester
+from orchestrator.measure.trial import Requester, TrialRun
 from orchestrator.results.turn_times import REST_S, TurnTime, disturbed
 from services.python.contract.requester_lines import END, TURN, Checked, Done, Turn, Warm
 
@@ -16,7 +16,7 @@ from services.python.contract.requester_lines import END, TURN, Checked, Done, T
 class Member:
     """One cell of a group: its trial under way, its rounds, and its turns so far."""
 
-    making: Making
+    trial: TrialRun
     rounds: int
     turns: list[TurnTime] = field(default_factory=list)
     rest_cpu_s: float | None = None
@@ -25,16 +25,16 @@ class Member:
     @property
     def requester(self) -> Requester:
         """Who asks: a cell in turns has one."""
-        return self.making.requesters[0]
+        return self.trial.requesters[0]
 
     def warm_up(self) -> None:
         """From the trial's line to the requester's `warm`. TrialFailed."""
-        making, requester = self.making, self.requester
-        making.hand_over()
-        deadline = Deadline(ask=making.ask, ready_s=READY_S, since_s=making.bench.clock.monotonic_s())
-        with making.bench.interrupts.waiting():
+        trial, requester = self.trial, self.requester
+        trial.hand_over()
+        deadline = Deadline(ask=trial.ask, ready_s=READY_S, since_s=trial.bench.clock.monotonic_s())
+        with trial.bench.interrupts.waiting():
             while True:
-                match line := making.next_line(requester, deadline):
+                match line := trial.next_line(requester, deadline):
                     case Warm():
                         break
                     case Checked():
@@ -43,19 +43,19 @@ class Member:
                         raise TrialFailed(
                             "warm-up", "protocol", f"the requester printed `{line.type}` before it was warm"
                         )
-        making.stats_warm = making.target.stats("warm-up")
+        trial.stats_warm = trial.target.stats("warm-up")
 
     def turn(self) -> None:
         """Let the requester measure once. TrialFailed."""
-        making, requester = self.making, self.requester
-        before_s = making.bench.beside_cpu_s()
-        making.tell(requester, TURN, "measure")
+        trial, requester = self.trial, self.requester
+        before_s = trial.bench.beside_cpu_s()
+        trial.tell(requester, TURN, "measure")
         match self._answer("turn"):
             case Turn() as turn if turn.number == len(self.turns):
                 self.turns.append(
                     TurnTime(
                         requests=turn.requests,
-                        warm_up=(making.ask.turn_warm_up or 0) * making.ask.load.concurrency,
+                        warm_up=(trial.ask.turn_warm_up or 0) * trial.ask.load.concurrency,
                         begin_ns=turn.begin_ns,
                         end_ns=turn.end_ns,
                         cpu_s=turn.cpu_s,
@@ -65,16 +65,16 @@ class Member:
                 )
             case Turn(number=number):
                 raise TrialFailed("measure", "protocol", f"the requester printed turn {number}, not {len(self.turns)}")
-        if before_s is not None and (now_s := making.bench.beside_cpu_s()) is not None:
-            making.beside_cpu_s = (making.beside_cpu_s or 0.0) + now_s - before_s
+        if before_s is not None and (now_s := trial.bench.beside_cpu_s()) is not None:
+            trial.beside_cpu_s = (trial.beside_cpu_s or 0.0) + now_s - before_s
 
     def _answer(self, wanted: str) -> Turn | Done:
         """The line that ends a turn, or the trial. TrialFailed for another one."""
-        making, now_s = self.making, self.making.bench.clock.monotonic_s()
-        deadline = Deadline(ask=making.ask, ready_s=READY_S, since_s=now_s, stage="measure", started_s=now_s)
-        with making.bench.interrupts.waiting():
+        trial, now_s = self.trial, self.trial.bench.clock.monotonic_s()
+        deadline = Deadline(ask=trial.ask, ready_s=READY_S, since_s=now_s, stage="measure", started_s=now_s)
+        with trial.bench.interrupts.waiting():
             while True:
-                line = making.next_line(self.requester, deadline)
+                line = trial.next_line(self.requester, deadline)
                 if isinstance(line, Turn | Done):
                     if line.type != wanted:
                         raise TrialFailed("measure", "protocol", f"the requester printed `{line.type}`, not `{wanted}`")
@@ -82,20 +82,20 @@ class Member:
 
     def read_stats(self) -> None:
         """What the responder has done up to here. TrialFailed."""
-        self.making.stats = self.making.target.stats("measure")
+        self.trial.stats = self.trial.target.stats("measure")
 
     def read_rest(self) -> None:
         """What the responder used since then. TrialFailed."""
-        before, after = self.making.stats, self.making.target.stats("measure")
+        before, after = self.trial.stats, self.trial.target.stats("measure")
         if before is not None and after is not None and before.cpu_s is not None and after.cpu_s is not None:
             self.rest_cpu_s = max(0.0, after.cpu_s - before.cpu_s)
 
     def end(self) -> None:
         """Have the requester verify its replies and end. TrialFailed."""
-        self.making.tell(self.requester, END, "measure")
+        self.trial.tell(self.requester, END, "measure")
         done = self._answer("done")
         assert isinstance(done, Done)  # noqa: S101 - narrows the type
-        self.making.finish([(self.checked, done)])
+        self.trial.finish([(self.checked, done)])
 
     def is_due(self, number: int, rounds: int) -> bool:
         """Whether it has a turn in a round of so many: its own are spread over them evenly."""
@@ -109,37 +109,37 @@ class Member:
 
 def take_turns(
     members: Sequence[Member], orders: Sequence[Sequence[int]], checkpoint: Callable[[int], None]
-) -> list[Outcome]:
+) -> list[TrialRun]:
     """Make a group's trials: `orders` has the places of the members for each round; `checkpoint` is called before it.
 
     A member that fails ends, and the others go on. Whatever `checkpoint` raises ends all processes.
     """
     with ExitStack() as stack:
         for member in members:
-            stack.enter_context(member.making.processes)
-            member.making.attempt(member.making.start)
+            stack.enter_context(member.trial.processes)
+            member.trial.attempt(member.trial.start)
         for member in members:
-            member.making.attempt(member.making.await_ready)
+            member.trial.attempt(member.trial.await_ready)
         for member in members:
             checkpoint(0)
-            member.making.attempt(member.warm_up)
+            member.trial.attempt(member.warm_up)
         for number, order in enumerate(orders):
             checkpoint(number)
             for place in order:
                 if members[place].is_due(number, len(orders)):
-                    members[place].making.attempt(members[place].turn)
+                    members[place].trial.attempt(members[place].turn)
         again = [member.repeats for member in members]
         for number in range(max(again, default=0)):
             checkpoint(len(orders))
             for place in orders[number % len(orders)]:
                 if number < again[place]:
-                    members[place].making.attempt(members[place].turn)
+                    members[place].trial.attempt(members[place].turn)
         for member in members:
-            member.making.attempt(member.read_stats)
+            member.trial.attempt(member.read_stats)
         checkpoint(len(orders))
-        members[0].making.bench.clock.sleep(REST_S)
+        members[0].trial.bench.clock.sleep(REST_S)
         for member in members:
-            member.making.attempt(member.read_rest)
+            member.trial.attempt(member.read_rest)
         for member in members:
-            member.making.attempt(member.end)
-        return [member.making.outcome() for member in members]
+            member.trial.attempt(member.end)
+        return [member.trial.over() for member in members]

@@ -90,180 +90,52 @@ class JournalState:
         of_trials = {r.samples for t in self.trials for r in t.requesters if r.samples}
         return frozenset(of_trials | {b.samples for b in self.baselines})
 
-    def take(self, content: Mapping[str, Any]) -> None:
-        """Take one event in; ValueError for one that is not of its shape. Other kinds (a process) are passed over."""
-        kind = _EVENTS.get(content["event"])
-        if kind is None:
-            return
-        match decode(kind, content):
-            case Begin():
-                self.begin = dict(content)
-            case Resume():
+    def take(self, event: Mapping[str, Any]) -> None:
+        """Take one event in; ValueError or KeyError for one of another shape. Other kinds (a process) are passed over.
+
+        The journal's chain shows that orch wrote a line: only what is more than plain data is decoded.
+        """
+        match event["event"]:
+            case "begin":
+                self.begin = dict(event)
+            case "resume":
                 self.state, self.ended_at = "running", None
-            case Fleet(fleet=fleet, hosts=hosts, programs=programs):
-                self.fleet, self.hosts = fleet, {**self.hosts, **hosts}
-                self.programs = {**self.programs, **programs}
-            case Block(event="block", block=block, attempt=attempt):
-                self.attempts[block] = attempt
-                self.finished_blocks.discard(block)
-            case Block(block=block):
-                self.finished_blocks.add(block)
-            case Trial(trial=trial, records=records, median_ns=median_ns):
+            case "fleet":
+                self.fleet = event["fleet"]
+                self.hosts |= decode(dict[str, Description], event["hosts"])
+                self.programs |= decode(dict[str, ProgramsRecord], event.get("programs", {}))
+            case "block":
+                self.attempts[event["block"]] = event["attempt"]
+                self.finished_blocks.discard(event["block"])
+            case "block-end":
+                self.finished_blocks.add(event["block"])
+            case "trial":
+                trial = decode(TrialRecord, event["trial"])
                 self._trials.append(trial)
-                self.records |= records
-                if median_ns is not None:
-                    self.medians[trial.index, trial.attempt] = median_ns
-            case Baseline(attempt=attempt, baseline=baseline, records=records):
-                self._baselines.append((attempt, baseline))
-                self.records |= records
-            case Differences(differences=differences):
-                self.differences = differences
-            case Decision(decision=decision):
+                self.records |= event.get("records", {})
+                if event.get("median_ns") is not None:
+                    self.medians[trial.index, trial.attempt] = event["median_ns"]
+            case "baseline":
+                self._baselines.append((event["attempt"], decode(BaselineRecord, event["baseline"])))
+                self.records |= event.get("records", {})
+            case "differences":
+                self.differences = decode(tuple[ReplyDifference, ...], event["differences"])
+            case "decision":
+                decision = decode(DecisionRecord, event["decision"])
                 self.decisions[decision.blocks] = decision
-            case Referee(referee=referee):
-                self.referee = referee
-            case Turn(turn=turn):
-                self.every_turn.append(turn)
-            case File(path=path, sha256=digest):
-                self.files[path] = digest
-            case Warning(text=text):
-                if text not in self.warnings:
-                    self.warnings.append(text)
-            case End(state=state, at=at):
-                self.state, self.ended_at = state, at
+            case "referee":
+                self.referee = decode(RefereeRecord, event["referee"])
+            case "turn":
+                self.every_turn.append(decode(TurnRecord, event["turn"]))
+            case "file":
+                self.files[event["path"]] = event["sha256"]
+            case "warning":
+                if event["text"] not in self.warnings:
+                    self.warnings.append(event["text"])
+            case "end":
+                self.state, self.ended_at = event["state"], event["at"]
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Event:
-    event: str
-
-
-@dataclass(frozen=True, kw_only=True)
-class Begin(_Event):
-    """The first event: the plan, and the SHA-256 of each file that the run began with."""
-
-    run_id: str
-    plan_id: str
-    orch_version: str
-    command: tuple[str, ...]
-    at: str
-    files: dict[str, str] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Resume(_Event):
-    """The run is still in progress in another process."""
-
-    command: tuple[str, ...] = ()
-    at: str = ""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Fleet(_Event):
-    """The hosts, as they describe themselves, and the programs that were built for them."""
-
-    fleet: dict[str, Any]
-    hosts: dict[str, Description]
-    programs: dict[str, ProgramsRecord] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Block(_Event):
-    """`block`: an attempt at a block begins; `block-end`: it is finished."""
-
-    block: int
-    attempt: int = 0
-
-
-@dataclass(frozen=True, kw_only=True)
-class Trial(_Event):
-    """A trial has ended."""
-
-    trial: TrialRecord
-    records: dict[str, str] = field(default_factory=dict)  # SHA-256 of raw records' rows, by the samples they become
-    median_ns: float | None = None  # of its requests, for who watches the run
-
-
-@dataclass(frozen=True, kw_only=True)
-class Baseline(_Event):
-    """A baseline was taken, in an attempt at its block."""
-
-    attempt: int
-    baseline: BaselineRecord
-    records: dict[str, str] = field(default_factory=dict)  # as of a trial
-
-
-@dataclass(frozen=True, kw_only=True)
-class Differences(_Event):
-    """What stacks answered differently before anything was measured."""
-
-    differences: tuple[ReplyDifference, ...]
-
-
-@dataclass(frozen=True, kw_only=True)
-class Decision(_Event):
-    """Whether the run ends after a block, by how narrow its intervals are."""
-
-    decision: DecisionRecord
-
-
-@dataclass(frozen=True, kw_only=True)
-class Referee(_Event):
-    """Load generators measure beside the trials of this run."""
-
-    referee: RefereeRecord
-
-
-@dataclass(frozen=True, kw_only=True)
-class Turn(_Event):
-    """A load generator's turn has ended."""
-
-    turn: TurnRecord
-
-
-@dataclass(frozen=True, kw_only=True)
-class File(_Event):
-    """A samples file is written whole."""
-
-    path: str
-    sha256: str
-
-
-@dataclass(frozen=True, kw_only=True)
-class Warning(_Event):  # noqa: A001 - the event's own name
-    """A condition that a reader must know."""
-
-    text: str
-
-
-@dataclass(frozen=True, kw_only=True)
-class End(_Event):
-    """The process ends its work at the run."""
-
-    state: State
-    at: str
-
-
-_EVENTS: Mapping[str, type] = {
-    "begin": Begin,
-    "resume": Resume,
-    "fleet": Fleet,
-    "block": Block,
-    "block-end": Block,
-    "trial": Trial,
-    "baseline": Baseline,
-    "decision": Decision,
-    "differences": Differences,
-    "referee": Referee,
-    "turn": Turn,
-    "file": File,
-    "warning": Warning,
-    "end": End,
-}
-
-
-BRIEF = frozenset({"begin", "resume", "fleet", "block", "block-end", "trial", "warning", "end"})
-"""The events that say how a run went, and not what both ends said, nor how the floors were."""
 _LONG = frozenset({"requesters", "ready", "stats", "stats_before", "stats_warm", "turns"})
 
 
@@ -276,18 +148,13 @@ def shortened(event: Mapping[str, Any]) -> dict[str, Any]:
     return {"event": event["event"], "trial": kept, "median_ns": event.get("median_ns")}
 
 
-def in_brief(events: Iterable[Mapping[str, Any]]) -> JournalState:
-    """What events of the kinds `BRIEF` say, without floors and without what both ends said; errors as `read`."""
-    return read(shortened(event) if event["event"] == "trial" else event for event in events)
-
-
 def read(events: Iterable[Mapping[str, Any]]) -> JournalState:
     """What a journal says; ValueError names the first event that is not of its shape."""
     journal_state = JournalState()
     for number, event in enumerate(events, start=1):
         try:
             journal_state.take(event)
-        except ValueError as error:
+        except (KeyError, ValueError) as error:
             raise ValueError(f"event {number} ({event['event']!r:.40}): {error}") from error
     return journal_state
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import secrets
 import shutil
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, Literal
 
@@ -146,15 +146,8 @@ class RunFolder:
 
     def journal_state(self) -> derive.JournalState:
         """What the journal says; InvalidMeasurement when it is damaged."""
-        return self._read(derive.read, self.events())
-
-    def journal_in_brief(self) -> derive.JournalState:
-        """As `derive.in_brief`; InvalidMeasurement when the journal is damaged."""
-        return self._read(derive.in_brief, self._journal.events_of(derive.BRIEF))
-
-    def _read(self, read: Callable[..., derive.JournalState], events: Iterable[dict[str, Any]]) -> derive.JournalState:
         try:
-            return read(events)
+            return derive.read(self.events())
         except ValueError as error:
             raise Damaged(self._journal.path, f"cannot be read: {error}") from error
 

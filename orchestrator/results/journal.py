@@ -11,8 +11,7 @@ import errno
 import fcntl
 import hashlib
 import os
-import re
-from collections.abc import Container, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -24,7 +23,6 @@ _CHAIN = b',"chain":"'
 _END = b'"}\n'
 _CHAIN_BYTES = 64
 _MOST_AT_ONCE = 1 << 24
-_KIND = re.compile(rb'\{"event":"([a-z-]+)"')
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -85,13 +83,6 @@ class Journal:
     def events(self) -> Iterator[dict[str, Any]]:
         """Every whole event, oldest first."""
         return (line.content for line in self.lines())
-
-    def events_of(self, kinds: Container[str]) -> Iterator[dict[str, Any]]:
-        """The whole events of these kinds, oldest first; others are held against the chain, and not parsed."""
-        for line in self.lines():
-            kind = _KIND.match(line.body)
-            if (kind is None or kind[1].decode() in kinds) and (content := line.content)["event"] in kinds:
-                yield content
 
     def end(self) -> str:
         """The chain's value after the last whole line ("" where there is none)."""

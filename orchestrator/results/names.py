@@ -23,11 +23,11 @@ def run_folders(root: Path) -> list[Path]:
     A name that begins with a point is of one that is being copied here, or deleted.
     """
     names = sorted(path for path in root.iterdir() if not path.name.startswith(".")) if root.is_dir() else []
-    found: list[Path] = []
+    folders: list[Path] = []
     for path in names:
         with suppress(OSError):
-            found += [path] if is_run(path) else []
-    return found
+            folders += [path] if is_run(path) else []
+    return folders
 
 
 def not_one(word: str, root: Path, matches: Sequence[str], ids: Sequence[str], latest: str) -> UsageError:

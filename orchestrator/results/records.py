@@ -80,7 +80,7 @@ def _strange_belongings(rows: bytes, kind: Recorded, parts: int | None, *, at_on
 
     table = np.frombuffer(rows, dtype="<i8").reshape(-1, len(layout.COLUMNS))
     columns = {name: table[:, layout.COLUMNS.index(name)] for name in COLUMNS}
-    return refusal(columns, kind, parts=parts, at_once=at_once, in_order=True)
+    return refusal(columns, kind, parts=parts, at_once=at_once)
 
 
 def _strange_clock(rows: bytes) -> str | None:

@@ -52,12 +52,11 @@ def refusal(
     *,
     parts: int | None = None,
     at_once: bool = False,
-    in_order: bool = False,
 ) -> str | None:
     """Why these rows are not those of a cell of that kind; None where they are. `columns` has `COLUMNS`.
 
     `parts`: how many a right sample has, of a mix how many operations, None where that is not known. `at_once`: they may
-    overlap. `in_order`: rows stand as they were stored, so that a sample's parts directly follow it.
+    overlap.
     """
     rules, kinds, parents = OF_KIND[kind], columns["kind"], columns["parent"]
     sample, belonging = sample_number(kind), KINDS.index(rules.belonging) if rules.belonging else None
@@ -71,12 +70,12 @@ def refusal(
         return f"a row of kind {rules.sample} has a parent"
     if belonging is None:
         return None
-    of = _places_of_parents(columns["sequence"], is_sample, parents[~is_sample])
-    if of is None:
+    owners = _places_of_parents(columns["sequence"], is_sample, parents[~is_sample])
+    if owners is None:
         return f"the parent of a row of kind {rules.belonging} is no {rules.sample} of this record, or several of them"
     if not rules.is_in_parts:
-        return _strange_events(columns, rules, is_sample, of)
-    return _strange_parts(columns, rules, is_sample, of, parts, at_once=at_once, in_order=in_order)
+        return _strange_events(columns, rules, is_sample, owners)
+    return _strange_parts(columns, rules, is_sample, owners, parts, at_once=at_once)
 
 
 def _named(number: int) -> str:
@@ -94,14 +93,14 @@ def _places_of_parents(
 
 
 def _strange_events(
-    columns: Columns, rules: Rows, is_sample: npt.NDArray[np.bool_], of: npt.NDArray[np.intp]
+    columns: Columns, rules: Rows, is_sample: npt.NDArray[np.bool_], owners: npt.NDArray[np.intp]
 ) -> str | None:
-    """Why these are not the events of these subscriptions; `of` has the row of each event's subscription."""
+    """Why these are not the events of these subscriptions; `owners` has the row of each event's subscription."""
     places = np.flatnonzero(~is_sample)
     for name in ("phase", "connection", "sent_ns"):
-        if (columns[name][places] != columns[name][of]).any():
+        if (columns[name][places] != columns[name][owners]).any():
             return f"a row of kind {rules.belonging} has another {name} than its {rules.sample}"
-    if (columns["received_ns"][places] > columns["received_ns"][of]).any():
+    if (columns["received_ns"][places] > columns["received_ns"][owners]).any():
         return f"a row of kind {rules.belonging} came when its {rules.sample} was over"
     return None
 
@@ -110,49 +109,48 @@ def _strange_parts(
     columns: Columns,
     rules: Rows,
     is_sample: npt.NDArray[np.bool_],
-    of: npt.NDArray[np.intp],
+    owners: npt.NDArray[np.intp],
     parts: int | None,
     *,
     at_once: bool,
-    in_order: bool,
 ) -> str | None:
-    """Why these are not the parts of these samples; `of` has the row of each part's sample."""
+    """Why these are not the parts of these samples; `owners` has the row of each part's sample."""
     places = np.flatnonzero(~is_sample)
-    order = np.lexsort((columns["sequence"][places], of))
-    places, of = places[order], of[order]
-    begins = np.flatnonzero(np.diff(of, prepend=-1))  # of each sample's parts, the first
-    counted = np.arange(of.size) - np.repeat(begins, np.diff(np.append(begins, of.size)))
+    order = np.lexsort((columns["sequence"][places], owners))
+    places, owners = places[order], owners[order]
+    begins = np.flatnonzero(np.diff(owners, prepend=-1))  # of each sample's parts, the first
+    counted = np.arange(owners.size) - np.repeat(begins, np.diff(np.append(begins, owners.size)))
     if (columns["sequence"][places] != counted + 1).any():
         return f"the parts of a {rules.sample} are not numbered 1, 2, 3, ..."
-    if in_order and (places != of + counted + 1).any():
+    if (places != owners + counted + 1).any():
         return f"the parts of a {rules.sample} do not directly follow it"
     for name in ("phase", "connection"):
-        if (columns[name][places] != columns[name][of]).any():
+        if (columns[name][places] != columns[name][owners]).any():
             return f"a part is of another {name} than its {rules.sample}"
     sent, received = columns["sent_ns"], columns["received_ns"]
-    if (sent[places] < sent[of]).any() or (received[places] > received[of]).any():
+    if (sent[places] < sent[owners]).any() or (received[places] > received[owners]).any():
         return f"a part is not within the stamps of its {rules.sample}"
     follows = counted[1:] > 0
     if not at_once and (sent[places][1:] < received[places][:-1])[follows].any():
         return f"the parts of a {rules.sample} overlap, or are not in order"
-    return _strange_endings(columns["status"], rules, is_sample, of, places, parts)
+    return _strange_endings(columns["status"], rules, is_sample, owners, places, parts)
 
 
 def _strange_endings(
     status: npt.NDArray[np.int64],
     rules: Rows,
     is_sample: npt.NDArray[np.bool_],
-    of: npt.NDArray[np.intp],
+    owners: npt.NDArray[np.intp],
     places: npt.NDArray[np.intp],
     parts: int | None,
 ) -> str | None:
     """Why samples that are right have other parts than those have, or one that failed more than all."""
     is_right = status == OK
-    if (is_right[of] & ~is_right[places]).any():
+    if (is_right[owners] & ~is_right[places]).any():
         return f"a {rules.sample} is right, and a part of it is not"
     if parts is None:
         return None
-    had = np.bincount(of, minlength=status.size)
+    had = np.bincount(owners, minlength=status.size)
     if (had[is_sample & is_right] != parts).any() or (had > parts).any():
         return f"a {rules.sample} has another number of parts than {parts}"
     return None

@@ -22,7 +22,7 @@ from orchestrator.hosts.processes import RUN_MARK, marked
 from orchestrator.measure.interrupts import Interrupts
 from orchestrator.measure.progress import Progress
 from orchestrator.measure.target import Ask
-from orchestrator.measure.trial import Bench, Outcome
+from orchestrator.measure.trial import Bench, TrialRun
 from services.python.contract.lines import Load, Warmup
 
 pytestmark = pytest.mark.busy
@@ -172,7 +172,7 @@ def test_a_trial_with_an_end_that_misbehaves_fails_and_leaves_nothing(end: str, 
     # What a run shows of it, not a listener that hears nothing: a line must not end the run there either.
     progress = Progress(listener=Terminal(), clock=SYSTEM, total=1)
     bench = Bench(clock=SYSTEM, interrupts=Interrupts(), on_progress=progress.heard)
-    memory_mb, outcomes = peak_mb(), list[Outcome]()
+    memory_mb, outcomes = peak_mb(), list[TrialRun]()
 
     def make() -> None:
         outcomes.append(bench.make(ask, Pair((*first, host), host), "t"))

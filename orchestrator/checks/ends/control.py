@@ -5,26 +5,23 @@ A control that another check found invalid, or whose original is invalid, says n
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from math import exp
 
 from orchestrator import quantities
-from orchestrator.checks.base import CALLS, CODECS, STREAMS, Check, Finding, worst
+from orchestrator.checks.base import CALLS, CODECS, STREAMS, Check, Finding, cannot_tell, passes, warns
 from orchestrator.evidence.run_evidence import CellEvidence, RunEvidence
 from orchestrator.findings.check_result import CheckResult
 from orchestrator.findings.validity import failed_in
 from orchestrator.statistics import intervals
 
 
-def judge(run: RunEvidence, results: Sequence[CheckResult]) -> Finding | None:
-    """`found`: what the other checks say. None where the experiment has no control."""
-    controls = [cell for cell in run.cells if cell.stack.control_of]
-    findings = []
-    for control in controls:
+def judge(run: RunEvidence, results: Sequence[CheckResult]) -> Iterator[Finding]:
+    """Each control beside what it repeats; `results` are what the other checks found."""
+    for control in (cell for cell in run.cells if cell.stack.control_of):
         twin = next((c for c in run.cells if _is_twin(c, control)), None)
         if twin is not None:
-            findings.append(_invalid(control, twin, results) or _finding(control, twin))
-    return worst(findings)
+            yield _invalid(control, twin, results) or _finding(control, twin)
 
 
 def _is_twin(cell: CellEvidence, control: CellEvidence) -> bool:
@@ -36,11 +33,10 @@ def _invalid(control: CellEvidence, twin: CellEvidence, results: Sequence[CheckR
     if not troubles:
         return None
     text = "; ".join(f"{label} failed {', '.join(names)}" for label, names in troubles.items())
-    return Finding(
-        verdict="cannot tell",
-        evidence={"cell": control.cell.id, "failed": sorted({name for names in troubles.values() for name in names})},
-        explanation=f"The control is invalid: {text}. How far the reference differs from itself is unknown.",
-        action="Fix what those checks found, and measure again.",
+    return cannot_tell(
+        f"The control is invalid: {text}. How far the reference differs from itself is unknown.",
+        "Fix what those checks found, and measure again.",
+        {"cell": control.cell.id, "failed": sorted({name for names in troubles.values() for name in names})},
     )
 
 
@@ -51,13 +47,10 @@ def _finding(control: CellEvidence, twin: CellEvidence) -> Finding:
     )
     blocks = sorted(mine.keys() & other.keys())
     if len(blocks) < intervals.FEWEST_BLOCKS:
-        return Finding(
-            verdict="cannot tell",
-            evidence={"cell": control.cell.id, "blocks": len(blocks)},
-            explanation=(
-                f"{quantities.count(len(blocks), 'block')} with the control: too few to compare the reference with itself."
-            ),
-            action="Raise `repeats`.",
+        return cannot_tell(
+            f"{quantities.count(len(blocks), 'block')} with the control: too few to compare the reference with itself.",
+            "Raise `repeats`.",
+            {"cell": control.cell.id, "blocks": len(blocks)},
         )
     result = intervals.paired([mine[b] for b in blocks], [other[b] for b in blocks])
     low, high = result.interval() or (0.0, 0.0)
@@ -65,20 +58,13 @@ def _finding(control: CellEvidence, twin: CellEvidence) -> Finding:
     differs = quantities.difference(exp(abs(result.mean)) - 1)  # as comparisons put it that it widens
     weight = abs(result.mean)
     if not low <= 1 <= high:
-        return Finding(
-            verdict="warn",
-            evidence=evidence,
+        return warns(
+            f"The reference differs from itself by {differs}, beyond chance.",
+            "See `noise` for the cause, or raise `repeats`: differences no larger than this one are not resolved.",
+            evidence,
             weight=weight,
-            explanation=f"The reference differs from itself by {differs}, beyond chance.",
-            action="See `noise` for the cause, or raise `repeats`: "
-            "differences no larger than this one are not resolved.",
         )
-    return Finding(
-        verdict="pass",
-        evidence=evidence,
-        weight=weight,
-        explanation=f"The reference differs from itself by {differs}, within chance.",
-    )
+    return passes(f"The reference differs from itself by {differs}, within chance.", evidence, weight=weight)
 
 
 CHECK = Check(name="control", severity="note", kinds=CALLS | CODECS | STREAMS, judge_last=judge)

@@ -24,7 +24,7 @@ from statistics import median
 import numpy as np
 
 from orchestrator import quantities
-from orchestrator.checks.base import CALLS, CODECS, Check, Finding, is_of_the_stack, worst
+from orchestrator.checks.base import CALLS, CODECS, Check, Finding, cannot_tell, is_of_the_stack, passes
 from orchestrator.evidence.run_evidence import CellEvidence, RunEvidence, Samples
 from orchestrator.experiment.plan import contrasts
 
@@ -62,33 +62,30 @@ def observe(samples: Samples) -> Pauses | None:
     return Pauses(pause_s=pause_s, cycle_s=pause_s + calls_s, typical=typical if typical.cycle_s > 0 else None)
 
 
-def judge(cell: CellEvidence, run: RunEvidence) -> Finding | None:
+def judge(cell: CellEvidence, run: RunEvidence) -> Iterator[Finding]:
     """The trial with the largest share; with one in flight the cell beside the others of its setting."""
+    parts = [(trial, part) for trial in cell.trials for part in trial.parts]
     if cell.cell.kind == "codec":
-        return worst([_alone_in_flight(cell, run), *_around_the_parts(cell)])
+        yield _alone_in_flight(cell, run)
+        yield from _around_the_parts(cell)
+        return
+    if not cell.is_open_loop and 1 in (cell.cell.load.concurrency, *(part.load.concurrency for _, part in parts)):
+        yield _alone_in_flight(cell, run)
     if cell.cell.load.concurrency == 1:
-        return None if cell.is_open_loop else _alone_in_flight(cell, run)
-    findings = []
-    if not cell.is_open_loop and any(part.load.concurrency == 1 for trial in cell.trials for part in trial.parts):
-        findings.append(_alone_in_flight(cell, run))
+        return
     is_wrong = is_of_the_stack(_entering(cell), _MOST, [_entering(other) for other in run.beside(cell)])
-    for trial in cell.trials:
-        for part in trial.parts:
-            if part.load.concurrency == 1:  # one of several processes: its work delays its own next request alone
-                continue
-            entering_s, measured_s = part.done.entering_s, part.done.measured_s
-            if entering_s is None or not measured_s:
-                findings.append(
-                    Finding(
-                        verdict="cannot tell",
-                        evidence={"trial": trial.record.index},
-                        explanation="The requester did not report how long it verified and recorded.",
-                        action="Use a requester that prints `entering_s` in its `done` line.",
-                    )
-                )
-            else:
-                findings.append(_judged(trial.record.index, entering_s / measured_s, is_wrong=is_wrong))
-    return worst(findings)
+    for trial, part in parts:
+        if part.load.concurrency == 1:  # one of several processes: its work delays its own next request alone
+            continue
+        entering_s, measured_s = part.done.entering_s, part.done.measured_s
+        if entering_s is None or not measured_s:
+            yield cannot_tell(
+                "The requester did not report how long it verified and recorded.",
+                "Use a requester that prints `entering_s` in its `done` line.",
+                {"trial": trial.record.index},
+            )
+        else:
+            yield _judged(trial.record.index, entering_s / measured_s, is_wrong=is_wrong)
 
 
 def _entering(cell: CellEvidence) -> dict[int, float]:
@@ -105,25 +102,22 @@ def _entering(cell: CellEvidence) -> dict[int, float]:
 def _judged(trial: int, share: float, *, is_wrong: bool) -> Finding:
     measured = f"{quantities.percent(share)} of the time went into verifying and recording"
     if share <= _MOST_UNNOTICED:
-        return Finding(
-            verdict="pass", evidence={"trial": trial, "share": share}, weight=share, explanation=f"{measured}."
-        )
+        return passes(f"{measured}.", {"trial": trial, "share": share}, weight=share)
     return Finding(
-        verdict="fail" if share > _MOST and is_wrong else "warn",
-        evidence={"trial": trial, "share": share},
+        "fail" if share > _MOST and is_wrong else "warn",
+        f"{measured}: up to that share of latency and throughput is the requester's own.",
+        "Compare only with stacks that have as many in flight, lower the concurrency, or offer a lower rate.",
+        {"trial": trial, "share": share},
         weight=share,
-        explanation=f"{measured}: up to that share of latency and throughput is the requester's own.",
-        action="Compare only with stacks that have as many in flight, lower the concurrency, or offer a lower rate.",
     )
 
 
 def _alone_in_flight(cell: CellEvidence, run: RunEvidence) -> Finding:
     mine = _typical(cell)
     if mine is None:
-        return Finding(
-            verdict="cannot tell",
-            explanation=f"Fewer than {_FEWEST} requests one after the other: too few to judge the pauses between them.",
-            action="Ask for more requests per trial.",
+        return cannot_tell(
+            f"Fewer than {_FEWEST} requests one after the other: too few to judge the pauses between them.",
+            "Ask for more requests per trial.",
         )
     beside = [(other, pauses) for other in _beside(cell, run) if (pauses := _typical(other)) is not None]
     least_cell, least = min(beside, key=lambda entry: entry[1].pause_s, default=(cell, mine))
@@ -144,20 +138,20 @@ def _alone_in_flight(cell: CellEvidence, run: RunEvidence) -> Finding:
     is_out = excess > out_of_line and excess_s > _LEAST_EXCESS_S
     is_much = share > max(_MUCH_ALONE, out_of_line) and mine.pause_s > _LEAST_ALONE_S and cell.cell.kind != "codec"
     if not is_out and not is_much:
-        return Finding(verdict="pass", evidence=evidence, weight=excess, explanation=f"{measured}.")
+        return passes(f"{measured}.", evidence, weight=excess)
     omitted = _omitted(cell, run) if is_out else ""
     is_wrong = not omitted and (
         (is_out and _is_wrong(cell, wrong, least_cell)) or (is_much and _is_wrong(cell, _MOST_ALONE, None))
     )
     more = f", {quantities.ns(excess_s * 1e9)} more than with {least_cell.stack.label}" if is_out else ""
     return Finding(
-        verdict="fail" if is_wrong else "warn",
-        evidence=evidence,
-        weight=max(excess, share),
-        explanation=f"{measured}{more}: work that is in no latency, and not in Req/s where the requester reports it.",
-        action=f"Compare it with what forwards messages, not with what reads them: {omitted}."
+        "fail" if is_wrong else "warn",
+        f"{measured}{more}: work that is in no latency, and not in Req/s where the requester reports it.",
+        f"Compare it with what forwards messages, not with what reads them: {omitted}."
         if omitted
         else "Check what the client does after its clock stops: decoding belongs before; verifying costs all alike.",
+        evidence,
+        weight=max(excess, share),
     )
 
 
@@ -199,16 +193,16 @@ def _around_the_parts(cell: CellEvidence) -> Iterator[Finding]:
     around_ms = max(0.0, median_ms - sum(parts_ms))
     share = around_ms / median_ms
     yield Finding(
-        verdict="warn" if share > _MUCH_AROUND else "pass",
-        evidence={"around_us": around_ms * 1e3, "share_of_sum": share},
-        weight=share,
-        explanation=f"Of the {quantities.ms(median_ms)} of a message {quantities.ms(around_ms)} "
+        "warn" if share > _MUCH_AROUND else "pass",
+        f"Of the {quantities.ms(median_ms)} of a message {quantities.ms(around_ms)} "
         f"({quantities.percent(share)}) are neither "
         "encoding nor decoding: the stamps themselves, the call, and freeing the message before.",
-        action="Compare encoding and decoding, which hold one clock reading each; ratios of the sums look smaller than they "
+        "Compare encoding and decoding, which hold one clock reading each; ratios of the sums look smaller than they "
         "are."
         if share > _MUCH_AROUND
         else "Nothing to do.",
+        {"around_us": around_ms * 1e3, "share_of_sum": share},
+        weight=share,
     )
 
 

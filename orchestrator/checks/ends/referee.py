@@ -16,7 +16,7 @@ from typing import Literal
 
 from orchestrator import quantities
 from orchestrator.catalogue.read import catalogue
-from orchestrator.checks.base import Check, Finding
+from orchestrator.checks.base import Check, Finding, cannot_tell, not_applicable
 from orchestrator.evidence.run_evidence import CellEvidence, RunEvidence
 from orchestrator.findings.summary import TrialSummary
 from orchestrator.results.manifest import TurnRecord
@@ -66,10 +66,9 @@ def judge_run(run: RunEvidence) -> Finding | None:
     """Return once that a run has no referee."""
     if run.manifest.referee is not None:
         return None
-    return Finding(
-        verdict="not applicable",
-        explanation="No independent load generator measured beside this run.",
-        action="`orch run FILE --referee any` makes a run beside one.",
+    return not_applicable(
+        "No independent load generator measured beside this run.",
+        "`orch run FILE --referee any` makes a run beside one.",
     )
 
 
@@ -80,15 +79,14 @@ def judge(cell: CellEvidence, run: RunEvidence) -> Finding | None:
         return None
     if (name := settings.cells.get(cell.cell.id)) is None or name not in settings.tools:
         why = settings.refused.get(cell.cell.id, "none was chosen")
-        return Finding(verdict="not applicable", explanation=f"No independent load generator measured this: {why}.")
+        return not_applicable(f"No independent load generator measured this: {why}.")
     tool, turns = settings.tools[name], [turn for turn in run.manifest.turns if turn.cell == cell.cell.id]
     refereed = compare([t.summary for t in cell.trials if t.summary], turns, tool.within)
     if refereed is None:
-        return Finding(
-            verdict="cannot tell",
-            evidence={"tool": name, "rounds": 0, "lost": len(turns)},
-            explanation=f"{name} gave no figures beside a trial of this cell.",
-            action="The run's warnings and logs/ say why.",
+        return cannot_tell(
+            f"{name} gave no figures beside a trial of this cell.",
+            "The run's warnings and logs/ say why.",
+            {"tool": name, "rounds": 0, "lost": len(turns)},
         )
     return _finding(cell, refereed, f"{name} {tool.version}", tool.within)
 
@@ -118,12 +116,12 @@ def _finding(cell: CellEvidence, refereed: Refereed, tool: str, within: float) -
         )
     lost = f"; {quantities.count(refereed.lost, 'more turn')} gave no figures" if refereed.lost else ""
     return Finding(
-        verdict=verdict,
-        explanation=f"Ours over {tool}, in {quantities.count(refereed.rounds, 'round')}{lost}: "
+        verdict,
+        f"Ours over {tool}, in {quantities.count(refereed.rounds, 'round')}{lost}: "
         f"median {ours.text(within)}, requests/s {rate.text(within)}. {judgement}.",
-        evidence={**asdict(refereed), "within": within, "agreement": agreement},
+        action,
+        {**asdict(refereed), "within": within, "agreement": agreement},
         weight=max(abs(1 - ours.ratio), abs(1 - rate.ratio)),
-        action=action,
     )
 
 

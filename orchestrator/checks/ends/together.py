@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from itertools import permutations
 
 from orchestrator import quantities
-from orchestrator.checks.base import CALLS, STREAMS, Check, Finding, in_most, worst
+from orchestrator.checks.base import CALLS, STREAMS, Check, Finding, cannot_tell, fails, in_most, passes
 from orchestrator.evidence.run_evidence import CellEvidence, Part, Samples, TrialEvidence
 from orchestrator.questions.streams.observe import DRIFT
 
@@ -58,17 +58,17 @@ def observe(samples: Samples) -> Window | None:
     )
 
 
-def judge(cell: CellEvidence) -> Finding | None:
-    """The trial whose windows overlap least; None with one requester."""
+def judge(cell: CellEvidence) -> list[Finding]:
+    """The trial whose windows overlap least; none with one requester."""
     if cell.requesters < 2:
-        return None
+        return []
     findings = []
     for trial in cell.trials:
         windows = [(part, seen) for other, part, seen in cell.parts(NAME) if other is trial and seen is not None]
         findings.append(_finding(cell, trial, windows))
     early = [finding for finding in findings if "early_s" in finding.evidence]
     apart = [finding for finding in findings if "early_s" not in finding.evidence]
-    return worst([*early, *in_most(apart, len(cell.trials))])
+    return [*early, *in_most(apart, len(cell.trials))]
 
 
 def _finding(cell: CellEvidence, trial: TrialEvidence, windows: Sequence[tuple[Part, Window]]) -> Finding:
@@ -76,27 +76,25 @@ def _finding(cell: CellEvidence, trial: TrialEvidence, windows: Sequence[tuple[P
     by_host: dict[str, list[tuple[Part, Window]]] = {}
     for part, seen in windows:
         by_host.setdefault(part.host, []).append((part, seen))
-    hosts = {name: _host(of, is_alone=len(by_host) == 1) for name, of in by_host.items()}
-    unknown = sorted(name for name, of in hosts.items() if of is None)
+    hosts = {name: _host(seen, is_alone=len(by_host) == 1) for name, seen in by_host.items()}
+    unknown = sorted(name for name, host in hosts.items() if host is None)
     if len(windows) < cell.requesters or unknown:
-        return Finding(
-            verdict="cannot tell",
-            evidence=evidence | {"known": len(windows), "unknown": unknown},
-            explanation="When each requester's window was is not known: whether they overlap is unknown.",
-            action="Check that every requester got replies, waited for `measure`, and has `anchor_end` in its `done` line.",
+        return cannot_tell(
+            "When each requester's window was is not known: whether they overlap is unknown.",
+            "Check that every requester got replies, waited for `measure`, and has `anchor_end` in its `done` line.",
+            evidence | {"known": len(windows), "unknown": unknown},
         )
-    known = {name: of for name, of in hosts.items() if of is not None}
-    early = {name: of.least_ahead_ns - of.most_ahead_ns for name, of in known.items()}
+    known = {name: host for name, host in hosts.items() if host is not None}
+    early = {name: host.least_ahead_ns - host.most_ahead_ns for name, host in known.items()}
     longest_ns = max(seen.end_ns - seen.begin_ns for _, seen in windows)
     slack_ns = longest_ns // DRIFT + 1_000_000
     if (worst_of := max(early, key=lambda name: early[name])) and early[worst_of] > slack_ns:
-        return Finding(
-            verdict="fail",
-            evidence=evidence | {"host": worst_of, "early_s": early[worst_of] / 1e9},
-            weight=2.0,
-            explanation=f"In {trial.called} the requester on {worst_of} sent requests "
+        return fails(
+            f"In {trial.called} the requester on {worst_of} sent requests "
             f"{quantities.ns(early[worst_of])} before it was told to: requesters did not begin together.",
-            action="Find out why it did not wait for `measure`, or whose stamps its record holds.",
+            "Find out why it did not wait for `measure`, or whose stamps its record holds.",
+            evidence | {"host": worst_of, "early_s": early[worst_of] / 1e9},
+            weight=2.0,
         )
     return _judged(cell, trial, known, longest_ns, evidence)
 
@@ -151,27 +149,26 @@ def _judged(
     if cell.cell.kind == "stream":
         apart = "their clients were not all sent events at the same time"
     if least >= _WARN:
-        return Finding(verdict="pass", evidence=evidence, weight=-least, explanation=f"{measured}{within}.")
+        return passes(f"{measured}{within}.", evidence, weight=-least)
     if most >= _WARN:
-        return Finding(
-            verdict="cannot tell",
-            evidence=evidence,
+        return cannot_tell(
+            f"{measured} and at most {quantities.percent(most)}: when each began is not known better than that.",
+            "Measure for longer, so that what passes between a host's words and orch weighs less.",
+            evidence,
             weight=-least,
-            explanation=f"{measured} and at most {quantities.percent(most)}: when each began is not known better than that.",
-            action="Measure for longer, so that what passes between a host's words and orch weighs less.",
         )
     return Finding(
-        verdict="fail" if most < _FAIL else "warn",
-        evidence=evidence,
+        "fail" if most < _FAIL else "warn",
+        f"{measured}{f', at most {quantities.percent(most)}' if many else ''}: {apart}.",
+        "Give the load a duration, so that all end together.",
+        evidence,
         weight=-least,
-        explanation=f"{measured}{f', at most {quantities.percent(most)}' if many else ''}: {apart}.",
-        action="Give the load a duration, so that all end together.",
     )
 
 
 def _apart(moments: Sequence[tuple[int, int]]) -> int:
     """How far the moments can be apart at most, each known to lie between two."""
-    return max([0, *(one[1] - other[0] for one, other in permutations(moments, 2))])
+    return max([0, *(latest[1] - earliest[0] for latest, earliest in permutations(moments, 2))])
 
 
 def _of_one_clock(cell: CellEvidence, trial: TrialEvidence) -> tuple[int, int]:

@@ -18,7 +18,7 @@ from math import exp, log
 from statistics import median
 
 from orchestrator import quantities
-from orchestrator.checks.base import CALLS, Check, Finding
+from orchestrator.checks.base import CALLS, Check, Finding, cannot_tell, passes, warns
 from orchestrator.evidence.run_evidence import CellEvidence, Samples
 from orchestrator.experiment.model.factors import requesters_of
 from orchestrator.statistics import intervals
@@ -50,37 +50,31 @@ def judge(cell: CellEvidence) -> Finding | None:
     """The host that differs most from the others; None with one."""
     if requesters_of(cell.cell.factors) < 2:
         return None
-    trials = [of for of in (_medians(cell, index) for index in range(len(cell.trials))) if of is not None]
+    trials = [medians for index in range(len(cell.trials)) if (medians := _medians(cell, index)) is not None]
     if len(trials) < FEWEST_BLOCKS:
-        return Finding(
-            verdict="cannot tell",
-            evidence={"trials": len(trials)},
-            explanation=f"{quantities.count(len(trials), 'trial')} in which every requester host got replies"
+        return cannot_tell(
+            f"{quantities.count(len(trials), 'trial')} in which every requester host got replies"
             f" {'does' if len(trials) == 1 else 'do'} not show what is a host's and what is chance.",
-            action="Make five trials or more (`repeats`).",
+            "Make five trials or more (`repeats`).",
+            {"trials": len(trials)},
         )
-    found = compared(trials)
-    of = max(found, key=lambda odd: abs(log(odd.ratio)))
-    tests = 1 if len(found) == 2 else len(found)
-    odd = [f for f in found if abs(log(f.ratio)) >= MATTERS and f.p * tests <= ALPHA]
-    of = max(odd, key=lambda each: (abs(log(each.ratio)), each.ratio), default=of)
-    evidence = {"trials": len(trials), "host": of.host, "ratio": of.ratio, "p": of.p * tests, "sd": of.sd}
-    differs = f"{quantities.off(of.ratio - 1)} {'slower' if of.ratio > 1 else 'quicker'}"
+    hosts = compared(trials)
+    tests = 1 if len(hosts) == 2 else len(hosts)
+    odd = [host for host in hosts if abs(log(host.ratio)) >= MATTERS and host.p * tests <= ALPHA]
+    most = max(odd, key=lambda host: (abs(log(host.ratio)), host.ratio), default=None)
+    most = most or max(hosts, key=lambda host: abs(log(host.ratio)))
+    evidence = {"trials": len(trials), "host": most.host, "ratio": most.ratio, "p": most.p * tests, "sd": most.sd}
+    differs = f"{quantities.off(most.ratio - 1)} {'slower' if most.ratio > 1 else 'quicker'}"
     if odd:
-        than = "the other host" if len(found) == 2 else "the other hosts"
-        return Finding(
-            verdict="warn",
-            evidence=evidence,
-            weight=abs(log(of.ratio)),
-            explanation=f"Requests from {of.host} were {differs} than those from {than}, in the middle of"
+        than = "the other host" if len(hosts) == 2 else "the other hosts"
+        return warns(
+            f"Requests from {most.host} were {differs} than those from {than}, in the middle of"
             f" {len(trials)} trials: the pooled latencies are of hosts that differ.",
-            action="Find out what that host or its way to the responder has that others have not, or leave it out.",
+            "Find out what that host or its way to the responder has that others have not, or leave it out.",
+            evidence,
+            weight=abs(log(most.ratio)),
         )
-    return Finding(
-        verdict="pass",
-        evidence=evidence,
-        explanation=f"No requester host differs beyond chance and a tenth (most: {of.host}, {differs}).",
-    )
+    return passes(f"No requester host differs beyond chance and a tenth (most: {most.host}, {differs}).", evidence)
 
 
 def _medians(cell: CellEvidence, index: int) -> dict[str, float] | None:
@@ -97,12 +91,13 @@ def _medians(cell: CellEvidence, index: int) -> dict[str, float] | None:
 def compared(trials: Sequence[Mapping[str, float]]) -> list[Odd]:
     """Each host against the others, from the logs of their medians, trial by trial; in three trials or more."""
     hosts = [host for host in trials[0] if all(host in trial for trial in trials)]
-    found = []
+    rows = []
     for host in hosts:
         logs = [trial[host] - median(trial[other] for other in hosts if other != host) for trial in trials]
-        of = intervals.log_mean(logs)
-        found.append(Odd(host=host, ratio=exp(of.mean), p=1.0 if of.p_value is None else of.p_value, sd=of.sd or 0.0))
-    return found
+        mean = intervals.log_mean(logs)
+        p = 1.0 if mean.p_value is None else mean.p_value
+        rows.append(Odd(host=host, ratio=exp(mean.mean), p=p, sd=mean.sd or 0.0))
+    return rows
 
 
 CHECK = Check(name=NAME, severity="note", kinds=CALLS, observe=observe, judge=judge)

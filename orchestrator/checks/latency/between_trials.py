@@ -10,7 +10,7 @@ from math import log
 from statistics import median, stdev
 
 from orchestrator import quantities
-from orchestrator.checks.base import CALLS, CODECS, STREAMS, Check, Finding
+from orchestrator.checks.base import CALLS, CODECS, STREAMS, Check, Finding, cannot_tell, passes, warns
 from orchestrator.evidence.run_evidence import CellEvidence, RunEvidence, Samples
 from orchestrator.findings.block_values import by_block
 from orchestrator.statistics.intervals import FEWEST_BLOCKS
@@ -31,44 +31,34 @@ def judge_between(cell: CellEvidence, run: RunEvidence) -> Finding | None:
     medians = _medians(cell)
     within = [seen for _, _, seen in cell.parts(BETWEEN) if seen is not None]
     if len(medians) < FEWEST_BLOCKS or not within:
-        return Finding(
-            verdict="cannot tell",
-            evidence={"trials": len(medians)},
-            explanation=f"{quantities.count(len(medians), 'trial')}: at least {FEWEST_BLOCKS} are needed to estimate the "
-            "spread.",
-            action="Raise `repeats`.",
+        return cannot_tell(
+            f"{quantities.count(len(medians), 'trial')}: at least {FEWEST_BLOCKS} are needed to estimate the spread.",
+            "Raise `repeats`.",
+            {"trials": len(medians)},
         )
     middle = median(medians.values())
     between, inside = stdev(medians.values()) / middle, median(within) / middle
     own = _own_spread(medians, [_medians(other) for other in run.in_blocks_of(cell)])
     evidence = {"between": between, "within": inside, "own": own, "median_ms": middle, "trials": len(medians)}
-    one = quantities.OF_SAMPLE[cell.cell.kind]
-    measured = (
-        f"Medians of trials spread by {quantities.percent(between)}, {one}s within one by {quantities.percent(inside)}"
-    )
+    sample = quantities.OF_SAMPLE[cell.cell.kind]
+    measured = f"Medians of trials spread by {quantities.percent(between)}, {sample}s within one by {quantities.percent(inside)}"
     if between <= max(inside, _LOUD):
-        return Finding(verdict="pass", evidence=evidence, explanation=f"{measured}.")
+        return passes(f"{measured}.", evidence)
     if own is None:
-        return Finding(
-            verdict="cannot tell",
-            evidence=evidence,
+        return cannot_tell(
+            f"{measured}. Nothing was measured beside it that shows whether the machine is the cause.",
+            "Raise `repeats`, and look for the cause in `noise`.",
+            evidence,
             weight=between,
-            explanation=f"{measured}. Nothing was measured beside it that shows whether the machine is the cause.",
-            action="Raise `repeats`, and look for the cause in `noise`.",
         )
     if own <= max(inside, _LOUD):
-        return Finding(
-            verdict="pass",
-            evidence=evidence,
-            explanation=f"{measured}; beside the block's other stacks by {quantities.percent(own)}.",
-        )
-    return Finding(
-        verdict="warn",
-        evidence=evidence,
-        weight=own,
-        explanation=f"{measured}, and by {quantities.percent(own)} beside the block's other stacks: one trial says little "
+        return passes(f"{measured}; beside the block's other stacks by {quantities.percent(own)}.", evidence)
+    return warns(
+        f"{measured}, and by {quantities.percent(own)} beside the block's other stacks: one trial says little "
         "about the next.",
-        action="Raise `repeats`, and look for the cause in `noise`.",
+        "Raise `repeats`, and look for the cause in `noise`.",
+        evidence,
+        weight=own,
     )
 
 
@@ -92,38 +82,32 @@ def judge_support(cell: CellEvidence) -> Finding | None:
     shares = {"p90": 0.90, "p95": 0.95, "p99": 0.99, "p99.9": 0.999}
     hidden = [name for name, share in shares.items() if not is_supported(n, share)]
     evidence = {"n": n, "needed_beyond": SUPPORT, "not_shown": hidden}
-    one = quantities.OF_SAMPLE[cell.cell.kind]
+    sample = quantities.OF_SAMPLE[cell.cell.kind]
     if not n:
-        return Finding(
-            verdict="warn",
-            evidence=evidence,
-            explanation="No event came right: there is no percentile to show."
+        return warns(
+            "No event came right: there is no percentile to show."
             if cell.cell.kind == "stream"
             else "No request got a right reply: there is no percentile to show.",
-            action=f"Find out why {one}s fail: the table counts them by kind.",
+            f"Find out why {sample}s fail: the table counts them by kind.",
+            evidence,
         )
     if "p99" in hidden:
         planned = (cell.cell.load.requests or 0) * cell.planned
-        return Finding(
-            verdict="warn",
-            evidence=evidence,
+        return warns(
+            f"{quantities.count(n, sample)} {'is' if n == 1 else 'are'} too few for {' or '.join(hidden)}: "
+            f"fewer than {SUPPORT} lie beyond, so that percentile is not shown.",
+            f"Find out why only {n:,} of the planned {planned:,} requests were made."
+            if is_supported(planned, 0.99)
+            else f"For p99, plan at least 1,000 {sample}s per cell, over all its trials.",
+            evidence,
             weight=-n,
-            explanation=(
-                f"{quantities.count(n, one)} {'is' if n == 1 else 'are'} too few for {' or '.join(hidden)}: "
-                f"fewer than {SUPPORT} lie beyond, so that percentile is not shown."
-            ),
-            action=(
-                f"Find out why only {n:,} of the planned {planned:,} requests were made."
-                if is_supported(planned, 0.99)
-                else f"For p99, plan at least 1,000 {one}s per cell, over all its trials."
-            ),
         )
     measured = (
         "every percentile"
         if not hidden
         else f"percentiles up to p99 ({hidden[0]} takes {SUPPORT * 1000:,} and is not shown)"
     )
-    return Finding(verdict="pass", evidence=evidence, explanation=f"{quantities.count(n, one)} support {measured}.")
+    return passes(f"{quantities.count(n, sample)} support {measured}.", evidence)
 
 
 CHECKS = (

@@ -24,7 +24,7 @@ import numpy as np
 import numpy.typing as npt
 
 from orchestrator import quantities
-from orchestrator.checks.base import CALLS, CODECS, Check, Finding, worst
+from orchestrator.checks.base import CALLS, CODECS, Check, Finding, not_applicable, passes, warns, worst
 from orchestrator.evidence.run_evidence import CellEvidence, Part, RunEvidence, Samples, TrialEvidence
 from orchestrator.questions.stores import times as store_times
 from orchestrator.statistics.quantiles import NS_PER_MS, Nanoseconds, quantile
@@ -140,10 +140,9 @@ def judge(cell: CellEvidence, run: RunEvidence) -> Finding | None:
     if not trials:
         return None
     if cell.operation.mix:
-        return Finding(
-            verdict="not applicable",
-            explanation="A mix has requests of several operations, each with a latency of its own: that they form groups"
-            " says nothing.",
+        return not_applicable(
+            "A mix has requests of several operations, each with a latency of its own: that they form groups"
+            " says nothing."
         )
     is_here = cell.placement.kind == "local"
     several = [entry for entry in trials if len(entry[2]) > 1]
@@ -152,10 +151,8 @@ def judge(cell: CellEvidence, run: RunEvidence) -> Finding | None:
         findings += [_finding(*entry, len(several), is_here) for entry in several]
         return worst([finding for finding in findings if finding is not None])
     measured = f"; in {len(several)} of {len(trials)} trials there are more" if several else ""
-    return findings[0] or Finding(
-        verdict="pass",
-        evidence={"trials": len(trials), "with_several": len(several)},
-        explanation=f"Latencies within a trial form one group{measured}.",
+    return findings[0] or passes(
+        f"Latencies within a trial form one group{measured}.", {"trials": len(trials), "with_several": len(several)}
     )
 
 
@@ -177,18 +174,17 @@ def _of_all(
             if quick_ns <= way * cause.least_ms * NS_PER_MS and not cause.is_loss
         ]
         if causes:
-            return Finding(
-                verdict="warn",
-                evidence={
+            return warns(
+                f"Requests take {quantities.ns(slow_ns)}, against {quantities.ns(quick_ns)} {name}."
+                f" Possible cause: {'; or '.join(cause.text for cause in causes)}.",
+                _action(causes),
+                {
                     "median_ms": slow_ns / NS_PER_MS,
                     "against": name,
                     "against_ms": quick_ns / NS_PER_MS,
                     "causes": [cause.text for cause in causes],
                 },
                 weight=sqrt(slow_ns / quick_ns),
-                explanation=f"Requests take {quantities.ns(slow_ns)}, against {quantities.ns(quick_ns)} {name}."
-                f" Possible cause: {'; or '.join(cause.text for cause in causes)}.",
-                action=_action(causes),
             )
     return None
 
@@ -225,8 +221,13 @@ def _finding(trial: TrialEvidence, part: Part, modes: tuple[Mode, ...], trials: 
     clues += [f"TCP sent {quantities.count(retransmits, 'packet')} again"] if retransmits else []
     because = f" {'; '.join(clues)}." if clues else ""
     return Finding(
-        verdict="warn" if causes else "pass",
-        evidence={
+        "warn" if causes else "pass",
+        f"Latency has {len(modes)} modes: {', '.join(listed)}.{because}",
+        "Read the modes and their shares, not mean and SD; a percentile near such a share varies from run to run."
+        f" {_action(causes)}".rstrip()
+        if causes
+        else "Nothing to do.",
+        {
             "trial": trial.record.index,
             "trials_with_several": trials,
             "medians_ms": [mode.median_ns / NS_PER_MS for mode in modes],
@@ -235,11 +236,6 @@ def _finding(trial: TrialEvidence, part: Part, modes: tuple[Mode, ...], trials: 
             "retransmits": retransmits,
         },
         weight=sqrt(modes[-1].median_ns / modes[0].median_ns),
-        explanation=f"Latency has {len(modes)} modes: {', '.join(listed)}.{because}",
-        action="Read the modes and their shares, not mean and SD; a percentile near such a share varies from run to run."
-        f" {_action(causes)}".rstrip()
-        if causes
-        else "Nothing to do.",
     )
 
 

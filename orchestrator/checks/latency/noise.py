@@ -10,7 +10,7 @@ from dataclasses import replace
 from math import ceil
 
 from orchestrator import quantities
-from orchestrator.checks.base import CALLS, CODECS, STREAMS, Check, Finding, worst
+from orchestrator.checks.base import CALLS, CODECS, STREAMS, Check, Finding, cannot_tell, passes, warns, worst
 from orchestrator.evidence.host_noise import FOREIGN, INSIDE, PRESSURE, STEAL, THROTTLED, Noise, noises
 from orchestrator.evidence.run_evidence import CellEvidence, TrialEvidence
 from orchestrator.experiment.plan.cells import ask_postgresql
@@ -21,15 +21,9 @@ KINDS = ("steal", "throttled", "pressure", "foreign", "inside")
 def judge(cell: CellEvidence) -> Finding | None:
     """The loudest trial, at either end."""
     seen = [(trial, noise.beyond(cell.limit)) for trial in cell.trials for noise in noises(cell, trial)]
-    findings = [_finding(trial, noise) for trial, noise in seen]
-    if not findings:
-        return Finding(
-            verdict="cannot tell",
-            explanation="The hosts have no counters for steal, throttling or pressure.",
-            action="Measure on Linux, which has them, or make sure that nothing else runs.",
-        )
-    loudest = worst(findings)
-    assert loudest is not None  # noqa: S101 - narrows the type
+    loudest = worst(_finding(trial, noise) for trial, noise in seen)
+    if loudest is None:
+        return None
     if loudest.verdict == "pass" and (cell.is_external or _has_a_database_beside(cell)):
         loudest = _of_one_end(cell, loudest)
     return replace(loudest, evidence={**loudest.evidence, "in_a_third": _in_a_third(seen)})
@@ -83,21 +77,28 @@ def _finding(trial: TrialEvidence, noise: Noise) -> Finding:
         if share is not None and share > limit
     ]
     if loud:
-        return Finding(
-            verdict="warn",
-            evidence=evidence,
-            explanation=f"On {noise.where}, during {trial.called}: {'; '.join(text for _, text in loud)}.",
+        return warns(
+            f"On {noise.where}, during {trial.called}: {'; '.join(text for _, text in loud)}.",
+            "Trust differences within a block, not absolute numbers, or repeat on a quiet machine.",
+            evidence,
             weight=max(excess for excess, _ in loud),
-            action="Trust differences within a block, not absolute numbers, or repeat on a quiet machine.",
         )
     if all(getattr(noise, kind) is None for kind in KINDS):
-        return Finding(
-            verdict="cannot tell",
-            evidence=evidence,
-            explanation=f"{noise.where[:1].upper()}{noise.where[1:]} counts neither steal, throttling nor pressure.",
-            action="Measure on Linux, which does, or make sure that nothing else runs.",
+        return cannot_tell(
+            f"{noise.where[:1].upper()}{noise.where[1:]} counts neither steal, throttling nor pressure.",
+            "Measure on Linux, which does, or make sure that nothing else runs.",
+            evidence,
         )
-    return Finding(verdict="pass", evidence=evidence, explanation="The hosts were quiet.")
+    return passes("The hosts were quiet.", evidence)
 
 
-CHECK = Check(name="noise", severity="note", kinds=CALLS | CODECS | STREAMS, judge=judge)
+CHECK = Check(
+    name="noise",
+    severity="note",
+    kinds=CALLS | CODECS | STREAMS,
+    judge=judge,
+    otherwise=cannot_tell(
+        "The hosts have no counters for steal, throttling or pressure.",
+        "Measure on Linux, which has them, or make sure that nothing else runs.",
+    ),
+)

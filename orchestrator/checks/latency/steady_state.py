@@ -17,7 +17,7 @@ from statistics import fmean, median
 import numpy as np
 
 from orchestrator import quantities
-from orchestrator.checks.base import CALLS, CODECS, Check, Finding, worst
+from orchestrator.checks.base import CALLS, CODECS, Check, Finding, cannot_tell, passes, too_few, warns
 from orchestrator.evidence.run_evidence import CellEvidence, RunEvidence, Samples, TrialEvidence
 from orchestrator.statistics import intervals
 from orchestrator.statistics.terms import Interval
@@ -58,17 +58,13 @@ def observe(samples: Samples) -> Course | None:
     )
 
 
-def judge(cell: CellEvidence, run: RunEvidence) -> Finding | None:
+def judge(cell: CellEvidence, run: RunEvidence) -> Iterator[Finding | None]:
     """The drift that trials share, jumps of most of them, and warm-ups that were cut short."""
     courses = [(trial, seen) for trial, _part, seen in cell.parts(NAME) if seen is not None]
-    if not courses:
-        return Finding(
-            verdict="cannot tell",
-            explanation=f"Fewer than {_FEWEST} requests per trial: too few to see a drift.",
-            action="Ask for more requests per trial.",
-        )
-    beside = [_drifts(other) for other in run.in_blocks_of(cell)]
-    return worst([_drift(_drifts(cell), beside), *_jumps(courses), *_short_warmups(cell)])
+    if courses:
+        yield _drift(_drifts(cell), [_drifts(other) for other in run.in_blocks_of(cell)])
+        yield _jump(courses)
+        yield _short_warmup(cell)
 
 
 def _drifts(cell: CellEvidence) -> dict[int, float]:
@@ -85,41 +81,37 @@ def _drift(drifts: Mapping[int, float], beside: Sequence[Mapping[int, float]]) -
     interval = shared.interval()
     evidence = {"drift": exp(shared.mean) - 1, "interval": interval, "trials": shared.n}
     if interval is None:
-        return Finding(
-            verdict="cannot tell",
-            evidence=evidence,
-            explanation=f"{quantities.count(shared.n, 'trial')}: at least {intervals.FEWEST_BLOCKS} are needed to find a"
+        return cannot_tell(
+            f"{quantities.count(shared.n, 'trial')}: at least {intervals.FEWEST_BLOCKS} are needed to find a"
             " drift that all share.",
-            action="Raise `repeats`.",
+            "Raise `repeats`.",
+            evidence,
         )
     if not interval[0] <= 1 <= interval[1] and abs(shared.mean) > _DRIFT:
         change = quantities.off(exp(shared.mean) - 1)
         way = "more" if shared.mean > 0 else "less"
-        return Finding(
-            verdict="warn",
-            evidence=evidence,
-            explanation=f"In all trials, requests take {change} {way} time after the first fifth of the window.",
-            action="Lengthen the warm-up (`warmup`) or the trial until this disappears.",
+        return warns(
+            f"In all trials, requests take {change} {way} time after the first fifth of the window.",
+            "Lengthen the warm-up (`warmup`) or the trial until this disappears.",
+            evidence,
         )
     low, high = (quantities.change(bound - 1, 1) for bound in interval)
     if _is_steady(interval):
         measured = f"No drift shared by the {shared.n} trials: {low} to {high} after the first fifth of the window."
-        return Finding(verdict="pass", evidence=evidence, explanation=measured)
+        return passes(measured, evidence)
     own = _beyond_others(drifts, beside)
     if own is not None and _is_steady(own):
         low, high = (quantities.change(bound - 1, 1) for bound in own)
-        return Finding(
-            verdict="pass",
-            evidence={**evidence, "beyond_others": own},
-            explanation=f"After the first fifth of the window requests drift as those of the block's other stacks do, but"
+        return passes(
+            f"After the first fifth of the window requests drift as those of the block's other stacks do, but"
             f" for {low} to {high}.",
+            {**evidence, "beyond_others": own},
         )
-    return Finding(
-        verdict="cannot tell",
-        evidence=evidence,
+    return cannot_tell(
+        f"The {shared.n} trials allow a drift of {low} to {high} after the first fifth of the window.",
+        "Raise `repeats` or plan more requests per trial, to narrow it to 5 % either way.",
+        evidence,
         weight=log(interval[1] / interval[0]),
-        explanation=f"The {shared.n} trials allow a drift of {low} to {high} after the first fifth of the window.",
-        action="Raise `repeats` or plan more requests per trial, to narrow it to 5 % either way.",
     )
 
 
@@ -137,23 +129,20 @@ def _beyond_others(drifts: Mapping[int, float], beside: Sequence[Mapping[int, fl
     return intervals.log_mean(own).interval() if own else None
 
 
-def _jumps(courses: Sequence[tuple[TrialEvidence, Course]]) -> list[Finding]:
+def _jump(courses: Sequence[tuple[TrialEvidence, Course]]) -> Finding | None:
     """The largest jump, where most trials jump the same way."""
     jumps = [(trial, seen) for trial, seen in courses if abs(seen.jump) > max(_JUMP, 3 * seen.noise)]
     up = sum(seen.jump > 0 for _, seen in jumps)
     if 2 * max(up, len(jumps) - up) <= len(courses):
-        return []
+        return None
     trial, seen = max(jumps, key=lambda jump: abs(jump[1].jump))
-    return [
-        Finding(
-            verdict="warn",
-            evidence={"trial": trial.record.index, "jump": exp(seen.jump) - 1, "at": seen.at, "trials": len(jumps)},
-            weight=abs(seen.jump),
-            explanation=f"Latency {_changes(exp(seen.jump))} after {quantities.percent(seen.at)} of {trial.called}, "
-            f"and stays there; {len(jumps)} of {len(courses)} trials jump.",
-            action="Lengthen the warm-up (`warmup`) until this disappears.",
-        )
-    ]
+    return warns(
+        f"Latency {_changes(exp(seen.jump))} after {quantities.percent(seen.at)} of {trial.called}, "
+        f"and stays there; {len(jumps)} of {len(courses)} trials jump.",
+        "Lengthen the warm-up (`warmup`) until this disappears.",
+        {"trial": trial.record.index, "jump": exp(seen.jump) - 1, "at": seen.at, "trials": len(jumps)},
+        weight=abs(seen.jump),
+    )
 
 
 def _changes(times: float) -> str:
@@ -161,19 +150,27 @@ def _changes(times: float) -> str:
     return f"becomes {change} as long" if times - 1 > quantities.MOST_CHANGE else f"changes by {change}"
 
 
-def _short_warmups(cell: CellEvidence) -> Iterator[Finding]:
+def _short_warmup(cell: CellEvidence) -> Finding | None:
     """The first trial whose warm-up was cut short."""
     wanted = cell.cell.warmup.requests
     warmed = [(trial.record.index, part.done.warmup_requests) for trial in cell.trials for part in trial.parts]
     short = [(trial, requests) for trial, requests in warmed if requests < wanted]
-    for trial, requests in short[:1]:
-        yield Finding(
-            verdict="warn",
-            evidence={"trial": trial, "made": requests, "wanted": wanted, "trials": len(short)},
-            explanation=f"Warm-up ended after {requests:,} of {quantities.count(wanted, 'request')}, at its time limit.",
-            action="Raise `warmup.at_most`, or plan fewer warm-up requests.",
-        )
+    if not short:
+        return None
+    trial, requests = short[0]
+    return warns(
+        f"Warm-up ended after {requests:,} of {quantities.count(wanted, 'request')}, at its time limit.",
+        "Raise `warmup.at_most`, or plan fewer warm-up requests.",
+        {"trial": trial, "made": requests, "wanted": wanted, "trials": len(short)},
+    )
 
 
 NAME = "steady state"
-CHECK = Check(name=NAME, severity="serious", kinds=CALLS | CODECS, observe=observe, judge_beside=judge)
+CHECK = Check(
+    name=NAME,
+    severity="serious",
+    kinds=CALLS | CODECS,
+    observe=observe,
+    judge_beside=judge,
+    otherwise=too_few(_FEWEST, "to see a drift"),
+)

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass
 
-from orchestrator.checks.base import CALLS, CODECS, Check, Finding, worst
+from orchestrator.checks.base import CALLS, CODECS, Check, Finding, not_applicable, passes, too_few, warns, worst
 from orchestrator.checks.latency.modes import find_modes, has_slow_mode
 from orchestrator.evidence.run_evidence import CellEvidence, Samples, TrialEvidence
 from orchestrator.statistics.quantiles import is_supported, quantile
@@ -47,17 +47,9 @@ def observe(samples: Samples) -> Tail | None:
 def judge(cell: CellEvidence) -> Finding | None:
     """Each trial's tail."""
     tails = [(trial, part, seen) for trial, part, seen in cell.parts(NAME) if seen is not None]
-    if not tails:
-        return Finding(
-            verdict="cannot tell",
-            explanation=f"Fewer than {_FEWEST} requests per trial: too few to have a tail.",
-            action="Ask for more requests per trial.",
-        )
     judged = [(t, seen) for t, part, seen in tails if seen.n >= _PER_ONE_IN_FLIGHT * part.load.concurrency]
-    if cell.is_open_loop or not judged:
-        return Finding(
-            verdict="not applicable", explanation="A queue, or too few requests for each in flight, shapes the tail."
-        )
+    if tails and (cell.is_open_loop or not judged):
+        return not_applicable("A queue, or too few requests for each in flight, shapes the tail.")
     return worst(_cut_off(trial, seen) for trial, seen in judged)
 
 
@@ -65,16 +57,22 @@ def _cut_off(trial: TrialEvidence, seen: Tail) -> Finding:
     evidence = {"trial": trial.record.index, **asdict(seen)}
     if seen.reach is not None and seen.reach < _THIN and seen.is_mode:
         measured = "The slowest requests are a group of their own, not a tail: see `latency modes`."
-        return Finding(verdict="pass", evidence=evidence, explanation=measured)
+        return passes(measured, evidence)
     if seen.reach is not None and seen.reach < _THIN:
-        return Finding(
-            verdict="warn",
-            evidence=evidence,
-            explanation=f"The slowest of {seen.n:,} requests took barely longer than p99: the tail looks cut off.",
-            action="Check whether slow requests were left out or cut at a limit; `completeness` counts them.",
+        return warns(
+            f"The slowest of {seen.n:,} requests took barely longer than p99: the tail looks cut off.",
+            "Check whether slow requests were left out or cut at a limit; `completeness` counts them.",
+            evidence,
         )
-    return Finding(verdict="pass", evidence=evidence, explanation="The tail has a normal shape.")
+    return passes("The tail has a normal shape.", evidence)
 
 
 NAME = "tail shape"
-CHECK = Check(name=NAME, severity="note", kinds=CALLS | CODECS, observe=observe, judge=judge)
+CHECK = Check(
+    name=NAME,
+    severity="note",
+    kinds=CALLS | CODECS,
+    observe=observe,
+    judge=judge,
+    otherwise=too_few(_FEWEST, "to have a tail"),
+)

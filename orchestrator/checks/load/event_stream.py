@@ -18,7 +18,7 @@ from functools import partial
 from typing import Any
 
 from orchestrator import quantities
-from orchestrator.checks.base import STREAMS, Check, Finding, in_most, worst
+from orchestrator.checks.base import STREAMS, Check, Finding, fails, in_most, passes, warns
 from orchestrator.checks.replies.reply import percentiles_moved
 from orchestrator.evidence.run_evidence import CellEvidence, Part, Samples, TrialEvidence
 from orchestrator.findings.check_result import Overload
@@ -63,17 +63,20 @@ def observe(samples: Samples) -> Seen | None:
     )
 
 
-def judge(cell: CellEvidence) -> Finding | None:
-    """The worst of all trials, and all of them together."""
-    findings = [_disagreement(trial, part, seen) for trial, part, seen in cell.parts(NAME) if seen is not None]
-    findings += [busy for trial, part, _ in cell.parts(NAME) if (busy := _busy(trial, part)) is not None]
+def judge(cell: CellEvidence) -> Iterator[Finding | None]:
+    """All trials, and all of them together."""
+    for trial, part, seen in cell.parts(NAME):
+        if seen is not None:
+            yield _disagreement(trial, part, seen)
+    yield from (_busy(trial, part) for trial, part, _ in cell.parts(NAME))
     streams = [(trial, trial.stream) for trial in cell.trials if trial.stream]
-    findings += [finding for trial, stream in streams for finding in _of_trial(trial, stream)]
+    for trial, stream in streams:
+        yield from _of_trial(trial, stream)
     for of_schedule in (_rate, _begin):
-        seen = [finding for trial, stream in streams if (finding := of_schedule(cell, trial, stream))]
-        findings += in_most(seen, len(streams))
-    findings += [_of_cell(cell)] if cell.stream else []
-    return worst(findings)
+        late = [finding for trial, stream in streams if (finding := of_schedule(cell, trial, stream))]
+        yield from in_most(late, len(streams))
+    if cell.stream:
+        yield _of_cell(cell)
 
 
 def _disagreement(trial: TrialEvidence, part: Part, seen: Seen) -> Finding:
@@ -96,9 +99,9 @@ def _disagreement(trial: TrialEvidence, part: Part, seen: Seen) -> Finding:
         names = ("offered", "delivered", "dropped", "duplicated", "reordered")
         mine, theirs = ([getattr(each, name) for name in names] for each in (counts, counted))
         troubles += [
-            f"the requester said {other:,} {name}, the record holds {one:,}"
-            for name, one, other in zip(names, mine, theirs, strict=True)
-            if one != other
+            f"the requester said {reported:,} {name}, the record holds {recorded:,}"
+            for name, recorded, reported in zip(names, mine, theirs, strict=True)
+            if recorded != reported
         ]
         if done.verified != counted.delivered + counted.duplicated:
             troubles.append("not every event that counts was compared with what it should be")
@@ -118,14 +121,13 @@ def _disagreement(trial: TrialEvidence, part: Part, seen: Seen) -> Finding:
     evidence = {"trial": trial.record.index, "rows": seen.rows, **counts.__dict__}
     if troubles:
         text = "; ".join(troubles)
-        return Finding(
-            verdict="fail",
-            evidence=evidence,
+        return fails(
+            f"{text[0].upper()}{text[1:]}.",
+            "Do not publish this cell: its numbers are not those of what happened.",
+            evidence,
             weight=2.0,
-            explanation=f"{text[0].upper()}{text[1:]}.",
-            action="Do not publish this cell: its numbers are not those of what happened.",
         )
-    return Finding(verdict="pass", evidence=evidence, explanation="Record and requester agree on every event.")
+    return passes("Record and requester agree on every event.", evidence)
 
 
 def _busy(trial: TrialEvidence, part: Part) -> Finding | None:
@@ -133,12 +135,11 @@ def _busy(trial: TrialEvidence, part: Part) -> Finding | None:
     share = part.done.cpu_share
     if share is None or share <= SATURATED:
         return None
-    return Finding(
-        verdict="warn",
-        evidence={"trial": trial.record.index, "cpu_share": share},
+    return warns(
+        f"In {trial.called} the requester's core was {quantities.percent(share)} busy: events wait there.",
+        "Lower the rate or the number of clients, or ask from several hosts (`requesters`).",
+        {"trial": trial.record.index, "cpu_share": share},
         weight=share - 1,
-        explanation=f"In {trial.called} the requester's core was {quantities.percent(share)} busy: events wait there.",
-        action="Lower the rate or the number of clients, or ask from several hosts (`requesters`).",
     )
 
 
@@ -149,13 +150,12 @@ def _of_trial(trial: TrialEvidence, stream: StreamTrial) -> Iterator[Finding]:
     yield from _of_counts(trial, stream, evidence)
     if stream.unended:
         ended = quantities.listed([f"{number:,} with {status}" for status, number in stream.unended.items()])
-        yield Finding(
-            verdict="warn",
-            evidence={**evidence, "unended": dict(stream.unended)},
-            weight=0.5,
-            explanation=f"In {trial.called} {quantities.count(sum(stream.unended.values()), 'stream')} did not end "
+        yield warns(
+            f"In {trial.called} {quantities.count(sum(stream.unended.values()), 'stream')} did not end "
             f"as a stream does: {ended}.",
-            action="Find out why: what is missing of these streams counts as dropped.",
+            "Find out why: what is missing of these streams counts as dropped.",
+            {**evidence, "unended": dict(stream.unended)},
+            weight=0.5,
         )
 
 
@@ -230,35 +230,32 @@ def _rate(cell: CellEvidence, trial: TrialEvidence, stream: StreamTrial) -> Find
         is_overload = kept < _FEWEST_KEPT * wanted
         planned = cell.cell.load.concurrency * _NS_PER_S / stream.interval_ns * wanted
         return Finding(
-            verdict="fail" if is_overload else "warn",
-            evidence={**evidence, "wanted": wanted},
-            overload=Overload(planned_per_s=planned, delivered_per_s=kept / wanted * planned) if is_overload else None,
+            "fail" if is_overload else "warn",
+            f"In {trial.called} the sender kept {quantities.percent(kept)} of its rate: {_why_slow(trial, stream)}.",
+            "Lower the rate or the number of clients: this is the stack's capacity, not its latency.",
+            {**evidence, "wanted": wanted},
             weight=-kept if is_overload else 1 - kept,
-            explanation=f"In {trial.called} the sender kept {quantities.percent(kept)} of its rate: "
-            f"{_why_slow(trial, stream)}.",
-            action="Lower the rate or the number of clients: this is the stack's capacity, not its latency.",
+            overload=Overload(planned_per_s=planned, delivered_per_s=kept / wanted * planned) if is_overload else None,
         )
     if is_slowed:
         return None  # late as its readers have it, which is what is measured
     if late is not None and late > stream.interval_ns:
-        return Finding(
-            verdict="warn",
-            evidence=evidence,
-            weight=late / stream.interval_ns / 1e6,
-            explanation=f"In {trial.called} one event in a hundred was sent {quantities.ns(late)} late or more, beyond the "
+        return warns(
+            f"In {trial.called} one event in a hundred was sent {quantities.ns(late)} late or more, beyond the "
             f"{quantities.ns(stream.interval_ns)} between two: events left in bursts, and the wait before that is in no "
             "delivery.",
-            action="Read p99 with the sender's lateness beside it; or measure on a quiet machine, at a lower rate.",
+            "Read p99 with the sender's lateness beside it; or measure on a quiet machine, at a lower rate.",
+            evidence,
+            weight=late / stream.interval_ns / 1e6,
         )
     if gap is not None and on_time is not None and gap > _LONGER_GAPS * on_time:
-        return Finding(
-            verdict="warn",
-            evidence={**evidence, "gap_p99_ns": gap, "gap_p99_on_time_ns": on_time},
-            weight=gap / on_time / 1e9,
-            explanation=f"In {trial.called} the p99 of the gaps is {quantities.ns(gap)}; it would be "
+        return warns(
+            f"In {trial.called} the p99 of the gaps is {quantities.ns(gap)}; it would be "
             f"{quantities.ns(on_time)} had "
             "each event been sent when it was due: the gaps are the sender's timer's as much as the stack's.",
-            action="Take the gaps for the sender's; deliveries have none of it. Or measure on a quiet machine.",
+            "Take the gaps for the sender's; deliveries have none of it. Or measure on a quiet machine.",
+            {**evidence, "gap_p99_ns": gap, "gap_p99_on_time_ns": on_time},
+            weight=gap / on_time / 1e9,
         )
     return None
 
@@ -269,12 +266,12 @@ def _begin(_cell: CellEvidence, trial: TrialEvidence, stream: StreamTrial) -> Fi
     if begun is None or begun <= max(_BEGUN_NS, _BEGUN_LATE * stream.lasts_ns):
         return None
     return Finding(
-        verdict="fail" if begun > _BEGUN_TOO_LATE * stream.lasts_ns else "warn",
-        evidence=_evidence(trial, stream),
-        weight=begun / stream.lasts_ns,
-        explanation=f"In {trial.called} a stream of {quantities.ns(stream.lasts_ns)} began {quantities.ns(begun)} after its "
+        "fail" if begun > _BEGUN_TOO_LATE * stream.lasts_ns else "warn",
+        f"In {trial.called} a stream of {quantities.ns(stream.lasts_ns)} began {quantities.ns(begun)} after its "
         "request: not all clients were sent events at once.",
-        action="Ask with fewer clients, or a responder that serves as many at once.",
+        "Ask with fewer clients, or a responder that serves as many at once.",
+        _evidence(trial, stream),
+        weight=begun / stream.lasts_ns,
     )
 
 
@@ -300,25 +297,23 @@ def _of_counts(trial: TrialEvidence, stream: StreamTrial, evidence: dict[str, An
     delivered, offered, sent = stream.counts.delivered, stream.counts.offered, stream.sent
     if sent is not None and not delivered <= sent <= offered:
         what = f"{delivered:,} events came" if sent < delivered else f"{offered:,} events were asked for"
-        yield Finding(
-            verdict="fail",
-            evidence=evidence,
+        yield fails(
+            f"{what}, and the sender says that it sent {sent:,}.",
+            "Find out who else sends or asks, or what repeats messages on the way.",
+            evidence,
             weight=0.7,
-            explanation=f"{what}, and the sender says that it sent {sent:,}.",
-            action="Find out who else sends or asks, or what repeats messages on the way.",
         )
     before, after = trial.record.stats_before, trial.record.stats
     if before is None or after is None:
         return
     answered, requested = after.answered - before.answered, stream.asked + _CHECK_REQUESTS * len(trial.parts)
     if answered > requested:
-        yield Finding(
-            verdict="fail",
-            evidence={**evidence, "answered": answered, "asked": requested},
-            weight=0.6,
-            explanation=f"The responder answered {quantities.count(answered, 'request')}, and only {requested:,} are "
+        yield fails(
+            f"The responder answered {quantities.count(answered, 'request')}, and only {requested:,} are "
             "recorded: somebody else was served meanwhile.",
-            action="Measure with a responder that nobody else asks.",
+            "Measure with a responder that nobody else asks.",
+            {**evidence, "answered": answered, "asked": requested},
+            weight=0.6,
         )
 
 
@@ -344,15 +339,15 @@ def _of_cell(cell: CellEvidence) -> Finding:
         counted += f" ({quantities.count(silent, 'client')} got none at all)"
     if not counted:
         came = f"All {events.offered:,} events came, once and in their order."
-        return Finding(verdict="pass", evidence=evidence, explanation=came)
+        return passes(came, evidence)
     is_failed = bool(events.wrong or moved)
     beyond = f": enough to move {quantities.listed(moved)}, which the report shows" if moved else ""
     return Finding(
-        verdict="fail" if is_failed else "warn",
-        evidence={**evidence, "moved": moved},
+        "fail" if is_failed else "warn",
+        f"Of {events.offered:,} events, {counted}{beyond}.",
+        "Find out who loses, repeats or reorders: responder, client, or something between them.",
+        {**evidence, "moved": moved},
         weight=events.dropped / events.offered if events.offered else 1.0,
-        explanation=f"Of {events.offered:,} events, {counted}{beyond}.",
-        action="Find out who loses, repeats or reorders: responder, client, or something between them.",
     )
 
 

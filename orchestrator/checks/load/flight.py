@@ -16,11 +16,12 @@ can have paused for longer than that, which is what it reports (`paused_s`) and 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from statistics import median
 from typing import Any
 
 from orchestrator import quantities
-from orchestrator.checks.base import CALLS, Check, Finding, worst
+from orchestrator.checks.base import CALLS, Check, Finding, cannot_tell, fails, passes, warns
 from orchestrator.checks.ends.workers import Busy, Slowest, busy
 from orchestrator.evidence.host_noise import noises
 from orchestrator.evidence.run_evidence import CellEvidence, Part, TrialEvidence
@@ -39,24 +40,26 @@ _OF_ALL_S, _OF_ALL_SHARE = 10e-6, 0.03
 _OF_ONE_S, _OF_ONE_SHARE = 15e-6, 0.05
 
 
-def judge_little(cell: CellEvidence) -> Finding | None:
-    """The trial farthest from its concurrency."""
-    overstated = [f for trial, part, seen in cell.parts(LITTLE) if (f := _overstated(cell, trial, part, seen))]
+def judge(cell: CellEvidence) -> Iterator[Finding | None]:
+    """The trial farthest from its concurrency, and what a clock left out."""
     if cell.is_open_loop:
-        blind = Finding(
-            verdict="cannot tell",
-            explanation="In an open loop a worker rests between requests, so that a clock that stops early leaves no trace.",
-            action="Measure the same stacks in a closed loop too, where it does.",
+        yield from (_overstated(cell, *part) for part in cell.parts(LITTLE))
+        yield cannot_tell(
+            "In an open loop a worker rests between requests, so that a clock that stops early leaves no trace.",
+            "Measure the same stacks in a closed loop too, where it does.",
         )
-        return worst([*overstated, blind])
-    if absent := [f for trial, part, seen in cell.parts(LITTLE) if (f := _absent(cell, trial, part, seen))]:
-        return worst([*absent, *overstated])
-    findings = [_little(trial, part, seen) for trial, part, seen in cell.parts(LITTLE)]
-    findings.sort(key=lambda f: -abs(1 - f.evidence.get("ratio", 1)))
-    follows = [seen.follows for _, _, seen in cell.parts(LITTLE) if seen.follows is not None]
-    if follows and (typical := median(follows)) > _FOLLOWS and not _is_own_work(cell, typical):
-        findings.append(_cut_short(follows, typical))
-    return worst([*findings, *_constant_cut(cell), *_cut_slowest(cell), *overstated])
+        return
+    absent = [finding for part in cell.parts(LITTLE) if (finding := _absent(cell, *part))]
+    yield from absent
+    if not absent:
+        adding_up = [_little(*part) for part in cell.parts(LITTLE)]
+        yield from sorted(adding_up, key=lambda f: -abs(1 - f.evidence.get("ratio", 1)))
+        follows = [seen.follows for _, _, seen in cell.parts(LITTLE) if seen.follows is not None]
+        if follows and (typical := median(follows)) > _FOLLOWS and not _is_own_work(cell, typical):
+            yield _cut_short(follows, typical)
+        yield from _constant_cut(cell)
+        yield _cut_slowest(cell)
+    yield from (_overstated(cell, *part) for part in cell.parts(LITTLE))
 
 
 def _overstated(cell: CellEvidence, trial: TrialEvidence, part: Part, seen: Busy) -> Finding | None:
@@ -74,9 +77,11 @@ def _overstated(cell: CellEvidence, trial: TrialEvidence, part: Part, seen: Busy
     room = (
         "an open loop has no pauses" if cell.is_open_loop else f"its rows leave room for {quantities.ns(shown_s * 1e9)}"
     )
-    return Finding(
-        verdict="fail",
-        evidence={
+    return fails(
+        f"The requester reports that each of its workers paused for {quantities.ns(paused_s * 1e9)} of "
+        f"{quantities.ns(seen.window_s * 1e9)}, but {room}: its throughput is overstated.",
+        "Check how the requester counts `paused_s` (protos/process.md): throughput leaves that time out.",
+        {
             "trial": trial.record.index,
             "paused_s": paused_s,
             "shown_s": shown_s,
@@ -84,13 +89,10 @@ def _overstated(cell: CellEvidence, trial: TrialEvidence, part: Part, seen: Busy
             "concurrency": concurrency,
         },
         weight=abs(paused_s),
-        explanation=f"The requester reports that each of its workers paused for {quantities.ns(paused_s * 1e9)} of "
-        f"{quantities.ns(seen.window_s * 1e9)}, but {room}: its throughput is overstated.",
-        action="Check how the requester counts `paused_s` (protos/process.md): throughput leaves that time out.",
     )
 
 
-def _constant_cut(cell: CellEvidence) -> list[Finding]:
+def _constant_cut(cell: CellEvidence) -> Iterator[Finding]:
     """Pauses that the requester did not make itself, in the sum over a cell's trials and in each: the end of each wait.
 
     It says how long it was busy between requests (`paused_s`); what a few instructions take beyond that is microseconds.
@@ -99,12 +101,11 @@ def _constant_cut(cell: CellEvidence) -> list[Finding]:
     for trial, part, seen in cell.parts(LITTLE):
         unknown_s = _unknown_s(part, seen, part.load.concurrency)
         if unknown_s is None:
-            return []
+            return
         pauses.append((trial, seen, unknown_s, min(unknown_s, _typically_unknown_s(part, seen))))
     calls, requests = sum(seen.call_s for _, seen, *_ in pauses), sum(seen.requests for _, seen, *_ in pauses)
     if not requests:
-        return []
-    findings = []
+        return
     of_all = sum(unknown_s for _, _, unknown_s, _ in pauses) / requests
     of_typical = sum(typically_s for *_, typically_s in pauses) / requests
     limit = max(_OF_ALL_S, _OF_ALL_SHARE * calls / requests)
@@ -116,15 +117,14 @@ def _constant_cut(cell: CellEvidence) -> list[Finding]:
             s > seen.requests * max(_OF_ALL_S, _OF_ALL_SHARE * seen.call_s / seen.requests) for _, seen, s, _ in pauses
         )
         is_noise = of_typical <= limit and (of_all - of_typical <= held_up or 2 * beyond <= len(pauses))
-        findings.append(_stops_early(of_all, calls / requests, {"trials": len(pauses)}, "", is_noise=is_noise))
+        yield _stops_early(of_all, calls / requests, {"trials": len(pauses)}, "", is_noise=is_noise)
     for trial, seen, unknown_s, typically_s in pauses:
         each, latency_s = unknown_s / seen.requests, seen.call_s / seen.requests
         limit = max(_OF_ONE_S, _OF_ONE_SHARE * latency_s)
         if each > limit:
             is_noise = typically_s / seen.requests <= limit  # of a single trial, the middle pause says whose they are
             where = f"In {trial.called}, between"
-            findings.append(_stops_early(each, latency_s, {"trial": trial.record.index}, where, is_noise=is_noise))
-    return findings
+            yield _stops_early(each, latency_s, {"trial": trial.record.index}, where, is_noise=is_noise)
 
 
 def _typically_unknown_s(part: Part, seen: Busy) -> float:
@@ -159,22 +159,20 @@ def _stops_early(
     """`is_noise`: the middle pause is the requester's own, and the long ones are of few trials or of a busy host."""
     evidence = {**evidence, "unknown_pause_ms": unknown_s * 1000, "latency_ms": latency_s * 1000}
     if is_noise:
-        return Finding(
-            verdict="warn",
-            evidence=evidence,
-            weight=unknown_s,
-            explanation=f"{where or 'Between'} a reply and the next request, {quantities.ns(unknown_s * 1e9)} on average "
+        return warns(
+            f"{where or 'Between'} a reply and the next request, {quantities.ns(unknown_s * 1e9)} on average "
             "are not"
             " the requester's own work, but not in most pauses: the machine held some of them up, or the clock.",
-            action="See `noise`: on a quieter machine a clock that stops early for some of the requests would be told.",
+            "See `noise`: on a quieter machine a clock that stops early for some of the requests would be told.",
+            evidence,
+            weight=unknown_s,
         )
-    return Finding(
-        verdict="fail",
-        evidence=evidence,
-        weight=unknown_s,
-        explanation=f"{where or 'Between'} a reply and the next request, {quantities.ns(unknown_s * 1e9)} are not the "
+    return fails(
+        f"{where or 'Between'} a reply and the next request, {quantities.ns(unknown_s * 1e9)} are not the "
         f"requester's own work, at a latency of {quantities.ns(latency_s * 1e9)}: the clock stops too early.",
-        action="Check where the timer starts and stops: what a latency leaves out appears in the pause after it.",
+        "Check where the timer starts and stops: what a latency leaves out appears in the pause after it.",
+        evidence,
+        weight=unknown_s,
     )
 
 
@@ -195,21 +193,20 @@ def _is_own_work(cell: CellEvidence, typical: float) -> bool:
 def _cut_short(follows: list[float], typical: float) -> Finding:
     """Of all trials: one in which pauses follow latencies may be chance."""
     share = 1 / (1 + typical)
-    return Finding(
-        verdict="fail",
-        evidence={
+    return fails(
+        f"Pauses between requests grow with the latency before them, by {quantities.percent(typical)} of "
+        f"it: the clock stops at about {quantities.percent(share)} of the wait.",
+        "Check where the timer stops: what a latency leaves out appears in the pause after it.",
+        {
             "pause_per_latency": round(typical, 4),
             "of_trials": [round(f, 4) for f in follows],
             "stops_at": share,
         },
         weight=typical,
-        explanation=f"Pauses between requests grow with the latency before them, by {quantities.percent(typical)} of "
-        f"it: the clock stops at about {quantities.percent(share)} of the wait.",
-        action="Check where the timer stops: what a latency leaves out appears in the pause after it.",
     )
 
 
-def _cut_slowest(cell: CellEvidence) -> list[Finding]:
+def _cut_slowest(cell: CellEvidence) -> Finding | None:
     """Of all trials, or of one where it is more.
 
     What holds up the requester between two requests (a stall, decoding late, closing) is in its own pauses (`paused_s`), and
@@ -223,7 +220,7 @@ def _cut_slowest(cell: CellEvidence) -> list[Finding]:
         and not _is_held_up(cell, trial, busy, busy.gaps_s - part.done.paused_s)
     ]
     if not seen:
-        return []
+        return None
     every = [busy.slowest for _, _, busy in cell.parts(LITTLE) if busy.slowest]
     worst_trial, most = max(seen, key=lambda entry: entry[1].excess_s / max(entry[1].call_s, 1e-9))
     typical = Slowest(
@@ -232,10 +229,10 @@ def _cut_slowest(cell: CellEvidence) -> list[Finding]:
         excess_s=median(s.excess_s for s in every),
     )
     if 2 * len(seen) > len(every) and typical.is_cut(_OF_SLOWEST):
-        return [_stops_early_for_slowest(typical, {"trials": len(every)}, "After")]
+        return _stops_early_for_slowest(typical, {"trials": len(every)}, "After")
     if most.is_cut(_OF_SLOWEST_ONCE):
-        return [_stops_early_for_slowest(most, {"trial": worst_trial.record.index}, f"In {worst_trial.called}, after")]
-    return []
+        return _stops_early_for_slowest(most, {"trial": worst_trial.record.index}, f"In {worst_trial.called}, after")
+    return None
 
 
 def _is_held_up(cell: CellEvidence, trial: TrialEvidence, seen: Busy, unknown_s: float) -> bool:
@@ -249,14 +246,13 @@ def _is_held_up(cell: CellEvidence, trial: TrialEvidence, seen: Busy, unknown_s:
 
 
 def _stops_early_for_slowest(slowest: Slowest, evidence: dict[str, Any], where: str) -> Finding:
-    return Finding(
-        verdict="fail",
-        evidence={**evidence, "slowest_ms": slowest.call_s * 1000, "excess_pause_ms": slowest.excess_s * 1000},
-        weight=slowest.excess_s,
-        explanation=f"{where} the slowest requests ({quantities.ns(slowest.call_s * 1e9)}), the next one is sent "
+    return fails(
+        f"{where} the slowest requests ({quantities.ns(slowest.call_s * 1e9)}), the next one is sent "
         f"{quantities.ns(slowest.excess_s * 1e9)} later than after the others, and not because of the requester's own work: "
         "for them the clock stops too early, and p99 is too low.",
-        action="Check where the timer stops: what a latency leaves out appears in the pause after it.",
+        "Check where the timer stops: what a latency leaves out appears in the pause after it.",
+        {**evidence, "slowest_ms": slowest.call_s * 1000, "excess_pause_ms": slowest.excess_s * 1000},
+        weight=slowest.excess_s,
     )
 
 
@@ -268,14 +264,11 @@ def _little(trial: TrialEvidence, part: Part, seen: Busy) -> Finding:
         "requests": seen.requests,
     }
     if seen.requests < 10 * concurrency or seen.window_s <= 0:
-        return Finding(
-            verdict="cannot tell",
-            evidence=evidence,
-            explanation=(
-                f"{quantities.count(seen.requests, 'request')}: too few for {concurrency} in flight to ignore the "
-                "window's ends."
-            ),
-            action="Plan at least ten requests for each one in flight.",
+        return cannot_tell(
+            f"{quantities.count(seen.requests, 'request')}: too few for {concurrency} in flight to ignore the "
+            "window's ends.",
+            "Plan at least ten requests for each one in flight.",
+            evidence,
         )
     ratio = (seen.call_s + seen.rests_s) / (seen.window_s * concurrency)
     missing_s = seen.window_s * concurrency - seen.call_s - seen.rests_s
@@ -291,28 +284,25 @@ def _little(trial: TrialEvidence, part: Part, seen: Busy) -> Finding:
         measured = f"Throughput x latency gives {ratio * concurrency:.2f} in flight, {concurrency} declared"
     # Whose rest was the last one is not known: with few requests that is a share of all.
     if ratio > 1.02 + (2 * concurrency / seen.requests if seen.rests_s else 0):
-        return Finding(
-            verdict="fail",
-            evidence=evidence,
-            explanation=f"{measured}: the latencies add up to more time than there was.",
-            action="Check whether latencies include more than the request itself, such as time in a queue.",
+        return fails(
+            f"{measured}: the latencies add up to more time than there was.",
+            "Check whether latencies include more than the request itself, such as time in a queue.",
+            evidence,
         )
     unknown_s = missing_s - (part.done.paused_s or 0.0) * concurrency
     if cpu_s is not None and _did_not_count(seen, ratio, unknown_s, cpu_s, concurrency):
-        return Finding(
-            verdict="fail",
-            evidence=evidence,
-            explanation=f"{measured}: {unknown_s:.2f} s of waiting are in no latency; it worked only {cpu_s:.2f} s.",
-            action="Check which clock times the calls (a CPU-time clock leaves out waiting) and where the timer stops.",
+        return fails(
+            f"{measured}: {unknown_s:.2f} s of waiting are in no latency; it worked only {cpu_s:.2f} s.",
+            "Check which clock times the calls (a CPU-time clock leaves out waiting) and where the timer stops.",
+            evidence,
         )
     if cpu_s is not None and unknown_s > 1.05 * cpu_s * concurrency and ratio < 0.7:
-        return Finding(
-            verdict="warn",
-            evidence=evidence,
-            explanation=f"{measured}; {quantities.percent(1 - ratio)} of the time is in no latency.",
-            action="See `noise` for what delayed the requester between requests.",
+        return warns(
+            f"{measured}; {quantities.percent(1 - ratio)} of the time is in no latency.",
+            "See `noise` for what delayed the requester between requests.",
+            evidence,
         )
-    return Finding(verdict="pass", evidence=evidence, explanation=f"{measured}; the rest is the requester's own work.")
+    return passes(f"{measured}; the rest is the requester's own work.", evidence)
 
 
 def _absent(cell: CellEvidence, trial: TrialEvidence, part: Part, seen: Busy) -> Finding | None:
@@ -321,12 +311,11 @@ def _absent(cell: CellEvidence, trial: TrialEvidence, part: Part, seen: Busy) ->
     has_own = cell.cell.connection == "reuse" and part.connections == declared
     if not cell.cell.load.think_s or not has_own or seen.requests < 10 * declared or seen.connections >= declared:
         return None
-    return Finding(
-        verdict="fail",
-        evidence={"trial": trial.record.index, "declared": declared, "workers": seen.connections},
+    return fails(
+        f"Only {quantities.count(seen.connections, 'worker')} of {declared} declared ever sent a request.",
+        "Check how the requester begins its workers, and whether all of their connections were opened.",
+        {"trial": trial.record.index, "declared": declared, "workers": seen.connections},
         weight=declared - seen.connections,
-        explanation=f"Only {quantities.count(seen.connections, 'worker')} of {declared} declared ever sent a request.",
-        action="Check how the requester begins its workers, and whether all of their connections were opened.",
     )
 
 
@@ -339,4 +328,4 @@ def _did_not_count(seen: Busy, ratio: float, missing_s: float, cpu_s: float, con
     return waited_s > (1.05 if ratio < 0.5 else _BUSY_MACHINE) * own_s and ratio < 0.95
 
 
-CHECK = Check(name=LITTLE, severity="fatal", kinds=CALLS, observe=busy, judge=judge_little)
+CHECK = Check(name=LITTLE, severity="fatal", kinds=CALLS, observe=busy, judge=judge)

@@ -6,7 +6,9 @@ together against what was declared for that host.
 
 from __future__ import annotations
 
-from orchestrator.checks.base import CALLS, CODECS, Check, Finding, worst
+from collections.abc import Iterator, Sequence
+
+from orchestrator.checks.base import CALLS, CODECS, Check, Finding, fails, passes, warns
 from orchestrator.evidence.run_evidence import CellEvidence, Part, Samples, TrialEvidence
 from orchestrator.experiment.model.factors import requesters_of
 
@@ -18,21 +20,14 @@ def observe(samples: Samples) -> int:
     return samples.most_in_flight
 
 
-def judge(cell: CellEvidence) -> Finding | None:
+def judge(cell: CellEvidence) -> Iterator[Finding]:
     """The trial with the most, and the one that never got to what was declared."""
-    findings = []
     for trial, part, most in cell.parts(NAME):
-        few = most < part.load.concurrency and part.done.requests >= 10 * part.load.concurrency
-        findings.append(_peak(cell, trial, part.load.concurrency, most, whose=_whose(cell, part), is_few=few))
+        yield _peak(cell, trial, [part], most, whose=_whose(cell, part))
     for trial in cell.trials:
         for host, most in trial.in_flight.items():
             own = [part for part in trial.parts if part.host == host]
-            declared = sum(part.load.concurrency for part in own)
-            requests = sum(part.done.requests for part in own)
-            few = most < declared and requests >= 10 * declared
-            whose = f" over all requester processes on {host}"
-            findings.append(_peak(cell, trial, declared, most, whose=whose, is_few=few))
-    return worst(findings)
+            yield _peak(cell, trial, own, most, whose=f" over all requester processes on {host}")
 
 
 def _whose(cell: CellEvidence, part: Part) -> str:
@@ -43,25 +38,25 @@ def _whose(cell: CellEvidence, part: Part) -> str:
     return f" in requester process {part.process + 1}{on}"
 
 
-def _peak(cell: CellEvidence, trial: TrialEvidence, declared: int, most: int, *, whose: str, is_few: bool) -> Finding:
+def _peak(cell: CellEvidence, trial: TrialEvidence, parts: Sequence[Part], most: int, *, whose: str) -> Finding:
+    declared = sum(part.load.concurrency for part in parts)
+    is_few = most < declared and sum(part.done.requests for part in parts) >= 10 * declared
     evidence = {"trial": trial.record.index, "declared": declared, "most": most}
     if most > declared:
         expected = "one at a time" if declared == 1 else f"at most {declared}"
-        return Finding(
-            verdict="fail",
-            evidence=evidence,
-            explanation=f"{most} requests were in flight at once{whose}; the experiment declares {expected}.",
-            action="Declare that concurrency, or await each reply: latencies now include waiting for each other.",
+        return fails(
+            f"{most} requests were in flight at once{whose}; the experiment declares {expected}.",
+            "Declare that concurrency, or await each reply: latencies now include waiting for each other.",
+            evidence,
         )
     if is_few and not cell.is_open_loop and cell.cell.load.think_s <= 0:
-        return Finding(
-            verdict="warn",
-            evidence=evidence,
-            explanation=f"No more than {most} requests were ever in flight{whose}, {declared} declared.",
-            action="Check whether the requester kept up (`offered load`), or lower the concurrency.",
+        return warns(
+            f"No more than {most} requests were ever in flight{whose}, {declared} declared.",
+            "Check whether the requester kept up (`offered load`), or lower the concurrency.",
+            evidence,
         )
     measured = f"At most {most} in flight{whose}, {declared} declared."
-    return Finding(verdict="pass", evidence=evidence, explanation=measured)
+    return passes(measured, evidence)
 
 
 CHECK = Check(name=NAME, severity="fatal", kinds=CALLS | CODECS, observe=observe, judge=judge)

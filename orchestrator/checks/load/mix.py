@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from orchestrator import quantities
-from orchestrator.checks.base import Check, Finding, worst
+from orchestrator.checks.base import Check, Finding, fails, passes, worst
 from orchestrator.evidence.run_evidence import NOT_SENT, CellEvidence, Part, Samples, TrialEvidence
 from orchestrator.experiment.plan.payloads import mix_shares
 from services.python.load.phases import MIXED, mix_order
@@ -63,7 +63,7 @@ def judge(cell: CellEvidence) -> Finding | None:
     """Each requester's record against its seed."""
     if not cell.operation.mix:
         return None
-    return worst([_of_part(cell, trial, part, seen) for trial, part, seen in cell.parts(NAME) if seen is not None])
+    return worst(_of_part(cell, trial, part, seen) for trial, part, seen in cell.parts(NAME) if seen is not None)
 
 
 def _of_part(cell: CellEvidence, trial: TrialEvidence, part: Part, seen: Seen) -> Finding:
@@ -74,37 +74,33 @@ def _of_part(cell: CellEvidence, trial: TrialEvidence, part: Part, seen: Seen) -
     counts = [int((places == place).sum()) for place in range(1, len(weights) + 1)]
     evidence = {"trial": trial.record.index, "requests": int(numbers.size), "counts": counts, "not_as_drawn": wrong}
     if wrong:
-        return Finding(
-            verdict="fail",
-            evidence=evidence,
+        return fails(
+            f"{quantities.count(wrong, 'request')} of {numbers.size:,} asked another operation than the seed draws.",
+            "Do not publish this cell: what was measured is not the mix that was planned.",
+            evidence,
             weight=wrong,
-            explanation=f"{quantities.count(wrong, 'request')} of {numbers.size:,} asked another operation than the seed "
-            "draws.",
-            action="Do not publish this cell: what was measured is not the mix that was planned.",
         )
     if seen.passed_over > seen.others:
-        return Finding(
-            verdict="fail",
-            evidence={**evidence, "passed_over": seen.passed_over, "others": seen.others},
-            weight=seen.passed_over,
-            explanation=f"{quantities.count(seen.passed_over, 'request')} waited at once while later ones were sent, and"
+        return fails(
+            f"{quantities.count(seen.passed_over, 'request')} waited at once while later ones were sent, and"
             f" {quantities.count(seen.others, 'other worker')} can hold back one each: they were not sent in the order "
             "drawn.",
-            action="Do not publish this cell: what was measured is not the mix that was planned.",
+            "Do not publish this cell: what was measured is not the mix that was planned.",
+            {**evidence, "passed_over": seen.passed_over, "others": seen.others},
+            weight=seen.passed_over,
         )
     off = _furthest(counts, mix_shares(cell.operation), min(int(numbers.size), MIXED))
     if off > _BEYOND_CHANCE:
-        return Finding(
-            verdict="fail",
-            evidence={**evidence, "standard_deviations": off},
-            weight=off,
-            explanation="The operations were not asked as often as their shares say: "
+        return fails(
+            "The operations were not asked as often as their shares say: "
             + ", ".join(f"{m.label} {n:,} times" for m, n in zip(cell.operation.mix, counts, strict=True))
             + f", {off:.1f} standard deviations from what chance gives.",
-            action="Do not publish this cell: what was measured is not the mix that was planned.",
+            "Do not publish this cell: what was measured is not the mix that was planned.",
+            {**evidence, "standard_deviations": off},
+            weight=off,
         )
     shares = ", ".join(f"{m.label} {n:,}" for m, n in zip(cell.operation.mix, counts, strict=True))
-    return Finding(verdict="pass", evidence=evidence, explanation=f"Asked as the seed draws them: {shares}.")
+    return passes(f"Asked as the seed draws them: {shares}.", evidence)
 
 
 def _furthest(counts: Sequence[int], wanted: Sequence[float], independent: int) -> float:

@@ -8,6 +8,7 @@ client's share), not a limit of the load: no warning there.
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from math import sqrt
 from typing import Any
@@ -15,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from orchestrator import quantities
-from orchestrator.checks.base import CALLS, Check, Finding, in_most, worst
+from orchestrator.checks.base import CALLS, Check, Finding, cannot_tell, fails, in_most, passes, warns
 from orchestrator.checks.ends.together import NAME as WINDOW
 from orchestrator.checks.ends.workers import cut_rests
 from orchestrator.evidence.run_evidence import CellEvidence, Part, Samples, TrialEvidence
@@ -153,20 +154,23 @@ def _moved(seen: Schedule, part: Part) -> str:
     return f"The first request was due {quantities.ns(abs(late_ns))} {side} the start of the measured phase, not at it."
 
 
-def judge(cell: CellEvidence) -> Finding | None:
+def judge(cell: CellEvidence) -> list[Finding]:
     """The schedule where there is one, and the requester's core and event loop."""
-    findings = []
+    findings = [finding for finding in _findings(cell) if finding is not None]
+    overloads = [finding for finding in findings if finding.overload]
+    return [*(f for f in findings if not f.overload), *in_most(overloads, len(cell.trials))]
+
+
+def _findings(cell: CellEvidence) -> Iterator[Finding | None]:
     for trial, part, seen in cell.parts(NAME):
         if isinstance(seen, Schedule):
-            findings.append(_schedule(cell, trial, part, seen))
+            yield _schedule(cell, trial, part, seen)
         elif seen is not None:
-            findings.append(_think_time(cell, trial, seen))
-        if not cell.is_open_loop and (unlike := _unlike_its_load(trial, part)):
-            findings.append(unlike)
-        findings.append(_requester(cell, trial, part))
-    findings += [crowded for trial in cell.trials if (crowded := _crowded(cell, trial))]
-    overloads = in_most([finding for finding in findings if finding.overload], len(cell.trials))
-    return worst([*(finding for finding in findings if not finding.overload), *overloads])
+            yield _think_time(cell, trial, seen)
+        if not cell.is_open_loop:
+            yield _unlike_its_load(trial, part)
+        yield _requester(cell, trial, part)
+    yield from (_crowded(cell, trial) for trial in cell.trials)
 
 
 def _who(trial: TrialEvidence, part: Part) -> str:
@@ -180,25 +184,23 @@ def _unlike_its_load(trial: TrialEvidence, part: Part) -> Finding | None:
     evidence: dict[str, Any] = {"trial": trial.record.index, "requests": requests, "declared": load.requests}
     is_cut = load.duration_s is None and load.requests is not None and requests < load.requests
     if is_cut or (load.requests is not None and requests > load.requests):
-        return Finding(
-            verdict="fail",
-            evidence=evidence,
+        return fails(
+            f"{_who(trial, part)} made {quantities.count(requests, 'request')}; its load has {load.requests:,}.",
+            _FIND_THE_END if is_cut else "Find out which requests were made, or entered, beyond the load.",
+            evidence,
             weight=abs(requests - (load.requests or 0)),
-            explanation=f"{_who(trial, part)} made {quantities.count(requests, 'request')}; its load has {load.requests:,}.",
-            action=_FIND_THE_END if is_cut else "Find out which requests were made, or entered, beyond the load.",
         )
     if requests == load.requests or load.duration_s is None or load.think_s or window is None:
         return None
     took_s = (window.end_ns - window.begin_ns) / 1e9
     if load.duration_s - took_s <= max(_ENDS_EARLY * load.duration_s, _ENDS_EARLY_S):
         return None
-    return Finding(
-        verdict="warn",
-        evidence={**evidence, "window_s": took_s, "duration_s": load.duration_s},
-        weight=load.duration_s - took_s,
-        explanation=f"{_who(trial, part)} asked for {quantities.ns(took_s * 1e9)} of the"
+    return warns(
+        f"{_who(trial, part)} asked for {quantities.ns(took_s * 1e9)} of the"
         f" {quantities.ns(load.duration_s * 1e9)} declared.",
-        action=_FIND_THE_END,
+        _FIND_THE_END,
+        {**evidence, "window_s": took_s, "duration_s": load.duration_s},
+        weight=load.duration_s - took_s,
     )
 
 
@@ -208,13 +210,12 @@ def _crowded(cell: CellEvidence, trial: TrialEvidence) -> Finding | None:
     own = max((part.done.cpu_share or 0.0 for part in trial.parts), default=0.0)
     if busiest is None or busiest <= max(SATURATED, own) or cell.requesters == 1:
         return None
-    return Finding(
-        verdict="warn",
-        evidence={"trial": trial.record.index, "cpu_share": busiest, "of_one_process": own},
-        weight=busiest,
-        explanation=f"The CPUs that the requester's processes share were {quantities.percent(busiest)} busy: "
+    return warns(
+        f"The CPUs that the requester's processes share were {quantities.percent(busiest)} busy: "
         f"{'they, not the responder, are the bottleneck' if _has_room(trial) else 'they are at their limit'}.",
-        action="Read throughput as the client's limit; to find the responder's, measure with fewer processes on each CPU.",
+        "Read throughput as the client's limit; to find the responder's, measure with fewer processes on each CPU.",
+        {"trial": trial.record.index, "cpu_share": busiest, "of_one_process": own},
+        weight=busiest,
     )
 
 
@@ -250,31 +251,29 @@ def _schedule(cell: CellEvidence, trial: TrialEvidence, part: Part, seen: Schedu
     evidence = {"trial": trial.record.index, "declared_per_s": rate, **seen.__dict__}
     if trouble := _not_the_schedule(trial, part, seen, rate):
         explanation, action = trouble
-        return Finding(verdict="fail", evidence=evidence, explanation=explanation, action=action)
+        return fails(explanation, action, evidence)
     delivered = seen.achieved_per_s / seen.intended_per_s
     measured = f"{quantities.percent(delivered)} of {quantities.rate(rate)} requests per second were sent"
     if seen.never_sent:
         measured += f", {seen.never_sent:,} were not" + (f" ({why})" if why else "")
     if delivered < 0.9:
         planned = cell.cell.load.rate_per_s or rate
-        return Finding(
-            verdict="fail",
-            evidence=evidence,
-            overload=Overload(planned_per_s=planned, delivered_per_s=delivered * planned),
+        return fails(
+            f"Only {measured}: not the declared load.",
+            "Lower the rate, raise the concurrency, or add requesters (`processes`).",
+            evidence,
             weight=-delivered,
-            explanation=f"Only {measured}: not the declared load.",
-            action="Lower the rate, raise the concurrency, or add requesters (`processes`).",
+            overload=Overload(planned_per_s=planned, delivered_per_s=delivered * planned),
         )
     if delivered < 0.98 or seen.lag_p99_ns > max(1e6, 0.1 * seen.median_ns):
-        return Finding(
-            verdict="warn",
-            evidence=evidence,
-            weight=seen.lag_p99_ns,
-            explanation=f"{measured}, one in a hundred more than {quantities.ns(seen.lag_p99_ns)} late.",
-            action="Lower the rate or add requesters (`processes`): latencies count from the intended time, and include"
+        return warns(
+            f"{measured}, one in a hundred more than {quantities.ns(seen.lag_p99_ns)} late.",
+            "Lower the rate or add requesters (`processes`): latencies count from the intended time, and include"
             " this lag.",
+            evidence,
+            weight=seen.lag_p99_ns,
         )
-    return Finding(verdict="pass", evidence=evidence, explanation=f"{measured}, on time.")
+    return passes(f"{measured}, on time.", evidence)
 
 
 def _think_time(cell: CellEvidence, trial: TrialEvidence, seen: Rested) -> Finding:
@@ -284,33 +283,30 @@ def _think_time(cell: CellEvidence, trial: TrialEvidence, seen: Rested) -> Findi
     if seen.early or seen.short:
         count, by_ns = (seen.short, seen.shortest_ns) if seen.short else (seen.early, 0)
         how = f", by up to {quantities.ns(by_ns)}" if by_ns else ""
-        return Finding(
-            verdict="fail",
-            evidence=evidence,
-            weight=count,
-            explanation=f"{count:,} of {seen.requests:,} requests were sent before the think time that the trial's seed "
+        return fails(
+            f"{count:,} of {seen.requests:,} requests were sent before the think time that the trial's seed "
             f"gives was over{how}: more load than declared.",
-            action="Check when a rest begins, how long it is (protos/payloads.md), and that it is slept to its end.",
+            "Check when a rest begins, how long it is (protos/payloads.md), and that it is slept to its end.",
+            evidence,
+            weight=count,
         )
     if not seen.is_stamped:
-        return Finding(
-            verdict="fail",
-            evidence=evidence,
-            weight=seen.requests,
-            explanation="Every request was sent in the very nanosecond in which its rest was over: what is entered as sent"
+        return fails(
+            "Every request was sent in the very nanosecond in which its rest was over: what is entered as sent"
             " is no send stamp, and how late the requester's timers were is in the latencies.",
-            action="Take the send stamp immediately before the client's call (protos/process.md).",
+            "Take the send stamp immediately before the client's call (protos/process.md).",
+            evidence,
+            weight=seen.requests,
         )
     sent = f"After a think time of {mean} requests were sent {quantities.ns(seen.late_mean_ns)} late on average"
     if late > _MOST_LATE:
-        return Finding(
-            verdict="warn",
-            evidence=evidence,
+        return warns(
+            f"{sent}, {quantities.percent(late)} of a worker's round: less load than declared.",
+            "Lower the concurrency or add requesters: those that rest share one requester's CPU.",
+            evidence,
             weight=late,
-            explanation=f"{sent}, {quantities.percent(late)} of a worker's round: less load than declared.",
-            action="Lower the concurrency or add requesters: those that rest share one requester's CPU.",
         )
-    return Finding(verdict="pass", evidence=evidence, weight=late, explanation=f"{sent}.")
+    return passes(f"{sent}.", evidence, weight=late)
 
 
 def _requester(cell: CellEvidence, trial: TrialEvidence, part: Part) -> Finding:
@@ -318,32 +314,29 @@ def _requester(cell: CellEvidence, trial: TrialEvidence, part: Part) -> Finding:
     several = part.load.concurrency > 1 or cell.is_open_loop
     evidence = {"trial": trial.record.index, "cpu_share": share, "loop_lag_ms": lag_ms}
     if share is None:
-        return Finding(
-            verdict="cannot tell",
-            evidence=evidence,
-            explanation="The requester did not report how busy its core was.",
-            action="Use a requester that prints `cpu_share` in its `done` line.",
+        return cannot_tell(
+            "The requester did not report how busy its core was.",
+            "Use a requester that prints `cpu_share` in its `done` line.",
+            evidence,
         )
     busy = f"The requester's core was {quantities.percent(share)} busy"
     if several and share > SATURATED:
-        return Finding(
-            verdict="warn",
-            evidence=evidence,
-            explanation=f"{busy}: "
+        return warns(
+            f"{busy}: "
             f"{'the requester, not the responder, is the bottleneck' if _has_room(trial) else 'it is at its limit'}.",
-            action="Read throughput as the client's limit; to find the responder's, add requesters (`processes`) or use a"
+            "Read throughput as the client's limit; to find the responder's, add requesters (`processes`) or use a"
             " lighter client.",
+            evidence,
         )
     median_ms = (trial.summary.median if trial.summary else None) or 0.0
     if lag_ms is not None and lag_ms > max(_LATE_MS, 2 * median_ms):
-        return Finding(
-            verdict="warn",
-            evidence=evidence,
+        return warns(
+            f"The requester's event loop ran a timer {quantities.ms(lag_ms)} late.",
+            "See `noise` and the client's share: the slowest latencies may be the requester's own.",
+            evidence,
             weight=lag_ms,
-            explanation=f"The requester's event loop ran a timer {quantities.ms(lag_ms)} late.",
-            action="See `noise` and the client's share: the slowest latencies may be the requester's own.",
         )
-    return Finding(verdict="pass", evidence=evidence, explanation=f"{busy}.")
+    return passes(f"{busy}.", evidence)
 
 
 NAME = "offered load"

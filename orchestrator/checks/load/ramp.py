@@ -11,8 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from orchestrator.checks.base import CALLS, CODECS, Check, Finding, in_most, worst
-from orchestrator.evidence.run_evidence import CellEvidence, Samples
+from orchestrator.checks.base import CALLS, CODECS, Check, Finding, in_most, passes, too_few
+from orchestrator.evidence.run_evidence import CellEvidence, Samples, TrialEvidence
 from orchestrator.findings.check_result import Overload
 
 _FEWEST = 100
@@ -68,42 +68,40 @@ def _rank_correlation(a: npt.NDArray[np.int64], b: npt.NDArray[np.int64]) -> flo
     return float(np.corrcoef(ranks[0], ranks[1])[0, 1])
 
 
-def judge(cell: CellEvidence) -> Finding | None:
+def judge(cell: CellEvidence) -> list[Finding]:
     """The steepest ramp of the cell's trials."""
-    findings: list[Finding] = []
-    rate = cell.cell.load.rate_per_s
-    overload = Overload(planned_per_s=rate, delivered_per_s=None) if rate else None
-    for trial, _part, ramps in cell.parts(NAME):
-        for ramp in ramps:
-            evidence = {
-                "trial": trial.record.index,
-                "rank_correlation": round(ramp.correlation, 3),
-                "last_to_first_tenth": round(ramp.growth, 2),
-                "burst": ramp.burst,
-            }
-            where = f"within bursts of about {ramp.burst}" if ramp.burst else "over the trial"
-            if ramp.correlation > 0.7 and ramp.growth > 2:
-                certain = ramp.correlation > 0.9 and ramp.growth > 3 and not ramp.burst
-                findings.append(
-                    Finding(
-                        verdict="fail" if certain else "warn",
-                        evidence=evidence,
-                        overload=overload if certain else None,
-                        explanation=f"Latency grows {ramp.growth:.1f}-fold {where}: requests are queueing.",
-                        action="Lower the offered rate below the responder's capacity."
-                        if cell.is_open_loop
-                        else "Send each request when the previous one is answered, or report throughput instead.",
-                    )
-                )
-            else:
-                measured = f"Latency does not grow {where}."
-                findings.append(Finding(verdict="pass", evidence=evidence, explanation=measured))
-    return worst(in_most(findings, len(cell.trials))) or Finding(
-        verdict="cannot tell",
-        explanation=f"Fewer than {_FEWEST} requests per trial: too few to see a ramp.",
-        action="Ask for more requests per trial.",
+    ramps = [_finding(cell, trial, ramp) for trial, _, ramps in cell.parts(NAME) for ramp in ramps]
+    return in_most(ramps, len(cell.trials))
+
+
+def _finding(cell: CellEvidence, trial: TrialEvidence, ramp: Ramp) -> Finding:
+    evidence = {
+        "trial": trial.record.index,
+        "rank_correlation": round(ramp.correlation, 3),
+        "last_to_first_tenth": round(ramp.growth, 2),
+        "burst": ramp.burst,
+    }
+    where = f"within bursts of about {ramp.burst}" if ramp.burst else "over the trial"
+    if ramp.correlation <= 0.7 or ramp.growth <= 2:
+        return passes(f"Latency does not grow {where}.", evidence)
+    rate, is_certain = cell.cell.load.rate_per_s, ramp.correlation > 0.9 and ramp.growth > 3 and not ramp.burst
+    return Finding(
+        "fail" if is_certain else "warn",
+        f"Latency grows {ramp.growth:.1f}-fold {where}: requests are queueing.",
+        "Lower the offered rate below the responder's capacity."
+        if cell.is_open_loop
+        else "Send each request when the previous one is answered, or report throughput instead.",
+        evidence,
+        overload=Overload(planned_per_s=rate, delivered_per_s=None) if rate and is_certain else None,
     )
 
 
 NAME = "queueing ramp"
-CHECK = Check(name=NAME, severity="serious", kinds=CALLS | CODECS, observe=observe, judge=judge)
+CHECK = Check(
+    name=NAME,
+    severity="serious",
+    kinds=CALLS | CODECS,
+    observe=observe,
+    judge=judge,
+    otherwise=too_few(_FEWEST, "to see a ramp"),
+)

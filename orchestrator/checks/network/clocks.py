@@ -7,13 +7,14 @@ bound on their error. An event received before it was sent is for the check `eve
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from statistics import median
 
 import numpy as np
 
 from orchestrator import quantities
-from orchestrator.checks.base import CALLS, CODECS, STREAMS, Check, Finding, worst
+from orchestrator.checks.base import CALLS, CODECS, STREAMS, Check, Finding, cannot_tell, fails, passes, warns
 from orchestrator.evidence.run_evidence import CellEvidence, Part, Samples, TrialEvidence
 from orchestrator.statistics.quantiles import quantile
 
@@ -51,17 +52,13 @@ def observe(samples: Samples) -> Stamps | None:
     )
 
 
-def judge(cell: CellEvidence) -> Finding | None:
-    """Every requester's clock in every trial."""
-    findings = [
-        f
-        for trial, part, seen in cell.parts(NAME)
-        if seen
-        for f in (_stamps(cell, trial, part, seen), _wall(trial, part))
-    ]
-    if (rates := _rates(cell)) is not None:
-        findings.append(rates)
-    return worst(findings)
+def judge(cell: CellEvidence) -> Iterator[Finding | None]:
+    """Every requester's clock in every trial, and in all of them."""
+    for trial, part, seen in cell.parts(NAME):
+        if seen:
+            yield _stamps(cell, trial, part, seen)
+            yield _wall(trial, part)
+    yield _rates(cell)
 
 
 def _rates(cell: CellEvidence) -> Finding | None:
@@ -80,13 +77,12 @@ def _rates(cell: CellEvidence) -> Finding | None:
     alike = [share for share in shares if abs(share) > _RATE and abs(share / typical - 1) < _MOST] if typical else []
     if len(shares) < _FEWEST or abs(typical) <= _RATE or len(alike) <= _MOST * len(shares):
         return None
-    return Finding(
-        verdict="fail",
-        evidence={"wall_per_monotonic": 1 + typical, "of_trials": [round(1 + share, 4) for share in shares]},
-        weight=abs(typical),
-        explanation=f"In {len(alike)} of {quantities.count(len(shares), *of_what)} the wall clock ran "
+    return fails(
+        f"In {len(alike)} of {quantities.count(len(shares), *of_what)} the wall clock ran "
         f"{1 + typical:.3g} times as fast as the timestamp clock: one of the two does not count seconds.",
-        action="Check which clock the requester reads and how the host keeps time: latencies may be off by that factor.",
+        "Check which clock the requester reads and how the host keeps time: latencies may be off by that factor.",
+        {"wall_per_monotonic": 1 + typical, "of_trials": [round(1 + share, 4) for share in shares]},
+        weight=abs(typical),
     )
 
 
@@ -99,12 +95,10 @@ def _stamps(cell: CellEvidence, trial: TrialEvidence, part: Part, seen: Stamps) 
         "backwards": seen.backwards,
     }
     if seen.backwards and cell.cell.kind != "stream":
-        return Finding(
-            verdict="fail",
-            evidence=evidence,
-            explanation=f"{quantities.count(seen.backwards, 'reply was', 'replies were')} received before the request was "
-            "sent.",
-            action="Time requests with one monotonic clock (CLOCK_MONOTONIC), not with the wall clock.",
+        return fails(
+            f"{quantities.count(seen.backwards, 'reply was', 'replies were')} received before the request was sent.",
+            "Time requests with one monotonic clock (CLOCK_MONOTONIC), not with the wall clock.",
+            evidence,
         )
     begin, end = (
         None if clocks is None else clocks.monotonic_ns for clocks in (part.done.anchor, part.done.anchor_end)
@@ -114,49 +108,46 @@ def _stamps(cell: CellEvidence, trial: TrialEvidence, part: Part, seen: Stamps) 
         and end is not None
         and not (begin - _ANCHOR_NS <= seen.first_ns <= seen.last_ns <= end + _ANCHOR_NS)
     ):
-        return Finding(
-            verdict="fail",
-            evidence={**evidence, "first_ns": seen.first_ns, "last_ns": seen.last_ns, "anchors_ns": [begin, end]},
-            explanation="Timestamps lie outside the clock anchors that the requester reported: they are another clock's.",
-            action="Take every timestamp from the monotonic clock; a CPU-time clock, for example, stops while waiting.",
+        return fails(
+            "Timestamps lie outside the clock anchors that the requester reported: they are another clock's.",
+            "Take every timestamp from the monotonic clock; a CPU-time clock, for example, stops while waiting.",
+            {**evidence, "first_ns": seen.first_ns, "last_ns": seen.last_ns, "anchors_ns": [begin, end]},
         )
     share = step_ns / seen.median_ns if seen.median_ns > 0 else 1.0
     measured = f"The clock advances in steps of {quantities.ns(step_ns)}, {quantities.percent(share, 4)} of the median"
     if share > _WARN:
         return Finding(
-            verdict="fail" if share > _FAIL else "warn",
-            evidence=evidence,
-            explanation=f"{measured}.",
-            action="Use a clock with nanosecond resolution, or measure operations that take longer.",
+            "fail" if share > _FAIL else "warn",
+            f"{measured}.",
+            "Use a clock with nanosecond resolution, or measure operations that take longer.",
+            evidence,
         )
     shown = "no one-way number is shown"
     if cell.stream is not None and cell.stream.timed == "delivery":
         shown = "deliveries are of one host's clock"
     elif cell.stream is not None and cell.stream.delivery_bound is not None:
         shown = "deliveries are of two, with a bound on their error"
-    return Finding(verdict="pass", evidence=evidence, explanation=f"{measured}; {shown}.")
+    return passes(f"{measured}; {shown}.", evidence)
 
 
 def _wall(trial: TrialEvidence, part: Part) -> Finding:
     begin, end = part.done.anchor, part.done.anchor_end
     if not begin or not end:
-        return Finding(
-            verdict="cannot tell",
-            evidence={"trial": trial.record.index},
-            explanation="The requester reported no clock anchors: whether the wall clock was changed is unknown.",
-            action="Use a requester that prints `anchor` and `anchor_end` in its `done` line.",
+        return cannot_tell(
+            "The requester reported no clock anchors: whether the wall clock was changed is unknown.",
+            "Use a requester that prints `anchor` and `anchor_end` in its `done` line.",
+            {"trial": trial.record.index},
         )
     elapsed_ns = end.monotonic_ns - begin.monotonic_ns
     step_ns = end.wall_ns - begin.wall_ns - elapsed_ns
     evidence = {"trial": trial.record.index, "wall_step_ns": step_ns}
     if abs(step_ns) > _STEP_NS + _SLEW * elapsed_ns:
-        return Finding(
-            verdict="warn",
-            evidence=evidence,
-            explanation=f"The wall clock was changed by {quantities.ns(step_ns)} during {trial.called}.",
-            action="Distrust this trial's times of day only: latencies use the monotonic clock and are unaffected.",
+        return warns(
+            f"The wall clock was changed by {quantities.ns(step_ns)} during {trial.called}.",
+            "Distrust this trial's times of day only: latencies use the monotonic clock and are unaffected.",
+            evidence,
         )
-    return Finding(verdict="pass", evidence=evidence, explanation="The wall clock was not changed during the trials.")
+    return passes("The wall clock was not changed during the trials.", evidence)
 
 
 NAME = "clocks"

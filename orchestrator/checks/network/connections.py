@@ -15,7 +15,7 @@ from statistics import median
 import numpy as np
 
 from orchestrator import quantities
-from orchestrator.checks.base import CALLS, Check, Finding, worst
+from orchestrator.checks.base import CALLS, Check, Finding, cannot_tell, fails, passes, warns
 from orchestrator.evidence.run_evidence import CellEvidence, Part, Samples, TrialEvidence
 from orchestrator.findings.trial_values import COUNTED_BY
 from orchestrator.statistics.quantiles import distinct
@@ -67,34 +67,32 @@ def _first(samples: Samples) -> tuple[float, float] | None:
     return float(latency[0] / max(np.median(latency), 1)), float((latency >= latency[0]).mean())
 
 
-def judge(cell: CellEvidence) -> Finding | None:
+def judge(cell: CellEvidence) -> Iterator[Finding | None]:
     """Both counts of every trial."""
     if cell.cell.connection == "per-request":
-        return worst([_per_request(cell, trial, part, seen) for trial, part, seen in cell.parts(NAME)])
-    findings = [_reuse(cell, trial, part, seen) for trial, part, seen in cell.parts(NAME)]
+        yield from (_per_request(cell, *part) for part in cell.parts(NAME))
+        return
+    yield from (_reuse(cell, *part) for part in cell.parts(NAME))
     missing = [finding for trial in cell.trials if (finding := _missing_peers(cell, trial)) is not None]
     often = 2 * sum(beyond > 0 for beyond, _ in missing) > len(missing)
-    missed = (finding for beyond, finding in missing if beyond > (0 if often else 1))
-    return worst([*findings, *missed, *_cold(cell)])
+    yield from (finding for beyond, finding in missing if beyond > (0 if often else 1))
+    yield _cold(cell)
 
 
-def _cold(cell: CellEvidence) -> Iterator[Finding]:
+def _cold(cell: CellEvidence) -> Finding | None:
     """A warning where nothing was warmed up, and first requests are slower than chance has them."""
     firsts = [seen.first for _, _, seen in cell.parts(NAME) if seen.first is not None]
     if not firsts:
-        return
+        return None
     ratio, chance = median(of_median for of_median, _ in firsts), _of_all_by_chance([share for _, share in firsts])
     if ratio < _STANDS_OUT or chance > _RARE:
-        return
-    yield Finding(
-        verdict="warn",
-        evidence={"policy": "reuse", "first_over_median": ratio, "chance": chance, "trials": len(firsts)},
-        explanation=(
-            f"Nothing was warmed up, and in {quantities.count(len(firsts), 'trial')} the first request takes "
-            f"{quantities.factor(ratio)} times the median: the opening of its connection, or what is done once, may be in "
-            "it. A mean has it in it."
-        ),
-        action="Give `warmup`, and read medians.",
+        return None
+    return warns(
+        f"Nothing was warmed up, and in {quantities.count(len(firsts), 'trial')} the first request takes "
+        f"{quantities.factor(ratio)} times the median: the opening of its connection, or what is done once, may be in "
+        "it. A mean has it in it.",
+        "Give `warmup`, and read medians.",
+        {"policy": "reuse", "first_over_median": ratio, "chance": chance, "trials": len(firsts)},
     )
 
 
@@ -149,14 +147,11 @@ def _per_request(cell: CellEvidence, trial: TrialEvidence, part: Part, seen: Car
     few_peers = peers is not None and peers < _FEWEST * _ports_of(cell, trial)
     if fewest < requests or few_peers:
         met = f", the responder saw {quantities.count(peers, 'peer')}" if peers is not None else ""
-        return Finding(
-            verdict="fail",
-            evidence=evidence,
-            explanation=(
-                f"{quantities.count(requests, 'request')} used {quantities.count(fewest, 'connection')}{met}: not one for "
-                "each."
-            ),
-            action="Turn off the client's connection pool, or declare `connection: reuse`.",
+        return fails(
+            f"{quantities.count(requests, 'request')} used {quantities.count(fewest, 'connection')}{met}: not one for "
+            "each.",
+            "Turn off the client's connection pool, or declare `connection: reuse`.",
+            evidence,
         )
     if cell.cell.factors.get(SESSION) == RESUMED and (finding := _sessions(part, evidence)) is not None:
         return finding
@@ -167,22 +162,20 @@ def _sessions(part: Part, evidence: dict[str, object]) -> Finding | None:
     """Where connections that were to resume a session did not, or nobody counted; half of them end the trial itself."""
     tls = part.done.tls
     if tls is None or tls.handshakes is None or tls.resumed is None:
-        return Finding(
-            verdict="cannot tell",
-            evidence=evidence,
-            explanation="A connection for each request; whether each resumed a session is not known, as the client's "
+        return cannot_tell(
+            "A connection for each request; whether each resumed a session is not known, as the client's "
             "library tells it of the check alone.",
-            action="Use a client on Python's `ssl` to have handshakes counted.",
+            "Use a client on Python's `ssl` to have handshakes counted.",
+            evidence,
         )
     full = tls.handshakes - tls.resumed
     if full <= part.load.concurrency + _FEW_FULL * tls.handshakes:  # the first of each worker has none to resume
         return None
-    return Finding(
-        verdict="warn",
-        evidence=evidence | {"handshakes": tls.handshakes, "resumed": tls.resumed},
+    return warns(
+        f"{full:,} of {tls.handshakes:,} handshakes resumed no session: they are among the latencies.",
+        "Find out whether the responder hands out too few tickets, or takes each of them once.",
+        evidence | {"handshakes": tls.handshakes, "resumed": tls.resumed},
         weight=full / tls.handshakes,
-        explanation=f"{full:,} of {tls.handshakes:,} handshakes resumed no session: they are among the latencies.",
-        action="Find out whether the responder hands out too few tickets, or takes each of them once.",
     )
 
 
@@ -205,40 +198,36 @@ def _reuse(cell: CellEvidence, trial: TrialEvidence, part: Part, seen: Carried) 
         "declared": declared,
         "errors": sum(trial.errors.values()),
     }
-    implied = sum(of.connections * cell.cell.connections_each + cell.check_requests for of in trial.parts)
-    of_trial = sum(other.measured for of, _, other in cell.parts(NAME) if of is trial)
+    implied = sum(p.connections * cell.cell.connections_each + cell.check_requests for p in trial.parts)
+    of_trial = sum(carried.measured for each, _, carried in cell.parts(NAME) if each is trial)
     own, at_responder = max(carried - declared, (opened or 0)), (peers or 0) - implied
     many, _, extra, among = max(_reopened(own, requests), _reopened(at_responder, of_trial))
     if extra > 0:
         leaves = _leaves_streams(cell)
         return Finding(
-            verdict="fail" if many and not leaves else "warn",
-            evidence=evidence,
-            weight=extra,
-            explanation=(
-                f"{quantities.count(extra, 'extra connection')} in {quantities.count(among, 'request')} "
-                f"({quantities.percent(extra / max(among, 1))}), beyond the declared "
-                f"{quantities.count(declared, 'connection')} kept open."
-            ),
-            action="Each call leaves its stream at `events`, which ends the connection, and opens the next one: compare it "
+            "fail" if many and not leaves else "warn",
+            f"{quantities.count(extra, 'extra connection')} in {quantities.count(among, 'request')} "
+            f"({quantities.percent(extra / max(among, 1))}), beyond the declared "
+            f"{quantities.count(declared, 'connection')} kept open.",
+            "Each call leaves its stream at `events`, which ends the connection, and opens the next one: compare it "
             "with `connection: per-request`, or leave `events` out."
             if leaves
             else "Find out whether the responder or a device on the path closes connections, or the client opens "
             "its own: these are not latencies of kept connections.",
+            evidence,
+            weight=extra,
         )
     unused = (
         0 if cell.operation.mix else declared - seen.used
     )  # an operation that is asked seldom leaves its connection alone
     if unused > 0 and not cell.is_open_loop and requests >= _EACH_HAS_CARRIED * declared:
         return Finding(
-            verdict="fail" if unused > max(_FEW_UNUSED * declared, _ALWAYS_ALLOWED) else "warn",
-            evidence=evidence | {"used": seen.used},
+            "fail" if unused > max(_FEW_UNUSED * declared, _ALWAYS_ALLOWED) else "warn",
+            f"{quantities.count(requests, 'request')} used {quantities.count(seen.used, 'connection')} of the "
+            f"{declared:,} declared.",
+            "Find out whether the client shares connections among its requests in flight.",
+            evidence | {"used": seen.used},
             weight=unused,
-            explanation=(
-                f"{quantities.count(requests, 'request')} used {quantities.count(seen.used, 'connection')} of the "
-                f"{declared:,} declared."
-            ),
-            action="Find out whether the client shares connections among its requests in flight.",
         )
     return _counted(
         cell,
@@ -256,15 +245,12 @@ def _missing_peers(cell: CellEvidence, trial: TrialEvidence) -> tuple[int, Findi
     carried = cell.cell.connections_each * sum(part.connections for part in seen)
     of_the_check = cell.check_requests * len(seen)
     short = carried + of_the_check - peers
-    finding = Finding(
-        verdict="fail",
-        evidence={"trial": trial.record.index, "policy": "reuse", "carried_by": carried, "peers": peers},
+    finding = fails(
+        f"{quantities.count(carried, 'connection')} by the requester's count and {of_the_check} of the check, "
+        f"and the responder saw {quantities.count(peers, 'peer')}: the library used fewer.",
+        "Find out whether the client's library puts several channels, or requests in flight, on one connection.",
+        {"trial": trial.record.index, "policy": "reuse", "carried_by": carried, "peers": peers},
         weight=short,
-        explanation=(
-            f"{quantities.count(carried, 'connection')} by the requester's count and {of_the_check} of the check, "
-            f"and the responder saw {quantities.count(peers, 'peer')}: the library used fewer."
-        ),
-        action="Find out whether the client's library puts several channels, or requests in flight, on one connection.",
     )
     return short - _by_chance(cell, trial), finding
 
@@ -277,13 +263,12 @@ def _reopened(extra: int, requests: int) -> tuple[bool, float, int, int]:
 def _counted(cell: CellEvidence, evidence: dict[str, object], measured: str, peers: int | None) -> Finding:
     if peers is None:
         why = quantities.NOT_OURS if cell.stack.external is not None else "the responder did not count its peers"
-        return Finding(
-            verdict="cannot tell",
-            evidence=evidence,
-            explanation=f"{measured}, by the requester's count alone: {why}.",
-            action="Use a responder that orch starts, and that prints `peers` in its `stats` line.",
+        return cannot_tell(
+            f"{measured}, by the requester's count alone: {why}.",
+            "Use a responder that orch starts, and that prints `peers` in its `stats` line.",
+            evidence,
         )
-    return Finding(verdict="pass", evidence=evidence, explanation=f"{measured}; the responder saw {peers:,} peers.")
+    return passes(f"{measured}; the responder saw {peers:,} peers.", evidence)
 
 
 NAME = COUNTED_BY

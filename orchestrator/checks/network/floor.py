@@ -27,7 +27,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from orchestrator import quantities
-from orchestrator.checks.base import CALLS, Check, Finding, in_most, worst
+from orchestrator.checks.base import CALLS, Check, Finding, cannot_tell, fails, in_most, passes
 from orchestrator.evidence.run_evidence import BaselineReading, CellEvidence, Part, Samples, TrialEvidence
 from orchestrator.experiment.model.factors import is_in_pieces
 
@@ -106,9 +106,25 @@ def observe(samples: Samples) -> Fastest:
     return Fastest(took_ns=took_ns, bodies=bodies)
 
 
-def judge(cell: CellEvidence) -> Finding | None:
+def judge(cell: CellEvidence) -> list[Finding]:
     """Each trial's fastest call against every bound that was measured beside it."""
-    findings = []
+    findings = list(_findings(cell))
+    if not findings:
+        without = "socket round trip" if cell.is_external else "ping, socket round trip or tcp floor"
+        ping = ", and who answers a ping to the address of a service that is not ours is not known"
+        return [
+            cannot_tell(
+                f"No {without} was measured with this cell{ping if cell.is_external else ''}.",
+                "See the run's warnings for the reason.",
+            )
+        ]
+    exact = [finding for finding in findings if finding.evidence["bound"].startswith(_MIN_RTT)]
+    beside = [finding for finding in findings if not finding.evidence["bound"].startswith(_MIN_RTT)]
+    findings = [*exact, *in_most(beside, len(cell.trials))]
+    return sorted(findings, key=lambda finding: -finding.evidence["shortfall"])
+
+
+def _findings(cell: CellEvidence) -> Iterator[Finding]:
     is_far = cell.placement.kind != "local"
     for trial, part, fastest in cell.parts(NAME):
         bounds = list(_bounds(trial, part, cell))
@@ -119,21 +135,9 @@ def judge(cell: CellEvidence) -> Finding | None:
                 applying = [b.of_part(place) for b in bounds if b.is_of_each_call]
             else:
                 applying = [b.of_task(cell.cell.in_a_row) for b in bounds]
-            findings += [
-                _finding(trial, took_ns, bound, is_far=is_far) for bound in applying if not bound.is_no_pass(took_ns)
-            ]
-    if not findings:
-        without = "socket round trip" if cell.is_external else "ping, socket round trip or tcp floor"
-        ping = ", and who answers a ping to the address of a service that is not ours is not known"
-        return Finding(
-            verdict="cannot tell",
-            explanation=f"No {without} was measured with this cell{ping if cell.is_external else ''}.",
-            action="See the run's warnings for the reason.",
-        )
-    exact = [finding for finding in findings if finding.evidence["bound"].startswith(_MIN_RTT)]
-    beside = [finding for finding in findings if not finding.evidence["bound"].startswith(_MIN_RTT)]
-    findings = [*exact, *in_most(beside, len(cell.trials))]
-    return worst(sorted(findings, key=lambda f: -f.evidence["shortfall"]))
+            for bound in applying:
+                if not bound.is_no_pass(took_ns):
+                    yield _finding(trial, took_ns, bound, is_far=is_far)
 
 
 def _of_mix(trial: TrialEvidence, part: Part, cell: CellEvidence, place: int, fastest: Fastest) -> list[_Bound]:
@@ -149,10 +153,10 @@ def _of_mix(trial: TrialEvidence, part: Part, cell: CellEvidence, place: int, fa
     return [replace(bound, work=work) for bound in _bounds(trial, part, cell, alike)]
 
 
-def _are_alike(one: int, other: int) -> bool:
+def _are_alike(first: int, other: int) -> bool:
     """Whether bodies of so many bytes have one floor (`measure.baselines`)."""
-    larger = max(one, other)
-    return larger <= _ONE_SEGMENT_BYTES or larger - min(one, other) <= larger * _SAME_SIZE
+    larger = max(first, other)
+    return larger <= _ONE_SEGMENT_BYTES or larger - min(first, other) <= larger * _SAME_SIZE
 
 
 def _bounds(
@@ -226,34 +230,28 @@ def _finding(trial: TrialEvidence, quickest_ns: int, bound: _Bound, *, is_far: b
     if bound.why_not is not None and shortfall_ns > 0:
         # On one machine this happens every day; over a distance it makes the share above the floor meaningless.
         return Finding(
-            verdict="cannot tell" if is_far and shortfall_ns > bound.uncertain_ns else "pass",
-            evidence={**evidence, "why_no_bound": bound.why_not},
-            explanation=f"Below the {bound.name}, which is not a lower bound here: {numbers}; {bound.why_not}.",
-            action=_instead(bound) if is_far else "Nothing to do.",
+            "cannot tell" if is_far and shortfall_ns > bound.uncertain_ns else "pass",
+            f"Below the {bound.name}, which is not a lower bound here: {numbers}; {bound.why_not}.",
+            _instead(bound) if is_far else "Nothing to do.",
+            {**evidence, "why_no_bound": bound.why_not},
         )
     if shortfall_ns > bound.uncertain_ns:
-        return Finding(
-            verdict="fail",
-            evidence=evidence,
+        return fails(
+            f"Impossible: {numbers}, with an uncertainty of no more than {quantities.ns(bound.uncertain_ns)}.",
+            _ACTION,
+            evidence,
             weight=shortfall_ns / bound.least_ns,
-            explanation=f"Impossible: {numbers}, with an uncertainty of no more than {quantities.ns(bound.uncertain_ns)}.",
-            action=_ACTION,
         )
     if shortfall_ns > 0 and bound.name.startswith(_EXCHANGE):
         why = "is less certain than that" if is_far else "may be mostly the time to wake a CPU"
-        return Finding(
-            verdict="pass",
-            evidence=evidence,
-            explanation=f"At the floor, not above it: {numbers}, which {why}.",
-        )
+        return passes(f"At the floor, not above it: {numbers}, which {why}.", evidence)
     if shortfall_ns > 0:
-        return Finding(
-            verdict="cannot tell",
-            evidence=evidence,
-            explanation=f"Close to the floor: {numbers}, a difference within the uncertainty of that baseline.",
-            action="Measure on Linux, where the socket's own round trip is a better bound.",
+        return cannot_tell(
+            f"Close to the floor: {numbers}, a difference within the uncertainty of that baseline.",
+            "Measure on Linux, where the socket's own round trip is a better bound.",
+            evidence,
         )
-    return Finding(verdict="pass", evidence=evidence, explanation=f"Above the floor: {numbers}.")
+    return passes(f"Above the floor: {numbers}.", evidence)
 
 
 def _instead(bound: _Bound) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from orchestrator.checks.base import CALLS, Check, Finding
+from orchestrator.checks.base import CALLS, Check, Finding, cannot_tell, fails, passes, warns
 from orchestrator.evidence.run_evidence import CellEvidence
 
 # No single core is known to copy memory faster than this; loopback TCP reaches a third of it.
@@ -14,38 +14,33 @@ def judge(cell: CellEvidence) -> Finding | None:
     """The busiest trial's body bytes, in the direction that carries more."""
     rates = [(t.totals.goodput_mbit_per_s, t.record.index) for t in cell.trials if t.totals.goodput_mbit_per_s]
     if not rates:
-        return Finding(
-            verdict="cannot tell",
-            explanation="The client library does not report the size of its bodies.",
-            action="Use a client that reports body sizes.",
+        return cannot_tell(
+            "The client library does not report the size of its bodies.", "Use a client that reports body sizes."
         )
     top, trial = max(rates)
     declared = cell.placement.link.rate_mbit
     limit = declared or (LOOPBACK_MBIT if cell.placement.kind == "local" else None)
     evidence = {"goodput_mbit_per_s": top, "limit_mbit_per_s": limit, "trial": trial}
     if limit is None:
-        return Finding(
-            verdict="cannot tell",
-            evidence=evidence,
-            explanation=f"{top:,.1f} Mbit/s of bodies; the link's capacity is unknown.",
-            action="Give the placement a `rate` to enable this check.",
+        return cannot_tell(
+            f"{top:,.1f} Mbit/s of bodies; the link's capacity is unknown.",
+            "Give the placement a `rate` to enable this check.",
+            evidence,
         )
     measured = f"{top:,.1f} Mbit/s of bodies over a link of {limit:,.0f} Mbit/s"
     if top > limit * _FRAMING:
-        return Finding(
-            verdict="fail",
-            evidence=evidence,
-            explanation=f"Impossible: {measured}.",
-            action="Check whether the timer stops too early or bodies are miscounted: see `floor` and `codec size`.",
+        return fails(
+            f"Impossible: {measured}.",
+            "Check whether the timer stops too early or bodies are miscounted: see `floor` and `codec size`.",
+            evidence,
         )
     if declared and top > 0.9 * limit:
-        return Finding(
-            verdict="warn",
-            evidence=evidence,
-            explanation=f"{measured}: the link is the limit, not the stack.",
-            action="Compare stacks by bytes per request here, or lower the load.",
+        return warns(
+            f"{measured}: the link is the limit, not the stack.",
+            "Compare stacks by bytes per request here, or lower the load.",
+            evidence,
         )
-    return Finding(verdict="pass", evidence=evidence, explanation=f"{measured}.")
+    return passes(f"{measured}.", evidence)
 
 
 CHECK = Check(name="goodput", severity="fatal", kinds=CALLS, judge=judge)

@@ -16,7 +16,7 @@ from dataclasses import replace
 import numpy as np
 
 from orchestrator import quantities
-from orchestrator.checks.base import CALLS, Check, Finding, worst
+from orchestrator.checks.base import CALLS, Check, Finding, cannot_tell, passes, warns, worst
 from orchestrator.evidence.run_evidence import CellEvidence, Samples, TrialEvidence
 from services.python.contract.counters import HostCounters
 from services.python.contract.requester_lines import Done
@@ -40,13 +40,12 @@ def judge(cell: CellEvidence) -> Finding | None:
     """Both directions of every trial."""
     if cell.cell.is_over_quic:
         waited = sum(seen for _, _, seen in cell.parts(NAME))
-        return Finding(
-            verdict="cannot tell",
-            evidence={"requests_200_ms_slower": waited},
-            explanation="HTTP/3 is carried by QUIC, whose packets the ends' own library sends again: no kernel counts them, "
+        return cannot_tell(
+            "HTTP/3 is carried by QUIC, whose packets the ends' own library sends again: no kernel counts them, "
             "and what it counts of TCP is of others.",
-            action="Look for requests that take far longer than the median"
+            "Look for requests that take far longer than the median"
             f" ({quantities.count(waited, 'request')} took 200 ms longer).",
+            {"requests_200_ms_slower": waited},
         )
     return worst([_finding(cell, trial) for trial in cell.trials])
 
@@ -70,32 +69,29 @@ def _finding(cell: CellEvidence, trial: TrialEvidence) -> Finding:
         "requests_200_ms_slower": waited,
     }
     if None in requesters:
-        return Finding(
-            verdict="cannot tell",
-            evidence=evidence,
-            explanation="Neither the connections nor the hosts count the packets sent again for this cell alone.",
-            action="Measure on Linux, which counts them, or look for requests that take 200 ms longer than the median"
+        return cannot_tell(
+            "Neither the connections nor the hosts count the packets sent again for this cell alone.",
+            "Measure on Linux, which counts them, or look for requests that take 200 ms longer than the median"
             f" ({quantities.count(waited, 'request')} of this trial did).",
+            evidence,
         )
     if (wrong := _more_than_the_host(trial)) is not None:
         return replace(wrong, evidence=evidence | wrong.evidence)
     measured = f"{again:,} of {sent:,} packets ({quantities.percent(again / sent if sent else 0.0, 2)}) were sent again"
     if cell.is_external and answered is None and not _are_many(again, requests):
-        return Finding(
-            verdict="cannot tell",
-            evidence=evidence,
-            explanation=f"{measured} by the requester; of the way back nothing is known: {quantities.NOT_OURS}.",
-            action="Use a responder that orch starts to count both ways.",
+        return cannot_tell(
+            f"{measured} by the requester; of the way back nothing is known: {quantities.NOT_OURS}.",
+            "Use a responder that orch starts to count both ways.",
+            evidence,
         )
     if _are_many(again, requests):
-        return Finding(
-            verdict="warn",
-            evidence=evidence,
+        return warns(
+            f"{measured}, in {trial.called} of {quantities.count(requests, 'request')}.",
+            _cost(waited, again),
+            evidence,
             weight=again / max(requests, 1),
-            explanation=f"{measured}, in {trial.called} of {quantities.count(requests, 'request')}.",
-            action=_cost(waited, again),
         )
-    return Finding(verdict="pass", evidence=evidence, explanation=f"{measured}.")
+    return passes(f"{measured}.", evidence)
 
 
 def _more_than_the_host(trial: TrialEvidence) -> Finding | None:
@@ -106,15 +102,12 @@ def _more_than_the_host(trial: TrialEvidence) -> Finding | None:
             continue
         counted = sum(host)  # the host counts what is sent again apart, TCP_INFO with the others
         if counted and wire.segments_sent > counted * _TOO_MANY + _SLACK:
-            return Finding(
-                verdict="warn",
+            return warns(
+                f"The requester says that its connections sent {wire.segments_sent:,} packets in {trial.called}, "
+                f"and its host, in which they should be, counted {counted:,}: one of the two is wrong.",
+                "Do not rely on packets and bytes per request here; latencies are not affected.",
+                {"host_sent": counted, "said_to_be_sent": wire.segments_sent},
                 weight=wire.segments_sent / max(counted, 1),
-                evidence={"host_sent": counted, "said_to_be_sent": wire.segments_sent},
-                explanation=(
-                    f"The requester says that its connections sent {wire.segments_sent:,} packets in {trial.called}, "
-                    f"and its host, in which they should be, counted {counted:,}: one of the two is wrong."
-                ),
-                action="Do not rely on packets and bytes per request here; latencies are not affected.",
             )
     return None
 

@@ -16,7 +16,7 @@ from functools import partial
 from math import ceil, log2
 
 from orchestrator import quantities
-from orchestrator.checks.base import CALLS, Check, Finding
+from orchestrator.checks.base import CALLS, Check, Finding, cannot_tell, not_applicable
 from orchestrator.evidence.run_evidence import CellEvidence, round_trips_to_open
 from orchestrator.experiment.plan.cells import rounds_beyond_first
 
@@ -37,25 +37,21 @@ def judge(cell: CellEvidence) -> Finding | None:
     if cell.placement.kind == "local" or cell.replies is None or cell.is_open_loop or _is_queueing(cell):
         return None
     if cell.operation.mix:
-        return Finding(
-            verdict="not applicable",
-            explanation="The requests of a mix carry bodies of several sizes, which take different numbers of round trips.",
+        return not_applicable(
+            "The requests of a mix carry bodies of several sizes, which take different numbers of round trips."
         )
     rtts = [reading.median_ns / 1e6 for t in cell.trials for reading in t.readings_of("ping") if reading.median_ns]
     if not rtts:
-        return Finding(
-            verdict="cannot tell",
-            explanation="No ping was measured between the two ends, so round trips cannot be counted.",
-            action="See the run's warnings for the reason, and use the tcp floor as the baseline.",
+        return cannot_tell(
+            "No ping was measured between the two ends, so round trips cannot be counted.",
+            "See the run's warnings for the reason, and use the tcp floor as the baseline.",
         )
     rtt = sorted(rtts)[len(rtts) // 2]
     if rtt < LEAST_RTT_MS:
-        return Finding(
-            verdict="cannot tell",
-            evidence={"rtt_ms": rtt},
-            explanation=f"The round trip of {quantities.ms(rtt)} is below {LEAST_RTT_MS:g} ms: the hosts' own work "
-            "outweighs it.",
-            action="Add a placement over a longer distance.",
+        return cannot_tell(
+            f"The round trip of {quantities.ms(rtt)} is below {LEAST_RTT_MS:g} ms: the hosts' own work outweighs it.",
+            "Add a placement over a longer distance.",
+            {"rtt_ms": rtt},
         )
     return _count(cell, rtt)
 

@@ -6,10 +6,12 @@ so that equal stamps mean that one reading was used for several requests.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 
 from orchestrator import quantities
-from orchestrator.checks.base import CALLS, CODECS, Check, Finding, worst
+from orchestrator.checks.base import CALLS, CODECS, Check, Finding, cannot_tell, passes
 from orchestrator.evidence.run_evidence import CellEvidence, Samples
 
 _COARSE_CLOCK_NS = 1_000
@@ -24,39 +26,26 @@ def observe(samples: Samples) -> tuple[int, int, int]:
     return int(sent.size), extra, largest
 
 
-def judge(cell: CellEvidence) -> Finding | None:
-    """The worst trial."""
-    findings = []
+def judge(cell: CellEvidence) -> Iterator[Finding]:
+    """Every requester's stamps in every trial."""
     for trial, part, (n, extra, largest) in cell.parts(NAME):
         resolution = part.done.clock_resolution_ns or 1.0
         evidence = {"trial": trial.record.index, "requests": n, "sharing": extra, "largest_group": largest}
         if not extra:
-            findings.append(
-                Finding(verdict="pass", evidence=evidence, explanation="Every request has a send stamp of its own.")
-            )
+            yield passes("Every request has a send stamp of its own.", evidence)
         elif resolution > _COARSE_CLOCK_NS:
-            findings.append(
-                Finding(
-                    verdict="cannot tell",
-                    evidence={**evidence, "clock_resolution_ns": resolution},
-                    explanation=f"{extra:,} requests share a send stamp, but the clock's steps are "
-                    f"{quantities.ns(resolution)}.",
-                    action="Measure on a host whose monotonic clock has nanosecond resolution.",
-                )
+            yield cannot_tell(
+                f"{extra:,} requests share a send stamp, but the clock's steps are {quantities.ns(resolution)}.",
+                "Measure on a host whose monotonic clock has nanosecond resolution.",
+                {**evidence, "clock_resolution_ns": resolution},
             )
         else:
-            many = largest > 2 or extra > 0.001 * n
-            findings.append(
-                Finding(
-                    verdict="fail" if many else "warn",
-                    evidence=evidence,
-                    explanation=(
-                        f"{extra:,} of {n:,} requests share a send stamp with another, up to {largest:,} the same one."
-                    ),
-                    action="Read the clock immediately before each call: one stamp for a batch counts waiting as latency.",
-                )
+            yield Finding(
+                "fail" if largest > 2 or extra > 0.001 * n else "warn",
+                f"{extra:,} of {n:,} requests share a send stamp with another, up to {largest:,} the same one.",
+                "Read the clock immediately before each call: one stamp for a batch counts waiting as latency.",
+                evidence,
             )
-    return worst(findings)
 
 
 NAME = "one stamp per sample"

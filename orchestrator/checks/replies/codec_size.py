@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from functools import partial
 from math import inf
 
-from orchestrator.checks.base import CALLS, CODECS, Check, Finding, worst
+from orchestrator.checks.base import CALLS, CODECS, Check, Finding, cannot_tell, fails, worst
 from orchestrator.evidence.run_evidence import CellEvidence
 from services.python.contract.knobs import KEEPALIVE
 
@@ -57,12 +57,11 @@ def _of_mix(cell: CellEvidence) -> Iterator[Finding]:
             ("sent", "received"), (mixed.request_bytes, mixed.reply_bytes), summary.body_bytes, strict=True
         ):
             if content >= _FRAMED_BYTES and body < 0.99 * content:
-                yield Finding(
-                    verdict="fail",
-                    evidence={"operation": mixed.label, "way": way, "content_bytes": content, "body_bytes": body},
-                    explanation=f"{mixed.label}: {body:,.0f} bytes {way} per request cannot hold the {content:,} bytes of"
+                yield fails(
+                    f"{mixed.label}: {body:,.0f} bytes {way} per request cannot hold the {content:,} bytes of"
                     " its payload.",
-                    action="Check whether the payload was sent at all, or was compressed: see the stack's settings.",
+                    "Check whether the payload was sent at all, or was compressed: see the stack's settings.",
+                    {"operation": mixed.label, "way": way, "content_bytes": content, "body_bytes": body},
                 )
 
 
@@ -72,10 +71,8 @@ def judge(cell: CellEvidence) -> Finding | None:
     ways = (_of_way(cell, way, content) for way, content in zip(("sent", "received"), contents, strict=True))
     findings = [*_of_mix(cell), *(finding for finding in ways if finding is not None)]
     if not findings:
-        return Finding(
-            verdict="cannot tell",
-            explanation="The client library does not report the size of its bodies.",
-            action="Use a client that reports body sizes.",
+        return cannot_tell(
+            "The client library does not report the size of its bodies.", "Use a client that reports body sizes."
         )
     return worst(findings)
 

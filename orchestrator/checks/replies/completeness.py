@@ -6,15 +6,17 @@ number and by time, as protos/process.md has it; and only a schedule can have so
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from orchestrator import quantities
-from orchestrator.checks.base import CALLS, CODECS, STREAMS, Check, Finding, worst
-from orchestrator.checks.replies import store_sums
-from orchestrator.evidence.run_evidence import CellEvidence, Samples, TrialEvidence
-from orchestrator.experiment.plan.cells import processes_of, workers_of
+from orchestrator.checks.base import CALLS, CODECS, STREAMS, Check, Finding, cannot_tell, fails, passes
+from orchestrator.evidence.run_evidence import CellEvidence, Part, Samples, TrialEvidence
+from orchestrator.experiment.model.factors import POSTGRESQL, SQLITE, STORE
+from orchestrator.questions.stores import times as store_times
+from orchestrator.questions.stores.times import StoreTimes
 from services.python.contract.lines import STATUSES
 
 # May have failed before the responder saw them; an error in the protocol's words may be that of something in between.
@@ -22,6 +24,7 @@ _UNANSWERED = [STATUSES.index(name) for name in STATUSES if name not in ("ok", "
 _ACTION = (
     "Do not publish this cell, as the missing requests may be the slowest. See the requester's output under logs/."
 )
+_NO_TIMES = "Do not read where the responder's time goes; its latencies are not touched by this."
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,68 +61,60 @@ def observe(samples: Samples) -> Rows:
     )
 
 
-def judge(cell: CellEvidence) -> Finding | None:
-    """Gaps, counts that disagree between record, requester and responder, and trials that are missing."""
+def judge(cell: CellEvidence) -> Iterator[Finding]:
+    """Gaps, counts that disagree between record, requester and responder, and trials that are missing.
+
+    Whether each event of a stream is recorded, `event stream` says.
+    """
     if cell.cell.kind == "stream":
-        return _of_stream(cell)
-    findings = []
-    for trial, part, rows in cell.parts(NAME):
-        done = part.done
-        evidence = {"trial": trial.record.index, **rows.__dict__, "said": done.rows}
-        troubles = []
-        if rows.absent or rows.repeated:
-            troubles.append(f"{quantities.count(rows.absent, 'sequence number')} missing and {rows.repeated} repeated")
-        if rows.out_of_place:
-            troubles.append(f"{quantities.count(rows.out_of_place, 'warm-up request')} fell within the measured phase")
-        if rows.never_sent and not cell.is_open_loop:
-            troubles.append(
-                f"{quantities.count(rows.never_sent, 'request')} recorded as not sent, which is impossible in a closed loop"
-            )
-        if done.rows != rows.recorded or done.requests != rows.measured:
-            troubles.append(
-                f"the requester reported {done.rows} rows and {done.requests} measured ones, "
-                f"the record holds {rows.recorded} and {rows.measured}"
-            )
-        counted = quantities.count(rows.rows, quantities.OF_SAMPLE[cell.cell.kind])
-        findings.append(_finding(troubles, evidence, f"{counted}, each recorded once."))
-    findings += [finding for trial in cell.trials if (finding := _lost_requesters(cell, trial))]
-    if cell.cell.kind != "codec":  # it has nobody who answers
-        findings += [_answered(cell, trial) for trial in cell.trials]
-    findings += store_sums.findings(cell)
+        trials = quantities.count(len(cell.trials), "trial")
+        yield passes(f"{trials}, each with events of its own.", {"trials": len(cell.trials)})
+    else:
+        yield from (_rows(cell, trial, part, rows) for trial, part, rows in cell.parts(NAME))
+        if cell.cell.kind != "codec":  # it has nobody who answers
+            yield from (_answered(cell, trial) for trial in cell.trials)
+    yield from _store_sums(cell)
     if cell.failed or sum(1 for trial in cell.trials if trial.summary) < cell.planned:
-        findings.append(_missing_trials(cell))
-    return worst(findings)
+        yield _missing_trials(cell)
 
 
-def _of_stream(cell: CellEvidence) -> Finding | None:
-    """Missing trials, and time that is missing; whether each event is recorded, `event stream` says."""
-    findings = store_sums.findings(cell)
-    if cell.failed or sum(1 for trial in cell.trials if trial.summary) < cell.planned:
-        findings.append(_missing_trials(cell))
-    trials = quantities.count(len(cell.trials), "trial")
-    return worst(findings) or Finding(
-        verdict="pass", evidence={"trials": len(cell.trials)}, explanation=f"{trials}, each with events of its own."
-    )
+def _rows(cell: CellEvidence, trial: TrialEvidence, part: Part, rows: Rows) -> Finding:
+    done, troubles = part.done, []
+    if rows.absent or rows.repeated:
+        troubles.append(f"{quantities.count(rows.absent, 'sequence number')} missing and {rows.repeated} repeated")
+    if rows.out_of_place:
+        troubles.append(f"{quantities.count(rows.out_of_place, 'warm-up request')} fell within the measured phase")
+    if rows.never_sent and not cell.is_open_loop:
+        troubles.append(
+            f"{quantities.count(rows.never_sent, 'request')} recorded as not sent, which is impossible in a closed loop"
+        )
+    if done.rows != rows.recorded or done.requests != rows.measured:
+        troubles.append(
+            f"the requester reported {done.rows} rows and {done.requests} measured ones, "
+            f"the record holds {rows.recorded} and {rows.measured}"
+        )
+    counted = quantities.count(rows.rows, quantities.OF_SAMPLE[cell.cell.kind])
+    evidence = {"trial": trial.record.index, **rows.__dict__, "said": done.rows}
+    return _finding(troubles, evidence, f"{counted}, each recorded once.")
 
 
 def _finding(troubles: list[str], evidence: dict[str, object], good: str) -> Finding:
     if troubles:
         text = "; ".join(troubles)
-        return Finding(verdict="fail", evidence=evidence, explanation=f"{text[0].upper()}{text[1:]}.", action=_ACTION)
-    return Finding(verdict="pass", evidence=evidence, explanation=good)
+        return fails(f"{text[0].upper()}{text[1:]}.", _ACTION, evidence)
+    return passes(good, evidence)
 
 
 def _answered(cell: CellEvidence, trial: TrialEvidence) -> Finding:
     """The responder's own count against the record's: it knows of a task's calls, and not of tasks."""
     before, after = trial.record.stats_before, trial.record.stats
     if before is None or after is None or cell.stack.external is not None:
-        return Finding(
-            verdict="cannot tell",
-            evidence={"trial": trial.record.index},
-            explanation=f"How many requests it answered is unknown: {quantities.NOT_OURS}."
+        return cannot_tell(
+            f"How many requests it answered is unknown: {quantities.NOT_OURS}."
             if cell.stack.external is not None
             else "The responder did not report how many requests it answered.",
-            action="Use a responder that orch starts, and that prints `answered` in its `stats` line.",
+            "Use a responder that orch starts, and that prints `answered` in its `stats` line.",
+            {"trial": trial.record.index},
         )
     seen = [part.seen[NAME] for part in trial.parts if NAME in part.seen]
     rows = sum(s.parts if cell.cell.kind == "task" else s.rows - s.never_sent for s in seen)
@@ -129,10 +124,6 @@ def _answered(cell: CellEvidence, trial: TrialEvidence) -> Finding:
     slack = len(trial.parts) * cell.check_requests + unanswered
     evidence = {"trial": trial.record.index, "answered": answered, "recorded": rows, "slack": slack}
     troubles = []
-    planned, workers = workers_of(cell.cell.factors), (trial.record.ready.workers or 1) if trial.record.ready else None
-    if workers not in (None, planned):
-        named = quantities.count(workers or 0, "worker process", "worker processes")
-        troubles.append(f"the responder answered from {named}, the plan has {planned:,}")
     if answered > rows + slack:
         troubles.append(f"the responder answered {quantities.count(answered, 'request')}, {rows:,} were recorded")
     if answered < rows + len(trial.parts) * cell.check_requests - unanswered:
@@ -152,30 +143,47 @@ def _answered(cell: CellEvidence, trial: TrialEvidence) -> Finding:
     return _finding(troubles, evidence, f"The responder answered {answered:,}, as recorded.")
 
 
-def _lost_requesters(cell: CellEvidence, trial: TrialEvidence) -> Finding | None:
-    """A trial in which not every requester has a record: what it asked is in no number, and its load was not offered.
+def _store_sums(cell: CellEvidence) -> list[Finding]:
+    """A finding for each trial whose times in the store cannot be; none where the responder reports none.
 
-    Every host has all processes, as many hosts as were declared: by them it is decided whose stamps have one clock.
+    Nobody else measures where its time goes. But no request is handled for longer than its requester waits, and
+    none is answered without asking the database.
     """
-    processes = processes_of(cell.cell.factors)
-    requesters = trial.record.requesters
-    kept = {
-        (requester.host, requester.process)
-        for requester in requesters
-        if requester.samples and requester.process in range(processes)
-    }
-    hosts, declared = len({host for host, _ in kept}), cell.requesters // processes
-    if len(kept) == len(requesters) == cell.requesters and hosts == declared:
-        return None
-    more = [] if len(requesters) == cell.requesters else [f"{len(requesters)} are recorded"]
-    more += [] if hosts in (0, declared) else [f"they ran on {quantities.count(hosts, 'host')}, not {declared}"]
-    return Finding(
-        verdict="fail",
-        evidence={"trial": trial.record.index, "requesters": cell.requesters, "records": len(kept), "hosts": hosts},
-        explanation=f"In {trial.called}, {len(kept)} of {quantities.count(cell.requesters, 'requester')} left a record"
-        f"{''.join(f', and {text}' for text in more)}.",
-        action=_ACTION,
+    trials = [(trial, times) for trial in cell.trials if (times := store_times.of_trial(trial.record)) is not None]
+    # A machine that stops the responder for a moment between two of its stamps does so in a trial, and not in most.
+    a_sample = "an event" if cell.cell.kind == "stream" else "a request"
+    off = [_sums(trial, times, text) for trial, times in trials if (text := _unaccounted(times, a_sample))]
+    results = off if 2 * len(off) > len(trials) else []
+    return results + (list(_storeless(cell.trials)) if cell.cell.factors.get(STORE) in (SQLITE, POSTGRESQL) else [])
+
+
+def _storeless(trials: Sequence[TrialEvidence]) -> Iterator[Finding]:
+    """Of a responder over a database: requests that it answered without a connection to that, as from a cache."""
+    for trial in trials:
+        lacking, requests = store_times.storeless(trial.record) or (0, 0)
+        if lacking:
+            yield fails(
+                f"In {trial.called} the responder asked the database nothing for"
+                f" {quantities.count(lacking, 'request')} of {requests:,}.",
+                "Have it ask the database for every request, or leave `store` out: this is no service over one.",
+                {"trial": trial.record.index, "storeless": lacking, "requests": requests},
+                weight=lacking,
+            )
+
+
+def _unaccounted(times: StoreTimes, a_sample: str) -> str:
+    """Parts of the handling time that do not add up to it; empty where they do."""
+    if not (off := store_times.unaccounted(times)):
+        return ""
+    return (
+        f"The responder's handling took {quantities.ms(times.handling)} {a_sample}, and its parts (waiting, "
+        f"database, service) add up to {quantities.percent(times.accounted)} of that: {off}."
     )
+
+
+def _sums(trial: TrialEvidence, times: StoreTimes, text: str) -> Finding:
+    evidence = {"trial": trial.record.index, "accounted": times.accounted, **vars(times)}
+    return fails(text, _NO_TIMES, evidence)
 
 
 def _missing_trials(cell: CellEvidence) -> Finding:
@@ -186,10 +194,10 @@ def _missing_trials(cell: CellEvidence) -> Finding:
     none = f"No trial of this cell gave a sample: {quantities.count(cell.planned, 'trial')} planned"
     without = f", {empty} ended without a measured request or with an empty window" if empty else ""
     return Finding(
-        verdict="fail" if (cell.failed or empty) and not usable else "warn",
-        evidence={"planned": cell.planned, "finished": len(usable), "failed": len(cell.failed), "empty": empty},
-        explanation=f"{some if usable else none}, {len(cell.failed)} failed{without}.",
-        action="See the manifest and logs/ for why trials failed; `orch run --resume` measures the missing ones.",
+        "fail" if (cell.failed or empty) and not usable else "warn",
+        f"{some if usable else none}, {len(cell.failed)} failed{without}.",
+        "See the manifest and logs/ for why trials failed; `orch run --resume` measures the missing ones.",
+        {"planned": cell.planned, "finished": len(usable), "failed": len(cell.failed), "empty": empty},
     )
 
 

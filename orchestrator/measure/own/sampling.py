@@ -6,7 +6,7 @@ import json
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass, field, replace
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
@@ -19,10 +19,10 @@ from orchestrator.measure.interrupts import Interrupts
 from orchestrator.measure.own.call_files import put_services, written
 from orchestrator.measure.run_context import RunContext
 from orchestrator.measure.target import Ask, TrialFailed
-from orchestrator.measure.trial import target_of
+from orchestrator.measure.trial import target_of, trial_line
 from orchestrator.questions.sameness.words import sentence
 from orchestrator.results.manifest import ReplyDifference
-from services.python.contract.lines import Load, Trial
+from services.python.contract.lines import Load
 
 MOST_ROWS = 1_000
 _LINE_S = 120.0
@@ -53,9 +53,8 @@ def sampled(ask: Ask, pair: Pair, interrupts: Interrupts, rows: int) -> tuple[Sa
         client = next(client for client in clients if "sample" in client.language.start)
         process = host.start([*client.language.argv("sample", host), str(rows)], cpus=pair.requester_cpus)
         try:
-            process.send(
-                _trial(replace(ask, client=client.name), host.workspace, place, ask.authority_on(host)).to_json()
-            )
+            first_rows = replace(ask, client=client.name, load=Load(requests=0))
+            process.send(trial_line(first_rows, host, place, host.workspace / "sample.timings").to_json())
             with interrupts.waiting():
                 lines = []
                 while (line := process.read(_LINE_S)) is not None:
@@ -116,22 +115,6 @@ def first_replies(plan: Plan, rows: int, *, together: bool = False) -> Generator
                     target.await_ready()
             except TrialFailed as error:
                 yield stack.label, error.message
-
-
-def _trial(ask: Ask, workspace: PurePosixPath, place: Any, authority: Any) -> Trial:
-    return Trial(
-        protocol=ask.protocol,
-        client=ask.client,
-        operation=ask.operation,
-        record=str(workspace / "sample.timings"),
-        target=place,
-        payload=ask.payload,
-        connection=ask.connection,
-        load=Load(requests=0),
-        timeout_s=ask.timeout_s,
-        knobs=ask.knobs,
-        tls=authority,
-    )
 
 
 def differences(replies: Mapping[str, Sequence[Sampled]]) -> Iterator[ReplyDifference]:

@@ -6,13 +6,12 @@ import os
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
-from orchestrator import contract_lines
 from orchestrator.catalogue.read import catalogue
 from orchestrator.experiment.plan.plan import Start
 from orchestrator.hosts.base import ContractBroken, Host, Pair, Process
 from orchestrator.measure.interrupts import Interrupts
 from orchestrator.measure.target import STATS_S, TrialFailed, of_contract
-from services.python.contract.lines import Target as Told
+from services.python.contract.lines import Target as Address
 from services.python.contract.responder_lines import Own, Ready, Stats
 from services.python.contract.templates import render
 
@@ -71,16 +70,16 @@ class Started:
         except BrokenPipeError:
             raise TrialFailed("start", "responder-died", "the program that holds the service died") from None
 
-    def await_ready(self) -> Told:
+    def await_ready(self) -> Address:
         """Wait until it can be asked, within its limit."""
         start = self.start_as
         hung = f"was not ready by {start.ready} within {start.within_s:g} s"
         line = self._line("start", start.within_s, hung, "ended before it was ready")
-        ready = of_contract(contract_lines.ready, line, "start")
+        ready = of_contract(Ready, line, "start")
         if ready.open_files is not None and ready.open_files <= self.connections:
             few = f"the service may have {ready.open_files} files open, too few for {self.connections} connections"
             raise TrialFailed("start", "exhausted", f"{few}: raise `ulimit -n` where it is started")
-        return Told(host=self.pair.responder.address, port=ready.port, anonymous=True)
+        return Address(host=self.pair.responder.address, port=ready.port, anonymous=True)
 
     def stats(self, stage: str) -> Stats:
         """CPU time and memory of its process tree."""
@@ -88,7 +87,7 @@ class Started:
             self._running.send("stats")
         except BrokenPipeError:
             raise self._failed(stage, "responder-died", "ended") from None
-        return of_contract(contract_lines.stats, self._line(stage, STATS_S, "cannot be counted", "ended"), stage)
+        return of_contract(Stats, self._line(stage, STATS_S, "cannot be counted", "ended"), stage)
 
     def cause(self, error: TrialFailed) -> TrialFailed:
         """Where the service has died, that."""

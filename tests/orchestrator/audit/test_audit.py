@@ -8,7 +8,7 @@ import pytest
 
 from orchestrator.audit import AuditFile, examine
 from orchestrator.audit.assessment import Assessment
-from orchestrator.audit.model import KINDS, Row, Test, json_schema_text, read
+from orchestrator.audit.model import Row, json_schema_text, read
 from orchestrator.experiment.plan.plan import Link, Placement
 from orchestrator.experiment.read.problems import ExperimentError
 from orchestrator.findings.summary import RunSummary
@@ -277,10 +277,3 @@ def test_impossible_or_missing_numbers_are_refused_at_their_place(
 
 def test_the_schema_in_the_tree_is_current() -> None:
     assert (AUDITS / "schema.json").read_text() == json_schema_text()
-
-
-def test_every_kind_of_test_is_known_by_name() -> None:
-    from typing import get_args
-
-    models = get_args(get_args(Test)[0])
-    assert {kind for m in models for kind in get_args(m.model_fields["kind"].annotation)} == KINDS

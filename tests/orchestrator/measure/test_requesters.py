@@ -13,7 +13,7 @@ from orchestrator.hosts.base import Pair
 from orchestrator.measure.interrupts import Interrupts
 from orchestrator.measure.run import Result, Run
 from orchestrator.measure.run_context import RunContext
-from orchestrator.measure.trial import Bench, Outcome
+from orchestrator.measure.trial import Bench, TrialRun
 from orchestrator.results.folder import RunFolder
 from services.python.contract.lines import Load
 from tests.orchestrator.measure.test_trial import ASK
@@ -45,7 +45,7 @@ class Hosts:
     def host(self, folder: Path, name: str) -> FakeHost:
         return FakeHost(folder=folder / name, time=self.time, diary=self.diary, name=name)
 
-    def make(self, *, processes: int = 1) -> Outcome:
+    def make(self, *, processes: int = 1) -> TrialRun:
         bench = Bench(clock=self.time.clock(), interrupts=Interrupts(), on_progress=lambda line: None)
         ask = replace(ASK, requesters=3, processes=processes, load=Load(concurrency=6, requests=60))
         return bench.make(ask, Pair(self.requesters, self.responder), "t0")

@@ -63,8 +63,8 @@ def host(tmp_path: Path) -> FakeHost:
 
 def group(host: FakeHost) -> list[Member]:
     bench = Bench(clock=host.time.clock(), interrupts=Interrupts(), on_progress=lambda line: None)
-    makings = [bench.making(replace(ASK, seed=seed), Pair((host,), host), f"t{seed}") for seed in (0, 1)]
-    return [Member(making=making, rounds=4) for making in makings]
+    trials = [bench.prepare(replace(ASK, seed=seed), Pair((host,), host), f"t{seed}") for seed in (0, 1)]
+    return [Member(trial=trial, rounds=4) for trial in trials]
 
 
 def test_turns_follow_the_orders_and_all_ends_end(host: FakeHost) -> None:

@@ -12,7 +12,7 @@ from orchestrator.experiment.plan.plan import External
 from orchestrator.hosts.base import HostLost, Pair
 from orchestrator.measure.interrupts import Interrupts
 from orchestrator.measure.target import Ask
-from orchestrator.measure.trial import Bench, Outcome
+from orchestrator.measure.trial import Bench, TrialRun
 from services.python.contract.counters import HostCounters
 from services.python.contract.lines import Load
 from services.python.contract.responder_lines import Stats
@@ -37,7 +37,7 @@ def host(tmp_path: Path) -> FakeHost:
     return FakeHost(folder=tmp_path / "host", time=FakeTime(), diary=[])
 
 
-def make(host: FakeHost, *, ask: Ask = ASK, requesters: int = 1, **more: Any) -> Outcome:
+def make(host: FakeHost, *, ask: Ask = ASK, requesters: int = 1, **more: Any) -> TrialRun:
     bench = Bench(clock=host.time.clock(), interrupts=Interrupts(), on_progress=lambda line: None, **more)
     return bench.make(ask, Pair((host,) * requesters, host), "t0")
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator.checks.ends.idle import MOST
+from orchestrator.checks.ends.cpu_time import MOST_IDLE
 from orchestrator.experiment.plan.planning import make_plan
 from orchestrator.measure import run as measure
 from orchestrator.results.folder import RunFolder
@@ -47,7 +47,7 @@ def test_a_poller_is_named_slow_requests_get_longer_turns_and_floors_take_turns(
     manifest, quiet, poller, slow = run.manifest(), *(cell.id for cell in plan.cells)
 
     used = {cell: [t.rest_cpu_s or 0.0 for t in manifest.trials if t.cell == cell] for cell in (quiet, poller)}
-    assert max(used[quiet]) < MOST * REST_S < min(used[poller])
+    assert max(used[quiet]) < MOST_IDLE * REST_S < min(used[poller])
     assert {c.cell for c in summarise(run).checks if c.name == "CPU time" and "idle" in c.explanation} >= {poller}
 
     lengths = {t.cell: None if t.fitted_turns is None else t.fitted_turns.length_s for t in manifest.trials}
