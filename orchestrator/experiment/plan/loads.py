@@ -1,7 +1,6 @@
 """How requests are offered: the experiment's load and an operation's own, and searches for a rate.
 
-A search bisects the rates of its `Find`, which lie on a geometric scale: its next probe follows from the verdicts of those
-before, and from nothing else. So a search that was cut goes on where it was.
+A search bisects the rates of its `Find`: its next probe follows from the verdicts before, and from nothing else.
 """
 
 from __future__ import annotations
@@ -212,11 +211,7 @@ def resolve_warmup(located: Located, own: WarmupSpec | None, path: Sequence[Key]
 
 
 def describe_load(load: Load, kind: Kind = "call", calls: int = 1) -> str:
-    """A load in words: `1,000 requests, 1 in flight`, `10 s, 500/s poisson, at most 250 in flight`.
-
-    With `calls` above 1 it is one of tasks: `1,000 tasks`, `60 tasks/s (180 calls/s)`. Of a stream: `10 s, 5 clients`; of a
-    codec alone: `1,000 messages, at most 10s`.
-    """
+    """A load in words: `1,000 requests, 1 in flight`, `10 s, 500/s poisson, at most 250 in flight`, `10 s, 5 clients`."""
     if kind == "stream":
         return f"{format_duration(load.duration_s or 0.0)}, {clients(load.concurrency)}"
     how = f"{load.concurrency:,} in flight"
@@ -255,10 +250,7 @@ def clients(number: int) -> str:
 
 
 def search_bounds(find: Find, held: Sequence[bool]) -> tuple[int, int]:
-    """The highest step that held and the lowest that did not, after probes with these verdicts.
-
-    -1 where none held, and `steps + 1` where all did.
-    """
+    """The highest step that held (or -1), and the lowest that did not (or `steps + 1`), after probes with these verdicts."""
     low, high = -1, find.steps + 1
     for verdict in held:
         if high - low > 1:

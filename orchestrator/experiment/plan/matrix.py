@@ -87,8 +87,7 @@ def build_matrix(
 ) -> Matrix:
     """Multiply the experiment out against the protocols there are. ExperimentError with everything that cannot be.
 
-    `why_not`: why a language's programs cannot be started; unless given, all can. `hosts`: those that the experiment
-    gives.
+    `why_not`: why a language's programs cannot be started. `hosts`: those that the experiment gives.
     """
     operations: Sequence[Asked]
     if is_own := own_calls.has_own_services(located):

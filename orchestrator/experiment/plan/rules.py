@@ -1,7 +1,4 @@
-"""What cannot be measured: refusals of a cell and of a whole plan, each with the reason and the way out.
-
-They are looked at while a plan is made (`matrix`, `planning`). A stored plan has passed them.
-"""
+"""What cannot be measured: refusals of a cell and of a whole plan, each with the reason and the way out."""
 
 from __future__ import annotations
 
@@ -275,7 +272,7 @@ def refusal_of_replies(client: Client, operation: Operation, call: Values) -> st
 
 
 def why_no_turns(cell: Cell, language: Language, together: int) -> str | None:
-    """Return why a cell's trials have one measured phase, as a clause; None where it takes turns with others.
+    """Why a cell's trials have one measured phase, as a clause; None where it takes turns with others.
 
     `language`: its client's; `together`: how many stacks run at once.
     """

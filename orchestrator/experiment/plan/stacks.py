@@ -79,10 +79,7 @@ class Entry:
         return tuple(by_own_driver(call, self.responder) if own else call for call in choices(self.chosen))
 
     def client_for(self, load: Load, kind: Kind = "call") -> Client:
-        """The client named in the file, else the protocol's default one for so many requests in flight.
-
-        A stream's is the one for several whatever their number: it waits for events and for nothing in between.
-        """
+        """The client named in the file, else the protocol's default one: for several in flight, or for one."""
         if self.client is not None:
             return self.client
         is_one = load.rate_per_s is None and kind != "stream"
@@ -333,10 +330,7 @@ def _responder(stack: Stack, protocol: Protocol) -> Responder | None:
 
 
 def label_stacks(stacks: Iterable[Stack], always_named: Container[str] = ()) -> tuple[Stack, ...]:
-    """Stacks with the shortest labels that tell them apart: the protocol, and what differs among its stacks.
-
-    Responders and clients in `always_named` stand in every label of theirs. A person's own service has its own name.
-    """
+    """Stacks with the shortest distinct labels: the protocol, what differs among its stacks, and ends in `always_named`."""
     every = list(stacks)
     labelled = []
     for stack in every:
@@ -428,8 +422,5 @@ def external_parts(known: Mapping[str, str], protocol: Protocol, name: str, clie
 
 
 def _unknown(protocol: Protocol, name: str) -> str:
-    """Of two responders nobody knows whether what is not known is alike: each has its own text.
-
-    So have two protocols at one address: a proxy there may have a responder for each.
-    """
+    """A text of its own for each unknown responder and protocol: nobody knows whether two are alike."""
     return f"{NOT_KNOWN} ({protocol.name}, {name})"

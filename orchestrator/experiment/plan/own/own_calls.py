@@ -1,7 +1,6 @@
 """Stacks that call services of the person's own: what they call, who answers, and the rows that requests are made of.
 
-All of it is resolved here: files are read, names of columns, methods and secrets looked up. A plan holds `${NAME}` and
-never a secret's value.
+Files are read here, names of columns, methods and secrets looked up. A plan holds `${NAME}`, never a secret's value.
 """
 
 from __future__ import annotations
