@@ -1,7 +1,4 @@
-"""Builds a language's programs by the commands of its manifest, and writes down what came of it (`builds.RECORD`).
-
-The record has no date and no path: the same source gives the same record, as it gives the same bytes.
-"""
+"""Builds a language's programs by the commands of its manifest; the record (`builds.RECORD`) has no date and no path."""
 
 from __future__ import annotations
 
@@ -65,10 +62,7 @@ class _Failed(Exception):
 
 
 def build(language: Language, services: Path, *, again: bool = False, say: Say) -> Result:
-    """Build where the programs are not what their source gives, or `again` in any case; `say` receives each command.
-
-    "lacking" where the toolchain is not here. What was built before stays where a build fails.
-    """
+    """Build where the programs are not what their source gives, or `again`; what was built stays where a build fails."""
     if not language.build:
         return Result(language=language, kind="nothing to do")
     versions, result = _toolchain(language, services)
@@ -168,10 +162,7 @@ def _packages(folder: Path) -> dict[str, str]:
 
 
 def _run(command: Sequence[str], folder: Path, say: Say) -> None:
-    """Run one command in the folder to its end; _Failed with its last lines when it does not end well.
-
-    What it prints goes to a file: a process that it leaves behind holds nobody up, and is ended with its group.
-    """
+    """Run one command in the folder to its end; _Failed with its last lines. Processes that it leaves behind are ended."""
     say(shlex.join(command))
     with tempfile.TemporaryFile() as printed:
         try:

@@ -1,8 +1,6 @@
-"""What a build of a language's programs left: the record that lies beside them, and whether it can be used.
+"""What a build of a language's programs left: the record beside them, and whether it can be used.
 
-`build/built.json` in the language's folder is written by `building`. It says of which source, with which toolchain, for
-which platform and version of the contract each file was made, and its SHA-256. Looking hashes source and files anew, so it
-is done only for languages that somebody names.
+Looking hashes source and files anew, so it is done only for languages that somebody names.
 """
 
 from __future__ import annotations
@@ -44,10 +42,7 @@ class Artifact(Part):
 
 @part
 class Built(Part):
-    """What was built: the SHA-256 of its source, versions of tools, platform, contract.
-
-    `packages`: the versions of the packages in it, by name, where the build tells them.
-    """
+    """What was built: the SHA-256 of its source, versions of tools and of the packages in it, platform, contract."""
 
     built: Literal[1] = 1
     language: str
@@ -130,11 +125,7 @@ def artifact(path: Path) -> Artifact:
 
 
 def source(language: Language, folder: Path) -> Mapping[str, bytes]:
-    """The SHA-256 of every file that the programs are made of, by its path in the folder; of a link, of where it leads.
-
-    What the language reads elsewhere (`sources`) has its path from the folder, too; what is not there is left out, and
-    so is what is no file (a pipe, a socket). OSError for one that cannot be read.
-    """
+    """The SHA-256 of every file that the programs are made of, by its path in the folder; of a link, of where it leads."""
     outputs = {folder / name for name in language.artifacts}
     paths = {path.relative_to(folder).as_posix(): path for path in _files(folder) if path not in outputs}
     for name in language.sources:

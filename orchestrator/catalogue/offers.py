@@ -35,9 +35,8 @@ class Place(Interface):
 class Language:
     """A folder of `services/`: how its programs are started, by role, and the commands that build them there.
 
-    `artifacts`: the files that a host needs to start them, by their path in the folder; `toolchain` and `needs`: what a
-    build and a host need; `lint`: commands that find fault with the source; `sources`: what a build reads elsewhere,
-    by its path in the folder above `services`.
+    `artifacts`: files that a host needs to start them; `toolchain` and `needs`: what a build and a host need; `sources`:
+    what a build reads elsewhere, by its path in the folder above `services`.
     """
 
     name: str
@@ -73,11 +72,10 @@ class Parts:
 
 @dataclass(frozen=True, kw_only=True)
 class End:
-    """What a responder and a client have in common: what it adds, omits, needs, refuses, and is set to.
+    """What a responder and a client have in common.
 
-    `refuses` gives the reason for each thing it cannot do, keyed by a connection policy, an operation, a kind, or a factor
-    with its value (`http: 2`), or without it (`connections`: whatever is not the default). `knobs` are the values that it
-    can be told of each setting of the requests, `without_knobs` the reasons why it cannot.
+    `refuses` has the reason for each thing it cannot do, by connection policy, operation, kind, factor with its value
+    (`http: 2`) or factor alone. `knobs`: the values that it can be told of each setting; `without_knobs`: why not.
     """
 
     name: str
@@ -101,8 +99,7 @@ class End:
 class Responder(End):
     """One implementation that answers; `without` names one of its protocol that is spared what this one adds.
 
-    `most_streams`: how many streams it serves at once, None where that is not bounded. `drivers`: the libraries by which it
-    uses PostgreSQL, the first one is the default; none where that is not known.
+    `most_streams`: how many it serves at once (None: any). `drivers`: its libraries for PostgreSQL, the default first.
     """
 
     parts: Parts
@@ -113,11 +110,9 @@ class Responder(End):
 
 @dataclass(frozen=True, kw_only=True)
 class Client(End):
-    """One client library; `style` says whether its calls block a thread or are awaited.
+    """One client library. One of kind `codec` sends nothing: it encodes and decodes the protocol's messages.
 
-    `round_trips_to_open` and `transport` where they differ from the protocol's and the responder's. One of kind `codec`
-    sends nothing: it encodes and decodes the protocol's messages. `native`: its place among the candidates of
-    `client: native`.
+    `round_trips_to_open` and `transport` where they differ from the protocol's. `native`: its place among compiled clients.
     """
 
     style: Literal["sync", "async"]
@@ -129,11 +124,10 @@ class Client(End):
 
 @dataclass(frozen=True, kw_only=True)
 class Protocol:
-    """A protocol with its responders and clients, in all languages.
+    """A protocol with its responders (the default first) and clients, in all languages.
 
-    The first responder is the default one. `sequential` and `concurrent` name the default client at one request in
-    flight and beyond. `round_trips_to_open` counts the round trips that opening a connection costs before the first
-    request can be sent, TCP's own handshake included.
+    `sequential` and `concurrent` name the default client at one request in flight and beyond. `round_trips_to_open`: before
+    the first request can be sent, TCP's own handshake included.
     """
 
     name: str
@@ -151,12 +145,7 @@ class Protocol:
     def refusal_of(
         self, knobs: Mapping[str, str], ends: Sequence[End], written: Mapping[str, str] | None = None
     ) -> tuple[str, str] | None:
-        """Return the knob that one of these ends cannot have, and why; None where both have all.
-
-        Of several that do not go together it is the last.
-
-        `written`: values by name as the reason shows them, where that is not as the ends get them.
-        """
+        """The knob that one of these ends cannot have, and why; None where both have all. `written`: values as shown."""
         shown = {name: (written or {}).get(name, value) for name, value in knobs.items()}
         for name, value in knobs.items():
             for end in ends:

@@ -35,10 +35,7 @@ def protocols() -> Mapping[str, Protocol]:
 
 @cache
 def read_catalogue(folder: Path) -> Catalogue:
-    """The manifests of all languages below a folder as one.
-
-    UsageError names the manifest that is not one, or is of another version, and the two that contradict each other.
-    """
+    """The manifests of all languages below a folder as one; UsageError names a manifest that cannot be used."""
     spoken: list[tuple[Language, Manifest]] = []
     for path in sorted(folder.glob(f"*/{FILE}")):
         manifest = _read(path)

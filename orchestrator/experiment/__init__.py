@@ -1,7 +1,4 @@
-"""From a YAML file to a plan: load, validate, multiply out, schedule, estimate, store.
-
-`make_plan` and `materialise` are what other packages call; `plan` holds the types, `store` the plans on disk.
-"""
+"""From a YAML file to a plan: `make_plan`, and `materialise` for its payload files."""
 
 from __future__ import annotations
 

@@ -22,11 +22,7 @@ _FRESH = timedelta(days=365)
 
 @dataclass(frozen=True, kw_only=True)
 class Machine:
-    """A machine type: the share of a core that it may use all the time, and its memory.
-
-    The shares of shared-core types are those that Google bills by (0.25 of a core for e2-micro; f1-micro is documented
-    as 0.2 of one).
-    """
+    """A machine type: the share of a core that it may use all the time (as Google bills shared cores), and its memory."""
 
     name: str
     cores: float
@@ -62,10 +58,7 @@ MACHINES: dict[str, Machine] = {
 
 @dataclass(frozen=True, kw_only=True)
 class PriceList:
-    """The prices of one provider, by region: of a machine type, of a core of a family, and of a public address.
-
-    All types of a family have as many GB per core, so that one price per region is that of all.
-    """
+    """A provider's prices by region: of a machine type, of a core of a family (as many GB each), and of an address."""
 
     as_of: str  # an ISO date
     source: str

@@ -1,9 +1,4 @@
-"""Who can make hosts, and what each provider is like: read from its own folder, and from nowhere else.
-
-A declaration is a `provider.json` beside what it describes: `infra/<name>/` for those that make hosts, and
-`orchestrator/hosts/local/` for the machine that orch runs on. Code that depends on a provider looks at the property that it
-means (does it cost money, is the distance real, are its hosts this machine), so that adding a provider is adding a folder.
-"""
+"""Who can make hosts, and what each provider is like: read from `provider.json` in its own folder, and from nowhere else."""
 
 from __future__ import annotations
 
@@ -21,11 +16,9 @@ _HERE = _ROOT / "orchestrator" / "hosts" / "local" / _FILE
 
 @dataclass(frozen=True, kw_only=True)
 class Provider:
-    """What a provider is like. The name is that of its folder.
+    """What a provider is like. `needs`: the findings of `orch doctor` that it cannot do without, by name.
 
-    `needs`: the findings of `orch doctor` that it cannot do without, by name. `machines`: the machine types that it knows,
-    those to recommend first; none where the machine is what it is. `seconds_up` and `seconds_down`: elapsed, for making
-    all hosts and taking them down.
+    `machines`: the machine types that it knows, those to recommend first. `seconds_up`, `seconds_down`: for all hosts.
     """
 
     name: str

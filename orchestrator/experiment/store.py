@@ -19,10 +19,7 @@ _CURRENT = "current"
 
 
 def save(plan: Plan, folder: Path) -> Path:
-    """Write a plan and make it the current one; its path.
-
-    MissingError when the disk is full, or the folder cannot be written to.
-    """
+    """Write a plan and make it the current one; its path. MissingError where the folder cannot be written to."""
     identity = plan.id
     target = folder / f"{identity}.json"
     with writing(target, "plan again"):

@@ -16,9 +16,8 @@ Item = TypeVar("Item")
 
 @dataclass(frozen=True, kw_only=True)
 class DraftCall:
-    """A stack's `call`, and what belongs to it.
+    """A stack's `call`, the example values of each column that it names, and a GraphQL document that becomes a file.
 
-    `values`: example values of each column that the call names. `document`: a GraphQL document, which becomes a file.
     `is_safe`: it only reads, as far as its description says.
     """
 
@@ -33,11 +32,9 @@ class DraftCall:
 
 @dataclass(frozen=True, kw_only=True)
 class Draft:
-    """The calls that an experiment starts with.
+    """The calls that an experiment starts with, `total` before some were left out.
 
-    `kind`: the format, in words. `services`: where each answers, as the description says; empty where it does not.
-    `total`: how many calls there are, those that are left out included. `secrets`: variables of the environment that calls
-    name. `files`: more files, by name.
+    `services`: where each answers, empty where that is not known. `secrets`: variables of the environment.
     """
 
     kind: str

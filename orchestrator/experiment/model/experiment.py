@@ -115,14 +115,14 @@ def _whole_rate(value: Any) -> int:
 
 
 _READ: Mapping[str, Callable[[Any], int]] = {"size": units.parse_size, "time": _milliseconds, "rate": _whole_rate}
-_PATTERNS = {"size": units.SIZE_PATTERN, "time": units.DURATION_PATTERN, "rate": units.RATE_PATTERN}
+_QUANTITIES = {"size": units.SIZE, "time": units.DURATION, "rate": units.RATE}
 
 
 def _schema(levels: Sequence[str], numbers: Numbers) -> dict[str, Any]:
     if numbers.measure == "count":
         other: dict[str, Any] = {"type": "integer", "minimum": numbers.least, "maximum": numbers.most}
     else:
-        other = {"type": "string", "pattern": _PATTERNS[numbers.measure]}
+        other = {"type": "string", "pattern": _QUANTITIES[numbers.measure].pattern}
     return {"anyOf": [{"type": "string", "enum": list(levels)}, other]} if levels else other
 
 
@@ -257,7 +257,10 @@ class _Operations(Strict):
         return options
 
 
-def _mixed_item(value: Any) -> Any:
+def _with_options(value: Any) -> Any:
+    """An operation by its name alone, or with empty options, as one with the default options."""
+    if isinstance(value, str):
+        return {value: {}}
     if isinstance(value, dict):
         return {key: {} if options is None else options for key, options in value.items()}
     return value
@@ -284,7 +287,7 @@ class MixOptions(OptionsOfAny):
     """Several operations, each with its share of the requests; which one a request is of is drawn by the trial's seed."""
 
     of: Annotated[
-        OneOrMany[Annotated[MixedSpec, BeforeValidator(_mixed_item)]],
+        OneOrMany[Annotated[MixedSpec, BeforeValidator(_with_options)]],
         Field(min_length=2, max_length=20, description="The operations with their shares, 100 % together."),
     ]
 
@@ -309,6 +312,16 @@ class OperationSpec(_Operations):
 
 
 OPERATION_NAMES = tuple(name for name in OperationSpec.model_fields if name != "mix")
+
+
+class _NamedAlone(Shorthand):
+    """Marks an operation that may be written as its name alone."""
+
+    def __init__(self, description: str, values: Sequence[str]) -> None:
+        super().__init__("", description, values)
+
+    def _expand(self, value: Any) -> Any:
+        return _with_options(value)
 
 
 @_with_factors(_left_out)
@@ -343,30 +356,6 @@ class LimitsSpec(Strict):
         return value
 
 
-def _stack(value: Any) -> Any:
-    return {"protocol": value} if isinstance(value, str) else value
-
-
-def _operation(value: Any) -> Any:
-    if isinstance(value, str):
-        return {value: {}}
-    if isinstance(value, dict):
-        return {key: {} if options is None else options for key, options in value.items()}
-    return value
-
-
-def _placement(value: Any) -> Any:
-    return {"name": value} if isinstance(value, str) else value
-
-
-def _host(value: Any) -> Any:
-    return {"ssh": value} if isinstance(value, str) else value
-
-
-def _distance(value: Any) -> Any:
-    return {"rtt": value} if isinstance(value, str | list) else value
-
-
 def _one_line(text: str) -> str:
     """A question that was written over several lines, in one."""
     line = " ".join(text.split())
@@ -398,7 +387,7 @@ class Experiment(Strict):
             ]
         ),
     )
-    hosts: dict[Zone, Annotated[OwnHostSpec, Shorthand(_host, "What `ssh` takes, such as bench@10.0.0.5.")]] = Field(
+    hosts: dict[Zone, Annotated[OwnHostSpec, Shorthand("ssh", "What `ssh` takes, such as bench@10.0.0.5.")]] = Field(
         default_factory=dict,
         description="ssh: your own machines by name.",
     )
@@ -418,14 +407,14 @@ class Experiment(Strict):
     placements: OneOrMany[
         Annotated[
             PlacementSpec,
-            Shorthand(_placement, "local, same-zone or cross-region", ["local", "same-zone", "cross-region"]),
+            Shorthand("name", "local, same-zone or cross-region", ["local", "same-zone", "cross-region"]),
         ]
     ] = Field((PlacementSpec(name="local"),), description="Where the two ends run.")
-    distance: Annotated[DistanceSpec, Shorthand(_distance, "A round trip, such as 80ms.", has_lists=True)] | None = (
+    distance: Annotated[DistanceSpec, Shorthand("rtt", "A round trip, such as 80ms.", types=(str, list))] | None = (
         Field(None, description="How far apart the two ends are: each value of a list is a placement of its own.")
     )
     stacks: OneOrMany[
-        Annotated[StackSpec, Shorthand(_stack, "A protocol, with its default implementation and client.")]
+        Annotated[StackSpec, Shorthand("protocol", "A protocol, with its default implementation and client.")]
     ] = Field(description="What is compared; `all` is every protocol that carries one of the operations.")
     services: Services = {}  # noqa: RUF012 - pydantic copies it
     data: Data | None = Field(None, description="Rows of values for the calls of your own services.")
@@ -434,7 +423,7 @@ class Experiment(Strict):
         description="Your own services: values that all stacks must answer alike for a row, by their place in a reply.",
     )
     operations: OneOrMany[
-        Annotated[OperationSpec, Shorthand(_operation, "An operation with its default payload.", list(OPERATION_NAMES))]
+        Annotated[OperationSpec, _NamedAlone("An operation with its default payload.", OPERATION_NAMES)]
     ] = Field((), description="What each request does; none where stacks call `services` of your own.")
     load: LoadSpec = Field(
         LoadSpec(), description="How requests are offered; 1,000 in a closed loop of one unless given."

@@ -32,11 +32,10 @@ class Level:
 
 @dataclass(frozen=True, kw_only=True)
 class Numbers:
-    """Whole numbers that a factor takes beside its levels, from `least` to `most`; `why` says what these bounds are.
+    """Whole numbers that a factor takes beside its levels; `why` says what their bounds are.
 
-    `measure`: a plain `count`, a `size` in bytes, a `time` in milliseconds or a `rate` a second, which a file writes with
-    their units. `words` and `compared` are as in `Level`, with `{}` for the number; `one` replaces both where the number
-    is 1.
+    `measure` is the unit that a file writes (bytes, milliseconds, a second). `words` are as in `Level`, with `{}` for the
+    number; `one` replaces them where that is 1.
     """
 
     least: int

@@ -1,9 +1,7 @@
 """What can differ between two cells: every factor once, and nowhere else.
 
-A cell is a mapping from these names to values. The keys of experiment files, the matrix and its ids, `exclude`, the plan's
-text, the manifest, the columns of samples, grouping, comparing and the report go through `FACTORS`; so do both end programs,
-which receive a factor that `reaches` them as a knob. So a new factor is one entry here, and what services do about it:
-`docs/architecture.md` cites an example.
+Keys of experiment files, the matrix and its ids, `exclude`, columns of samples, comparing and the report go through
+`FACTORS`; so do both end programs, which receive a factor that `reaches` them as a knob.
 """
 
 from __future__ import annotations
@@ -345,10 +343,7 @@ DEFAULTS: Mapping[str, Value] = {factor.name: factor.default for factor in OF_TH
 
 
 def values(*, stack: Any, operation: Any, placement: Any, load: Any, call: Values = DEFAULTS) -> dict[str, Value]:
-    """Every factor of a cell made of these parts; `call` has what is chosen, and what it leaves out has its default.
-
-    An operation that is replaced by its parts has as many `calls` as parts, and a stack with steps as many as these.
-    """
+    """Every factor of a cell made of these parts; what `call` leaves out has its default."""
     parts = {"stack": stack, "operation": operation, "placement": placement, "load": load, "call": {**DEFAULTS, **call}}
     cell = {
         factor.name: parts["call"][factor.name] if factor.belongs_to == "call" else factor.read(parts)

@@ -16,17 +16,12 @@ SHARES: Mapping[str, float] = {"p50": 0.5, "p90": 0.9, "p95": 0.95, "p99": 0.99,
 PATTERN = r"^ *(p50|p90|p95|p99|p99\.9|max|errors) *< *[0-9]+(\.[0-9]+)? ?(us|µs|ms|s|m|min|h|%) *$"
 _GOAL = re.compile(r"\s*(\S+?)\s*([<>=≤≥]+)\s*(\S.*?)\s*")
 _LIKE = "write it like 'p99 < 10ms' or 'errors < 0.1 %'"
-_FINEST = 0.005
 _BEYOND = 10  # requests that must be expected beyond a percentile: as the statistics of a trial require
 
 
 @dataclass(frozen=True, kw_only=True)
 class Goal:
-    """A statistic of a trial, and what it must stay below: seconds, or for `errors` a share of the requests.
-
-    >>> Goal(statistic="p99", below=0.01).text, Goal(statistic="p99", below=0.9996).text
-    ('p99 < 10 ms', 'p99 < 999.6 ms')
-    """
+    """A statistic of a trial, and what it must stay below: seconds, or for `errors` a share of the requests."""
 
     statistic: str
     below: float
@@ -61,11 +56,3 @@ def parse_goal(text: object) -> Goal:
     if below <= 0:
         raise ValueError(f"'{shown(text)}': nothing is below {limit}")
     return Goal(statistic=statistic, below=below)
-
-
-def parse_within(text: object) -> float:
-    """The share by which neighbouring rates of a search differ; ValueError for what no search resolves."""
-    share = parse_share(text)
-    if not _FINEST <= share <= 1:
-        raise ValueError(f"'{shown(text)}' is not a distance of rates that a search tells apart: write 0.5 % to 100 %")
-    return share

@@ -1,7 +1,4 @@
-"""The bounds of every module of `infra/` on its input, which `orch plan` checks before Terraform does.
-
-The same rules are in `infra/*/variables.tf`; tests/infra/test_host_rules.py gives both the same values at each bound.
-"""
+"""Bounds of the modules of `infra/` on their input, which `orch plan` checks before Terraform does."""
 
 from __future__ import annotations
 

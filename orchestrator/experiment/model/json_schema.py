@@ -24,10 +24,7 @@ def json_schema() -> dict[str, Any]:
 
 
 def _without_nulls(schema: Any) -> Any:
-    """The schema without what pydantic adds for Python's sake: null as a type, `default: null`, titles made of names.
-
-    An operation's options may be left empty (`image:`), so there null stays.
-    """
+    """The schema without null as a type, `default: null` and titles; null stays for empty options (`image:`)."""
     if isinstance(schema, list):
         return [_without_nulls(item) for item in schema]
     if not isinstance(schema, dict):

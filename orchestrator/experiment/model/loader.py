@@ -212,6 +212,7 @@ _WANTED = {
     "dict_type": "a mapping of keys",
 }
 _DURATIONS = {"wall", "ttl", "timeout", "duration", "at_most", "at_least", "rtt", "jitter", "think"}
+_SHARES = {"loss", "hold_out", "within"}
 _RATES = {"rate", "from", "to", "per_second"}
 _EXAMPLES = {"find": '{highest: rate, while: "p99 < 10ms"}'}
 _BELOW: Mapping[str, type[BaseModel]] = {
@@ -223,11 +224,11 @@ _BELOW: Mapping[str, type[BaseModel]] = {
 }
 
 
-def _bound(bound: float, name: str) -> str:
-    if name in _DURATIONS and bound:
+def _bound(bound: float, name: str, *, is_quantity: bool) -> str:
+    if name in _DURATIONS and is_quantity and bound:
         return format_duration(bound)
-    if name == "loss":
-        return f"{bound:.0%}"
+    if name in _SHARES:
+        return f"{100 * bound:g} %"
     if name in _RATES and bound:
         return format_rate(bound)
     if name == "records" and bound == options.MOST_RECORDS:
@@ -263,7 +264,8 @@ def _sentence(kind: str, details: ErrorDetails, node: Node, name: str) -> str:
         return f"the text is longer than {context['max_length']} characters."
     if kind in _BOUNDS:
         key, words = _BOUNDS[kind]
-        return f"must be {words} {_bound(context[key], name)}; it is {given}."
+        bound = _bound(context[key], name, is_quantity=isinstance(node.value, str))
+        return f"must be {words} {bound}; it is {given}."
     if kind in _WANTED:
         like = f", like {_EXAMPLES[name]}" if name in _EXAMPLES and kind.startswith("model") else ""
         return f"must be {_WANTED[kind]}{like}; it is {given}."

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import (
-    AfterValidator,
     BaseModel,
     BeforeValidator,
     ConfigDict,
@@ -21,13 +20,12 @@ from pydantic import (
 )
 from pydantic_core import CoreSchema, core_schema
 
-from orchestrator.experiment.model.goal import PATTERN, Goal, parse_goal, parse_within
+from orchestrator.experiment.model.goal import PATTERN, Goal, parse_goal
 from orchestrator.experiment.model.host_rules import HOST_PATTERN, MOST_INITIAL_WINDOW, MOST_RTT_S
 from orchestrator.experiment.providers import EMULATING
 from orchestrator.experiment.read import units
 from orchestrator.experiment.read.fields import BitRate, Duration, Margin, OneOrMany, Rate, Share, Size
 from orchestrator.experiment.read.problems import shown
-from orchestrator.experiment.read.units import SHARE_PATTERN
 from services.python.contract.limits import MAX_PAYLOAD_BYTES, MOST_CALLS, SchemaChange
 
 NAME_PATTERN = r"^[a-z0-9][a-z0-9_-]{0,39}$"
@@ -42,6 +40,17 @@ class Strict(BaseModel):
     """Nothing unknown, nothing converted, nothing changed afterwards."""
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+
+class OneOf(Strict):
+    """A model of which exactly one key is given."""
+
+    @model_validator(mode="after")
+    def _one_key(self) -> Self:
+        if len(self.model_fields_set) != 1:
+            fields = type(self).model_fields
+            raise ValueError(f"give one of {', '.join(field.alias or name for name, field in fields.items())}")
+        return self
 
 
 MAX_REQUESTS = 100_000_000
@@ -73,7 +82,7 @@ def _turn(value: object) -> float | str:
 TurnLength = Annotated[
     float | str,
     PlainValidator(_turn),
-    WithJsonSchema({"anyOf": [{"enum": [AUTO, OFF]}, {"type": "string", "pattern": units.DURATION_PATTERN}]}),
+    WithJsonSchema({"anyOf": [{"enum": [AUTO, OFF]}, {"type": "string", "pattern": units.DURATION.pattern}]}),
 ]
 Requests = Annotated[int, Field(ge=1, le=MAX_REQUESTS)]
 OfferedRate = Annotated[Rate, Field(gt=0, le=MOST_PER_S)]
@@ -84,7 +93,6 @@ _A_GOAL = {
     "description": "A statistic of each trial, and what it must stay below.",
     "examples": ["p99 < 10ms", "errors < 0.1 %"],
 }
-_A_DISTANCE = {"type": "string", "pattern": SHARE_PATTERN, "description": "A share, in per cent.", "examples": ["2 %"]}
 
 
 class FindSpec(Strict):
@@ -100,8 +108,10 @@ class FindSpec(Strict):
         None, alias="from", description="The lowest rate tried; unless given 10/s, or what `while` needs."
     )
     most: OfferedRate | None = Field(None, alias="to", description="The highest rate tried; 10000/s unless given.")
-    within: Annotated[float, BeforeValidator(parse_within), WithJsonSchema(_A_DISTANCE)] | None = Field(
-        None, description="How close together the last two rates of a search lie; 2 % by default, at least 0.5 %."
+    within: Share | None = Field(
+        None,
+        ge=0.005,
+        description="How close together the last two rates of a search lie; 2 % by default, at least 0.5 %.",
     )
 
     @field_validator("goals")
@@ -263,15 +273,11 @@ class UntilSpec(Strict):
     until: Margin = Field(
         description="How far the interval of each ratio may reach to either side of it, from 0.1 % on."
     )
-    at_most: int = Field(description="The most blocks, however wide intervals are.")
-    at_least: int = Field(FEWEST, description="So many blocks are made before intervals are looked at.")
+    at_most: int = Field(gt=FEWEST, le=MOST, description="The most blocks, however wide intervals are.")
+    at_least: int = Field(FEWEST, ge=FEWEST, description="So many blocks are made before intervals are looked at.")
 
     @model_validator(mode="after")
     def _room_to_choose(self) -> UntilSpec:
-        if not FEWEST < self.at_most <= MOST:
-            raise ValueError(f"`at_most` is {self.at_most}: give the most blocks, {FEWEST + 1} to {MOST:,}, such as 30")
-        if self.at_least < FEWEST:
-            raise ValueError(f"`at_least` is {self.at_least}, and an interval needs {FEWEST} blocks")
         if self.at_least >= self.at_most:
             raise ValueError(
                 f"`at_least` ({self.at_least}) must be below `at_most` ({self.at_most}): there is nothing to choose;"
@@ -296,27 +302,20 @@ class _FixedOrUntil:
 
 _BLOCKS: TypeAdapter[int] = TypeAdapter(Annotated[int, Field(ge=1, le=MOST, strict=True)])
 Repeats = Annotated[int | UntilSpec, _FixedOrUntil()]
-_LEAST_HELD_OUT, _MOST_HELD_OUT = 0.05, 0.5  # of the cells
-
-
-def _enough(share: float) -> float:
-    if not _LEAST_HELD_OUT <= share <= _MOST_HELD_OUT:
-        raise ValueError(f"{share * 100:g} % is not 5 % to 50 %: less tests nothing, more leaves too little to fit")
-    return share
 
 
 class PredictSpec(Strict):
     """How the cost model is tested: cells are chosen by the seed when the run is planned, and no fit sees them."""
 
-    hold_out: Annotated[
-        Share,
-        AfterValidator(_enough),
-        Field(description="The share of each series that is kept from the fit: 5 to 50 %."),
-    ] = 0.2
+    hold_out: Share = Field(
+        0.2, ge=0.05, le=0.5, description="The share of each series that is kept from the fit: 5 to 50 %."
+    )
 
 
 _EMULATED = " and ".join(EMULATING)  # who makes a distance as wanted
 _EACH = "of a list, each is a placement of its own"
+_FROM = "The requester's zone, e.g. us-central1-a, or host."
+_TO = "The responder's zone, e.g. us-west1-a, or host."
 LINK_KEYS = ("rtt", "jitter", "rate", "loss", "initial_window")
 """What a link can be asked for, in the order in which names of placements tell them."""
 
@@ -358,15 +357,15 @@ class PlacementSpec(LinkSpec):
     """Where the two ends run. `from` is the requester's zone, `to` the responder's."""
 
     name: Name = Field(description="local, same-zone, cross-region, or a name of your own.")
-    from_zone: Zone | None = Field(None, alias="from", description="The requester's zone, e.g. us-central1-a, or host.")
-    to_zone: Zone | None = Field(None, alias="to", description="The responder's zone, e.g. us-west1-a, or host.")
+    from_zone: Zone | None = Field(None, alias="from", description=_FROM)
+    to_zone: Zone | None = Field(None, alias="to", description=_TO)
 
 
 class ZonesSpec(Strict):
     """A pair of zones: `from` is the requester's, `to` the responder's."""
 
-    from_zone: Zone = Field(alias="from", description="The requester's zone, e.g. us-central1-a, or host.")
-    to_zone: Zone = Field(alias="to", description="The responder's zone, e.g. us-west1-a, or host.")
+    from_zone: Zone = Field(alias="from", description=_FROM)
+    to_zone: Zone = Field(alias="to", description=_TO)
 
 
 class DistanceSpec(LinkSpec):

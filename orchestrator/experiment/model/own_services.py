@@ -7,7 +7,7 @@ from urllib.parse import SplitResult, urlsplit
 
 from pydantic import Field, field_validator, model_validator
 
-from orchestrator.experiment.model.options import Name, PositiveDuration, Short, Strict
+from orchestrator.experiment.model.options import Name, OneOf, PositiveDuration, Short, Strict
 from orchestrator.experiment.read.fields import OneOrMany, Shorthand, Size
 from orchestrator.experiment.read.problems import shown
 
@@ -16,10 +16,10 @@ METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS")
 CODINGS = ("gzip", "zstd", "identity")
 Text = Annotated[str, Field(min_length=1, max_length=10_000)]
 Column = Annotated[str, Field(pattern=r"^[A-Za-z_]\w*$", max_length=100)]
-_HIGHEST_PORT = 65_535
+READY: tuple[Literal["tcp", "http", "grpc", "line"], ...] = ("tcp", "http", "grpc", "line")
 
 
-class ReadySpec(Strict):
+class ReadySpec(OneOf):
     """One of these."""
 
     http: Text | None = Field(None, description="A GET of it succeeds.")
@@ -27,20 +27,10 @@ class ReadySpec(Strict):
     tcp: Literal[True] | None = Field(None, description="It takes connections.")
     line: Text | None = Field(None, description="Its output has this text.")
 
-    @model_validator(mode="after")
-    def _one_way(self) -> ReadySpec:
-        if len(self.model_fields_set) != 1:
-            raise ValueError("give one of http, grpc, tcp, line")
-        return self
-
     @property
     def kind(self) -> Literal["tcp", "http", "grpc", "line"]:
         """Which of them."""
-        if self.http is not None:
-            return "http"
-        if self.grpc is not None:
-            return "grpc"
-        return "tcp" if self.tcp else "line"
+        return next(kind for kind in READY if kind in self.model_fields_set)
 
 
 class TlsSpec(Strict):
@@ -129,19 +119,13 @@ def place_of(url: str) -> tuple[str, int, bool]:
     return parts.hostname, port or (443 if parts.scheme == "https" else 80), parts.scheme == "https"
 
 
-class BodySpec(Strict):
+class BodySpec(OneOf):
     """One of these."""
 
     document: Any = Field(None, alias="json", description="A JSON value.")
     form: dict[str, Any] | None = Field(None, description="Fields of a form.")
     text: str | None = Field(None, description="A text.")
     file: Text | None = Field(None, description="A file, sent as it is.")
-
-    @model_validator(mode="after")
-    def _one_form(self) -> BodySpec:
-        if len(self.model_fields_set) != 1:
-            raise ValueError("give one of json, form, text, file")
-        return self
 
 
 class ExpectSpec(Strict):
@@ -231,9 +215,5 @@ class DataSpec(Strict):
     order: Literal["file", "random"] = Field("file", description="Of rows.")
 
 
-def _data(value: Any) -> Any:
-    return {"file": value} if isinstance(value, str) else value
-
-
 Services = Annotated[dict[Name, ServiceSpec], Field(description="Services of your own that stacks call.")]
-Data = Annotated[DataSpec, Shorthand(_data, "A .csv or .jsonl file.")]
+Data = Annotated[DataSpec, Shorthand("file", "A .csv or .jsonl file.")]

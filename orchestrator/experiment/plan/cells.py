@@ -67,11 +67,7 @@ def part(whole: int, processes: int, number: int) -> int:
 def share(load: Load, processes: int, number: int) -> Load:
     """The load of requester `number` (from 0) of so many `processes`; the shares of all of them add up to the load.
 
-    Requests in flight are divided as evenly as can be; the requests and the rate in proportion to these, so that all
-    processes have as much to do for each in flight, and end together.
-
-    >>> [(of.concurrency, of.requests) for of in (share(Load(concurrency=5, requests=1000), 2, n) for n in range(2))]
-    [(3, 600), (2, 400)]
+    Requests in flight are divided as evenly as can be; requests and rate in proportion, so that all end together.
     """
     if processes == 1:
         return load
@@ -105,10 +101,7 @@ def in_all(values: Values) -> int:
 
 
 def number_among_all(hosts: int, host: int, place: int) -> int:
-    """Which share is that of process `place` on host `host` (both from 0), of so many hosts.
-
-    Shares that are larger by one go to the first process of each host before any second one, so that hosts differ by one.
-    """
+    """Which share is that of process `place` on host `host` (both from 0): hosts differ by one at most."""
     return place * hosts + host
 
 
@@ -186,10 +179,7 @@ def postgresql_connections(cells: Iterable[Cell]) -> int:
 
 
 def by_own_driver(call: Values, responder: Responder | None) -> Values:
-    """Return a call's settings with the responder's own first driver where the experiment names no PostgreSQL driver.
-
-    A responder without PostgreSQL keeps the default, so that cells that share a library have equal settings.
-    """
+    """A call's settings with the responder's own first PostgreSQL driver, where it lacks the given one."""
     if responder is None or not responder.drivers or call[STORE] != POSTGRESQL or call[DRIVER] in responder.drivers:
         return call
     return {**call, DRIVER: responder.drivers[0]}

@@ -1,13 +1,11 @@
 """What is compared with what, and what else differs between two stacks.
 
-`compare_by` and `reference` of an experiment choose pairs of cells. A ratio of two stacks' times is the protocol's only
-where no other part differs: responders and clients declare their parts and their own work in manifests, and a plan keeps
-them under `resolved`.
+Responders and clients declare their parts and their own work in manifests; a plan keeps them under `resolved`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
@@ -15,7 +13,7 @@ from typing import Any
 from orchestrator.catalogue.offers import NATIVE, NONE, Client, Protocol, Responder
 from orchestrator.errors import did_you_mean
 from orchestrator.experiment.model.address import is_loopback
-from orchestrator.experiment.model.factor import Factor, Value
+from orchestrator.experiment.model.factor import Value
 from orchestrator.experiment.model.factors import (
     BY_NAME,
     DRIVER,
@@ -47,15 +45,11 @@ class Pair:
 
 
 def pairs(plan: Plan) -> Iterator[Pair]:
-    """Every pair that the plan compares, contrast by contrast in the order of its cells; then controls with their original.
-
-    Of two references each pair of cells is compared once: the later one with the earlier.
-    """
-    controls = {stack.id for stack in plan.stacks if stack.control_of}
-    original = plan.reference or plan.stacks[0].id
-    cells = [cell for cell in plan.cells if cell.stack not in controls]
+    """Every pair that the plan compares, contrast by contrast, each once; then controls with their original."""
+    cells, original = _without_controls(plan), _original(plan)
     for contrast in plan.contrasts:
         yield from _of_contrast(contrast.factor, contrast.references or (original,), cells)
+    controls = {stack.id for stack in plan.stacks if stack.control_of}
     for cell in plan.cells:
         if cell.stack in controls and (beside := _of_stack(cells, cell, original)):
             yield Pair(factor=STACK, cell=cell, reference=beside, is_control=True)
@@ -63,8 +57,28 @@ def pairs(plan: Plan) -> Iterator[Pair]:
 
 def by_factor(plan: Plan, factor: str, references: Sequence[Value]) -> Iterator[Pair]:
     """Every pair of cells that differ in this factor alone, with these values as references, whatever the plan compares."""
+    return _of_contrast(factor, references, _without_controls(plan))
+
+
+def all_pairs(plan: Plan) -> Iterator[Pair]:
+    """Every two stacks with the same requests (the plan's reference first), pairs by other factors, and controls."""
+    original = _original(plan)
+    alike: dict[tuple[object, ...], list[Cell]] = {}
+    for cell in _without_controls(plan):
+        alike.setdefault(cell.setting, []).append(cell)
+    for cells in alike.values():
+        for first, other in combinations(sorted(cells, key=lambda cell: cell.stack != original), 2):
+            yield Pair(factor=STACK, cell=other, reference=first)
+    yield from (pair for pair in pairs(plan) if pair.factor != STACK or pair.is_control)
+
+
+def _original(plan: Plan) -> str:
+    return plan.reference or plan.stacks[0].id
+
+
+def _without_controls(plan: Plan) -> list[Cell]:
     controls = {stack.id for stack in plan.stacks if stack.control_of}
-    yield from _of_contrast(factor, references, [cell for cell in plan.cells if cell.stack not in controls])
+    return [cell for cell in plan.cells if cell.stack not in controls]
 
 
 def _of_contrast(factor: str, references: Sequence[Value], cells: Sequence[Cell]) -> Iterator[Pair]:
@@ -73,33 +87,15 @@ def _of_contrast(factor: str, references: Sequence[Value], cells: Sequence[Cell]
         alike.setdefault(_apart_from(factor, cell), []).append(cell)
     for place, reference in enumerate(references):
         for cell in cells:
-            value = value_of(cell, factor)
+            value, candidates = value_of(cell, factor), alike[_apart_from(factor, cell)]
             if value is None or value in references[: place + 1]:
                 continue
             if factor == STACK:
-                beside = _of_stack(alike[_apart_from(factor, cell)], cell, str(reference))
+                beside = _of_stack(candidates, cell, str(reference))
             else:
-                candidates = alike[_apart_from(factor, cell)]
                 beside = next((other for other in candidates if value_of(other, factor) == reference), None)
             if beside:
                 yield Pair(factor=factor, cell=cell, reference=beside)
-
-
-def all_pairs(plan: Plan) -> Iterator[Pair]:
-    """Every two stacks with the same requests, then the pairs by factors that the plan compares, then controls.
-
-    Of two stacks the plan's reference is the reference, else the earlier one.
-    """
-    controls = {stack.id for stack in plan.stacks if stack.control_of}
-    original = plan.reference or plan.stacks[0].id
-    alike: dict[tuple[object, ...], list[Cell]] = {}
-    for cell in plan.cells:
-        if cell.stack not in controls:
-            alike.setdefault(cell.setting, []).append(cell)
-    for cells in alike.values():
-        for first, other in combinations(sorted(cells, key=lambda cell: cell.stack != original), 2):
-            yield Pair(factor=STACK, cell=other, reference=first)
-    yield from (pair for pair in pairs(plan) if pair.factor != STACK or pair.is_control)
 
 
 def value_of(cell: Cell, factor: str) -> Value:
@@ -138,20 +134,20 @@ def _of_stack(cells: Sequence[Cell], cell: Cell, stack: str) -> Cell | None:
     """
     place = _apart_from(STACK, cell)
     alike = [other for other in cells if other.stack == stack and _apart_from(STACK, other) == place]
-    same_call = [other for other in alike if of_the_call(other.factors) == of_the_call(cell.factors)]
-    if same_call:
-        return same_call[0]
+    for other in alike:
+        if of_the_call(other.factors) == of_the_call(cell.factors):
+            return other
     ways = [_way(other) for other in alike]
-    varied = [factor for factor in OF_THE_CALL if len({way[factor] for way in ways}) > 1]
+    varied = [factor for factor in BY_NAME if len({way.get(factor) for way in ways}) > 1]
     mine = _way(cell)
-    like = [o for o, way in zip(alike, ways, strict=True) if all(way[factor] == mine[factor] for factor in varied)]
+    like = [o for o, way in zip(alike, ways, strict=True) if all(way.get(name) == mine.get(name) for name in varied)]
     return like[0] if len(like) == 1 else None
 
 
-def _way(cell: Cell) -> dict[Factor, Value]:
+def _way(cell: Cell) -> dict[str, Value]:
     """How its requests are made, without the default database driver of its responder."""
-    values = dict(zip(OF_THE_CALL, of_the_call(cell.factors), strict=True))
-    return {factor: None if value in OWN_DRIVERS else value for factor, value in values.items()}
+    values = {factor.name: cell.factors.get(factor.name, factor.default) for factor in OF_THE_CALL}
+    return {name: None if value in OWN_DRIVERS else value for name, value in values.items()}
 
 
 def compared(plan: Plan) -> str:
@@ -162,7 +158,7 @@ def compared(plan: Plan) -> str:
     for contrast in plan.contrasts:
         mine = [pair for pair in compared_pairs if pair.factor == contrast.factor]
         if contrast.factor == STACK:
-            names = [labels[str(value)] for value in contrast.references or (plan.reference or plan.stacks[0].id,)]
+            names = [labels[str(value)] for value in contrast.references or (_original(plan),)]
             texts.append(f"stacks with {' and '.join(names)}")
             continue
         factor = BY_NAME[contrast.factor]
@@ -183,10 +179,7 @@ def compared(plan: Plan) -> str:
 def resolve_contrasts(
     located: Located, stacks: Sequence[Stack], cells: Sequence[Cell], natives: Container[str] = ()
 ) -> tuple[Contrast, ...]:
-    """The contrasts of an experiment; what cannot be compared is noted as a problem at its place in the file.
-
-    `natives`: the ids of stacks whose client the file calls `native`, which is then a name of it here, too.
-    """
+    """The contrasts of an experiment; what cannot be is noted. `natives`: ids of stacks that the file calls `native`."""
     compare_by, given = located.experiment.compare_by, located.experiment.reference or ()
     called = [stack for stack in stacks if stack.id in natives]
     values = {name: _values(name, stacks, cells, called) for name in compare_by}
@@ -290,28 +283,12 @@ def _or(names: Sequence[str]) -> str:
     return " or ".join(part for part in (", ".join(names[:-1]), *names[-1:]) if part)
 
 
+# ---- services that run already
+
+
 def externals_by_label(stacks: Iterable[Stack]) -> dict[str, External]:
     """Who answers, where that runs already, by the stack's label; without the controls that enter a stack again."""
     return {s.label: s.running for s in stacks if s.running is not None and s.control_of is None}
-
-
-def external_sentence(stacks: Collection[Stack]) -> str:
-    """What a reader of the numbers must know of responders that run already; empty without one."""
-    addresses = [f"{label} at {address_of(external)}" for label, external in externals_by_label(stacks).items()]
-    if not addresses:
-        return ""
-    is_single = len(addresses) == 1
-    unlike = (
-        f" Unlike the others {'it does' if is_single else 'they do'} not start afresh for every trial,"
-        f" {'is' if is_single else 'are'} not pinned by orch, and may answer from farther away, through a tunnel, a"
-        " container or a proxy: their difference may be that."
-        if any(stack.running is None for stack in stacks)
-        else ""
-    )
-    return (
-        f"Answered by {'a service' if is_single else 'services'} that orch did not start: {'; '.join(addresses)}."
-        f" {'Its' if is_single else 'Their'} version, CPU, settings and own work are not known.{unlike}"
-    )
 
 
 def behind_loopback(stacks: Iterable[Stack]) -> str:
@@ -323,6 +300,15 @@ def behind_loopback(stacks: Iterable[Stack]) -> str:
 def address_of(external: External) -> str:
     """The address as the experiment names it, `db.example:80`; of a manifest's plan the role with the port."""
     return f"{external.given}:{external.port}"
+
+
+def by_address(stacks: Iterable[Stack]) -> dict[str, list[Stack]]:
+    """The stacks of each service that runs already, by its address."""
+    services: dict[str, list[Stack]] = {}
+    for stack in stacks:
+        if stack.running is not None:
+            services.setdefault(address_of(stack.running), []).append(stack)
+    return services
 
 
 def announcements(plan: Plan) -> list[str]:
@@ -341,13 +327,7 @@ def announcements(plan: Plan) -> list[str]:
     return lines
 
 
-def by_address(stacks: Iterable[Stack]) -> dict[str, list[Stack]]:
-    """The stacks of each service that runs already, by its address."""
-    found: dict[str, list[Stack]] = {}
-    for stack in stacks:
-        if stack.running is not None:
-            found.setdefault(address_of(stack.running), []).append(stack)
-    return found
+# ---- the parts of a stack
 
 
 PROTOCOL = ("codec", "transport")
@@ -431,12 +411,9 @@ def in_use(
     document: object = None,
     http: object = None,
 ) -> dict[str, str]:
-    """The parts of a plan's stack as cells use it: their connection policy, and how bytes travel only where some do.
+    """The parts of a plan's stack as cells use it; empty where the plan does not declare them.
 
-    Likewise how a JSON document does that is carried as `document` chooses. What is declared of HTTP/1.1 is carried by the
-    version of HTTP that `http` names.
-
-    `operations` are ids. Returns nothing where the plan does not declare the parts of the stack.
+    The version of HTTP is theirs, and how bytes or documents travel is said where `operations` (ids) carry some.
     """
     parts: dict[str, str] = dict(plan.resolved.get(stack, {}).get("parts") or {})
     if not parts:
@@ -463,15 +440,10 @@ def has_version(plan: Plan, stack: str) -> bool:
 def against_reference(
     plan: Plan, by: Callable[[Mapping[str, str], Mapping[str, str]], tuple[str, ...]] = differs_in
 ) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """Of each stack but the reference and its controls, its label and the parts in which it differs from the reference.
-
-    With `may_differ_in`, those in which it may.
-
-    Nothing where stacks are not compared.
-    """
+    """Of each stack but the reference and its controls: its label, and the parts in which it differs (or may, by `by`)."""
     if all(contrast.factor != STACK for contrast in plan.contrasts):
         return
-    reference = plan.reference or plan.stacks[0].id
+    reference = _original(plan)
     operations = {cell.operation for cell in plan.cells}
     beside = _as_planned(plan, reference, operations)
     for stack in plan.stacks:
@@ -511,17 +483,21 @@ def unread_fields(stacks: Sequence[Stack], resolved: Mapping[str, Mapping[str, A
     return _phrases(stacks, resolved, "omits")
 
 
-def work_sentences(stacks: Sequence[Stack], resolved: Mapping[str, Mapping[str, Any]]) -> tuple[str, ...]:
-    """What a reader of a comparison must know besides: one sentence each, where there is something to say."""
-    texts = [external_sentence(stacks)] if any(stack.running for stack in stacks) else []
+def work_sentences(stacks: Sequence[Stack], resolved: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
+    """Yield what a reader of a comparison must know besides: one sentence each, where there is something to say."""
+    running = [f"{label} at {address_of(external)}" for label, external in externals_by_label(stacks).items()]
+    if running:
+        yield (
+            f"Not started by orch: {'; '.join(running)}. Version, CPU, settings and own work there are not known"
+            " (no fresh process for each trial, no pinning, perhaps a proxy or tunnel)."
+        )
     if omitted := unread_fields(stacks, resolved):
-        texts.append(
+        yield (
             "Some stacks leave fields unread: theirs is the cost of passing a message on, not of using it. "
             f"{'; '.join(omitted)}."
         )
     if work := added_work(stacks, resolved):
-        texts.append(f"These latencies include work that is not the protocol's. {'; '.join(work)}.")
-    return tuple(texts)
+        yield f"These latencies include work that is not the protocol's. {'; '.join(work)}."
 
 
 def _phrases(stacks: Sequence[Stack], resolved: Mapping[str, Mapping[str, Any]], key: str) -> list[str]:

@@ -43,10 +43,9 @@ _UNKNOWN_RTT_S = {"same-zone": 0.0015, "cross-region": 0.1, "external": 0.02}
 
 @dataclass(frozen=True, kw_only=True)
 class Costs:
-    """What things cost, in seconds of CPU of one whole core unless said otherwise.
+    """What things cost, in seconds of CPU of one whole core unless said otherwise, on a virtual machine of 2 cores.
 
-    `request_s` is one small request, both ends together, by stack id: what earlier runs measured goes in here. The
-    other figures were measured with this project's own programs on a virtual machine of 2 cores.
+    `request_s` is one small request, both ends together, by stack id: what earlier runs measured goes in here.
     """
 
     machine: str = "a machine with 2 idle cores"  # for which they hold
@@ -74,10 +73,9 @@ class Costs:
 
 
 def costs_from(summaries: Sequence[Mapping[str, Any]]) -> Costs:
-    """The costs, with what a small request of each stack took on this machine in earlier runs.
+    """The costs, with what a small request of each stack took here in earlier runs (`summary.json`, newest first).
 
-    `summaries` are those runs' `summary.json`, newest first; the newest figure of a stack counts. Only a closed loop of
-    one request in flight over a kept connection on the machine itself shows what a request costs.
+    Only a closed loop of one in flight over a kept connection on the machine itself shows what a request costs.
     """
     request_s: dict[str, float] = {}
     for summary in summaries:
@@ -178,10 +176,7 @@ def short_of_room(plan: Plan) -> tuple[Cell, ...]:
 
 @dataclass(frozen=True, kw_only=True)
 class Sent:
-    """What the plan sends to some stacks, warm-up included.
-
-    The rate is the highest of open loops, `in_flight` the most in closed ones; 0 where there are none.
-    """
+    """What the plan sends to some stacks: the highest rate of open loops, the most in flight of closed ones."""
 
     requests: int
     requests_at_most: int
@@ -379,10 +374,7 @@ class _Trial:
         return opening_s + self._cell.calls * small_s + self._operation.calls * self._costs.byte_s * body_bytes
 
     def _distance_s(self) -> float:
-        """What the network takes of one request, or of all calls of a task: round trips, and the time on the wire.
-
-        Nothing of a codec alone.
-        """
+        """What the network takes of one request, or of all calls of a task: round trips, and the time on the wire."""
         if self._cell.kind == "codec":
             return 0.0
         largest = max(self._operation.request_bytes, self._operation.reply_bytes)
@@ -427,10 +419,7 @@ def _teardown_s(plan: Plan, costs: Costs) -> float:
 
 
 def cost_of(plan: Plan, hours: float) -> float | None:
-    """What the plan's hosts cost for so long, in US dollars: 0 where nobody sends a bill, None where no price is known.
-
-    Their traffic is not in it: it does not depend on how long they are up (`Estimate.traffic`).
-    """
+    """What the plan's hosts cost for so long, in US dollars, without their traffic; None where no price is known."""
     if not PROVIDERS[plan.provider].costs_money or plan.machine is None:
         return 0.0
     return cost_usd(plan.machine, [region_of(zone) for zone in hosts_needed(plan)], hours)

@@ -1,13 +1,12 @@
 """How requests are offered: the experiment's load and an operation's own, and searches for a rate.
 
-A search bisects the rates of its `Find`, which lie on a geometric scale: its next probe follows from the verdicts of those
-before, and from nothing else. So a search that was cut goes on where it was.
+A search bisects the rates of its `Find`: its next probe follows from the verdicts before, and from nothing else.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import product
 
@@ -15,10 +14,8 @@ from orchestrator.catalogue.read import catalogue
 from orchestrator.experiment.model.loader import Located
 from orchestrator.experiment.model.options import (
     MOST_PER_S,
-    Arrivals,
     FindSpec,
     LoadSpec,
-    Thinking,
     WarmupSpec,
 )
 from orchestrator.experiment.plan.cells import cell_id
@@ -30,100 +27,101 @@ from services.python.contract.lines import Load, Warmup
 
 _DEFAULT_REQUESTS = 1000
 _DEFAULT_AT_MOST_S = 60.0
-_DEFAULT_OPEN_S = 10.0
-_DEFAULT_STREAM_S = 10.0
+_DEFAULT_TIMED_S = 10.0  # of an open loop, a stream, and each trial of a search
 
 # Requests in flight of an open loop that says nothing of them: enough at its rate for replies that take half a second,
 # longer than any way around the earth and a new connection take, within what threads and file descriptors allow.
 _ROOM_S = 0.5
 _LEAST_ROOM, _MOST_ROOM = 8, 256
-_NO_THINK = (
-    "an open loop sends by its schedule, whatever was answered: think time is a closed loop's. Give `rate` or `think`."
-)
+
+_LOWEST_PER_S, _HIGHEST_PER_S = 10.0, 10_000.0  # of a search
+_WITHIN = 0.02
+
+_UNFIT: Mapping[str, tuple[tuple[str, ...], str]] = {
+    "stream": (
+        ("requests", "rate", "arrivals", "at_most", "think", "thinking", "find"),
+        "a stream has no `{key}`: `concurrency` clients are sent events for `duration`, and `{operation}: {{per_second:"
+        " ...}}` says how many a second.",
+    ),
+    "search": (
+        ("rate", "requests", "at_most", "think", "thinking"),
+        "`find` searches for the rate of an open loop, and offers each for the same `duration`: leave `{key}` out, or"
+        " `find`.",
+    ),
+    "open": (
+        ("think", "thinking"),
+        "an open loop sends by its schedule, whatever was answered: think time is a closed loop's. Give `rate` or `think`.",
+    ),
+    "closed": (("arrivals",), "`{key}` spaces the requests of an open loop: it needs a `rate`."),
+}
+"""By the way in which requests are offered: the keys of a load that say nothing of it, and why."""
 
 
-def resolve_loads(located: Located, own: LoadSpec | None, path: Sequence[Key], kind: Kind = "call") -> tuple[Load, ...]:
-    """Every load of an operation; `path` is that of its own load. What cannot be is noted in `located`."""
-    if kind == "stream":
-        return _of_stream(located, own or LoadSpec(), path)
-    common = located.experiment.load
-    own = own or LoadSpec()
+def resolve_loads(
+    located: Located, own: LoadSpec | None, path: Sequence[Key], kind: Kind = "call"
+) -> tuple[tuple[Load, Find | None], ...]:
+    """Every load of an operation, each with its search if it is one: then it is that at the highest rate.
+
+    `path` is that of the operation. What cannot be is noted in `located`.
+    """
+    common, own = located.experiment.load, own or LoadSpec()
     own_path = (*path, "load") if own.model_fields_set else ("load",)
     is_open = bool(own.rate or (common.rate and own.concurrency is None))
-    rates = (own.rate or common.rate) if is_open else None
-    arrivals, thinks, thinking = _shape(
-        located, common, own, own_path, is_open=is_open, is_others=is_open != bool(common.rate)
-    )
-    requests, duration = _end(located, common, own, own_path, is_open=is_open)
-    given = own.concurrency or (
-        None if own.rate and not common.rate else common.concurrency
-    )  # a closed loop's is no bound
-    loads = [
+    if kind == "stream":
+        way, is_for_common = "stream", _all_are_streams(located)
+    elif own.find or common.find:
+        way, is_for_common = "search", True
+    else:  # the experiment's load may be of another kind, for other operations
+        way, is_for_common = ("open" if is_open else "closed"), is_open == bool(common.rate)
+    keys, reason = _UNFIT[way]
+    for spec, place in ((own, (*path, "load")), *([(common, ("load",))] if is_for_common else [])):
+        for key in keys:
+            if getattr(spec, key) is not None:
+                located.add((*place, key), reason.format(key=key, operation=path[-1] if path else ""))
+    if way == "stream":
+        duration = own.duration or common.duration or _DEFAULT_TIMED_S
+        clients_each = own.concurrency or common.concurrency or (1,)
+        return tuple((Load(concurrency=number, duration_s=duration), None) for number in clients_each)
+    if way == "search":
+        return _searches(located, common, own, path)
+    loads = _open_loads(located, common, own, own_path) if is_open else _closed_loads(located, common, own, own_path)
+    for load in loads:
+        _check(located, load, own_path)
+    return tuple((load, None) for load in loads)
+
+
+def _open_loads(located: Located, common: LoadSpec, own: LoadSpec, path: tuple[Key, ...]) -> list[Load]:
+    requests, duration = _end(located, common, own, path, is_open=True)
+    is_bounded = own.concurrency is not None or common.rate is not None  # a closed loop's concurrency is no bound
+    in_flight = (own.concurrency or common.concurrency) if is_bounded else None
+    return [
         Load(
-            concurrency=concurrency or (1 if rate is None else room(rate, requests)),
+            concurrency=concurrency or room(rate, requests),
             requests=requests,
             duration_s=duration,
             rate_per_s=rate,
-            arrivals=arriving,
-            think_s=think_s,
-            thinking=spread,
+            arrivals=arrivals,
         )
-        for concurrency, rate, arriving, (think_s, spread) in product(
-            given or (None,), rates or (None,), arrivals, _rests(thinks, thinking)
+        for concurrency, rate, arrivals in product(
+            in_flight or (None,), own.rate or common.rate or (), own.arrivals or common.arrivals or ("poisson",)
         )
     ]
-    for load in loads:
-        _check(located, load, own_path)
-    return tuple(loads)
 
 
-def _shape(
-    located: Located, common: LoadSpec, own: LoadSpec, path: tuple[Key, ...], *, is_open: bool, is_others: bool
-) -> tuple[tuple[Arrivals, ...], tuple[float, ...], tuple[Thinking, ...]]:
-    """Arrivals of an open loop, think times of a closed one, and how these are spread.
-
-    `is_others`: the operation's own load is of another kind than the experiment's, which then says nothing of it.
-    """
-    for key, is_unfit, why in (
-        ("arrivals", not is_open, "`arrivals` spaces the requests of an open loop: it needs a `rate`."),
-        ("think", is_open, _NO_THINK),
-        ("thinking", is_open, _NO_THINK),
-    ):
-        if is_unfit and getattr(own, key) is not None:
-            located.add((*path, key), why)
-        elif is_unfit and getattr(common, key) is not None and not is_others:
-            located.add(("load", key), why)
-    if is_open:
-        return own.arrivals or common.arrivals or ("poisson",), (0.0,), ("constant",)
-    thinks = own.think if own.think is not None else common.think
-    thinking = own.thinking or common.thinking
-    if thinking and not any(thinks or ()):
+def _closed_loads(located: Located, common: LoadSpec, own: LoadSpec, path: tuple[Key, ...]) -> list[Load]:
+    requests, duration = _end(located, common, own, path, is_open=False)
+    thinks = (own.think if own.think is not None else common.think) or (0.0,)
+    spreads = own.thinking or common.thinking
+    if spreads and not any(thinks):
         place = path if own.thinking else ("load",)
         located.add((*place, "thinking"), "`thinking` says how think times are spread: it needs a `think` above 0ms.")
-    return ("poisson",), thinks or (0.0,), thinking or ("constant",)
-
-
-def _rests(thinks: Sequence[float], thinking: Sequence[Thinking]) -> list[tuple[float, Thinking]]:
-    """Every think time with every spread; none is one however it is spread, and is compared with the first of them."""
-    rests = [(think_s, spread if think_s else thinking[0]) for think_s in thinks for spread in thinking]
-    return list(dict.fromkeys(rests))
-
-
-def _of_stream(located: Located, own: LoadSpec, path: Sequence[Key]) -> tuple[Load, ...]:
-    """So many clients for so long. What else the experiment says of its load is for its other operations, if it has any."""
-    common = located.experiment.load
-    is_for_streams = _all_are_streams(located)
-    for spec, where in ((own, (*path, "load")), *([(common, ("load",))] if is_for_streams else [])):
-        for key in ("requests", "rate", "arrivals", "at_most", "think", "thinking"):
-            if getattr(spec, key) is not None:
-                located.add(
-                    (*where, key),
-                    f"a stream has no `{key}`: `concurrency` clients are sent events for `duration`, and"
-                    f" `{path[-1]}: {{per_second: ...}}` says how many a second.",
-                )
-    duration = own.duration or common.duration or _DEFAULT_STREAM_S
-    clients = own.concurrency or common.concurrency or (1,)
-    return tuple(Load(concurrency=number, duration_s=duration) for number in clients)
+    spreads = spreads or ("constant",)
+    # No think time is one however it is spread, and is compared with the first spread.
+    rests = dict.fromkeys((think_s, spread if think_s else spreads[0]) for think_s in thinks for spread in spreads)
+    return [
+        Load(concurrency=concurrency, requests=requests, duration_s=duration, think_s=think_s, thinking=spread)
+        for concurrency, (think_s, spread) in product(own.concurrency or common.concurrency or (1,), rests)
+    ]
 
 
 def _all_are_streams(located: Located) -> bool:
@@ -161,7 +159,7 @@ def _end(
     if duration is not None:
         return None, duration
     if requests is None and is_open:
-        return None, at_most or _DEFAULT_OPEN_S
+        return None, at_most or _DEFAULT_TIMED_S
     if requests is None:
         return _DEFAULT_REQUESTS, at_most or _DEFAULT_AT_MOST_S
     return requests, at_most
@@ -189,40 +187,31 @@ def _check(located: Located, load: Load, path: tuple[Key, ...]) -> None:
 def resolve_warmup(located: Located, own: WarmupSpec | None, path: Sequence[Key], kind: Kind = "call") -> Warmup:
     """An operation's warm-up: its own values, else the experiment's, else the defaults. A stream's is a time alone."""
     default = Warmup()
-    common = located.experiment.warmup
-    own = own or WarmupSpec()
+    common, own = located.experiment.warmup, own or WarmupSpec()
+
+    def pick(name: str, otherwise: float) -> float:
+        values = (getattr(own, name), getattr(common, name), otherwise)
+        return float(next(value for value in values if value is not None))
+
+    requests = int(pick("requests", default.requests))
     if kind == "stream":
+        requests = 0
         if own.requests is not None or (common.requests is not None and _all_are_streams(located)):
             place = (*path, "warmup", "requests") if own.requests is not None else ("warmup", "requests")
             located.add(place, "a stream warms up for `at_least`, and has no number of requests.")
-        own = own.model_copy(update={"requests": 0})
-
-    def pick(name: str) -> float | int | None:
-        value: float | int | None = getattr(own, name)
-        return value if value is not None else getattr(common, name)
-
-    requests, at_least, at_most = pick("requests"), pick("at_least"), pick("at_most")
-    warmup = Warmup(
-        requests=default.requests if requests is None else int(requests),
-        at_least_s=default.at_least_s if at_least is None else float(at_least),
-        at_most_s=max(default.at_most_s, at_least or 0.0) if at_most is None else float(at_most),
-    )
-    if warmup.at_most_s < warmup.at_least_s:
+    at_least_s = pick("at_least", default.at_least_s)
+    at_most_s = pick("at_most", max(default.at_most_s, at_least_s))
+    if at_most_s < at_least_s:
         where = (*path, "warmup") if own.model_fields_set else ("warmup",)
         located.add(
             (*where, "at_most"),
-            f"the warm-up ends after {format_duration(warmup.at_most_s)}, before it has lasted"
-            f" {format_duration(warmup.at_least_s)}.",
+            f"the warm-up ends after {format_duration(at_most_s)}, before it has lasted {format_duration(at_least_s)}.",
         )
-    return warmup
+    return Warmup(requests=requests, at_least_s=at_least_s, at_most_s=at_most_s)
 
 
 def describe_load(load: Load, kind: Kind = "call", calls: int = 1) -> str:
-    """A load in words: `1,000 requests, 1 in flight`, `10 s, 500/s poisson, at most 250 in flight`.
-
-    With `calls` above 1 it is one of tasks: `1,000 tasks`, `60 tasks/s (180 calls/s)`. Of a stream: `10 s, 5 clients`; of a
-    codec alone: `1,000 messages, at most 10s`.
-    """
+    """A load in words: `1,000 requests, 1 in flight`, `10 s, 500/s poisson, at most 250 in flight`, `10 s, 5 clients`."""
     if kind == "stream":
         return f"{format_duration(load.duration_s or 0.0)}, {clients(load.concurrency)}"
     how = f"{load.concurrency:,} in flight"
@@ -257,20 +246,11 @@ def clients(number: int) -> str:
     return f"{number:,} client{'' if number == 1 else 's'}"
 
 
-_LOWEST_PER_S, _HIGHEST_PER_S = 10.0, 10_000.0
-_WITHIN = 0.02
-_DURATION_S = 10.0
-_UNFIT = ("rate", "requests", "at_most", "think", "thinking")
-
-
 # ---- how a search goes on
 
 
 def search_bounds(find: Find, held: Sequence[bool]) -> tuple[int, int]:
-    """The highest step that held and the lowest that did not, after probes with these verdicts.
-
-    -1 where none held, and `steps + 1` where all did.
-    """
+    """The highest step that held (or -1), and the lowest that did not (or `steps + 1`), after probes with these verdicts."""
     low, high = -1, find.steps + 1
     for verdict in held:
         if high - low > 1:
@@ -300,31 +280,12 @@ def at_step(cell: Cell, step: int) -> Cell:
 # ---- searches of a file
 
 
-def is_search(located: Located, own: LoadSpec | None) -> bool:
-    """Whether an operation's load is a search."""
-    return (own is not None and own.find is not None) or located.experiment.load.find is not None
-
-
-def resolve_searches(
-    located: Located, own: LoadSpec | None, path: Sequence[Key], kind: Kind
+def _searches(
+    located: Located, common: LoadSpec, own: LoadSpec, path: Sequence[Key]
 ) -> tuple[tuple[Load, Find | None], ...]:
-    """Every search of an operation, with the load at its highest rate; what cannot be is noted in `located`."""
-    common, own = located.experiment.load, own or LoadSpec()
     where: tuple[Key, ...] = (*path, "load", "find") if own.find is not None else ("load", "find")
     spec = own.find or common.find
-    if spec is None:
-        raise ValueError("the experiment has no search")
-    if kind == "stream":
-        located.add(where, "a stream has no rate to find: its events come as its `per_second` says.")
-    places: tuple[tuple[LoadSpec, tuple[Key, ...]], ...] = ((own, (*path, "load")), (common, ("load",)))
-    for load_spec, place in places:
-        for key in _UNFIT:
-            if getattr(load_spec, key) is not None:
-                located.add(
-                    (*place, key),
-                    f"`find` searches for the rate of an open loop, and offers each for the same `duration`: leave `{key}`"
-                    " out, or `find`.",
-                )
+    assert spec is not None  # noqa: S101 - narrows the type
     duration = own.duration if own.duration is not None else common.duration
     lowest, duration_s = _begin(located, spec, duration, where)
     highest = spec.most or min(max(_HIGHEST_PER_S, 10 * lowest), float(MOST_PER_S))
@@ -340,26 +301,22 @@ def resolve_searches(
         return ()
     within = spec.within or _WITHIN
     steps = max(1, math.ceil(round(math.log(highest / lowest) / math.log1p(within), 9)))
-    arrivals: tuple[Arrivals, ...] = own.arrivals or common.arrivals or ("poisson",)
-    in_flight: tuple[int | None, ...] = own.concurrency or common.concurrency or (None,)
     searches: list[tuple[Load, Find | None]] = []
-    for bound, arriving in product(in_flight, arrivals):
+    in_flight: tuple[int | None, ...] = own.concurrency or common.concurrency or (None,)
+    for bound, arrivals in product(in_flight, own.arrivals or common.arrivals or ("poisson",)):
         find = Find(goals=spec.goals, lowest=lowest, highest=highest, steps=steps, concurrency=bound)
-        load = Load(concurrency=bound or room(highest), duration_s=duration_s, rate_per_s=highest, arrivals=arriving)
+        load = Load(concurrency=bound or room(highest), duration_s=duration_s, rate_per_s=highest, arrivals=arrivals)
         searches.append((load, find))
     return tuple(searches)
 
 
 def refuse_mixed_searches(located: Located, finds: Iterable[Find | None]) -> None:
     """Note an experiment where some operations search for their rate, and others have one."""
-    are_searches = [find is not None for find in finds]
-    if any(are_searches) and not all(are_searches):
-        operations = enumerate(located.experiment.operations)
-        item, own = next((n, spec) for n, spec in operations if is_search(located, spec.options.load))
-        load = own.options.load
-        is_own = load is not None and load.find is not None
+    if len({find is None for find in finds}) > 1:
+        specs = enumerate(located.experiment.operations)
+        own = next((("operations", n, s.name) for n, s in specs if s.options.load and s.options.load.find), ())
         located.add(
-            (*(("operations", item, own.name) if is_own else ()), "load", "find"),
+            (*own, "load", "find"),
             "an experiment searches for the rates of all its operations, or of none: ask the others in another.",
         )
 
@@ -368,10 +325,10 @@ def _begin(located: Located, spec: FindSpec, duration_s: float | None, where: tu
     """The lowest rate tried, and for how long each is offered: so that every trial has the requests that the goals need."""
     needed = max(goal.requests for goal in spec.goals)
     if spec.lowest is None:
-        offered_s = duration_s or _DURATION_S
+        offered_s = duration_s or _DEFAULT_TIMED_S
         return max(_LOWEST_PER_S, _rounded_up(needed / offered_s)), offered_s
     if duration_s is None:
-        return spec.lowest, max(_DURATION_S, float(math.ceil(needed / spec.lowest)))
+        return spec.lowest, max(_DEFAULT_TIMED_S, float(math.ceil(needed / spec.lowest)))
     if spec.lowest * duration_s < needed:
         strictest = max(spec.goals, key=lambda goal: goal.requests)
         located.add(

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import product
 from math import prod
 from typing import Any, TypeAlias
 
-from orchestrator.catalogue.offers import NATIVE, Client, Language, Protocol
+from orchestrator.catalogue.offers import NATIVE, Language, Protocol
 from orchestrator.errors import nearest
 from orchestrator.experiment.model import factors
 from orchestrator.experiment.model.factor import Value, Values
@@ -17,14 +17,7 @@ from orchestrator.experiment.model.options import most_blocks
 from orchestrator.experiment.plan import rules
 from orchestrator.experiment.plan.cells import cell_id
 from orchestrator.experiment.plan.contrasts import reference_stack, resolve_contrasts
-from orchestrator.experiment.plan.loads import (
-    at_step,
-    is_search,
-    refuse_mixed_searches,
-    resolve_loads,
-    resolve_searches,
-    resolve_warmup,
-)
+from orchestrator.experiment.plan.loads import refuse_mixed_searches, resolve_loads, resolve_warmup
 from orchestrator.experiment.plan.own import own_calls, own_json
 from orchestrator.experiment.plan.payloads import Asked, resolve_operations, with_digest
 from orchestrator.experiment.plan.placements import is_elsewhere, resolve_placements
@@ -46,7 +39,6 @@ from orchestrator.experiment.plan.stacks import (
     label_stacks,
     omitting,
     resolve_entries,
-    resolve_natives,
 )
 from orchestrator.experiment.plan.topology import NamedLanguages
 from orchestrator.experiment.read.tree import Key
@@ -74,12 +66,17 @@ class Matrix:
     named: NamedLanguages  # whose programs it needs
 
 
-@dataclass(frozen=True)
-class _Use:
-    """A stack that cells use, and where it came from."""
+_Question: TypeAlias = tuple[Asked, tuple[tuple[Load, Find | None], ...], Warmup]
+"""An operation with its loads, each with its search, and the warm-up."""
 
-    stack: Stack
-    entry: Entry
+
+@dataclass
+class _Cells:
+    """The cells so far, with the stacks that they use, and the item of the file that each stack came from."""
+
+    cells: dict[str, Cell] = field(default_factory=dict)
+    stacks: dict[str, Stack] = field(default_factory=dict)
+    entries: dict[str, Entry] = field(default_factory=dict)
 
 
 def build_matrix(
@@ -90,106 +87,91 @@ def build_matrix(
 ) -> Matrix:
     """Multiply the experiment out against the protocols there are. ExperimentError with everything that cannot be.
 
-    `why_not`: why a language's programs cannot be started; unless given, all can. `hosts`: those that the experiment
-    gives.
+    `why_not`: why a language's programs cannot be started. `hosts`: those that the experiment gives.
     """
+    operations: Sequence[Asked]
     if is_own := own_calls.has_own_services(located):
-        entries, operations = own_calls.own_entries(located, known), own_calls.asked_of_services()
+        entries = own_calls.own_entries(located, known, why_not)
+        operations = (Asked(operation=own_calls.OPERATION, file=None, item=0),)
     else:
-        entries, operations = resolve_entries(located, known), resolve_operations(located)
+        entries, operations = resolve_entries(located, known, why_not), resolve_operations(located)
     placements = resolve_placements(
         located, hosts, is_elsewhere=is_own and is_elsewhere(e.external for e in entries if e.external)
     )
     located.raise_problems()
-    questions = [_question(located, question) for question in operations]
-    refuse_mixed_searches(located, (find for _, offers, _ in questions for _, find in offers))
+    questions = [_question(located, operation) for operation in operations]
+    refuse_mixed_searches(located, (find for _, loads, _ in questions for _, find in loads))
     _refuse_too_many_cells(located, entries, questions, placements)
     rules.refuse_calls_of_codecs(located, (entry.path for entry in entries if entry.kind == "codec"), placements)
-    entries = resolve_natives(located, entries, _refusals(located, questions, placements), why_not)
     located.raise_problems()
-    uses: dict[str, _Use] = {}
-    cells: dict[str, Cell] = {}
+    matrix = _Cells()
     excluder = _Excluder(located)
-    for (question, offers, warmup), entry in product(questions, entries):
-        operation = question.operation
-        for (load, find), call, placement in product(offers, entry.calls, placements):
-            of_all = "codec" if entry.kind == "codec" else kind_of(operation)
-            stack = entry.stack_for(load, of_all)
-            kind: Kind = "codec" if of_all == "codec" else "task" if stack.steps > 1 else kind_of(operation, call)
-            values = factors.values(stack=stack, operation=operation, placement=placement, load=load, call=call)
-            if excluder.leaves_out(values, is_native=bool(entry.natives)):
-                continue
-            cell = _cell(located, stack, operation, placement, values, load, warmup, kind, find)
-            client = entry.client_for(load, kind)
-            case = rules.Case(
-                entry=entry,
-                client=client,
-                operation=operation,
-                call=call,
-                placement=placement,
-                load=load if find is None else at_step(cell, 0).load,
-                warmup=warmup,
-                kind=kind,
-                provider=located.experiment.provider,
-                is_search=find is not None,
-            )
-            if reason := rules.refusal(case):
-                located.add(entry.path, reason)
-            elif cell.id in cells:
-                is_native = entry.natives or uses[stack.id].entry.natives
-                way = f"`{NATIVE}` is {client.name} here" if is_native else _CONTROL
-                located.add(entry.path, f"stack {stack.id} is given twice; {way}.")
-            else:
-                cells[cell.id] = cell
-                uses.setdefault(stack.id, _Use(stack=stack, entry=entry))
+    for (asked, loads, warmup), entry in product(questions, entries):
+        for (load, find), call, placement in product(loads, entry.calls, placements):
+            _add_cell(located, matrix, excluder, entry, asked.operation, placement, load, find, call, warmup)
     excluder.report_idle()
     located.raise_problems()
-    if not cells:
+    if not matrix.cells:
         located.add(("exclude",), "`exclude` leaves nothing to measure.")
         located.raise_problems()
-    return _assemble(located, uses, cells, operations, placements)
+    return _assemble(located, matrix, operations, placements)
 
 
-_Question: TypeAlias = tuple[Asked, tuple[tuple[Load, Find | None], ...], Warmup]
-"""An operation with its loads, each with its search, and the warm-up."""
-
-
-def _question(located: Located, question: Asked) -> _Question:
-    kind = kind_of(question.operation)
+def _question(located: Located, asked: Asked) -> _Question:
+    kind = kind_of(asked.operation)
     path: tuple[Key, ...] = ()
     own, warmup = None, None
     if located.experiment.operations:
-        spec = located.experiment.operations[question.item]
-        path = ("operations", question.item, spec.name)
+        spec = located.experiment.operations[asked.item]
+        path = ("operations", asked.item, spec.name)
         own, warmup = spec.options.load, spec.options.warmup
-    return (
-        question,
-        resolve_searches(located, own, path, kind)
-        if is_search(located, own)
-        else tuple((load, None) for load in resolve_loads(located, own, path, kind)),
-        resolve_warmup(located, warmup, path, kind),
+    return asked, resolve_loads(located, own, path, kind), resolve_warmup(located, warmup, path, kind)
+
+
+def _add_cell(
+    located: Located,
+    matrix: _Cells,
+    excluder: _Excluder,
+    entry: Entry,
+    operation: Operation,
+    placement: Placement,
+    load: Load,
+    find: Find | None,
+    call: Values,
+    warmup: Warmup,
+) -> None:
+    """Add one cell unless the file leaves it out; what cannot be measured is noted."""
+    kind: Kind = "codec" if entry.kind == "codec" else kind_of(operation, call)
+    stack = entry.stack_for(load, kind)
+    kind = "task" if stack.steps > 1 else kind
+    values = factors.values(stack=stack, operation=operation, placement=placement, load=load, call=call)
+    if excluder.leaves_out(values, is_native=bool(entry.native)):
+        return
+    cell = Cell(
+        id=cell_id(stack=stack.id, operation=operation.id, placement=placement.id, values=values, load=load, find=find),
+        stack=stack.id,
+        operation=operation.id,
+        placement=placement.id,
+        factors=values,
+        load=load,
+        warmup=warmup,
+        timeout_s=located.experiment.timeout,
+        kind=kind,
+        find=find,
+        mixed=len(operation.mix),
     )
-
-
-def _refusals(
-    located: Located, questions: Sequence[_Question], placements: Sequence[Placement]
-) -> Callable[[Entry, Client], str]:
-    """Why a client cannot do all that an entry needs; what its protocol does not carry, no other client could."""
-    excluder = _Excluder(located)
-
-    def refused(entry: Entry, client: Client) -> str:
-        for question, offers, _ in questions:
-            operation = question.operation
-            for (load, _), call, placement in product(offers, entry.calls, placements):
-                stack = replace(entry, client=client).stack_for(load, kind_of(operation))
-                values = factors.values(stack=stack, operation=operation, placement=placement, load=load, call=call)
-                if excluder.leaves_out(values, is_native=True):
-                    continue
-                if reason := rules.refusal_of_client(entry, client, operation, call, kind_of(operation, call)):
-                    return reason
-        return ""
-
-    return refused
+    client = entry.client_for(load, kind)
+    case = rules.Case(entry=entry, client=client, operation=operation, placement=placement, cell=cell)
+    if reason := rules.refusal(case):
+        located.add(entry.path, reason)
+    elif cell.id in matrix.cells:
+        is_native = entry.native or matrix.entries[stack.id].native
+        way = f"`{NATIVE}` is {client.name} here" if is_native else _CONTROL
+        located.add(entry.path, f"stack {stack.id} is given twice; {way}.")
+    else:
+        matrix.cells[cell.id] = cell
+        matrix.stacks.setdefault(stack.id, stack)
+        matrix.entries.setdefault(stack.id, entry)
 
 
 def _refuse_too_many_cells(
@@ -218,7 +200,7 @@ def _refuse_too_many_cells(
         located.raise_problems()
 
 
-def refuse_too_many_trials(located: Located, cells: Sequence[Cell]) -> None:
+def _refuse_too_many_trials(located: Located, cells: Sequence[Cell]) -> None:
     """ExperimentError when the blocks of these cells are more trials than a plan may have."""
     repeats, trials = most_blocks(located.experiment.repeats), sum(cell.rounds for cell in cells)
     if trials * repeats > MAX_TRIALS:
@@ -231,123 +213,84 @@ def refuse_too_many_trials(located: Located, cells: Sequence[Cell]) -> None:
         located.raise_problems()
 
 
-def _cell(
-    located: Located,
-    stack: Stack,
-    operation: Operation,
-    placement: Placement,
-    values: dict[str, Value],
-    load: Load,
-    warmup: Warmup,
-    kind: Kind,
-    find: Find | None,
-) -> Cell:
-    return Cell(
-        id=cell_id(stack=stack.id, operation=operation.id, placement=placement.id, values=values, load=load, find=find),
-        stack=stack.id,
-        operation=operation.id,
-        placement=placement.id,
-        factors=values,
-        load=load,
-        warmup=warmup,
-        timeout_s=located.experiment.timeout,
-        kind=kind,
-        find=find,
-        mixed=len(operation.mix),
-    )
-
-
-def _assemble(
-    located: Located,
-    uses: dict[str, _Use],
-    cells: dict[str, Cell],
-    operations: Sequence[Asked],
-    placements: Sequence[Placement],
-) -> Matrix:
-    always_named = {name for use in uses.values() for name in omitting(use.stack, use.entry.protocol)}
-    stacks = list(label_stacks((use.stack for use in uses.values()), always_named))
-    every = list(cells.values())
-    contrasts = resolve_contrasts(located, stacks, every, {s.id for s in stacks if uses[s.id].entry.natives})
+def _assemble(located: Located, matrix: _Cells, operations: Sequence[Asked], placements: Sequence[Placement]) -> Matrix:
+    entries = matrix.entries
+    always_named = {name for stack in matrix.stacks.values() for name in omitting(stack, entries[stack.id].protocol)}
+    stacks = list(label_stacks(matrix.stacks.values(), always_named))
+    cells = list(matrix.cells.values())
+    contrasts = resolve_contrasts(located, stacks, cells, {s.id for s in stacks if entries[s.id].native})
     located.raise_problems()
     reference = reference_stack(contrasts, stacks)
-    resolved = {use.stack.id: describe_stack(use.stack, use.entry) for use in uses.values()}
+    resolved = {name: describe_stack(stack, entries[name]) for name, stack in matrix.stacks.items()}
     if located.experiment.control:
-        twins = _twins(reference, stacks, uses)
+        twins = _twins(reference, stacks, entries)
         stacks += twins
         resolved |= {twin.id: resolved[twin.control_of or ""] for twin in twins}
-        every += [
+        cells += [
             replace(cell, id=cell.id.replace(cell.stack, twin.id, 1), stack=twin.id)
             for twin in twins
-            for cell in cells.values()
+            for cell in matrix.cells.values()
             if cell.stack == twin.control_of
         ]
-    used_operations = {cell.operation for cell in every}
-    used_placements = {cell.placement for cell in every}
-    refuse_too_many_trials(located, every)
+    _refuse_too_many_trials(located, cells)
+    used = {part for cell in cells for part in (cell.operation, cell.placement)}
     typed = {
         cell.operation
-        for cell in every
+        for cell in cells
         if resolved[cell.stack]["documents"] == own_json.TYPED == cell.factors[own_json.DOCUMENT]
     }
-    needed = [with_digest(a) for a in operations if a.operation.id in used_operations]
-    needed = [own_json.with_shape(located, a) if a.operation.id in typed else a for a in needed]
-    _refuse_lost(located, uses, cells, needed, resolved)
+    needed = [with_digest(asked) for asked in operations if asked.operation.id in used]
+    needed = [own_json.with_shape(located, asked) if asked.operation.id in typed else asked for asked in needed]
+    _refuse_lost(located, matrix, needed, resolved)
     located.raise_problems()
     return Matrix(
         stacks=tuple(stacks),
-        operations=tuple(a.operation for a in needed),
-        placements=tuple(p for p in placements if p.id in used_placements),
-        cells=tuple(every),
-        payload_files=tuple(a.file for a in needed if a.file is not None),
+        operations=tuple(asked.operation for asked in needed),
+        placements=tuple(placement for placement in placements if placement.id in used),
+        cells=tuple(cells),
+        payload_files=tuple(asked.file for asked in needed if asked.file is not None),
         reference=reference,
         contrasts=contrasts,
         resolved=resolved,
-        named=_named(uses.values()),
+        named=_named(matrix),
     )
 
 
-def _named(uses: Iterable[_Use]) -> NamedLanguages:
-    """Whose programs the stacks need; a responder that runs already is nobody's here."""
+def _named(matrix: _Cells) -> NamedLanguages:
+    """Whose programs the stacks need; a service of one's own is nobody's here."""
     named: list[tuple[tuple[Key, ...], Language]] = []
-    for use in uses:
-        if use.entry.responder is not None and use.entry.external is None:
-            named.append(((*use.entry.path, "responder"), use.entry.responder.language))
-        client = use.entry.protocol.client(use.stack.client)
-        named.append(((*use.entry.path, "client"), client.language))
+    for stack in matrix.stacks.values():
+        entry = matrix.entries[stack.id]
+        if entry.responder is not None and entry.external is None:
+            named.append(((*entry.path, "responder"), entry.responder.language))
+        named.append(((*entry.path, "client"), entry.protocol.client(stack.client).language))
     return named
 
 
-def _refuse_lost(
-    located: Located,
-    uses: Mapping[str, _Use],
-    cells: Mapping[str, Cell],
-    needed: Sequence[Asked],
-    resolved: Mapping[str, Any],
-) -> None:
+def _refuse_lost(located: Located, matrix: _Cells, needed: Sequence[Asked], resolved: Mapping[str, Any]) -> None:
     """Note each stack that cannot carry a document of these operations exactly."""
-    limited = {question.operation.id: question for question in needed if question.limits}
-    for cell in cells.values():
-        if (question := limited.get(cell.operation)) is None:
+    limited = {asked.operation.id: asked for asked in needed if asked.limits}
+    for cell in matrix.cells.values():
+        if (asked := limited.get(cell.operation)) is None:
             continue
-        entry = uses[cell.stack].entry
-        operation, chosen = question.operation, cell.factors[own_json.DOCUMENT]
+        entry, operation = matrix.entries[cell.stack], asked.operation
+        chosen = cell.factors[own_json.DOCUMENT]
         carried = own_json.way(resolved[cell.stack]["documents"], operation.payload, chosen, operation.shape)
-        client = entry.protocol.client(uses[cell.stack].stack.client)
+        client = entry.protocol.client(matrix.stacks[cell.stack].client)
         ends = [client] if entry.responder is None else [entry.responder, client]
-        if reason := own_json.refusal(question.limits, carried, ends):
+        if reason := own_json.refusal(asked.limits, carried, ends):
             located.add(entry.path, f"{reason}. Leave this part out with `exclude`, or ask it of other stacks.")
 
 
-def _twins(reference: str, stacks: Sequence[Stack], uses: Mapping[str, _Use]) -> list[Stack]:
+def _twins(reference: str, stacks: Sequence[Stack], entries: Mapping[str, Entry]) -> list[Stack]:
     """The reference entered again under other names, once per control and per client of its loads."""
-    entry = uses[reference].entry
     return [
         replace(
             stack, id=f"{stack.id}-control-{number}", label=f"control {number} of {stack.label}", control_of=stack.id
         )
         for number in range(1, CONTROLS + 1)
         for stack in stacks
-        if uses[stack.id].entry is entry
+        if entries[stack.id] is entries[reference]
     ]
 
 
@@ -357,36 +300,34 @@ class _Excluder:
     def __init__(self, located: Located) -> None:
         self._located = located
         self._items = [
-            [(key, frozenset(getattr(item, key))) for key in item.model_fields_set]
-            for item in located.experiment.exclude
+            {key: frozenset(getattr(item, key)) for key in item.model_fields_set} for item in located.experiment.exclude
         ]
-        self._used = [False] * len(self._items)
-        self._seen: dict[str, set[Value]] = {}
+        self._used: set[int] = set()
+        self._seen: dict[str, set[Value]] = {key: set() for item in self._items for key in item}
 
-    def leaves_out(self, values: Values, *, is_native: bool = False) -> bool:
-        """`is_native`: whether the file calls its client so."""
-        is_left_out = False
-        for key in {key for item in self._items for key, _ in item}:
-            self._seen.setdefault(key, set()).update(
-                (values[key], NATIVE) if key == "client" and is_native else (values[key],)
-            )
-        for index, item in enumerate(self._items):
-            if all(
-                values[key] in wanted or (key == "client" and is_native and NATIVE in wanted) for key, wanted in item
-            ):
-                self._used[index] = is_left_out = True
-        return is_left_out
+    def leaves_out(self, values: Values, *, is_native: bool) -> bool:
+        """Whether an item matches a cell. `is_native`: the file calls its client so."""
+        names = {key: {values[key], *([NATIVE] if is_native and key == "client" else [])} for key in self._seen}
+        for key, seen in self._seen.items():
+            seen |= names[key]
+        matching = {
+            number
+            for number, item in enumerate(self._items)
+            if all(names[key] & wanted for key, wanted in item.items())
+        }
+        self._used |= matching
+        return bool(matching)
 
     def report_idle(self) -> None:
-        for index, is_used in enumerate(self._used):
-            if not is_used:
-                self._located.add(("exclude", index), f"this excludes nothing: {self._why_idle(index)}")
-
-    def _why_idle(self, index: int) -> str:
-        """Why an item left nothing out, as a clause that names what no cell has at all, where that is a name."""
-        for key, wanted in self._items[index]:
-            if all(isinstance(value, str) for value in wanted) and not wanted & (seen := self._seen.get(key, set())):
-                near = {other for value in wanted for other in nearest(str(value), map(str, seen))}
-                meant = f". Did you mean {' or '.join(sorted(near))}?" if near else "."
-                return f"no cell has `{key}: {', '.join(sorted(map(str, wanted)))}`{meant}"
-        return "no cell of the matrix matches it."
+        """Note each item that left nothing out, with what no cell has at all, where that is a name."""
+        for number, item in enumerate(self._items):
+            if number in self._used:
+                continue
+            reason = "no cell of the matrix matches it."
+            for key, wanted in item.items():
+                if all(isinstance(value, str) for value in wanted) and not wanted & self._seen[key]:
+                    near = {other for value in wanted for other in nearest(str(value), map(str, self._seen[key]))}
+                    meant = f" Did you mean {' or '.join(sorted(near))}?" if near else ""
+                    reason = f"no cell has `{key}: {', '.join(sorted(map(str, wanted)))}`.{meant}"
+                    break
+            self._located.add(("exclude", number), f"this excludes nothing: {reason}")

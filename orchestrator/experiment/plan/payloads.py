@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache
 from itertools import product
 from math import gcd, prod
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any
 
 from orchestrator.catalogue.read import catalogue
 from orchestrator.disk import whole_file, writing
@@ -69,10 +69,7 @@ _FIELD_BYTES = {
 
 @dataclass(frozen=True, kw_only=True)
 class Asked:
-    """One operation with one payload, the file it needs, and which item of the experiment's list it came from.
-
-    The digest of a picture is missing until `with_digest`. `limits` are those of its JSON document (`json_payload`).
-    """
+    """One operation with one payload, the file it needs, its item of the experiment, and its document's limits."""
 
     operation: Operation
     file: PayloadFile | None
@@ -129,35 +126,34 @@ def _expand(located: Located, item: int, spec: OperationSpec) -> Iterator[Asked]
 
 
 def _payloads(
-    located: Located, item: int, spec: OperationSpec | MixedSpec, at: tuple[Key, ...] = ()
+    located: Located, item: int, spec: OperationSpec | MixedSpec, path: tuple[Key, ...] = ()
 ) -> Iterator[Asked]:
-    """`at`: where the operation is in the file, unless at the item's own place."""
+    """`path`: where the operation is in the file, unless at the item's own place."""
     options = spec.options
-    path: tuple[Key, ...] = at or ("operations", item, spec.name)
+    path = path or ("operations", item, spec.name)
     if isinstance(options, EchoOptions) and options.json_file is not None:
         yield from _own_json(located, item, path, options.json_file)
-    elif isinstance(options, ExchangeOptions):
+        return
+    if isinstance(options, ExchangeOptions):
         yield from _exchange(located, item, path, options)
-    elif isinstance(options, ImageOptions):
+        return
+    if isinstance(options, ImageOptions):
         yield from _images(located, item, path, options)
-    else:
-        if isinstance(options, MixOptions):
-
-            def expand(mixed: MixedSpec, place: Place) -> Iterator[tuple[Operation, PayloadFile | None]]:
-                return ((question.operation, question.file) for question in _payloads(located, item, mixed, place))
-
-            operations = mixes(located, item, options, expand)
-        elif isinstance(options, EchoOptions):
+        return
+    match options:
+        case MixOptions():
+            operations = _mixes(located, item, options)
+        case EchoOptions():
             operations = _echoes(options)
-        elif isinstance(options, TransferOptions):
+        case TransferOptions():
             operations = _transfers(options)
-        elif isinstance(options, EvolutionOptions):
+        case EvolutionOptions():
             operations = _evolutions(options)
-        elif isinstance(options, StreamOptions):
+        case StreamOptions():
             operations = _streams(spec.name, options)
-        else:
+        case _:
             operations = iter([_without_payload(spec.name)])
-        yield from (Asked(operation=operation, file=None, item=item) for operation in operations)
+    yield from (Asked(operation=operation, file=None, item=item) for operation in operations)
 
 
 def _without_payload(name: str) -> Operation:
@@ -302,10 +298,9 @@ def _slug(text: str) -> str:
 
 
 def materialise(plan: Plan, folder: Path) -> list[Path]:
-    """Make or copy every payload file of a plan into `folder`, as `<sha256[:16]>-<name>`, and check its digest.
+    """Make or copy every payload file of a plan into `folder`, as `<sha256[:16]>-<name>`, unless it is there and right.
 
-    In the order of `plan.payload_files`; a file that is there already is kept where its content is right. UsageError when
-    a file of the user's is gone or has changed since the plan was made.
+    UsageError when a file of the user's is gone or has changed since the plan was made.
     """
     targets = []
     for file in plan.payload_files:
@@ -356,21 +351,18 @@ def _content(plan: Plan, source: str) -> bytes:
         ) from error
 
 
-PER_UNIT = 10_000
-"""Shares have a resolution of a hundredth of a per cent."""
-Place: TypeAlias = tuple[Key, ...]
-Expand = Callable[[MixedSpec, Place], Iterator[tuple[Operation, PayloadFile | None]]]
-"""Every operation and payload of an item of a mix, and the file it needs."""
+_PER_UNIT = 10_000  # shares have a resolution of a hundredth of a per cent
 
 
-def mixes(located: Located, item: int, options: MixOptions, expand: Expand) -> Iterator[Operation]:
+def _mixes(located: Located, item: int, options: MixOptions) -> Iterator[Operation]:
     """Every combination of the items of a mix; what cannot be mixed is noted at its place."""
-    path: Place = ("operations", item, "mix", "of")
+    path: tuple[Key, ...] = ("operations", item, "mix", "of")
     choices: list[list[Operation]] = []
     for place, spec in enumerate(options.of):
         fitting = []
-        for operation, file in expand(spec, (*path, place, spec.name)):
-            if file is not None:
+        for asked in _payloads(located, item, spec, (*path, place, spec.name)):
+            operation = asked.operation
+            if asked.file is not None:
                 located.add(
                     (*path, place), f"a mix carries what orch makes up itself, and {operation.label} needs a file."
                 )
@@ -412,20 +404,21 @@ def mix_shares(operation: Operation) -> tuple[float, ...]:
 
 
 def _weights(shares: list[float]) -> list[int]:
-    weights = [round(share * PER_UNIT) for share in shares]
+    weights = [round(share * _PER_UNIT) for share in shares]
     least = gcd(*weights) or 1
     return [weight // least for weight in weights]
 
 
 def _mix(weights: list[int], operations: tuple[Operation, ...]) -> Operation:
     total = sum(weights)
-    parts = [(f"{100 * weight / total:.6g}", operation) for weight, operation in zip(weights, operations, strict=True)]
+    weighted = list(zip(weights, operations, strict=True))
+    shares = [(f"{100 * weight / total:.6g}", operation) for weight, operation in weighted]
     return Operation(
-        id="-".join(("mix", *(f"{share}-{operation.id}" for share, operation in parts))),
+        id="-".join(("mix", *(f"{share}-{operation.id}" for share, operation in shares))),
         name="mix",
-        label=f"mix {', '.join(f'{share} % {operation.label}' for share, operation in parts)}",
-        request_bytes=round(sum(w * o.request_bytes for w, o in zip(weights, operations, strict=True)) / total),
-        reply_bytes=round(sum(w * o.reply_bytes for w, o in zip(weights, operations, strict=True)) / total),
+        label=f"mix {', '.join(f'{share} % {operation.label}' for share, operation in shares)}",
+        request_bytes=round(sum(weight * operation.request_bytes for weight, operation in weighted) / total),
+        reply_bytes=round(sum(weight * operation.reply_bytes for weight, operation in weighted) / total),
         mix=tuple(
             Mixed(
                 weight=weight,
@@ -435,6 +428,6 @@ def _mix(weights: list[int], operations: tuple[Operation, ...]) -> Operation:
                 request_bytes=operation.request_bytes,
                 reply_bytes=operation.reply_bytes,
             )
-            for weight, operation in zip(weights, operations, strict=True)
+            for weight, operation in weighted
         ),
     )

@@ -33,8 +33,7 @@ def resolve_placements(
 ) -> tuple[Placement, ...]:
     """Every placement with its zones and link; what cannot be is noted in `located`.
 
-    `hosts`: those that the experiment gives; each is a zone. `is_elsewhere`: who answers runs already, on another
-    machine.
+    `hosts`: those that the experiment gives, each a zone. `is_elsewhere`: who answers runs already, on another machine.
     """
     experiment = located.experiment
     if is_elsewhere:
@@ -284,10 +283,9 @@ def _refuse_two_distances(located: Located, placements: list[Placement], paths: 
 
 @dataclass(frozen=True, kw_only=True)
 class Wanted:
-    """One placement with one value of each key, and its place in the file.
+    """One placement with one value of each key, and its place in the file; `base` is the name that the file gives.
 
-    `base` is the name that the file gives; `name` tells the values of lists, too. `number` is its place among those of the
-    lists, from 1, and None where nothing is listed. Seconds, Mbit/s and shares, as the file has them.
+    `number` is its place among those of its lists, from 1; None where nothing is listed.
     """
 
     path: tuple[Key, ...]

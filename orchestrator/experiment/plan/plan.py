@@ -1,8 +1,4 @@
-"""A plan: every default resolved, every cell named, every trial in its place. Plain data, hashed, written as JSON.
-
-`experiment.model` validates the YAML, `matrix` multiplies it out into these cells, `schedule` puts trials in order. From
-here on nobody reads the YAML again.
-"""
+"""A plan: every default resolved, every cell named, every trial in its place. Plain data, hashed, written as JSON."""
 
 from __future__ import annotations
 
@@ -40,9 +36,9 @@ NOBODY = "none"
 
 @dataclass(frozen=True, kw_only=True)
 class Start:
-    """How a person's own service is started for a trial, with `{port}` in its words, and when it is ready.
+    """How a person's own service is started for a trial (`{port}` in its words), from a folder beside the experiment.
 
-    `folder` stands beside the experiment. `ready`: http, grpc, tcp or line; `ready_at`: the path or the text of it.
+    `ready`: http, grpc, tcp or line; `ready_at`: the path or the text of it.
     """
 
     argv: tuple[str, ...]
@@ -58,10 +54,8 @@ class Start:
 class External:
     """A person's own service, and how a stack calls it: one that runs already, or with `start` one started for each trial.
 
-    `name`: what tables call it. `given` is the host as the experiment names it, `host` the address that it stood for when
-    it was planned. `call`: templates, expectations and, for gRPC, descriptors, as a call file has them. `authority`: the
-    PEM file by which its certificate is verified; empty where connections are plain. `certificate`: the PEM files of our
-    own certificate and its key, if it wants one.
+    `given` is the host as the experiment names it, `host` its address; `call` is as a call file has it. `authority`: the
+    PEM file that verifies its certificate (empty: no TLS); `certificate`: those of our own and its key.
     """
 
     given: str
@@ -104,7 +98,7 @@ class Stack:
 
 @dataclass(frozen=True, kw_only=True)
 class Shape:
-    """The typed message of a JSON document: the SHA-256 of its .proto, and how many of its values have a type there.
+    """The typed message of a JSON document: how many of its values have a type there.
 
     `proto_sha256` is empty, and `note` says why, where all of it is one `google.protobuf.Value`.
     """
@@ -129,10 +123,9 @@ class Mixed:
 
 @dataclass(frozen=True, kw_only=True)
 class Operation:
-    """An operation with its payload; `label` e.g. `image 1.58 MB`. Fields as in the process contract's Payload.
+    """An operation with its payload (the process contract's); `label` e.g. `image 1.58 MB`.
 
-    With `calls` above 1 it is a task of so many calls, one after the other: `label` says so, `asked` is one call's. A
-    mix has several operations, one for each request; its bytes are the mean of a request.
+    With `calls` above 1 it is a task of so many calls. A mix has several operations; its bytes are the mean of a request.
     """
 
     id: str
@@ -186,10 +179,7 @@ def kind_of(operation: Operation, call: Values | None = None) -> Kind:
 
 @dataclass(frozen=True, kw_only=True)
 class Placement:
-    """Where the two ends run. `from_zone` is the requester's, `to_zone` the responder's; None for provider `local`.
-
-    `external`: who answers runs already, and not on the requester's machine.
-    """
+    """Where the two ends run: the requester's zone and the responder's; `external` where who answers runs elsewhere."""
 
     id: str
     name: str
@@ -202,10 +192,7 @@ class Placement:
 
 @dataclass(frozen=True, kw_only=True)
 class OwnHost:
-    """A machine of one's own. `ssh`: options and destination; an empty `address` or `folder` is looked up over SSH.
-
-    `role` is requester, responder, both, store, or empty: then placements alone say what it does.
-    """
+    """A machine of one's own; an empty `address` or `folder` is looked up over SSH, an empty `role` left to placements."""
 
     name: str
     ssh: tuple[str, ...]
@@ -216,10 +203,9 @@ class OwnHost:
 
 @dataclass(frozen=True, kw_only=True)
 class Find:
-    """A search for the highest rate at which the goals hold, among rates on a geometric scale.
+    """A search for the highest rate at which the goals hold, among `steps + 1` rates, each `factor` above the one before.
 
-    They are `steps + 1` rates from `lowest` to `highest` (per second), `factor` apart. `concurrency` bounds the requests in
-    flight at every rate; None: enough for the rate (`loads.room`).
+    `concurrency` bounds the requests in flight at every rate; None: enough for the rate (`loads.room`).
     """
 
     goals: tuple[Goal, ...]
@@ -252,10 +238,9 @@ class Find:
 
 @dataclass(frozen=True, kw_only=True)
 class Turns:
-    """How a cell takes turns: each of `length_s`, one a round, with the cells of the same `group` and placement.
+    """How a cell takes turns with the cells of its `group` and placement: each of `length_s`, or of `requests`, one a round.
 
-    With `requests` each has so many, which take about `length_s`; it ends after `at_most_s`, where the load ends by time
-    as well. `warm_up`: how many requests of each worker come before a turn and do not count.
+    `warm_up`: how many requests of each worker come before a turn and do not count.
     """
 
     length_s: float
@@ -275,10 +260,9 @@ class Turns:
 
 @dataclass(frozen=True, kw_only=True)
 class Cell:
-    """One point of the matrix: a value of every factor. Refers to its parts by id, as they say more than the value.
+    """One point of the matrix: a value of every factor. `id` is a slug of its parts, safe in a path.
 
-    `id` is stable: a slug of its parts, safe in a path. With `find` the rate is searched for: its trials have the load that
-    `searches.at` gives, and its own load is that at the highest rate.
+    With `find` the rate is searched for; its own load is that at the highest rate.
     """
 
     id: str
@@ -311,10 +295,7 @@ class Cell:
 
     @property
     def parts(self) -> int | None:
-        """How many parts a right sample has, of a mix how many operations.
-
-        None where that is not known beforehand.
-        """
+        """How many parts a right sample has, of a mix how many operations; None where that is not known beforehand."""
         if self.mixed:
             return self.mixed
         if self.kind == "codec":
@@ -387,7 +368,7 @@ class Contrast:
 
 @dataclass(frozen=True, kw_only=True)
 class Until:
-    """The wanted half-width of intervals, and the fewest and most blocks; 0.03 is from ratio / 1.03 to ratio x 1.03.
+    """The wanted half-width of intervals (0.03: from ratio / 1.03 to ratio x 1.03), and the fewest and most blocks.
 
     `or_slower`: a run ends earlier where a stack is slower beyond doubt.
     """

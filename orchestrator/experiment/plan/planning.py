@@ -45,23 +45,22 @@ def make_plan(
     *,
     needs_programs: bool = True,
 ) -> Plan:
-    """The plan of an experiment file; `known` are the protocols there are (by default all of the catalogue).
+    """The plan of an experiment file, against the protocols of the catalogue unless others are `known`.
 
-    Programs that must be built are looked at, unless not `needs_programs`: a plan that nobody is to run.
-
-    ExperimentError names everything that is wrong with the file; UsageError when an override has no place in it.
+    Without `needs_programs` nobody is to run it: what must be built is not looked at. ExperimentError has every problem.
     """
     located = load(path, overrides)
+    known = protocols() if known is None else known
     _check_provider(located)
     _check_limits(located)
-    startable = topology.startable(located.experiment.provider if needs_programs else None, located.experiment.machine)
-    hosts = own_hosts(located)
-    matrix = build_matrix(located, protocols() if known is None else known, startable, hosts)
-    if needs_programs:
-        topology.note_unusable(located, matrix.named)
-        located.raise_problems()
     experiment = located.experiment
+    why_not = topology.startable(experiment.provider, experiment.machine) if needs_programs else lambda _: ""
+    hosts = own_hosts(located)
+    matrix = build_matrix(located, known, why_not, hosts)
+    topology.note_unusable(located, matrix.named, why_not)
+    located.raise_problems()
     sealed = _sealed(located, matrix)
+    until = experiment.repeats if isinstance(experiment.repeats, UntilSpec) else None
     plan = Plan(
         name=experiment.name,
         question=experiment.question,
@@ -74,7 +73,7 @@ def make_plan(
         cells=matrix.cells,
         trials=schedule(matrix.cells, most_blocks(experiment.repeats), experiment.seed),
         repeats=most_blocks(experiment.repeats),
-        until=_until(experiment.repeats),
+        until=Until(within=until.until, at_least=until.at_least, at_most=until.at_most) if until else None,
         seed=experiment.seed,
         limits=Limits(wall_s=experiment.limits.wall, cost_usd=experiment.limits.cost, ttl_s=experiment.limits.ttl),
         metric=experiment.metric,
@@ -92,21 +91,14 @@ def make_plan(
         overrides=tuple(overrides),
         resolved=matrix.resolved,
     )
-    plan = with_turns(plan, experiment.turn, protocols() if known is None else known)
+    plan = with_turns(plan, experiment.turn, known)
     for key, reason in refusals_of_plan(plan):
         located.add((key,), reason)
     located.raise_problems()
-    _check_hosts(located, plan)
-    _check_requests(located, plan)
-    _check_sent(located, plan)
-    _check_cost(located, plan)
+    for check in (_check_given_hosts, _check_hosts, _check_requests, _check_sent, _check_cost):
+        check(located, plan)
+        located.raise_problems()
     return plan
-
-
-def _until(repeats: int | UntilSpec) -> Until | None:
-    if not isinstance(repeats, UntilSpec):
-        return None
-    return Until(within=repeats.until, at_least=repeats.at_least, at_most=repeats.at_most)
 
 
 def _as_named(path: Path) -> str:
@@ -190,8 +182,10 @@ def _sealed(located: Located, matrix: Matrix) -> tuple[str, ...]:
     return seal_all(series, wanted.hold_out, located.experiment.seed)
 
 
-def _refuse_missing_hosts(located: Located, plan: Plan) -> None:
-    """Note requesters and stores that a plan needs and the experiment does not give."""
+def _check_given_hosts(located: Located, plan: Plan) -> None:
+    """Note requesters and stores that a plan needs and an experiment with hosts of its own does not give."""
+    if not plan.hosts:
+        return
     apart = {placement.id for placement in plan.placements if placement.kind != "local"}
     for placement, ends in topology.topology(plan).ends.items():
         if placement in apart and len(ends.requesters) < plan.requesters:
@@ -204,12 +198,9 @@ def _refuse_missing_hosts(located: Located, plan: Plan) -> None:
             located.add(
                 ("hosts",), "PostgreSQL needs a host with `role: store`, or a server that ORCH_POSTGRESQL names."
             )
-    located.raise_problems()
 
 
 def _check_hosts(located: Located, plan: Plan) -> None:
-    if plan.hosts:
-        _refuse_missing_hosts(located, plan)
     count = len(hosts_needed(plan))
     if count > MOST_HOSTS:
         near = "placements" if located.experiment.distance is None else "distance"
@@ -217,7 +208,6 @@ def _check_hosts(located: Located, plan: Plan) -> None:
             (REQUESTERS if plan.requesters > 1 else near,),
             f"the placements need {count:,} hosts; a deployment has at most {MOST_HOSTS}.",
         )
-        located.raise_problems()
 
 
 def _check_requests(located: Located, plan: Plan) -> None:
@@ -230,7 +220,6 @@ def _check_requests(located: Located, plan: Plan) -> None:
             f" {expected.requests:,} requests ({format_size(expected.disk_bytes // 10**9 * 10**9)} on disk); a run stores"
             f" at most {MAX_REQUESTS:,}. Ask less at once.",
         )
-        located.raise_problems()
 
 
 def _check_sent(located: Located, plan: Plan) -> None:
@@ -250,7 +239,6 @@ def _check_sent(located: Located, plan: Plan) -> None:
                     f"{address} would get {words.format(f'{value:,.0f}')}, more than `limits.{key}` ({limit:,.0f}). Raise it"
                     " if that service can bear them, or send fewer.",
                 )
-    located.raise_problems()
 
 
 def _check_cost(located: Located, plan: Plan) -> None:
@@ -277,4 +265,3 @@ def _check_cost(located: Located, plan: Plan) -> None:
                 f" {format_duration(plan.limits.ttl_s)},{moved}"
                 f" more than limits.cost ({plan.limits.cost_usd:.2f} USD). Raise it, or {advice}.",
             )
-    located.raise_problems()

@@ -1,12 +1,9 @@
-"""What cannot be measured: refusals of a cell and of a whole plan, each with the reason and the way out.
-
-They are looked at while a plan is made (`matrix`, `planning`). A stored plan has passed them.
-"""
+"""What cannot be measured: refusals of a cell and of a whole plan, each with the reason and the way out."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TypeAlias
 
@@ -27,12 +24,12 @@ from orchestrator.experiment.model.factors import (
     STORE,
     WHOLE,
     is_in_pieces,
-    requesters_of,
     resources,
 )
 from orchestrator.experiment.model.loader import Located
-from orchestrator.experiment.plan.cells import CONNECTIONS, PROCESSES, processes_of, share_of, workers_of
+from orchestrator.experiment.plan.cells import CONNECTIONS, PROCESSES, in_all, share_of, workers_of
 from orchestrator.experiment.plan.contrasts import pairs
+from orchestrator.experiment.plan.loads import at_step
 from orchestrator.experiment.plan.payloads import operation_names
 from orchestrator.experiment.plan.plan import Cell, Operation, Placement, Plan
 from orchestrator.experiment.plan.stacks import OR_EXCLUDE, Entry, refusal_of_ends, way_out
@@ -41,7 +38,7 @@ from orchestrator.experiment.read.tree import Key
 from orchestrator.experiment.read.units import format_duration, format_rate
 from services.python.contract.knobs import FLOW_WINDOW, OF_SOCKETS, REPLIES, WORKERS
 from services.python.contract.limits import Kind
-from services.python.contract.lines import Load, Warmup
+from services.python.contract.lines import Load
 from services.python.contract.streams import MOST_EVENTS, schedule
 
 _PINGS = "keepalive"
@@ -50,18 +47,28 @@ _LARGEST_REPLY = 32_768  # bytes of content that no codec here makes larger than
 
 @dataclass(frozen=True, kw_only=True)
 class Case:
-    """A cell as a plan would have it. The load of a search is that at its lowest rate."""
+    """A cell as a plan would have it, with its parts."""
 
     entry: Entry
     client: Client
     operation: Operation
-    call: Values
     placement: Placement
-    load: Load
-    warmup: Warmup
-    kind: Kind
-    provider: str
-    is_search: bool = False
+    cell: Cell
+
+    @property
+    def kind(self) -> Kind:
+        """What it measures."""
+        return self.cell.kind
+
+    @cached_property
+    def call(self) -> Values:
+        """Its values of the factors of a call."""
+        return {factor.name: self.cell.factors[factor.name] for factor in OF_THE_CALL}
+
+    @cached_property
+    def load(self) -> Load:
+        """Its load; of a search that at its lowest rate."""
+        return self.cell.load if self.cell.find is None else at_step(self.cell, 0).load
 
     @cached_property
     def offered(self) -> tuple[Offered, ...]:
@@ -70,14 +77,9 @@ class Case:
         return tuple(known[name] for name in operation_names(self.operation) if name in known)
 
     @property
-    def is_kept(self) -> bool:
-        """Whether connections are kept, as far as there are any."""
-        return self.call.get("connection") != "per-request"
-
-    @property
     def shared(self) -> int | None:
         """How many connections its requests in flight share; None where each has its own."""
-        number = self.call.get(CONNECTIONS)
+        number = self.call[CONNECTIONS]
         return number if isinstance(number, int) else None
 
     @property
@@ -85,71 +87,13 @@ class Case:
         """The rate of an open loop, as the file writes it."""
         return format_rate(self.load.rate_per_s or 0.0)
 
-    @property
-    def responder(self) -> str:
-        """The name of the implementation that answers; empty where nobody does."""
-        return "" if self.entry.responder is None else self.entry.responder.name
-
-    @property
-    def parts(self) -> int:
-        """How many requesters share the load."""
-        return requesters_of(self.call) * processes_of(self.call)
-
     def given(self, name: str) -> str:
         """A value as the file writes it: `store: sqlite`, in backquotes."""
         return f"`{name}: {BY_NAME[name].written(self.call[name])}`"
 
     def differs(self, name: str) -> bool:
         """Whether a factor has another value than its default."""
-        default = BY_NAME[name].default
-        return self.call.get(name, default) not in (None, default)
-
-    @property
-    def requesters(self) -> str:
-        """Its requesters as the file writes them: `requesters: 2` with `processes: 4`."""
-        given = [f"`{PROCESSES}: {processes_of(self.call)}`"] if processes_of(self.call) > 1 else []
-        given = [f"`{REQUESTERS}: {requesters_of(self.call)}`", *given] if self.has_hosts else given
-        return " with ".join(given)
-
-    @property
-    def too_few(self) -> str:
-        """What its requesters share and is fewer than they are; empty where there is enough for all."""
-        load = self.load
-        if self.parts > load.concurrency:
-            return f"the {load.concurrency:,} {'clients' if self.kind == 'stream' else 'in flight'}"
-        if self.shared is not None and self.parts > self.shared:
-            return self.given(CONNECTIONS)
-        if (
-            load.rate_per_s is not None
-            and load.duration_s is not None
-            and load.rate_per_s * load.duration_s < self.parts
-        ):
-            return f"the requests that {self.rate} makes in {format_duration(load.duration_s)}"
-        return ""
-
-    @property
-    def has_hosts(self) -> bool:
-        """Whether it has several requester hosts."""
-        return requesters_of(self.call) > 1
-
-    @property
-    def events(self) -> int:
-        """How many events the clients of one requester of a stream read in a trial, warm-up included."""
-        load = share_of(self.call, self.load, 0, 0)
-        seconds = (min(self.warmup.at_least_s, self.warmup.at_most_s), load.duration_s or 0.0)
-        per_second = float(self.operation.payload["per_second"])
-        return load.concurrency * sum(schedule(per_second, each_s)[1] for each_s in seconds)
-
-    @property
-    def most_streams(self) -> int:
-        """How many streams its responder serves at once; as many as there are clients where that is not bounded."""
-        most = None if self.entry.responder is None else self.entry.responder.most_streams
-        return self.load.concurrency if most is None else most
-
-    @property
-    def resource(self) -> str:
-        """The first thing that its responder is to be told of a store, as the file writes it."""
-        return next(f"`{name}: {value}`" for name, value in resources(self.call).items())
+        return self.call[name] not in (None, BY_NAME[name].default)
 
 
 Refused: TypeAlias = Iterator[tuple[str, str]]
@@ -161,7 +105,7 @@ def _of_codecs(case: Case) -> Refused:
         return
     load, operation = case.load, case.operation
     for is_so, what in (
-        (case.is_search, "a rate that `find` searches for"),
+        (case.cell.find is not None, "a rate that `find` searches for"),
         (load.rate_per_s is not None, f"a rate of {case.rate}"),
         (load.concurrency > 1, f"a concurrency of {load.concurrency:,}"),
         (load.think_s > 0, f"a think time of {format_duration(load.think_s)}"),
@@ -179,7 +123,7 @@ def _of_connections(case: Case) -> Refused:
     if case.kind in ("codec", "stream"):
         return
     for name in (*OF_SOCKETS, _PINGS, CONNECTIONS):
-        if not case.is_kept and case.differs(name):
+        if case.call["connection"] == "per-request" and case.differs(name):
             yield (
                 f"{case.given(name)} is of connections that are kept, and `connection: per-request` keeps none",
                 "Give `connection: reuse`",
@@ -192,57 +136,75 @@ def _of_connections(case: Case) -> Refused:
 
 
 def _of_requesters(case: Case) -> Refused:
-    if case.kind == "codec" or case.parts == 1:
+    requesters = in_all(case.call)
+    if case.kind == "codec" or requesters == 1:
         return
-    if case.has_hosts and case.placement.kind in ("local", "external"):
+    names = [name for name in (REQUESTERS, PROCESSES) if case.differs(name)]
+    given = " with ".join(case.given(name) for name in names)
+    if REQUESTERS in names and case.placement.kind in ("local", "external"):
         yield (
             f"{case.given(REQUESTERS)} needs as many requester hosts, and this placement has one",
             f"Give a placement between hosts, with {any_of(MAKERS)}",
         )
-    if case.too_few:
+    if scarce := _scarce(case, requesters):
         yield (
-            f"{case.requesters} is more than {case.too_few}, which they share: some would send nothing",
+            f"{given} is more than {scarce}, which they share: some would send nothing",
             "Give fewer, or more to share",
         )
     if case.load.rate_per_s is not None and case.load.arrivals == "uniform":
         yield (
-            f"{case.requesters} cannot space requests evenly (`arrivals: uniform`): each would, and all of them together"
-            " would not",
+            f"{given} cannot space requests evenly (`arrivals: uniform`): each would, and all of them together would not",
             "Give `arrivals: poisson`, which adds up to itself",
         )
+
+
+def _scarce(case: Case, requesters: int) -> str:
+    """What requesters share and is fewer than they are; empty where there is enough for all."""
+    load = case.load
+    if requesters > load.concurrency:
+        return f"the {load.concurrency:,} {'clients' if case.kind == 'stream' else 'in flight'}"
+    if case.shared is not None and requesters > case.shared:
+        return case.given(CONNECTIONS)
+    if load.rate_per_s is not None and load.duration_s is not None and load.rate_per_s * load.duration_s < requesters:
+        return f"the requests that {case.rate} makes in {format_duration(load.duration_s)}"
+    return ""
 
 
 def _of_streams(case: Case) -> Refused:
     if case.kind != "stream":
         return
-    clients, most = case.load.concurrency, case.most_streams
-    if clients > most:
+    clients, responder, warmup = case.load.concurrency, case.entry.responder, case.cell.warmup
+    if responder is not None and responder.most_streams is not None and clients > responder.most_streams:
         yield (
-            f"{case.entry.protocol.name}'s responder {case.responder} serves at most {most:,} streams at once, and would"
-            f" leave {clients - most:,} of {clients:,} clients waiting for the others to end",
+            f"{case.entry.protocol.name}'s responder {responder.name} serves at most {responder.most_streams:,} streams at"
+            f" once, and would leave {clients - responder.most_streams:,} of {clients:,} clients waiting for the others to"
+            " end",
             "Ask with fewer",
         )
-    if case.events > MOST_EVENTS:
+    per_second = float(case.operation.payload["per_second"])
+    seconds = (min(warmup.at_least_s, warmup.at_most_s), case.load.duration_s or 0.0)
+    events = share_of(case.call, case.load, 0, 0).concurrency * sum(schedule(per_second, each)[1] for each in seconds)
+    if events > MOST_EVENTS:
         yield (
-            f"{case.events:,} events to the clients of one requester in a trial, warm-up included: at most"
-            f" {MOST_EVENTS:,} are recorded",
+            f"{events:,} events to the clients of one requester in a trial, warm-up included: at most {MOST_EVENTS:,} are"
+            " recorded",
             "Lower the rate, the duration or the number of clients",
         )
 
 
 def _of_stores(case: Case) -> Refused:
-    if case.kind == "codec" or not resources(case.call):
+    given = resources(case.call)
+    if case.kind == "codec" or not given:
         return
-    leave_out, is_postgresql = f"Leave `{STORE}` out", case.call.get(STORE) == POSTGRESQL
+    leave_out, is_postgresql = f"Leave `{STORE}` out", case.call[STORE] == POSTGRESQL
+    first = next(f"`{name}: {value}`" for name, value in given.items())
     if len(case.offered) != 1 or STORE not in case.offered[0].resources:
-        yield f"{case.resource}: {case.operation.name} uses no store", leave_out
-    if case.entry.external is not None:
-        yield f"{case.resource}: the responder runs already, and what it asks is not known", leave_out
+        yield f"{first}: {case.operation.name} uses no store", leave_out
     if is_postgresql and DRIVER not in case.offered[0].resources:
-        yield f"{case.resource}: {case.operation.name} is kept in memory or in SQLite", f"Give `{STORE}: {SQLITE}`"
+        yield f"{first}: {case.operation.name} is kept in memory or in SQLite", f"Give `{STORE}: {SQLITE}`"
     if not case.differs(STORE):
-        yield f"{case.resource}: rows in memory need no connection", f"Give a `{STORE}`"
-    if not is_postgresql and DRIVER in resources(case.call):
+        yield f"{first}: rows in memory need no connection", f"Give a `{STORE}`"
+    if not is_postgresql and DRIVER in given:
         yield f"{case.given(DRIVER)} is of PostgreSQL", f"Give `{STORE}: {POSTGRESQL}`"
 
 
@@ -295,14 +257,6 @@ def refusal(case: Case) -> str | None:
     return None if first is None else f"{first[0]}. {first[1]}, {OR_EXCLUDE}."
 
 
-def refusal_of_client(entry: Entry, client: Client, operation: Operation, call: Values, kind: Kind) -> str:
-    """Return why a client cannot do what its protocol carries; empty where it can."""
-    alone = replace(entry, responder=None, client=client)
-    names = [name for name in operation_names(operation) if name in entry.protocol.operations]
-    unable = next(filter(None, (refusal_of_ends(alone, client, name, call, kind) for name in names)), None)
-    return unable.reason if unable else refusal_of_replies(client, operation, call) or ""
-
-
 def refusal_of_replies(client: Client, operation: Operation, call: Values) -> str | None:
     """Return why a cell's replies are not held back by the window that it sets; None where they are."""
     window, reason = call.get(FLOW_WINDOW), client.refuses.get(REPLIES)
@@ -318,7 +272,7 @@ def refusal_of_replies(client: Client, operation: Operation, call: Values) -> st
 
 
 def why_no_turns(cell: Cell, language: Language, together: int) -> str | None:
-    """Return why a cell's trials have one measured phase, as a clause; None where it takes turns with others.
+    """Why a cell's trials have one measured phase, as a clause; None where it takes turns with others.
 
     `language`: its client's; `together`: how many stacks run at once.
     """
@@ -328,7 +282,7 @@ def why_no_turns(cell: Cell, language: Language, together: int) -> str | None:
         (cell.find is not None, "a search has rates of its own"),
         (load.rate_per_s is not None, "an open loop has a schedule"),
         (load.think_s > 0, "users with think time have no turns"),
-        (requesters_of(cell.factors) * processes_of(cell.factors) > 1, "several requesters share the load"),
+        (in_all(cell.factors) > 1, "several requesters share the load"),
         (bool(resources(cell.factors)), f"`{STORE}`: several responders would change one store"),
         (not language.turns, f"the requesters of {language.title} do not take turns"),
         (together < 2, "memory, or open files (`ulimit -n`), do not suffice for two stacks at once"),

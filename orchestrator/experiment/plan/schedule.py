@@ -119,10 +119,7 @@ def _source(seed: int, what: str) -> random.Random:
 
 
 def _trial_seed(seed: int, block: int, operation: str) -> int:
-    """The seed of a block's trials of an operation: all stacks get the same content, at the same arrivals.
-
-    Independent of which cells there are. It has 53 bits, as every reader of JSON keeps.
-    """
+    """The seed of a block's trials of an operation, of 53 bits: all stacks get the same content, at the same arrivals."""
     digest = hashlib.blake2b(f"{seed}/{block}/{operation}".encode(), digest_size=8).digest()
     return int.from_bytes(digest, "big") >> 11
 

@@ -48,6 +48,10 @@ OR_EXCLUDE = "or leave this part out with `exclude`"
 Part = TypeVar("Part", Responder, Client)
 
 
+WhyNot: TypeAlias = Callable[[Language], str]
+"""Why the programs of a language cannot be started, as a clause with what to do; empty where they can."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Entry:
     """One combination of a stack item: the responder and, unless the load decides, the client."""
@@ -57,10 +61,9 @@ class Entry:
     responder: Responder | None  # None: a codec alone
     client: Client | None
     chosen: Mapping[str, tuple[Value, ...]]  # of each factor of the call, the values asked for
-    external: External | None = None  # who answers, where that runs already
+    external: External | None = None  # who answers, where that is a service of one's own
     names_driver: bool = False  # whether the file names a PostgreSQL driver
-    natives: tuple[Client, ...] = ()  # those that its client is one of, where that is `native`
-    why_client: str = ""  # why its client is this one, where that is `native`
+    native: str = ""  # why its client is this one, where the file calls it `native`
 
     @property
     def kind(self) -> Kind:
@@ -76,10 +79,7 @@ class Entry:
         return tuple(by_own_driver(call, self.responder) if own else call for call in choices(self.chosen))
 
     def client_for(self, load: Load, kind: Kind = "call") -> Client:
-        """The client named in the file, else the protocol's default one for so many requests in flight.
-
-        A stream's is the one for several whatever their number: it waits for events and for nothing in between.
-        """
+        """The client named in the file, else the protocol's default one: for several in flight, or for one."""
         if self.client is not None:
             return self.client
         is_one = load.rate_per_s is None and kind != "stream"
@@ -87,35 +87,48 @@ class Entry:
 
     def stack_for(self, load: Load, kind: Kind = "call") -> Stack:
         """The stack under a load; its label is set when all stacks are known."""
-        client = self.client_for(load, kind)
+        client = self.client_for(load, kind).name
         responder = NOBODY if self.responder is None else self.responder.name
-        identity = "-".join((self.protocol.name, responder, client.name))
+        identity = "-".join((self.protocol.name, responder, client))
         return Stack(
             id=identity,
             protocol=self.protocol.name,
             responder=responder,
-            client=client.name,
+            client=client,
             label=identity,
             external=self.external,
         )
 
 
-def resolve_entries(located: Located, known: Mapping[str, Protocol]) -> tuple[Entry, ...]:
+def chosen_calls(located: Located, spec: StackSpec) -> dict[str, tuple[Value, ...]]:
+    """Return the values of each factor of the call that a stack has, its own before the experiment's."""
+    return {f.name: getattr(spec, f.name) or getattr(located.experiment, f.name) for f in OF_THE_CALL}
+
+
+def resolve_entries(located: Located, known: Mapping[str, Protocol], why_not: WhyNot) -> tuple[Entry, ...]:
     """Every stack of the file against the protocols there are; unknown names are noted in `located`."""
     answered = {name: protocol for name, protocol in known.items() if protocol.responders}
     return tuple(
         entry
         for index, spec in enumerate(located.experiment.stacks)
-        for entry in _expand(located, ("stacks", index), spec, answered)
+        for entry in _expand(located, ("stacks", index), spec, answered, why_not)
     )
 
 
-def _expand(located: Located, path: tuple[Key, ...], spec: StackSpec, known: Mapping[str, Protocol]) -> Iterator[Entry]:
-    chosen = {f.name: getattr(spec, f.name) or getattr(located.experiment, f.name) for f in OF_THE_CALL}
+def _expand(
+    located: Located, path: tuple[Key, ...], spec: StackSpec, known: Mapping[str, Protocol], why_not: WhyNot
+) -> Iterator[Entry]:
     names_driver = DRIVER in spec.model_fields_set or DRIVER in located.experiment.model_fields_set
-    entry = partial(Entry, path=path, chosen=chosen)
+    entry = partial(Entry, path=path, chosen=chosen_calls(located, spec), names_driver=names_driver)
     if spec.protocol == ALL:
-        yield from _expand_all(located, path, spec, known, partial(entry, names_driver=names_driver))
+        if spec.responder or spec.client:
+            located.add(
+                path, "`all` takes every protocol with its defaults; name a protocol to choose a responder or client."
+            )
+        operations = {name for operation in located.experiment.operations for name in operation.names}
+        for protocol in known.values():
+            if not protocol.is_floor and protocol.operations & operations:
+                yield entry(protocol=protocol, responder=protocol.responder(), client=None)
         return
     if spec.protocol not in known:
         several = [name.strip() for name in spec.protocol.split(",")]
@@ -125,68 +138,54 @@ def _expand(located: Located, path: tuple[Key, ...], spec: StackSpec, known: Map
         located.add((*path, "protocol"), f"unknown protocol '{spec.protocol}'. {meant}")
         return
     protocol = known[spec.protocol]
-    responders = [
-        responder
-        for name in spec.responder or (protocol.responders[0].name,)
-        if (responder := _named(located, (*path, "responder"), protocol, name, protocol.responders))
-    ]
-    clients = [
-        choice for name in spec.client or () for choice in choices_of(located, (*path, "client"), protocol, name)
-    ]
-    alone = [client for client, _ in clients if client.kind == "codec"]
-    if alone and spec.responder:
-        located.add((*path, "responder"), f"nobody answers {alone[0].name}, a codec alone: leave `responder` out.")
     entry = partial(entry, protocol=protocol)
-    for codec in alone:
-        yield entry(responder=None, client=codec)
-    entry = partial(entry, names_driver=names_driver)
-    if not spec.client:
-        yield from (entry(responder=responder, client=None) for responder in responders)
-    for responder, (client, natives) in product(responders, clients):
-        if client not in alone:
-            yield entry(responder=responder, client=client, natives=natives)
+    names = spec.responder or (protocol.responders[0].name,)
+    wanted = [_named(located, (*path, "responder"), protocol, name, protocol.responders) for name in names]
+    responders = [responder for responder in wanted if responder is not None]
+    clients = list(clients_of(located, path, protocol, spec, why_not))
+    for client, _ in clients:
+        if client.kind == "codec":
+            if spec.responder:
+                located.add(
+                    (*path, "responder"), f"nobody answers {client.name}, a codec alone: leave `responder` out."
+                )
+            yield entry(responder=None, client=client, names_driver=False)
+    for responder in responders:
+        if not spec.client:
+            yield entry(responder=responder, client=None)
+        for client, native in clients:
+            if client.kind != "codec":
+                yield entry(responder=responder, client=client, native=native)
 
 
-def _expand_all(
-    located: Located,
-    path: tuple[Key, ...],
-    spec: StackSpec,
-    known: Mapping[str, Protocol],
-    entry: Callable[..., Entry],
-) -> Iterator[Entry]:
-    """Every protocol that carries one of the operations, with its defaults."""
-    if spec.responder or spec.client:
-        located.add(
-            path, "`all` takes every protocol with its defaults; name a protocol to choose a responder or client."
-        )
-    names = {name for operation in located.experiment.operations for name in operation.names}
-    for protocol in known.values():
-        if not protocol.is_floor and protocol.operations & names:
-            yield entry(protocol=protocol, responder=protocol.responder(), client=None)
-
-
-def choices_of(
-    located: Located, path: tuple[Key, ...], protocol: Protocol, name: str
-) -> Iterator[tuple[Client, tuple[Client, ...]]]:
-    """The client of that name; for `native` the first candidate, and all candidates."""
+def clients_of(
+    located: Located, path: tuple[Key, ...], protocol: Protocol, spec: StackSpec, why_not: WhyNot
+) -> Iterator[tuple[Client, str]]:
+    """Yield the clients that a stack names, and of `native` why it is this one: the first that can be started here."""
+    place = (*path, "client")
     natives = protocol.natives
-    if name != NATIVE:
-        known = [*protocol.clients, *([replace(natives[0], name=NATIVE)] if natives else [])]
-        if client := _named(located, path, protocol, name, known):
-            yield client, ()
-    elif natives:
-        yield natives[0], natives
-    else:
-        has = ", ".join(client.name for client in protocol.clients)
-        located.add(path, f"no client of protocol {protocol.name} is compiled: `{NATIVE}` is none of {has}.")
+    for name in spec.client or ():
+        if name != NATIVE:
+            known = [*protocol.clients, *([replace(natives[0], name=NATIVE)] if natives else [])]
+            if client := _named(located, place, protocol, name, known):
+                yield client, ""
+            continue
+        reasons = {client.name: why_not(client.language) for client in natives}
+        usable = next((client for client in natives if not reasons[client.name]), None)
+        passed_over = [f"{client} ({reason})" for client, reason in reasons.items() if reason]
+        if usable is not None:
+            yield usable, "; ".join([f"`{NATIVE}` in the experiment", *(f"not {text}" for text in passed_over)])
+        elif natives:
+            located.add(
+                place, f"no compiled client of {protocol.name} can be started: {', '.join(passed_over)}. Name another."
+            )
+        else:
+            has = ", ".join(client.name for client in protocol.clients)
+            located.add(place, f"no client of protocol {protocol.name} is compiled: `{NATIVE}` is none of {has}.")
 
 
 def _named(
-    located: Located,
-    path: tuple[Key, ...],
-    protocol: Protocol,
-    name: str,
-    parts: Sequence[Part],
+    located: Located, path: tuple[Key, ...], protocol: Protocol, name: str, parts: Sequence[Part]
 ) -> Part | None:
     """The part of that name; where there is none, that is noted."""
     by_name = {part.name: part for part in parts}
@@ -331,10 +330,7 @@ def _responder(stack: Stack, protocol: Protocol) -> Responder | None:
 
 
 def label_stacks(stacks: Iterable[Stack], always_named: Container[str] = ()) -> tuple[Stack, ...]:
-    """Stacks with the shortest labels that tell them apart: the protocol, and what differs among its stacks.
-
-    Responders and clients in `always_named` stand in every label of theirs. A person's own service has its own name.
-    """
+    """Stacks with the shortest distinct labels: the protocol, what differs among its stacks, and ends in `always_named`."""
     every = list(stacks)
     labelled = []
     for stack in every:
@@ -380,7 +376,7 @@ def describe_stack(stack: Stack, entry: Entry) -> dict[str, Any]:
         LANGUAGES: languages_of_ends(responder if stack.external is None else None, client),
         **({"native": True} if client.native is not None else {}),
         "round_trips_to_open": protocol.round_trips(client.name),
-        "client_reason": entry.why_client or usual,
+        "client_reason": entry.native or usual,
         "versions": _versions(package for end in ends if not end.language.build for package in end.packages),
     }
 
@@ -393,53 +389,6 @@ def _versions(packages: Iterable[str]) -> dict[str, str]:
         except PackageNotFoundError:
             versions[package] = "not installed here"
     return versions
-
-
-WhyNot: TypeAlias = Callable[[Language], str]
-"""Why the programs of a language cannot be started, as a clause with what to do; empty where they can."""
-CHOSEN = f"`{NATIVE}` in the experiment"
-
-
-def resolve_natives(
-    located: Located, entries: Sequence[Entry], refusal: Callable[[Entry, Client], str], why_not: WhyNot
-) -> tuple[Entry, ...]:
-    """The entries, those with `client: native` with the chosen client; where there is none, that is noted.
-
-    `refusal`: why a client cannot do all that an entry needs, as a clause; empty where it can. The first one that can do
-    it and be started is taken.
-    """
-    clients: dict[tuple[object, ...], tuple[Client, str] | None] = {}
-    resolved = []
-    for entry in entries:
-        if not entry.natives:
-            resolved.append(entry)
-            continue
-        if entry.path not in clients:
-            alike = [other for other in entries if other.path == entry.path and other.natives]
-            clients[entry.path] = _first(located, alike, refusal, why_not)
-        if chosen := clients[entry.path]:
-            resolved.append(replace(entry, client=chosen[0], why_client=chosen[1]))
-    return tuple(resolved)
-
-
-def _first(
-    located: Located, entries: Sequence[Entry], refusal: Callable[[Entry, Client], str], why_not: WhyNot
-) -> tuple[Client, str] | None:
-    """The client of these entries of one item, with why it is this one; None where none will do, which is noted."""
-    entry = entries[0]
-    passed_over: list[str] = []
-    name_another = "Name another client"
-    for client in entry.natives:
-        refused = next(filter(None, (refusal(other, client) for other in entries)), "")
-        reason = refused or why_not(client.language)
-        if not reason:
-            return client, "; ".join([CHOSEN, *(f"not {text}" for text in passed_over)])
-        if not refused:  # its reason says what to do
-            name_another = "Or name another client"
-        passed_over.append(f"{client.name} ({reason})")
-    what = f"no compiled client of {entry.protocol.name} will do"
-    located.add((*entry.path, "client"), f"{what}: {', '.join(passed_over)}. {name_another}: `orch services`.")
-    return None
 
 
 _UNTOLD = "it is your own service, and orch tells it nothing"
@@ -473,8 +422,5 @@ def external_parts(known: Mapping[str, str], protocol: Protocol, name: str, clie
 
 
 def _unknown(protocol: Protocol, name: str) -> str:
-    """Of two responders nobody knows whether what is not known is alike: each has its own text.
-
-    So have two protocols at one address: a proxy there may have a responder for each.
-    """
+    """A text of its own for each unknown responder and protocol: nobody knows whether two are alike."""
     return f"{NOT_KNOWN} ({protocol.name}, {name})"

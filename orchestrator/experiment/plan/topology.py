@@ -69,12 +69,10 @@ def zones_of(placement: Placement, home: str) -> tuple[str, str]:
 
 
 def topology(plan: Plan) -> Topology:
-    """The fewest hosts that give every placement its ends.
+    """The fewest hosts that give every placement its ends: a responder per zone that answers, requesters per zone of theirs.
 
-    One responder per zone that answers, N requesters per zone of requesters; a store per zone that answers, where the plan
-    makes stores. A `local` placement has its requester on the responder's host. Placements without zones are where the first
-    placement with zones has its responder, so that they share hosts with it. ValueError for a plan without a machine type:
-    its provider makes no hosts.
+    A `local` placement has its requester on the responder's host. Placements without zones are where the first one with
+    zones has its responder. ValueError for a plan without a machine type: its provider makes no hosts.
     """
     if plan.hosts:
         return _of_given_hosts(plan)
@@ -144,10 +142,7 @@ def _of_given_hosts(plan: Plan) -> Topology:
 def _between_the_others(
     zones: Set[str], links: Mapping[tuple[str, str], WantedLink]
 ) -> dict[tuple[str, str], WantedLink]:
-    """Links between zones that no placement joins: a lab gives every two of its zones a distance.
-
-    Nothing is measured there. It is the published one, else the shortest way over a third zone, else the longest wanted.
-    """
+    """Links between zones that no placement joins: published, the shortest way over a third zone, or the longest."""
     wanted_ms = {pair: between.link.rtt_ms or 0.0 for pair, between in links.items()}
     longest_ms = max(wanted_ms.values(), default=0.0)
     beside: dict[str, dict[str, float]] = {zone: {} for zone in zones}
@@ -220,10 +215,7 @@ class Limit:
 
 
 def limit_of(provider: str, machine: str | None) -> Limit | None:
-    """What a machine type intends that a host cannot have; None where a host has all of its CPUs.
-
-    In the lab a quota holds every type to its size. In a cloud the hypervisor takes time from the shared-core types.
-    """
+    """What a machine type intends that a host cannot have; None where a host has all of its CPUs."""
     size, made_by = MACHINES.get(machine or ""), PROVIDERS[provider]
     if size is None or not made_by.makes_hosts:
         return None
@@ -232,48 +224,43 @@ def limit_of(provider: str, machine: str | None) -> Limit | None:
     return Limit(cores=size.cores, by="hypervisor") if size.is_shared_core else None
 
 
+# ---- programs that both ends, the floor and hosts need
+
+
 _FLOOR = "tcp"
 _OF_HOSTS = ("ping", "describe")
 NamedLanguages: TypeAlias = "Sequence[tuple[tuple[Key, ...], Language]]"
 """Languages that an experiment needs, each with the place in the file that names it."""
 
 
-def note_unusable(located: Located, named: NamedLanguages) -> None:
-    """Note each language whose programs the experiment's hosts cannot start now, where the file names it first."""
-    wanted = located.experiment
+def note_unusable(located: Located, named: NamedLanguages, why_not: Callable[[Language], str]) -> None:
+    """Note each language whose programs cannot be started now, where the file names it first."""
     places: dict[str, tuple[tuple[Key, ...], Language]] = {}
     for path, language in (*named, *(((), language) for language in _always_needed())):
         places.setdefault(language.name, (path, language))
     for path, language in places.values():
-        if why := _usable(language, wanted.provider, wanted.machine)[0]:
+        if why := why_not(language):
             located.add(path, f"{why}.")
 
 
-def startable(provider: str | None, machine: str | None = None) -> Callable[[Language], str]:
-    """Why that provider cannot start a language's programs now, and what to do; each language is looked at once.
-
-    Without a provider nothing is looked at: empty, as where it can.
-    """
+def startable(provider: str, machine: str | None = None) -> Callable[[Language], str]:
+    """Why that provider cannot start a language's programs now, and what to do; each language is looked at once."""
     known: dict[str, str] = {}
 
     def why_not(language: Language) -> str:
-        if provider is not None and language.name not in known:
+        if language.name not in known:
             known[language.name] = _usable(language, provider, machine)[0]
-        return known.get(language.name, "")
+        return known[language.name]
 
     return why_not
 
 
 def require_programs(plan: Plan) -> Mapping[str, Built]:
     """What was built of each language that a plan needs built; UsageError where that cannot be used now."""
-    built_by_name = {}
-    for language in needed_languages(plan):
-        why, built = _usable(language, plan.provider, plan.machine)
-        if why:
-            raise UsageError(why, hint=f"`orch services` shows what is built; the plan is of {plan.experiment_path}")
-        if built is not None:
-            built_by_name[language.name] = built
-    return built_by_name
+    states = {language.name: _usable(language, plan.provider, plan.machine) for language in needed_languages(plan)}
+    if why := next((why for why, _ in states.values() if why), ""):
+        raise UsageError(why, hint=f"`orch services` shows what is built; the plan is of {plan.experiment_path}")
+    return {name: built for name, (_, built) in states.items() if built is not None}
 
 
 def missing_programs(plan: Plan) -> list[str]:
@@ -282,10 +269,7 @@ def missing_programs(plan: Plan) -> list[str]:
 
 
 def programs_in_words(plan: Plan) -> list[str]:
-    """What the programs of a plan were built with, of what, and which packages of its stacks are in them.
-
-    A sentence for each language; UsageError as `require`.
-    """
+    """A sentence for each language of a plan: what its programs were built with, and with which packages."""
     from orchestrator.catalogue.builds import in_words, packages_in_words
 
     titles = {language.name: language.title for language in needed_languages(plan)}

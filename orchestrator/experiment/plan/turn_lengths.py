@@ -69,10 +69,7 @@ def with_turns(plan: Plan, turn: float | str, known: Mapping[str, Protocol]) -> 
 
 
 def as_measured(plan: Plan, cell: Cell, own_s: float) -> Turns | None:
-    """A cell's turns where a request takes `own_s` beside the network; None where these would be too long.
-
-    They are never shorter than the planned ones.
-    """
+    """A cell's turns where a request takes `own_s` beside the network, never shorter than planned; None where too long."""
     if cell.turns is None:
         return None
     request_s = each_s(plan, cell, own_s)

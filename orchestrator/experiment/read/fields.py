@@ -18,42 +18,34 @@ T = TypeVar("T")
 MOST_ITEMS = 1000  # of a list; more than any question has
 
 
-def _text(pattern: str, description: str, *examples: str) -> WithJsonSchema:
-    return WithJsonSchema(
-        {"type": "string", "pattern": pattern, "description": description, "examples": list(examples)}
-    )
+def _quantity(kind: units.Quantity, read: Callable[[object], float], description: str, *examples: str) -> Any:
+    schema = {"type": "string", "pattern": kind.pattern, "description": description, "examples": list(examples)}
+    return BeforeValidator(read), WithJsonSchema(schema)
 
 
 Size = Annotated[
     int,
-    BeforeValidator(units.parse_size),
-    _text(units.SIZE_PATTERN, "A size with its unit: B, kB, MB, KiB, MiB.", "1.58 MB", "117 B", "64 KiB"),
+    *_quantity(
+        units.SIZE, units.parse_size, "A size with its unit: B, kB, MB, KiB, MiB.", "1.58 MB", "117 B", "64 KiB"
+    ),
 ]
 Duration = Annotated[
     float,
-    BeforeValidator(units.parse_duration),
-    _text(units.DURATION_PATTERN, "A duration with its unit: us, ms, s, m, h.", "60s", "45m", "500ms"),
+    *_quantity(
+        units.DURATION, units.parse_duration, "A duration with its unit: us, ms, s, m, h.", "60s", "45m", "500ms"
+    ),
 ]
-Rate = Annotated[
-    float, BeforeValidator(units.parse_rate), _text(units.RATE_PATTERN, "Requests per time.", "500/s", "30/min")
-]
-BitRate = Annotated[
-    float,
-    BeforeValidator(units.parse_bit_rate),
-    _text(units.BIT_RATE_PATTERN, "A link's rate.", "1 Gbit/s", "100 Mbit/s"),
-]
-Money = Annotated[float, BeforeValidator(units.parse_money), _text(units.MONEY_PATTERN, "US dollars.", "1.00 USD")]
-Share = Annotated[
-    float, BeforeValidator(units.parse_share), _text(units.SHARE_PATTERN, "A share of all, in per cent.", "0.1 %")
-]
-
+Rate = Annotated[float, *_quantity(units.RATE, units.parse_rate, "Requests per time.", "500/s", "30/min")]
+BitRate = Annotated[float, *_quantity(units.BIT_RATE, units.parse_bit_rate, "A link's rate.", "1 Gbit/s", "100 Mbit/s")]
+Money = Annotated[float, *_quantity(units.MONEY, lambda text: float(units.MONEY.read(text)), "US dollars.", "1.00 USD")]
+Share = Annotated[float, *_quantity(units.SHARE, units.parse_share, "A share of all, in per cent.", "0.1 %")]
 Margin = Annotated[
     float,
     BeforeValidator(units.parse_margin),
     WithJsonSchema(
         {
             "anyOf": [
-                {"type": "string", "pattern": units.SHARE_PATTERN},
+                {"type": "string", "pattern": units.SHARE.pattern},
                 {"type": "number", "exclusiveMinimum": 0, "maximum": 1},
             ],
             "description": "A relative difference, in per cent or as a share.",
@@ -104,21 +96,16 @@ OneOrMany = Annotated[tuple[T, ...], _OneOrMany()]
 
 
 class Shorthand:
-    """Marks a model that may be written as a single text, which `expand` turns into the model's mapping."""
+    """Marks a model that may be written as a single text, or as other values of these types: that of its key `key`."""
 
     def __init__(
-        self,
-        expand: Callable[[Any], Any],
-        description: str,
-        values: list[str] | None = None,
-        *,
-        has_lists: bool = False,
+        self, key: str, description: str, values: Sequence[str] = (), types: type | tuple[type, ...] = str
     ) -> None:
-        self._expand = expand
+        self._key, self._types = key, types
         text: dict[str, Any] = {"type": "string", "description": description}
         if values:
-            text["enum"] = values
-        self._schemas = [text, {"type": "array", "items": text}] if has_lists else [text]
+            text["enum"] = list(values)
+        self._schemas = [text] if types is str else [text, {"type": "array", "items": text}]
 
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
         return core_schema.no_info_before_validator_function(self._expand, handler(source))
@@ -126,12 +113,12 @@ class Shorthand:
     def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
         return {"anyOf": [*self._schemas, handler(schema)]}
 
+    def _expand(self, value: Any) -> Any:
+        return {self._key: value} if isinstance(value, self._types) else value
+
 
 def one_of(texts: Sequence[str], guesses: Mapping[str, str] = MappingProxyType({})) -> Any:
-    """The type of one of these texts, or of a guess, by what it means: `true`, `new`.
-
-    What looks like a number may be written as one: nobody quotes `http: 2`.
-    """
+    """The type of one of these texts, or of a guess, by what it means; a number may be written as one: `http: 2`."""
     literal: Any = Literal.__getitem__(tuple(texts))
     written = {text: text for text in texts} | dict(guesses)
 

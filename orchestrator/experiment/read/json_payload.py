@@ -1,7 +1,6 @@
 """A user's own JSON file, read so strictly that every reader of JSON reads the same document.
 
-What no stack carries exactly is refused at its place in the file. What some stacks cannot carry is a limit, with its
-place; the plan refuses it for those stacks.
+What no stack carries exactly is refused at its place. What some stacks cannot carry is a limit, which the plan looks at.
 """
 
 from __future__ import annotations

@@ -46,10 +46,7 @@ class Node:
         return self.value
 
     def find(self, path: Iterable[Key]) -> tuple[Node, Mark]:
-        """The deepest node on the way to `path`, and the mark to point at: the key where the last step is one.
-
-        Steps that the tree does not have (a default, the long form of a shorthand) end the way.
-        """
+        """The deepest node on the way to `path`, as far as the tree has it, and the mark to point at."""
         node, mark = self, self.mark
         for step in path:
             child = node._child(step)
@@ -89,10 +86,7 @@ def read_bytes(path: Path) -> bytes:
 
 
 def decode(path: Path, data: bytes, choices: Mapping[str, str] | None = None) -> Node:
-    """The tree of a YAML file's bytes. ExperimentError with every problem found: not UTF-8, not YAML, ambiguous.
-
-    `choices`: of keys whose values are words, what may be written: `none or tls1.3`.
-    """
+    """The tree of a YAML file's bytes; `choices`: of keys whose values are words, what may be written: `none or tls1.3`."""
     name = str(path)
     try:
         text = data.decode("utf-8-sig")
@@ -254,10 +248,7 @@ def unfit(text: str) -> str | None:
 
 
 def ambiguity(text: str, key: str = "", choices: Mapping[str, str] | None = None) -> str | None:
-    """Why an unquoted scalar is refused: YAML readers disagree on what it is. None when it is clear.
-
-    `choices` as in `decode`: true and false are none of them.
-    """
+    """Why an unquoted scalar is refused: YAML readers disagree on what it is. None when it is clear."""
     if choices and key in choices and _SWITCH.fullmatch(text):
         return f"'{text}' reads as true or false to some YAML readers, and `{key}` has neither: write {choices[key]}."
     if _SWITCH.fullmatch(text):

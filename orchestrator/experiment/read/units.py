@@ -3,31 +3,70 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
+from dataclasses import dataclass
 from decimal import Decimal
+from fractions import Fraction
 
 from orchestrator.experiment.read.problems import shown
 
-_SIZE_UNITS = {"B": 1, "kB": 10**3, "KB": 10**3, "MB": 10**6, "GB": 10**9, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30}
-_TIME_UNITS = {"us": 10**3, "µs": 10**3, "ms": 10**6, "s": 10**9, "m": 60 * 10**9, "min": 60 * 10**9, "h": 3600 * 10**9}
-_RATE_UNITS = {"/s": 1, "/min": 60, "/h": 3600}
-_BIT_UNITS = {"kbit/s": Decimal("0.001"), "Mbit/s": Decimal(1), "Gbit/s": Decimal(1000)}
-
-SIZE_PATTERN = r"^[0-9]+(\.[0-9]+)? ?(B|[kK]B|MB|GB|KiB|MiB|GiB)$"
-DURATION_PATTERN = r"^[0-9]+(\.[0-9]+)? ?(us|µs|ms|s|m|min|h)$"
-RATE_PATTERN = r"^[0-9]+(\.[0-9]+)? ?/(s|min|h)$"
-BIT_RATE_PATTERN = r"^[0-9]+(\.[0-9]+)? ?(k|M|G)bit/s$"
-MONEY_PATTERN = r"^[0-9]+(\.[0-9]+)? ?USD$"
-SHARE_PATTERN = r"^[0-9]+(\.[0-9]+)? ?%$"
-
 _MOST_DIGITS = 30  # of a quantity: more than any needs, few enough for exact arithmetic
-
 _QUANTITY = re.compile(r"(-?[0-9]+(?:\.[0-9]+)?) ?([^0-9\s.].*)")
 
 
+@dataclass(frozen=True)
+class Quantity:
+    """A kind of quantity: what messages call it, what it looks like, and how much each of its units is."""
+
+    what: str
+    like: str
+    units: Mapping[str, int | Fraction]
+
+    @property
+    def pattern(self) -> str:
+        """A regular expression of what `read` takes, for JSON Schema."""
+        return rf"^[0-9]+(\.[0-9]+)? ?({'|'.join(self.units)})$"
+
+    def read(self, text: object) -> Fraction:
+        """Return how much a text is; ValueError says what to write instead."""
+        match = _QUANTITY.fullmatch(text.strip()) if isinstance(text, str) else None
+        if match is None:
+            raise ValueError(f"{_quote(text)} is not {self.what}: write it with its unit, like {self.like}")
+        if len(match[1]) > _MOST_DIGITS:
+            raise ValueError(f"{_quote(text)} has more than {_MOST_DIGITS} digits, which is the limit")
+        number, unit = Fraction(match[1]), match[2]
+        if unit not in self.units:
+            kind = self.what.split(" ", 1)[1]
+            known = ", ".join(self.units)
+            raise ValueError(f"{_quote(text)} has no unit of {kind}: known are {known}, as in {self.like}")
+        if number < 0:
+            raise ValueError(f"'{text}' is negative")
+        return number * self.units[unit]
+
+
+_MICRO, _MILLI = Fraction(1, 10**6), Fraction(1, 1000)
+_BYTES = {"B": 1, "kB": 10**3, "KB": 10**3, "MB": 10**6, "GB": 10**9, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30}
+_SECONDS: Mapping[str, int | Fraction] = {
+    "us": _MICRO,
+    "µs": _MICRO,
+    "ms": _MILLI,
+    "s": 1,
+    "m": 60,
+    "min": 60,
+    "h": 3600,
+}
+SIZE = Quantity("a size", "1.58 MB, 117 B or 64 KiB", _BYTES)
+DURATION = Quantity("a duration", "60s, 45m, 2h or 500ms", _SECONDS)
+RATE = Quantity("a rate", "500/s or 30/min", {"/s": 1, "/min": Fraction(1, 60), "/h": Fraction(1, 3600)})
+BIT_RATE = Quantity("a link rate", "100 Mbit/s or 1 Gbit/s", {"kbit/s": _MILLI, "Mbit/s": 1, "Gbit/s": 1000})
+MONEY = Quantity("an amount", "1.00 USD", {"USD": 1})
+SHARE = Quantity("a share", "5 %", {"%": Fraction(1, 100)})
+_MARGIN = Quantity("a margin", "5 %", SHARE.units)
+
+
 def parse_size(text: object) -> int:
-    """Bytes in `1.58 MB`, `117 B`, `5 MiB`. ValueError says what to write instead."""
-    number, unit = _split(text, "a size", "1.58 MB, 117 B or 64 KiB", _SIZE_UNITS)
-    size = number * _SIZE_UNITS[unit]
+    """Bytes in `1.58 MB`, `117 B`, `5 MiB`. ValueError says what to write instead, as of all that read quantities."""
+    size = SIZE.read(text)
     if size != int(size):
         raise ValueError(f"'{text}' is not a whole number of bytes")
     return int(size)
@@ -35,34 +74,25 @@ def parse_size(text: object) -> int:
 
 def parse_duration(text: object) -> float:
     """Seconds in `60s`, `45m`, `2h`, `500ms`."""
-    number, unit = _split(text, "a duration", "60s, 45m, 2h or 500ms", _TIME_UNITS)
-    return float(number * _TIME_UNITS[unit] / 10**9)
+    return float(DURATION.read(text))
 
 
 def parse_rate(text: object) -> float:
     """Requests per second in `500/s` or `30/min`."""
-    number, unit = _split(text, "a rate", "500/s or 30/min", _RATE_UNITS)
-    return float(number / _RATE_UNITS[unit])
+    return float(RATE.read(text))
 
 
 def parse_bit_rate(text: object) -> float:
     """Megabits per second in `1 Gbit/s` or `100 Mbit/s`."""
-    number, unit = _split(text, "a link rate", "100 Mbit/s or 1 Gbit/s", _BIT_UNITS)
-    return float(number * _BIT_UNITS[unit])
-
-
-def parse_money(text: object) -> float:
-    """US dollars in `1.00 USD`."""
-    number, _ = _split(text, "an amount", "1.00 USD", {"USD": 1})
-    return float(number)
+    return float(BIT_RATE.read(text))
 
 
 def parse_share(text: object) -> float:
     """The share (0 to 1) in `0.1 %`."""
-    number, _ = _split(text, "a share", "5 %", {"%": 1})
-    if number > 100:
+    share = SHARE.read(text)
+    if share > 1:
         raise ValueError(f"'{text}' is over 100 %: write at most 100 %")
-    return float(number / 100)
+    return float(share)
 
 
 def parse_margin(value: object) -> float:
@@ -72,28 +102,10 @@ def parse_margin(value: object) -> float:
         if share > 1:
             raise ValueError(f"'{value}' is over 100 %: write {value:g} % with its sign, or a share like 0.05")
     else:
-        number, _ = _split(value, "a margin", "5 %", {"%": 1})
-        share = float(number / 100)
+        share = float(_MARGIN.read(value))
     if not 0.001 <= share <= 1:
         raise ValueError(f"'{value}' is not a margin that a measurement can resolve: write 0.1 % to 100 %, like 5 %")
     return share
-
-
-def _split(text: object, what: str, like: str, units: object) -> tuple[Decimal, str]:
-    assert isinstance(units, dict)  # noqa: S101 - narrows the type
-    match = _QUANTITY.fullmatch(text.strip()) if isinstance(text, str) else None
-    if match is None:
-        raise ValueError(f"{_quote(text)} is not {what}: write it with its unit, like {like}")
-    if len(match[1]) > _MOST_DIGITS:
-        raise ValueError(f"{_quote(text)} has more than {_MOST_DIGITS} digits, which is the limit")
-    number, unit = Decimal(match[1]), match[2]
-    if unit not in units:
-        raise ValueError(
-            f"{_quote(text)} has no unit of {what.split(' ', 1)[1]}: known are {', '.join(units)}, as in {like}"
-        )
-    if number < 0:
-        raise ValueError(f"'{text}' is negative")
-    return number, unit
 
 
 def _quote(value: object) -> str:
@@ -107,7 +119,7 @@ def format_size(size: int) -> str:
     ('1.58 MB', '5 MiB', '1234567 B')
     """
     for unit in ("GB", "MB", "kB", "GiB", "MiB", "KiB"):
-        factor = _SIZE_UNITS[unit]
+        factor = _BYTES[unit]
         if size >= factor and size * 100 % factor == 0:
             return f"{_trim(Decimal(size) / factor)} {unit}"
     return f"{size} B"

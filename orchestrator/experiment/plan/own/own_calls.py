@@ -1,7 +1,6 @@
 """Stacks that call services of the person's own: what they call, who answers, and the rows that requests are made of.
 
-All of it is resolved here: files are read, names of columns, methods and secrets looked up. A plan holds `${NAME}` and
-never a secret's value.
+Files are read here, names of columns, methods and secrets looked up. A plan holds `${NAME}`, never a secret's value.
 """
 
 from __future__ import annotations
@@ -26,7 +25,6 @@ from orchestrator.catalogue.offers import Protocol
 from orchestrator.errors import UsageError, did_you_mean
 from orchestrator.experiment.model.address import is_loopback, resolve
 from orchestrator.experiment.model.experiment import StackSpec
-from orchestrator.experiment.model.factors import OF_THE_CALL
 from orchestrator.experiment.model.loader import Located
 from orchestrator.experiment.model.own_services import OwnCallSpec, ServiceSpec
 from orchestrator.experiment.plan.own.own_protos import (
@@ -37,10 +35,9 @@ from orchestrator.experiment.plan.own.own_protos import (
     reflected,
     unknown_field,
 )
-from orchestrator.experiment.plan.payloads import Asked
 from orchestrator.experiment.plan.placements import refuse_several_distances
 from orchestrator.experiment.plan.plan import External, Operation, Plan, Start
-from orchestrator.experiment.plan.stacks import Entry, choices_of, external_responder
+from orchestrator.experiment.plan.stacks import Entry, WhyNot, chosen_calls, clients_of, external_responder
 from orchestrator.experiment.providers import PROVIDERS, THIS_MACHINE
 from orchestrator.experiment.read.problems import shown
 from orchestrator.experiment.read.tree import Key
@@ -52,6 +49,7 @@ from services.python.contract.templates import PLACEHOLDER, columns, is_place, r
 OPERATION = Operation(
     id="call", name="call", label="call", payload={"kind": "call"}, request_bytes=200, reply_bytes=1_000
 )
+"""The one operation of an experiment with services of one's own."""
 MOST_ROWS = 100_000
 MOST_FILE_BYTES = 64 * 2**20
 _PREFIX = "own_"
@@ -76,12 +74,7 @@ def has_own_services(located: Located) -> bool:
     return any(own)
 
 
-def asked_of_services() -> tuple[Asked, ...]:
-    """Return the one operation of such an experiment."""
-    return (Asked(operation=OPERATION, file=None, item=0),)
-
-
-def own_entries(located: Located, known: Mapping[str, Protocol]) -> tuple[Entry, ...]:
+def own_entries(located: Located, known: Mapping[str, Protocol], why_not: WhyNot) -> tuple[Entry, ...]:
     """Return the entry of each stack and client. What cannot be is noted in `located`."""
     experiment = located.experiment
     rows = _rows(located)
@@ -98,7 +91,7 @@ def own_entries(located: Located, known: Mapping[str, Protocol]) -> tuple[Entry,
         external = _external(located, path, spec, service, rows)
         if external is not None:
             placed.append(external)
-            entries += _entries(located, path, spec, known, external)
+            entries += _entries(located, path, spec, known, external, why_not)
     located.raise_problems()
     if ("together" in experiment.pin or len(experiment.pin) > 1) and any(each.start is None for each in placed):
         located.add(("pin",), "orch cannot pin a service that it does not start: leave `pin` out, or turn it off.")
@@ -120,21 +113,24 @@ def _refuse_on_made_hosts(located: Located, placed: Sequence[External]) -> None:
 
 
 def _entries(
-    located: Located, path: tuple[Key, ...], spec: StackSpec, known: Mapping[str, Protocol], external: External
+    located: Located,
+    path: tuple[Key, ...],
+    spec: StackSpec,
+    known: Mapping[str, Protocol],
+    external: External,
+    why_not: WhyNot,
 ) -> Iterator[Entry]:
     protocol = known[_PREFIX + str(external.call["kind"])]
-    chosen = {f.name: getattr(spec, f.name) or getattr(located.experiment, f.name) for f in OF_THE_CALL}
-    chosen[TLS] = (TLS_1_3 if external.authority else "none",)
+    chosen = {**chosen_calls(located, spec), TLS: (TLS_1_3 if external.authority else "none",)}
     responder = external_responder(protocol, external.name)
     entry = partial(Entry, path=path, protocol=protocol, responder=responder, chosen=chosen, external=external)
     if not spec.client:
         yield entry(client=None)
-    for name in spec.client or ():
-        for client, natives in choices_of(located, (*path, "client"), protocol, name):
-            if (natives or (client and client.language.build)) and (beyond := _beyond_compiled(external)):
-                located.add((*path, "client"), f"{name} is compiled, and makes no {beyond}: leave `client` out.")
-            else:
-                yield entry(client=client, natives=natives)
+    for client, native in clients_of(located, path, protocol, spec, why_not):
+        if client.language.build and (beyond := _beyond_compiled(external)):
+            located.add((*path, "client"), f"{client.name} is compiled, and makes no {beyond}: leave `client` out.")
+        else:
+            yield entry(client=client, native=native)
 
 
 def _beyond_compiled(external: External) -> str:

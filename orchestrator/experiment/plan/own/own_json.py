@@ -63,10 +63,7 @@ def is_compiler_there() -> bool:
 
 
 def with_shape(located: Located, question: Asked) -> Asked:
-    """The same with the shape of its document, one of no message where it cannot have one.
-
-    Where there is no compiler, that is noted in `located`.
-    """
+    """The same with the shape of its document, of no message where it cannot have one; a missing compiler is noted."""
     if question.file is None or question.operation.payload["kind"] not in _OWN:
         return question
     path = ("operations", question.item)
@@ -102,10 +99,9 @@ def refusal(limits: Mapping[str, str], carried: How | None, ends: Iterable[End])
 
 
 def write_schemas(plan: Plan, files: Sequence[Path]) -> dict[str, tuple[Path, str]]:
-    """Beside each document that travels typed, its .proto and the descriptor set of it: path and SHA-256, by operation.
+    """Beside each document that travels typed, its .proto and descriptor set: path and SHA-256, by operation.
 
-    `files` are those of `payloads.materialise`. MissingError without a compiler; UsageError where another version of orch
-    made another message of the same document; OrchError where the message does not bring the document back.
+    `files` are those of `payloads.materialise`. MissingError without a compiler; UsageError where the message has changed.
     """
     operations = {operation.id: operation for operation in plan.operations}
     typed = {
@@ -232,9 +228,9 @@ service Documents {{
 
 @dataclass(frozen=True, kw_only=True)
 class TypedMessage:
-    """What became of a document. `proto` is empty where it travels as one `google.protobuf.Value`; `note` says why.
+    """What became of a document: `typed` of its `values` have a type of their own, others are a `google.protobuf.Value`.
 
-    `typed` of its `values` have a type of their own, the others are in a `google.protobuf.Value` of that message.
+    `proto` is empty where all of it is one, and `note` says why.
     """
 
     proto: str
@@ -376,8 +372,7 @@ LIST = "list"
 class Place:
     """What was seen at one place of a document: how many values of each kind, and the places within them.
 
-    `fields` are those of its objects by key, in the order of their first appearance; `members` has what further keys hold:
-    those beyond MOST_KEYS, and those that no `json_name` can be.
+    `fields` are those of its objects by key; `members` has what further keys hold, and keys that no `json_name` can be.
     """
 
     __slots__ = ("count", "fields", "items", "kinds", "least", "members", "most", "nulls", "unfit")
@@ -450,8 +445,7 @@ class Place:
     def kind(self) -> str:
         """What all values here are but for nulls: a scalar type of Protocol Buffers, `object`, `list`, `null`.
 
-        `value` where they are of several kinds, where nothing was ever seen (the items of empty lists), for integers that
-        no type holds, and for objects whose keys are data.
+        `value` where there are several kinds, none was seen, no type holds them, or keys are data.
         """
         kinds = set(self.kinds)
         if not kinds:
