@@ -126,9 +126,8 @@ def _others(protocol: str, port: int, in_flight: int, window_s: int, folder: Pat
             yield name, contender.take_turn
 
 
-def rounds_of(of: Contest, count: int, seed: int) -> list[dict[str, dict[str, Any]]]:
+def rounds_of(turns: Mapping[str, Turn], count: int, seed: int) -> list[dict[str, dict[str, Any]]]:
     """The figures of each turn, by name; in each round everyone takes one, in an order that changes."""
-    turns = {**of.natives, **of.others}
     for take in turns.values():  # so that the responder is warm, too
         take()
     order = random.Random(seed)  # noqa: S311 - an order, not a secret
@@ -203,7 +202,8 @@ def against_others(part: str, options: argparse.Namespace, on: LocalHost, folder
         for responder in responders_of(protocol):
             with programs.serving(on, name, responder.name) as (port, _):
                 of = contest(on, protocol, responder, port, in_flight, options.window_s, folder)
-                rounds = rounds_of(of, options.rounds if not of_rates else math.ceil(options.rounds / 2), in_flight)
+                turns = {**of.natives, **of.others}
+                rounds = rounds_of(turns, options.rounds if not of_rates else math.ceil(options.rounds / 2), in_flight)
             print(*lines(of, rounds, of_rates=of_rates), sep="\n", flush=True)
             found.append(
                 {"protocol": name, "responder": responder.name, "natives": list(of.natives), "others": list(of.others)}

@@ -198,6 +198,11 @@ func (b *Books) know(w *worker) {
 // keep stores a sample whose replies are right by their bytes, or wait to be verified. It tells whether it could.
 func (b *Books) keep(w *worker, of stamps) (bool, error) {
 	slot := &w.calls[0]
+	if call := slot.asked.Call; call != nil && len(w.calls) == 1 && isTakenByItsBytes(of.sequence) && call.IsKnown(slot.reply.Body) {
+		w.alike++
+		w.succeed(of.receivedNS)
+		return true, b.store(w, of, contract.OK, 1)
+	}
 	last := b.known.Load()
 	if last != nil && slot.asked == last.request {
 		if !bytes.Equal(slot.reply.Body, last.body) {
