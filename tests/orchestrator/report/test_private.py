@@ -13,8 +13,6 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator.cli.console import console
-from orchestrator.cli.results import compare
 from orchestrator.experiment.plan.plan import External
 from orchestrator.exports.findings import JudgedRun
 from orchestrator.exports.writers import FORMATS
@@ -112,13 +110,3 @@ def test_no_export_has_it(folder: RunFolder, tmp_path: Path):
 def test_nothing_published_has_it(folder: RunFolder):
     record = record_of(folder, summarise(folder))
     assert private(json.dumps(asdict(record), default=str)) == []
-
-
-def test_nor_has_what_repeats_a_comparison(folder: RunFolder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(console, "out", io.StringIO())
-    monkeypatch.setattr(console, "err", io.StringIO())
-    compare.compare(str(folder.path), markdown=tmp_path / "x.md")
-    text = (tmp_path / "x.md").read_text()
-    assert "orch run x.yaml" in text
-    assert str(folder.path.parent) not in text
-    assert private(text) == []
