@@ -434,13 +434,6 @@ def difference(share: float) -> str:
     return percent(share) if share < 1 else f"a factor of {number(1 + share, 1 if share < 99 else 0)}"
 
 
-def fewer_or_more(of_count: float) -> str:
-    """A ratio of two counts: 0.23 `77 % fewer`, 1.4 `40 % more`, 3 `3.00 times as many`."""
-    if of_count >= 2:
-        return f"{factor(of_count)} times as many"
-    return f"{percent(abs(of_count - 1))} {'more' if of_count > 1 else 'fewer'}"
-
-
 def margin(share: float) -> str:
     """A margin somebody chose, as they would write it: 0.05 `5 %`, 0.025 `2.5 %`."""
     return f"{share * 100:.3g} %"

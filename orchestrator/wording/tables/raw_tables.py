@@ -1,4 +1,4 @@
-"""Every figure of a run: percentiles, bytes and packets, handshakes, trials and comparisons, a table each."""
+"""Every figure of a run: percentiles, handshakes, trials and comparisons, a table each."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from orchestrator import quantities
 from orchestrator.findings.opening import NOT_TOLD, CellOpening
 from orchestrator.findings.summary import CellSummary, FloorSummary, RunSummary
 from orchestrator.statistics.quantiles import Distribution
-from orchestrator.statistics.terms import Interval
 from orchestrator.wording.left_out import why_uncompared
 from orchestrator.wording.phrasing import percentile_text
 from orchestrator.wording.reasons import why
@@ -31,12 +30,6 @@ def tables(summary: RunSummary) -> tuple[Table, ...]:
 def _of_setting(setting: Setting, settings: Settings) -> Iterator[Table]:
     cells = [(settings.labels[cell.id], cell) for cell in setting.cells]
     yield _percentiles(cells, tuple(floors_beside(settings.summary, setting.cells)), setting)
-    yield text_table(
-        f"bytes and packets of a request · {setting.title}",
-        ("stack", "request body", "reply body", "sent", "received", "packets out", "in", "MB/s", "bodies, Mbit/s"),
-        [(label, *_traffic(cell)) for label, cell in cells],
-        (quantities.GOODPUT,),
-    )
     if opened := [(label, *_opening(cell, cell.details.opening)) for label, cell in cells if cell.details.opening]:
         yield text_table(
             f"opening a connection, ms · {setting.title}",
@@ -80,19 +73,6 @@ def _figure(of: Distribution | None, name: str, setting: Setting, cell: CellSumm
     if value is None:
         return Entry(text=(percentile_text(cell, name) if cell else "") or "-")
     return Entry(text=setting.unit.text(value), value=value)
-
-
-def _traffic(cell: CellSummary) -> Iterator[str]:
-    for pair in (cell.sizes.body, cell.sizes.wire, cell.sizes.packets):
-        yield from ("-", "-") if pair is None else (quantities.number(amount, 1) for amount in pair)
-    yield (
-        "-" if cell.goodput.mb_per_s is None else _with(quantities.digits(cell.goodput.mb_per_s), cell.goodput.interval)
-    )
-    yield "-" if cell.goodput.mbit_per_s is None else quantities.rate(cell.goodput.mbit_per_s)
-
-
-def _with(text: str, interval: Interval | None) -> str:
-    return f"{text} ({' to '.join(map(quantities.digits, interval))})" if interval else text
 
 
 def _opening(cell: CellSummary, opening: CellOpening) -> Iterator[str]:
