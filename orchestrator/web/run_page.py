@@ -87,7 +87,7 @@ def export(site: Here, run: str, format: Annotated[str, Query(max_length=20)] = 
     folder = Path(tempfile.mkdtemp(prefix="orch-export-"))
     removal = BackgroundTask(shutil.rmtree, folder, ignore_errors=True)
     path = folder / f"{findings.file_name(rows)}{form.suffix}"
-    form.write(rows, path, raw=False)
+    form.write(rows, path, False)
     return FileResponse(path, media_type="application/octet-stream", filename=path.name, background=removal)
 
 

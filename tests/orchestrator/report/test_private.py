@@ -102,8 +102,8 @@ def test_no_page_has_it_nor_what_a_page_carries(folder: RunFolder):
 
 def test_no_export_has_it(folder: RunFolder, tmp_path: Path):
     run = JudgedRun(folder=folder, summary=summarise(folder))
-    FORMATS["json"].write([run], tmp_path / "x.json", raw=False)
-    FORMATS["markdown"].write([run], tmp_path / "x.md", raw=False)
+    FORMATS["json"].write([run], tmp_path / "x.json", False)
+    FORMATS["markdown"].write([run], tmp_path / "x.md", False)
     assert private((tmp_path / "x.json").read_text() + (tmp_path / "x.md").read_text()) == []
 
 
