@@ -24,7 +24,7 @@ sys.path.insert(0, str(ROOT))
 
 from benchmarks.analysis import usage, write  # noqa: E402 - where they lie is known now
 
-WRITERS = ("parquet", "csv", "json", "excel")
+WRITERS = ("parquet", "csv", "excel")
 
 
 def main() -> None:
@@ -74,7 +74,7 @@ def export(options: argparse.Namespace) -> dict[str, Any]:
     target = options.folder.parent / options.task
     began = time.perf_counter()
     folder = RunFolder(options.folder)
-    rows = FORMATS[options.task].write([JudgedRun(folder=folder, summary=summarise(folder))], target, raw=True)
+    rows = FORMATS[options.task].write([JudgedRun(folder=folder, summary=summarise(folder))], target, True)
     seconds = time.perf_counter() - began
     files = [target] if target.is_file() else list(target.rglob("*.parquet"))
     return {"seconds": seconds, "rows": rows, "bytes": sum(file.stat().st_size for file in files), **usage()}

@@ -434,13 +434,6 @@ def difference(share: float) -> str:
     return percent(share) if share < 1 else f"a factor of {number(1 + share, 1 if share < 99 else 0)}"
 
 
-def fewer_or_more(of_count: float) -> str:
-    """A ratio of two counts: 0.23 `77 % fewer`, 1.4 `40 % more`, 3 `3.00 times as many`."""
-    if of_count >= 2:
-        return f"{factor(of_count)} times as many"
-    return f"{percent(abs(of_count - 1))} {'more' if of_count > 1 else 'fewer'}"
-
-
 def margin(share: float) -> str:
     """A margin somebody chose, as they would write it: 0.05 `5 %`, 0.025 `2.5 %`."""
     return f"{share * 100:.3g} %"
@@ -456,8 +449,9 @@ def times(of_times: float) -> str:
 COSTS = (
     "CPU time is that of the process in the measured phase, the warm-up left out; what the kernel does for it outside of it"
     " is not counted. Memory is the most that was resident in that phase, or ever, where the kernel cannot begin anew. The"
-    " requester's hold the load generator's own work (verifying and recording), too. Bytes and packets are TCP's, headers left out, as the requester's connections"
-    " count them: a dash where its runtime tells no such counts, or nothing travels over TCP."
+    " requester's hold the load generator's own work (verifying and recording), too. Bytes and packets are TCP's, headers"
+    " left out, as the requester's connections count them: a dash where its runtime has no such counts, or nothing"
+    " travels over TCP."
 )
 
 

@@ -87,10 +87,6 @@ class Console:
         if not self.as_json:
             print(_guarded(text), file=self.out)
 
-    def fields(self, *parts: str) -> None:
-        """A line of fields with tabs between them, for a program: a candidate and its description, as fish reads them."""
-        print("\t".join(map(plain, parts)), file=self.out)
-
     def document(self, text: str) -> None:
         """A JSON document of orch, unchanged, whether or not --json was asked for."""
         is_ascii = not (self.out.encoding or "utf-8").lower().startswith("utf")

@@ -7,10 +7,9 @@ they are given.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import typer
 
@@ -20,6 +19,8 @@ from orchestrator.cli.here import WORKSPACE
 if TYPE_CHECKING:
     from orchestrator.history.filters import Filters
     from orchestrator.history.index import Index
+
+T = TypeVar("T")
 
 _FEW = 5  # folders that are read without a word
 _PLAIN = re.compile(r"[A-Za-z0-9_.][A-Za-z0-9_.,/+@=-]*")
@@ -39,10 +40,6 @@ Run = Annotated[str, typer.Argument(help=RUN_HELP, autocompletion=complete_runs)
 Runs = Annotated[list[str], typer.Argument(metavar="RUN...", help=RUN_HELP, autocompletion=complete_runs)]
 RunOrReport = Annotated[
     str, typer.Argument(help=f"{RUN_HELP[:-1]}, or a report: FILE.html.", autocompletion=complete_runs)
-]
-Experiment = Annotated[
-    Path,
-    typer.Argument(help="The experiment, a YAML file.", show_default=False),
 ]
 StalePrices = Annotated[
     bool, typer.Option("--stale-prices", help="Estimate a cloud's hosts also with prices older than a year.")
@@ -82,6 +79,16 @@ IndexAt = Annotated[
     ),
 ]
 OfTeam = Annotated[bool, typer.Option("--team", help="The index whose URL ORCH_INDEX holds.")]
+
+
+def parsed(option: str, parse: Callable[[object], T], text: object) -> T:
+    """A quantity of an option with its unit; UsageError names the option."""
+    from orchestrator.errors import UsageError
+
+    try:
+        return parse(text)
+    except ValueError as error:
+        raise UsageError(f"{option}: {error}") from error
 
 
 def filters(find: str | None, since: str | None, until: str | None) -> Filters:

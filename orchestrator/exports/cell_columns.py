@@ -8,18 +8,7 @@ from orchestrator.checks import failed_names
 from orchestrator.experiment.model.factors import FACTORS
 from orchestrator.experiment.plan.plan import Placement, read_plan
 from orchestrator.experiment.providers import PROVIDERS
-from orchestrator.exports.typed_table import (
-    Column,
-    ReadColumn,
-    Table,
-    Value,
-    fitted,
-    number,
-    text,
-    type_of,
-    unit_of,
-    whole,
-)
+from orchestrator.exports.typed_table import Column, Row, Value, number, of_factor, text, whole
 from orchestrator.findings.summary import CellSummary, RunSummary
 from orchestrator.findings.trial_values import FIRST_REQUEST, GOODPUT, PER, STEPS
 from orchestrator.findings.validity import failed_in
@@ -51,18 +40,14 @@ _OF_DISTANCE = (
     Column(name="emulated_mbit_per_s", type="number", unit="Mbit/s", meaning="likewise, the link's rate"),
     Column(name="emulated_loss", type="number", meaning="likewise, the share of packets that are lost"),
 )
-_OF_FACTORS = tuple(
-    Column(name=f.name, type=type_of(f), unit=unit_of(f), meaning=f"factor: {f.title}") for f in FACTORS
-)
+_OF_FACTORS = tuple(of_factor(factor, factor.name) for factor in FACTORS)
 
 
 def _either(place: int, read: Callable[[CellSummary], Sequence[float] | None]) -> Read:
-    return lambda cell: None if (found := read(cell)) is None else found[place]
+    return lambda cell: None if (pair := read(cell)) is None else pair[place]
 
 
-def _bounds(
-    name: str, unit: str, of: str, read: Callable[[CellSummary], Sequence[float] | None]
-) -> Iterator[ReadColumn]:
+def _bounds(name: str, unit: str, of: str, read: Callable[[CellSummary], Sequence[float] | None]) -> Iterator[Column]:
     """Both bounds of a 95 % interval: `{}` in `name` becomes `low` or `high`."""
     for place, bound in enumerate(("low", "high")):
         yield number(name.format(bound), unit, f"{bound} bound of the 95 % interval of {of}", _either(place, read))
@@ -91,7 +76,7 @@ def _names(name: str) -> Read:
     return lambda cell: "" if cell.distribution is None else BETWEEN.join(getattr(cell.distribution, name))
 
 
-def _statistics() -> Iterator[ReadColumn]:
+def _statistics() -> Iterator[Column]:
     how = "geometric mean of the trials'"
     yield number("median_ms", "ms", f"median latency, {how}", _of("median"))
     yield from _bounds("median_{}_ms", "ms", "the median", lambda cell: cell.median_interval)
@@ -108,14 +93,14 @@ def _statistics() -> Iterator[ReadColumn]:
     yield number("first_request_ms", "ms", f"first request of a connection, {how}", _mean(FIRST_REQUEST))
 
 
-def _stream() -> Iterator[ReadColumn]:
+def _stream() -> Iterator[Column]:
     what = "of a stream, what its latencies are of: delivery, or gap (between two events)"
     yield text("timed", what, _counted("timed"))
     for name in ("offered", "delivered", "dropped"):
         yield whole(f"events_{name}", f"of a stream: events {name}", _counted(name))
 
 
-def _rates() -> Iterator[ReadColumn]:
+def _rates() -> Iterator[Column]:
     yield number(
         "throughput_per_s", "1/s", "right replies over the measured windows, less pauses", lambda c: c.throughput_per_s
     )
@@ -123,7 +108,7 @@ def _rates() -> Iterator[ReadColumn]:
     yield from _bounds("goodput_{}_mb_per_s", "MB/s", "the goodput", _interval(GOODPUT))
 
 
-def _sizes() -> Iterator[ReadColumn]:
+def _sizes() -> Iterator[Column]:
     for place, way in enumerate(("request", "reply")):
         yield number(f"{way}_body_bytes", "B", f"body of a {way}, mean", _either(place, lambda cell: cell.sizes.body))
     for place, way in enumerate(("sent", "received")):
@@ -140,13 +125,13 @@ _COSTS: Mapping[str, tuple[str, str, str]] = {
 }
 
 
-def _costs() -> Iterator[ReadColumn]:
+def _costs() -> Iterator[Column]:
     for key, (unit, name, meaning) in _COSTS.items():  # bytes and packets are among the sizes, for one request
         yield number(name, unit, meaning, _mean(key))
         yield from _bounds(f"{name}_{{}}", unit, meaning, _interval(key))
 
 
-def _floors() -> Iterator[ReadColumn]:
+def _floors() -> Iterator[Column]:
     yield number("ping_floor_ms", "ms", "median of ping beside the cell", lambda cell: cell.floors.ping)
     yield number("tcp_floor_ms", "ms", "median of a bare TCP exchange of as many bytes", lambda cell: cell.floors.tcp)
     yield number("over_floor_ms", "ms", "the median less the TCP floor", lambda cell: cell.over_floor)
@@ -154,7 +139,7 @@ def _floors() -> Iterator[ReadColumn]:
         yield number(f"opening_{step}_ms", "ms", f"opening a connection: {title}", _mean(step))
 
 
-_CELLS_OWN: tuple[ReadColumn, ...] = (
+_CELLS_OWN: tuple[Column, ...] = (
     text("stack", "the stack as the report's tables name it", lambda cell: cell.stack_label),
     text("stack_id", "id of the stack, as in samples", lambda cell: cell.stack),
     text("kind", "call, task, stream or codec: what one sample is of", lambda cell: cell.kind),
@@ -186,7 +171,7 @@ COLUMNS: tuple[Column, ...] = (
 """The columns of a row for each cell, in this order; the same for every run."""
 
 
-def cell_table(summary: RunSummary) -> Table:
+def cell_rows(summary: RunSummary) -> list[Row]:
     """Return a row for each cell of the run, in the order of its plan, with every one of `COLUMNS`."""
     of_run: dict[str, Value] = {
         "run": summary.run_id,
@@ -208,8 +193,8 @@ def cell_table(summary: RunSummary) -> Table:
             **distances.get(cell.placement_id, {}),
             **{column.name: column.read(cell) for column in _CELLS_OWN},
         }
-        rows.append(fitted(COLUMNS, row))
-    return Table(COLUMNS, tuple(rows))
+        rows.append({column.name: column.fitting(row.get(column.name)) for column in COLUMNS})
+    return rows
 
 
 def distances_of(summary: RunSummary) -> dict[str, dict[str, Value]]:

@@ -6,11 +6,11 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import get_args
 
-from orchestrator.between_runs.across import RunComparison, compare_within
+from orchestrator.between_runs.across import compare_within
 from orchestrator.checks import failed_names
 from orchestrator.errors import UsageError
-from orchestrator.exports.cell_columns import BETWEEN, cell_table
-from orchestrator.exports.typed_table import Table, Value, number, table_of, text, truth, whole
+from orchestrator.exports.cell_columns import BETWEEN
+from orchestrator.exports.typed_table import Row, number, rows_of, text, truth, whole
 from orchestrator.findings.check_result import counts, in_words
 from orchestrator.findings.compare import Statistic
 from orchestrator.findings.summary import RunSummary
@@ -104,42 +104,33 @@ class JudgedRun:
     folder: RunFolder
     summary: RunSummary
 
-    def about(self) -> dict[str, Value]:
+    def about(self) -> Row:
         """The row of `RUN_COLUMNS`."""
-        return table_of(RUN_COLUMNS, [self.summary]).rows[0]
+        return rows_of(RUN_COLUMNS, [self.summary])[0]
 
-    def cells(self) -> tuple[dict[str, Value], ...]:
-        """Rows of `cell_columns.COLUMNS`."""
-        return cell_table(self.summary).rows
-
-    def comparisons(self) -> list[dict[str, Value]]:
-        """Rows of `COMPARISON_COLUMNS` by each statistic; none where nothing is compared."""
-        rows: list[dict[str, Value]] = []
+    def comparisons(self) -> list[Row]:
+        """The rows of `orch compare` by each statistic; none where nothing is compared."""
+        rows: list[Row] = []
         for statistic in get_args(Statistic):
             with suppress(UsageError):
-                rows += comparison_table(compare_within(self.summary, statistic)).rows
+                comparison = compare_within(self.summary, statistic)
+                rows += rows_of(COMPARISON_COLUMNS, [(comparison, row) for row in comparison.rows])
         return rows
+
+    def sealed(self) -> list[Row]:
+        """A row for each held-out cell of a run with a cost model; none of any other run."""
+        model = PREDICTION.of(self.summary)
+        judged = model.judged if model else None
+        return rows_of(SEALED_COLUMNS, [(self.summary.run_id, cell) for cell in (judged.cells if judged else ())])
+
+    def until(self) -> list[Row]:
+        """A row for each pair whose interval a run waited for (`repeats: {until: ...}`); none of any other run."""
+        stopped = UNTIL.of(self.summary)
+        widths = stopped.widths if stopped else ()
+        return rows_of(UNTIL_COLUMNS, [(self.summary.run_id, stopped, width) for width in widths])
 
 
 def file_name(runs: list[JudgedRun]) -> str:
     """What a file of these runs is called, without its suffix: the id of the last one, and how many there are beside it."""
     last = runs[-1].folder.id
     return last if len(runs) == 1 else f"{last}-and-{len(runs) - 1}-more"
-
-
-def sealed_table(summary: RunSummary) -> Table:
-    """A row for each sealed cell of a run with a cost model; none of any other run."""
-    model = PREDICTION.of(summary)
-    sealed = model.judged if model else None
-    return table_of(SEALED_COLUMNS, [(summary.run_id, cell) for cell in (sealed.cells if sealed else ())])
-
-
-def until_table(summary: RunSummary) -> Table:
-    """A row for each pair whose interval a run waited for (`repeats: {until: ...}`); none of any other run."""
-    stopped = UNTIL.of(summary)
-    return table_of(UNTIL_COLUMNS, [(summary.run_id, stopped, width) for width in stopped.widths] if stopped else [])
-
-
-def comparison_table(comparison: RunComparison) -> Table:
-    """The rows of `orch compare`, in its order."""
-    return table_of(COMPARISON_COLUMNS, [(comparison, row) for row in comparison.rows])

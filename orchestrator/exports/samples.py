@@ -18,7 +18,7 @@ from orchestrator.evidence.joined_turns import joined
 from orchestrator.experiment.model.factors import FACTORS
 from orchestrator.experiment.plan.plan import Cell, Plan, read_plan
 from orchestrator.exports.cell_columns import BETWEEN, CELL, FAILED, RTT, RUN, VALID, distances_of
-from orchestrator.exports.typed_table import Column, Value, arrow_type, type_of, unit_of
+from orchestrator.exports.typed_table import Column, Value, of_factor, schema
 from orchestrator.findings.summary import RunSummary
 from orchestrator.findings.validity import failed_in
 from orchestrator.questions.capacity.expand import expanded
@@ -32,8 +32,6 @@ from orchestrator.results.rows import OK, sample_number
 if TYPE_CHECKING:
     import numpy.typing as npt
     import pyarrow as pa
-
-_ROWS_AT_ONCE = 1 << 14
 
 Arrays = Mapping[str, "npt.NDArray[Any]"]
 
@@ -70,8 +68,7 @@ def _columns() -> Iterator[Column]:
             unit, meaning = _RECORD[name]
             yield Column(name=name, type="whole", unit=unit, meaning=meaning)
         elif name in by_column:
-            level = by_column[name]
-            yield Column(name=name, type=type_of(level), unit=unit_of(level), meaning=f"factor: {level.title}")
+            yield of_factor(by_column[name], name)
         else:
             kind, meaning = _CONSTANT[name]
             yield Column(name=name, type="text" if kind == "text" else "whole", meaning=meaning)
@@ -96,27 +93,6 @@ class Piece:
     cell: str
     protocol: str
     table: pa.Table
-
-    def rows(self) -> Iterator[tuple[Any, ...]]:
-        """The rows as tuples, few in memory at a time."""
-        for batch in self.table.to_batches(max_chunksize=_ROWS_AT_ONCE):
-            yield from zip(*(column.to_pylist() for column in batch.columns), strict=True)
-
-
-def schema() -> pa.Schema:
-    """The schema of every piece: text is encoded by dictionaries, unit and meaning stand in each field's metadata."""
-    import pyarrow as pa
-
-    return pa.schema(
-        [
-            pa.field(
-                c.name,
-                pa.dictionary(pa.int32(), pa.string()) if c.type == "text" else arrow_type(c),
-                metadata={"unit": c.unit, "meaning": c.meaning},
-            )
-            for c in COLUMNS
-        ]
-    )
 
 
 def pieces(folder: RunFolder, summary: RunSummary) -> Iterator[Piece]:
@@ -144,7 +120,7 @@ def pieces(folder: RunFolder, summary: RunSummary) -> Iterator[Piece]:
             if not part.samples:
                 continue
             of_file = of_files[part.samples]
-            recorded = _recorded(folder, part.samples)
+            recorded = folder.samples(part.samples, RECORDED)
             if trial.turns:  # stamps stay as they are; disturbed turns are warm-up
                 recorded["phase"] = joined(recorded, trial)["phase"]
             if cell.kind == "stream":
@@ -155,29 +131,12 @@ def pieces(folder: RunFolder, summary: RunSummary) -> Iterator[Piece]:
             yield Piece(cell=cell.id, protocol=str(cell.factors["protocol"]), table=table)
 
 
-def rows_by_protocol(folder: RunFolder) -> dict[str, int]:
-    """How many rows the requesters say that they recorded, by protocol: known before anything is read."""
-    plan, manifest = _judged(folder)
-    protocols = {cell.id: str(cell.factors["protocol"]) for cell in plan.cells}
-    counts: dict[str, int] = {}
-    for trial in last_attempts(manifest.trials):
-        for part in trial.requesters if trial.outcome == "ok" else ():
-            protocol = protocols[trial.cell]
-            counts[protocol] = counts.get(protocol, 0) + (part.done.rows if part.samples else 0)
-    return counts
-
-
 def _judged(folder: RunFolder) -> tuple[Plan, Manifest]:
     """Plan and manifest as the run's figures are made from them."""
     manifest = folder.manifest()
     if manifest.state == "running":
         raise UsageError(f"run {manifest.run_id} is still in progress", hint="wait until it has ended")
     return expanded(read_plan(manifest.plan), manifest)
-
-
-def _recorded(folder: RunFolder, samples: str) -> dict[str, npt.NDArray[Any]]:
-    """What a requester recorded, all columns."""
-    return folder.samples(samples, RECORDED)
 
 
 def _latency_ms(recorded: Arrays, shared: Constants, *, is_open_loop: bool) -> pa.Array:
@@ -214,7 +173,7 @@ def _table(recorded: Arrays, latency: pa.Array, constant: Mapping[str, Value], m
             arrays.append(pa.DictionaryArray.from_arrays(places, pa.array(mixed, pa.string())))
         else:
             arrays.append(_repeated(column, column.fitting(constant.get(column.name)), rows))
-    return pa.Table.from_arrays(arrays, schema=schema())
+    return pa.Table.from_arrays(arrays, schema=schema(COLUMNS, has_dictionaries=True))
 
 
 def _repeated(column: Column, value: Value, rows: int) -> pa.Array:
@@ -224,5 +183,5 @@ def _repeated(column: Column, value: Value, rows: int) -> pa.Array:
         indices = pa.array(np.zeros(rows, dtype=np.int32), mask=None if value is not None else np.ones(rows, bool))
         return pa.DictionaryArray.from_arrays(indices, pa.array(["" if value is None else value], pa.string()))
     if value is None:
-        return pa.nulls(rows, arrow_type(column))
-    return pa.repeat(pa.scalar(value, type=arrow_type(column)), rows)
+        return pa.nulls(rows, column.arrow_type())
+    return pa.repeat(pa.scalar(value, type=column.arrow_type()), rows)

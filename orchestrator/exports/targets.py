@@ -16,6 +16,7 @@ from orchestrator.results.outputs import require_output, require_outside_runs
 ABOUT = "_orch_export.json"
 """The file of a dataset that says what it is; readers of datasets pass over names that begin so."""
 
+AGAIN = "export again"
 _REPLACE = "name another place with --out, or replace it with --force"
 
 
@@ -51,7 +52,7 @@ def upload(folder: Path, address: str, *, force: bool) -> None:
 
     if "@" in address or "?" in address:
         raise UsageError("an address holds no user and no key", hint="keys come from the environment")
-    with writing(Path(address), "export again"):
+    with writing(Path(address), AGAIN):
         try:
             system, base = fs.FileSystem.from_uri(address)
         except (pa.ArrowException, ValueError) as error:
@@ -72,7 +73,7 @@ def exported_folder(path: Path) -> Iterator[Path]:
 
     An export that lies there is put aside first, and removed last. MissingError for what the disk refuses.
     """
-    with writing(path, "export again"):
+    with writing(path, AGAIN):
         path.parent.mkdir(parents=True, exist_ok=True)
         scratch = Path(tempfile.mkdtemp(prefix=f".{path.name[:50]}.", dir=path.parent))
         aside = scratch / "replaced"

@@ -19,41 +19,34 @@ from urllib.parse import quote
 from orchestrator.errors import UsageError, did_you_mean
 from orchestrator.exports import cell_columns, excel, findings, samples
 from orchestrator.exports.findings import JudgedRun
-from orchestrator.exports.targets import ABOUT, exported_folder
-from orchestrator.exports.typed_table import Column, Table
+from orchestrator.exports.samples import Piece
+from orchestrator.exports.targets import ABOUT, AGAIN, exported_folder
+from orchestrator.exports.typed_table import Column, arrow
+from orchestrator.report import write_report
+from orchestrator.report.markdown import markdown
 from orchestrator.results.outputs import output
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 SCHEMA_VERSION = 1
-_PARTITIONS = ("run", "cell")
 # What a spreadsheet takes for the beginning of a formula, in their wide forms too, and what may hide one (OWASP).
 _FORMULA = "=+-@\uff1d\uff0b\uff0d\uff20"
 _HIDING = "\t\r\n"
 
-Write = Callable[[Sequence[JudgedRun], Path], int]
-
 
 @dataclass(frozen=True, kw_only=True)
 class Format:
-    """A format and its writers: of a row for each cell, and of one for each sample where the format holds those.
+    """A format: `write` writes runs to a path, whole or not at all, each cell or sample a row; it returns how many rows.
 
-    A writer writes the runs to a path, whole or not at all, and returns how many rows that are. MissingError for what the
-    disk refuses, UsageError for more than the format holds, InvalidMeasurement for a damaged run.
+    MissingError for what the disk refuses, UsageError for more than the format holds, InvalidMeasurement for a damaged run.
     """
 
     name: str
     suffix: str
-    write_cells: Write
-    write_samples: Write | None = None
+    write: Callable[[Sequence[JudgedRun], Path, bool], int]
+    has_samples: bool = True
     is_dataset: bool = False
-
-    def write(self, runs: Sequence[JudgedRun], path: Path, *, raw: bool) -> int:
-        """Write cells, or samples if `raw`; errors as above."""
-        write = self.write_samples if raw else self.write_cells
-        assert write is not None, "refused by `chosen`"  # noqa: S101 - of ours
-        return write(runs, path)
 
 
 def chosen(name: str | None, out: Path | None, *, raw: bool) -> Format:
@@ -68,67 +61,54 @@ def chosen(name: str | None, out: Path | None, *, raw: bool) -> Format:
         by_suffix = next((each.name for each in FORMATS.values() if each.suffix == f".{name.lower()}"), None)
         hint = did_you_mean(name, FORMATS) if by_suffix is None else f"Did you mean {by_suffix}?"
         raise UsageError(f"no format {name!r}", hint=hint)
-    if raw and form.write_samples is None:
-        several = " | ".join(each.name for each in FORMATS.values() if each.write_samples)
+    if raw and not form.has_samples:
+        several = " | ".join(each.name for each in FORMATS.values() if each.has_samples)
         raise UsageError(f"{form.name} holds no row for each sample", hint=f"--raw --format {several}")
     return form
 
 
-def _cells(runs: Sequence[JudgedRun]) -> Table:
-    return Table(cell_columns.COLUMNS, tuple(row for run in runs for row in run.cells()))
-
-
-def _pieces(runs: Sequence[JudgedRun]) -> Iterator[tuple[JudgedRun, samples.Piece]]:
+def _pieces(runs: Sequence[JudgedRun], raw: bool) -> Iterator[tuple[JudgedRun, Piece]]:
+    """The rows of all runs: of each samples file, or of each cell."""
     for run in runs:
-        for piece in samples.pieces(run.folder, run.summary):
+        for piece in samples.pieces(run.folder, run.summary) if raw else _cells(run):
             yield run, piece
 
 
-def _csv_cells(runs: Sequence[JudgedRun], path: Path) -> int:
-    import pyarrow.csv
-
-    table = _cells(runs)
-    with output(path, "--out", "export again") as partial, partial.open("wb") as file:
-        pyarrow.csv.write_csv(_harmless(table.arrow()), file)
-    return len(table.rows)
+def _cells(run: JudgedRun) -> Iterator[Piece]:
+    for row in cell_columns.cell_rows(run.summary):
+        yield Piece(cell=str(row["cell"]), protocol=str(row["protocol"]), table=arrow(cell_columns.COLUMNS, [row]))
 
 
-def _csv_samples(runs: Sequence[JudgedRun], path: Path) -> int:
+def _csv(runs: Sequence[JudgedRun], path: Path, raw: bool) -> int:
     import pyarrow.csv
 
     count = 0
-    with (
-        output(path, "--out", "export again") as partial,
-        partial.open("wb") as file,
-        pyarrow.csv.CSVWriter(file, _plain(samples.schema())) as writer,
-    ):
-        for _, piece in _pieces(runs):
-            writer.write_table(_harmless(piece.table))
-            count += piece.table.num_rows
+    with output(path, "--out", AGAIN) as partial, partial.open("wb") as file:
+        writer = None
+        for _, piece in _pieces(runs, raw):
+            table = _harmless(piece.table)
+            writer = writer or pyarrow.csv.CSVWriter(file, table.schema)
+            writer.write_table(table)
+            count += table.num_rows
+        if writer is not None:
+            writer.close()
     return count
-
-
-def _plain(schema: pa.Schema) -> pa.Schema:
-    """The schema with ordinary text in place of text by dictionary."""
-    import pyarrow as pa
-
-    return pa.schema([pa.field(f.name, pa.string()) if pa.types.is_dictionary(f.type) else f for f in schema])
 
 
 def _harmless(table: pa.Table) -> pa.Table:
     """The table with ordinary text that no spreadsheet runs."""
     import pyarrow as pa
 
-    arrays = []
-    for column in table.columns:
+    columns = {}
+    for name, column in zip(table.column_names, table.columns, strict=True):
         if pa.types.is_dictionary(column.type) or pa.types.is_string(column.type):
             encoded = column.combine_chunks()
             if not pa.types.is_dictionary(encoded.type):
                 encoded = encoded.dictionary_encode()
             texts = [cell_text(text) for text in encoded.dictionary.to_pylist()]
             column = pa.DictionaryArray.from_arrays(encoded.indices, pa.array(texts, pa.string())).cast(pa.string())
-        arrays.append(column)
-    return pa.Table.from_arrays(arrays, schema=_plain(table.schema))
+        columns[name] = column
+    return pa.table(columns)
 
 
 def cell_text(text: str) -> str:
@@ -141,34 +121,19 @@ def cell_text(text: str) -> str:
     return f"'{text}" if text and text.strip() and is_risky else text
 
 
-def _json_cells(runs: Sequence[JudgedRun], path: Path) -> int:
+def _json(runs: Sequence[JudgedRun], path: Path, raw: bool) -> int:  # noqa: ARG001 - it holds no samples
     """`columns`, `runs`, `cells`, `comparisons`, `sealed`, `until`; all but the first as lists of objects."""
-    rows = _cells(runs).rows
+    rows = [row for run in runs for row in cell_columns.cell_rows(run.summary)]
     document = {
         **_about("summary", cell_columns.COLUMNS, runs),
         "cells": rows,
         "comparisons": [row for run in runs for row in run.comparisons()],
-        "sealed": [row for run in runs for row in findings.sealed_table(run.summary).rows],
-        "until": [row for run in runs for row in findings.until_table(run.summary).rows],
+        "sealed": [row for run in runs for row in run.sealed()],
+        "until": [row for run in runs for row in run.until()],
     }
-    with output(path, "--out", "export again") as partial:
-        partial.write_text(_json_text(document) + "\n", encoding="utf-8")
+    with output(path, "--out", AGAIN) as partial:
+        partial.write_text(_json_text(document), encoding="utf-8")
     return len(rows)
-
-
-def _json_samples(runs: Sequence[JudgedRun], path: Path) -> int:
-    """`columns`, `runs` and `rows`: each row a list of values in the order of the columns."""
-    head = _json_text(_about("raw", samples.COLUMNS, runs))
-    count = 0
-    with output(path, "--out", "export again") as partial, partial.open("w", encoding="utf-8") as file:
-        file.write(head.removesuffix("\n}") + ',\n "rows": [')
-        for _, piece in _pieces(runs):
-            for row in piece.rows():
-                file.write(",\n" if count else "\n")
-                file.write(json.dumps(row, ensure_ascii=False, allow_nan=False, separators=(",", ":")))
-                count += 1
-        file.write("\n ]\n}\n")
-    return count
 
 
 def _about(what: str, columns: Sequence[Column], runs: Sequence[JudgedRun]) -> dict[str, Any]:
@@ -181,24 +146,24 @@ def _about(what: str, columns: Sequence[Column], runs: Sequence[JudgedRun]) -> d
 
 
 def _json_text(document: Any) -> str:
-    return json.dumps(document, indent=1, ensure_ascii=False, allow_nan=False)
+    return json.dumps(document, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
 
 
-def _parquet_cells(runs: Sequence[JudgedRun], path: Path) -> int:
-    """One file; its metadata `orch_runs` says what the runs' checks found."""
+def _parquet(runs: Sequence[JudgedRun], path: Path, raw: bool) -> int:
+    """A dataset of samples, or one file of cells; its metadata `orch_runs` says what the runs' checks found."""
     import pyarrow.parquet as pq
 
-    table = _cells(runs)
+    if raw:
+        return _dataset(runs, path)
+    rows = [row for run in runs for row in cell_columns.cell_rows(run.summary)]
     about = json.dumps([run.about() for run in runs], allow_nan=False)
-    with (
-        output(path, "--out", "export again") as partial,
-        partial.open("wb") as file,
-    ):
-        pq.write_table(table.arrow().replace_schema_metadata({"orch_runs": about}), file, compression="zstd")
-    return len(table.rows)
+    table = arrow(cell_columns.COLUMNS, rows).replace_schema_metadata({"orch_runs": about})
+    with output(path, "--out", AGAIN) as partial, partial.open("wb") as file:
+        pq.write_table(table, file, compression="zstd")
+    return len(rows)
 
 
-def _parquet_samples(runs: Sequence[JudgedRun], path: Path) -> int:
+def _dataset(runs: Sequence[JudgedRun], path: Path) -> int:
     """A folder `run=<id>/cell=<id>/part-<number>.parquet`, a file for each samples file.
 
     Run and cell are the partitions, and no columns of the files. What the runs' checks found is in `_orch_export.json`.
@@ -207,37 +172,36 @@ def _parquet_samples(runs: Sequence[JudgedRun], path: Path) -> int:
 
     count, parts = 0, Counter[Path]()
     with exported_folder(path) as partial:
-        for run, piece in _pieces(runs):
+        for run, piece in _pieces(runs, raw=True):
             folder = partial / f"run={quote(run.summary.run_id, safe='')}" / f"cell={quote(piece.cell, safe='')}"
             folder.mkdir(parents=True, exist_ok=True)
             with (folder / f"part-{parts[folder]:05}.parquet").open("wb") as file:
+                texts = [c.name for c in samples.COLUMNS if c.type == "text"]
                 pq.write_table(
-                    piece.table.drop_columns(list(_PARTITIONS)),
-                    file,
-                    compression="zstd",
-                    use_dictionary=[c.name for c in samples.COLUMNS if c.type == "text"],
+                    piece.table.drop_columns(["run", "cell"]), file, compression="zstd", use_dictionary=texts
                 )
             parts[folder] += 1
             count += piece.table.num_rows
         run_columns = [column.to_dict() for column in findings.RUN_COLUMNS]
         document = {**_about("raw", samples.COLUMNS, runs), "run_columns": run_columns}
-        (partial / ABOUT).write_text(_json_text(document) + "\n", encoding="utf-8")
+        (partial / ABOUT).write_text(_json_text(document), encoding="utf-8")
     return count
 
 
-def _markdown_cells(runs: Sequence[JudgedRun], path: Path) -> int:
+def _excel(runs: Sequence[JudgedRun], path: Path, raw: bool) -> int:
+    columns = samples.COLUMNS if raw else cell_columns.COLUMNS
+    return excel.write(runs, path, columns, (piece for _, piece in _pieces(runs, raw)))
+
+
+def _markdown(runs: Sequence[JudgedRun], path: Path, raw: bool) -> int:  # noqa: ARG001 - it holds no samples
     """The summary of each run, as `orch report --markdown` writes it."""
-    from orchestrator.report.markdown import markdown
-
-    with output(path, "--out", "export again") as partial:
+    with output(path, "--out", AGAIN) as partial:
         partial.write_text("\n".join(markdown(run.summary) for run in runs), encoding="utf-8")
-    return len(_cells(runs).rows)
+    return sum(len(run.summary.cells) for run in runs)
 
 
-def _html_cells(runs: Sequence[JudgedRun], path: Path) -> int:
+def _html(runs: Sequence[JudgedRun], path: Path, raw: bool) -> int:  # noqa: ARG001 - it holds no samples
     """The report of a run; UsageError for several."""
-    from orchestrator.report import write_report  # which imports Plotly
-
     if len(runs) > 1:
         raise UsageError("an HTML file is the report of one run", hint="`orch report RUN...` writes one for each")
     write_report(runs[0].summary, path)
@@ -247,17 +211,11 @@ def _html_cells(runs: Sequence[JudgedRun], path: Path) -> int:
 FORMATS: Mapping[str, Format] = {
     form.name: form
     for form in (
-        Format(name="csv", suffix=".csv", write_cells=_csv_cells, write_samples=_csv_samples),
-        Format(name="json", suffix=".json", write_cells=_json_cells, write_samples=_json_samples),
-        Format(name="excel", suffix=".xlsx", write_cells=excel.write_cells, write_samples=excel.write_samples),
-        Format(name="html", suffix=".html", write_cells=_html_cells),
-        Format(
-            name="parquet",
-            suffix=".parquet",
-            write_cells=_parquet_cells,
-            write_samples=_parquet_samples,
-            is_dataset=True,
-        ),
-        Format(name="markdown", suffix=".md", write_cells=_markdown_cells),
+        Format(name="csv", suffix=".csv", write=_csv),
+        Format(name="json", suffix=".json", write=_json, has_samples=False),
+        Format(name="excel", suffix=".xlsx", write=_excel),
+        Format(name="html", suffix=".html", write=_html, has_samples=False),
+        Format(name="parquet", suffix=".parquet", write=_parquet, is_dataset=True),
+        Format(name="markdown", suffix=".md", write=_markdown, has_samples=False),
     )
 }

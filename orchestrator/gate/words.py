@@ -84,7 +84,7 @@ def markdown(result: GateResult, command: str) -> str:
     """Return the text of a comment, which begins with its marker."""
     lines = [
         marker(result.name),
-        documents.markdown(comparison(result), judgement(result), [command]),
+        documents.markdown(comparison(result), judgement(result), command),
         *_costs(result),
         f"{escaped(noise_line(result))}; {effort(result)}.",
         *(

@@ -1,6 +1,5 @@
 """One frozen summary becomes one self-contained HTML file."""
 
-from orchestrator.report.paths import default_path, path_of, report_of
-from orchestrator.report.render import render, write_report
+from orchestrator.report.render import default_path, path_of, render, report_of, write_report
 
 __all__ = ["default_path", "path_of", "render", "report_of", "write_report"]

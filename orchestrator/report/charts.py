@@ -1,9 +1,9 @@
-"""All pictures of a run, and which of them stand in the first part of its report."""
+"""All pictures of a run, and which of them are in the first part of its report."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -26,7 +26,6 @@ MOST_FIRST = 6
 """Pictures in the first part, which has two pages."""
 MOST_OF_A_KIND = 12
 """Of what each setting or each cell has one of: as many become files of their own."""
-_STACKS = "latencies of stacks"
 _OF_A_SWEEP = {
     "median": "Median latency with its 95 % interval, on a logarithmic scale; grey: the floor.",
     "p99": "99th percentile of latency, on a logarithmic scale; grey: that of the floor.",
@@ -52,51 +51,30 @@ class Strip:
 
 
 @dataclass(frozen=True, kw_only=True)
-class GroupCharts:
-    """The pictures of one group; one that has nothing to show is None."""
-
-    stacks: Figure | None
-    percentiles: Figure | None
-    strips: tuple[Strip, ...]
-
-
-@dataclass(frozen=True, kw_only=True)
-class Multiple:
-    """One setting, and the picture of its differences."""
-
-    panel: Panel
-    gap: Figure | None
-
-
-@dataclass(frozen=True, kw_only=True)
 class AxisView:
     """What differs along one axis; the pictures share their scales."""
 
     slug: str
     curves: Curves
-    multiples: tuple[Multiple, ...]
+    multiples: tuple[tuple[Panel, Figure | None], ...]  # each setting, and the picture of its differences
 
 
-@dataclass(frozen=True, kw_only=True)
 class Charts:
-    """Every picture of a report; `of_groups` by group."""
+    """Every picture of a run, each drawn when it is first used; scales are those of the groups `beside`, too."""
 
-    of_groups: Mapping[str, GroupCharts]
-    axes: tuple[AxisView, ...]
-    sweep: tuple[Pictured, ...]
-    rates: tuple[Pictured, ...]
-    groups: Sequence[Group]
-    metric: str
-    prediction: PredictionView | None = None
+    def __init__(self, summary: RunSummary, beside: Sequence[Group] = ()) -> None:
+        self._summary, self._beside = summary, beside
+        self.groups = groups(summary)
+        self.colours = cell_colours(self.groups, summary)
 
     @cached_property
     def first(self) -> tuple[Pictured, ...]:
         """What answers at a glance: rates that were searched, else latency along the axis, or that of each stack."""
-        return tuple(self._candidates)[:MOST_FIRST]
+        return self._candidates[:MOST_FIRST]
 
     @property
     def beyond_first(self) -> int:
-        """How many of the same kind stand in the details alone."""
+        """How many of the same kind are in the details alone."""
         return len(self._candidates) - len(self.first)
 
     @property
@@ -105,22 +83,53 @@ class Charts:
         if self.rates:
             return "Diamond: the highest rate that kept the goals, with its 95 % interval; dots: single searches."
         if self.sweep:
-            return _OF_A_SWEEP[self.metric]
+            return _OF_A_SWEEP[ranked_by(self._summary)]
         return (
             "Dot: median and 95 % interval; tick: p99; dotted: floor. Green: faster than the reference, amber: slower."
         )
 
     @cached_property
-    def _stacks(self) -> tuple[Pictured, ...]:
-        return tuple(
-            Pictured(title=group.title, figure=drawn)
-            for group in self.groups
-            if (drawn := self.of_groups[group.slug].stacks)
-        )
+    def sweep(self) -> tuple[Pictured, ...]:
+        """A picture for each operation of a run along an axis."""
+        along = sweep(self._summary)
+        drawn = panels(along, self.colours, ranked_by(self._summary)) if along else ()
+        return tuple(Pictured(title=title, figure=figure) for title, figure in drawn)
 
     @cached_property
-    def _candidates(self) -> tuple[Pictured, ...]:
-        return self.rates or self.sweep or self._stacks
+    def rates(self) -> tuple[Pictured, ...]:
+        """A picture for each setting in which rates were searched."""
+        capacity = CAPACITY.of(self._summary)
+        pictures = []
+        for number, (setting, goals, rates) in enumerate(rate_groups(self._summary), start=1):
+            rows = [row for row in capacity.comparisons if row.setting == setting]
+            title = f"Highest rate while {goals}: {setting}"
+            if drawn := found_rates(f"rates-{number}", title, rates, rows, self.colours, capacity.rates):
+                pictures.append(Pictured(title=title, figure=drawn))
+        return tuple(pictures)
+
+    @cached_property
+    def axes(self) -> tuple[AxisView, ...]:
+        """What differs along each axis of the run."""
+        every = AXES.of(self._summary)
+        return tuple(_view(curves, shared, self.colours) for curves in every if (shared := scales(curves)))
+
+    @cached_property
+    def prediction(self) -> PredictionView | None:
+        """The decision maps, where the run has a cost model."""
+        return prediction_view(self._summary, self.colours)
+
+    def percentiles(self, group: Group) -> Figure | None:
+        """Latency by percentile; None of a group without samples."""
+        return percentile_curve(group, self.colours, kin(group, self.groups))
+
+    def strips(self, group: Group) -> tuple[Strip, ...]:
+        """The timings of each cell of a group that has some."""
+        beside = kin(group, self.groups)
+        return tuple(
+            Strip(label=cell.stack_label, number=self.colours[cell.stack], figure=drawn)
+            for cell in group.measured
+            if (drawn := time_strip(cell, group, self.colours, beside))
+        )
 
     def for_files(self) -> list[Pictured]:
         """The pictures that become files, in the order of the page: of single settings the first of each kind.
@@ -135,6 +144,17 @@ class Charts:
                 pictures.append(pictured)
         return pictures
 
+    @cached_property
+    def _candidates(self) -> tuple[Pictured, ...]:
+        return self.rates or self.sweep or tuple(self._stacks())
+
+    def _stacks(self) -> Iterator[Pictured]:
+        """The latencies of the stacks of each group."""
+        for group in self.groups:
+            beside = [*kin(group, self.groups), *(other for other in self._beside if other.unit == group.unit)]
+            if drawn := stack_dots(group, beside):
+                yield Pictured(title=group.title, figure=drawn)
+
     def _of_run(self) -> Iterator[Pictured]:
         """Those that show many settings at once."""
         yield from self.rates
@@ -144,85 +164,25 @@ class Charts:
                 Pictured(title=f"Decision map: {each.title}", figure=each.figure) for each in self.prediction.maps
             )
         for axis in self.axes:
-            for one in axis.multiples:
-                if one.gap:
-                    yield Pictured(title=f"{one.panel.title}: difference", figure=one.gap)
+            for panel, gap in axis.multiples:
+                if gap:
+                    yield Pictured(title=f"{panel.title}: difference", figure=gap)
 
     def _of_settings(self) -> Iterator[tuple[str, Pictured]]:
         """Those of single settings, each with its kind."""
+        for pictured in self._stacks():
+            yield "latencies of stacks", pictured
         for group in self.groups:
-            of = self.of_groups[group.slug]
-            figures = (
-                (_STACKS, of.stacks),
-                ("percentile curves", of.percentiles),
-                *(("timings over time", strip.figure) for strip in of.strips),
-            )
-            for kind, figure in figures:
-                if figure:
-                    yield kind, Pictured(title=group.title, figure=figure)
-
-
-def main_pictures(summary: RunSummary, beside: Sequence[Group] = ()) -> tuple[Pictured, ...]:
-    """What answers a run at a glance, as `Charts.first`, without its other pictures; scales are those of `beside`, too."""
-    found = groups(summary)
-    colours = cell_colours(found, summary)
-    if others := tuple(_rates(summary, colours)) or tuple(_sweep(summary, colours)):
-        return others[:MOST_FIRST]
-    drawn = (
-        (each, stack_dots(each, [*kin(each, found), *(b for b in beside if b.unit == each.unit)])) for each in found
-    )
-    return tuple(Pictured(title=each.title, figure=figure) for each, figure in drawn if figure)[:MOST_FIRST]
-
-
-def charts(summary: RunSummary, found: Sequence[Group], colours: dict[str, int]) -> Charts:
-    """All pictures of a summary and its groups."""
-    return Charts(
-        of_groups={group.slug: _of_group(group, kin(group, found), colours) for group in found},
-        axes=_axis_views(summary, colours),
-        sweep=tuple(_sweep(summary, colours)),
-        rates=tuple(_rates(summary, colours)),
-        groups=found,
-        metric=ranked_by(summary),
-        prediction=prediction_view(summary, colours),
-    )
-
-
-def _sweep(summary: RunSummary, colours: dict[str, int]) -> Iterator[Pictured]:
-    """A picture for each operation of a run along an axis."""
-    if along := sweep(summary):
-        yield from (Pictured(title=title, figure=drawn) for title, drawn in panels(along, colours, ranked_by(summary)))
-
-
-def _rates(summary: RunSummary, colours: dict[str, int]) -> Iterator[Pictured]:
-    """A picture for each setting in which rates were searched."""
-    for number, (setting, goals, of) in enumerate(rate_groups(summary), start=1):
-        rows = [row for row in CAPACITY.of(summary).comparisons if row.setting == setting]
-        title = f"Highest rate while {goals}: {setting}"
-        drawn = found_rates(f"rates-{number}", title, of, rows, colours, CAPACITY.of(summary).rates)
-        if drawn:
-            yield Pictured(title=title, figure=drawn)
-
-
-def _of_group(group: Group, beside: Sequence[Group], colours: dict[str, int]) -> GroupCharts:
-    strips = [(cell, time_strip(cell, group, colours, beside)) for cell in group.measured]
-    return GroupCharts(
-        stacks=stack_dots(group, beside),
-        percentiles=percentile_curve(group, colours, beside),
-        strips=tuple(
-            Strip(label=cell.stack_label, number=colours[cell.stack], figure=drawn) for cell, drawn in strips if drawn
-        ),
-    )
-
-
-def _axis_views(summary: RunSummary, colours: dict[str, int]) -> tuple[AxisView, ...]:
-    """What differs along each axis of the run."""
-    return tuple(_view(curves, shared, colours) for curves in AXES.of(summary) if (shared := scales(curves)))
+            if curve := self.percentiles(group):
+                yield "percentile curves", Pictured(title=group.title, figure=curve)
+            for strip in self.strips(group):
+                yield "timings over time", Pictured(title=group.title, figure=strip.figure)
 
 
 def _view(curves: Curves, shared: Scales, colours: dict[str, int]) -> AxisView:
     slug = anchor(curves.axis)
     multiples = tuple(
-        Multiple(panel=panel, gap=gap_curves(f"gap-{slug}-{number}", panel, shared, colours))
+        (panel, gap_curves(f"gap-{slug}-{number}", panel, shared, colours))
         for number, panel in enumerate(curves.panels, start=1)
     )
     return AxisView(slug=slug, curves=curves, multiples=multiples)

@@ -8,9 +8,7 @@ from typing import Any
 
 from markupsafe import Markup, escape
 
-from orchestrator.quantities import Unit, no_right_reply, significant, unbroken
-from orchestrator.questions.streams.words import DROPPED
-from orchestrator.statistics.quantiles import Distribution
+from orchestrator.quantities import significant, unbroken
 
 DASH = "—"
 
@@ -52,22 +50,3 @@ def words(value: Any) -> str:
             return ", ".join(words(each) for each in value)
         case _:
             return str(value)
-
-
-def beyond(limit_ms: float | None, ended_ms: float | None = None) -> Markup:
-    """What a percentile among requests without a right reply shows: `> 2 s`, or how soon they ended; never a number."""
-    if limit_ms is None and ended_ms is None:
-        text, what = DROPPED, "events that never came right"
-    else:
-        text, what = no_right_reply(limit_ms, ended_ms), "requests without a right reply"
-    return Markup('<span class="beyond" title="falls among {}">{}</span>').format(what, text)
-
-
-def statistic(of: Distribution, name: str, unit: Unit) -> Markup:
-    """A statistic of a distribution in the table's unit, or beyond what it is known to lie."""
-    return beyond(of.limit, of.ended) if name in of.censored else latency(getattr(of, name), unit)
-
-
-def latency(value: float | None, unit: Unit) -> Markup:
-    """A latency in the table's unit; its `<data value>` is in milliseconds, unrounded."""
-    return exact(value, "" if value is None else unit.text(value))

@@ -25,8 +25,7 @@ from orchestrator.report import markup, palette
 from orchestrator.report.check_groups import QUIET, shown_evidence
 from orchestrator.report.groups import anchor
 from orchestrator.results.outputs import output
-from orchestrator.wording import reasons
-from orchestrator.wording.phrasing import capital, change
+from orchestrator.wording.phrasing import capital
 
 PLOTLY_JS_VERSION = "4.1.1"
 PLOTLY_JS_SHA256 = (
@@ -117,15 +116,12 @@ def _environment() -> jinja2.Environment:
 # What templates may call and name: nothing of it depends on a run.
 _GLOBALS: dict[str, object] = {
     "anchor": anchor,
-    "beyond": markup.beyond,
     "capital": capital,
-    "change": change,
     "count": quantities.count,
     "dash": palette.dash,
     "evidence": shown_evidence,
     "axis_words": axis_words,
     "exact": markup.exact,
-    "latency": markup.latency,
     "margin": quantities.margin,
     "moment": markup.moment,
     "most_off": MOST_OFF,
@@ -133,14 +129,10 @@ _GLOBALS: dict[str, object] = {
     "percent": quantities.percent,
     "prose": markup.prose,
     "quiet_verdicts": QUIET,
-    "rate": quantities.rate,
-    "ratio": quantities.ratio,
     "series": palette.series,
     "size": quantities.size,
-    "statistic": markup.statistic,
     "text_of": markup.words,
     "thousandths": partial(quantities.number, decimals=3),
-    "why": reasons.why,
     "words": quantities,
 }
 

@@ -15,9 +15,8 @@ from urllib.parse import unquote_to_bytes
 
 from orchestrator.errors import InvalidMeasurement
 from orchestrator.findings.summary import RunSummary
-from orchestrator.report.charts import Pictured, charts
+from orchestrator.report.charts import Charts, Pictured
 from orchestrator.report.check_groups import marks
-from orchestrator.report.groups import cell_colours, groups
 from orchestrator.report.page import render_page
 from orchestrator.results.outputs import output
 
@@ -27,12 +26,6 @@ Theme = Literal["light", "dark"]
 _ENDINGS: dict[Theme, str] = {"light": "", "dark": "-dark"}
 _AT_ONCE = 8  # pictures of one page
 _LINK = re.compile(r'<a class="picture" download="([a-z0-9-]+)\.(svg|png)" href="data:image/[^,"]*?(;base64)?,([^"]*)"')
-
-
-def chosen(summary: RunSummary) -> list[Pictured]:
-    """Return the pictures that become files."""
-    found = groups(summary)
-    return charts(summary, found, cell_colours(found, summary)).for_files()
 
 
 def write_pictures(
@@ -47,7 +40,7 @@ def write_pictures(
     Errors as `results.outputs.output`; InvalidMeasurement when the browser drew less than it was given. Files of the same
     names are replaced, others left alone.
     """
-    drawn = chosen(summary)
+    drawn = Charts(summary).for_files()
     files: list[Path] = []
     for theme in themes:
         for start in range(0, len(drawn), _AT_ONCE):

@@ -1,13 +1,16 @@
-"""A run's summary as one HTML file: pure rendering, then one atomic write."""
+"""A run's summary as one HTML file: rendered, written, and where it lies."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
+from orchestrator.errors import OrchError
 from orchestrator.findings.summary import RunSummary
 from orchestrator.report.check_groups import marks
+from orchestrator.report.groups import anchor
 from orchestrator.report.page import render_page, write_page
 from orchestrator.report.view import Report
+from orchestrator.results.folder import RunFolder
 
 
 def write_report(summary: RunSummary, path: Path) -> Path:
@@ -24,3 +27,23 @@ def render(summary: RunSummary, samples_inside: int = 0) -> str:
         every_page=marks(summary),
         report=Report(summary=summary, samples_inside=samples_inside),
     )
+
+
+def default_path(summary: RunSummary, reports: Path) -> Path:
+    """Return `<reports>/<name>-<date>-<run-id>.html`, with nothing in it that a path cannot carry."""
+    return path_of(summary.name, summary.started_at, summary.run_id, reports)
+
+
+def path_of(name: str, started_at: str, run_id: str, reports: Path) -> Path:
+    """Return `default_path` of a run of which that much is known."""
+    return reports / f"{'-'.join((anchor(name), anchor(started_at[:10]), anchor(run_id)))}.html"
+
+
+def report_of(folder: RunFolder, reports: Path) -> Path | None:
+    """Return the report of that very run at its own place; None where there is none, or the run is unknown."""
+    try:
+        begin, name = folder.journal_state().begin, folder.plan().name
+        path = path_of(name, str(begin["at"]), str(begin["run_id"]), reports)
+    except (OrchError, KeyError, OSError):
+        return None
+    return path if path.is_file() and not path.is_symlink() else None

@@ -14,15 +14,9 @@ from orchestrator.questions.axes.find import QUESTION as AXES
 from orchestrator.questions.distance.find import QUESTION as DISTANCE
 from orchestrator.questions.distance.links import Delivered
 from orchestrator.questions.registry import QUESTIONS
-from orchestrator.report.charts import Charts, charts
+from orchestrator.report.charts import Charts
 from orchestrator.report.check_groups import CheckGroup, check_groups, failed
-from orchestrator.report.groups import (
-    Group,
-    anchor,
-    cell_colours,
-    cell_names,
-    groups,
-)
+from orchestrator.report.groups import Group, anchor, cell_names
 from orchestrator.wording.answer import Answer, answer
 from orchestrator.wording.notes import notes
 from orchestrator.wording.tables import question_tables
@@ -59,19 +53,19 @@ class Report:
         return {question.name: question.of(self.summary) for question in QUESTIONS}
 
     @cached_property
-    def groups(self) -> tuple[Group, ...]:
-        """Cells of one table each."""
-        return groups(self.summary)
-
-    @cached_property
-    def colours(self) -> dict[str, int]:
-        """The number of each stack's colour, by id."""
-        return cell_colours(self.groups, self.summary)
-
-    @cached_property
     def charts(self) -> Charts:
         """Every picture."""
-        return charts(self.summary, self.groups, self.colours)
+        return Charts(self.summary)
+
+    @property
+    def groups(self) -> tuple[Group, ...]:
+        """Cells of one table each."""
+        return self.charts.groups
+
+    @property
+    def colours(self) -> dict[str, int]:
+        """The number of each stack's colour, by id."""
+        return self.charts.colours
 
     @cached_property
     def folds(self) -> tuple[Fold, ...]:

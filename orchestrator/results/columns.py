@@ -68,25 +68,6 @@ def _opened(path: Path) -> Iterator[BufferedReader]:
         raise Damaged(path, f"cannot be read as Parquet: {error}") from error
 
 
-def read_numbers(
-    content: bytes, path: Path, columns: Sequence[str], most_rows: int
-) -> dict[str, npt.NDArray[np.signedinteger[Any]]]:
-    """Columns by name of a Parquet file in memory that is to hold these whole numbers and nothing else.
-
-    InvalidMeasurement names `path`, which it is from, when it holds anything else or declares more than `most_rows`.
-    """
-    try:
-        file = pq.ParquetFile(pa.BufferReader(content))
-        if file.metadata.num_rows > most_rows:
-            raise Damaged(path, f"it declares {file.metadata.num_rows:,} rows; there are {most_rows:,}")
-        schema = file.schema_arrow
-        if schema.names != list(columns) or any(kind != pa.int64() for kind in schema.types):
-            raise Damaged(path, "its samples have other columns than orch writes")
-        return {name: _numbers(path, file, name) for name in columns}
-    except (pa.ArrowException, OSError) as error:
-        raise Damaged(path, f"its samples cannot be read as Parquet: {error}") from error
-
-
 def _column(path: Path, file: pq.ParquetFile, name: str) -> npt.NDArray[Any]:
     if file.schema_arrow.field(name).type == pa.int64():
         return _numbers(path, file, name)

@@ -16,6 +16,7 @@ from orchestrator.errors import UsageError
 from orchestrator.findings.compare import Statistic
 from orchestrator.findings.summary import RunSummary
 from orchestrator.report import comparison
+from orchestrator.report.charts import Charts
 from orchestrator.report.figures.static import Dot, chart
 from orchestrator.report.groups import groups
 from orchestrator.report.palette import MUTED
@@ -90,11 +91,9 @@ def compare(
 
 def _side_by_side(summaries: Sequence[RunSummary]) -> list[Sequence[object]]:
     """The first picture of each of the first runs, on one scale; a run without one has none."""
-    from orchestrator.report.charts import main_pictures  # which imports Plotly
-
     shown = summaries[:_MOST_PICTURES]
     first = [group for summary in shown for group in groups(summary)[:1]]
-    return [main_pictures(summary, first)[:1] for summary in shown]
+    return [Charts(summary, first).first[:1] for summary in shown]
 
 
 def _within(run: JudgedRun, statistic: Statistic) -> Compared:

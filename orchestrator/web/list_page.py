@@ -14,6 +14,7 @@ from starlette.responses import Response
 from orchestrator.errors import OrchError
 from orchestrator.history.filters import Filters, moment_of
 from orchestrator.history.record import Listed, Seen
+from orchestrator.report.charts import Charts
 from orchestrator.report.figures.static import Dot, thumbnail
 from orchestrator.web.site import Here, Site
 from orchestrator.wording.answer import answer
@@ -47,12 +48,10 @@ class Conditions:
 
 def _newest(site: Site, listed: Sequence[Listed]) -> dict[str, Any] | None:
     """The newest run that has a result: its row, its answer and its pictures; None without one."""
-    from orchestrator.report.charts import main_pictures  # which imports Plotly
-
     for run in listed[:_MOST_TRIED]:
         with suppress(OrchError):
             summary = site.judged(run.id).summary
-            return {"run": run, "answer": answer(summary), "pictures": main_pictures(summary)[:_MOST_PICTURES]}
+            return {"run": run, "answer": answer(summary), "pictures": Charts(summary).first[:_MOST_PICTURES]}
     return None
 
 

@@ -18,7 +18,8 @@ from orchestrator.findings.check_result import counts, in_words
 from orchestrator.history import noted
 from orchestrator.history.filters import Filters
 from orchestrator.measure.progress import how_unfinished
-from orchestrator.report import default_path, report_of
+from orchestrator.report import default_path, report_of, write_report
+from orchestrator.report.charts import Charts
 from orchestrator.report.check_groups import QUIET, check_groups
 from orchestrator.report.groups import cell_names, groups
 from orchestrator.results.folder import RunFolder
@@ -47,11 +48,9 @@ def run_page(request: Request, site: Here, run: str) -> Response:
 
 
 def _figures(judged: JudgedRun) -> dict[str, Any]:
-    from orchestrator.report.charts import main_pictures  # which imports Plotly
-
     folder, summary = judged.folder, judged.summary
     return {
-        "pictures": main_pictures(summary),
+        "pictures": Charts(summary).first,
         "summary": summary,
         "answer": answer(summary),
         "invalid": invalid_numbers(summary),
@@ -75,10 +74,7 @@ def report(site: Here, run: str, download: bool = False) -> Response:
     judged = site.judged(run)
     path = report_of(judged.folder, site.workspace.reports)
     if path is None or path.stat().st_mtime_ns <= (judged.folder.path / "manifest.json").stat().st_mtime_ns:
-        from orchestrator.report import write_report  # which imports Plotly
-
-        path = default_path(judged.summary, site.workspace.reports)
-        path = write_report(judged.summary, path)
+        path = write_report(judged.summary, default_path(judged.summary, site.workspace.reports))
     disposition = "attachment" if download else "inline"
     return FileResponse(path, media_type="text/html", filename=path.name, content_disposition_type=disposition)
 
@@ -91,7 +87,7 @@ def export(site: Here, run: str, format: Annotated[str, Query(max_length=20)] = 
     folder = Path(tempfile.mkdtemp(prefix="orch-export-"))
     removal = BackgroundTask(shutil.rmtree, folder, ignore_errors=True)
     path = folder / f"{findings.file_name(rows)}{form.suffix}"
-    form.write(rows, path, raw=False)
+    form.write(rows, path, False)
     return FileResponse(path, media_type="application/octet-stream", filename=path.name, background=removal)
 
 

@@ -1,8 +1,4 @@
-"""`orch compare --fail-if-slower`: yes, no, or neither, and never a pass for want of evidence.
-
-One rule decides each row (`outcome`). The exit code, the JUnit file and the Markdown table follow from what `judge` found
-of all rows.
-"""
+"""Whether a comparison shows something slower than a limit: yes, no, or neither; never a pass for want of evidence."""
 
 from __future__ import annotations
 
@@ -56,17 +52,6 @@ def judge(comparison: RunComparison, limit: float) -> Judgement:
     return Judgement(limit=limit, outcomes=outcomes, sentence=sentence, error=error)
 
 
-def require_not_slower(comparison: RunComparison, limit: float) -> None:
-    """Return when every row is significantly within the limit (0.05: slower by less than 5 %).
-
-    Regression when a row's whole interval lies beyond it; Undecided when no row's does, but the interval of one reaches
-    there, one has no verdict, or there is no row.
-    """
-    error = judge(comparison, limit).error
-    if error is not None:
-        raise error
-
-
 def why_undetermined(row: Row, limit: float) -> str:
     """Why a row that cannot tell does not: what forbids a verdict, or where its interval reaches."""
     if row.interval is None or row.ratio is None or not _is_usable(row):
@@ -76,14 +61,14 @@ def why_undetermined(row: Row, limit: float) -> str:
 
 
 def _error(rows: Sequence[Row], outcomes: Sequence[Outcome], limit: float) -> Regression | Undecided | None:
-    slower = [row for row, found in zip(rows, outcomes, strict=True) if found == "slower"]
+    slower = [row for row, outcome_of in zip(rows, outcomes, strict=True) if outcome_of == "slower"]
     if slower:
         worst = max(slower, key=lambda row: row.ratio or 0)
         return Regression(
             f"{_count(slower, rows)} significantly slower by more than {quantities.margin(limit)}: {_text(worst, limit)}",
             hint="the table shows each ratio with its interval; `orch report` shows the distributions",
         )
-    open_rows = [row for row, found in zip(rows, outcomes, strict=True) if found == "cannot tell"]
+    open_rows = [row for row, outcome_of in zip(rows, outcomes, strict=True) if outcome_of == "cannot tell"]
     if open_rows:
         first = max(open_rows, key=lambda row: row.interval[1] if row.interval else float("inf"))
         return Undecided(

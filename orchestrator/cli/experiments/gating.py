@@ -15,7 +15,7 @@ import typer
 
 from orchestrator.cli.console import console
 from orchestrator.cli.here import WORKSPACE
-from orchestrator.cli.shared_options import AsJson, Overrides
+from orchestrator.cli.shared_options import AsJson, Overrides, parsed
 from orchestrator.cli.tables import coloured, table
 from orchestrator.errors import InvalidMeasurement, Undecided, UsageError
 from orchestrator.results.outputs import output, require_output
@@ -65,6 +65,8 @@ def gate(
     Exit codes: 0 not slower, 1 slower in two of two runs, 8 undecided, 2 bad input or replies that differ, 3 a version does
     not build, start or answer, 5 a check failed.
     """
+    from orchestrator.experiment.read.units import parse_duration, parse_margin
+
     console.as_json = as_json
     for option, path in (("--junit", junit), ("--markdown", markdown)):
         if path is not None:
@@ -72,7 +74,13 @@ def gate(
     commands = [command for command in (base_cmd, head_cmd) if command is not None]
     folders = [folder for folder in (base_folder, head_folder) if folder is not None]
     with _sides(file, base, head, commands, folders) as sides:
-        gate = _gate(file, overrides or [], sides, _read(limit, "--limit"), _read(budget, "--budget"))
+        gate = _gate(
+            file,
+            overrides or [],
+            sides,
+            parsed("--limit", parse_margin, limit),
+            parsed("--budget", parse_duration, budget),
+        )
         _forecast(gate, is_all=only_plan)
         if only_plan:
             return
@@ -122,16 +130,6 @@ def _gate(file: Path, overrides: list[str], sides: Sides, limit: float, budget_s
         console.warning("base and head are started in one folder: a file that they write there is shared")
     command = ["orch", *sys.argv[1:]]
     return Gate(arms=arms, limit=limit, budget_s=budget_s, workspace=WORKSPACE, listener=console, command=command)
-
-
-def _read(text: str, option: str) -> float:
-    """A share or seconds; UsageError for what is none."""
-    from orchestrator.experiment.read.units import parse_duration, parse_margin
-
-    try:
-        return parse_margin(text) if option == "--limit" else parse_duration(text)
-    except ValueError as error:
-        raise UsageError(f"{option}: {error}") from error
 
 
 def _forecast(gate: Gate, *, is_all: bool) -> None:

@@ -62,12 +62,12 @@ def export(
     name = f"{file_name(judged_runs)}{'-raw' if raw else ''}{'' if is_dataset else form.suffix}"
     if out is not None and is_remote:
         with tempfile.TemporaryDirectory(prefix="orch-export-") as scratch:
-            rows = form.write(judged_runs, Path(scratch, name), raw=raw)
+            rows = form.write(judged_runs, Path(scratch, name), raw)
             upload(Path(scratch, name), out, force=force)
     else:
         path = WORKSPACE.exports / name if out is None else Path(out)
         require_free(path, is_dataset=is_dataset, force=force)
-        rows = form.write(judged_runs, path, raw=raw)
+        rows = form.write(judged_runs, path, raw)
         out = str(path)
     console.result(out)
     console.emit(

@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, replace
-from typing import TYPE_CHECKING, Annotated, TypeVar
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from orchestrator.cli.console import console
 from orchestrator.cli.here import WORKSPACE
 from orchestrator.cli.keeping import judged_with_model
-from orchestrator.cli.shared_options import AsJson, Run
+from orchestrator.cli.shared_options import AsJson, Run, parsed
 
 if TYPE_CHECKING:
     from orchestrator.findings.summary import RunSummary
     from orchestrator.questions.prediction.refusals import Reader
     from orchestrator.questions.prediction.shapes import Modelled
-
-
-T = TypeVar("T")
 
 
 def predict(
@@ -60,11 +57,11 @@ def predict(
 
     console.as_json = as_json
     _require_one(rtt, to, size, connection)
-    share = None if matters is None else _read("--matters", units.parse_margin, _number(matters))
+    share = None if matters is None else parsed("--matters", units.parse_margin, _number(matters))
     place = Reader(
-        rtt=0.0 if rtt is None else _read("--rtt", units.parse_duration, rtt) * 1000,
-        size=_read("--bytes", units.parse_size, size),
-        rate_mbit=None if rate is None else _read("--rate", units.parse_bit_rate, rate),
+        rtt=0.0 if rtt is None else parsed("--rtt", units.parse_duration, rtt) * 1000,
+        size=parsed("--bytes", units.parse_size, size),
+        rate_mbit=None if rate is None else parsed("--rate", units.parse_bit_rate, rate),
         connection=connection,
         operation=operation,
     )
@@ -99,16 +96,6 @@ def _require_one(rtt: str | None, to: str | None, size: str | None, connection: 
             f"--connection {connection!a}: connections are kept or opened for each request",
             hint=did_you_mean(connection, ("reuse", "per-request")),
         )
-
-
-def _read(option: str, parse: Callable[[object], T], text: str | float | None) -> T:
-    """A quantity with its unit; UsageError names the option."""
-    from orchestrator.errors import UsageError
-
-    try:
-        return parse(text)
-    except ValueError as error:
-        raise UsageError(f"{option}: {error}") from error
 
 
 def _number(text: str) -> str | float:

@@ -50,7 +50,7 @@ def report(
     What analysis finds is stored in the run folder anew. With `--markdown -` that alone is on stdout, and the page's path on
     stderr.
     """
-    from orchestrator.report.dataset.block import is_page
+    from orchestrator.report.carried_run import is_page
     from orchestrator.report.page import write_page
     from orchestrator.results.folder import RunFolder
 
@@ -62,8 +62,8 @@ def report(
             RunFolder.open(name, root=WORKSPACE.results)  # an unknown one is named before any report is written
     written, pages = [], []
     for name in runs:
-        summary, text, path = _of_page(name, out) if is_page(name) else _of_run(name, out, has_samples=samples)
-        pages.append(write_page(text, path))
+        summary, text = _of_page(Path(name)) if is_page(name) else _of_run(name, has_samples=samples)
+        pages.append(write_page(text, out or _place(summary)))
         (console.progress if markdown == STDOUT else console.result)(str(pages[-1]))
         entry: dict[str, Any] = {"run": summary.run_id, "report": str(pages[-1])}
         if pictures is not None:
@@ -88,27 +88,34 @@ def _require_sense(runs: Sequence[str], out: Path | None, markdown: Path | None)
         raise UsageError("--out and --markdown name the same file", hint="name two")
 
 
-def _of_run(run: str, out: Path | None, *, has_samples: bool) -> tuple[RunSummary, str, Path]:
-    """The summary of a run folder, its report, and where that goes."""
-    from orchestrator.report import default_path, render
-    from orchestrator.report.dataset import made
+def _of_run(run: str, *, has_samples: bool) -> tuple[RunSummary, str]:
+    """The summary of a run folder, which is kept there, and its report."""
+    from orchestrator.report import render
+    from orchestrator.report.carried_run import page_with_run
     from orchestrator.results.folder import RunFolder
 
     folder = RunFolder.open(run, root=WORKSPACE.results)
+    if has_samples and folder.is_in_progress:
+        raise UsageError(f"run {folder.id} is still in progress", hint="leave --samples out until it has ended")
     summary = judged(folder)
     keep(folder, summary)
-    text = made.page(made.packed(folder)) if has_samples else render(summary)
-    return summary, text, out or default_path(summary, WORKSPACE.reports)
+    return summary, page_with_run(folder, summary) if has_samples else render(summary)
 
 
-def _of_page(name: str, out: Path | None) -> tuple[RunSummary, str, Path]:
-    """As `_of_run`, of a report: it lies apart from those of run folders."""
+def _of_page(page: Path) -> tuple[RunSummary, str]:
+    """The summary of the run that a report carries, and the report anew."""
+    from orchestrator.report.carried_run import carried, page_with_run
+    from orchestrator.summarise import summarise
+
+    with carried(page) as run:
+        summary = summarise(run)
+        return summary, page_with_run(run, summary)
+
+
+def _place(summary: RunSummary) -> Path:
     from orchestrator.report import default_path
-    from orchestrator.report.dataset import block, made
 
-    page = block.read_page(Path(name))
-    summary = page.dataset.summary()
-    return summary, made.page(page.dataset), out or default_path(summary, WORKSPACE.reports, page.sha256[:12])
+    return default_path(summary, WORKSPACE.reports)
 
 
 def _draw(summary: RunSummary, folder: Path, browser: str) -> tuple[Path, ...]:

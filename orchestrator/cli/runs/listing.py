@@ -140,7 +140,7 @@ def delete(runs: Runs, yes: Yes = False, as_json: AsJson = False) -> None:
     """
     from orchestrator.history import folders
     from orchestrator.hosts.provision.deployments import Registry
-    from orchestrator.report.paths import report_of
+    from orchestrator.report import report_of
 
     console.as_json = as_json
     standing = [intent.run_id for intent in Registry(WORKSPACE.deployments).standing()]

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+import json
+import math
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,10 +15,22 @@ from orchestrator.cli.shared_options import AsJson, RunOrReport
 from orchestrator.errors import InvalidMeasurement
 
 if TYPE_CHECKING:
-    from orchestrator.report.dataset.flat_figures import Difference, Figures
     from orchestrator.results.folder import RunFolder
 
 _MOST_NAMED = 10
+_SAME = 1e-9  # relative: processors differ in the last digit of a logarithm
+
+
+@dataclass(frozen=True)
+class Difference:
+    """A value of a summary that does not follow from the samples; None where one side has none."""
+
+    place: tuple[str, ...]
+    stated: Any
+    recomputed: Any
+
+    def __str__(self) -> str:
+        return f"{', '.join(self.place)}: stated {self.stated}, recomputed {self.recomputed}"
 
 
 def verify(
@@ -26,7 +41,7 @@ def verify(
 
     Exit status 5 when a file or a figure is missing or not as it was written.
     """
-    from orchestrator.report.dataset.block import is_page
+    from orchestrator.report.carried_run import is_page
     from orchestrator.results.folder import RunFolder
 
     console.as_json = as_json
@@ -39,80 +54,89 @@ def verify(
 def _verify_run(folder: RunFolder) -> None:
     """InvalidMeasurement names a file that is not as it was written, or figures that do not follow from the samples."""
     from orchestrator.results import verification
+    from orchestrator.summarise import summarise
 
     files = verification.verify(folder)
-    stated, different = _of_folder(folder)
-    state = folder.manifest().state
-    document = {"run": folder.id, "state": state, "files": list(files), "figures": len(stated)}
-    _refuse(folder.path / "summary.json", different, document, f"orch report {folder.id}")
-    unfinished = "" if state == "complete" else f" (unfinished: {state})"
+    recomputed = json.loads(summarise(folder).to_json())
+    stated = _kept(folder, recomputed["manifest_sha256"])
+    document = {"run": folder.id, "state": recomputed["state"], "files": list(files), "figures": _count(stated)}
+    if stated:
+        _require_same(stated, recomputed, folder.path / "summary.json", document, f"orch report {folder.id}")
+    unfinished = "" if recomputed["state"] == "complete" else f" (unfinished: {recomputed['state']})"
     console.result(f"run {folder.id}{unfinished}: {len(files)} files as they were written")
     if stated:
-        console.result(f"  {len(stated):,} figures of summary.json follow from the samples")
+        console.result(f"  {document['figures']:,} figures of summary.json follow from the samples")
     else:
         console.result("  summary.json has no figures of this state of the run: none were compared")
     console.emit({**document, "differences": []})
 
 
-def _of_folder(folder: RunFolder) -> tuple[Figures, tuple[Difference, ...]]:
-    """The figures that analysis left in the folder, and which differ when they are recomputed.
-
-    None where it left none, or those of an earlier state of the run.
-    """
-    from orchestrator.report.dataset.flat_figures import differences, figures
+def _kept(folder: RunFolder, manifest_sha256: str) -> dict[str, Any]:
+    """The summary that analysis left in the folder; empty where it left none, or that of an earlier state of the run."""
     from orchestrator.results.documents import read_sealed
-    from orchestrator.summarise import summarise, summary_of
 
     path = folder.path / "summary.json"
     try:
-        stored = summary_of(read_sealed(path))
+        stated = read_sealed(path)
     except FileNotFoundError:
-        return {}, ()
+        return {}
     except (ValueError, OSError) as error:
         raise InvalidMeasurement(f"{path}: {error}", hint=f"`orch report {folder.id}` makes it anew") from error
-    recomputed = summarise(folder)
-    if stored.manifest_sha256 != recomputed.manifest_sha256:
-        return {}, ()
-    stated = figures(stored)
-    return stated, differences(stated, figures(recomputed))
+    return stated if stated.get("manifest_sha256") == manifest_sha256 else {}
 
 
 def _verify_page(path: Path) -> None:
     """InvalidMeasurement names the figures of a report that do not follow from the samples that it carries."""
-    from orchestrator.report.dataset.block import read_page
-    from orchestrator.report.dataset.flat_figures import differences, figures, stated
+    from orchestrator.report.carried_run import SUMMARY, carried
+    from orchestrator.strict_json import read_own_json
+    from orchestrator.summarise import summarise
 
-    page = read_page(path)
-    dataset = page.dataset
-    try:
-        shown = stated(page.text)
-    except ValueError as error:
-        raise InvalidMeasurement(f"{path}: {error}", hint="`orch report FILE.html` writes the page again") from error
-    different = differences(shown, figures(dataset.summary()))
+    with carried(path) as run:
+        stated, recomputed = read_own_json(run.path / SUMMARY), json.loads(summarise(run).to_json())
     document = {
         "report": str(path),
-        "run": dataset.about.run_id,
-        "orch": dataset.about.orch,
-        "samples": dataset.samples_inside,
-        "figures": len(shown),
-        "page_as_written": page.is_as_written,
+        "run": recomputed["run_id"],
+        "figures": _count(stated),
+        "page_as_written": run.is_page_as_written,
     }
-    _refuse(path, different, document, f"orch report {path}")
-    if not page.is_as_written:
+    _require_same(stated, recomputed, path, document, f"orch report {path}")
+    if not run.is_page_as_written:
         raise InvalidMeasurement(
-            f"{path}: its text was changed after it was written, though its figures as data follow from its samples",
+            f"{path}: its text was changed after it was written, though its summary follows from its samples",
             hint="a browser that saves a page changes it, too: `orch report FILE.html` writes it again",
             details={**document, "differences": []},
         )
-    console.result(
-        f"report of run {dataset.about.run_id}: {len(shown):,} figures follow from all {dataset.samples_inside:,} samples"
-    )
+    console.result(f"report of run {document['run']}: {document['figures']:,} figures follow from its samples")
     console.result("  the page is as it was written, by its digest")
     console.emit({**document, "differences": []})
 
 
-def _refuse(path: Path, different: tuple[Difference, ...], document: dict[str, Any], again: str) -> None:
+def differences(stated: Any, recomputed: Any, place: tuple[str, ...] = ()) -> Iterator[Difference]:
+    """Yield every value of a summary that is another one when it is recomputed."""
+    if isinstance(stated, dict) and isinstance(recomputed, dict):
+        for key in sorted(stated.keys() | recomputed.keys()):
+            yield from differences(stated.get(key), recomputed.get(key), (*place, key))
+    elif isinstance(stated, list) and isinstance(recomputed, list) and len(stated) == len(recomputed):
+        for number, (item, other) in enumerate(zip(stated, recomputed, strict=True)):
+            name = str(item.get("id", number)) if isinstance(item, dict) else str(number)
+            yield from differences(item, other, (*place, name))
+    elif isinstance(stated, int | float) and isinstance(recomputed, int | float):
+        if not math.isclose(stated, recomputed, rel_tol=_SAME, abs_tol=1e-12):
+            yield Difference(place, stated, recomputed)
+    elif stated != recomputed:
+        yield Difference(place, stated, recomputed)
+
+
+def _count(value: Any) -> int:
+    """How many numbers a document holds."""
+    if isinstance(value, dict | list):
+        return sum(map(_count, value.values() if isinstance(value, dict) else value))
+    return isinstance(value, int | float)
+
+
+def _require_same(stated: Any, recomputed: Any, path: Path, document: dict[str, Any], again: str) -> None:
     """InvalidMeasurement that names each difference, the first ones on the terminal; nothing where there is none."""
+    different = list(differences(stated, recomputed))
     if not different:
         return
     named = [str(each) for each in different[:_MOST_NAMED]]

@@ -35,6 +35,7 @@ def _heads(series: LoadSeries, unit: quantities.Unit) -> tuple[str, ...]:
 def _row(series: LoadSeries, place: int, cell: CellSummary, unit: quantities.Unit) -> tuple[str, ...]:
     point, latency = series.points[place], cell.distribution
     offered = (_rate(point.offered_per_s), _share(point.answered), f"{cell.not_sent:,}")
+    latencies = (latency.median, latency.p99) if latency else (None, None)
     errors = (quantities.count(cell.failed, "error"),) if cell.failed else ()
     return (
         point.load_text.removesuffix(" in flight"),
@@ -42,7 +43,7 @@ def _row(series: LoadSeries, place: int, cell: CellSummary, unit: quantities.Uni
         _rate(point.throughput and point.throughput.value),
         _bounds(point) or "-",
         _share(point.of_highest),
-        *("-" if value is None else unit.text(value) for value in ((latency.median, latency.p99) if latency else (None,) * 2)),
+        *("-" if value is None else unit.text(value) for value in latencies),
         *("-" if value is None else quantities.percent(value) for value in (point.requester_cpu, point.responder_cpu)),
         ", ".join((*remarks(series, place), *errors)),
     )

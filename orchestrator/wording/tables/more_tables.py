@@ -6,16 +6,13 @@ from collections.abc import Iterator, Sequence
 
 from orchestrator import quantities
 from orchestrator.findings.summary import CellSummary, RunSummary
-from orchestrator.findings.trial_values import COSTS, PER, SHOWN_COSTS
+from orchestrator.findings.trial_values import COSTS, GOODPUT, PER, SHOWN_COSTS
 from orchestrator.questions.capacity.find import QUESTION as CAPACITY
 from orchestrator.questions.evolution import words as evolution
-from orchestrator.wording import message_sizes
 from orchestrator.wording.phrasing import change, change_span
 from orchestrator.wording.tables.settings import Setting, Settings
 from orchestrator.wording.tables.table import Table, text_table
 
-_PACKET_BYTES = 1448  # of a body that fills one: larger ones take more time
-_FAR_APART = 1.05  # how many times as large a body is that a table of bytes is worth reading for
 _COST_HEADS = {
     "responder_cpu": "server CPU",
     "requester_cpu": "client CPU",
@@ -32,16 +29,15 @@ def tables(summary: RunSummary) -> tuple[Table, ...]:
     """Return them, setting by setting; none of the rates that a search tried."""
     settings = Settings(summary)
     shown = () if CAPACITY.of(summary).rates else settings.every
-    sizes = message_sizes.sentences(summary.cells, summary.comparisons, summary.matters)
-    every = (table for setting in shown for table in _of_setting(setting, settings, is_asked=bool(sizes)))
-    return tuple(every)
+    return tuple(table for setting in shown for table in _of_setting(setting, settings))
 
 
-def _of_setting(setting: Setting, settings: Settings, *, is_asked: bool) -> Iterator[Table]:
+def _of_setting(setting: Setting, settings: Settings) -> Iterator[Table]:
     cells = [(settings.labels[cell.id], cell) for cell in setting.cells]
     if with_parts := [(label, cell) for label, cell in cells if cell.details.parts]:
         yield _parts(with_parts, setting)
-    yield from _bytes(cells, setting.title, is_asked=is_asked)
+    if any(cell.sizes.body and cell.kind != "codec" for _, cell in cells):
+        yield _bytes(cells, setting.title)
     yield from _costs(cells, setting.title, settings)
 
 
@@ -52,25 +48,39 @@ def _parts(cells: Sequence[tuple[str, CellSummary]], setting: Setting) -> Table:
     rows = []
     for (label, cell), outcome in zip(cells, outcomes, strict=True):
         medians = {part.name: setting.unit.text(part.median) for part in cell.details.parts}
-        rows.append((label, *(medians.get(name, "-") for name in names), *_two(cell.sizes.body), outcome))
+        rows.append(
+            (
+                label,
+                *(medians.get(name, "-") for name in names),
+                *map(_number, cell.sizes.body or (None, None)),
+                outcome,
+            )
+        )
     heads = (*(f"{name}, {setting.unit.name}" for name in names), "request, bytes", "reply, bytes")
     outcome_head = "outcome" if any(outcomes) else ""
     return text_table(f"medians of the parts · {setting.title}", ("stack", *heads, outcome_head), rows, texts=1)
 
 
-def _bytes(cells: Sequence[tuple[str, CellSummary]], title: str, *, is_asked: bool) -> Iterator[Table]:
-    """Bytes sent and received, where bodies differ and that was compared or they fill a packet."""
-    sized = [(label, cell, sum(cell.sizes.body)) for label, cell in cells if cell.sizes.body and cell.kind != "codec"]
-    totals = [total for _, _, total in sized]
-    if totals and max(totals) > _FAR_APART * min(totals) and (is_asked or max(totals) > _PACKET_BYTES):
-        rows = [(label, *_two(cell.sizes.body), *_two(cell.sizes.wire)) for label, cell, _ in sized]
-        heads = ("stack", "request body", "reply body", "sent on the wire", "received on the wire")
-        yield text_table(f"bytes a request · {title}", heads, rows)
+def _bytes(cells: Sequence[tuple[str, CellSummary]], title: str) -> Table:
+    """Bytes and packets of a request; of readers of few fields also what they fetch and nobody needs."""
+    heads = ["stack", "request body", "reply body", "sent", "received", "packets out", "in", "MB/s"]
+    unneeded = {cell.id: cell.details.over_fetched_bytes for _, cell in cells}
+    has_unneeded = any(value is not None for value in unneeded.values())
+    rows = [(label, *_traffic(cell), *([_number(unneeded[cell.id])] if has_unneeded else [])) for label, cell in cells]
+    heads += ["of the reply unneeded"] if has_unneeded else []
+    return text_table(f"bytes and packets of a request · {title}", heads, rows, (quantities.GOODPUT,))
 
 
-def _two(sizes: tuple[float, float] | None) -> tuple[str, str]:
-    sent, received = ("-", "-") if sizes is None else (quantities.number(size, 1) for size in sizes)
-    return sent, received
+def _traffic(cell: CellSummary) -> Iterator[str]:
+    for pair in (cell.sizes.body, cell.sizes.wire, cell.sizes.packets):
+        yield from map(_number, pair or (None, None))
+    goodput = cell.means.get(GOODPUT)
+    bounds = f" ({' to '.join(map(quantities.digits, goodput.interval))})" if goodput and goodput.interval else ""
+    yield f"{quantities.digits(goodput.value)}{bounds}" if goodput else "-"
+
+
+def _number(amount: float | None) -> str:
+    return "-" if amount is None else quantities.number(amount, 1)
 
 
 def _costs(cells: Sequence[tuple[str, CellSummary]], title: str, settings: Settings) -> Iterator[Table]:

@@ -1,4 +1,4 @@
-"""Every figure of a run: percentiles, bytes and packets, handshakes, trials and comparisons, a table each."""
+"""Every figure of a run: percentiles, handshakes, trials and comparisons, a table each."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from orchestrator import quantities
 from orchestrator.findings.summary import CellSummary, FloorSummary, RunSummary
-from orchestrator.findings.trial_values import GOODPUT, STEPS
+from orchestrator.findings.trial_values import STEPS
 from orchestrator.statistics.quantiles import Distribution
 from orchestrator.wording.left_out import why_uncompared
 from orchestrator.wording.phrasing import percentile_text
@@ -30,12 +30,6 @@ def tables(summary: RunSummary) -> tuple[Table, ...]:
 def _of_setting(setting: Setting, settings: Settings) -> Iterator[Table]:
     cells = [(settings.labels[cell.id], cell) for cell in setting.cells]
     yield _percentiles(cells, tuple(floors_beside(settings.summary, setting.cells)), setting)
-    yield text_table(
-        f"bytes and packets of a request · {setting.title}",
-        ("stack", "request body", "reply body", "sent", "received", "packets out", "in", "MB/s"),
-        [(label, *_traffic(cell)) for label, cell in cells],
-        (quantities.GOODPUT,),
-    )
     if opened := [(label, *_opening(cell)) for label, cell in cells if cell.details.connections is not None]:
         yield text_table(
             f"opening a connection, ms · {setting.title}",
@@ -79,14 +73,6 @@ def _figure(of: Distribution | None, name: str, setting: Setting, cell: CellSumm
     if value is None:
         return Entry(text=(percentile_text(cell, name) if cell else "") or "-")
     return Entry(text=setting.unit.text(value), value=value)
-
-
-def _traffic(cell: CellSummary) -> Iterator[str]:
-    for pair in (cell.sizes.body, cell.sizes.wire, cell.sizes.packets):
-        yield from ("-", "-") if pair is None else (quantities.number(amount, 1) for amount in pair)
-    goodput = cell.means.get(GOODPUT)
-    bounds = f" ({' to '.join(map(quantities.digits, goodput.interval))})" if goodput and goodput.interval else ""
-    yield f"{quantities.digits(goodput.value)}{bounds}" if goodput else "-"
 
 
 def _opening(cell: CellSummary) -> Iterator[str]:

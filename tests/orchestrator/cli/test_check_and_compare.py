@@ -2,6 +2,7 @@
 
 import io
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,8 @@ from orchestrator.cli.results import compare
 from orchestrator.cli.runs import show
 from orchestrator.errors import InvalidMeasurement, Regression, Undecided, UsageError
 from orchestrator.findings.check_result import CheckResult
+from orchestrator.results.folder import RunFolder
+from tests.support.plans import plan
 from tests.support.runs import a_run, write_run
 
 
@@ -93,17 +96,42 @@ def test_the_json_of_two_runs_says_where_the_spread_is_from(out):
     assert document["margin"] == 0.05
 
 
-@pytest.mark.parametrize("margin", ["much", "-3%", "nan"])
+@pytest.mark.parametrize("margin", ["much", "-3%", "nan", "5", "20"])
 def test_a_margin_that_is_no_share_is_refused_before_anything_is_read(margin):
-    with pytest.raises(UsageError, match="is not a share"):
+    with pytest.raises(UsageError, match="--fail-if-slower: "):
         compare.compare("no such run", fail_if_slower=margin)
 
 
-@pytest.mark.parametrize("share", ["1", "5", "5.0", "20"])
-def test_a_bare_number_from_1_on_is_refused_with_the_percent_sign_it_lacks(share):
-    with pytest.raises(UsageError, match="percent sign") as refused:
-        compare.compare("new", "old", fail_if_slower=share)
-    assert refused.value.hint == f"write {share}%"
+def test_what_matters_to_the_experiment_can_be_the_limit(out):
+    a_run_called("one")
+    compare.compare("one", fail_if_slower="matters", as_json=True)  # grpc is faster than rest there
+    document = json.loads(out.getvalue())
+    assert document["gate"]["limit"] == document["margin"]
+    assert document["gate"]["overall"] == "not slower"
+    assert document["gate"]["outcomes"] == ["not slower"] * len(document["rows"])
+
+
+def test_runs_that_cannot_be_compared_are_refused(out):
+    a_run_called("old", stacks=("rest",))
+    a_run_called("new", seed=2, stacks=("grpc",))
+    begun = RunFolder.create(plan("rest", repeats=3), command=["orch", "run"], root=Path("results"))
+    begun.release()
+    with pytest.raises(UsageError, match="protocol: grpc against rest"):
+        compare.compare("new", "old", fail_if_slower="5%")
+    with pytest.raises(UsageError, match="given twice"):
+        compare.compare("old", "old", fail_if_slower="5%")
+    with pytest.raises(UsageError, match="no run"):
+        compare.compare("../old")
+    with pytest.raises((UsageError, InvalidMeasurement)):
+        compare.compare(begun.id, "old")
+
+
+def test_a_half_written_run_cannot_tell(out):
+    whole = a_run(seed=2, blocks=3)
+    cut = replace(whole.stored, state="interrupted", trials=whole.stored.trials[:3])
+    a_run_called("old")
+    write_run(replace(whole, stored=cut), Path("results") / "new")
+    assert compared("new", "old", "5%") == 8
 
 
 @pytest.mark.parametrize(

@@ -48,11 +48,6 @@ def test_text_of_others_is_escaped_and_holds_nothing_unseen():
     assert case.get("name") == "a\\u001b[31m<b>&\"'\\u0000\\u000b\\ud800\\ufffe\\u202e]]> --> c"
 
 
-def test_rows_of_one_name_are_told_apart_by_their_cells():
-    found = cases(written(row(0.98, 1.02, "rest", cell="rest__c1"), row(0.98, 1.02, "rest", cell="rest__c16")))
-    assert list(found) == ["rest [rest__c1]", "rest [rest__c16]"]
-
-
 @pytest.mark.parametrize(("fails", "tag"), [(True, "error"), (False, "skipped")])
 def test_a_comparison_of_nothing_is_one_case_that_says_why(fails, tag):
     nothing = Judgement(limit=0.05, outcomes=(), sentence="no cell in common", error=Undecided("no cell in common"))

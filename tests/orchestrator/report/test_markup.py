@@ -46,7 +46,7 @@ def test_what_is_unknown_is_a_dash_and_not_a_zero():
 
 @given(st.floats(min_value=0, max_value=1e6, allow_nan=False))
 def test_the_markup_keeps_the_unrounded_value(milliseconds):
-    markup = q.latency(milliseconds, w.MICROSECONDS)
+    markup = q.exact(milliseconds, w.MICROSECONDS.text(milliseconds))
 
     assert float(markup.split('value="')[1].split('"')[0]) == milliseconds
 

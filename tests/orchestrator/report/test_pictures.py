@@ -14,8 +14,8 @@ import pytest
 from orchestrator.errors import InvalidMeasurement, MissingError
 from orchestrator.hosts import chromium
 from orchestrator.report import palette, render
-from orchestrator.report.charts import MOST_OF_A_KIND
-from orchestrator.report.pictures import chosen, write_pictures
+from orchestrator.report.charts import MOST_OF_A_KIND, Charts
+from orchestrator.report.pictures import write_pictures
 from orchestrator.summarise import summarise
 from tests.orchestrator.questions.capacity.test_find import a_search, capacity
 from tests.support.browser import PROGRAM
@@ -28,7 +28,7 @@ PNG = b"\x89PNG\r\n\x1a\n"
 
 
 def slugs(run):
-    return [each.figure.slug for each in chosen(run)]
+    return [each.figure.slug for each in Charts(run).for_files()]
 
 
 class Browser:

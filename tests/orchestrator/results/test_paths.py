@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator.cli.results import compare
 from orchestrator.errors import InvalidMeasurement, UsageError
 from orchestrator.exports.targets import require_free
 from orchestrator.report.page import write_page
@@ -65,8 +64,6 @@ def test_each_verb_that_writes_a_named_file_refuses_it(run: Path) -> None:
         lambda: write_page("", inside),
         lambda: require_free(inside, is_dataset=False, force=True),
         lambda: require_free(run / "new", is_dataset=True, force=True),
-        lambda: compare.compare("latest", markdown=inside),
-        lambda: compare.compare("latest", junit=inside),
     ):
         with pytest.raises(UsageError, match="lies in the run folder a"):
             write()

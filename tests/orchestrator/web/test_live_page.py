@@ -112,7 +112,7 @@ def test_the_figure_has_a_dot_for_each_trial_and_the_median_of_each_cell(pages, 
     assert pages.get(f"/live/{run.id}").context["figure"] is None
     run.trial(0, 0.25)
     run.trial(1, 1.75)
-    dots, medians = pages.get(f"/live/{run.id}").context["figure"].data
+    dots, medians = json.loads(pages.get(f"/live/{run.id}").context["figure"].document)["data"]
     assert (dots["x"], dots["y"]) == ([0.25, 1.75], [0, 1])
     assert (medians["x"], medians["y"]) == ([0.25, 1.75], [0, 1])
 
@@ -121,7 +121,8 @@ def test_the_figure_has_a_dot_for_each_trial_and_the_median_of_each_cell(pages, 
 def test_the_axis_is_logarithmic_where_latencies_differ_much(pages, run, slowest_ms, kind):
     run.trial(0, 0.2)
     run.trial(1, slowest_ms)
-    assert pages.get(f"/live/{run.id}").context["figure"].layout["xaxis"]["type"] == kind
+    document = json.loads(pages.get(f"/live/{run.id}").context["figure"].document)
+    assert document["layout"]["xaxis"]["type"] == kind
 
 
 def test_text_of_a_run_stays_text_and_what_is_invisible_is_shown(tmp_path, address, pages):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 
 import pytest
@@ -224,15 +225,16 @@ def test_a_trend_has_a_line_for_each_run_newest_first_and_marks_the_step(pages, 
 
 def test_the_figure_has_the_values_of_the_table_and_a_line_at_the_step(pages):
     (shown,) = pages.get("/trends?cell=grpc-thin").context["trends"]
-    (trace,) = shown.figure.data
+    document = json.loads(shown.figure.document)
+    (trace,) = document["data"]
     assert trace["text"] == list(RUNS)
     assert trace["y"] == pytest.approx([point.median * 1000 for point in shown.trend.points])
     assert all(
         up >= 0 and down >= 0
         for up, down in zip(trace["error_y"]["array"], trace["error_y"]["arrayminus"], strict=True)
     )
-    assert [shape["x0"] for shape in shown.figure.layout["shapes"]] == [4.5]
-    assert shown.figure.layout["annotations"][0]["text"].startswith("regressed 1.4")
+    assert [shape["x0"] for shape in document["layout"]["shapes"]] == [4.5]
+    assert document["layout"]["annotations"][0]["text"].startswith("regressed 1.4")
 
 
 def test_one_run_has_no_figure(pages):

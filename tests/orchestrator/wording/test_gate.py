@@ -2,37 +2,14 @@
 
 import pytest
 
-from orchestrator.between_runs.across import CHANGES, Row, RunComparison
-from orchestrator.errors import Regression, Undecided
-from orchestrator.statistics.equivalence import standing
-from orchestrator.wording.gate import require_not_slower
-
-
-def row(low, high, verdict=None, label="grpc", doubts=()):
-    interval = None if low is None else (low, high)
-    return Row(
-        cell=label,
-        reference=label,
-        group="add",
-        label=label,
-        statistic="median",
-        value=1.0,
-        reference_value=1.0,
-        ratio=None if low is None else (low * high) ** 0.5,
-        interval=interval,
-        p_value=None,
-        verdict=verdict or CHANGES[standing(interval)],
-        doubts=doubts,
-    )
+from orchestrator.errors import Undecided
+from orchestrator.wording.gate import judge
+from tests.support.compared import comparison, row
 
 
 def ended(*rows, limit=0.05):
-    comparison = RunComparison(of="new", reference="old", statistic="median", margin=0.05, rows=rows)
-    try:
-        require_not_slower(comparison, limit)
-    except (Regression, Undecided) as error:
-        return error.exit_code
-    return 0
+    error = judge(comparison(*rows), limit).error
+    return 0 if error is None else error.exit_code
 
 
 @pytest.mark.parametrize(
@@ -76,17 +53,10 @@ def test_the_limit_is_the_callers():
 
 
 def test_the_message_names_the_worst_row_and_its_interval():
-    comparison = RunComparison(
-        of="new",
-        reference="old",
-        statistic="median",
-        margin=0.05,
-        rows=(row(0.98, 1.02, label="rest"), row(0.74, 2.69, label="grpc")),
-    )
-    with pytest.raises(
-        Undecided, match=r"1 of 2 comparisons is undetermined, .* grpc has a ratio of 1.41 \(95 % interval 0.74"
-    ):
-        require_not_slower(comparison, 0.05)
+    error = judge(comparison(row(0.98, 1.02, label="rest"), row(0.74, 2.69, label="grpc")), 0.05).error
+    assert isinstance(error, Undecided)
+    assert "1 of 2 comparisons is undetermined" in error.message
+    assert "grpc has a ratio of 1.41 (95 % interval 0.74" in error.message
 
 
 def test_a_comparison_without_rows_passes_no_gate():

@@ -14,7 +14,6 @@ from orchestrator.findings.summary import RunSummary
 from orchestrator.questions.axes.find import QUESTION as AXES
 from orchestrator.questions.distance.find import QUESTION as DISTANCE
 from orchestrator.summarise import summarise
-from orchestrator.wording import message_sizes
 from orchestrator.wording.tables import more_tables
 from tests.support.judged import verdicts
 from tests.support.made_up import HERE, WEST
@@ -113,15 +112,14 @@ def test_parts_are_called_what_they_ask_and_how(fetch: str, how: str) -> None:
     assert "user" in "\n".join(answer_lines(run, width=10_000))
 
 
-def test_what_is_fetched_for_nothing_is_said_of_readers_of_few_fields() -> None:
-    def told(draft: Any) -> None:
+def test_what_is_fetched_for_nothing_is_a_column_of_readers_of_few_fields() -> None:
+    def unneeded(draft: Any) -> None:
         draft.done["over_fetched_bytes"] = 0.0 if "grpc" in draft.cell.stack else 4_321.5
 
-    run = summarise(a_run(spoil=told))
-    said = message_sizes.sentences(run.cells, run.comparisons, run.matters)
-    assert any("nobody needs it" in text and "0 B with grpc" in text and "with rest" in text for text in said), said
+    def heads(run: RunSummary) -> set[str]:
+        return {column.head for table in more_tables.tables(run) for column in table.columns}
+
+    run = summarise(a_run(spoil=unneeded))
     assert {cell.details.over_fetched_bytes for cell in run.cells} == {0.0, 4_321.5}
-    silent = summarise(a_run())
-    assert not any(
-        "nobody needs" in t for t in message_sizes.sentences(silent.cells, silent.comparisons, silent.matters)
-    )
+    assert "of the reply unneeded" in heads(run)
+    assert "of the reply unneeded" not in heads(summarise(a_run()))

@@ -13,13 +13,11 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator.cli.console import console
-from orchestrator.cli.results import compare
 from orchestrator.experiment.plan.plan import External
 from orchestrator.exports.findings import JudgedRun
 from orchestrator.exports.writers import FORMATS
 from orchestrator.history.shared import record_of
-from orchestrator.report.dataset import made
+from orchestrator.report.carried_run import page_with_run
 from orchestrator.results.folder import RunFolder
 from orchestrator.results.manifest import Failure
 from orchestrator.summarise import summarise
@@ -86,7 +84,7 @@ def everything_in(page: str) -> str:
     texts = [page]
     for body in re.findall(r'<script type="application/gzip"[^>]*>([^<]*)</script>', page):
         texts.append(gzip.decompress(base64.b64decode(body)).decode())
-    block = re.search(r'id="dataset"[^>]*>([^<]*)</script>', page)
+    block = re.search(r'data-page="[^>]*>([^<]*)</script>', page)
     assert block is not None
     with zipfile.ZipFile(io.BytesIO(base64.b64decode(block[1]))) as archive:
         texts += [archive.read(name).decode("utf-8", "replace") for name in archive.namelist()]
@@ -99,26 +97,16 @@ def test_the_journal_has_what_the_manifest_has_not(folder: RunFolder):
 
 
 def test_no_page_has_it_nor_what_a_page_carries(folder: RunFolder):
-    assert private(everything_in(made.page(made.packed(folder)))) == []
+    assert private(everything_in(page_with_run(folder, summarise(folder)))) == []
 
 
 def test_no_export_has_it(folder: RunFolder, tmp_path: Path):
     run = JudgedRun(folder=folder, summary=summarise(folder))
-    FORMATS["json"].write([run], tmp_path / "x.json", raw=False)
-    FORMATS["markdown"].write([run], tmp_path / "x.md", raw=False)
+    FORMATS["json"].write([run], tmp_path / "x.json", False)
+    FORMATS["markdown"].write([run], tmp_path / "x.md", False)
     assert private((tmp_path / "x.json").read_text() + (tmp_path / "x.md").read_text()) == []
 
 
 def test_nothing_published_has_it(folder: RunFolder):
     record = record_of(folder, summarise(folder))
     assert private(json.dumps(asdict(record), default=str)) == []
-
-
-def test_nor_has_what_repeats_a_comparison(folder: RunFolder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(console, "out", io.StringIO())
-    monkeypatch.setattr(console, "err", io.StringIO())
-    compare.compare(str(folder.path), markdown=tmp_path / "x.md")
-    text = (tmp_path / "x.md").read_text()
-    assert "orch run x.yaml" in text
-    assert str(folder.path.parent) not in text
-    assert private(text) == []
