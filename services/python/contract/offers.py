@@ -80,7 +80,8 @@ class Responder(Part):
     """One implementation that answers, and the parts it is made of.
 
     `module` has `serve(dispatcher, host, port, announce)`. With `served_by`, the module of a server, it has
-    `application(dispatcher)` instead; with `codec`, the name of a module of `codecs`, `application(dispatcher, codec)`.
+    `application(dispatcher)` instead, and with `framework`, a module that answers paths, only `paths()`; both are given the
+    codec where `codec` names a module of `codecs`.
     `refuses` gives the reason for each thing it cannot do, keyed by a connection policy, an operation, a kind of work, or a
     knob with its value (`http: 2`) or without it (`connections`: whatever is not the default). `adds` says in a short
     phrase, as a verb with its object, which work of every request is its own and not the protocol's (`validates every body
@@ -94,6 +95,7 @@ class Responder(Part):
     module: str
     parts: Parts
     served_by: str = ""
+    framework: str = ""
     codec: str = ""
     adds: str = ""
     without: str = ""
@@ -107,7 +109,7 @@ class Responder(Part):
     @property
     def modules(self) -> tuple[str, ...]:
         """All modules that it names."""
-        return _named(self.module, self.served_by, self.codec)
+        return _named(self.module, self.codec, self.served_by, self.framework)
 
     @property
     def drivers(self) -> tuple[str, ...]:
@@ -142,11 +144,11 @@ class Client(Part):
     @property
     def modules(self) -> tuple[str, ...]:
         """All modules that it names."""
-        return (*_named(self.module, "", self.codec), *self.loads)
+        return (*_named(self.module, self.codec), *self.loads)
 
 
-def _named(module: str, server: str, codec: str) -> tuple[str, ...]:
-    return tuple(filter(None, (module, server, f"{_CODECS}.{codec}" if codec else "")))
+def _named(module: str, codec: str, *others: str) -> tuple[str, ...]:
+    return tuple(filter(None, (module, f"{_CODECS}.{codec}" if codec else "", *others)))
 
 
 @part

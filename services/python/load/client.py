@@ -131,6 +131,21 @@ class Connection(Protocol):
         """End the connection; idempotent."""
 
 
+Counted = tuple[Any, int, int]
+"""What `call` returns of a `Counting` connection: the reply as it was read, and the bytes of both bodies."""
+
+
+class Counting:
+    """What is the same of all connections whose `call` has read the reply and counted both bodies."""
+
+    def value(self, reply: Counted) -> Reply:
+        value: Reply = reply[0]
+        return value
+
+    def sizes(self, request: Request, reply: Counted) -> tuple[int, int]:  # noqa: ARG002 - counted when they passed
+        return reply[1], reply[2]
+
+
 class Dialer(Protocol):
     """Opens connections of a blocking client."""
 

@@ -240,7 +240,11 @@ def _serving(responder: Responder, dispatcher: Dispatcher) -> serving.Serve:
     from services.python.codecs.base import codec_named
 
     codec = (codec_named(responder.codec, dispatcher.schema),) if responder.codec else ()
-    return partial(importlib.import_module(responder.served_by).serve, module.application(dispatcher, *codec))
+    if responder.framework:
+        application = importlib.import_module(responder.framework).application(dispatcher, module.paths(*codec))
+    else:
+        application = module.application(dispatcher, *codec)
+    return partial(importlib.import_module(responder.served_by).serve, application)
 
 
 def _go_on_as_worker(serve: Serve, responder: Responder, lines: Lines, where: str) -> tuple[int, socket.socket | None]:

@@ -3,7 +3,7 @@
 A module has one function, `serve(dispatcher, host, port, announce)`:
 
 Where the responder names a server (`served_by`), that module's `serve(application, dispatcher, host, port, announce)` is
-called, with what the responder's own `application(dispatcher)` returns.
+called, with what the responder's own `application(dispatcher)` or its framework returns.
 
 * It runs in the main thread, and may use as many threads or one event loop as it likes.
 * It listens on `host`:`port` (0: any free port), best through `listen`, and on `dispatcher.listener` instead where there is

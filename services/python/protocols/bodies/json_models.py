@@ -1,4 +1,4 @@
-"""JSON answered by FastAPI with a pydantic model for each message; `fastapi_app` has none."""
+"""JSON answered by FastAPI with a pydantic model for each message; without them it is the framework `fastapi`."""
 
 from __future__ import annotations
 
