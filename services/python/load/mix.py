@@ -74,14 +74,14 @@ class _Mixed(Generic[Wrapped]):
 
     @property
     def is_over(self) -> bool:
-        """See `client.Ending`; of any operation's."""
+        """See `client.Connection`; of any operation's."""
         return any(getattr(connection, "is_over", False) for connection in self._connections)
 
     def _opened(self) -> list[Wrapped]:
         return [connection for connection in self._connections if connection is not None]
 
     def _looks(self) -> list[Any]:
-        """See `client.Unnumbered`; of those that look."""
+        """See `client.Connection`; of those that look."""
         return [look for connection in self._opened() if (look := getattr(connection, "has_unasked", None))]
 
 

@@ -59,7 +59,7 @@ class SocketConnection(Counting):
         return decoded(self._code, *frame), len(body), len(frame[1])
 
     def has_unasked(self) -> bool:
-        """See `load.client.Unnumbered`; the reader keeps nothing back."""
+        """See `load.client.Connection`; the reader keeps nothing back."""
         return bool(peek(self._sock))
 
     def close(self) -> None:

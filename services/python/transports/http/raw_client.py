@@ -125,7 +125,7 @@ class Connection(HttpConnection):
         return None
 
     def has_unasked(self) -> bool:
-        """See `load.client.Unnumbered`; nothing that was read is kept back."""
+        """See `load.client.Connection`; nothing that was read is kept back."""
         return bool(peek(self._socket))
 
     def close(self) -> None:

@@ -119,7 +119,7 @@ class HttpConnection(Counting):
     """See `load.client.Connection.body`."""
 
     is_over = False
-    """See `load.client.Ending`: `Connection: close`, or a GOAWAY of HTTP/2 where the library shows it."""
+    """See `load.client.Connection`: `Connection: close`, or a GOAWAY of HTTP/2 where the library shows it."""
 
     unpacks = False
     """Whether the library itself unpacks compressed replies."""
