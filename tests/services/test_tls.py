@@ -80,7 +80,6 @@ def ask_all(protocol: str, implementation: str, made: Made, others: Authority) -
             assert refused.value.kind == "refused", client.name
             if has_sessions:
                 parts = checked(protocol, client.name, ready["port"], made.authority, RESUMED)
-                assert parts.tls is not None
                 assert parts.tls.has_resumed, client.name
 
 
@@ -111,7 +110,6 @@ def test_the_version_of_http_is_negotiated_in_the_handshake_and_no_other_is_take
             assert told_of.version == "TLSv1.3", client
             assert (H2 in tap.sent, OLDER in tap.sent) == (bool(told), not told or client.startswith("httpx")), client
             parts = checked("http+json", client, ready["port"], made.authority, {**RESUMED, **told})
-            assert parts.tls is not None
             assert parts.tls.has_resumed, client
             with pytest.raises(CannotTry, match=r"refused: tls: .*certificate"):
                 checked("http+json", client, ready["port"], others, {**TLS, **told})

@@ -24,7 +24,6 @@ Times = tuple[float, tuple[float, float] | None]
 def _plain() -> tuple[RunSummary, CellSummary]:
     run = a_run(stacks=1)
     (cell,) = run.cells
-    assert cell.distribution is not None
     bare = replace(cell, strip=None, client_share=None, distribution=replace(cell.distribution, curve=()))
     return replace(run, comparisons=(), checks=(), warnings=(), plan={}), bare
 
@@ -34,7 +33,6 @@ def cell_of(
 ) -> CellSummary:
     """A cell with this median in ms; `factors` are those by which settings differ."""
     bare = _plain()[1]
-    assert bare.distribution is not None
     at = "|".join([label, placement, *(f"{name}={value}" for name, value in factors.items())])
     return replace(
         bare.having(placement=placement, **factors),
@@ -54,8 +52,6 @@ def cell_of(
 
 def median_of(cell: CellSummary) -> float:
     """Its median in ms."""
-    assert cell.distribution is not None
-    assert cell.distribution.median is not None
     return cell.distribution.median
 
 

@@ -52,7 +52,6 @@ def test_finds_the_connections_to_the_target_and_no_others(listener: socket.sock
         with elsewhere, its_end:
             (info,) = sockets_to(addresses_of("localhost", port) | {"127.0.0.1"}, port).values()
     assert (info.bytes_sent, info.bytes_received) == (1000, 300)
-    assert info.min_rtt_us is not None
     assert info.min_rtt_us > 0
 
 
@@ -65,7 +64,6 @@ def test_counts_only_what_happened_in_the_window(listener: socket.socket):
         _talk(ours, theirs, 50, 70)
         meter.end()
     wire = meter.wire()
-    assert wire is not None
     assert (wire["bytes_sent"], wire["bytes_received"], wire["retransmits"]) == (50, 70, 0)
     assert wire["segments_sent"] > 0
     assert meter.min_rtt_us() is not None
@@ -82,7 +80,6 @@ def test_connections_that_come_and_go_are_counted_at_their_last_look(listener: s
         theirs.close()
     meter.end()
     wire = meter.wire()
-    assert wire is not None
     assert (wire["bytes_sent"], wire["bytes_received"]) == (30, 60)
 
 

@@ -35,8 +35,7 @@ def ask(port: int, name: str, **request: int) -> dict[str, Any]:
     asked = urllib.request.Request(f"http://127.0.0.1:{port}/{name}", data=json.dumps(request).encode(), method="POST")
     try:
         with urllib.request.urlopen(asked, timeout=40) as reply:
-            found: dict[str, Any] = json.load(reply)
-            return found
+            return json.load(reply)
     except urllib.error.HTTPError as error:
         return {"error": error.read().decode()}
 
