@@ -8,11 +8,11 @@ import pytest
 import zstandard
 
 from services.python.codecs.zstd import Contexts
-from services.python.contract.lines import Load, Payload, Target, Trial
+from services.python.contract.lines import Payload
 from services.python.contract.offers import protocols
 from services.python.load.client import CallFailed
 from services.python.trial.parts import CannotTry, check, load_parts
-from tests.support.ends import responder
+from tests.support.ends import responder, trial_of
 from tests.support.tap import tapped
 from tests.support.wire import HTTP
 
@@ -23,16 +23,7 @@ RESPONDERS = [(name, r.name) for name in (*HTTP, "grpc") for r in protocols()[na
 
 def sizes(protocol: str, client: str, port: int, told: dict[str, str]) -> tuple[int, int]:
     """Both body sizes of one checked call: the reply was right."""
-    trial = Trial(
-        target=Target(host="127.0.0.1", port=port, identity="nonce"),
-        protocol=protocol,
-        client=client,
-        operation="echo",
-        record="",
-        payload=RECORDS,
-        load=Load(requests=0),
-        knobs=told,
-    )
+    trial = trial_of(protocol, client, port, operation="echo", payload=RECORDS, knobs=told)
     parts = load_parts(trial)
     return check(trial, parts, parts.make(1, lambda: 1))[1]
 

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from services.python.contract.lines import Load, Target, Trial, Warmup
-from tests.support.certificates import HOST, TLS, Made, certificates
-from tests.support.ends import make_trial, responder
+from services.python.contract.lines import Load, Warmup
+from tests.support.certificates import TLS, Made, certificates
+from tests.support.ends import make_trial, responder, trial_of
 from tests.support.matrix import others_slow
 
 REQUESTS = 12
@@ -38,12 +38,11 @@ def told(protocol: str, client: str, made: Made | None, folder: Path, **changes:
     """What the trial's `done` says of opening."""
     with responder(protocol, **({} if made is None else made.serving)) as (_, ready):
         settings: dict[str, Any] = {"load": Load(requests=REQUESTS), "connection": "per-request", **changes}
-        trial = Trial(
-            target=Target(host=HOST, port=ready["port"], identity="nonce"),
-            protocol=protocol,
-            client=client,
-            operation="add",
-            record=str(folder / "record"),
+        trial = trial_of(
+            protocol,
+            client,
+            ready["port"],
+            folder / "record",
             warmup=Warmup(requests=3, at_least_s=0.0),
             knobs={} if made is None else TLS,
             tls=None if made is None else made.authority,

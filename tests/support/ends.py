@@ -7,9 +7,10 @@ import subprocess
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
-from services.python.contract.lines import Trial
+from services.python.contract.lines import Load, Target, Trial, Warmup
 from services.python.contract.responder_lines import Serve
 
 PATIENCE_S = 60
@@ -81,6 +82,15 @@ def responder(
         ready = started.read()
         assert ready, started.ended()
         yield started, ready
+
+
+def trial_of(
+    protocol: str, client: str, port: int, record: Path | str = "", *, identity: str = "nonce", **changes: Any
+) -> Trial:
+    """A trial of `add` with a responder on this machine, which ends with its check unless `changes` give it a load."""
+    usual = {"operation": "add", "load": Load(requests=0), "warmup": Warmup(requests=5, at_least_s=0.0)}
+    target = Target(host="127.0.0.1", port=port, identity=identity)
+    return Trial(protocol=protocol, client=client, target=target, record=str(record), **{**usual, **changes})
 
 
 def make_trial(trial: Trial) -> list[dict[str, Any]]:
