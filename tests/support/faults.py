@@ -180,14 +180,6 @@ class _SometimesInTwoWrites(tcp.SocketConnection):
         return len(body), len(frame[1]), tcp.decoded(self._code, *frame)
 
 
-def some_requests_in_two_writes(call: Any, _client: Any) -> Any:
-    def wrap(honest: tcp.SocketDialer) -> Any:
-        connection = honest.dial()
-        return _SometimesInTwoWrites(connection._sock, connection._code, connection._encode)
-
-    return _Dialer(call, wrap)
-
-
 class _Inflated(tcp.SocketConnection):
     """Says that its bodies were a hundred times as large."""
 
@@ -196,12 +188,16 @@ class _Inflated(tcp.SocketConnection):
         return sent * 100, received * 100
 
 
-def sizes_made_up(call: Any, _client: Any) -> Any:
+def _dials(broken: type[tcp.SocketConnection]) -> Callable[..., Any]:
     def wrap(honest: tcp.SocketDialer) -> Any:
         connection = honest.dial()
-        return _Inflated(connection._sock, connection._code, connection._encode)
+        return broken(connection._sock, connection._code, connection._encode)
 
-    return _Dialer(call, wrap)
+    return lambda call, _client: _Dialer(call, wrap)
+
+
+some_requests_in_two_writes = _dials(_SometimesInTwoWrites)
+sizes_made_up = _dials(_Inflated)
 
 
 def anyone_will_do(trial: Trial, parts: Any, example: Any) -> tuple[str, tuple[int, int]]:
