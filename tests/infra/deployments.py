@@ -96,16 +96,14 @@ class Deployment:
 
     @cached_property
     def hosts(self) -> dict[str, Any]:
-        hosts: dict[str, Any] = self.output("hosts")
-        return hosts
+        return self.output("hosts")
 
     def provider(self, *arguments: str) -> subprocess.CompletedProcess[str]:
         argv = [sys.executable, "-ES", str(self._module / "provider.py"), *arguments]
         return subprocess.run(argv, capture_output=True, text=True, timeout=RESPONSE_S, check=False)
 
     def status(self) -> dict[str, Any]:
-        document: dict[str, Any] = json.loads(self.provider("status", "--run-id", self.run_id).stdout)
-        return document
+        return json.loads(self.provider("status", "--run-id", self.run_id).stdout)
 
     def ssh(self, name: str, command: str) -> subprocess.CompletedProcess[str]:
         """Run a command on a host, with the run's own known_hosts and strict checking."""
@@ -147,13 +145,11 @@ class Deployment:
     def record(self, name: str) -> dict[str, Any]:
         """What the lab wrote down of a host."""
         path = Path("/var/lib/orch-lab", self.run_id, "hosts", name, "host.json")
-        document: dict[str, Any] = json.loads(path.read_text())
-        return document
+        return json.loads(path.read_text())
 
     def emulator_pid(self) -> int:
         path = Path("/var/lib/orch-lab", self.run_id, "link", "process.json")
-        pid: int = json.loads(path.read_text())["emulator"]["pid"]
-        return pid
+        return json.loads(path.read_text())["emulator"]["pid"]
 
     def traces(self) -> list[str]:
         """Everything on this machine that carries the run's id: folders, namespaces, cgroups, processes."""

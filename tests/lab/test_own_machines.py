@@ -153,7 +153,6 @@ def test_after_a_kill_the_next_command_sees_what_is_left_and_removes_it(network:
     planned(network, "requester", "responder")
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     killed = subprocess.Popen([sys.executable, "-c", KILLED], env=environment, stdout=subprocess.PIPE, text=True)
-    assert killed.stdout is not None
     assert killed.stdout.readline() == "provisioned\n"
     responder = network.machines["responder"]
     while not responder.files:

@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
-from services.python.contract.lines import Load, Payload, Schema, Target, Trial
+from services.python.contract.lines import Payload, Schema, Trial
 from services.python.contract.offers import AS_IT_IS, protocols
 from services.python.contract.responder_lines import Serve
 from services.python.trial.parts import CannotTry, check, load_parts
 from tests.support.documents import schema_file
-from tests.support.ends import program, responder
+from tests.support.ends import program, responder, trial_of
 from tests.support.matrix import is_default_responder, others_slow
 
 pytestmark = pytest.mark.busy
@@ -35,16 +35,7 @@ def payload(document: Any, folder: Path) -> Payload:
 
 
 def trial(protocol: str, client: str, port: int, asked: Payload, **changes: Any) -> Trial:
-    return Trial(
-        target=Target(host="127.0.0.1", port=port, identity="nonce"),
-        protocol=protocol,
-        client=client,
-        operation="echo",
-        record="",
-        payload=asked,
-        load=Load(requests=0),
-        **changes,
-    )
+    return trial_of(protocol, client, port, operation="echo", payload=asked, **changes)
 
 
 def sizes(asked: Trial) -> tuple[int, int]:

@@ -35,14 +35,9 @@ ECHOED_AS_MESSAGES = {"echo of records": "Records", "echo of a document": "Value
 @contextmanager
 def reading(protocol: str, implementation: str, reads: Path) -> Iterator[int]:
     """The port of a responder that writes into `reads` what its operations are handed."""
-    environment = {**os.environ, READS: str(reads)}
-    module = "tests.support.reading_responder"
-    with wire.start_responder(protocol, implementation, module=module, environment=environment) as process:
-        assert process.stdout is not None
-        try:
-            yield json.loads(process.stdout.readline())["port"]
-        finally:
-            process.kill()
+    env = {**os.environ, READS: str(reads)}
+    with wire.responding(protocol, implementation, module="tests.support.reading_responder", env=env) as running:
+        yield running.port
 
 
 def called(protocol: str, client: Client, port: int, operation: str, request: Request) -> tuple[Any, Reply]:
@@ -65,8 +60,7 @@ def called(protocol: str, client: Client, port: int, operation: str, request: Re
         finally:
             await connection.close()
 
-    exchange: tuple[Any, Reply] = wire.run_awaiting(awaited())
-    return exchange
+    return wire.run_awaiting(awaited())
 
 
 @pytest.mark.parametrize(("protocol", "implementation"), others_slow(ENDS, is_default_responder))
@@ -87,34 +81,14 @@ def test_a_responder_hands_the_operation_every_field_read(tmp_path: Path, protoc
             assert (line["fields"], line["unread"]) == (plain_fields(request) + beside, []), case
 
 
-@pytest.fixture(scope="module")
-def port_of() -> Iterator[Any]:
-    """Gives the port of a protocol's default responder; one at a time, for the tests come protocol by protocol."""
-    running: dict[str, Any] = {}
-
-    def port(protocol: str) -> int:
-        if protocol not in running:
-            end_all()
-            context = wire.responding(protocol, find_protocol(protocol).responders[0].name)
-            running[protocol] = (context, context.__enter__())
-        number: int = running[protocol][1].port
-        return number
-
-    def end_all() -> None:
-        for context, _ in running.values():
-            context.__exit__(None, None, None)
-        running.clear()
-
-    yield port
-    end_all()
-
-
 @pytest.mark.parametrize(("protocol", "name"), others_slow(CLIENTS, is_default_client))
-def test_a_clients_call_returns_with_every_field_of_the_reply_read(port_of: Any, protocol: str, name: str) -> None:
+def test_a_clients_call_returns_with_every_field_of_the_reply_read(answering: Any, protocol: str, name: str) -> None:
     """`value` finds what is there: all that it gives, but for the outermost names, `call` had returned already."""
     client = find_protocol(protocol).client(name)
     for case, (operation, request) in CASES.items():
-        reply, value = called(protocol, client, port_of(protocol), operation, request)
+        reply, value = called(
+            protocol, client, answering(protocol, find_protocol(protocol).responders[0].name).port, operation, request
+        )
         assert unread(value) == set(), case
         if operation == "echo":
             assert plain_fields(value) == plain_fields(request), case

@@ -5,9 +5,7 @@ All goes through the responder's own process and the dialer that a requester loa
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack
-from functools import cache
+from collections.abc import Callable
 
 import pytest
 
@@ -23,16 +21,9 @@ PAIRS = [(p.name, r.name, c.name) for p in PROTOCOLS for r in p.responders for c
 Get = Callable[[str, str], wire.Running]
 
 
-@pytest.fixture(scope="module")
-def responder() -> Iterator[Get]:
-    """Gives the running responder of a protocol and implementation; each is started once."""
-    with ExitStack() as stack:
-        yield cache(lambda protocol, name: stack.enter_context(wire.responding(protocol, name)))
-
-
 @pytest.mark.parametrize(("protocol", "implementation", "client"), PAIRS)
-def test_every_operation_comes_back(responder: Get, protocol: str, implementation: str, client: str) -> None:
-    port = responder(protocol, implementation).port
+def test_every_operation_comes_back(answering: Get, protocol: str, implementation: str, client: str) -> None:
+    port = answering(protocol, implementation).port
     for case, (operation, request) in wire.REQUESTS.items():
         [(value, _)] = wire.ask(protocol, client, port, operation, request)
         assert OPERATIONS[operation].verify(request, value) is None, case
@@ -40,9 +31,9 @@ def test_every_operation_comes_back(responder: Get, protocol: str, implementatio
 
 @pytest.mark.parametrize(("protocol", "implementation", "client"), PAIRS)
 def test_a_request_that_the_operation_refuses_is_an_error_in_the_protocols_own_words(
-    responder: Get, protocol: str, implementation: str, client: str
+    answering: Get, protocol: str, implementation: str, client: str
 ) -> None:
-    port = responder(protocol, implementation).port
+    port = answering(protocol, implementation).port
     with pytest.raises(CallFailed, match="not a picture") as failed:
         wire.ask(protocol, client, port, "image", {"data": b"no picture at all", "full_decode": False})
     assert failed.value.status == "protocol"

@@ -15,8 +15,7 @@ END = re.compile(r'"?([\w-]+)"?: \(\) => import\("(\./[^"]+)"\)')
 
 
 def read(name: str) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads((FOLDER / name).read_text(encoding="utf-8"))
-    return found
+    return json.loads((FOLDER / name).read_text(encoding="utf-8"))
 
 
 def names(protocol: dict[str, Any], role: str) -> set[str]:

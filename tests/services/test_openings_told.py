@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from services.python.contract.lines import Load, Target, Trial, Warmup
-from tests.support.certificates import HOST, TLS, Made, certificates
-from tests.support.ends import make_trial, responder
+from services.python.contract.lines import Load, Warmup
+from tests.support.certificates import TLS, Made, certificates
+from tests.support.ends import make_trial, responder, trial_of
 from tests.support.matrix import others_slow
 
 REQUESTS = 12
@@ -38,12 +38,11 @@ def told(protocol: str, client: str, made: Made | None, folder: Path, **changes:
     """What the trial's `done` says of opening."""
     with responder(protocol, **({} if made is None else made.serving)) as (_, ready):
         settings: dict[str, Any] = {"load": Load(requests=REQUESTS), "connection": "per-request", **changes}
-        trial = Trial(
-            target=Target(host=HOST, port=ready["port"], identity="nonce"),
-            protocol=protocol,
-            client=client,
-            operation="add",
-            record=str(folder / "record"),
+        trial = trial_of(
+            protocol,
+            client,
+            ready["port"],
+            folder / "record",
             warmup=Warmup(requests=3, at_least_s=0.0),
             knobs={} if made is None else TLS,
             tls=None if made is None else made.authority,
@@ -51,8 +50,7 @@ def told(protocol: str, client: str, made: Made | None, folder: Path, **changes:
         )
         done = make_trial(trial)[-1]
     assert done["type"] == "done", done
-    found: dict[str, Any] | None = done.get("opening")
-    return found
+    return done.get("opening")
 
 
 @pytest.mark.parametrize(("protocol", "client"), others_slow(TELLS_BOTH, lambda *case: case in LIGHT))
@@ -60,11 +58,9 @@ def test_each_connection_of_the_measured_phase_is_told_with_both_handshakes(
     protocol: str, client: str, made: Made, tmp_path: Path
 ) -> None:
     plain = told(protocol, client, None, tmp_path)
-    assert plain is not None
     assert (plain["connections"], plain["tls_s"]) == (REQUESTS, None)
     assert plain["connect_s"] > 0
     secured = told(protocol, client, made, tmp_path)
-    assert secured is not None
     assert secured["connections"] == REQUESTS
     assert min(secured["tls_s"], secured["connect_s"]) > 0
 
@@ -72,7 +68,6 @@ def test_each_connection_of_the_measured_phase_is_told_with_both_handshakes(
 def test_kept_connections_are_noted_where_several_requests_are_in_flight(tmp_path: Path) -> None:
     load = Load(requests=REQUESTS, concurrency=2)
     kept = told("http+json", "pycurl", None, tmp_path, connection="reuse", load=load)
-    assert kept is not None
     assert kept["connections"] in (1, 2)  # one of two threads may make all requests: pycurl connects at the first one
 
 
@@ -81,6 +76,5 @@ def test_kept_connections_are_noted_where_several_requests_are_in_flight(tmp_pat
 def test_libraries_on_pythons_ssl_tell_of_tls_alone(protocol: str, client: str, made: Made, tmp_path: Path) -> None:
     assert told(protocol, client, None, tmp_path) is None
     secured = told(protocol, client, made, tmp_path)
-    assert secured is not None
     assert (secured["connections"], secured["connect_s"]) == (REQUESTS, None)
     assert secured["tls_s"] > 0

@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from services.python.contract.lines import Authority, Load, Payload, Target, Trial, Warmup
+from services.python.contract.lines import Authority, Load, Payload, Warmup
 from services.python.contract.offers import Client, protocols
 from services.python.trial.parts import CannotTry, Parts, check, load_parts
-from tests.support.certificates import HOST, RESUMED, TLS, Made, certificates
-from tests.support.ends import make_trial, responder
+from tests.support.certificates import RESUMED, TLS, Made, certificates
+from tests.support.ends import make_trial, responder, trial_of
 from tests.support.matrix import others_slow
 from tests.support.tap import tapped
 
@@ -44,15 +44,14 @@ def clients(protocol: str) -> list[Client]:
 def checked(protocol: str, client: str, port: int, authority: Authority | None, knobs: dict[str, str]) -> Parts:
     """The check of a trial, which asks two questions on a connection each."""
     is_stream = protocols()[protocol].streams == "alone"
-    trial = Trial(
-        target=Target(host=HOST, port=port, identity=NONCE),
-        protocol=protocol,
-        client=client,
+    trial = trial_of(
+        protocol,
+        client,
+        port,
+        identity=NONCE,
         operation="events" if is_stream else "add",
-        record="",
         payload=Payload(kind="events", size=10, per_second=100.0) if is_stream else Payload(),
         connection="reuse" if is_stream or "session" not in knobs else "per-request",
-        load=Load(requests=0),
         knobs=knobs,
         tls=authority,
         timeout_s=10.0,
@@ -80,7 +79,6 @@ def ask_all(protocol: str, implementation: str, made: Made, others: Authority) -
             assert refused.value.kind == "refused", client.name
             if has_sessions:
                 parts = checked(protocol, client.name, ready["port"], made.authority, RESUMED)
-                assert parts.tls is not None
                 assert parts.tls.has_resumed, client.name
 
 
@@ -111,7 +109,6 @@ def test_the_version_of_http_is_negotiated_in_the_handshake_and_no_other_is_take
             assert told_of.version == "TLSv1.3", client
             assert (H2 in tap.sent, OLDER in tap.sent) == (bool(told), not told or client.startswith("httpx")), client
             parts = checked("http+json", client, ready["port"], made.authority, {**RESUMED, **told})
-            assert parts.tls is not None
             assert parts.tls.has_resumed, client
             with pytest.raises(CannotTry, match=r"refused: tls: .*certificate"):
                 checked("http+json", client, ready["port"], others, {**TLS, **told})
@@ -125,12 +122,12 @@ def test_several_in_flight_resume_a_session_each_where_a_server_takes_none_twice
     client: str, made: Made, tmp_path: Path
 ) -> None:
     with responder("http+json", NONCE, implementation="asgi-granian", **made.serving) as (_, ready):
-        trial = Trial(
-            target=Target(host=HOST, port=ready["port"], identity=NONCE),
-            protocol="http+json",
-            client=client,
-            operation="add",
-            record=str(tmp_path / "record"),
+        trial = trial_of(
+            "http+json",
+            client,
+            ready["port"],
+            tmp_path / "record",
+            identity=NONCE,
             connection="per-request",
             load=Load(requests=100, concurrency=4),
             warmup=Warmup(requests=20, at_least_s=0),
@@ -192,15 +189,7 @@ def test_a_requester_refuses_what_does_not_go_together(
     changes: dict[str, Any], words: str, made: Made, tmp_path: Path
 ) -> None:
     told: dict[str, Any] = {"knobs": TLS, "tls": made.authority, **changes}
-    trial = Trial(
-        target=Target(host=HOST, port=1, identity=NONCE),
-        protocol="tcp",
-        client="socket",
-        operation="add",
-        record=str(tmp_path / "record"),
-        load=Load(requests=1),
-        **told,
-    )
+    trial = trial_of("tcp", "socket", 1, tmp_path / "record", identity=NONCE, load=Load(requests=1), **told)
     with pytest.raises(CannotTry, match=words) as refused:
         load_parts(trial)
     assert refused.value.kind == "trial"

@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
-from services.python.contract.lines import Trial
+from services.python.contract.lines import Load, Target, Trial, Warmup
 from services.python.contract.responder_lines import Serve
 
 PATIENCE_S = 60
@@ -18,9 +19,9 @@ PATIENCE_S = 60
 class Program:
     """One program of the contract."""
 
-    def __init__(self, module: str, *arguments: str, env: Mapping[str, str] | None = None) -> None:
+    def __init__(self, *argv: str, env: Mapping[str, str] | None = None) -> None:
         self.process = subprocess.Popen(
-            [sys.executable, "-m", module, *arguments],
+            argv,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -29,13 +30,11 @@ class Program:
         )
 
     def send(self, line: str) -> None:
-        assert self.process.stdin is not None
         self.process.stdin.write(line + "\n")
         self.process.stdin.flush()
 
     def read(self) -> dict[str, Any]:
         """The next line of stdout; {} at its end."""
-        assert self.process.stdout is not None
         line = self.process.stdout.readline()
         return json.loads(line) if line else {}
 
@@ -46,8 +45,6 @@ class Program:
 
     def ended_by_itself(self) -> tuple[int, list[dict[str, Any]], str]:
         """As `ended`, but with stdin held open until it has."""
-        assert self.process.stdout is not None
-        assert self.process.stderr is not None
         lines = [json.loads(line) for line in self.process.stdout]
         return self.process.wait(timeout=PATIENCE_S), lines, self.process.stderr.read()
 
@@ -58,9 +55,11 @@ class Program:
 
 
 @contextmanager
-def program(module: str, *arguments: str, env: Mapping[str, str] | None = None) -> Iterator[Program]:
-    """A program that is gone when the block ends."""
-    started = Program(module, *arguments, env=env)
+def program(
+    module: str, *arguments: str, argv: Sequence[str] = (), env: Mapping[str, str] | None = None
+) -> Iterator[Program]:
+    """A program that is gone when the block ends: a module of Python, unless `argv` names another one."""
+    started = Program(*(argv or (sys.executable, "-m", module)), *arguments, env=env)
     try:
         yield started
     finally:
@@ -69,14 +68,29 @@ def program(module: str, *arguments: str, env: Mapping[str, str] | None = None) 
 
 @contextmanager
 def responder(
-    protocol: str, identity: str = "nonce", *, module: str = "services.python.programs.respond", **serve: Any
+    protocol: str,
+    identity: str = "nonce",
+    *,
+    module: str = "services.python.programs.respond",
+    argv: Sequence[str] = (),
+    env: Mapping[str, str] | None = None,
+    **serve: Any,
 ) -> Iterator[tuple[Program, dict[str, Any]]]:
     """A responder on a free port of the loopback, and its ready line. `serve`: more keys of its serve line."""
-    with program(module) as started:
+    with program(module, argv=argv, env=env) as started:
         started.send(Serve(protocol=protocol, identity=identity, **serve).to_json())
         ready = started.read()
         assert ready, started.ended()
         yield started, ready
+
+
+def trial_of(
+    protocol: str, client: str, port: int, record: Path | str = "", *, identity: str = "nonce", **changes: Any
+) -> Trial:
+    """A trial of `add` with a responder on this machine, which ends with its check unless `changes` give it a load."""
+    usual = {"operation": "add", "load": Load(requests=0), "warmup": Warmup(requests=5, at_least_s=0.0)}
+    target = Target(host="127.0.0.1", port=port, identity=identity)
+    return Trial(protocol=protocol, client=client, target=target, record=str(record), **{**usual, **changes})
 
 
 def make_trial(trial: Trial) -> list[dict[str, Any]]:

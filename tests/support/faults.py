@@ -23,7 +23,7 @@ from orchestrator.record_layout import COLUMNS
 from orchestrator.results.convert import read_record
 from orchestrator.results.manifest import BaselineRecord, Manifest, RequesterRecord, TrialRecord
 from services.python.contract.counters import Clocks
-from services.python.contract.lines import Load, Payload, Target, Trial, Warmup
+from services.python.contract.lines import Load, Payload, Trial, Warmup
 from services.python.contract.requester_lines import Done
 from services.python.contract.responder_lines import Ready, Stats
 from services.python.contract.strict import Line, decode
@@ -31,7 +31,7 @@ from services.python.load.recorder import Recorder
 from services.python.probes.clock import Clock
 from services.python.protocols.tcp.frames import HEADER
 from services.python.trial import run as attempt
-from tests.support.ends import Program, responder
+from tests.support.ends import Program, responder, trial_of
 from tests.support.quota import throttled
 from tests.support.relay import relay
 from tests.support.runs import MemoryRun, a_plan
@@ -180,14 +180,6 @@ class _SometimesInTwoWrites(tcp.SocketConnection):
         return len(body), len(frame[1]), tcp.decoded(self._code, *frame)
 
 
-def some_requests_in_two_writes(call: Any, _client: Any) -> Any:
-    def wrap(honest: tcp.SocketDialer) -> Any:
-        connection = honest.dial()
-        return _SometimesInTwoWrites(connection._sock, connection._code, connection._encode)
-
-    return _Dialer(call, wrap)
-
-
 class _Inflated(tcp.SocketConnection):
     """Says that its bodies were a hundred times as large."""
 
@@ -196,12 +188,16 @@ class _Inflated(tcp.SocketConnection):
         return sent * 100, received * 100
 
 
-def sizes_made_up(call: Any, _client: Any) -> Any:
+def _dials(broken: type[tcp.SocketConnection]) -> Callable[..., Any]:
     def wrap(honest: tcp.SocketDialer) -> Any:
         connection = honest.dial()
-        return _Inflated(connection._sock, connection._code, connection._encode)
+        return broken(connection._sock, connection._code, connection._encode)
 
-    return _Dialer(call, wrap)
+    return lambda call, _client: _Dialer(call, wrap)
+
+
+some_requests_in_two_writes = _dials(_SometimesInTwoWrites)
+sizes_made_up = _dials(_Inflated)
 
 
 def anyone_will_do(trial: Trial, parts: Any, example: Any) -> tuple[str, tuple[int, int]]:
@@ -270,13 +266,13 @@ def a_real_run(
     for planned in plan.trials:
         with responder("tcp", module=fault.responder) as (end, ready), _pinned_apart(end), ExitStack() as stack:
             port = stack.enter_context(relay(ready["port"], **fault.way)) if fault.way else ready["port"]
-            base = Trial(
-                target=Target(host="127.0.0.1", port=port, identity="nonce"),
-                protocol="tcp",
-                client="socket",
+            base = trial_of(
+                "tcp",
+                "socket",
+                port,
+                folder / f"{planned.index}.timings",
                 operation=operation,
                 payload=Payload(**payload),
-                record=str(folder / f"{planned.index}.timings"),
                 connection=connection,
                 warmup=Warmup(requests=50, at_least_s=0.0),
             )

@@ -26,7 +26,6 @@ def tree() -> Path | None:
 def throttled(pid: int) -> Iterator[None]:
     """The process has five milliseconds of CPU in each hundred, until the block ends."""
     root = tree()
-    assert root is not None
     group = root / f"orch-test-{pid}"
     group.mkdir()
     try:

@@ -88,7 +88,6 @@ def relay(port: int, **options: float) -> Iterator[int]:
         stdout=subprocess.PIPE,
         text=True,
     )
-    assert process.stdout is not None
     try:
         yield int(process.stdout.readline())
     finally:

@@ -88,7 +88,6 @@ def a_search_run(
         files[path] = draft.columns
         record = _trial_record(planned, [draft], [path])
         find = search.find
-        assert find is not None
         step = next(step for step in range(find.steps + 1) if at_step(search, step).id == cell.id)
         verdict = "not held" if is_over else "held"
         record = replace(record, probe=Probe(step=step, rate_per_s=find.rate(step), verdict=verdict))
@@ -161,8 +160,7 @@ def sent_late(draft: Draft, is_over: bool) -> None:
 
 def _quick(rows: dict[str, np.ndarray]) -> np.ndarray:
     """The latencies of a rate that is too high, as they are below it."""
-    quick_ns: np.ndarray = (rows["received_ns"] - rows["sent_ns"]) // 66
-    return quick_ns
+    return (rows["received_ns"] - rows["sent_ns"]) // 66
 
 
 def in_flight(most: int) -> Callable[[Draft, bool], None]:

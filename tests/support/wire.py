@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import importlib
-import json
 import socket
-import subprocess
-import sys
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -15,13 +12,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from services.python.contract.limits import Policy
-from services.python.contract.lines import Payload, Schema
+from services.python.contract.lines import Payload
 from services.python.contract.offers import Client, find_protocol, protocols
-from services.python.contract.responder_lines import Serve
 from services.python.load.client import CallSpec, Reply, Request
 from services.python.operations import OPERATIONS
 from services.python.operations.picture import picture
 from services.python.transports.http.clients import clients
+from tests.support.ends import Program, responder
 
 HOST = "127.0.0.1"
 NONCE = "the-right-one"
@@ -69,56 +66,21 @@ FIVE_MB: dict[str, tuple[str, Request]] = {
 class Running:
     """A responder that accepts connections."""
 
-    process: subprocess.Popen[str]
+    program: Program
     port: int
+    identity: str = NONCE
 
     def stats(self) -> dict[str, Any]:
         """What the responder counted so far."""
-        assert self.process.stdin is not None
-        assert self.process.stdout is not None
-        self.process.stdin.write("stats\n")
-        self.process.stdin.flush()
-        stats: dict[str, Any] = json.loads(self.process.stdout.readline())
-        return stats
-
-    def kill(self) -> None:
-        """End it without a word, as a crash would."""
-        self.process.kill()
-        self.process.wait()
-
-
-def start_responder(
-    protocol: str,
-    implementation: str,
-    *,
-    port: int = 0,
-    module: str = "services.python.programs.respond",
-    environment: Mapping[str, str] | None = None,
-    schema: Schema | None = None,
-) -> subprocess.Popen[str]:
-    """A responder that has been told what to answer."""
-    pipe = subprocess.PIPE
-    process = subprocess.Popen(
-        [sys.executable, "-m", module], stdin=pipe, stdout=pipe, stderr=None, text=True, env=environment
-    )
-    assert process.stdin is not None
-    serve = Serve(protocol=protocol, implementation=implementation, host=HOST, port=port, identity=NONCE, schema=schema)
-    process.stdin.write(serve.to_json() + "\n")
-    process.stdin.flush()
-    return process
+        self.program.send("stats")
+        return self.program.read()
 
 
 @contextmanager
-def responding(
-    protocol: str, implementation: str, module: str = "services.python.programs.respond"
-) -> Iterator[Running]:
-    """A responder process for as long as the block lasts."""
-    with start_responder(protocol, implementation, module=module) as process:
-        assert process.stdout is not None
-        try:
-            yield Running(process=process, port=json.loads(process.stdout.readline())["port"])
-        finally:
-            process.kill()
+def responding(protocol: str, implementation: str, **how: Any) -> Iterator[Running]:
+    """A responder process for as long as the block lasts; `how` as of `ends.responder`."""
+    with responder(protocol, NONCE, implementation=implementation, **how) as (program, ready):
+        yield Running(program=program, port=ready["port"])
 
 
 def ask(
@@ -164,8 +126,7 @@ def _converse(client: Client, dialer: Any, requests: list[Request]) -> list[tupl
             await connection.close()
         return [(connection.value(reply), connection.sizes(request, reply)) for request, reply in replies]
 
-    replies: list[tuple[Reply, tuple[int, int]]] = run_awaiting(converse())
-    return replies
+    return run_awaiting(converse())
 
 
 def run_awaiting(coroutine: Any) -> Any:
@@ -180,8 +141,7 @@ def free_port() -> int:
     """A port that nobody listens on (and that the kernel has just given to nobody else)."""
     with socket.socket() as probe:
         probe.bind((HOST, 0))
-        port: int = probe.getsockname()[1]
-        return port
+        return probe.getsockname()[1]
 
 
 @contextmanager

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from services.python.codecs.base import Codec, Coder
-from services.python.codecs.protobuf import CODEC, Method, coder, method_for, named
+from services.python.codecs.protobuf import CODEC, Method, method_for, named, request_coder
 from services.python.contract.messages import ECHO
 from services.python.load.client import CallFailed, Request
 from services.python.operations import OPERATIONS
@@ -42,7 +42,7 @@ def with_schema(schema: bytes) -> Codec:
     from services.python.codecs.typed import typed_echo
 
     typed = typed_echo(schema)
-    document = coder(typed.request, typed.pack_request, typed.unpack_request)
+    document = request_coder(typed)
 
     def or_document(of: Callable[[str], Coder]) -> Callable[[str], Coder]:
         return lambda message: document if message == "echo/document" else of(message)

@@ -8,6 +8,7 @@ from bisect import bisect
 from collections.abc import Iterator
 from hashlib import shake_128
 from itertools import count
+from math import expm1
 
 DICTIONARY = (
     "amber",
@@ -47,74 +48,17 @@ def below(word: int, limit: int) -> int:
     return word * limit >> _WORD_BITS
 
 
-# A gap's four digits, the most significant first: a digit is the number of limits that are not above its word. Limit d of
-# row j is 2^32 (1 - e^-(d+1)w) / (1 - e^-16w), rounded, w being 2 / 16^j; those of 2^32 are left out: no word is so large.
-EXPONENTIAL_LIMITS = (
-    (
-        3_713_706_681,
-        4_216_302_226,
-        4_284_321_136,
-        4_293_526_495,
-        4_294_772_305,
-        4_294_940_907,
-        4_294_963_725,
-        4_294_966_813,
-        4_294_967_231,
-        4_294_967_287,
-        4_294_967_295,
-    ),
-    (
-        583_662_026,
-        1_098_741_956,
-        1_553_298_400,
-        1_954_443_053,
-        2_308_451_966,
-        2_620_863_736,
-        2_896_566_156,
-        3_139_872_687,
-        3_354_589_947,
-        3_544_077_264,
-        3_711_299_234,
-        3_858_872_105,
-        3_989_104_706,
-        4_104_034_573,
-        4_205_459_825,
-    ),
-    (
-        284_449_529,
-        566_685_453,
-        846_725_001,
-        1_124_585_263,
-        1_400_283_200,
-        1_673_835_638,
-        1_945_259_274,
-        2_214_570_675,
-        2_481_786_278,
-        2_746_922_393,
-        3_009_995_202,
-        3_271_020_762,
-        3_530_015_005,
-        3_786_993_739,
-        4_041_972_648,
-    ),
-    (
-        269_419_616,
-        538_707_711,
-        807_864_350,
-        1_076_889_597,
-        1_345_783_516,
-        1_614_546_171,
-        1_883_177_627,
-        2_151_677_947,
-        2_420_047_195,
-        2_688_285_435,
-        2_956_392_732,
-        3_224_369_149,
-        3_492_214_750,
-        3_759_929_599,
-        4_027_513_760,
-    ),
-)
+def _limits(width: float) -> tuple[int, ...]:
+    """The limits of a gap's digit whose steps are that wide; those of 2^32 are left out: no word is so large.
+
+    None lies nearer than 0.003 to the middle of two whole numbers: they are the same wherever doubles are.
+    """
+    every = (round(2**_WORD_BITS * expm1(-step * width) / expm1(-16 * width)) for step in range(1, 16))
+    return tuple(limit for limit in every if limit < 2**_WORD_BITS)
+
+
+# Of four digits, the most significant first: a digit is the number of limits that are not above its word.
+EXPONENTIAL_LIMITS = tuple(_limits(2 / 16**row) for row in range(4))
 _GAP_WORDS = 5
 _GAPS_AT_ONCE = 1024
 GAP_BITS = 43

@@ -60,12 +60,7 @@ TLS_SETTINGS: Mapping[str, str] = {
 
 @part
 class Parts(Part):
-    """What a responder is put together from, so that two stacks can be held against each other part by part.
-
-    `codec` turns values into bytes, `transport` carries them, `framework` stands between the transport and the operation
-    (`none`: nothing does), `server` accepts connections, `validation` says what a decoded message is held against.
-    `bytes_as` is how bytes and pictures travel (`raw`, `base64`), which counts as the codec's.
-    """
+    """What a responder is put together from, so that two stacks can be compared part by part; keys as in `manifest`."""
 
     codec: str
     transport: str
@@ -80,20 +75,18 @@ class Responder(Part):
     """One implementation that answers, and the parts it is made of.
 
     `module` has `serve(dispatcher, host, port, announce)`. With `served_by`, the module of a server, it has
-    `application(dispatcher)` instead; with `codec`, the name of a module of `codecs`, `application(dispatcher, codec)`.
-    `refuses` gives the reason for each thing it cannot do, keyed by a connection policy, an operation, a kind of work, or a
-    knob with its value (`http: 2`) or without it (`connections`: whatever is not the default). `adds` says in a short
-    phrase, as a verb with its object, which work of every request is its own and not the protocol's (`validates every body
-    with pydantic models`); empty when there is nothing worth a word. `without` names the responder of this protocol
-    that is spared it, if there is one. `omits` says likewise which of the reading that `protos/fields.md` asks of all it
-    leaves out. `shares`: what its worker processes have in common, where it can have several: one listening socket, or a
-    port on which each listens with a socket of its own (SO_REUSEPORT).
+    `application(dispatcher)` instead, and with `framework`, a module that answers paths, only `paths()`; both are given the
+    codec where `codec` names a module of `codecs`. The other keys are as in `manifest`; `adds` and `omits` are short
+    phrases, a verb with its object (`validates every body with pydantic models`). `shares`: what its worker processes have
+    in common, where it can have several: one listening socket, or a port on which each listens with a socket of its own
+    (SO_REUSEPORT).
     """
 
     name: str
     module: str
     parts: Parts
     served_by: str = ""
+    framework: str = ""
     codec: str = ""
     adds: str = ""
     without: str = ""
@@ -107,7 +100,7 @@ class Responder(Part):
     @property
     def modules(self) -> tuple[str, ...]:
         """All modules that it names."""
-        return _named(self.module, self.served_by, self.codec)
+        return _named(self.module, self.codec, self.served_by, self.framework)
 
     @property
     def drivers(self) -> tuple[str, ...]:
@@ -117,12 +110,10 @@ class Responder(Part):
 
 @part
 class Client(Part):
-    """One client library that asks.
+    """One client library that asks; keys as in `manifest`.
 
-    `module` has `dialer(call, client)`; `style` says whether its calls block a thread (`sync`) or are awaited on uvloop
-    (`async`). `codec`, `refuses`, `adds` and `omits` as in `Responder`. `round_trips_to_open` and `transport` where they
-    differ from the protocol's and the responder's. One of kind `codec` asks nobody: it encodes and decodes the protocol's
-    messages. `loads`: the modules that `module` loads by name for this client alone.
+    `module` has `dialer(call, client)`; `codec` as in `Responder`. `loads`: the modules that `module` loads by name for this
+    client alone.
     """
 
     name: str
@@ -142,11 +133,11 @@ class Client(Part):
     @property
     def modules(self) -> tuple[str, ...]:
         """All modules that it names."""
-        return (*_named(self.module, "", self.codec), *self.loads)
+        return (*_named(self.module, self.codec), *self.loads)
 
 
-def _named(module: str, server: str, codec: str) -> tuple[str, ...]:
-    return tuple(filter(None, (module, server, f"{_CODECS}.{codec}" if codec else "")))
+def _named(module: str, codec: str, *others: str) -> tuple[str, ...]:
+    return tuple(filter(None, (module, f"{_CODECS}.{codec}" if codec else "", *others)))
 
 
 @part
@@ -155,11 +146,8 @@ class Protocol(Part):
 
     `messages` are the names of those that it has a schema for; `ANY` of a protocol that needs none. It carries every
     operation with such a message. `streams`: whether streams are among these (`also`) or not (`no`), or are all that it
-    carries (`alone`). The first responder is the default one. `sequential` and `concurrent` name the default
-    client at one request in flight and beyond. `round_trips_to_open` counts the round trips that opening a connection
-    costs before the first request can be sent, TCP's own handshake included. `knobs`: the values that its
-    responders and clients can be told of a knob (protos/process.md), by its name, the default first; `without_knobs` gives
-    the reason why it has no other, or none. What one of them cannot do of these is among what that one `refuses`.
+    carries (`alone`). `knobs`: the values of each (protos/process.md), the default first. The other keys are as in
+    `manifest`; `round_trips_to_open` includes TCP's own handshake.
     """
 
     name: str

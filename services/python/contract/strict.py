@@ -167,7 +167,7 @@ def _reader(hint: Any) -> _Reader:
     if origin is Literal:
         return _one_of(arguments)
     if origin in (Union, types.UnionType):
-        return _any_of(arguments)
+        return _or_null(arguments)
     if origin is list:
         return _list_of(_reader(arguments[0]))
     if origin is dict and arguments[0] is str:
@@ -279,24 +279,10 @@ def _one_of(values: tuple[Any, ...]) -> _Reader:
     return read
 
 
-def _any_of(hints: tuple[Any, ...]) -> _Reader:
-    """The first type that takes the value; null first. With one type beside null, its own words refuse the value."""
-    others = [_reader(hint) for hint in hints if hint is not type(None)]
-    takes_null = type(None) in hints
-
-    def read(raw: object) -> Any:
-        if raw is None and takes_null:
-            return None
-        if len(others) == 1:
-            return others[0](raw)
-        for reader in others:
-            try:
-                return reader(raw)
-            except WrongShape:
-                continue
-        raise WrongShape(f"has another type than the contract allows: {_shown(raw)}")
-
-    return read
+def _or_null(hints: tuple[Any, ...]) -> _Reader:
+    """One type or null; its own words refuse any other value."""
+    (reader,) = (_reader(hint) for hint in hints if hint is not type(None))
+    return lambda raw: None if raw is None else reader(raw)
 
 
 def _list_of(reader: _Reader) -> _Reader:

@@ -9,7 +9,7 @@ part of the timed call.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -84,35 +84,18 @@ class InParts(Protocol):
         """The steps of what `call` returned, in their order, within its stamps. Not timed."""
 
 
-class Unnumbered(Protocol):
-    """What a connection offers besides, whose client takes the next frame on it for the reply to its last request.
-
-    One reply that nobody asked for makes each later call return the reply to an earlier request. It stays unread to the
-    end: the load loops ask every kept connection when all phases are over. Libraries that look themselves offer nothing.
-    """
-
-    def has_unasked(self) -> bool | Awaitable[bool]:
-        """Whether more came than was asked for; awaitable for an awaiting client. Not timed; only `close` may follow."""
-
-
-class Ending(Protocol):
-    """What a connection offers besides, over whose protocol a responder can announce that it closes the connection."""
-
-    @property
-    def is_over(self) -> bool:
-        """Whether one of its replies did: it is dialled anew for the next request. A call that follows may do so itself."""
-
-
-class Shared(Protocol):
-    """What a connection offers besides, that may be a part of one which several requests in flight share."""
-
-    @property
-    def shared(self) -> int | None:
-        """Which one it is a part of; None where it has one of its own."""
-
-
 class Connection(Protocol):
-    """One connection of a blocking client."""
+    """One connection of a blocking client.
+
+    It may offer more, which load loops look for by name:
+
+    * `has_unasked()`, of a client that takes the next frame for the reply to its last request: whether more came than was
+      asked for. One reply too many makes each later call return the reply to an earlier request; the loops look once, when
+      all phases are over and only `close` may follow. Awaitable for an awaiting client.
+    * `is_over`, of a protocol by which a responder can announce that it closes the connection: whether one of its replies
+      did. It is then dialled anew for the next request.
+    * `shared`, of a connection that several requests in flight may share: which one it is a part of; None for its own.
+    """
 
     @property
     def body(self) -> Any:
@@ -129,6 +112,21 @@ class Connection(Protocol):
 
     def close(self) -> None:
         """End the connection; idempotent."""
+
+
+Counted = tuple[Any, int, int]
+"""What `call` returns of a `Counting` connection: the reply as it was read, and the bytes of both bodies."""
+
+
+class Counting:
+    """What is the same of all connections whose `call` has read the reply and counted both bodies."""
+
+    def value(self, reply: Counted) -> Reply:
+        value: Reply = reply[0]
+        return value
+
+    def sizes(self, request: Request, reply: Counted) -> tuple[int, int]:  # noqa: ARG002 - counted when they passed
+        return reply[1], reply[2]
 
 
 class Dialer(Protocol):

@@ -5,15 +5,40 @@ from __future__ import annotations
 import errno
 import os
 import socket
+import struct
 import sys
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from services.python.load.client import CallFailed
+from services.python.load.client import CallFailed, CallSpec
 from services.python.load.tls import ClientTls
 
 if TYPE_CHECKING:
     import ssl
+
+
+def connected(call: CallSpec) -> socket.socket:
+    """A socket that leads to the responder, with a time-out for each wait; CallFailed."""
+    begun = call.openings.begin()
+    try:
+        opened = socket.create_connection((call.host, call.port), timeout=call.timeout_s)
+    except TimeoutError as error:
+        raise CallFailed("timeout", "no connection in time") from error
+    except OSError as error:
+        raise no_connection(error) from error
+    opened.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    if call.tls is not None:
+        opened = secured(call.tls, opened, call.host, call.timeout_s)
+        call.openings.opened(begun)
+        return opened
+    call.openings.opened(begun)
+    # The kernel's own time-outs: Python's would put a poll before every send and receive.
+    opened.settimeout(None)
+    seconds = int(call.timeout_s)
+    interval = struct.pack("@ll", seconds, int((call.timeout_s - seconds) * 1e6))
+    opened.setsockopt(socket.SOL_SOCKET, socket.SO_RCVTIMEO, interval)
+    opened.setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, interval)
+    return opened
 
 
 def secured(tls: ClientTls, connected: socket.socket, host: str, timeout_s: float) -> ssl.SSLSocket:

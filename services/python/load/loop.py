@@ -15,7 +15,7 @@ uvloop. Rules of both:
 * When a phase is over nothing more is sent, and what is in flight is awaited (the client's time-out bounds that): to
   throw it away would throw away the slow ones first. What an open loop had due and could not send in time is entered as
   not sent, which is no error.
-* A connection that failed under `reuse`, or whose end a reply announced (`client.Ending`: no error), is dialled anew
+* A connection that failed under `reuse`, or whose end a reply announced (`client.Connection`: no error), is dialled anew
   outside the window of the next request, and has a number of its own. The clients
   of `tcp`, `websocket` and `socketio`, and `raw`, connect there; the HTTP libraries (`pycurl`, `requests`,
   `httpx`, `aiohttp`) and gRPC's connect at the first call, in that request's window.

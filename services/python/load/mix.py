@@ -48,7 +48,8 @@ class _Mixed(Generic[Wrapped]):
 
     body = None  # its replies are of several requests: each is looked at
 
-    def __init__(self, readers: list[Wrapped | None]) -> None:
+    def __init__(self, dialers: Sequence[Any], readers: list[Wrapped | None]) -> None:
+        self._dialers = dialers
         # Of each operation the connection opened last, of whichever lane: any of them reads the replies of all.
         self._readers: list[Wrapped | None] = readers
         self._connections: list[Wrapped | None] = [None] * len(readers)
@@ -73,20 +74,28 @@ class _Mixed(Generic[Wrapped]):
 
     @property
     def is_over(self) -> bool:
-        """See `client.Ending`; of any operation's."""
+        """See `client.Connection`; of any operation's."""
         return any(getattr(connection, "is_over", False) for connection in self._connections)
 
     def _opened(self) -> list[Wrapped]:
         return [connection for connection in self._connections if connection is not None]
 
+    def _looks(self) -> list[Any]:
+        """See `client.Connection`; of those that look."""
+        return [look for connection in self._opened() if (look := getattr(connection, "has_unasked", None))]
 
-class BlockingMix:
-    """Opens connections of a blocking client for a mix. `are_kept`: all at once, not when each is first asked."""
 
-    def __init__(self, dialers: Sequence[Dialer], *, are_kept: bool) -> None:
+class _MixDialer:
+    """Opens connections of a client for a mix. `are_kept`: all at once, not when each is first asked."""
+
+    def __init__(self, dialers: Sequence[Dialer] | Sequence[AsyncDialer], *, are_kept: bool) -> None:
         self._dialers = dialers
         self._are_kept = are_kept
-        self._readers: list[Connection | None] = [None] * len(dialers)
+        self._readers: list[Any] = [None] * len(dialers)
+
+
+class BlockingMix(_MixDialer):
+    """See `client.Dialer`."""
 
     def dial(self) -> BlockingMixConnection:
         mixed = BlockingMixConnection(self._dialers, self._readers)
@@ -97,10 +106,6 @@ class BlockingMix:
 
 class BlockingMixConnection(_Mixed[Connection]):
     """See `client.Connection`."""
-
-    def __init__(self, dialers: Sequence[Dialer], readers: list[Connection | None]) -> None:
-        super().__init__(readers)
-        self._dialers = dialers
 
     def open_all(self) -> None:
         """A connection for each operation; CallFailed when one cannot be had, and then none is left."""
@@ -119,9 +124,7 @@ class BlockingMixConnection(_Mixed[Connection]):
         return request, connection.call(request[_ASKED])
 
     def has_unasked(self) -> bool:
-        """See `client.Unnumbered`; of those that look."""
-        looks = [look for connection in self._opened() if (look := getattr(connection, "has_unasked", None))]
-        found = [look() for look in looks]
+        found = [look() for look in self._looks()]
         return any(found)
 
     def close(self) -> None:
@@ -129,13 +132,8 @@ class BlockingMixConnection(_Mixed[Connection]):
             connection.close()
 
 
-class AwaitingMix:
-    """See `BlockingMix`, of an awaiting client."""
-
-    def __init__(self, dialers: Sequence[AsyncDialer], *, are_kept: bool) -> None:
-        self._dialers = dialers
-        self._are_kept = are_kept
-        self._readers: list[AsyncConnection | None] = [None] * len(dialers)
+class AwaitingMix(_MixDialer):
+    """See `client.AsyncDialer`."""
 
     async def dial(self) -> AwaitingMixConnection:
         mixed = AwaitingMixConnection(self._dialers, self._readers)
@@ -146,10 +144,6 @@ class AwaitingMix:
 
 class AwaitingMixConnection(_Mixed[AsyncConnection]):
     """See `client.AsyncConnection`."""
-
-    def __init__(self, dialers: Sequence[AsyncDialer], readers: list[AsyncConnection | None]) -> None:
-        super().__init__(readers)
-        self._dialers = dialers
 
     async def open_all(self) -> None:
         try:
@@ -167,9 +161,7 @@ class AwaitingMixConnection(_Mixed[AsyncConnection]):
         return request, await connection.call(request[_ASKED])
 
     async def has_unasked(self) -> bool:
-        """See `client.Unnumbered`; of those that look."""
-        looks = [look for connection in self._opened() if (look := getattr(connection, "has_unasked", None))]
-        found = [await look() for look in looks]
+        found = [await look() for look in self._looks()]
         return any(found)
 
     async def close(self) -> None:

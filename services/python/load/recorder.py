@@ -227,7 +227,7 @@ class Recorder:
         self._tally.entering_ns += entering_ns
 
     def connected(self, shared: int | None = None) -> int:
-        """The number of a connection that is opened now; of one that lanes share (`client.Shared`) always the same."""
+        """The number of a connection that is opened now; of one that lanes share (`client.Connection`) always the same."""
         with self._lock:
             if shared is not None and shared in self._shared:
                 return self._shared[shared]
@@ -273,18 +273,8 @@ class Recorder:
                 return
         verdict = self._judge(connection, request, reply)
         wrong = verdict[2]
-        if not self._verifies_later:
-            self._store(sequence, connection_number, intended_ns, sent_ns, received_ns, verdict)
-            if received_ns >= self._next_progress_ns:
-                self._report_progress(received_ns)
-            if wrong is None:
-                self._failures_in_a_row = 0
-                self._last_success_ns = received_ns
-            else:
-                self._note_example(wrong)
-                self._fail_once_more(wrong, received_ns)
-            return
-        next(self._tally.looked)
+        if self._verifies_later:
+            next(self._tally.looked)
         self._store(sequence, connection_number, intended_ns, sent_ns, received_ns, verdict)
         if received_ns >= self._next_progress_ns:
             with self._lock:
@@ -294,7 +284,7 @@ class Recorder:
             self._failures_in_a_row = 0
             self._last_success_ns = received_ns
             self._keep_until_ns = self._next_progress_ns if self._keeps else 0
-            if (body := connection.body) is not None and request is not self._known.request:
+            if self._verifies_later and (body := connection.body) is not None and request is not self._known.request:
                 self._know(Known(request, body, verdict[:2]))
             return
         with self._lock:

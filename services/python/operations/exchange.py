@@ -6,20 +6,15 @@ connection with a congestion window, a receive window and an estimated bandwidth
 
 from __future__ import annotations
 
-from functools import lru_cache
 from typing import Any
 
 from services.python.contract.generator import stream
 from services.python.contract.lines import Payload
 from services.python.contract.messages import EXCHANGE
-from services.python.operations.base import Make, Operation, Reply, Request, WallClockNs, expect_kind, shorten
+from services.python.operations.base import Make, Operation, Request, WallClockNs, expect_kind
+from services.python.operations.transfer import returned, verify
 
 _OPENS = 2  # this sequence number: the first request, which is also the check's, keeps its size
-
-
-@lru_cache(maxsize=8)
-def _reply(size: int) -> bytes:
-    return stream("reply", size)
 
 
 def _requests(payload: Payload, seed: int) -> Make:
@@ -35,14 +30,7 @@ def _requests(payload: Payload, seed: int) -> Make:
 
 
 def _answer(request: Request, wall_clock_ns: WallClockNs) -> dict[str, Any]:  # noqa: ARG001 - no clock needed
-    return {"data": _reply(request["reply_size"])}
-
-
-def _verify(request: Request, reply: Reply) -> str | None:
-    data = reply.get("data")
-    if not isinstance(data, bytes) or data != _reply(request["reply_size"]):
-        return f"asked for {request['reply_size']} known bytes, was sent {shorten(data)}"
-    return None
+    return {"data": returned(request["reply_size"])}
 
 
 OPERATION = Operation(
@@ -51,5 +39,5 @@ OPERATION = Operation(
     payloads=("exchange",),
     requests=_requests,
     answer=_answer,
-    verify=_verify,
+    verify=verify,
 )

@@ -34,7 +34,8 @@ def _sent(size: int) -> bytes:
 
 
 @lru_cache(maxsize=_KEPT)
-def _returned(size: int) -> bytes:
+def returned(size: int) -> bytes:
+    """The known bytes of a reply."""
     return stream("reply", size)
 
 
@@ -53,12 +54,13 @@ def _answer(request: Request, wall_clock_ns: WallClockNs) -> dict[str, Any]:  # 
         raise ValueError(f"a reply of 0 to {MAX_PAYLOAD_BYTES:,} bytes can be asked for, not of {shorten(size)}")
     if not isinstance(data, bytes) or len(data) > MAX_PAYLOAD_BYTES or data != _sent(len(data)):
         raise ValueError(f"not the bytes that a transfer sends (protos/payloads.md): {shorten(data)}")
-    return {"data": _returned(size)}
+    return {"data": returned(size)}
 
 
-def _verify(request: Request, reply: Reply) -> str | None:
+def verify(request: Request, reply: Reply) -> str | None:
+    """Why a reply has not the known bytes; None where it has."""
     data = reply.get("data")
-    if not isinstance(data, bytes) or data != _returned(request["reply_size"]):
+    if not isinstance(data, bytes) or data != returned(request["reply_size"]):
         return f"asked for {request['reply_size']} known bytes, was sent {shorten(data)}"
     return None
 
@@ -69,5 +71,5 @@ OPERATION = Operation(
     payloads=("transfer",),
     requests=_requests,
     answer=_answer,
-    verify=_verify,
+    verify=verify,
 )

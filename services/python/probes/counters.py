@@ -10,6 +10,7 @@ import os
 import re
 import resource
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 from services.python.contract.counters import HostCounters, TcpCounters
@@ -76,33 +77,20 @@ def _tcp(proc: Path) -> TcpCounters | None:
 
 def _throttling(proc: Path, cgroup: Path) -> dict[str, int] | None:
     """Periods, periods throttled, and microseconds throttled; cgroup v2 or v1."""
-    for hierarchy, path in _own_cgroups(proc):
-        if hierarchy == "":
-            folders = [cgroup / path.lstrip("/"), cgroup / "unified" / path.lstrip("/")]
-        elif "cpu" in hierarchy.split(","):
-            folders = [cgroup / hierarchy / path.lstrip("/"), cgroup / "cpu" / path.lstrip("/"), cgroup / "cpu"]
-        else:
-            continue
-        for folder in folders:
-            text = _read(folder / "cpu.stat")
-            if text is not None and "nr_throttled" in text:
-                return _throttling_of(text)
+    for folder in _own_folders(proc, cgroup, "cpu"):
+        text = _read(folder / "cpu.stat")
+        if text is not None and "nr_throttled" in text:
+            return _throttling_of(text)
     return None
 
 
 def _cgroup_cpu_us(proc: Path, cgroup: Path) -> int | None:
     """CPU time of the cgroup that this process is in, with all that is in it; None without one."""
-    for hierarchy, path in _own_cgroups(proc):
-        name = path.lstrip("/")
-        if hierarchy == "":
-            for folder in (cgroup / name, cgroup / "unified" / name):
-                found = re.search(r"^usage_usec (\d+)$", _read(folder / "cpu.stat") or "", re.MULTILINE)
-                if found is not None:
-                    return int(found[1])
-        if "cpuacct" in hierarchy.split(","):
-            for folder in (cgroup / hierarchy / name, cgroup / "cpuacct" / name):
-                if (text := _read(folder / "cpuacct.usage")) is not None:
-                    return int(text) // 1000
+    for folder in _own_folders(proc, cgroup, "cpuacct"):
+        if found := re.search(r"^usage_usec (\d+)$", _read(folder / "cpu.stat") or "", re.MULTILINE):
+            return int(found[1])
+        if (text := _read(folder / "cpuacct.usage")) is not None:
+            return int(text) // 1000
     return None
 
 
@@ -112,11 +100,17 @@ def _throttling_of(text: str) -> dict[str, int]:
     return {"periods": values["nr_periods"], "throttled": values["nr_throttled"], "throttled_us": throttled_us}
 
 
-def _own_cgroups(proc: Path) -> list[tuple[str, str]]:
-    """Controllers ("" for v2) and path of each hierarchy this process is in."""
+def _own_folders(proc: Path, cgroup: Path, controller: str) -> Iterator[Path]:
+    """Where the cgroups of this process may be: those of v2, and of v1 with that controller."""
     text = _read(proc / "self" / "cgroup") or ""
-    parts = [line.split(":", 2) for line in text.splitlines()]
-    return [(part[1], part[2]) for part in parts if len(part) == 3]
+    for hierarchy, path in (parts[1:] for line in text.splitlines() if len(parts := line.split(":", 2)) == 3):
+        name = path.lstrip("/")
+        if hierarchy == "":
+            yield from (cgroup / name, cgroup / "unified" / name)
+        elif controller in hierarchy.split(","):
+            yield from (cgroup / hierarchy / name, cgroup / controller / name)
+            if controller == "cpu":
+                yield cgroup / controller  # as within a container
 
 
 def _load_average() -> list[float] | None:

@@ -15,8 +15,7 @@ import os
 import socket
 import stat
 import struct
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 from services.python.contract.knobs import CONGESTION, IN_FORCE, NAGLE, NODELAY, OF_SOCKETS, TCP_WINDOW
@@ -202,30 +201,28 @@ def _is_at(sock: socket.socket, port: int) -> bool:
         return False
 
 
-def _sockets() -> Iterator[socket.socket]:
-    """TCP sockets of this process, one after the other; none where the system does not list them."""
-    if not _OPEN_FILES.is_dir():
-        return
-    for name in os.listdir(_OPEN_FILES):  # noqa: PTH208 - names are wanted, not paths
-        with _borrowed(int(name)) as sock:
-            if (
-                sock is not None
-                and sock.family in (socket.AF_INET, socket.AF_INET6)
-                and sock.type == socket.SOCK_STREAM
-            ):
-                yield sock
+def open_files() -> Iterable[int]:
+    """All descriptors of this process; none where the system does not list them."""
+    return map(int, os.listdir(_OPEN_FILES)) if _OPEN_FILES.is_dir() else ()  # noqa: PTH208 - names are wanted, quickly
 
 
-@contextmanager
-def _borrowed(descriptor: int) -> Iterator[socket.socket | None]:
-    """A socket by its number, which stays its owner's; None for what is none."""
-    try:
-        is_socket = stat.S_ISSOCK(os.fstat(descriptor).st_mode)
-        sock = socket.socket(fileno=descriptor) if is_socket else None
-    except OSError:
-        sock = None  # closed since the listing
-    try:
-        yield sock
-    finally:
-        if sock is not None:
+def tcp_sockets(descriptors: Iterable[int]) -> Iterator[tuple[int, int, socket.socket]]:
+    """Yield descriptor, inode and socket of those that are TCP's, one after the other; each stays its owner's."""
+    for descriptor in descriptors:
+        try:
+            status = os.fstat(descriptor)
+            if not stat.S_ISSOCK(status.st_mode):
+                continue
+            sock = socket.socket(fileno=descriptor)
+        except OSError:
+            continue  # closed since the listing (the listing's own descriptor, for one)
+        try:
+            if sock.family in (socket.AF_INET, socket.AF_INET6) and sock.type == socket.SOCK_STREAM:
+                yield descriptor, status.st_ino, sock
+        finally:
             sock.detach()
+
+
+def _sockets() -> Iterator[socket.socket]:
+    for _, _, sock in tcp_sockets(open_files()):
+        yield sock

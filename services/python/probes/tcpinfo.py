@@ -6,32 +6,23 @@ nothing to be had, and everything here is None.
 
 from __future__ import annotations
 
-import os
 import socket
-import stat
 import struct
 import time
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TypeAlias
+
+from services.python.probes.sockets import open_files, tcp_sockets
 
 # struct tcp_info of include/uapi/linux/tcp.h grows at its end from kernel to kernel, so a field is there if the kernel
 # returned that many bytes. Offsets of: tcpi_state (u8), tcpi_total_retrans (u32, 2.6), tcpi_bytes_acked and
 # tcpi_bytes_received (u64, 4.1), tcpi_segs_out, tcpi_segs_in (u32, 4.2), tcpi_min_rtt (u32, 4.6), tcpi_bytes_sent (u64,
 # 4.19).
-_STATE, _TOTAL_RETRANS, _BYTES_ACKED, _BYTES_RECEIVED, _SEGS_OUT, _SEGS_IN, _MIN_RTT, _BYTES_SENT = (
-    0,
-    100,
-    120,
-    128,
-    136,
-    140,
-    148,
-    200,
-)
+_STATE, _TOTAL_RETRANS, _BYTES_ACKED, _BYTES_RECEIVED = 0, 100, 120, 128
+_SEGS_OUT, _SEGS_IN, _MIN_RTT, _BYTES_SENT = 136, 140, 148, 200
 _LARGEST = 512
-_OPEN_FILES = Path("/proc/self/fd")
 _NO_RTT_YET = 0xFFFFFFFF
 _CLOSED = 7  # TCP_CLOSE of include/net/tcp_states.h
 _BETWEEN_LOOKS_NS = 100_000_000
@@ -75,38 +66,17 @@ def addresses_of(host: str, port: int) -> frozenset[str]:
     return frozenset(str(info[4][0]) for info in socket.getaddrinfo(host, port, type=socket.SOCK_STREAM))
 
 
-def sockets_to(addresses: frozenset[str], port: int) -> dict[int, TcpInfo]:
-    """TCP_INFO of the connections to these addresses, by the socket's inode; empty where the system has none."""
-    return {inode: parse(raw) for _, inode, raw in _find(addresses, port, _open_files())}
-
-
 def _open_files() -> Iterable[int]:
-    """All descriptors of this process; none where the system does not list them."""
-    if not hasattr(socket, "TCP_INFO") or not _OPEN_FILES.is_dir():
-        return ()
-    return map(int, os.listdir(_OPEN_FILES))  # noqa: PTH208 - names are wanted, not paths, and quickly
+    return open_files() if hasattr(socket, "TCP_INFO") else ()
 
 
 def _find(addresses: frozenset[str], port: int, descriptors: Iterable[int]) -> Iterator[tuple[int, int, bytes]]:
     """Descriptor, inode and `struct tcp_info` of those that are connections to these addresses."""
-    for descriptor in descriptors:
-        try:
-            status = os.fstat(descriptor)
-            if not stat.S_ISSOCK(status.st_mode):
-                continue
-            sock = socket.socket(fileno=descriptor)
-        except OSError:
-            continue  # closed since the listing (the listing's own descriptor, for one)
-        try:
-            if sock.family not in (socket.AF_INET, socket.AF_INET6) or sock.type != socket.SOCK_STREAM:
-                continue
+    for descriptor, inode, sock in tcp_sockets(descriptors):
+        with suppress(OSError):  # closed meanwhile
             raw = sock.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, _LARGEST)
             if _leads_to(sock, raw, addresses, port):
-                yield descriptor, status.st_ino, raw
-        except OSError:
-            continue  # closed meanwhile
-        finally:
-            sock.detach()
+                yield descriptor, inode, raw
 
 
 def _leads_to(sock: socket.socket, raw: bytes, addresses: frozenset[str], port: int) -> bool:

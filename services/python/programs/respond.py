@@ -13,7 +13,6 @@ import sys
 import threading
 import time
 import traceback
-from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, NoReturn
 
@@ -52,10 +51,9 @@ class Control:
         self._holding = holding
         self._memory: PeakMemory | None = None
         self._port = 0
-        self._end: Callable[[], None] | None = None
 
-    def announce(self, port: int, end: Callable[[], None] | None = None) -> None:
-        """Print the ready line; see `responder.Announce`."""
+    def announce(self, port: int) -> None:
+        """Print the ready line, as the responder accepts connections on `port`."""
         gc.enable()
         # Not needed to answer the first request, so not loaded before it can be answered.
         from services.python.probes import sockets
@@ -64,7 +62,7 @@ class Control:
         if self._dispatcher.knobs:
             self._on_sockets(is_ready=False)
 
-        self._port, self._end = port, end
+        self._port = port
         self._lines.write(
             Ready(
                 port=port,
@@ -82,12 +80,12 @@ class Control:
                 self._lines.write(self._stats())
             elif line:
                 complain(f"respond: unknown line on stdin: {line[:80]!r}; known: stats")
-        self._finish()
+        self.leave(0)
 
     def await_signal(self) -> None:
         """End the process at the first SIGTERM or SIGINT."""
         signal.sigwait(_ENDING)
-        self._finish()
+        self.leave(0)
 
     def leave(self, status: int) -> NoReturn:
         """End the process, and before that what it holds."""
@@ -117,11 +115,6 @@ class Control:
                 set_listeners(self._dispatcher.knobs)
         except CannotSet as error:
             self.refuse(str(error))
-
-    def _finish(self) -> NoReturn:
-        if self._end is not None:
-            self._end()
-        self.leave(0)
 
     def _stats(self) -> Stats:
         from services.python.probes.counters import host_counters
@@ -240,7 +233,11 @@ def _serving(responder: Responder, dispatcher: Dispatcher) -> serving.Serve:
     from services.python.codecs.base import codec_named
 
     codec = (codec_named(responder.codec, dispatcher.schema),) if responder.codec else ()
-    return partial(importlib.import_module(responder.served_by).serve, module.application(dispatcher, *codec))
+    if responder.framework:
+        application = importlib.import_module(responder.framework).application(dispatcher, module.paths(*codec))
+    else:
+        application = module.application(dispatcher, *codec)
+    return partial(importlib.import_module(responder.served_by).serve, application)
 
 
 def _go_on_as_worker(serve: Serve, responder: Responder, lines: Lines, where: str) -> tuple[int, socket.socket | None]:

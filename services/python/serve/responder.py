@@ -3,7 +3,7 @@
 A module has one function, `serve(dispatcher, host, port, announce)`:
 
 Where the responder names a server (`served_by`), that module's `serve(application, dispatcher, host, port, announce)` is
-called, with what the responder's own `application(dispatcher)` returns.
+called, with what the responder's own `application(dispatcher)` or its framework returns.
 
 * It runs in the main thread, and may use as many threads or one event loop as it likes.
 * It listens on `host`:`port` (0: any free port), best through `listen`, and on `dispatcher.listener` instead where there is
@@ -16,9 +16,7 @@ called, with what the responder's own `application(dispatcher)` returns.
   SIGTERM, SIGINT and end of stdin. Both signals are blocked in every thread before `serve` is entered, and waited for
   by a thread of `respond`: signal handlers that a framework installs never run, and need not be switched off.
 * There is nothing to release: sockets and threads go with the process, and `respond` closes what operations hold. Several
-  worker processes (`workers`) are `respond`'s as well: each of them runs `serve` by itself. Whoever starts other child
-  processes (none of ours needs to) passes `announce(port, end)`; `end()` is called just before the exit, and must not take
-  long.
+  worker processes (`workers`) are `respond`'s as well: each of them runs `serve` by itself.
 * When it cannot start it raises `CannotServe` (or lets an OSError of its socket out); `respond` prints that as one
   line, and exits with status 1.
 * It may print: file descriptor 1 already points at stderr. It must not read stdin.
@@ -28,29 +26,17 @@ from __future__ import annotations
 
 import socket
 from collections.abc import Callable
-from typing import Protocol
 
 from services.python.serve.dispatcher import Dispatcher
 
 BACKLOG = 1024
 
+Announce = Callable[[int], None]
+Serve = Callable[[Dispatcher, str, int, Announce], None]
+
 
 class CannotServe(Exception):
     """The responder cannot start; the message says why and what to do next."""
-
-
-class Announce(Protocol):
-    """Tells whoever started the responder that it accepts connections."""
-
-    def __call__(self, port: int, end: Callable[[], None] | None = None) -> None:
-        """Print the ready line; `end` is called before the process exits."""
-
-
-class Serve(Protocol):
-    """The one function of a responder module."""
-
-    def __call__(self, dispatcher: Dispatcher, host: str, port: int, announce: Announce) -> None:
-        """Answer until the process is ended."""
 
 
 def listen(host: str, port: int) -> socket.socket:

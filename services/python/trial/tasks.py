@@ -12,7 +12,7 @@ from typing import Any
 from services.python.contract.knobs import AT_ONCE, FETCH, HTTP, HTTP_2, IN_A_ROW, WHOLE
 from services.python.contract.lines import Trial
 from services.python.load.client import Request
-from services.python.load.task import AwaitingTasks, BlockingTasks, make_task
+from services.python.load.task import AwaitingTasks, BlockingTasks, Piece, Pieces, make_pieces, make_task
 from services.python.operations import OPERATIONS, pieces_of
 from services.python.operations.base import Make
 from services.python.trial.parts import Parts, Verify, verifier
@@ -38,8 +38,6 @@ def make_of(trial: Trial, parts: Parts) -> Make:
         return parts.make
     if trial.knobs.get(FETCH, WHOLE) == WHOLE:
         return make_task(parts.make, trial.calls)
-    from services.python.load.pieces import make_pieces
-
     return make_pieces(parts.operation, parts.make)
 
 
@@ -49,8 +47,6 @@ def tasks_of(trial: Trial, parts: Parts, example: Request, dialer: Any, clock: C
     if fetch == WHOLE:
         tasks = BlockingTasks if parts.client.style == "sync" else AwaitingTasks
         return tasks(dialer, parts.verify, clock, parts.operation.follow)
-    from services.python.load.pieces import Piece, Pieces
-
     asked = zip(parts.operation.made_of, pieces_of(parts.operation, example), strict=True)
     return Pieces(
         pieces=[

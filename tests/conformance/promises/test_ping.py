@@ -41,7 +41,8 @@ def test_a_ping_counts_and_records_its_echoes(pinging: Implementation, tmp_path:
 
 def test_a_line_that_is_no_ping_is_refused(pinging: Implementation, tmp_path: Path):
     line = {"type": "ping", "contract": VERSION, "address": "127.0.0.1", "record": str(tmp_path / "record")}
-    for wrong in ("garbage", line | {"colour": "red"}, line | {"count": True}, line | {"contract": OTHER_VERSION}):
+    changed = ({"colour": "red"}, {"count": True}, {"count": 0}, {"contract": OTHER_VERSION})
+    for wrong in ("garbage", "", "[]", *(line | change for change in changed)):
         failed, status = ping(pinging, wrong)
         assert (failed["type"], failed["kind"], status) == ("failed", "trial", 1)
 

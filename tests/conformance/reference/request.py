@@ -394,7 +394,6 @@ class Requester(Mixing, Coding):
                 parts.append(row)
 
     def call(self, lane: Lane, name: str, fields: dict[str, Any]) -> tuple[dict[str, Any], int, int]:
-        assert lane.connection is not None
         return lane.connection.ask_and_count(name, fields)
 
     def enter(self, phase: Phase, row: Row) -> None:

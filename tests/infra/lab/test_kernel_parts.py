@@ -40,8 +40,7 @@ def user_space_lab(deploy: Callable[..., Deployment]) -> Deployment:
 @pytest.fixture(params=["netem", "user_space"])
 def lab(request: pytest.FixtureRequest) -> Deployment:
     """One lab for each way to make distance; where the kernel has both, they stand side by side."""
-    deployment: Deployment = request.getfixturevalue(f"{request.param}_lab")
-    return deployment
+    return request.getfixturevalue(f"{request.param}_lab")
 
 
 def throttled(lab: Deployment, name: str) -> int:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from services.python.codecs.protobuf import METHODS, method_for
+from services.python.codecs.protobuf import method_for, method_named
 from services.python.generated import orch_pb2_grpc
 from services.python.load.client import CallFailed
 from services.python.protocols.grpc.calling import MeasuredChannel
@@ -27,7 +27,7 @@ JSON = st.recursive(
 
 def carried(document: Any) -> Any:
     """A document after it went to the responder and back."""
-    echo = METHODS["echo"]
+    echo = method_named("echo")
     request = echo.pack_request({"document": document})
     arrived = echo.unpack_request(type(request).FromString(request.SerializeToString()))
     reply = echo.pack_reply(arrived)
@@ -43,7 +43,7 @@ def test_an_integer_that_no_double_holds_is_refused_before_anything_is_sent() ->
     with pytest.raises(CallFailed, match=r"beyond 2\^53") as failed:
         method_for("echo", {"document": {"id": 2**53 + 1}})
     assert failed.value.status == "protocol"
-    assert method_for("echo", {"document": {"id": 2**53}}) is METHODS["echo"]
+    assert method_for("echo", {"document": {"id": 2**53}}) is method_named("echo")
 
 
 @pytest.mark.parametrize("document", [math.nan, {"x": math.inf}, object()], ids=["NaN", "infinity", "no JSON"])
@@ -54,7 +54,7 @@ def test_what_is_not_json_is_refused_before_anything_is_sent(document: object) -
 
 
 def test_a_calls_lengths_are_those_of_the_serialised_messages() -> None:
-    add = METHODS["add"]
+    add = method_named("add")
 
     class Channel:
         """Answers every call with a sum of 3."""

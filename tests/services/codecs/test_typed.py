@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from orchestrator.experiment.plan.own.own_json import typed_message
 from services.python.codecs.base import Coder
 from services.python.codecs.by_schema import method_of, with_schema
-from services.python.codecs.protobuf import CODEC, METHODS
+from services.python.codecs.protobuf import CODEC, method_named
 from services.python.codecs.typed import typed_echo
 from services.python.load.client import CallFailed
 from tests.support.documents import compiled
@@ -152,4 +152,4 @@ def test_in_bodies_only_documents_change() -> None:
     _, long = through(CODEC.request("echo/document"), {"document": DOCUMENT})
     assert document == {"document": DOCUMENT}
     assert short < long
-    assert typed.reply("add").write({"sum": 3}) == METHODS["add"].pack_reply({"sum": 3}).SerializeToString()
+    assert typed.reply("add").write({"sum": 3}) == method_named("add").pack_reply({"sum": 3}).SerializeToString()

@@ -14,8 +14,7 @@ from services.python.contract.offers import protocols
 
 
 def written() -> dict[str, Any]:
-    raw: dict[str, Any] = json.loads(python_manifest.FILE.read_text(encoding="utf-8"))
-    return raw
+    return json.loads(python_manifest.FILE.read_text(encoding="utf-8"))
 
 
 def schema() -> Draft202012Validator:

@@ -90,8 +90,7 @@ def written(name: str) -> Any:
 
 
 def plain(name: str) -> dict[str, Any]:
-    raw: dict[str, Any] = json.loads(LINES[name].to_json())
-    return raw
+    return json.loads(LINES[name].to_json())
 
 
 def test_the_files_are_what_the_types_say():

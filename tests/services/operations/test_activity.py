@@ -18,9 +18,7 @@ from services.python.stores.opening import opened
 
 OPERATION = OPERATIONS["activity"]
 STREAM = OPERATION.stream
-assert STREAM is not None
 READ = STREAM.page
-assert READ is not None
 PAYLOAD = Payload(kind="events", per_second=500.0)
 
 
@@ -31,16 +29,12 @@ def held() -> Iterator[Held]:
 
 
 def subscription(**changes: Any) -> dict[str, Any]:
-    assert STREAM is not None
     return {**STREAM.subscription(PAYLOAD, 42, 1.0), **changes}
 
 
 def sent(asked: dict[str, Any], held: Held, spent: Spent | None = None) -> list[dict[str, Any]]:
     """What all events of a subscription carry, page by page."""
-    assert STREAM is not None
-    assert READ is not None
     schedule = STREAM.schedule(asked)
-    assert schedule.page is not None
     found: list[dict[str, Any]] = []
     while len(found) < schedule.count:
         wanted = schedule.page(len(found) + 1)
@@ -56,7 +50,6 @@ def event(number: int, **changes: Any) -> dict[str, Any]:
 
 
 def test_a_subscription_begins_where_the_seed_says_and_the_check_asks_for_one_event() -> None:
-    assert STREAM is not None
     asked = subscription()
     assert asked == {"interval_ns": 2_000_000, "count": 500, "after": asked["after"]}
     assert asked.keys() == ACTIVITY.request.keys()
@@ -68,7 +61,6 @@ def test_a_subscription_begins_where_the_seed_says_and_the_check_asks_for_one_ev
 
 @pytest.mark.parametrize("after", [0, 77, seed.TRANSACTIONS - 130, seed.TRANSACTIONS - 1])
 def test_events_are_the_rows_behind_that_number_and_then_the_first_again(after: int, held: Held) -> None:
-    assert STREAM is not None
     asked, spent = subscription(count=2 * PAGE + 50, after=after), Spent()
     found = sent(asked, held, spent)
     assert [each["transaction"] for each in found] == [
@@ -86,7 +78,6 @@ def test_payments_that_were_entered_meanwhile_are_in_no_stream(held: Held) -> No
 
 
 def test_rows_that_are_not_there_end_the_stream_in_clear_words(held: Held) -> None:
-    assert READ is not None
     with pytest.raises(StoreError, match="of the 10 transactions after 99,995 the store has 5"):
         READ.answer({"after": 99_995, "count": 10}, lambda: 0, held, Spent())
 
@@ -108,7 +99,6 @@ def test_rows_that_are_not_there_end_the_stream_in_clear_words(held: Held) -> No
     ],
 )
 def test_a_wrong_event_is_told(wrong: dict[str, Any], words: str) -> None:
-    assert STREAM is not None
     assert words in (STREAM.verify(subscription(), wrong) or "right")
     assert STREAM.verify(subscription(), event(3)) is None
 
@@ -127,13 +117,11 @@ def test_a_wrong_event_is_told(wrong: dict[str, Any], words: str) -> None:
     ],
 )
 def test_a_subscription_that_cannot_be_met_is_refused(changes: dict[str, Any]) -> None:
-    assert STREAM is not None
     with pytest.raises(ValueError, match="must be"):
         STREAM.schedule(subscription(**changes))
 
 
 def test_a_payload_that_does_not_fit_is_refused() -> None:
-    assert STREAM is not None
     with pytest.raises(PayloadError, match="kind events"):
         STREAM.subscription(Payload(), 1, 1.0)
     with pytest.raises(PayloadError, match="above 0"):

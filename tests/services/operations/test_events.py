@@ -14,12 +14,10 @@ from services.python.operations.events import text_of
 
 OPERATION = OPERATIONS["events"]
 STREAM = OPERATION.stream
-assert STREAM is not None
 PAYLOAD = Payload(kind="events", size=24, per_second=500.0)
 
 
 def subscription(seconds: float = 1.0, seed: int = 42) -> dict[str, Any]:
-    assert STREAM is not None
     return dict(STREAM.subscription(PAYLOAD, seed, seconds))
 
 
@@ -65,7 +63,6 @@ def test_a_subscription_asks_for_what_is_due_in_that_time_and_the_check_for_one_
     ],
 )
 def test_a_wrong_event_is_told(wrong: dict[str, Any], words: str) -> None:
-    assert STREAM is not None
     assert words in (STREAM.verify(subscription(), wrong) or "right")
     assert STREAM.verify(subscription(), event(3)) is None
 
@@ -75,13 +72,11 @@ def test_a_wrong_event_is_told(wrong: dict[str, Any], words: str) -> None:
     [{"interval_ns": 999}, {"interval_ns": 10**18 + 1}, {"count": 0}, {"count": 2**40}, {"size": -1}, {"seed": "1"}],
 )
 def test_a_subscription_that_cannot_be_met_is_refused(changes: dict[str, Any]) -> None:
-    assert STREAM is not None
     with pytest.raises(ValueError, match="must be"):
         STREAM.schedule({**subscription(), **changes})
 
 
 def test_a_payload_that_does_not_fit_is_refused() -> None:
-    assert STREAM is not None
     with pytest.raises(PayloadError, match="kind events"):
         STREAM.subscription(Payload(), 1, 1.0)
     with pytest.raises(PayloadError, match="above 0"):

@@ -28,7 +28,6 @@ def payload(tmp_path: Path) -> Payload:
 
 def answered(payload: Payload) -> tuple[Any, Any]:
     request = EXCHANGE.requests(payload, 1)(1, lambda: 0)
-    assert EXCHANGE.open is not None
     with EXCHANGE.open({"documents": str(payload.path)}) as held:
         return request, EXCHANGE.answer(request, lambda: 0, held)
 

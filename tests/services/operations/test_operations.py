@@ -83,7 +83,6 @@ def test_records_have_the_fields_that_the_schemas_declare():
 def test_a_wrong_reply_has_a_reason(operation: str, payload: Payload, wrong: dict[str, Any], reason: str):
     request, _ = ask(operation, payload)
     found = OPERATIONS[operation].verify(request, wrong)
-    assert found is not None
     assert re.search(reason, found)
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from services.python.probes import tcpinfo
-from services.python.probes.tcpinfo import WireMeter, addresses_of, sockets_to
+from services.python.probes.tcpinfo import WireMeter, addresses_of
 
 linux = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="TCP_INFO as read here is Linux's")
 
@@ -50,9 +50,10 @@ def test_finds_the_connections_to_the_target_and_no_others(listener: socket.sock
     with ours, theirs, socket.create_server(("127.0.0.1", 0)) as other:
         elsewhere, its_end = _exchange(other, 1, 1)
         with elsewhere, its_end:
-            (info,) = sockets_to(addresses_of("localhost", port) | {"127.0.0.1"}, port).values()
+            found = tcpinfo._find(addresses_of("localhost", port) | {"127.0.0.1"}, port, tcpinfo._open_files())
+            ((_, _, raw),) = found
+    info = tcpinfo.parse(raw)
     assert (info.bytes_sent, info.bytes_received) == (1000, 300)
-    assert info.min_rtt_us is not None
     assert info.min_rtt_us > 0
 
 
@@ -65,7 +66,6 @@ def test_counts_only_what_happened_in_the_window(listener: socket.socket):
         _talk(ours, theirs, 50, 70)
         meter.end()
     wire = meter.wire()
-    assert wire is not None
     assert (wire["bytes_sent"], wire["bytes_received"], wire["retransmits"]) == (50, 70, 0)
     assert wire["segments_sent"] > 0
     assert meter.min_rtt_us() is not None
@@ -82,7 +82,6 @@ def test_connections_that_come_and_go_are_counted_at_their_last_look(listener: s
         theirs.close()
     meter.end()
     wire = meter.wire()
-    assert wire is not None
     assert (wire["bytes_sent"], wire["bytes_received"]) == (30, 60)
 
 
@@ -116,7 +115,7 @@ def test_where_short_connections_overlap_only_the_round_trip_is_known(listener: 
 def test_a_system_that_does_not_list_its_open_files_knows_nothing_and_measures_all_the_same(
     listener: socket.socket, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ):
-    monkeypatch.setattr("services.python.probes.tcpinfo._OPEN_FILES", tmp_path / "absent")
+    monkeypatch.setattr("services.python.probes.sockets._OPEN_FILES", tmp_path / "absent")
     meter = WireMeter("127.0.0.1", listener.getsockname()[1])
     meter.begin()
     ours, theirs = _exchange(listener, 10, 20)

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from services.python.contract.lines import Load, Target, Trial, Warmup
+from services.python.contract.lines import Load, Trial, Warmup
 from services.python.contract.responder_lines import Serve
-from tests.support.ends import Program, program
+from tests.support.ends import Program, program, trial_of
 
 pytestmark = pytest.mark.busy
 
@@ -25,12 +25,11 @@ def stats(responder: Program) -> dict[str, Any]:
 
 
 def held_trial(port: int, record: Path) -> Trial:
-    return Trial(
-        target=Target(host="127.0.0.1", port=port, identity="nonce"),
-        protocol="tcp",
-        client="socket",
-        operation="add",
-        record=str(record),
+    return trial_of(
+        "tcp",
+        "socket",
+        port,
+        record,
         load=Load(requests=MEASURED),
         warmup=Warmup(requests=WARM, at_least_s=0.0),
         hold=True,

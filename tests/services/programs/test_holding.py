@@ -81,7 +81,6 @@ def test_what_cannot_start_says_why_in_one_line_and_closes_what_it_opened(serve:
 def test_it_can_be_ended_while_something_is_opened(how: str) -> None:
     with program(MODULE) as answering:
         answering.send(told(operations=["shifted", "never"]))
-        assert answering.process.stderr is not None
         while answering.process.stderr.readline() != "opening never\n":
             pass
         assert end(answering, how) == (0, ["closed shifted"])

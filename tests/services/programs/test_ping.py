@@ -45,24 +45,6 @@ def test_an_echo_that_nobody_answers_is_a_timeout(tmp_path: Path):
     assert [STATUSES[row.status] for row in read_record(tmp_path / "record")] == ["timeout", "timeout"]
 
 
-@pytest.mark.parametrize(
-    "line",
-    [
-        "",
-        "[]",
-        '{"type": "ping", "contract": 2, "address": "127.0.0.1"}',
-        '{"type": "ping", "contract": 2, "address": "a", "record": "r", "cuont": 1}',
-        '{"type": "ping", "contract": 2, "address": "a", "record": "r", "count": 0}',
-        '{"type": "ping", "contract": 1, "address": "a", "record": "r"}',
-    ],
-)
-def test_a_line_that_is_no_ping_is_refused(line: str):
-    with program("services.python.programs.ping") as pinging:
-        pinging.send(line)
-        failed = pinging.read()
-    assert (failed["type"], failed["kind"]) == ("failed", "trial")
-
-
 def _refuse(*arguments: object) -> socket.socket:
     raise PermissionError(1, "Operation not permitted")
 

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from services.python.contract.lines import Load, Payload, Target, Trial, Warmup
+from services.python.contract.lines import Load, Payload
 from services.python.contract.responder_lines import Serve
 from services.python.probes import sockets
 from tests.support import wire
-from tests.support.ends import make_trial, program, responder
+from tests.support.ends import make_trial, program, responder, trial_of
 
 AVAILABLE = Path("/proc/sys/net/ipv4/tcp_available_congestion_control")
 pytestmark = pytest.mark.skipif(
@@ -62,16 +62,7 @@ def test_a_trial_is_made_with_what_was_asked_for(protocol: str, client: str, tmp
     wanted = other_than_the_systems()
     knobs = {"congestion": wanted, "nodelay": "nagle"}
     with responder(protocol, knobs=knobs) as (_, ready):
-        trial = Trial(
-            target=Target(host=wire.HOST, port=ready["port"], identity="nonce"),
-            protocol=protocol,
-            client=client,
-            operation="add",
-            record=str(tmp_path / "record"),
-            load=Load(requests=20),
-            warmup=Warmup(requests=5, at_least_s=0.0),
-            knobs=knobs,
-        )
+        trial = trial_of(protocol, client, ready["port"], tmp_path / "record", load=Load(requests=20), knobs=knobs)
         done = make_trial(trial)[-1]
     assert (done["type"], done["settings"]["congestion control"]) == ("done", wanted)
 
@@ -116,7 +107,6 @@ def test_what_is_offered_is_read_from_the_kernel():
         port = listener.getsockname()[1]
         with socket.create_connection(listener.getsockname()), listener.accept()[0]:
             windows = sockets.windows_of(port)
-            assert windows is not None
             offered, got = windows
             assert 0 < got <= WINDOW
             assert offered > 0
@@ -140,15 +130,14 @@ def test_a_trial_has_the_window_at_both_ends(protocol: str, client: str, tmp_pat
     """The responder bounds what it accepts, the requester its own connections before most of the warm-up."""
     knobs = {"tcp_window": str(4 * WINDOW)}
     with responder(protocol, knobs=knobs) as (running, ready):
-        trial = Trial(
-            target=Target(host=wire.HOST, port=ready["port"], identity="nonce"),
-            protocol=protocol,
-            client=client,
+        trial = trial_of(
+            protocol,
+            client,
+            ready["port"],
+            tmp_path / "record",
             operation="transfer",
             payload=Payload(kind="transfer", size=1_000_000, reply_size=1_000_000),
-            record=str(tmp_path / "record"),
             load=Load(requests=20),
-            warmup=Warmup(requests=5, at_least_s=0.0),
             knobs=knobs,
         )
         running.send("stats")

@@ -109,10 +109,8 @@ def test_what_workers_count_is_added_up() -> None:
     assert (both.answered, both.peers, both.cpu_s, both.memory_bytes) == (8, 3, 0.875, 157)
     assert both.memory_since == "phase"
     assert both.events == EventsSent(offered=4, sent=3, worst_late_ns=7)
-    assert both.host is not None
     assert both.host.process == {"cpu_s": 1.75, "max_rss": 30.0}
     assert both.host.monotonic_ns == 5
-    assert both.workers is not None
     assert [(worker.answered, worker.peers) for worker in both.workers] == [(3, 2), (5, 2)]
     unknown = added_up(
         [one, Stats(answered=0, peers=0, cpu_s=None, memory_since="process")], 2, 0.1, (7, "phase"), host

@@ -14,10 +14,11 @@ import psycopg
 import pytest
 
 from orchestrator.hosts.local import postgresql as server
-from services.python.contract.lines import Load, Payload, Target, Trial, Warmup
+from services.python.contract.lines import Load, Payload, Warmup
 from services.python.operations import OPERATIONS
 from services.python.stores import postgresql, seed
 from tests.support import wire
+from tests.support.ends import trial_of
 from tests.support.go_ends import GoProgram, go_responder, refusal_of_go
 
 pytestmark = [pytest.mark.slow, pytest.mark.busy]
@@ -35,8 +36,7 @@ def ask(port: int, name: str, **request: int) -> dict[str, Any]:
     asked = urllib.request.Request(f"http://127.0.0.1:{port}/{name}", data=json.dumps(request).encode(), method="POST")
     try:
         with urllib.request.urlopen(asked, timeout=40) as reply:
-            found: dict[str, Any] = json.load(reply)
-            return found
+            return json.load(reply)
     except urllib.error.HTTPError as error:
         return {"error": error.read().decode()}
 
@@ -141,14 +141,14 @@ def test_a_database_that_is_gone_ends_the_trial_with_the_reason(
     with ExitStack() as running:
         own, _ = running.enter_context(server.running(20))
         with go_responder(protocol, operations=NAMES, resources=settings(own)) as (_, ready):
-            trial = Trial(
-                protocol=protocol,
-                client=client,
+            trial = trial_of(
+                protocol,
+                client,
+                ready["port"],
+                tmp_path / "record",
                 operation="balance",
-                target=Target(host="127.0.0.1", port=ready["port"], identity="nonce"),
                 load=Load(concurrency=4, duration_s=60),
                 warmup=Warmup(requests=10, at_least_s=0),
-                record=str(tmp_path / "record"),
                 timeout_s=10,
                 seed=1,
             )

@@ -11,7 +11,6 @@ import sys
 import tempfile
 import time
 from collections.abc import Awaitable, Callable
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -33,42 +32,6 @@ from tests.support.ends import responder
 from tests.support.postgresql import awaited, settings
 
 pytestmark = [pytest.mark.slow, pytest.mark.busy]
-
-
-def test_it_answers_as_memory_does(database: str) -> None:
-    with opened(settings(database)) as held, opened({}) as memory:
-        assert held.settings["store"].startswith("PostgreSQL ")
-        assert held.settings["driver"].startswith("psycopg 3")
-        for store in (held.store, memory.store):
-            assert store.account(4711, Spent()) == seed.accounts()[4710]
-            assert store.account(10_001, Spent()) is None
-            assert store.page(9_998, 50, Spent()) == list(seed.accounts()[9_998:])
-            assert store.last(77, 5, Spent()) == list(seed.by_payer()[77][:5])
-            assert store.after(99_998, 50, Spent()) == list(seed.transactions()[99_998:])
-            assert store.after(50, 100, Spent()) == list(seed.transactions()[50:150])
-            made = store.pay(1, 2, 30, Spent())
-            assert (made.accepted, made.number, made.balance) == (True, 100_001, seed.accounts()[0][2] - 30)
-            assert store.last(1, 1, Spent()) == [(100_001, 1, 2, 30)]
-            declined = store.pay(1, 2, 2**31 - 1, Spent())
-            assert (declined.accepted, declined.number, declined.balance) == (False, 0, made.balance)
-            for payer, payee, amount, why in ((3, 3, 1, "itself"), (3, 10_001, 1, "no account"), (3, 4, 0, "above 0")):
-                with pytest.raises(StoreError, match=why):
-                    store.pay(payer, payee, amount, Spent())
-            assert store.account(3, Spent()) == seed.accounts()[2]
-    with opened(settings(database)) as again:
-        assert again.store.account(1, Spent()) == seed.accounts()[0]
-        assert again.store.pay(5, 6, 1, Spent()).number == 100_001
-
-
-def test_payments_at_once_lose_no_cent_and_wait_for_each_other(database: str) -> None:
-    with opened(settings(database, pool=8)) as held:
-        with ThreadPoolExecutor(8) as threads:
-            made = list(
-                threads.map(lambda turn: held.store.pay(*((8, 9) if turn % 2 else (9, 8)), 1, Spent()), range(120))
-            )
-        assert len({each.number for each in made}) == 120
-        rows = [held.store.account(number, Spent()) for number in (8, 9)]
-        assert rows == [seed.accounts()[7], seed.accounts()[8]]
 
 
 @pytest.mark.parametrize(
@@ -140,32 +103,6 @@ def _asked(store: Store) -> str:
         time.sleep(0.05)  # the pool replaces what was lost
         return str(error)
     return ""
-
-
-def test_asyncpg_answers_alike(database: str) -> None:
-    async def ask(store: Any, spent: Spent) -> None:
-        assert await store.account(4711, spent) == seed.accounts()[4710]
-        assert await store.account(10_001, spent) is None
-        assert await store.page(9_998, 50, spent) == list(seed.accounts()[9_998:])
-        assert await store.last(77, 5, spent) == list(seed.by_payer()[77][:5])
-        assert await store.after(99_998, 50, spent) == list(seed.transactions()[99_998:])
-        assert await store.after(50, 100, spent) == list(seed.transactions()[50:150])
-        assert spent.queries == 2
-        assert 0 < spent.database_ns < spent.store_ns
-        assert spent.pool_ns + spent.database_ns <= spent.store_ns
-        made = await store.pay(1, 2, 30, spent)
-        assert (made.accepted, made.number, made.balance) == (True, 100_001, seed.accounts()[0][2] - 30)
-        declined = await store.pay(1, 2, 2**31 - 1, spent)
-        assert (declined.accepted, declined.number, declined.balance) == (False, 0, made.balance)
-        for payer, payee, amount, why in ((3, 3, 1, "itself"), (3, 10_001, 1, "no account"), (3, 4, 0, "above 0")):
-            with pytest.raises(StoreError, match=why):
-                await store.pay(payer, payee, amount, spent)
-        assert await store.account(3, spent) == seed.accounts()[2]
-        paid = await asyncio.gather(*(store.pay(*((8, 9) if t % 2 else (9, 8)), 1, Spent()) for t in range(60)))
-        assert len({each.number for each in paid}) == 60
-        assert await store.account(8, spent) == seed.accounts()[7]
-
-    awaited(database, ask)
 
 
 def test_asyncpg_says_what_fails(database: str) -> None:
@@ -257,7 +194,6 @@ def test_a_stream_follows_the_table_and_ends_with_the_reason_where_that_is_gone(
     assert len(found) >= 160
     assert len(found) % 100 == 50  # those of whole pages, the first of which ends with the table
     stream = OPERATIONS["activity"].stream
-    assert stream is not None
     assert all(stream.verify(ROWS, event) is None for event in found)
     assert told["store"]["requests"] == len(found)
     assert told["store"]["queries"] == 1 + (len(found) - 50) // 100
@@ -297,7 +233,6 @@ def test_what_a_killed_orch_leaves_goes_before_the_next_server_starts(monkeypatc
         with subprocess.Popen(
             [sys.executable, "-c", _KILLED], env={**os.environ, "TMPDIR": kept}, stdout=subprocess.PIPE, text=True
         ) as orch:
-            assert orch.stdout is not None
             folder = Path(orch.stdout.readline().split()[0].removeprefix("host="))
             pid = int((folder / "data/postmaster.pid").read_text().splitlines()[0])
             orch.kill()

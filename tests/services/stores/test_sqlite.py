@@ -79,25 +79,6 @@ def test_a_file_that_is_not_as_it_should_be_is_refused_and_left(path: Path, harm
     assert content(path) == before
 
 
-def test_it_answers_as_memory_does(path: Path) -> None:
-    with opened({"store": "sqlite", "database": str(path), "pool": "2"}) as held, opened({}) as memory:
-        for store in (held.store, memory.store):
-            assert store.account(4711, Spent()) == seed.accounts()[4710]
-            assert store.account(10_001, Spent()) is None
-            assert store.page(9_998, 50, Spent()) == list(seed.accounts()[9_998:])
-            assert store.last(77, 5, Spent()) == list(seed.by_payer()[77][:5])
-            assert store.after(99_998, 50, Spent()) == list(seed.transactions()[99_998:])
-            assert store.after(50, 100, Spent()) == list(seed.transactions()[50:150])
-            made = store.pay(1, 2, 30, Spent())
-            assert (made.accepted, made.number, made.balance) == (True, 100_001, seed.accounts()[0][2] - 30)
-            assert store.last(1, 1, Spent()) == [(100_001, 1, 2, 30)]
-            declined = store.pay(1, 2, 2**31 - 1, Spent())
-            assert (declined.accepted, declined.number, declined.balance) == (False, 0, made.balance)
-            with pytest.raises(StoreError, match="no account 10001"):
-                store.pay(3, 10_001, 1, Spent())
-            assert store.account(3, Spent()) == seed.accounts()[2]
-
-
 @pytest.mark.parametrize("is_link", [False, True])
 def test_what_another_application_has_not_written_back_yet_is_left(tmp_path: Path, is_link: bool) -> None:
     theirs = tmp_path / "theirs.sqlite3"
@@ -147,7 +128,6 @@ def test_waiting_for_a_connection_is_told_apart_from_using_it(path: Path, monkey
     monkeypatch.setattr(sqlite_file, "now_ns", lambda: now[0])
     with opened({"store": "sqlite", "database": str(path), "pool": "1"}) as held:
         store = held.store
-        assert isinstance(store, sqlite.SqliteStore)
         slow: Any = Slow(store._connections, now)
         with sqlite_file.lent(slow, spent):
             now[0] += 1_000
@@ -159,7 +139,6 @@ def test_a_pool_without_a_free_connection_gives_up(path: Path, monkeypatch: pyte
     monkeypatch.setattr(sqlite_file, "PATIENCE_S", 0.01)
     with opened({"store": "sqlite", "database": str(path), "pool": "1"}) as held:
         store = held.store
-        assert isinstance(store, sqlite.SqliteStore)
         with (
             sqlite_file.lent(store._connections, Spent()),
             pytest.raises(StoreError, match="was free"),

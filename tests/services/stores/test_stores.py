@@ -2,25 +2,61 @@
 
 from __future__ import annotations
 
+import asyncio
 import shutil
+import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from services.python.stores import seed, sqlite
 from services.python.stores.base import Spent, Store, StoreError
 from services.python.stores.opening import opened
+from tests.support.postgresql import settings as in_postgresql
 
-KINDS = ["none", "sqlite"]
-EACH = [KINDS[0], pytest.param(KINDS[1], marks=pytest.mark.slow)]  # test_sqlite.py has what is light of it
+DATABASES = [
+    pytest.param("sqlite", marks=pytest.mark.slow),  # test_sqlite.py has what is light of it
+    *(pytest.param(driver, marks=[pytest.mark.slow, pytest.mark.busy]) for driver in ("psycopg", "asyncpg")),
+]
 
 
-@pytest.fixture(params=EACH)
+class FromThreads:
+    """An awaitable store as a blocking one: its loop is in a thread of its own, and any thread may ask."""
+
+    def __init__(self, store: Any, loop: asyncio.AbstractEventLoop) -> None:
+        self._store, self._loop = store, loop
+
+    def __getattr__(self, name: str) -> Any:
+        return lambda *given: asyncio.run_coroutine_threadsafe(getattr(self._store, name)(*given), self._loop).result()
+
+
+@contextmanager
+def opened_for_threads(settings: dict[str, str]) -> Iterator[Any]:
+    with opened(settings) as held:
+        if held.runs != "loop":
+            yield held.store
+            return
+        loop = asyncio.new_event_loop()
+        thread = threading.Thread(target=loop.run_forever)
+        thread.start()
+        try:
+            yield FromThreads(held.store, loop)
+        finally:
+            store: Any = held.store
+            loop.call_soon_threadsafe(store._pool.terminate)
+            loop.call_soon_threadsafe(loop.stop)
+            thread.join()
+            loop.close()
+
+
+@pytest.fixture(params=["none", *DATABASES])
 def store(request: pytest.FixtureRequest, settings_of: Callable[[str], dict[str, str]]) -> Iterator[Store]:
-    with opened(settings_of(request.param)) as held:
-        yield held.store
+    with opened_for_threads(settings_of(request.param)) as store:
+        yield store
 
 
 @pytest.fixture(scope="session")
@@ -31,10 +67,12 @@ def seeded_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def settings_of(tmp_path: Path, seeded_file: Path) -> Callable[[str], dict[str, str]]:
+def settings_of(tmp_path: Path, seeded_file: Path, request: pytest.FixtureRequest) -> Callable[[str], dict[str, str]]:
     def settings(kind: str) -> dict[str, str]:
         if kind == "none":
             return {"store": kind}
+        if kind != "sqlite":
+            return {**in_postgresql(request.getfixturevalue("database")), "driver": kind}
         path = tmp_path / "store.sqlite3"
         if not path.exists():
             shutil.copy(seeded_file, path)
@@ -51,8 +89,6 @@ def test_an_account_is_the_seeded_one(store: Store) -> None:
 
 def test_a_payment_moves_an_amount_and_is_the_newest_transaction(store: Store) -> None:
     payer, payee = store.account(1, Spent()), store.account(2, Spent())
-    assert payer is not None
-    assert payee is not None
     made = store.pay(1, 2, 30, Spent())
     assert (made.accepted, made.balance) == (True, payer[2] - 30)
     assert made.number > seed.TRANSACTIONS
@@ -95,7 +131,6 @@ def test_a_payment_that_cannot_be_is_refused_and_nothing_changes(
 
 def test_a_balance_beyond_32_bits_is_refused(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     rich = store.account(6, Spent())
-    assert rich is not None
     monkeypatch.setattr("services.python.stores.base.MOST_BALANCE", rich[2] + 4)
     assert store.pay(5, 6, 4, Spent()).accepted
     with pytest.raises(StoreError, match="account 6 would exceed"):
@@ -131,6 +166,23 @@ def test_payments_at_once_lose_and_make_no_cent(store: Store) -> None:
     assert after[0] is not None
     assert before[0] is not None
     assert after[0][2] - before[0][2] == moved
+
+
+@pytest.mark.parametrize("kind", DATABASES)
+def test_what_a_database_took_is_told_and_payments_are_undone_when_it_is_opened_again(
+    kind: str, settings_of: Callable[[str], dict[str, str]]
+) -> None:
+    spent = Spent()
+    with opened_for_threads(settings_of(kind)) as store:
+        assert store.page(9_998, 50, spent) == list(seed.accounts()[9_998:])
+        assert store.after(50, 100, spent) == list(seed.transactions()[50:150])
+        assert store.pay(1, 2, 30, spent).number == seed.TRANSACTIONS + 1
+    assert spent.queries == 1
+    assert 0 < spent.database_ns < spent.store_ns
+    assert spent.pool_ns + spent.database_ns <= spent.store_ns
+    with opened_for_threads(settings_of(kind)) as again:
+        assert again.account(1, Spent()) == seed.accounts()[0]
+        assert again.pay(5, 6, 1, Spent()).number == seed.TRANSACTIONS + 1
 
 
 def test_a_store_that_there_is_not_is_refused() -> None:

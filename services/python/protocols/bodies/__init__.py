@@ -27,6 +27,7 @@ from services.python.transports.http.clients import DEFAULT, clients
 ON_GRANIAN = "asgi-granian"
 
 _CODECS = "services.python.codecs"
+_FRAMEWORKS = "services.python.transports.http.frameworks"
 _UVICORN_REFUSES = version.one_alone("uvicorn", ON_GRANIAN)
 
 
@@ -84,7 +85,8 @@ class Body(Part):
     def _responders(self) -> tuple[Responder, ...]:
         on_uvicorn = Responder(
             name="asgi",
-            module=f"{__name__}.asgi_app",
+            module=f"{__name__}.paths",
+            framework=f"{_FRAMEWORKS}.asgi",
             codec=self.in_bodies or self.codec,
             served_by=asgi.__name__,
             parts=self.parts(),
@@ -97,7 +99,7 @@ class Body(Part):
             replace(
                 on_uvicorn,
                 name="fastapi",
-                module=f"{__name__}.fastapi_app",
+                framework=f"{_FRAMEWORKS}.fastapi",
                 parts=replace(self.parts(), framework="FastAPI"),
                 adds="routes every request with FastAPI",
                 without="asgi",
@@ -106,7 +108,7 @@ class Body(Part):
             replace(
                 on_uvicorn,
                 name="starlette",
-                module=f"{__name__}.starlette_app",
+                framework=f"{_FRAMEWORKS}.starlette",
                 parts=replace(self.parts(), framework="Starlette"),
                 packages=(*self.packages, "starlette", *asgi.PACKAGES),
             ),
@@ -163,7 +165,8 @@ TABLE = (
             ),
             Responder(
                 name="flask-gunicorn",
-                module=f"{__name__}.flask_app",
+                module=f"{__name__}.paths",
+                framework=f"{_FRAMEWORKS}.flask",
                 codec="json",
                 served_by=wsgi.__name__,
                 parts=replace(_JSON_PARTS, server="gunicorn", framework="Flask"),

@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
 from services.python.codecs.by_schema import typed_methods
-from services.python.codecs.protobuf import CODEC, Method, coder, methods
+from services.python.codecs.protobuf import CODEC, methods, reply_coder, request_coder
 from services.python.protocols.connect import wire
 from services.python.serve.dispatcher import Dispatcher
 from services.python.transports.http.asgi import peer_of, respond, whole
@@ -31,8 +31,12 @@ class _Refused(Exception):
 
 def application(dispatcher: Dispatcher) -> Any:
     """The ASGI application: one path for each procedure. ValueError for a schema that is none."""
-    procedures = dict(_procedure(operation, method) for operation, method in methods().items())
-    procedures |= dict(_procedure(operation, method) for operation, method in typed_methods(dispatcher.schema).items())
+    every = (*methods().items(), *typed_methods(dispatcher.schema).items())
+    procedures = {
+        f"/{method.service}/{method.name}": (operation, request_coder(method).read, reply_coder(method).write)
+        for operation, method in every
+        if not method.is_stream
+    }
 
     async def app(scope: dict[str, Any], receive: Any, send: Any) -> None:
         body = await whole(receive)
@@ -53,12 +57,6 @@ def application(dispatcher: Dispatcher) -> Any:
             await respond(send, 200, wire.MEDIA_TYPE, write(reply))
 
     return app
-
-
-def _procedure(operation: str, method: Method) -> tuple[str, Procedure]:
-    read = coder(method.request, method.pack_request, method.unpack_request).read
-    write = coder(method.reply, method.pack_reply, method.unpack_reply).write
-    return f"/{method.service}/{method.name}", (operation, read, write)
 
 
 def _found(procedures: Mapping[str, Procedure], scope: Mapping[str, Any], fields: Mapping[bytes, bytes]) -> Procedure:

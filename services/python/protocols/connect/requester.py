@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from services.python.codecs.by_schema import method_of
-from services.python.codecs.protobuf import CODEC, coder
+from services.python.codecs.protobuf import CODEC, reply_coder, request_coder
 from services.python.contract.offers import Client
 from services.python.load.client import AsyncDialer, CallFailed, CallSpec, Dialer
 from services.python.protocols.connect import wire
@@ -25,8 +25,8 @@ def route(call: CallSpec) -> Route:
         path=f"/{method.service}/{method.name}",
         content_type=wire.MEDIA_TYPE,
         also={wire.VERSION_FIELD: wire.VERSION},
-        encode=coder(method.request, method.pack_request, method.unpack_request).write,
-        decode=coder(method.reply, method.pack_reply, method.unpack_reply).read,
+        encode=request_coder(method).write,
+        decode=reply_coder(method).read,
         decode_errors=CODEC.errors,
         reply_type=wire.MEDIA_TYPE,
         failed=_failed,

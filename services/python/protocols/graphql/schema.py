@@ -20,8 +20,8 @@ from typing import Any, Protocol, TypedDict, TypeVar, cast, get_args
 import strawberry
 from strawberry.scalars import JSON, Base64
 
-from services.python.contract.messages import FEED
-from services.python.operations import OPERATIONS, message_named
+from services.python.contract.messages import BALANCE, FEED, IMAGE, PAYMENT, ROWS, TIMESTAMP, Field
+from services.python.operations import OPERATIONS, forms, message_named
 from services.python.operations.posts import STEPS
 from services.python.serve.dispatcher import Dispatcher, Peer
 
@@ -44,70 +44,36 @@ class Context(TypedDict):
 Info = strawberry.Info[Context, None]
 
 
-@strawberry.type(description="Both ends' stamps, ISO 8601 in UTC with microseconds.")
-class Timestamps:
-    """Both ends' stamps."""
-
-    request_timestamp: str
-    response_timestamp: str
-
-
-@strawberry.type(description="One record, as it came.")
-class Record:
-    """One record, as it came."""
-
-    id: int
-    name: str
-    value: float
-    active: bool
-    tags: list[str]
+_SCALARS: Mapping[Field, Any] = {
+    "text": str,
+    "integer": int,
+    "number": float,
+    "flag": bool,
+    "bytes": Base64,
+    "document": JSON | None,
+}
+_listed: Any = list.__class_getitem__
+_RECORD = {"id": int, "name": str, "value": float, "active": bool, "tags": list[str]}
 
 
-@strawberry.input(description="One record of an echo.")
-class RecordInput:
-    """One record of an echo."""
-
-    id: int
-    name: str
-    value: float
-    active: bool
-    tags: list[str]
+def _object(name: str, fields: Mapping[str, Field], description: str) -> Any:
+    """The type with the fields of a reply, or of a row."""
+    return _typed(name, {field: _SCALARS[kind] for field, kind in fields.items()}, strawberry.type, description)
 
 
-@strawberry.type(description="A picture's size in pixels.")
-class Size:
-    """A picture's size in pixels."""
-
-    width: int
-    height: int
+def _typed(name: str, fields: Mapping[str, Any], make: Any, description: str) -> Any:
+    return make(type(name, (), {"__annotations__": fields}), description=description)
 
 
-@strawberry.type(description="An account; its balance is in cents.")
-class Account:
-    """An account; its balance is in cents."""
-
-    account: int
-    owner: str
-    balance: int
-
-
-@strawberry.type(description="What came of a payment: its number, 0 where it was declined, and the payer's balance.")
-class Paid:
-    """What came of a payment."""
-
-    accepted: bool
-    payment: int
-    balance: int
-
-
-@strawberry.type(description="A transaction; its amount is in cents.")
-class Transaction:
-    """A transaction; its amount is in cents."""
-
-    number: int
-    payer: int
-    payee: int
-    amount: int
+Timestamps = _object("Timestamps", TIMESTAMP.reply, "Both ends' stamps, ISO 8601 in UTC with microseconds.")
+Record = _typed("Record", _RECORD, strawberry.type, "One record, as it came.")
+RecordInput = _typed("RecordInput", _RECORD, strawberry.input, "One record of an echo.")
+Size = _object("Size", IMAGE.reply, "A picture's size in pixels.")
+Account = _object("Account", BALANCE.reply, "An account; its balance is in cents.")
+Paid = _object(
+    "Paid", PAYMENT.reply, "What came of a payment: its number, 0 where it was declined, and the payer's balance."
+)
+Transaction = _object("Transaction", ROWS["transactions"], "A transaction; its amount is in cents.")
 
 
 @strawberry.type(description="A comment under a post.")
@@ -175,10 +141,6 @@ async def _later(reply: Awaitable[Reply], read: Callable[[Reply], Answered]) -> 
     return read(await reply)
 
 
-def _as(kind: Callable[..., Answered]) -> Callable[[dict[str, Any]], Answered]:
-    return lambda reply: kind(**reply)
-
-
 def _rows(kind: Callable[..., Answered], name: str, reply: Mapping[str, Any]) -> list[Answered]:
     return [kind(**row) for row in reply[name]]
 
@@ -237,69 +199,66 @@ class _Feed(_Form):
         return _signed(resolve, self.type, self.arguments)
 
 
-def _data_of(reply: dict[str, Any]) -> Base64:
-    return Base64(reply["data"])
+_OBJECTS = {
+    "timestamp": Timestamps,
+    "image": Size,
+    "balance": Account,
+    "payment": Paid,
+    "user": User,
+}
+_ROWS: Mapping[Field, Any] = {
+    "records": Record,
+    "accounts": Account,
+    "transactions": Transaction,
+    "posts": Post,
+    "comments": Comment,
+}
+_DESCRIBED = {
+    "identity": "The nonce that the responder was started with.",
+    "timestamp": "The request's stamp, and the responder's own.",
+    "add": "The sum of two 32-bit integers.",
+    "echo_data": "Bytes, sent back as they came.",
+    "echo_records": "Records, sent back as they came.",
+    "echo_document": "Any JSON value, sent back as it came.",
+    "image": "The size of a picture; full_decode decodes every pixel, not only the header.",
+    "transfer": "Known bytes in, so many known bytes out.",
+    "balance": "An account.",
+    "payment": "Moves so many cents from one account to another.",
+    "transactions": "The last transactions that an account paid, newest first.",
+    "accounts": "The accounts that follow a number.",
+    "user": "A user.",
+    "posts": "The last posts of a user, newest first.",
+    "comments": "At most so many comments under each of a user's last posts.",
+}
 
 
-def _listed(name: str, description: str, kind: Any, arguments: Mapping[str, Any]) -> _Form:
-    return _Form(name, description, list[kind], partial(_rows, kind, name), arguments)
+def _form(name: str) -> _Form:
+    """The field of that name: one type for a reply of several fields, else that of the only one."""
+    message = forms()[name.replace("_", "/")]
+    arguments = {
+        field: _listed(RecordInput) if kind == "records" else _SCALARS[kind] for field, kind in message.request.items()
+    }
+    (field, kind), *_ = message.reply.items()
+    returned: Any = _SCALARS.get(kind) or _listed(_ROWS[kind])
+    read: Callable[[dict[str, Any]], Any] = itemgetter(field)
+    if name in _OBJECTS:
+        returned, read = _OBJECTS[name], partial(_made, _OBJECTS[name])
+    elif kind in ROWS:
+        read = partial(_rows, _ROWS[kind], field)
+    return _Form(name, _DESCRIBED[name], returned, read, arguments)
 
 
-_PAGE = {"user": int, "count": int}
-_DOCUMENT: Any = JSON | None
-_PAYMENT = {"payer": int, "payee": int, "amount": int}
+def _made(kind: Callable[..., Answered], reply: dict[str, Any]) -> Answered:
+    return kind(**reply)
+
+
 _FORMS = (
-    _Form("identity", "The nonce that the responder was started with.", str, lambda reply: str(reply["identity"])),
-    _Form(
-        "timestamp",
-        "The request's stamp, and the responder's own.",
-        Timestamps,
-        _as(Timestamps),
-        {"request_timestamp": str},
-    ),
-    _Form("add", "The sum of two 32-bit integers.", int, lambda reply: int(reply["sum"]), {"a": int, "b": int}),
-    _Form("echo_data", "Bytes, sent back as they came.", Base64, _data_of, {"data": Base64}),
-    _Form(
-        "echo_records",
-        "Records, sent back as they came.",
-        list[Record],
-        itemgetter("records"),
-        {"records": list[RecordInput]},
-    ),
-    _Form(
-        "echo_document",
-        "Any JSON value, sent back as it came.",
-        _DOCUMENT,
-        itemgetter("document"),
-        {"document": _DOCUMENT},
-    ),
-    _Form(
-        "image",
-        "The size of a picture; full_decode decodes every pixel, not only the header.",
-        Size,
-        _as(Size),
-        {"data": Base64, "full_decode": bool},
-    ),
-    _Form(
-        "transfer", "Known bytes in, so many known bytes out.", Base64, _data_of, {"data": Base64, "reply_size": int}
-    ),
-    _Form("balance", "An account.", Account, _as(Account), {"account": int}),
-    _Form("payment", "Moves so many cents from one account to another.", Paid, _as(Paid), _PAYMENT),
-    _listed(
-        "transactions",
-        "The last transactions that an account paid, newest first.",
-        Transaction,
-        {"account": int, "count": int},
-    ),
-    _listed("accounts", "The accounts that follow a number.", Account, {"after": int, "count": int}),
-    _Form("user", "A user.", User, _as(User), {"user": int}),
-    _listed("posts", "The last posts of a user, newest first.", Post, _PAGE),
-    _listed("comments", "At most so many comments under each of a user's last posts.", Comment, {**_PAGE, "each": int}),
+    *map(_form, _DESCRIBED),
     _Feed(
         "feed",
         "A user, with whatever a query selects of the posts, and of the comments under them.",
         User,
-        _as(User),
+        partial(_made, User),
         {"user": int},
     ),
 )

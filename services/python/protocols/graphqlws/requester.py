@@ -8,13 +8,10 @@ from typing import Any
 import aiohttp
 
 from services.python.contract.offers import Client
-from services.python.load.client import CallFailed, CallSpec, Event, Reply, Request
+from services.python.load.client import CallFailed, CallSpec, Counted, Counting, Event, Request
 from services.python.protocols.graphqlws import messages
 from services.python.transports.http import aiohttp_websocket
 from services.python.transports.http.route import authority
-
-Exchange = tuple[Reply, int, int]
-"""What `call` returns: the fields of the one result, and the bytes of both messages."""
 
 
 class SubscriptionDialer:
@@ -46,7 +43,7 @@ class SubscriptionDialer:
         return connection
 
 
-class SubscriptionConnection:
+class SubscriptionConnection(Counting):
     """One upgraded connection, with one operation at a time."""
 
     body: None = None  # messages are not kept as they came
@@ -69,7 +66,7 @@ class SubscriptionConnection:
         if message.get("type") != "connection_ack":
             raise CallFailed("protocol", f"no connection_ack, but {message!r:.200}")
 
-    async def call(self, request: Request) -> Exchange:
+    async def call(self, request: Request) -> Counted:
         """An operation of a single result: who answers."""
         try:
             async with asyncio.timeout(self._timeout_s):
@@ -80,12 +77,6 @@ class SubscriptionConnection:
         except TimeoutError as error:
             raise CallFailed("timeout", f"no reply within {self._timeout_s:g} s") from error
         return {self._field: first[0]}, sent, first[1]
-
-    def value(self, reply: Exchange) -> Reply:
-        return reply[0]
-
-    def sizes(self, request: Request, reply: Exchange) -> tuple[int, int]:  # noqa: ARG002 - counted when it was sent
-        return reply[1], reply[2]
 
     async def subscribe(self, request: Request) -> int:
         """Send the text with the request as its variables; the events are read by `next_event`."""

@@ -17,7 +17,7 @@ from services.python.transports.http import asgi
 def serve(dispatcher: Dispatcher, host: str, port: int, announce: Announce) -> None:
     """Answer until the process is ended; CannotServe when the address cannot be listened on."""
     app = application(dispatcher, make_schema())
-    asgi.serve(app, dispatcher, host, port, announce, websocket=asgi.WebSocketOptions())
+    asgi.serve(app, dispatcher, host, port, announce, websocket=True)
 
 
 def application(dispatcher: Dispatcher, schema: Schema) -> GraphQL[Context, None]:

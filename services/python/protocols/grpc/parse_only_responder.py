@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from services.python.codecs.protobuf import FORWARDING
+from services.python.codecs.protobuf import forwarding
 from services.python.protocols.grpc.responder import serve_methods
 from services.python.serve.dispatcher import Dispatcher
 from services.python.serve.responder import Announce
@@ -10,4 +10,4 @@ from services.python.serve.responder import Announce
 
 def serve(dispatcher: Dispatcher, host: str, port: int, announce: Announce) -> None:
     """Answer until the process is ended; CannotServe when the address cannot be listened on."""
-    serve_methods(FORWARDING, dispatcher, host, port, announce, is_forwarded=True)
+    serve_methods(forwarding, dispatcher, host, port, announce, is_forwarded=True)

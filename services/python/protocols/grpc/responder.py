@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from functools import partial
@@ -11,7 +11,7 @@ from typing import Any
 import grpc
 
 from services.python.codecs.by_schema import typed_methods
-from services.python.codecs.protobuf import METHODS, Method
+from services.python.codecs.protobuf import Method, method_named
 from services.python.contract.responder_lines import Tls
 from services.python.protocols.grpc import options
 from services.python.protocols.grpc.service import add_methods
@@ -22,11 +22,11 @@ from services.python.serve.tls import pem
 
 def serve(dispatcher: Dispatcher, host: str, port: int, announce: Announce) -> None:
     """Answer until the process is ended; CannotServe when the address cannot be listened on."""
-    serve_methods(METHODS, dispatcher, host, port, announce)
+    serve_methods(method_named, dispatcher, host, port, announce)
 
 
 def serve_methods(
-    every: Mapping[str, Method],
+    of: Callable[[str], Method],
     dispatcher: Dispatcher,
     host: str,
     port: int,
@@ -34,7 +34,7 @@ def serve_methods(
     *,
     is_forwarded: bool = False,
 ) -> None:
-    """See `serve`; `every`, by the message's name, says how messages are read and made; `is_forwarded`: fields unread."""
+    """See `serve`; `of` a message says how it is read and made; `is_forwarded`: fields unread."""
     server = grpc.server(
         ThreadPoolExecutor(max_workers=dispatcher.threads),
         options=options.server(dispatcher.knobs),
@@ -44,7 +44,7 @@ def serve_methods(
         server,
         partial(_handler, dispatcher),
         partial(_stream_handler, dispatcher),
-        every,
+        of,
         typed_methods(dispatcher.schema, is_forwarded=is_forwarded),
     )
     actual_port = bind(server, host, port, dispatcher.tls)

@@ -11,15 +11,13 @@ from typing import Any
 
 import grpc
 
-from services.python.codecs.protobuf import METHODS, SERVICE, STREAMS, Method, methods
+from services.python.codecs.protobuf import GENERATED, SERVICE, Method, method_named, methods
 from services.python.generated import orch_pb2_grpc
-
-_GENERATED = frozenset(method.name for method in (*METHODS.values(), *STREAMS.values()))
 
 
 def stub(channel: Any, method: Method) -> Any:
     """What makes calls of this method on a channel."""
-    if method.service == SERVICE and method.name in _GENERATED:
+    if method.service == SERVICE and method.name in GENERATED:
         return getattr(orch_pb2_grpc.OrchStub(channel), method.name)
     make = channel.unary_stream if method.is_stream else channel.unary_unary
     return make(
@@ -34,21 +32,21 @@ def add_methods(
     server: Any,
     handler: Callable[[str, Method], Any],
     stream_handler: Callable[[str, Method], Any],
-    every: Mapping[str, Method] = METHODS,
+    of: Callable[[str], Method] = method_named,
     typed: Mapping[str, Method] = MappingProxyType({}),
 ) -> None:
     """Have a blocking or awaiting server answer every operation by what `handler` gives for it and its method.
 
-    `stream_handler` gives it for streams. `every`: how each message is read and made; `typed`: how a document with a
-    schema travels, by operation.
+    `stream_handler` gives it for streams. `of`: how a message is read and made; `typed`: how a document with a schema
+    travels, by operation.
     """
-    handlers = {method.name: (method, handler(operation, method)) for operation, method in methods(every).items()}
-    handlers |= {
-        method.name: (method, stream_handler(operation, method)) for operation, method in methods(STREAMS).items()
+    handlers = {
+        method.name: (method, (stream_handler if method.is_stream else handler)(operation, method))
+        for operation, method in methods(of).items()
     }
-    generated = {name: handle for name, (_, handle) in handlers.items() if name in _GENERATED}
+    generated = {name: handle for name, (_, handle) in handlers.items() if name in GENERATED}
     orch_pb2_grpc.add_OrchServicer_to_server(SimpleNamespace(**generated), server)
-    _add_others(server, SERVICE, {name: pair for name, pair in handlers.items() if name not in _GENERATED})
+    _add_others(server, SERVICE, {name: pair for name, pair in handlers.items() if name not in GENERATED})
     for operation, method in typed.items():
         _add_others(server, method.service, {method.name: (method, handler(operation, method))})
 

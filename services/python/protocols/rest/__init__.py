@@ -11,13 +11,15 @@ from services.python.transports.http import asgi, granian, version, wsgi
 from services.python.transports.http.clients import DEFAULT, clients
 
 _PARTS = Parts(codec="JSON", transport="HTTP/1.1", server="uvicorn")
+_FRAMEWORKS = "services.python.transports.http.frameworks"
 _ON_GRANIAN = "starlette-granian"
 _UVICORN_REFUSES = version.one_alone("uvicorn", _ON_GRANIAN)
 _FLASK_REFUSES = {**version.one_alone("a WSGI server", _ON_GRANIAN), **NO_LOOP}
 
 _BARE = Responder(
     name="asgi",
-    module="services.python.protocols.rest.asgi_app",
+    module="services.python.protocols.rest.paths",
+    framework=f"{_FRAMEWORKS}.asgi",
     served_by=asgi.__name__,
     parts=_PARTS,
     packages=asgi.PACKAGES,
@@ -54,13 +56,14 @@ PROTOCOL = Protocol(
         replace(
             _BARE,
             name="starlette",
-            module="services.python.protocols.rest.starlette_responder",
+            framework=f"{_FRAMEWORKS}.starlette",
             parts=replace(_PARTS, framework="Starlette"),
             packages=("starlette", *asgi.PACKAGES),
         ),
         Responder(
             name=_ON_GRANIAN,
-            module="services.python.protocols.rest.starlette_responder",
+            module="services.python.protocols.rest.paths",
+            framework=f"{_FRAMEWORKS}.starlette",
             served_by=granian.__name__,
             parts=replace(_PARTS, framework="Starlette", server="granian"),
             packages=("starlette", *granian.PACKAGES),

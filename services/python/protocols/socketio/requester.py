@@ -16,7 +16,7 @@ from services.python.contract.offers import Client
 from services.python.load.client import CallFailed, CallSpec, Event, Reply, Request
 from services.python.protocols.socketio import events
 from services.python.protocols.socketio.packets import Part, Traffic, size
-from services.python.transports.http.one_address import OneAddress
+from services.python.transports.http.aiohttp_websocket import OneAddress
 from services.python.transports.http.route import authority
 
 TRANSPORTS = {"socketio": "websocket", "socketio-polling": "polling"}

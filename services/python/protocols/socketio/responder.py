@@ -44,8 +44,7 @@ def serve(dispatcher: Dispatcher, host: str, port: int, announce: Announce) -> N
         else:
             server.on(operation, _handler(dispatcher, operation, peers))
     application = socketio.ASGIApp(server)
-    options = asgi.WebSocketOptions(max_message_bytes=MAX_MESSAGE_BYTES)
-    asgi.serve(application, dispatcher, host, port, announce, websocket=options)
+    asgi.serve(application, dispatcher, host, port, announce, websocket=True)
 
 
 Handler = Callable[[str, dict[str, Any]], Awaitable[dict[str, Any]]]

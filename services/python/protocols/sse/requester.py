@@ -5,15 +5,12 @@ from __future__ import annotations
 import aiohttp
 
 from services.python.contract.offers import Client
-from services.python.load.client import CallFailed, CallSpec, Event, Reply, Request
+from services.python.load.client import CallFailed, CallSpec, Counted, Counting, Event, Request
 from services.python.protocols.sse import stream
 from services.python.transports.http.aiohttp_client import OneSocket, failure, session_on
 from services.python.transports.http.route import authority, shown
 
 _SHOWN_BYTES = 1024
-
-Exchange = tuple[Event, int, int]
-"""What `call` returns: the one event of the reply, and the bytes of query and event."""
 
 
 class SseDialer:
@@ -26,7 +23,7 @@ class SseDialer:
         return SseConnection(self._call)
 
 
-class SseConnection:
+class SseConnection(Counting):
     """One session on one kept connection, with one subscription at a time."""
 
     body: None = None  # events are not kept as they came
@@ -44,19 +41,13 @@ class SseConnection:
             timeout=aiohttp.ClientTimeout(total=within_s, sock_connect=call.timeout_s),
         )
 
-    async def call(self, request: Request) -> Exchange:
+    async def call(self, request: Request) -> Counted:
         """A body of a single event: who answers."""
         sent = await self.subscribe(request)
         first = await self.next_event()
         if first is None or await self.next_event() is not None:
             raise CallFailed("undecodable", "not a body of one event")
         return first[0], sent, first[1]
-
-    def value(self, reply: Exchange) -> Reply:
-        return reply[0]
-
-    def sizes(self, request: Request, reply: Exchange) -> tuple[int, int]:  # noqa: ARG002 - counted when it was sent
-        return reply[1], reply[2]
 
     async def subscribe(self, request: Request) -> int:
         """Send a GET, and await the head of the reply."""

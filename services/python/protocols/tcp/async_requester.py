@@ -7,14 +7,13 @@ from collections.abc import Callable
 from typing import Any, cast
 
 from services.python.contract.offers import Client
-from services.python.load.client import CallFailed, CallSpec, Reply, Request
+from services.python.load.client import CallFailed, CallSpec, Counted, Counting, Request
 from services.python.load.handshake import no_connection, tls_failure
 from services.python.protocols.tcp.frames import HEADER, HEADER_BYTES, LARGEST_BODY, request_code, request_encoder
 from services.python.protocols.tcp.requester import decoded
 from services.python.protocols.tcp.stream import MORE_THAN_A_FRAME
 
 _Frame = tuple[int, bytes]
-_Answer = tuple[int, int, Reply]
 
 
 def dialer(call: CallSpec, client: Client) -> LoopDialer:  # noqa: ARG001 - one client, nothing to choose
@@ -45,7 +44,7 @@ class LoopDialer:
         return LoopConnection(protocol, self._code, self._encode, self._call.timeout_s)
 
 
-class LoopConnection:
+class LoopConnection(Counting):
     """One connection; see `load.client.AsyncConnection`."""
 
     body: bytes | None = None
@@ -56,17 +55,11 @@ class LoopConnection:
         self._encode = encode
         self._timeout_s = timeout_s
 
-    async def call(self, request: Request) -> _Answer:
+    async def call(self, request: Request) -> Counted:
         body = self._encode(request)
         code, reply = await self._frames.exchange(self._code, body, self._timeout_s)
         self.body = reply
-        return len(body), len(reply), decoded(self._code, code, reply)
-
-    def value(self, reply: _Answer) -> Reply:
-        return reply[2]
-
-    def sizes(self, request: Request, reply: _Answer) -> tuple[int, int]:  # noqa: ARG002 - the answer knows
-        return reply[:2]
+        return decoded(self._code, code, reply), len(body), len(reply)
 
     async def has_unasked(self) -> bool:
         return self._frames.has_unasked

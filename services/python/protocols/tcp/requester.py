@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import contextlib
 import socket
-import struct
 from collections.abc import Callable
 
 from services.python.contract.offers import Client
-from services.python.load.client import CallFailed, CallSpec, Reply, Request
-from services.python.load.handshake import no_connection, secured
+from services.python.load.client import CallFailed, CallSpec, Counted, Counting, Reply, Request
+from services.python.load.handshake import connected
 from services.python.load.unasked import peek
 from services.python.protocols.tcp.frames import ERROR, FrameError, decode_reply, request_code, request_encoder
 from services.python.protocols.tcp.stream import FrameReader, send_frame
-
-_Answer = tuple[int, int, Reply]  # bytes of both bodies, the reply decoded
 
 
 def dialer(call: CallSpec, client: Client) -> SocketDialer:  # noqa: ARG001 - one client, nothing to choose
@@ -29,31 +26,12 @@ class SocketDialer:
         self._call = call
         self._code = request_code(call.operation, call.example)
         self._encode = request_encoder(call.operation, call.example)
-        seconds = int(call.timeout_s)
-        # The kernel keeps the time: Python's own socket time-outs would add a poll() to every call.
-        self._timeval = struct.pack("@ll", seconds, int((call.timeout_s - seconds) * 1e6))
 
     def dial(self) -> SocketConnection:
-        begun = self._call.openings.begin()
-        try:
-            sock = socket.create_connection((self._call.host, self._call.port), timeout=self._call.timeout_s)
-        except TimeoutError as error:
-            raise CallFailed("timeout", str(error)) from error
-        except OSError as error:
-            raise no_connection(error) from error
-        sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        if self._call.tls is not None:
-            sock = secured(self._call.tls, sock, self._call.host, self._call.timeout_s)
-            self._call.openings.opened(begun)
-            return SocketConnection(sock, self._code, self._encode)
-        self._call.openings.opened(begun)
-        sock.settimeout(None)
-        sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVTIMEO, self._timeval)
-        sock.setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, self._timeval)
-        return SocketConnection(sock, self._code, self._encode)
+        return SocketConnection(connected(self._call), self._code, self._encode)
 
 
-class SocketConnection:
+class SocketConnection(Counting):
     """One connection; see `load.client.Connection`."""
 
     body: bytes | None = None
@@ -64,7 +42,7 @@ class SocketConnection:
         self._encode = encode
         self._reader = FrameReader(sock)
 
-    def call(self, request: Request) -> _Answer:
+    def call(self, request: Request) -> Counted:
         body = self._encode(request)
         try:
             send_frame(self._sock, self._code, body)
@@ -78,16 +56,10 @@ class SocketConnection:
         if frame is None:
             raise CallFailed("closed", "the responder ended the connection")
         self.body = frame[1]
-        return len(body), len(frame[1]), decoded(self._code, *frame)
-
-    def value(self, reply: _Answer) -> Reply:
-        return reply[2]
-
-    def sizes(self, request: Request, reply: _Answer) -> tuple[int, int]:  # noqa: ARG002 - the answer knows
-        return reply[:2]
+        return decoded(self._code, *frame), len(body), len(frame[1])
 
     def has_unasked(self) -> bool:
-        """See `load.client.Unnumbered`; the reader keeps nothing back."""
+        """See `load.client.Connection`; the reader keeps nothing back."""
         return bool(peek(self._sock))
 
     def close(self) -> None:

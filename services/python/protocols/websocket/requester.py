@@ -67,7 +67,7 @@ class WebSocketConnection(frames.ConnectionBase):
         return frames.exchange(sent, received, self._decode)
 
     def has_unasked(self) -> bool:
-        """See `load.client.Unnumbered`; pings are answered, and no reply."""
+        """See `load.client.Connection`; pings are answered, and no reply."""
         with contextlib.suppress(websocket.WebSocketException, OSError):
             if hasattr(self._socket.sock, "context"):  # of TLS nothing can be looked at and left
                 self._socket.settimeout(0)

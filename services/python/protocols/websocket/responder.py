@@ -5,7 +5,6 @@ from __future__ import annotations
 from contextlib import aclosing
 from typing import Any
 
-from services.python.contract.limits import MAX_MESSAGE_BYTES
 from services.python.operations import OPERATIONS
 from services.python.protocols.websocket import PROTOCOL, frames
 from services.python.serve.dispatcher import Dispatcher, Peer
@@ -31,8 +30,7 @@ def serve(dispatcher: Dispatcher, host: str, port: int, announce: Announce) -> N
             await send({"type": "websocket.accept"})
             await _converse(dispatcher, readings[scope["path"]], scope, receive, send)
 
-    options = asgi.WebSocketOptions(max_message_bytes=MAX_MESSAGE_BYTES)
-    asgi.serve(application, dispatcher, host, port, announce, websocket=options)
+    asgi.serve(application, dispatcher, host, port, announce, websocket=True)
 
 
 async def _converse(

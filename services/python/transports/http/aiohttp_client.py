@@ -16,7 +16,6 @@ from services.python.transports.http.route import (
     HttpConnection,
     HttpReply,
     Route,
-    authority,
     ends_connection,
     family_of,
 )
@@ -74,22 +73,16 @@ class AsyncConnection(HttpConnection):
     """One ClientSession, on one socket, which the first call opens; another one is opened after an announced close alone."""
 
     def __init__(self, route: Route, call: CallSpec) -> None:
-        super().__init__(route)
-        self._encode = route.encode
-        self._read = route.reader()
-        self._has_type = bool(route.reply_type)
-        self._server = f"{call.http}://{authority(call.host, call.port)}"
-        self._url: str | URL = f"{self._server}{route.path}"
-        self._method, self._varies = route.method, route.varies
+        super().__init__(route, call)
         self._socket = OneSocket()
-        self._head: Mapping[str, str] = {}
         timeout = aiohttp.ClientTimeout(total=call.timeout_s)
         self._session = session_on(self._socket, call, route.fields(), timeout=timeout, read_bufsize=_READ_BUFFER_BYTES)
 
     async def call(self, request: Request) -> HttpReply:
         body = self._encode(request)
         again = self._socket.is_open
-        method, url, fields = self._method, self._url, None
+        method, fields = self._method, None
+        url: str | URL = self._url
         if self._varies is not None:
             method, path, fields = self._varies(request)
             url = URL(self._server + path, encoded=True)
@@ -104,9 +97,6 @@ class AsyncConnection(HttpConnection):
         if self._has_type:
             self._route.require_type(response.status, response.headers.get("Content-Type"))
         return self._read(response.status, reply), len(body), len(reply)
-
-    def field(self, name: str) -> str | None:
-        return self._head.get(name)
 
     async def close(self) -> None:
         await self._session.close()

@@ -3,15 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from typing import Any
 
 import aiohttp
 
 from services.python.contract.limits import MAX_MESSAGE_BYTES
 from services.python.load.client import CallFailed, CallSpec
 from services.python.load.handshake import socket_failure
-from services.python.transports.http.one_address import OneAddress
+from services.python.load.tls import ClientTls
 
 _CLOSE_TIMEOUT_S = 1
+
+
+class OneAddress(aiohttp.TCPConnector):
+    """Connects to one host and port. ClientConnectionError for any other: a reply has named it.
+
+    aiohttp follows redirects where it opens WebSockets, and cannot be told not to.
+    """
+
+    def __init__(self, host: str, port: int, tls: ClientTls | None) -> None:
+        super().__init__(ssl=True if tls is None else tls.context)
+        self._only = (host, port)
+
+    async def connect(self, req: aiohttp.ClientRequest, *rest: Any, **named: Any) -> Any:
+        if (req.url.host, req.url.port) != self._only:
+            raise aiohttp.ClientConnectionError(f"a redirect to {req.url.host}:{req.url.port} is not followed")
+        return await super().connect(req, *rest, **named)
 
 
 async def opened(

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 from services.python.codecs import coding
 from services.python.contract.knobs import WORKERS
 from services.python.contract.limits import MAX_MESSAGE_BYTES
-from services.python.contract.strict import Part, part
 from services.python.serve.dispatcher import Dispatcher, Peer
 from services.python.serve.responder import BACKLOG, Announce, listen
 from services.python.serve.tls import server_context
@@ -37,18 +36,6 @@ WORKERS_SETTINGS: Mapping[str, str] = {
 _KEEP_ALIVE_S = 3600
 
 
-@part
-class WebSocketOptions(Part):
-    """How uvicorn speaks WebSocket, where a protocol needs it.
-
-    `implementation` is uvicorn's name of it. Messages above `max_message_bytes` are refused. Compression and pings
-    are off: neither belongs to a request.
-    """
-
-    implementation: str = "websockets-sansio"
-    max_message_bytes: int = MAX_MESSAGE_BYTES
-
-
 def serve(
     app: Any,
     dispatcher: Dispatcher,
@@ -56,18 +43,17 @@ def serve(
     port: int,
     announce: Announce,
     *,
-    websocket: WebSocketOptions | None = None,
+    websocket: bool = False,
 ) -> None:
     """Serve an ASGI application on one event loop until the process is ended; announces the port once it accepts.
 
     CannotServe when the address cannot be listened on, or the certificate not used. Without `websocket` upgrades are not
-    understood.
+    understood; with it there is neither compression nor a ping, as neither belongs to a request.
     """
     import uvicorn
 
     app = behind_compression(app, dispatcher.knobs)
     accepting, context = dispatcher.listener or listen(host, port), server_context(dispatcher.tls)
-    options = websocket or WebSocketOptions()
 
     class Server(uvicorn.Server):
         async def startup(self, sockets: list[socket.socket] | None = None) -> None:
@@ -78,8 +64,8 @@ def serve(
         app,
         loop="uvloop",
         http="httptools",
-        ws=options.implementation if websocket else "none",
-        ws_max_size=options.max_message_bytes,
+        ws="websockets-sansio" if websocket else "none",
+        ws_max_size=MAX_MESSAGE_BYTES,
         ws_per_message_deflate=False,
         ws_ping_interval=None,
         ws_ping_timeout=None,

@@ -11,7 +11,7 @@ import httpx
 from services.python.load.client import CallFailed, CallSpec, Request
 from services.python.load.handshake import no_connection, tls_failure
 from services.python.transports.http import version
-from services.python.transports.http.route import GONE, HttpConnection, HttpReply, Route, authority, ends_connection
+from services.python.transports.http.route import GONE, HttpConnection, HttpReply, Route, ends_connection
 
 # httpx makes a TLS context for every client, needed or not, and reads the system's certificates for it: 20 ms that
 # have nothing to do with opening a connection. Where ours is plain HTTP, this one holds none, and serves all.
@@ -35,20 +35,10 @@ class _HttpxConnection(HttpConnection):
     _client: Any
 
     def __init__(self, route: Route, call: CallSpec) -> None:
-        super().__init__(route)
-        self._encode = route.encode
-        self._read = route.read
-        self._server = f"{call.http}://{authority(call.host, call.port)}"
-        self._url = f"{self._server}{route.path}"
-        self._method, self._varies = route.method, route.varies
+        super().__init__(route, call)
         self._stream: Any = None
-        self._head: Any = {}
         self._version = version.asked(call.knobs)
         self._expected = _EXPECTED[self._version]
-
-    def field(self, name: str) -> str | None:
-        value: str | None = self._head.get(name)
-        return value
 
     def _asked(self, request: Request) -> dict[str, Any]:
         """The arguments of the library's `request`."""
@@ -83,7 +73,7 @@ class _HttpxConnection(HttpConnection):
         else:
             received = response.num_bytes_downloaded if self._route.unpacks else received
             self.body = body
-        if self._route.reply_type:
+        if self._has_type:
             self._route.require_type(response.status_code, response.headers.get("content-type"))
         return self._read(response.status_code, body), sent, received
 

@@ -13,7 +13,7 @@ import pycurl
 from services.python.load.client import CallFailed, CallSpec, Request
 from services.python.load.handshake import no_connection
 from services.python.transports.http import curl_tls, version
-from services.python.transports.http.route import GONE, HttpConnection, HttpReply, Route, authority, family_of
+from services.python.transports.http.route import GONE, HttpConnection, HttpReply, Route, family_of
 
 _BUFFER_BYTES = 512 * 1024
 
@@ -76,24 +76,19 @@ class EasyHandle(HttpConnection):
     """
 
     def __init__(self, route: Route, call: CallSpec, one_socket: OneSocket | None = None) -> None:
-        super().__init__(route)
-        self._encode = route.encode
-        self._read = route.reader()
-        self._has_type = bool(route.reply_type)
+        super().__init__(route, call)
         self._chunks: list[bytes] = []
         self._socket = one_socket or OneSocket()
         self._openings = call.openings
         self._is_untold = False  # it has opened the socket, and nobody has asked yet how long that took
         self._curl = curl = pycurl.Curl()
-        self._server = f"{call.http}://{authority(call.host, call.port)}"
-        self._varies = route.varies
         self._fields: Mapping[str, str] = {}
         self._has_body = False
         self._turn_to(route.method)
         self._coding: str | None = None
         if route.unpacks:
             curl.setopt(pycurl.HEADERFUNCTION, self._note_field)
-        curl.setopt(pycurl.URL, f"{self._server}{route.path}")
+        curl.setopt(pycurl.URL, self._url)
         curl.setopt(pycurl.IPRESOLVE, _RESOLVED[family_of(call.host)])
         if call.tls is not None:
             curl_tls.secure(curl, call.tls)

@@ -6,12 +6,11 @@ It sends a Content-Length, and understands replies that have one. Chunked replie
 from __future__ import annotations
 
 import socket
-import struct
 import time
 from collections.abc import Mapping
 
 from services.python.load.client import CallFailed, CallSpec, Request
-from services.python.load.handshake import no_connection, secured
+from services.python.load.handshake import connected
 from services.python.load.unasked import peek
 from services.python.transports.http.route import GONE, HttpConnection, HttpReply, Route, authority, shown
 
@@ -24,18 +23,15 @@ class Connection(HttpConnection):
     """One socket, opened at once; CallFailed `refused` or `timeout` when there is none to be had."""
 
     def __init__(self, route: Route, call: CallSpec) -> None:
-        super().__init__(route)
-        self._encode = route.encode
-        self._read = route.reader()
-        self._host, self._varies = authority(call.host, call.port), route.varies
-        self._head = self._head_of(route.method, route.path, route.fields())
+        super().__init__(route, call)
+        self._host = authority(call.host, call.port)
+        self._begun = self._head_of(route.method, route.path, route.fields())
         self._is_bodiless = route.method == "HEAD"
         self._timeout_s = call.timeout_s
         self._call = call
-        self._socket = _open(call)
+        self._socket = connected(call)
         self._is_plain = call.tls is None
         self._usable = True
-        self._has_type = bool(route.reply_type)
         self._reply_head = b""
 
     def call(self, request: Request) -> HttpReply:
@@ -43,7 +39,7 @@ class Connection(HttpConnection):
             self._open_anew()
         self._usable = False
         body = self._encode(request)
-        begun = self._head
+        begun = self._begun
         if self._varies is not None:
             method, path, fields = self._varies(request)
             begun, self._is_bodiless = self._head_of(method, path, fields), method == "HEAD"
@@ -70,7 +66,7 @@ class Connection(HttpConnection):
         if not self.is_over:
             raise CallFailed("closed", GONE)
         self._socket.close()
-        self._socket = _open(self._call)
+        self._socket = connected(self._call)
 
     def _head_of(self, method: str, path: str, fields: Mapping[str, str]) -> bytes:
         """All of a request's head up to how many bytes its body has."""
@@ -129,35 +125,12 @@ class Connection(HttpConnection):
         return None
 
     def has_unasked(self) -> bool:
-        """See `load.client.Unnumbered`; nothing that was read is kept back."""
+        """See `load.client.Connection`; nothing that was read is kept back."""
         return bool(peek(self._socket))
 
     def close(self) -> None:
         self._usable = False
         self._socket.close()
-
-
-def _open(call: CallSpec) -> socket.socket:
-    begun = call.openings.begin()
-    try:
-        opened = socket.create_connection((call.host, call.port), timeout=call.timeout_s)
-    except TimeoutError as error:
-        raise CallFailed("timeout", "no connection in time") from error
-    except OSError as error:
-        raise no_connection(error) from error
-    opened.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-    if call.tls is not None:
-        opened = secured(call.tls, opened, call.host, call.timeout_s)
-        call.openings.opened(begun)
-        return opened
-    call.openings.opened(begun)
-    # The kernel's own time-outs: Python's would put a poll before every send and receive.
-    opened.settimeout(None)
-    seconds = int(call.timeout_s)
-    interval = struct.pack("@ll", seconds, int((call.timeout_s - seconds) * 1e6))
-    opened.setsockopt(socket.SOL_SOCKET, socket.SO_RCVTIMEO, interval)
-    opened.setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, interval)
-    return opened
 
 
 def _parse(head: bytes) -> tuple[int, int, bool]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from functools import partial
 from http.client import BadStatusLine, RemoteDisconnected
 from typing import Any
@@ -16,7 +15,7 @@ from urllib3.exceptions import MaxRetryError, NewConnectionError, ReadTimeoutErr
 from services.python.load.client import CallFailed, CallSpec, Request
 from services.python.load.handshake import no_connection, tls_failure
 from services.python.load.tls import ClientTls
-from services.python.transports.http.route import GONE, HttpConnection, HttpReply, Route, authority
+from services.python.transports.http.route import GONE, HttpConnection, HttpReply, Route
 
 
 class _Gone(OSError):
@@ -81,15 +80,9 @@ class Connection(HttpConnection):
     unpacks = True
 
     def __init__(self, route: Route, call: CallSpec) -> None:
-        super().__init__(route)
-        self._encode = route.encode
-        self._read = route.read
-        self._server = f"{call.http}://{authority(call.host, call.port)}"
-        self._url = f"{self._server}{route.path}"
-        self._method, self._varies = route.method, route.varies
+        super().__init__(route, call)
         self._timeout_s = call.timeout_s
         self._failed = False
-        self._head: Mapping[str, str] = {}
         self._session = requests.Session()
         self._session.trust_env = False
         self._session.headers.update(route.fields())
@@ -125,15 +118,12 @@ class Connection(HttpConnection):
         received = raw.tell() if self._route.unpacks else len(reply)
         if (coding := self._route.coding) is not None:
             self._route.require_coding(coding, response.headers.get("Content-Encoding"))
-            received = response.raw.tell()
+            received = raw.tell()
         else:
             self.body = reply
-        if self._route.reply_type:
+        if self._has_type:
             self._route.require_type(response.status_code, response.headers.get("Content-Type"))
         return self._read(response.status_code, reply), len(body), received
-
-    def field(self, name: str) -> str | None:
-        return self._head.get(name)
 
     def close(self) -> None:
         self._session.close()

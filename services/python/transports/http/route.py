@@ -10,7 +10,7 @@ from typing import Any
 
 from services.python.codecs.coding import Coding
 from services.python.contract.strict import Part, part
-from services.python.load.client import CallFailed, Reply, Request
+from services.python.load.client import CallFailed, CallSpec, Counted, Counting, Reply, Request
 
 _SHOWN_BYTES = 200
 
@@ -20,8 +20,7 @@ OCTETS = "application/octet-stream"
 
 GONE = "the kept connection was gone"
 
-HttpReply = tuple[Any, int, int]
-"""What a client's `call` returns: the decoded body, and the bytes of the request's and of the reply's body."""
+HttpReply = Counted
 
 
 def _failed(status: int, body: bytes) -> CallFailed:
@@ -113,30 +112,33 @@ class Route(Part):
             raise CallFailed("undecodable", f"{error} in {shown(body)}") from error
 
 
-class HttpConnection:
+class HttpConnection(Counting):
     """The part of a connection that is the same for every client, and is never timed."""
 
     body: bytes | None = None
     """See `load.client.Connection.body`."""
 
     is_over = False
-    """See `load.client.Ending`: `Connection: close`, or a GOAWAY of HTTP/2 where the library shows it."""
+    """See `load.client.Connection`: `Connection: close`, or a GOAWAY of HTTP/2 where the library shows it."""
 
     unpacks = False
     """Whether the library itself unpacks compressed replies."""
 
-    def __init__(self, route: Route) -> None:
+    def __init__(self, route: Route, call: CallSpec) -> None:
         self._route = route
+        self._encode, self._method, self._varies = route.encode, route.method, route.varies
+        self._read = route.read if self.unpacks else route.reader()
+        self._has_type = bool(route.reply_type)
+        self._server = f"{call.http}://{authority(call.host, call.port)}"
+        self._url = f"{self._server}{route.path}"
+        self._head: Mapping[str, str] = {}  # header fields of the last reply, in whatever letters
 
     def value(self, reply: HttpReply) -> Reply:
         return self._route.value(reply[0])
 
     def field(self, name: str) -> str | None:
         """A header field (small letters) of the last reply: `location`, and `content-encoding` where the route `unpacks`."""
-        raise NotImplementedError
-
-    def sizes(self, request: Request, reply: HttpReply) -> tuple[int, int]:  # noqa: ARG002 - counted when it was sent
-        return reply[1], reply[2]
+        return self._head.get(name)
 
 
 def ends_connection(is_1_0: bool, connection: str | None) -> bool:

@@ -8,10 +8,11 @@ from typing import Any
 import pytest
 
 from services.python.codecs.json import CODEC
-from services.python.protocols.bodies import asgi_app, fastapi_app, starlette_app
+from services.python.protocols.bodies.paths import paths
 from services.python.serve.dispatcher import Dispatcher
+from services.python.transports.http.frameworks import asgi, fastapi, starlette
 
-FRAMEWORKS = [asgi_app, starlette_app, fastapi_app]
+FRAMEWORKS = [asgi, starlette, fastapi]
 
 
 def asked(module: Any, path: str, *pieces: bytes, method: str = "POST") -> tuple[int, bytes]:
@@ -43,7 +44,7 @@ def asked(module: Any, path: str, *pieces: bytes, method: str = "POST") -> tuple
         "server": ("127.0.0.1", 80),
         "state": {},
     }
-    asyncio.run(module.application(Dispatcher(identity="me"), CODEC)(scope, receive, send))
+    asyncio.run(module.application(Dispatcher(identity="me"), paths(CODEC))(scope, receive, send))
     body = b"".join(event.get("body", b"") for event in sent if event["type"] == "http.response.body")
     return sent[0]["status"], body
 

@@ -12,7 +12,7 @@ from typing import Any
 import httpx
 import pytest
 
-from services.python.codecs.protobuf import METHODS
+from services.python.codecs.protobuf import method_named
 from services.python.contract.offers import find_protocol
 from services.python.load.client import CallFailed
 from services.python.operations.picture import picture
@@ -24,8 +24,8 @@ from tests.support import wire
 pytestmark = pytest.mark.busy
 
 CLIENTS = [client.name for client in find_protocol("connect").clients]
-ADD = METHODS["add"].pack_request({"a": 1, "b": 2}).SerializeToString()
-SUM = METHODS["add"].pack_reply({"sum": 3}).SerializeToString()
+ADD = method_named("add").pack_request({"a": 1, "b": 2}).SerializeToString()
+SUM = method_named("add").pack_reply({"sum": 3}).SerializeToString()
 PROTO = {"Content-Type": "application/proto", "Connect-Protocol-Version": "1"}
 
 
@@ -41,8 +41,8 @@ def asked(path: str, body: bytes = ADD, *, method: str = "POST", fields: dict[st
     return asyncio.run(ask())
 
 
-PICTURE = METHODS["image"].pack_request({"data": picture(2000), "full_decode": True}).SerializeToString()
-NO_PICTURE = METHODS["image"].pack_request({"data": b"no picture", "full_decode": False}).SerializeToString()
+PICTURE = method_named("image").pack_request({"data": picture(2000), "full_decode": True}).SerializeToString()
+NO_PICTURE = method_named("image").pack_request({"data": b"no picture", "full_decode": False}).SerializeToString()
 
 
 @pytest.mark.parametrize(

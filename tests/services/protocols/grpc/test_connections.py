@@ -8,10 +8,10 @@ from pathlib import Path
 import grpc
 import pytest
 
-from services.python.contract.lines import Load, Target, Trial, Warmup
+from services.python.contract.lines import Load
 from services.python.protocols.grpc import options
 from tests.support import wire
-from tests.support.ends import make_trial, responder
+from tests.support.ends import make_trial, responder, trial_of
 from tests.support.http2 import EMPTY_SETTINGS, PING, PREFACE, SETTINGS, exactly, first_of, window_in
 
 pytestmark = pytest.mark.busy
@@ -62,14 +62,12 @@ def test_no_option_is_set_where_nothing_is_asked_for():
 def test_a_server_bears_the_pings_that_a_channel_sends(tmp_path: Path):
     knobs = {"keepalive": "10"}
     with responder("grpc", knobs=knobs) as (_, ready):
-        trial = Trial(
-            target=Target(host=wire.HOST, port=ready["port"], identity="nonce"),
-            protocol="grpc",
-            client="grpcio",
-            operation="add",
-            record=str(tmp_path / "record"),
+        trial = trial_of(
+            "grpc",
+            "grpcio",
+            ready["port"],
+            tmp_path / "record",
             load=Load(duration_s=0.5, rate_per_s=20.0, arrivals="uniform"),
-            warmup=Warmup(requests=5, at_least_s=0.0),
             knobs=knobs,
         )
         done = make_trial(trial)[-1]

@@ -168,5 +168,4 @@ def test_steps_go_over_http_2_where_the_client_has_it(tmp_path: Path, client: st
 def test_steps_go_over_http_3_where_the_client_has_it(tmp_path: Path, made: Made, client: str) -> None:
     with go_responder("rest", tls=made.tls, knobs={**TLS, "http": "3"}) as (_, ready):
         parts, _ = checked(tmp_path, client, ready["port"], *ADDING, knobs={"http": "3"}, authority=made.authority)
-    assert parts.tls is not None
     assert parts.tls.negotiated().version == "TLSv1.3"

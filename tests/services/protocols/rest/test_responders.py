@@ -5,25 +5,40 @@ from __future__ import annotations
 import asyncio
 import socket
 import threading
+from collections.abc import Callable
 from typing import Any
 
 import httpx
 import pytest
 from werkzeug.serving import make_server
 
-from services.python.protocols.rest import PROTOCOL, asgi_app, flask_app, responder, starlette_responder
+from services.python.protocols.rest import PROTOCOL, flask_app, responder
+from services.python.protocols.rest.paths import paths
 from services.python.serve.dispatcher import Dispatcher
+from services.python.transports.http.frameworks import asgi, starlette
 
 pytestmark = pytest.mark.busy
 
 BAD_BODIES = ["not json", "[1, 2]", "{}", '{"a": 1}']
 
 
-def posted(module: Any, path: str, body: str) -> int:
+def fastapi_app() -> Any:
+    return responder.application(Dispatcher(identity="me"))
+
+
+def asgi_app() -> Any:
+    return asgi.application(Dispatcher(identity="me"), paths())
+
+
+def starlette_app() -> Any:
+    return starlette.application(Dispatcher(identity="me"), paths())
+
+
+def posted(make: Callable[[], Any], path: str, body: str) -> int:
     """The status of the reply to that JSON text."""
 
     async def ask() -> int:
-        transport = httpx.ASGITransport(app=module.application(Dispatcher(identity="me")))
+        transport = httpx.ASGITransport(app=make())
         async with httpx.AsyncClient(transport=transport, base_url="http://here") as client:
             reply = await client.post(path, content=body, headers={"Content-Type": "application/json"})
         return reply.status_code
@@ -31,10 +46,10 @@ def posted(module: Any, path: str, body: str) -> int:
     return asyncio.run(ask())
 
 
-@pytest.mark.parametrize(("module", "status"), [(responder, 422), (asgi_app, 400)], ids=["fastapi", "asgi"])
+@pytest.mark.parametrize(("make", "status"), [(fastapi_app, 422), (asgi_app, 400), (starlette_app, 400)])
 @pytest.mark.parametrize("body", BAD_BODIES)
-def test_a_body_that_is_no_addition_is_refused(module: Any, status: int, body: str) -> None:
-    assert posted(module, "/add", body) == status
+def test_a_body_that_is_no_addition_is_refused(make: Callable[[], Any], status: int, body: str) -> None:
+    assert posted(make, "/add", body) == status
 
 
 @pytest.mark.parametrize(("path", "body"), [("/transfer", ""), ("/transfer?reply_size=many", ""), ("/image", "no")])
@@ -42,14 +57,10 @@ def test_bare_asgi_refuses_what_its_query_or_body_does_not_say(path: str, body: 
     assert posted(asgi_app, path, body) == 400
 
 
-@pytest.mark.parametrize(
-    ("module", "status"),
-    [(responder, 422), (starlette_responder, 200), (asgi_app, 200)],
-    ids=["fastapi", "starlette", "asgi"],
-)
-def test_fastapi_validates_records_and_others_do_not(module: Any, status: int) -> None:
+@pytest.mark.parametrize(("make", "status"), [(fastapi_app, 422), (starlette_app, 200), (asgi_app, 200)])
+def test_fastapi_validates_records_and_others_do_not(make: Callable[[], Any], status: int) -> None:
     """What the catalogue says of each, and what a report says that the difference is."""
-    assert posted(module, "/echo/records", '[{"id": "no number"}]') == status
+    assert posted(make, "/echo/records", '[{"id": "no number"}]') == status
     assert "pydantic" in PROTOCOL.responder("fastapi").adds
     assert PROTOCOL.responder("fastapi").without == "asgi"
 
@@ -75,15 +86,10 @@ def test_flasks_development_server_closes_the_connection_after_every_reply() -> 
 
 
 def test_every_responder_has_the_same_paths() -> None:
-    dispatcher = Dispatcher(identity="me")
-    fastapi = {
-        route.path for route in responder.application(dispatcher).routes if "POST" in getattr(route, "methods", ())
-    }
-    starlette = {route.path for route in starlette_responder.application(dispatcher).routes if hasattr(route, "path")}
-    assert starlette == fastapi
-    flask = {
-        rule.rule for rule in flask_app.application(dispatcher).url_map.iter_rules() if "POST" in (rule.methods or ())
-    }
+    fastapi = {route.path for route in fastapi_app().routes if "POST" in getattr(route, "methods", ())}
+    rules = flask_app.application(Dispatcher(identity="me")).url_map.iter_rules()
+    flask = {rule.rule for rule in rules if "POST" in (rule.methods or ())}
+    assert paths().keys() == fastapi
     assert fastapi == {
         "/identity",
         "/timestamp",

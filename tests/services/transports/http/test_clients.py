@@ -170,12 +170,17 @@ def test_a_reply_is_decoded(client: str) -> None:
         assert fake.connections == 1
 
 
-def test_a_connection_closed_before_the_reply_is_closed(client: str) -> None:
-    assert failure(client, replies_once(b"")).status == "closed"
-
-
-def test_no_reply_in_time_is_a_timeout(client: str) -> None:
-    assert failure(client, hangs, timeout_s=0.2).status == "timeout"
+@pytest.mark.parametrize(
+    ("behave", "timeout_s", "status"),
+    [
+        (replies_once(b""), 30, "closed"),
+        (hangs, 0.2, "timeout"),
+        (replies_once(b"\x00\x01 this is no HTTP at all\r\n\r\n"), 30, "undecodable"),
+    ],
+    ids=["closed before the reply", "no reply in time", "no HTTP"],
+)
+def test_a_missing_reply_is_counted_by_its_kind(client: str, behave: Behave, timeout_s: float, status: str) -> None:
+    assert failure(client, behave, timeout_s).status == status
 
 
 def test_another_http_status_is_an_error_in_the_protocols_words(client: str) -> None:
@@ -193,10 +198,6 @@ def test_a_reply_that_was_compressed_unasked_is_undecodable(client: str, codings
         body = gzip.compress(body) if coding == "gzip" else zlib.compress(body)
     reply = answered(body, "200 OK", f"Content-Encoding: {', '.join(codings)}")
     assert failure(client, replies_once(reply)).status == "undecodable"
-
-
-def test_bytes_that_are_not_http_are_undecodable(client: str) -> None:
-    assert failure(client, replies_once(b"\x00\x01 this is no HTTP at all\r\n\r\n")).status == "undecodable"
 
 
 def test_a_kept_connection_that_was_closed_meanwhile_is_closed_and_not_opened_anew(client: str) -> None:

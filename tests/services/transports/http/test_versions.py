@@ -7,14 +7,14 @@ from typing import Any
 import pycurl
 import pytest
 
-from services.python.contract.lines import Load, Payload, Target, Trial
+from services.python.contract.lines import Payload, Trial
 from services.python.contract.offers import protocols
 from services.python.load.client import CallFailed
 from services.python.operations import OPERATIONS
 from services.python.transports.http import httpx_client, pycurl_client, version
 from services.python.trial.parts import CannotTry, check, load_parts
 from tests.support import wire
-from tests.support.ends import program, responder
+from tests.support.ends import program, responder, trial_of
 from tests.support.tap import tapped
 
 pytestmark = pytest.mark.busy
@@ -34,16 +34,8 @@ OTHERS = [c.name for c in protocols()["rest"].clients if REFUSED in c.refuses]
 
 def checking(protocol: str, client: str, port: int, told: dict[str, str], **changes: Any) -> Trial:
     """A trial that asks once, and looks at the reply."""
-    return Trial(
-        target=Target(host=wire.HOST, port=port, identity="nonce"),
-        protocol=protocol,
-        client=client,
-        operation="echo",
-        record="",
-        payload=Payload(kind="bytes", size=1000),
-        load=Load(requests=0),
-        knobs=told,
-        **changes,
+    return trial_of(
+        protocol, client, port, operation="echo", payload=Payload(kind="bytes", size=1000), knobs=told, **changes
     )
 
 

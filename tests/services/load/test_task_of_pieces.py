@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from services.python.load.client import CallFailed
-from services.python.load.pieces import Piece, Pieces, make_pieces
+from services.python.load.task import Piece, Pieces, make_pieces
 from services.python.operations import OPERATIONS
 
 FEED = OPERATIONS["feed"]
@@ -96,9 +96,7 @@ def test_all_are_asked_and_their_replies_are_one(at_once: bool, on_one: bool) ->
         connection = await task(wire, at_once=at_once, on_one=on_one).dial()
         steps = await connection.call(request())
         assert connection.value(steps) == {
-            "user": ["user"],
-            "posts": ["count", "user"],
-            "comments": ["count", "each", "user"],
+            "calls": ({"user": ["user"]}, {"posts": ["count", "user"]}, {"comments": ["count", "each", "user"]})
         }
         assert connection.sizes(request(), steps) == (30, 300)
         parts = connection.parts(request(), steps)  # type: ignore[attr-defined]
