@@ -33,7 +33,7 @@ def plan(document: Mapping[str, Any]) -> dict[str, Any]:
     return {
         **document,
         "stacks": stacks,
-        "hosts": [{**host, "ssh": [], "address": "", "folder": ""} for host in document.get("hosts", ())],
+        "hosts": [{**host, "ssh": [], "container": "", "address": "", "folder": ""} for host in document.get("hosts", ())],
         "experiment_path": file_name(document["experiment_path"]),
         "overrides": [_override(text) if has_service else text for text in document["overrides"]],
     }

@@ -202,13 +202,15 @@ class Placement:
 
 @dataclass(frozen=True, kw_only=True)
 class OwnHost:
-    """A machine of one's own. `ssh`: options and destination; an empty `address` or `folder` is looked up over SSH.
+    """A machine of one's own. `ssh`: options and destination; or the name of a `container`.
 
-    `role` is requester, responder, both, store, or empty: then placements alone say what it does.
+    An empty `address` or `folder` is looked up there. `role` is requester, responder, both, store, or empty: then
+    placements alone say what it does.
     """
 
     name: str
-    ssh: tuple[str, ...]
+    ssh: tuple[str, ...] = ()
+    container: str = ""
     role: str = ""
     address: str = ""
     folder: str = ""

@@ -40,13 +40,25 @@ def own_hosts(located: Located) -> tuple[OwnHost, ...]:
         return _from_inventory(located, located.folder / experiment.inventory)
     hosts = []
     for name, host in experiment.hosts.items():
+        if (host.ssh is None) == (host.container is None):
+            located.add(("hosts", name), "a host has `ssh` or `container`: give one of them.")
+            continue
         try:
-            words = tuple(shlex.split(host.ssh))
+            words = tuple(shlex.split(host.ssh or ""))
         except ValueError as error:
             located.add(("hosts", name), f"'{host.ssh}' are no words of a shell: {error}.")
             continue
         role = host.role or _role_in(name)
-        hosts.append(OwnHost(name=name, ssh=words, role=role, address=host.address or "", folder=host.folder or ""))
+        hosts.append(
+            OwnHost(
+                name=name,
+                ssh=words,
+                container=host.container or "",
+                role=role,
+                address=host.address or "",
+                folder=host.folder or "",
+            )
+        )
     return tuple(hosts)
 
 
