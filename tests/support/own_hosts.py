@@ -158,6 +158,15 @@ class Network:
             assert time.monotonic() < deadline, (machine.folder / "log").read_text()
             time.sleep(0.1)
 
+    def join(self, pid: int) -> str:
+        """Give a network namespace, which a process names, a place on the bridge; its address."""
+        address, far = f"{self.network}.99", f"orchj{self.id}"
+        run("ip", "link", "add", far, "type", "veth", "peer", "name", "eth0", "netns", str(pid))
+        run("ip", "link", "set", far, "master", self.bridge, "up")
+        for words in (("address", "add", f"{address}/24", "dev", "eth0"), ("link", "set", "eth0", "up")):
+            run("nsenter", f"--target={pid}", "--net", "ip", *words)
+        return address
+
     def ssh(self, name: str) -> str:
         """What an experiment says of a host."""
         return f"-F {shlex.quote(str(self.folder / 'config'))} {USER}@{self.machines[name].address}"
