@@ -24,9 +24,7 @@ pytestmark = [pytest.mark.busy, pytest.mark.lab, pytest.mark.slow, needs_engine,
 
 
 @pytest.fixture(params=ENGINES)
-def containers(
-    request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> Iterator[Containers]:
+def containers(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Containers]:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("ORCH_CACHE", str(CACHE))
     monkeypatch.setenv("ORCH_MACHINE_LOCK", str(tmp_path / "lock"))
@@ -72,9 +70,7 @@ def test_a_container_and_a_host_over_ssh_are_measured_together(containers: Conta
         end = containers.add("responder", "--network", "none")
         address = network.join(containers.pid(end))
         words = run(
-            experiment(
-                requester=f'"{network.ssh("requester")}"', responder=in_container(end, f", address: {address}")
-            )
+            experiment(requester=f'"{network.ssh("requester")}"', responder=in_container(end, f", address: {address}"))
         )
         assert "receipt (ssh): 2 created, 2 destroyed, nothing left" in words
         assert (network.machines["requester"].files, containers.files(end)) == ([], [])
@@ -108,9 +104,7 @@ def test_what_is_in_the_way_is_seen_before_anything_is_put_there(
     assert containers.files(ends[0]) == []
 
 
-@pytest.mark.parametrize(
-    ("verb", "why", "unknown"), [("kill", "runs no command", 1), ("rm", "it is gone", 0)]
-)
+@pytest.mark.parametrize(("verb", "why", "unknown"), [("kill", "runs no command", 1), ("rm", "it is gone", 0)])
 def test_a_container_that_ends_in_the_middle_is_in_the_receipt_unless_it_is_removed(
     containers: Containers, verb: str, why: str, unknown: int
 ) -> None:

@@ -26,6 +26,7 @@ from orchestrator.experiment.plan.loads import (
     resolve_warmup,
 )
 from orchestrator.experiment.plan.own import own_calls, own_json
+from orchestrator.experiment.plan.own.own_hosts import by_role
 from orchestrator.experiment.plan.payloads import Asked, resolve_operations, with_digest
 from orchestrator.experiment.plan.placements import is_elsewhere, resolve_placements
 from orchestrator.experiment.plan.plan import (
@@ -72,6 +73,7 @@ class Matrix:
     contrasts: tuple[Contrast, ...]
     resolved: dict[str, Any]
     named: NamedLanguages  # whose programs it needs
+    hosts: tuple[OwnHost, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -101,6 +103,7 @@ def build_matrix(
         located, hosts, is_elsewhere=is_own and is_elsewhere(e.external for e in entries if e.external)
     )
     located.raise_problems()
+    hosts, placements = by_role(hosts, placements)
     questions = [_question(located, question) for question in operations]
     refuse_mixed_searches(located, (find for _, offers, _ in questions for _, find in offers))
     _refuse_too_many_cells(located, entries, questions, placements)
@@ -147,7 +150,7 @@ def build_matrix(
     if not cells:
         located.add(("exclude",), "`exclude` leaves nothing to measure.")
         located.raise_problems()
-    return _assemble(located, uses, cells, operations, placements)
+    return replace(_assemble(located, uses, cells, operations, placements), hosts=hosts)
 
 
 _Question: TypeAlias = tuple[Asked, tuple[tuple[Load, Find | None], ...], Warmup]

@@ -55,8 +55,7 @@ def make_plan(
     _check_provider(located)
     _check_limits(located)
     startable = topology.startable(located.experiment.provider if needs_programs else None, located.experiment.machine)
-    hosts = own_hosts(located)
-    matrix = build_matrix(located, protocols() if known is None else known, startable, hosts)
+    matrix = build_matrix(located, protocols() if known is None else known, startable, own_hosts(located))
     if needs_programs:
         topology.note_unusable(located, matrix.named)
         located.raise_problems()
@@ -85,7 +84,7 @@ def make_plan(
         hold_out=0.0 if experiment.predict is None else experiment.predict.hold_out,
         sealed=sealed,
         payload_files=matrix.payload_files,
-        hosts=hosts,
+        hosts=matrix.hosts,
         makes_stores=makes_stores(experiment.provider, matrix.cells),
         experiment_path=_as_named(path),
         experiment_sha256=located.sha256,

@@ -26,7 +26,7 @@ def reached(host: OwnHost, alias: str) -> dict[str, Any]:
 
 
 def _container_of(host: OwnHost) -> dict[str, Any]:
-    """Ask the engines that are installed, the first one that knows it; ProvisionError where it is not there or not running."""
+    """By the first installed engine that knows it; ProvisionError where none does, or where it is not running."""
     engines = [engine for engine in _ENGINES if shutil.which(engine)]
     if not engines:
         raise ProvisionError(
@@ -52,7 +52,7 @@ def _described(host: OwnHost, engine: str, facts: dict[str, Any]) -> dict[str, A
             f"{host.name}: the container {host.container} is not running",
             hint=f"`{engine} start {shlex.quote(host.container)}`",
         )
-    addresses = [network["IPAddress"] for network in facts["NetworkSettings"]["Networks"].values()]
+    addresses = [network["IPAddress"] for network in facts["NetworkSettings"].get("Networks", {}).values()]
     return {
         "container": {"engine": engine, "id": facts["Id"]},
         "address": next(filter(None, addresses), ""),

@@ -124,7 +124,8 @@ class ContainerSession:
         try:
             self._waiting.exec_command("exec cat")
             self._waiting.settimeout(_ANSWER_S)
-            self._waiting.sendall(b"\n")
+            with suppress(OSError):  # one that has ended says why
+                self._waiting.sendall(b"\n")
             if self._waiting.recv(1) != b"\n":
                 raise EOFError(self._waiting.recv_stderr(_PIECE_BYTES).decode(errors="replace"))
         except (OSError, EOFError) as error:
