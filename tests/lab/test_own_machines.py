@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
-import signal
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -18,12 +18,12 @@ from orchestrator.experiment.plan.planning import make_plan
 from orchestrator.hosts.own.survey import inspect
 from orchestrator.hosts.provision.deployment import RemoteDeployment
 from orchestrator.hosts.provision.deployments import Registry
-from orchestrator.hosts.provision.overview import overview
-from orchestrator.hosts.provision.takedown import take_down
 from orchestrator.workspace import Workspace
-from tests.support.lab import CACHE, ROOT, Diary, on_hosts
-from tests.support.own_hosts import Network, make_key
+from tests.support.lab import CACHE, Diary, on_hosts
+from tests.support.own_hosts import USER, Network, make_key
 
+ORCH = str(Path(sys.executable).with_name("orch"))
+MOMENTS = int(os.environ.get("ORCH_MOMENTS", "2"))  # at which runs are killed; hosts are cut off at half as many
 REGISTRY = Registry(Workspace().deployments)
 pytestmark = on_hosts(600)
 NAMES = ("requester", "requester-2", "responder")
@@ -66,8 +66,7 @@ def test_a_run_with_two_requesters_leaves_nothing_on_its_hosts(network: Network)
     for name in NAMES:
         network.add(name)
     path = experiment(network, *NAMES, extra="requesters: 2\n")
-    orch = [str(Path(sys.executable).with_name("orch")), "run", str(path)]
-    done = subprocess.run(orch, capture_output=True, text=True, check=False, timeout=500)
+    done = subprocess.run([ORCH, "run", str(path)], capture_output=True, text=True, check=False, timeout=500)
     assert done.returncode in (0, 5), done.stdout + done.stderr  # a busy machine may make it invalid
     assert "receipt (ssh): 3 created, 3 destroyed, nothing left" in done.stdout + done.stderr
     assert {name: machine.files for name, machine in network.machines.items()} == {name: [] for name in NAMES}
@@ -133,38 +132,73 @@ def test_what_is_in_the_way_is_seen_before_anything_is_put_there(network: Networ
     assert made.teardown().open == ()
 
 
-KILLED = """
-import sys
-from pathlib import Path
-from orchestrator.experiment.plan.planning import make_plan
-from orchestrator.hosts.provision.deployment import RemoteDeployment
-from orchestrator.workspace import Workspace
-from tests.support.lab import Diary
-made = RemoteDeployment(make_plan(Path("own.yaml"), needs_programs=False), Diary(Path("results/killed")), Workspace())
-made.provision()
-print("provisioned", flush=True)
-made.deploy()
-"""
+@pytest.fixture(scope="module")
+def run_s(tmp_path_factory: pytest.TempPathFactory) -> Iterator[float]:
+    """How long a run of three hosts takes that nobody disturbs."""
+    folder = tmp_path_factory.mktemp("whole")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        patch.setenv("ORCH_CACHE", str(CACHE))
+        whole = Network(folder)
+        try:
+            began = time.monotonic()
+            begin(whole).wait(timeout=500)
+            yield time.monotonic() - began
+        finally:
+            whole.close()
 
 
-def test_after_a_kill_the_next_command_sees_what_is_left_and_removes_it(network: Network) -> None:
-    for name in ("requester", "responder"):
+def begin(network: Network) -> subprocess.Popen[bytes]:
+    """Start a run with two requesters."""
+    for name in NAMES:
         network.add(name)
-    planned(network, "requester", "responder")
-    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    killed = subprocess.Popen([sys.executable, "-c", KILLED], env=environment, stdout=subprocess.PIPE, text=True)
-    assert killed.stdout is not None
-    assert killed.stdout.readline() == "provisioned\n"
-    responder = network.machines["responder"]
-    while not responder.files:
-        assert killed.poll() is None
-    killed.send_signal(signal.SIGKILL)
-    killed.wait()
-    (entry,) = overview(REGISTRY)
-    assert entry["hosts"]["responder"] == {"alive": True, "why": None, "expires_at": None}
-    (intent,) = REGISTRY.standing()
-    assert take_down(REGISTRY, intent).open == ()
-    assert {name: machine.files for name, machine in network.machines.items()} == {"requester": [], "responder": []}
+    path = experiment(network, *NAMES, extra="requesters: 2\n")
+    with Path("run.log").open("w") as log:
+        return subprocess.Popen([ORCH, "run", str(path)], stdout=log, stderr=log)
+
+
+def left(network: Network) -> list[str]:
+    """Files of the account on every host, and its processes but those of its connections."""
+    processes = f"ps -u {USER} -o args= | grep -v ^sshd: || true"
+    machines = network.machines.values()
+    return [line for host in machines for line in (*host.files, *host.shell(processes).splitlines())]
+
+
+def taken_down(network: Network) -> None:
+    """The next commands name what is left, and remove it."""
+    if left(network):
+        status = subprocess.run([ORCH, "status"], capture_output=True, text=True, check=True, timeout=200)
+        assert "end it with: orch teardown" in status.stdout
+    done = subprocess.run([ORCH, "teardown"], capture_output=True, text=True, check=False, timeout=300)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert left(network) == []
+
+
+@pytest.mark.parametrize("number", range(MOMENTS))
+def test_what_a_killed_run_leaves_is_named_and_removed(network: Network, run_s: float, number: int) -> None:
+    run = begin(network)
+    time.sleep(run_s * (number + 0.5) / MOMENTS)
+    run.kill()
+    run.wait()
+    taken_down(network)
+
+
+@pytest.mark.parametrize("number", range((MOMENTS + 1) // 2))
+def test_a_host_that_is_cut_off_is_in_the_receipt_and_swept_when_it_is_back(
+    network: Network, run_s: float, number: int
+) -> None:
+    run = begin(network)
+    time.sleep(run_s * (number + 0.5) / ((MOMENTS + 1) // 2))
+    host = network.machines[NAMES[number % len(NAMES)]]
+    had_ended = run.poll() is not None
+    host.cut()
+    run.wait(timeout=500)
+    words = Path("run.log").read_text()
+    is_open = f"on {host.name} (" in words
+    assert had_ended or "receipt (ssh)" in words, words
+    host.join()
+    assert is_open or left(network) == [], words
+    taken_down(network)
 
 
 def test_a_host_that_vanished_is_in_the_receipt_until_it_answers_again(network: Network) -> None:

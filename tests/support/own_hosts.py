@@ -81,9 +81,17 @@ class Machine:
         first = Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children").read_text().split()[0]
         return ["nsenter", f"--target={first}", "--all", "--"]
 
+    def cut(self) -> None:
+        """No packet comes from it or gets there."""
+        run("ip", "-n", self.process.args[3], "link", "set", "eth0", "down")  # type: ignore[index]
+
+    def join(self) -> None:
+        """It is back on the network."""
+        run("ip", "-n", self.process.args[3], "link", "set", "eth0", "up")  # type: ignore[index]
+
     def vanish(self) -> None:
         """Everything on it ends at once, and nobody says goodbye."""
-        run("ip", "-n", self.process.args[3], "link", "set", "eth0", "down")  # type: ignore[index]
+        self.cut()
         self.end()
 
     def end(self) -> None:

@@ -67,6 +67,8 @@ def by_role(
     hosts: Sequence[OwnHost], placements: Sequence[Placement]
 ) -> tuple[tuple[OwnHost, ...], tuple[Placement, ...]]:
     """Return both with the hosts named by what they do: runs and reports have no name of a machine."""
+    if not hosts:
+        return (), tuple(placements)
     names: dict[str, str] = {}
     for host in hosts:
         answers = any(placement.to_zone == host.name for placement in placements)
