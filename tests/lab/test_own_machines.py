@@ -134,17 +134,16 @@ def test_what_is_in_the_way_is_seen_before_anything_is_put_there(network: Networ
 
 
 @pytest.fixture(scope="module")
-def run_s(tmp_path_factory: pytest.TempPathFactory) -> Iterator[float]:
-    """How long a run of three hosts takes that nobody disturbs."""
+def lines(tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
+    """How many lines a run of three hosts writes that nobody disturbs."""
     folder = tmp_path_factory.mktemp("whole")
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)
         patch.setenv("ORCH_CACHE", str(CACHE))
         whole = Network(folder)
         try:
-            began = time.monotonic()
             begin(whole).wait(timeout=500)
-            yield time.monotonic() - began
+            yield written()
         finally:
             whole.close()
 
@@ -156,6 +155,21 @@ def begin(network: Network) -> subprocess.Popen[bytes]:
     path = experiment(network, *NAMES, extra="requesters: 2\n")
     with Path("run.log").open("w") as log:
         return subprocess.Popen([ORCH, "run", str(path)], stdout=log, stderr=log)
+
+
+def written() -> int:
+    """Return how far the run in this folder is: the lines that it, its journal and Ansible wrote."""
+    paths = (
+        Path("run.log"),
+        *Path().glob("results/*/journal.jsonl"),
+        *Path().glob(".orch/deployments/*/logs/ansible.log"),
+    )
+    return sum(len(path.read_bytes().splitlines()) for path in paths)
+
+
+def await_lines(run: subprocess.Popen[bytes], count: float) -> None:
+    while run.poll() is None and written() < count:
+        time.sleep(0.02)
 
 
 def left(network: Network) -> list[str]:
@@ -176,9 +190,9 @@ def taken_down(network: Network) -> None:
 
 
 @pytest.mark.parametrize("number", range(MOMENTS))
-def test_what_a_killed_run_leaves_is_named_and_removed(network: Network, run_s: float, number: int) -> None:
+def test_what_a_killed_run_leaves_is_named_and_removed(network: Network, lines: int, number: int) -> None:
     run = begin(network)
-    time.sleep(run_s * (number + 0.5) / MOMENTS)
+    await_lines(run, lines * number / MOMENTS)
     run.kill()
     run.wait()
     taken_down(network)
@@ -186,10 +200,10 @@ def test_what_a_killed_run_leaves_is_named_and_removed(network: Network, run_s: 
 
 @pytest.mark.parametrize("number", range((MOMENTS + 1) // 2))
 def test_a_host_that_is_cut_off_is_in_the_receipt_and_swept_when_it_is_back(
-    network: Network, run_s: float, number: int
+    network: Network, lines: int, number: int
 ) -> None:
     run = begin(network)
-    time.sleep(run_s * (number + 0.5) / ((MOMENTS + 1) // 2))
+    await_lines(run, lines * number / ((MOMENTS + 1) // 2))
     host = network.machines[NAMES[number % len(NAMES)]]
     had_ended = run.poll() is not None
     host.cut()
