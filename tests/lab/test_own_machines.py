@@ -63,7 +63,7 @@ def up(made: RemoteDeployment) -> None:
     made.deploy()
 
 
-def test_a_run_with_two_requesters_leaves_nothing_on_its_hosts(network: Network) -> None:
+def test_a_run_with_two_requesters_leaves_nothing_on_its_hosts_and_has_none_of_their_names(network: Network) -> None:
     for name in NAMES:
         network.add(name)
     path = experiment(network, *NAMES, extra="requesters: 2\n")
@@ -71,6 +71,11 @@ def test_a_run_with_two_requesters_leaves_nothing_on_its_hosts(network: Network)
     assert done.returncode in (0, 5), done.stdout + done.stderr  # a busy machine may make it invalid
     assert "receipt (ssh): 3 created, 3 destroyed, nothing left" in done.stdout + done.stderr
     assert {name: machine.files for name, machine in network.machines.items()} == {name: [] for name in NAMES}
+    (folder,) = Path("results").glob("*-own-*")
+    texts = [(folder / name).read_text() for name in ("manifest.json", "summary.json")]
+    assert [word for word in (USER, network.network, str(network.folder)) if any(word in text for text in texts)] == []
+    conditions = dict(json.loads(texts[1])["conditions"])
+    assert [offset.split()[0] for offset in conditions["Clocks, ahead of orch's"].split(", ")] == list(NAMES)
 
 
 def test_two_runs_on_one_host_refuse_each_other_and_nothing_is_put_there(network: Network) -> None:
@@ -86,7 +91,8 @@ def test_two_runs_on_one_host_refuse_each_other_and_nothing_is_put_there(network
     assert all(abs(clock["ahead_ms"]) <= clock["error_ms"] for clock in about["clocks"].values())  # it is one clock
     with pytest.raises(MissingError, match="requester is in use: run o"):
         second.deploy()
-    assert second.teardown().open == ()
+    receipt = second.teardown()
+    assert (receipt.created, receipt.open) == ((), ())
     first._members = held
     assert first.teardown().destroyed == ("requester", "responder")
     assert network.machines["responder"].files == []

@@ -32,8 +32,10 @@ class Container:
     def is_gone(self) -> bool:
         """Whether it was removed, and all that was in it."""
         command = [self.engine, "ps", "--all", "--quiet", "--filter", f"id={self.id}"]
-        done = subprocess.run(command, capture_output=True, check=False, timeout=_ANSWER_S)
-        return done.returncode == 0 and not done.stdout.strip()
+        try:
+            return not subprocess.run(command, capture_output=True, check=True, timeout=_ANSWER_S).stdout.strip()
+        except (OSError, subprocess.SubprocessError):
+            return False
 
     def connect(self) -> ContainerSession:
         """Return a connection; NoAnswer where it runs no command."""
