@@ -65,6 +65,7 @@ def conditions(run: RunEvidence) -> tuple[tuple[str, str], ...]:
             lines.append((title, _each_once(key, values)))
     lines += [
         *network_lines(run),
+        *_clocks(manifest.fleet.get("clocks", {})),
         *_databases(run),
         *_programs(manifest.programs),
         *_turns(run),
@@ -93,6 +94,13 @@ def _turns(run: RunEvidence) -> Iterator[tuple[str, str]]:
         "Turns",
         f"{quantities.each_turn((turns.length_s, turns.requests) for turns in taken)} each, {every:,} in all{spoilt}{rest}",
     )
+
+
+def _clocks(clocks: Mapping[str, Mapping[str, float]]) -> Iterator[tuple[str, str]]:
+    """How far the clocks of the person's own hosts were ahead of orch's, before the run."""
+    if clocks:
+        offsets = [f"{name} {clock['ahead_ms']:+.3f} ± {clock['error_ms']:.3f} ms" for name, clock in clocks.items()]
+        yield "Clocks, ahead of orch's", ", ".join(offsets)
 
 
 def _programs(every: Mapping[str, ProgramsRecord]) -> Iterator[tuple[str, str]]:

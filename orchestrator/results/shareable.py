@@ -6,7 +6,7 @@ journal, in plan.json and in logs/, which no report and no export reads.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from dataclasses import replace
 from pathlib import PurePosixPath
 from typing import Any
@@ -20,22 +20,23 @@ HERE, ELSEWHERE = "127.0.0.1", "192.0.2.1"
 """The address that replaces that of a service that runs already: on this machine, or on another one (RFC 5737)."""
 NO_FIGURES = "no figures"
 _OF_A_HOST = ("role", "zone", "machine")
+_OF_MACHINES = ("hosts", "inventory")
 
 
 def plan(document: Mapping[str, Any]) -> dict[str, Any]:
     """The plan as plain data: the experiment by its file, services of the person's own by their role, without their calls.
 
-    Machines of the person's own have name and role. Where a service of theirs is measured, overrides of stacks are without
-    their values, as these may hold its address.
+    Machines of the person's own have name and role. Overrides of these machines are without their values, which may hold
+    an address; so are those of stacks where a service of theirs is measured.
     """
     stacks = [_stack(stack) for stack in document["stacks"]]
-    has_service = any(stack["external"] for stack in stacks)
+    private = {*_OF_MACHINES, *(["stacks"] if any(stack["external"] for stack in stacks) else [])}
     return {
         **document,
         "stacks": stacks,
-        "hosts": [{**host, "ssh": [], "address": "", "folder": ""} for host in document.get("hosts", ())],
+        "hosts": [{"name": host["name"], "role": host["role"]} for host in document.get("hosts", ())],
         "experiment_path": file_name(document["experiment_path"]),
-        "overrides": [_override(text) if has_service else text for text in document["overrides"]],
+        "overrides": [_override(text, private) for text in document["overrides"]],
     }
 
 
@@ -116,6 +117,7 @@ def _stack(stack: dict[str, Any]) -> dict[str, Any]:
     return {**stack, "external": {**service, **shown}}
 
 
-def _override(text: str) -> str:
+def _override(text: str, private: Set[str]) -> str:
     key = text.partition("=")[0]
-    return f"{key}=..." if key.partition(".")[0] == "stacks" else text
+    top = key.partition(".")[0]
+    return f"{top}=..." if top in _OF_MACHINES else f"{key}=..." if top in private else text

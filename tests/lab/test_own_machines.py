@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import os
-import signal
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -18,12 +19,12 @@ from orchestrator.experiment.plan.planning import make_plan
 from orchestrator.hosts.own.survey import inspect
 from orchestrator.hosts.provision.deployment import RemoteDeployment
 from orchestrator.hosts.provision.deployments import Registry
-from orchestrator.hosts.provision.overview import overview
-from orchestrator.hosts.provision.takedown import take_down
 from orchestrator.workspace import Workspace
-from tests.support.lab import CACHE, ROOT, Diary, on_hosts
-from tests.support.own_hosts import Network, make_key
+from tests.support.lab import CACHE, MACHINE, RTT_MS, Diary, on_hosts
+from tests.support.own_hosts import USER, Network, make_key
 
+ORCH = str(Path(sys.executable).with_name("orch"))
+MOMENTS = int(os.environ.get("ORCH_MOMENTS", "2"))  # at which runs are killed; hosts are cut off at half as many
 REGISTRY = Registry(Workspace().deployments)
 pytestmark = on_hosts(600)
 NAMES = ("requester", "requester-2", "responder")
@@ -62,15 +63,19 @@ def up(made: RemoteDeployment) -> None:
     made.deploy()
 
 
-def test_a_run_with_two_requesters_leaves_nothing_on_its_hosts(network: Network) -> None:
+def test_a_run_with_two_requesters_leaves_nothing_on_its_hosts_and_has_none_of_their_names(network: Network) -> None:
     for name in NAMES:
         network.add(name)
     path = experiment(network, *NAMES, extra="requesters: 2\n")
-    orch = [str(Path(sys.executable).with_name("orch")), "run", str(path)]
-    done = subprocess.run(orch, capture_output=True, text=True, check=False, timeout=500)
+    done = subprocess.run([ORCH, "run", str(path)], capture_output=True, text=True, check=False, timeout=500)
     assert done.returncode in (0, 5), done.stdout + done.stderr  # a busy machine may make it invalid
     assert "receipt (ssh): 3 created, 3 destroyed, nothing left" in done.stdout + done.stderr
     assert {name: machine.files for name, machine in network.machines.items()} == {name: [] for name in NAMES}
+    (folder,) = Path("results").glob("*-own-*")
+    texts = [(folder / name).read_text() for name in ("manifest.json", "summary.json")]
+    assert [word for word in (USER, network.network, str(network.folder)) if any(word in text for text in texts)] == []
+    conditions = dict(json.loads(texts[1])["conditions"])
+    assert [offset.split()[0] for offset in conditions["Clocks, ahead of orch's"].split(", ")] == list(NAMES)
 
 
 def test_two_runs_on_one_host_refuse_each_other_and_nothing_is_put_there(network: Network) -> None:
@@ -86,7 +91,8 @@ def test_two_runs_on_one_host_refuse_each_other_and_nothing_is_put_there(network
     assert all(abs(clock["ahead_ms"]) <= clock["error_ms"] for clock in about["clocks"].values())  # it is one clock
     with pytest.raises(MissingError, match="requester is in use: run o"):
         second.deploy()
-    assert second.teardown().open == ()
+    receipt = second.teardown()
+    assert (receipt.created, receipt.open) == ((), ())
     first._members = held
     assert first.teardown().destroyed == ("requester", "responder")
     assert network.machines["responder"].files == []
@@ -133,37 +139,87 @@ def test_what_is_in_the_way_is_seen_before_anything_is_put_there(network: Networ
     assert made.teardown().open == ()
 
 
-KILLED = """
-import sys
-from pathlib import Path
-from orchestrator.experiment.plan.planning import make_plan
-from orchestrator.hosts.provision.deployment import RemoteDeployment
-from orchestrator.workspace import Workspace
-from tests.support.lab import Diary
-made = RemoteDeployment(make_plan(Path("own.yaml"), needs_programs=False), Diary(Path("results/killed")), Workspace())
-made.provision()
-print("provisioned", flush=True)
-made.deploy()
-"""
+@pytest.fixture(scope="module")
+def lines(tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
+    """How many lines a run of three hosts writes that nobody disturbs."""
+    folder = tmp_path_factory.mktemp("whole")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        patch.setenv("ORCH_CACHE", str(CACHE))
+        whole = Network(folder)
+        try:
+            begin(whole).wait(timeout=500)
+            yield written()
+        finally:
+            whole.close()
 
 
-def test_after_a_kill_the_next_command_sees_what_is_left_and_removes_it(network: Network) -> None:
-    for name in ("requester", "responder"):
+def begin(network: Network) -> subprocess.Popen[bytes]:
+    """Start a run with two requesters."""
+    for name in NAMES:
         network.add(name)
-    planned(network, "requester", "responder")
-    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    killed = subprocess.Popen([sys.executable, "-c", KILLED], env=environment, stdout=subprocess.PIPE, text=True)
-    assert killed.stdout.readline() == "provisioned\n"
-    responder = network.machines["responder"]
-    while not responder.files:
-        assert killed.poll() is None
-    killed.send_signal(signal.SIGKILL)
-    killed.wait()
-    (entry,) = overview(REGISTRY)
-    assert entry["hosts"]["responder"] == {"alive": True, "why": None, "expires_at": None}
-    (intent,) = REGISTRY.standing()
-    assert take_down(REGISTRY, intent).open == ()
-    assert {name: machine.files for name, machine in network.machines.items()} == {"requester": [], "responder": []}
+    path = experiment(network, *NAMES, extra="requesters: 2\n")
+    with Path("run.log").open("w") as log:
+        return subprocess.Popen([ORCH, "run", str(path)], stdout=log, stderr=log)
+
+
+def written() -> int:
+    """Return how far the run in this folder is: the lines that it, its journal and Ansible wrote."""
+    paths = (
+        Path("run.log"),
+        *Path().glob("results/*/journal.jsonl"),
+        *Path().glob(".orch/deployments/*/logs/ansible.log"),
+    )
+    return sum(len(path.read_bytes().splitlines()) for path in paths)
+
+
+def await_lines(run: subprocess.Popen[bytes], count: float) -> None:
+    while run.poll() is None and written() < count:
+        time.sleep(0.02)
+
+
+def left(network: Network) -> list[str]:
+    """Files of the account on every host, and its processes but those of its connections."""
+    processes = f"ps -u {USER} -o args= | grep -v ^sshd: || true"
+    machines = network.machines.values()
+    return [line for host in machines for line in (*host.files, *host.shell(processes).splitlines())]
+
+
+def taken_down(network: Network) -> None:
+    """The next commands name what is left, and remove it."""
+    if left(network):
+        status = subprocess.run([ORCH, "status"], capture_output=True, text=True, check=True, timeout=200)
+        assert "end it with: orch teardown" in status.stdout
+    done = subprocess.run([ORCH, "teardown"], capture_output=True, text=True, check=False, timeout=300)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert left(network) == []
+
+
+@pytest.mark.parametrize("number", range(MOMENTS))
+def test_what_a_killed_run_leaves_is_named_and_removed(network: Network, lines: int, number: int) -> None:
+    run = begin(network)
+    await_lines(run, lines * number / MOMENTS)
+    run.kill()
+    run.wait()
+    taken_down(network)
+
+
+@pytest.mark.parametrize("number", range((MOMENTS + 1) // 2))
+def test_a_host_that_is_cut_off_is_in_the_receipt_and_swept_when_it_is_back(
+    network: Network, lines: int, number: int
+) -> None:
+    run = begin(network)
+    await_lines(run, lines * number / ((MOMENTS + 1) // 2))
+    host = network.machines[NAMES[number % len(NAMES)]]
+    had_ended = run.poll() is not None
+    host.cut()
+    run.wait(timeout=500)
+    words = Path("run.log").read_text()
+    is_open = f"on {host.name} (" in words
+    assert had_ended or "receipt (ssh)" in words, words
+    host.join()
+    assert is_open or left(network) == [], words
+    taken_down(network)
 
 
 def test_a_host_that_vanished_is_in_the_receipt_until_it_answers_again(network: Network) -> None:
@@ -181,3 +237,45 @@ def test_a_host_that_vanished_is_in_the_receipt_until_it_answers_again(network: 
     assert len(receipt.unknown) == 1
     assert "on responder (responder does not answer on SSH" in receipt.unknown[0]
     assert [intent.state for intent in REGISTRY.standing()] == ["up"]
+
+
+def measured(path: Path, text: str, *options: str) -> dict[str, tuple[float, float]]:
+    """Run an experiment of two stacks; the interval of each figure by name."""
+    path.write_text(
+        f"name: {path.stem}\nquestion: Which?\nstacks: [rest, grpc]\noperations: [timestamp]\nrepeats: 5\n"
+        f"load: {{requests: 200, concurrency: 1}}\n{text}"
+    )
+    done = subprocess.run([ORCH, "run", str(path), *options], capture_output=True, text=True, check=False, timeout=500)
+    assert done.returncode in (0, 5), done.stdout + done.stderr  # a busy machine may make it invalid
+    (folder,) = Path("results").glob(f"*-{path.stem}-*")
+    summary = json.loads((folder / "summary.json").read_text())
+    medians = {f"median of {cell['stack']}": cell["median_interval"] for cell in summary["cells"]}
+    ratios = {f"{each['stack']} to {each['reference_label']}": each["interval"] for each in summary["comparisons"]}
+    return medians | ratios
+
+
+def test_a_run_over_ssh_agrees_with_one_in_the_lab_on_the_same_hosts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("ORCH_CACHE", str(CACHE))
+    monkeypatch.setenv("ORCH_MACHINE_LOCK", str(tmp_path / "lock"))
+    far = f"provider: lab\nmachine: {MACHINE}\nplacements: [{{name: cross-region, rtt: {RTT_MS:g}ms}}]\n"
+    try:
+        in_lab = measured(Path("lab.yaml"), far, "--keep")
+        (intent,) = REGISTRY.standing()
+        folder = REGISTRY.folder_of(intent.id).resolve()
+        hosts = "".join(
+            f'  {host["role"]}: {{ssh: "-F {folder}/ssh_config {name}", address: {host["address"]}, folder: /opt}}\n'
+            for name, host in json.loads((folder / "output.json").read_text())["hosts"].items()
+        )
+        over_ssh = measured(Path("own.yaml"), f"provider: ssh\nhosts:\n{hosts}")
+    finally:
+        subprocess.run([ORCH, "teardown"], capture_output=True, check=True, timeout=300)
+    assert over_ssh.keys() == in_lab.keys()
+    apart = {
+        name: (interval, over_ssh[name])
+        for name, interval in in_lab.items()
+        if max(interval[0], over_ssh[name][0]) > min(interval[1], over_ssh[name][1])
+    }
+    assert apart == {}

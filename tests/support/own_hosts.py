@@ -81,9 +81,17 @@ class Machine:
         first = Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children").read_text().split()[0]
         return ["nsenter", f"--target={first}", "--all", "--"]
 
+    def cut(self) -> None:
+        """No packet comes from it or gets there."""
+        run("ip", "-n", self.process.args[3], "link", "set", "eth0", "down")  # type: ignore[index]
+
+    def join(self) -> None:
+        """It is back on the network."""
+        run("ip", "-n", self.process.args[3], "link", "set", "eth0", "up")  # type: ignore[index]
+
     def vanish(self) -> None:
         """Everything on it ends at once, and nobody says goodbye."""
-        run("ip", "-n", self.process.args[3], "link", "set", "eth0", "down")  # type: ignore[index]
+        self.cut()
         self.end()
 
     def end(self) -> None:
@@ -157,6 +165,15 @@ class Network:
         while not subprocess.run(command, capture_output=True, check=False).stdout:
             assert time.monotonic() < deadline, (machine.folder / "log").read_text()
             time.sleep(0.1)
+
+    def join(self, pid: int) -> str:
+        """Give a network namespace, which a process names, a place on the bridge; its address."""
+        address, far = f"{self.network}.99", f"orchj{self.id}"
+        run("ip", "link", "add", far, "type", "veth", "peer", "name", "eth0", "netns", str(pid))
+        run("ip", "link", "set", far, "master", self.bridge, "up")
+        for words in (("address", "add", f"{address}/24", "dev", "eth0"), ("link", "set", "eth0", "up")):
+            run("nsenter", f"--target={pid}", "--net", "ip", *words)
+        return address
 
     def ssh(self, name: str) -> str:
         """What an experiment says of a host."""

@@ -361,7 +361,8 @@ def _hosts(plan: Plan, zones: Sequence[str]) -> str:
         where = f"this machine, {_pinned(plan)}"
         return f"{where}; what runs already is not pinned by orch" if externals_by_label(plan.stacks) else where
     if PROVIDERS[plan.provider].hosts_are_given:
-        return f"{len(zones)} of your own: {', '.join(zones)}"
+        given = {host.name: host.given for host in plan.hosts}
+        return f"{len(zones)} of your own: {', '.join(f'{zone} ({given[zone]})' for zone in zones)}"
     counted = ", ".join(f"{zones.count(zone)} in {zone}" for zone in sorted(set(zones)))
     machine = (
         f"{plan.machine}, no limit on CPU and memory"

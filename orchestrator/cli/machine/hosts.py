@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 from typing import TYPE_CHECKING, Annotated, Any
@@ -34,7 +35,8 @@ def status(as_json: AsJson = False) -> None:
         console.result("nothing is up, and no run is in progress here")
     for item in deployments:
         console.result(f"{item['deployment']}  {item['provider']}  run {item['run']}  {item['state']}")
-        console.result(f"    since {item['since']}, until {item['until']}, {item['cost']}")
+        until = f", until {item['until']}" if item["until"] else ""
+        console.result(f"    since {item['since']}{until}, {item['cost']}")
         for name, host in item["hosts"].items():
             console.result(f"    {name}: {'alive' if host['alive'] else host['why']}")
         console.result(f"    end it with: orch teardown {item['run']}")
@@ -71,20 +73,26 @@ def ssh(
     deployment: Annotated[str | None, typer.Option(help="Which deployment, if several are up.")] = None,
 ) -> None:
     """Open a shell on a host that is up, or run one command there, with the deployment's own keys and known hosts."""
+    from orchestrator.hosts.provision.deployment import OUTPUT
     from orchestrator.hosts.provision.deployments import Registry
+    from orchestrator.hosts.remote.container import Container
+    from orchestrator.hosts.remote.ssh_files import SSH_CONFIG
 
     registry = Registry(WORKSPACE.deployments)
     intent = registry.find(deployment)
     if host not in intent.hosts:
         raise UsageError(f"{intent.id} has no host {host}", hint=did_you_mean(host, intent.hosts))
-    program = shutil.which("ssh")
-    if program is None:
-        raise MissingError("ssh is missing", hint="install the OpenSSH client")
-    config = registry.folder_of(intent.id) / "ssh_config"
-    if not config.exists():
+    folder = registry.folder_of(intent.id)
+    if not (folder / OUTPUT).exists():
         raise UsageError(f"{intent.id} is not up yet: its hosts are still being made", hint="see `orch status`")
+    reached = json.loads((folder / OUTPUT).read_text())["hosts"][host].get("container")
     batch = [] if words else ["-t"]
-    os.execv(program, [program, "-F", str(config), *batch, host, *(words or [])])  # noqa: S606 - an argv list, no shell
+    argv = ["ssh", "-F", str(folder / SSH_CONFIG), *batch, host, *(words or [])]
+    if reached is not None:
+        argv = [*Container(name=host, **reached).argv(*batch), "sh", *(["-c", " ".join(words)] if words else [])]
+    if shutil.which(argv[0]) is None:
+        raise MissingError(f"{argv[0]} is missing", hint="install the program that reaches the host")
+    os.execvp(argv[0], argv)  # noqa: S606 - an argv list, no shell
 
 
 def teardown(

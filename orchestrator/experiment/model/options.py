@@ -343,10 +343,17 @@ class LinkSpec(Strict):
 
 
 class OwnHostSpec(Strict):
-    """A machine of your own; a text is its `ssh`."""
+    """A machine of your own, or a container; a text is its `ssh`."""
 
-    ssh: Short = Field(description="What you type after `ssh`: options and destination.", examples=["bench@10.0.0.5"])
-    address: Short | None = Field(None, description="IPv4, on the measured network; what SSH reached unless given.")
+    ssh: Short | None = Field(
+        None, description="What you type after `ssh`: options and destination.", examples=["bench@10.0.0.5"]
+    )
+    container: Short | None = Field(
+        None, description="In place of `ssh`: the name of a container of docker or podman.", examples=["shop-web-1"]
+    )
+    address: Short | None = Field(
+        None, description="IPv4, on the measured network; what SSH reached, or the container's, unless given."
+    )
     role: Literal["requester", "responder", "both", "store"] | None = Field(
         None, description="What it does; what its name says unless given."
     )

@@ -19,6 +19,7 @@ from orchestrator.experiment.plan.cells import cell_id
 from orchestrator.experiment.plan.contrasts import reference_stack, resolve_contrasts
 from orchestrator.experiment.plan.loads import refuse_mixed_searches, resolve_loads, resolve_warmup
 from orchestrator.experiment.plan.own import own_calls, own_json
+from orchestrator.experiment.plan.own.own_hosts import by_role
 from orchestrator.experiment.plan.payloads import Asked, resolve_operations, with_digest
 from orchestrator.experiment.plan.placements import is_elsewhere, resolve_placements
 from orchestrator.experiment.plan.plan import (
@@ -64,6 +65,7 @@ class Matrix:
     contrasts: tuple[Contrast, ...]
     resolved: dict[str, Any]
     named: NamedLanguages  # whose programs it needs
+    hosts: tuple[OwnHost, ...] = ()
 
 
 _Question: TypeAlias = tuple[Asked, tuple[tuple[Load, Find | None], ...], Warmup]
@@ -99,6 +101,7 @@ def build_matrix(
         located, hosts, is_elsewhere=is_own and is_elsewhere(e.external for e in entries if e.external)
     )
     located.raise_problems()
+    hosts, placements = by_role(hosts, placements)
     questions = [_question(located, operation) for operation in operations]
     refuse_mixed_searches(located, (find for _, loads, _ in questions for _, find in loads))
     _refuse_too_many_cells(located, entries, questions, placements)
@@ -114,7 +117,7 @@ def build_matrix(
     if not matrix.cells:
         located.add(("exclude",), "`exclude` leaves nothing to measure.")
         located.raise_problems()
-    return _assemble(located, matrix, operations, placements)
+    return replace(_assemble(located, matrix, operations, placements), hosts=hosts)
 
 
 def _question(located: Located, asked: Asked) -> _Question:

@@ -192,10 +192,17 @@ class Placement:
 
 @dataclass(frozen=True, kw_only=True)
 class OwnHost:
-    """A machine of one's own; an empty `address` or `folder` is looked up over SSH, an empty `role` left to placements."""
+    """A machine of one's own, reached by `ssh` (options and destination), or a container by its name.
+
+    `name` is what it does, such as requester-2; `given` its name in the experiment, which no report has. An empty
+    `address` or `folder` is looked up there. `role` is requester, responder, both, store, or empty: then placements alone
+    say what it does.
+    """
 
     name: str
-    ssh: tuple[str, ...]
+    given: str = ""
+    ssh: tuple[str, ...] = ()
+    container: str = ""
     role: str = ""
     address: str = ""
     folder: str = ""

@@ -55,8 +55,7 @@ def make_plan(
     _check_limits(located)
     experiment = located.experiment
     why_not = topology.startable(experiment.provider, experiment.machine) if needs_programs else lambda _: ""
-    hosts = own_hosts(located)
-    matrix = build_matrix(located, known, why_not, hosts)
+    matrix = build_matrix(located, known, why_not, own_hosts(located))
     topology.note_unusable(located, matrix.named, why_not)
     located.raise_problems()
     sealed = _sealed(located, matrix)
@@ -84,7 +83,7 @@ def make_plan(
         hold_out=0.0 if experiment.predict is None else experiment.predict.hold_out,
         sealed=sealed,
         payload_files=matrix.payload_files,
-        hosts=hosts,
+        hosts=matrix.hosts,
         makes_stores=makes_stores(experiment.provider, matrix.cells),
         experiment_path=_as_named(path),
         experiment_sha256=located.sha256,

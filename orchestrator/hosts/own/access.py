@@ -1,10 +1,12 @@
-"""How a machine of the person's own is reached: what OpenSSH itself makes of its name and the person's configuration."""
+"""How a host of the person's own is reached: what OpenSSH or a container engine itself makes of its name."""
 
 from __future__ import annotations
 
+import json
 import os
 import pwd
 import shlex
+import shutil
 import subprocess
 from collections import defaultdict
 from pathlib import Path
@@ -15,6 +17,46 @@ from orchestrator.experiment.plan.plan import OwnHost
 
 _ANSWER_S = 30.0
 _SSH_PORT = 22
+_ENGINES = ("docker", "podman")
+
+
+def reached(host: OwnHost, alias: str) -> dict[str, Any]:
+    """Return the part of the host's output by which it is reached: `ssh`, or `container` with its `address`."""
+    return _container_of(host) if host.container else {"ssh": ssh_of(host, alias)}
+
+
+def _container_of(host: OwnHost) -> dict[str, Any]:
+    """By the first installed engine that knows it; ProvisionError where none does, or where it is not running."""
+    engines = [engine for engine in _ENGINES if shutil.which(engine)]
+    if not engines:
+        raise ProvisionError(
+            f"{host.name}: neither {' nor '.join(_ENGINES)} is installed here, and it is a container",
+            hint="install the client of the engine that runs it",
+        )
+    words = []
+    for engine in engines:
+        command = [engine, "inspect", "--type", "container", host.container]
+        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=_ANSWER_S)
+        if done.returncode == 0:
+            return _described(host, engine, json.loads(done.stdout)[0])
+        words.append(f"{engine}: {on_one_line(done.stderr, 200)}")
+    raise ProvisionError(
+        f"{host.name}: there is no container {host.container} ({'; '.join(words)})",
+        hint=f"`{engines[0]} ps` shows the names of those that run",
+    )
+
+
+def _described(host: OwnHost, engine: str, facts: dict[str, Any]) -> dict[str, Any]:
+    if not facts["State"]["Running"]:
+        raise ProvisionError(
+            f"{host.name}: the container {host.container} is not running",
+            hint=f"`{engine} start {shlex.quote(host.container)}`",
+        )
+    addresses = [network["IPAddress"] for network in facts["NetworkSettings"].get("Networks", {}).values()]
+    return {
+        "container": {"engine": engine, "id": facts["Id"]},
+        "address": next(filter(None, addresses), ""),
+    }
 
 
 def ssh_of(host: OwnHost, alias: str) -> dict[str, Any]:
@@ -39,7 +81,6 @@ def ssh_of(host: OwnHost, alias: str) -> dict[str, Any]:
         "proxy_command": _proxy(host, settings, name, port),
         "known_hosts": "\n".join(f"{alias} {key}" for key in keys),
         "identities": [str(path) for path in map(_expanded, settings["identityfile"]) if path.is_file()],
-        "as_given": shlex.join(host.ssh),
     }
 
 

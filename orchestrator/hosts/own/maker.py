@@ -6,6 +6,7 @@ import json
 import socket
 import time
 from collections.abc import Mapping
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -13,10 +14,12 @@ from orchestrator.clock import SYSTEM
 from orchestrator.errors import MissingError, OrchError, ProvisionError
 from orchestrator.experiment.plan.plan import Plan
 from orchestrator.experiment.plan.topology import topology
+from orchestrator.experiment.providers import THIS_MACHINE
 from orchestrator.hosts.base import HostLost
 from orchestrator.hosts.lifecycle import Maker, Swept
-from orchestrator.hosts.local.machine_lock import PLACE
+from orchestrator.hosts.local.machine_lock import PLACE, machine
 from orchestrator.hosts.own.survey import FIREWALL, argv, ask, at_once, closed_ports, line_of, require, survey
+from orchestrator.hosts.remote.container import Container
 from orchestrator.hosts.remote.host import RemoteHost, RemoteProcess
 from orchestrator.hosts.remote.ssh_files import remote_host
 
@@ -32,6 +35,7 @@ class OwnMaker(Maker):
         self._folder = folder
         self._looks: dict[str, Any] = {}
         self._held: list[RemoteProcess] = []
+        self._here = ExitStack()  # this machine, where it runs the containers
 
     def make(self, plan: Plan, *, is_new: bool) -> dict[str, Any]:  # noqa: ARG002 - looked at anew in any case
         """See `Maker.make`: look at the hosts; ProvisionError with all that is in the way. Nothing is put on them yet."""
@@ -44,6 +48,8 @@ class OwnMaker(Maker):
     def prepare(self, plan: Plan, members: Mapping[str, RemoteHost]) -> dict[str, Any]:
         """See `Maker.prepare`: hold every machine, try the ports, make the folders, compare the clocks."""
         run = self._folder.name
+        if any(isinstance(host.access, Container) for host in members.values()):
+            self._here.enter_context(machine(THIS_MACHINE))
         controller = f"{socket.gethostname()}:{Path.cwd()}"
         for host in members.values():
             holder = host.start(
@@ -73,6 +79,7 @@ class OwnMaker(Maker):
         for holder in self._held:
             holder.end(grace_s=1.0)
         self._held = []
+        self._here.close()
 
     def status(self) -> dict[str, Any]:
         """See `Maker.status`: a host is alive where it has the run's folder, and left out where that is gone."""
@@ -81,6 +88,8 @@ class OwnMaker(Maker):
             try:
                 is_there = ask(host, "status", root=str(host.root))["is_there"]
             except (OrchError, HostLost) as error:
+                if _is_gone(host):
+                    return {"alive": False, "why": None, "expires_at": None}
                 return {"alive": None, "why": f"not known: {error}", "expires_at": None}
             finally:
                 host.close()
@@ -99,7 +108,7 @@ class OwnMaker(Maker):
             try:
                 answer = ask(host, "sweep", root=str(host.root), run=self._folder.name)
             except (OrchError, HostLost) as error:
-                return "unknown", f"{what} ({error})"
+                return ("", "") if _is_gone(host) else ("unknown", f"{what} ({error})")
             finally:
                 host.close()
             if answer["left"]:
@@ -119,6 +128,11 @@ class OwnMaker(Maker):
         except FileNotFoundError:
             return {}
         return {name: remote_host(name, host, self._folder, "") for name, host in output["hosts"].items()}
+
+
+def _is_gone(host: RemoteHost) -> bool:
+    """Whether a host was removed with all that was on it."""
+    return isinstance(host.access, Container) and host.access.is_gone()
 
 
 def _clock(holder: RemoteProcess) -> dict[str, float]:

@@ -16,7 +16,7 @@ from orchestrator.experiment.plan.plan import OwnHost, Plan
 from orchestrator.experiment.plan.topology import OWN, HostSpec, Topology, topology
 from orchestrator.experiment.read.units import format_size
 from orchestrator.hosts.base import HostLost
-from orchestrator.hosts.own.access import ssh_of
+from orchestrator.hosts.own.access import reached
 from orchestrator.hosts.remote.host import RemoteHost, RemoteProcess
 from orchestrator.hosts.remote.ssh_files import remote_host, write_ssh_files
 
@@ -96,17 +96,18 @@ def survey(plan: Plan, folder: Path) -> list[Looked]:
     """Look at every host that a plan needs; `folder` is the deployment's, and gets its SSH files."""
     given = {host.name: host for host in plan.hosts}
     wanted = topology(plan).hosts
-    reached: dict[str, dict[str, Any]] = {}
+    outputs: dict[str, dict[str, Any]] = {}
     looked: dict[str, Looked] = {}
     for host in wanted:
+        instance = f"orch-{folder.name}-{host.name}"
         try:
-            reached[host.name] = {"ssh": ssh_of(given[host.name], f"orch-{folder.name}-{host.name}")}
+            outputs[host.name] = {"instance": instance, **reached(given[host.name], instance)}
         except OrchError as error:
             looked[host.name] = Looked(name=host.name, trouble=error.message, hint=error.hint or "")
-    write_ssh_files(folder, reached)
-    there = [host for host in wanted if host.name in reached]
+    write_ssh_files(folder, outputs)
+    there = [host for host in wanted if host.name in outputs]
     are_apart = any(placement.kind != "local" for placement in plan.placements)
-    seen = at_once(lambda host: _look(host, given[host.name], reached[host.name], folder, are_apart), there)
+    seen = at_once(lambda host: _look(host, given[host.name], outputs[host.name], folder, are_apart), there)
     looked |= {each.name: each for each in seen}
     return [looked[host.name] for host in wanted]
 
@@ -119,13 +120,13 @@ def _look(spec: HostSpec, own: OwnHost, output: dict[str, Any], folder: Path, ar
         return Looked(name=spec.name, trouble=str(error), hint=getattr(error, "hint", None) or "")
     finally:
         host.close()
-    address = own.address or seen["address"]
-    instance = output["ssh"]["alias"]
+    address = own.address or output.get("address") or seen["address"]
+    instance = output["instance"]
     output |= {
         "role": spec.role,
         "zone": spec.zone,
         "machine": OWN,
-        "instance": instance,
+        "user": seen["user"],
         "address": address,
         "disk": instance,
         "folder": f"{seen['folder']}/{instance}",
@@ -152,7 +153,7 @@ def _trouble(seen: dict[str, Any], address: str, are_apart: bool) -> tuple[str, 
     except ValueError:
         return f"'{address}' is no IPv4 address", "give its `address` on the measured network"
     if is_loopback and are_apart:
-        return f"SSH reaches it at {address}, which no other host can", "give its `address` on the measured network"
+        return f"it is reached at {address}, which no other host can", "give its `address` on the measured network"
     return "", ""
 
 

@@ -15,6 +15,7 @@ from typing import Any
 from orchestrator.errors import MissingError, ProvisionError
 from orchestrator.hosts.provision.programs import LOCK, run_logged
 from orchestrator.hosts.provision.wheelhouse import Bundle
+from orchestrator.hosts.remote.ssh_files import ansible_variables
 
 
 def find_playbook_program() -> str:
@@ -58,8 +59,7 @@ def inventory(
     }
     by_host = {
         name: {
-            "ansible_user": host["ssh"]["user"],
-            "ansible_become": host["ssh"]["sudo"],
+            **ansible_variables(name, host, ssh_config.parent),
             "orch_address": host["address"],
             "orch_installs": _is_first(name, hosts, "disk"),
             "orch_checks": _is_first(name, hosts, "disk", "role"),

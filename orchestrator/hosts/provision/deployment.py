@@ -165,7 +165,7 @@ class RemoteDeployment:
         now = SYSTEM.wall_ns() / 1e9
         if stood is not None and stood.state != "down":
             self._maker.require_target(stood.target)  # else there would be two sets of hosts under one id
-            if now < stood.expires_at:
+            if stood.expires_at is None or now < stood.expires_at:
                 return stood
         intent = Intent(
             id=self.id,
@@ -173,7 +173,7 @@ class RemoteDeployment:
             provider=self._plan.provider,
             hosts=tuple(host.name for host in self._topology.hosts),
             created_at=now,
-            expires_at=now + self._plan.limits.ttl_s,
+            expires_at=None if PROVIDERS[self._plan.provider].hosts_are_given else now + self._plan.limits.ttl_s,
             cost_usd_per_h=cost_of(self._plan, 1.0),
             state="intended",
             target=self._maker.target(),

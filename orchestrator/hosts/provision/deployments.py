@@ -26,7 +26,8 @@ class Intent:
     """What is to be made, written down first. Times are Unix seconds; `state` says how far it has come.
 
     `target` is where it is made (a cloud project, this machine), as the provider's program names it. `created`: the hosts
-    of an unfinished deployment that a teardown saw; None of a finished one.
+    that a teardown saw, of an unfinished deployment or of hosts that are given; else None. Hosts that are given do not
+    expire.
     """
 
     id: str
@@ -34,7 +35,7 @@ class Intent:
     provider: ProviderName
     hosts: tuple[str, ...]
     created_at: float
-    expires_at: float
+    expires_at: float | None
     cost_usd_per_h: float | None
     state: Literal["intended", "up", "down"]
     target: dict[str, str | None] | None = None

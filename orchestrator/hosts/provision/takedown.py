@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from orchestrator.errors import OrchError, UsageError
+from orchestrator.experiment.providers import PROVIDERS
 from orchestrator.hosts import processes
 from orchestrator.hosts.lifecycle import Maker, Receipt
 from orchestrator.hosts.provision.deployments import Intent, Registry
@@ -31,7 +32,7 @@ def take_down(registry: Registry, intent: Intent) -> Receipt:
         note = f"it was down before, and was not looked at again: {error.message}"
         return Receipt(provider=intent.provider, created=intent.hosts, destroyed=intent.hosts, note=note)
     end_orphan(folder / LOCK)
-    if intent.state == "intended":
+    if intent.state == "intended" or (intent.state == "up" and PROVIDERS[intent.provider].hosts_are_given):
         intent = replace(intent, created=_seen(maker, intent))
         registry.write(intent)
     created = intent.hosts if intent.created is None else intent.created
@@ -58,7 +59,7 @@ def take_down(registry: Registry, intent: Intent) -> Receipt:
 
 
 def _seen(maker: Maker, intent: Intent) -> tuple[str, ...]:
-    """Return the hosts of an unfinished deployment that are there or were once seen; all where nobody can say."""
+    """Return the hosts that are there or were once seen; all where nobody can say. A host that is given has a folder."""
     try:
         there = maker.status()["hosts"]
     except OrchError:

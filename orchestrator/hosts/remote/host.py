@@ -1,4 +1,4 @@
-"""Hosts reached over SSH: starts processes of the contract on channels of one connection, and moves files.
+"""Hosts reached over SSH or as containers: starts processes of the contract on channels of one connection, moves files.
 
 A process ends with the channel that started it, because a contract process ends when its stdin closes.
 """
@@ -12,7 +12,7 @@ import stat
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -25,6 +25,7 @@ from orchestrator.errors import ProvisionError, on_one_line
 from orchestrator.files import sha256_of
 from orchestrator.hosts.base import Completed, ContractBroken, HostLost, facts_of
 from orchestrator.hosts.output import LineBuffer, StderrLimit
+from orchestrator.hosts.remote.container import Container, ContainerChannel, ContainerSession
 from orchestrator.hosts.remote.ssh import Access, Session, await_session
 from services.python.contract.description import Description
 
@@ -46,6 +47,8 @@ _SEND_S = 30.0
 _OPEN_S = 60.0
 _ANSWER_S = 15.0
 _COPY_S = 120.0  # without a byte
+# Nobody else may read a key while it is on its way; the file has its name when it is whole.
+_STORE = 'umask 077; cat > "$1.partial" && chmod "$2" "$1.partial" && mv -f "$1.partial" "$1"'
 
 
 @contextmanager
@@ -56,13 +59,13 @@ def _losing(name: str) -> Iterator[None]:
     except (paramiko.SSHException, EOFError, OSError) as error:
         if isinstance(error, OSError) and not isinstance(error, ConnectionError) and error.errno not in _UNREACHABLE:
             raise
-        raise HostLost(f"{name}: the SSH connection is lost ({error or type(error).__name__})") from error
+        raise HostLost(f"{name}: the connection is lost ({error or type(error).__name__})") from error
 
 
 class RemoteProcess:
-    """A process on its own SSH channel; see `hosts.base.Process`."""
+    """A process on its own channel; see `hosts.base.Process`."""
 
-    def __init__(self, channel: paramiko.Channel, command: str, host: RemoteHost) -> None:
+    def __init__(self, channel: paramiko.Channel | ContainerChannel, command: str, host: RemoteHost) -> None:
         self._channel = channel
         self._host = host
         self._lines = LineBuffer()
@@ -144,7 +147,7 @@ class RemoteProcess:
         connected = self._host.is_connected
         if not self._host.answers():
             raise HostLost(f"{self._host.name} does not answer any more")
-        why = "it was killed, as the kernel does when memory runs out" if connected else "its SSH connection was lost"
+        why = "it was killed, as the kernel does when memory runs out" if connected else "its connection was lost"
         if why not in self._stderr:
             self._stderr = f"{self._stderr}{why}\n"
 
@@ -184,26 +187,28 @@ class RemoteHost:
     name: str
     address: str
     zone: str | None
-    access: Access
+    access: Access | Container
     workspace: PurePosixPath
     boot_s: float | None = None
     cloud: str | None = None
     root: PurePosixPath = ROOT
     services: PurePosixPath = field(init=False)  # with a folder for each language that has files of its own
-    _session: Session | None = field(default=None, repr=False)
+    _session: Session | ContainerSession | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         self.services = self.root / "programs"
 
     @property
-    def session(self) -> Session:
+    def session(self) -> Session | ContainerSession:
         """The open connection; made anew when it was lost, and then HostLost when that fails."""
-        if self._session is None:
-            self._session = Session(self.access) if self.boot_s is None else await_session(self.access, self.boot_s)
+        if self._session is None and self.boot_s is not None and isinstance(self.access, Access):
+            self._session = await_session(self.access, self.boot_s)
+        elif self._session is None:
+            self._session = self.access.connect()
         elif not self._session.is_open:
             self._session.close()
             try:
-                self._session = Session(self.access)
+                self._session = self.access.connect()
             except ProvisionError as error:
                 raise HostLost(error.message) from error
         return self._session
@@ -244,7 +249,9 @@ class RemoteHost:
         status, words = self._stream(argv, take, timeout_s)
         return Completed(returncode=status, stdout=output.decode(errors="replace"), stderr=words)
 
-    def _stream(self, argv: Sequence[str], take: Callable[[bytes], Any], timeout_s: float) -> tuple[int, str]:
+    def _stream(
+        self, argv: Sequence[str], take: Callable[[bytes], Any], timeout_s: float, stdin: bytes = b""
+    ) -> tuple[int, str]:
         """Run a command, handing over its stdout as it comes; its exit status and the beginning of its stderr.
 
         HostLost when it is silent for `timeout_s`.
@@ -253,6 +260,9 @@ class RemoteHost:
             with _losing(self.name), self.session.channel(timeout_s) as channel:
                 channel.settimeout(timeout_s)
                 channel.exec_command(shlex.join(argv))
+                with suppress(OSError):  # one that has ended says why
+                    channel.sendall(stdin)
+                    channel.shutdown_write()
                 while data := channel.recv(_CHUNK_BYTES):
                     take(data)
                 words, deadline_s = b"", time.monotonic() + timeout_s
@@ -291,19 +301,14 @@ class RemoteHost:
         remote = self.workspace / name
         wanted = sha256_of(local)
         if self._sha256_there(remote) != wanted:
-            partial = f"{remote}.partial"
-            try:
-                with _losing(self.name):
-                    sftp = self.session.fabric.sftp()
-                    with sftp.open(partial, "w"):  # nobody may read a key while it is on its way
-                        sftp.chmod(partial, stat.S_IMODE(local.stat().st_mode))
-                    sftp.put(str(local), partial)
-                    sftp.posix_rename(partial, str(remote))
-            except OSError as error:
+            mode = f"{stat.S_IMODE(local.stat().st_mode):o}"
+            argv = ["sh", "-c", _STORE, "sh", str(remote), mode]
+            status, words = self._stream(argv, bytearray().extend, _COPY_S, local.read_bytes())
+            if status > 0:
                 raise ProvisionError(
-                    f"{self.name} cannot store {remote}: {error}",
+                    f"{self.name} cannot store {remote}: {on_one_line(words, 300)}",
                     hint="is its disk full? `orch hosts ssh` shows what fills it",
-                ) from error
+                )
             if self._sha256_there(remote) != wanted:
                 raise HostLost(f"{self.name}: {remote} arrived damaged")
         return remote
@@ -323,8 +328,7 @@ class RemoteHost:
             raise
         except OSError as error:
             raise _cannot_store_here(local, error) from error
-        with _losing(self.name):
-            self.session.fabric.sftp().remove(str(remote))
+        self.run(["rm", "-f", str(remote)], timeout_s=_ANSWER_S)
 
     def _sha256_there(self, remote: PurePosixPath) -> str | None:
         done = self.run(["sha256sum", str(remote)], timeout_s=_COPY_S)

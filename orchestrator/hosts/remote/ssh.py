@@ -48,6 +48,10 @@ class Access:
     known_hosts: Path
     own_keys: tuple[str, ...] = ()
 
+    def connect(self) -> Session:
+        """Return a connection; the errors of `Session`."""
+        return Session(self)
+
 
 class Proxy:
     """The program that carries a connection (ssh calls it ProxyCommand), on one end of a socket pair.

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path, PurePosixPath
 from typing import Any
 
+from orchestrator.hosts.remote.container import Container
 from orchestrator.hosts.remote.host import ROOT, RemoteHost
 from orchestrator.hosts.remote.ssh import Access
 
@@ -33,8 +35,20 @@ def remote_host(
     name: str, host: dict[str, Any], folder: Path, run: str, *, boot_s: float | None = None, cloud: str | None = None
 ) -> RemoteHost:
     """A host of the deployment in `folder`; `write_ssh_files` comes before its first use."""
-    ssh = host["ssh"]
-    access = Access(
+    return RemoteHost(
+        name=name,
+        address=host.get("address", ""),
+        zone=host.get("zone"),
+        access=Container(name=name, **host["container"]) if "container" in host else _access(name, host["ssh"], folder),
+        workspace=workspace_of(host, run),
+        boot_s=boot_s,
+        cloud=cloud,
+        root=root_of(host),
+    )
+
+
+def _access(name: str, ssh: dict[str, Any], folder: Path) -> Access:
+    return Access(
         name=name,
         alias=ssh["alias"],
         host_name=ssh["host_name"],
@@ -45,25 +59,32 @@ def remote_host(
         own_keys=tuple(ssh.get("identities", ())),
         known_hosts=folder / _KNOWN_HOSTS,
     )
-    return RemoteHost(
-        name=name,
-        address=host.get("address", ""),
-        zone=host.get("zone"),
-        access=access,
-        workspace=workspace_of(host, run),
-        boot_s=boot_s,
-        cloud=cloud,
-        root=root_of(host),
-    )
+
+
+def ansible_variables(name: str, host: dict[str, Any], folder: Path) -> dict[str, Any]:
+    """By what Ansible reaches a host, as who; a container by a program that takes the words of `ssh`."""
+    if "container" not in host:
+        return {"ansible_user": host["ssh"]["user"], "ansible_become": host["ssh"]["sudo"]}
+    program = str(_program(name, folder).resolve())
+    return {"ansible_user": host["user"], "ansible_become": False, "ansible_ssh_executable": program}
+
+
+def _program(name: str, folder: Path) -> Path:
+    return folder / f"exec-{name}"
 
 
 def write_ssh_files(folder: Path, hosts: dict[str, Any]) -> None:
     """Write into `folder` how each host is reached and known; any other key is refused."""
-    known = folder / _KNOWN_HOSTS
-    known.write_text("".join(f"{host['ssh']['known_hosts']}\n" for host in hosts.values()))
-    config = ""
     for name, host in hosts.items():
-        ssh = host["ssh"]
+        if "container" in host:
+            words = shlex.join(Container(name=name, **host["container"]).argv())
+            _program(name, folder).write_text(f'#!/bin/sh\nfor command; do :; done\nexec {words} sh -c "$command"\n')
+            _program(name, folder).chmod(0o700)
+    over_ssh = {name: host["ssh"] for name, host in hosts.items() if "ssh" in host}
+    known = folder / _KNOWN_HOSTS
+    known.write_text("".join(f"{ssh['known_hosts']}\n" for ssh in over_ssh.values()))
+    config = ""
+    for name, ssh in over_ssh.items():
         config += f"Host {name}\n  HostName {ssh['host_name']}\n  HostKeyAlias {ssh['alias']}\n"
         config += f"  User {ssh['user']}\n  Port {ssh['port']}\n"
         if ssh["proxy_command"]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -28,15 +29,22 @@ def planned(tmp_path: Path, text: str) -> Plan:
     [
         (TWO, {"network": Ends(requesters=("requester",), responder="responder")}, ["requester", "responder"]),
         (TWO + "placements: local\n", {"local": Ends(requesters=("responder",), responder="responder")}, ["both"]),
-        (THREE + FROM_A, {"rack": Ends(requesters=("a",), responder="c")}, ["requester", "responder"]),
+        (
+            THREE + FROM_A,
+            {"rack": Ends(requesters=("requester",), responder="responder")},
+            ["requester", "responder"],
+        ),
         (
             THREE + FROM_A + "requesters: 2\nload: {concurrency: 2}\n",
-            {"rack": Ends(requesters=("a", "b"), responder="c")},
+            {"rack": Ends(requesters=("requester", "requester-2"), responder="responder")},
             ["requester", "requester", "responder"],
         ),
         (
             THREE + "distance: {zones: [{from: a, to: c}, {from: c, to: b}]}\n",
-            {"a-c": Ends(requesters=("a",), responder="c"), "c-b": Ends(requesters=("c",), responder="b")},
+            {
+                "requester-responder-2": Ends(requesters=("requester",), responder="responder-2"),
+                "responder-2-responder": Ends(requesters=("responder-2",), responder="responder"),
+            },
             ["requester", "responder", "both"],
         ),
     ],
@@ -50,11 +58,13 @@ def test_placements_name_hosts_or_take_them_by_role(
     assert {host.zone for host in wanted.hosts} == {host.name for host in wanted.hosts}
 
 
-def test_a_host_is_what_ssh_takes(tmp_path: Path) -> None:
-    text = 'hosts: {requester-1: me@a, x: {ssh: "-p 22 -J jump b", address: 192.168.7.5, folder: /data, role: responder}}\n'
+def test_a_host_is_what_ssh_takes_or_a_container(tmp_path: Path) -> None:
+    x = '{ssh: "-p 22 b", address: 192.168.7.5, folder: /data, role: responder}'
+    text = f"hosts: {{requester-1: {{container: web}}, x: {x}}}\n"
+    responder = OwnHost(name="responder", given="x", ssh=("-p", "22", "b"), role="responder", address="192.168.7.5")
     assert planned(tmp_path, text).hosts == (
-        OwnHost(name="requester-1", ssh=("me@a",), role="requester"),
-        OwnHost(name="x", ssh=("-p", "22", "-J", "jump", "b"), role="responder", address="192.168.7.5", folder="/data"),
+        OwnHost(name="requester", given="requester-1", container="web", role="requester"),
+        replace(responder, folder="/data"),
     )
 
 
@@ -85,12 +95,14 @@ all:
 def test_an_inventory_is_read_by_ansible_itself(tmp_path: Path, name: str, text: str) -> None:
     (tmp_path / name).write_text(text)
     plan = planned(tmp_path, f"inventory: {name}\n")
-    assert sorted(plan.hosts, key=lambda host: host.name) == [
-        OwnHost(name="db", ssh=("-J", "jump", "db"), role="responder", address="192.168.7.5", folder="/data"),
-        OwnHost(name="spare", ssh=("spare",)),
-        OwnHost(name="web_1.example", ssh=("-l", "bench", "-p", "2222", "-i", "/k", "10.0.0.1"), role="requester"),
+    words = ("-l", "bench", "-p", "2222", "-i", "/k", "10.0.0.1")
+    responder = OwnHost(name="responder", given="db", ssh=("-J", "jump", "db"), role="responder", folder="/data")
+    assert sorted(plan.hosts, key=lambda host: host.given) == [
+        replace(responder, address="192.168.7.5"),
+        OwnHost(name="spare", given="spare", ssh=("spare",)),
+        OwnHost(name="requester", given="web_1.example", ssh=words, role="requester"),
     ]
-    assert topology(plan).ends == {"network": Ends(requesters=("web_1.example",), responder="db")}
+    assert topology(plan).ends == {"network": Ends(requesters=("requester",), responder="responder")}
 
 
 @pytest.mark.parametrize(
@@ -110,6 +122,8 @@ def test_an_inventory_is_read_by_ansible_itself(tmp_path: Path, name: str, text:
         ),
         (TWO + "machine: f1-micro\n", "a machine of your own is what it is"),
         (TWO.replace("me@b", "{ssh: me@b, adress: 1.2.3.4}"), "adress"),
+        (TWO.replace("me@b", "{ssh: me@b, container: web}"), "a host has `ssh` or `container`: give one of them"),
+        (TWO.replace("me@b", "{address: 1.2.3.4}"), "a host has `ssh` or `container`: give one of them"),
     ],
 )
 def test_what_cannot_be_is_refused(tmp_path: Path, text: str, words: str) -> None:

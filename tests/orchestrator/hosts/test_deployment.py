@@ -199,7 +199,7 @@ def test_a_lost_connection_ends_its_processes_and_is_made_anew(standing: Standin
     pid = int(process.read(WAIT_S) or 0)
     host.session.fabric.transport.sock.shutdown(2)
     assert process.read(WAIT_S) is None
-    assert "its SSH connection was lost" in process.last_words()
+    assert "its connection was lost" in process.last_words()
     assert process.end() == -1
     await_end(host, pid)
 

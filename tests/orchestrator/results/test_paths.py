@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import pytest
 
 from orchestrator.errors import InvalidMeasurement, UsageError
+from orchestrator.experiment.plan.plan import OwnHost
 from orchestrator.exports.targets import require_free
 from orchestrator.report.page import write_page
 from orchestrator.results import shareable
@@ -91,9 +92,11 @@ def test_overrides_of_stacks_that_may_hold_an_address_have_no_value():
 
 
 def test_machines_of_ones_own_keep_name_and_role():
-    host = {"name": "a", "ssh": ["me@a.example"], "role": "requester", "address": "10.0.0.1", "folder": "/home/me"}
-    kept = shareable.plan({"stacks": [], "experiment_path": "x.yaml", "overrides": [], "hosts": [host]})["hosts"]
-    assert kept == [{"name": "a", "ssh": [], "role": "requester", "address": "", "folder": ""}]
+    host = asdict(OwnHost(name="requester", given="ada", ssh=("me@a.example",), role="requester", address="10.0.0.1"))
+    overrides = ["hosts.requester=me@a.example", "repeats=3"]
+    kept = shareable.plan({"stacks": [], "experiment_path": "x.yaml", "overrides": overrides, "hosts": [host]})
+    assert kept["hosts"] == [{"name": "requester", "role": "requester"}]
+    assert kept["overrides"] == ["hosts=...", "repeats=3"]
 
 
 def test_a_fleet_keeps_roles_zones_and_pinning():

@@ -8,14 +8,15 @@ import shlex
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from orchestrator.errors import on_one_line
 from orchestrator.experiment.model.host_rules import HOST_PATTERN
 from orchestrator.experiment.model.loader import Located
-from orchestrator.experiment.plan.plan import OwnHost
+from orchestrator.experiment.plan.plan import OwnHost, Placement
 from orchestrator.experiment.providers import PROVIDERS
 
 _ROLES = ("requester", "responder", "both", "store")
@@ -40,14 +41,52 @@ def own_hosts(located: Located) -> tuple[OwnHost, ...]:
         return _from_inventory(located, located.folder / experiment.inventory)
     hosts = []
     for name, host in experiment.hosts.items():
+        if (host.ssh is None) == (host.container is None):
+            located.add(("hosts", name), "a host has `ssh` or `container`: give one of them.")
+            continue
         try:
-            words = tuple(shlex.split(host.ssh))
+            words = tuple(shlex.split(host.ssh or ""))
         except ValueError as error:
             located.add(("hosts", name), f"'{host.ssh}' are no words of a shell: {error}.")
             continue
         role = host.role or _role_in(name)
-        hosts.append(OwnHost(name=name, ssh=words, role=role, address=host.address or "", folder=host.folder or ""))
+        hosts.append(
+            OwnHost(
+                name=name,
+                ssh=words,
+                container=host.container or "",
+                role=role,
+                address=host.address or "",
+                folder=host.folder or "",
+            )
+        )
     return tuple(hosts)
+
+
+def by_role(
+    hosts: Sequence[OwnHost], placements: Sequence[Placement]
+) -> tuple[tuple[OwnHost, ...], tuple[Placement, ...]]:
+    """Return both with the hosts named by what they do: runs and reports have no name of a machine."""
+    if not hosts:
+        return (), tuple(placements)
+    names: dict[str, str] = {}
+    for host in hosts:
+        answers = any(placement.to_zone == host.name for placement in placements)
+        sends = any(placement.from_zone == host.name for placement in placements)
+        role = "responder" if answers else "requester" if sends or host.role == "both" else host.role or "spare"
+        number = 1 + sum(name.startswith(role) for name in names.values())
+        names[host.name] = role if number == 1 else f"{role}-{number}"
+    named = tuple(replace(host, name=names[host.name], given=host.name) for host in hosts)
+    return named, tuple(_between(names, placement) for placement in placements)
+
+
+def _between(names: Mapping[str, str], placement: Placement) -> Placement:
+    """A placement between hosts by their new names; one that was named after both hosts is named so again."""
+    if placement.from_zone is None or placement.to_zone is None:
+        return placement
+    ends = names[placement.from_zone], names[placement.to_zone]
+    name = "-".join(ends) if placement.name == f"{placement.from_zone}-{placement.to_zone}" else placement.name
+    return replace(placement, id=name, name=name, from_zone=ends[0], to_zone=ends[1])
 
 
 def _role_in(name: str) -> str:
