@@ -89,8 +89,8 @@ class Prices:
 
 
 def prices(plan: Plan, placement: Placement) -> Prices | None:
-    """The prices of a placement; None where nobody sends a bill."""
-    is_paid_for = PROVIDERS[plan.provider].costs_money and plan.machine is not None and placement.kind != "external"
+    """The prices of a placement; None where none is known, or nobody sends a bill."""
+    is_paid_for = PROVIDERS[plan.provider].has_prices and plan.machine is not None and placement.kind != "external"
     return Prices(plan, placement) if is_paid_for else None
 
 
