@@ -46,6 +46,7 @@ class Provider:
     about_machines: str = ""  # a sentence
     needs_controller: bool = False  # hosts open SSH only to the address in ORCH_CONTROLLER_CIDR
     uploads: bool = False  # wheels and code go to each host over the controller's line
+    metadata: str | None = None  # the service by which hosts know where they are (`describe --cloud`)
     platform: str = ""  # that its hosts are of (`linux-x86_64`); empty where it is this machine's
     seconds_up: float = 0.0
     seconds_down: float = 0.0

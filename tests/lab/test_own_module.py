@@ -43,6 +43,7 @@ module "lab" {{
 output "hosts" {{
   value = {{ for name, host in module.lab.hosts : name => {{
     address = host.address
+    disk    = host.disk
     ssh     = merge(host.ssh, {{ identity_file = var.identity_file }})
   }} }}
 }}

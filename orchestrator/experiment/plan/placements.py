@@ -113,9 +113,11 @@ def _on_this_machine(located: Located, wanted: Wanted) -> Placement | None:
     if wanted.base == "local" and not wanted.from_zone and not wanted.to_zone:
         return None if _is_refused_on_one_host(located, wanted) else Placement(id="local", name="local", kind="local")
     others = ", ".join(f"`provider: {p.name}` {p.about_distance}" for p in PROVIDERS.values() if p.about_distance)
+    real = any_of(tuple(p.name for p in PROVIDERS.values() if p.distance == "real"))
     located.add(
         wanted.path,
-        f"provider local has one machine, so '{wanted.base}' is not available there: its only placement is local. {others}.",
+        f"provider local has one machine, so '{wanted.base}' is not available there: its only placement is local. {others};"
+        f" the distance is real with {real}.",
     )
     return None
 
