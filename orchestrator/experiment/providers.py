@@ -80,7 +80,7 @@ else:
 MAKERS = tuple(p.name for p in PROVIDERS.values() if p.makes_hosts)
 WITH_MACHINES = tuple(p.name for p in PROVIDERS.values() if p.machines)
 WITH_MODULE = tuple(p.name for p in PROVIDERS.values() if p.module_is_given)
-GIVEN = next(p.name for p in PROVIDERS.values() if p.hosts_are_given)  # the provider of hosts that are there already
+GIVEN = next((p.name for p in PROVIDERS.values() if p.hosts_are_given), "")  # the provider of hosts that exist
 EMULATING = tuple(p.name for p in PROVIDERS.values() if p.distance == "emulated")
 
 
