@@ -91,5 +91,5 @@ def provider_of(name: str) -> Provider:
 
 def any_of(names: tuple[str, ...]) -> str:
     """As a person reads a choice of providers: "`provider: a`, `provider: b` or `provider: c`"."""
-    *others, last = [f"`provider: {name}`" for name in names]
+    *others, last = [f"`provider: {name}`" for name in names] or ["a provider of a whole checkout"]
     return " or ".join(part for part in (", ".join(others), last) if part)
