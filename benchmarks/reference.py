@@ -77,6 +77,8 @@ EXAMPLES: Mapping[tuple[str, str], str] = {
     ("Experiment", "tcp_window"): "tcp_window: [64 KiB, 1 MiB]",
     ("Experiment", "hosts"): "hosts: {requester: me@laptop, responder: bench@10.0.0.5}",
     ("Experiment", "inventory"): "inventory: hosts.ini",
+    ("Experiment", "module"): "module: ./infra-of-mine",
+    ("Experiment", "state"): "state: ./infra-of-mine",
     ("OwnHostSpec", "address"): "address: 192.168.7.5",
     ("OwnHostSpec", "folder"): "folder: /data/orch",
     ("LoadSpec", "find"): 'find: {highest: rate, while: "p99 < 10ms"}',

@@ -33,8 +33,8 @@ variable "hosts" {
     error_message = "A host's role is requester, responder, both or store."
   }
   validation {
-    condition     = alltrue([for host in values(var.hosts) : can(regex("^[a-z][a-z0-9-]*-[a-z]$", host.zone))])
-    error_message = "A host's zone is a region and a letter, such as us-central1-a."
+    condition     = alltrue([for host in values(var.hosts) : can(regex("^[a-z][a-z0-9-]*[-0-9][a-z]$", host.zone))])
+    error_message = "A host's zone is a region and a letter, such as us-central1-a or us-east-1a."
   }
 }
 

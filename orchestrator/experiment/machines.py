@@ -22,7 +22,11 @@ _FRESH = timedelta(days=365)
 
 @dataclass(frozen=True, kw_only=True)
 class Machine:
-    """A machine type: the share of a core that it may use all the time (as Google bills shared cores), and its memory."""
+    """A machine type: the share of a core that it may use all the time, and its memory.
+
+    The shares of shared-core types are those that Google bills by (0.25 of a core for e2-micro; f1-micro is documented
+    as 0.2 of one), and for T3 the baseline that AWS documents (10 % of each of a t3.micro's two).
+    """
 
     name: str
     cores: float
@@ -40,6 +44,9 @@ _FAMILIES = (
     ("t2d", 4096, (1, 2, 4, 8)),
     ("t2a", 4096, (1, 2, 4, 8)),
 )
+# Of AWS: the memory of each core in sizes that double from `large`, which has two.
+_AWS_FAMILIES = (("m7i", 4096), ("c7i", 2048), ("m7g", 4096))
+_AWS_SIZES = (("large", 2), ("xlarge", 4), ("2xlarge", 8))
 MACHINES: dict[str, Machine] = {
     machine.name: machine
     for machine in (
@@ -51,6 +58,16 @@ MACHINES: dict[str, Machine] = {
             Machine(name=f"{family}-standard-{cores}", cores=cores, memory_mb=cores * memory_mb, is_arm=family == "t2a")
             for family, memory_mb, sizes in _FAMILIES
             for cores in sizes
+        ),
+        Machine(name="t3.micro", cores=0.2, memory_mb=1024, is_shared_core=True),
+        Machine(name="t3.small", cores=0.4, memory_mb=2048, is_shared_core=True),
+        Machine(name="t3.medium", cores=0.4, memory_mb=4096, is_shared_core=True),
+        Machine(name="t3.large", cores=0.6, memory_mb=8192, is_shared_core=True),
+        Machine(name="m7g.medium", cores=1, memory_mb=4096, is_arm=True),
+        *(
+            Machine(name=f"{family}.{size}", cores=cores, memory_mb=cores * memory_mb, is_arm=family == "m7g")
+            for family, memory_mb in _AWS_FAMILIES
+            for size, cores in _AWS_SIZES
         ),
     )
 }
@@ -96,7 +113,7 @@ def cost_usd(machine: str, regions: Sequence[str], hours: float) -> float | None
 
 def require_fresh_prices(provider: str, *, takes_stale: bool) -> None:
     """Raise UsageError where hosts are estimated with prices older than a year, unless the user takes them."""
-    if takes_stale or not PROVIDERS[provider].costs_money or not PRICES_AS_OF:
+    if takes_stale or not PROVIDERS[provider].has_prices:
         return
     today = datetime.fromtimestamp(SYSTEM.wall_ns() / 1e9, UTC).date()
     if today - date.fromisoformat(PRICES_AS_OF) > _FRESH:

@@ -11,6 +11,7 @@ from orchestrator.shapes import decode_json
 
 _ROOT = Path(__file__).resolve().parents[2]
 _FILE = "provider.json"
+_BESIDE = {"program": "provider.py", "prices": "prices.json"}
 _HERE = _ROOT / "orchestrator" / "hosts" / "local" / _FILE
 
 
@@ -29,6 +30,8 @@ class Provider:
     costs_money: bool  # by the prices of `plan.machines` and `plan.traffic`
     needs: tuple[str, ...]
     hosts_are_given: bool = False  # by the experiment: nothing is made but a folder on each
+    module_is_given: bool = False  # by the experiment: it decides about zones, machines and how hosts end
+    zones: tuple[str, str] = ("us-central1-a", "us-west1-a")  # two regions, for an experiment that names none
     about_distance: str = ""  # a clause behind its name
     machines: tuple[str, ...] = ()
     default_machine: str | None = None  # for an experiment that names none; None where it must name one
@@ -36,13 +39,18 @@ class Provider:
     about_machines: str = ""  # a sentence
     needs_controller: bool = False  # hosts open SSH only to the address in ORCH_CONTROLLER_CIDR
     uploads: bool = False  # wheels and code go to each host over the controller's line
+    metadata: str | None = None  # the service by which hosts know where they are (`describe --cloud`)
     platform: str = ""  # that its hosts are of (`linux-x86_64`); empty where it is this machine's
     seconds_up: float = 0.0
     seconds_down: float = 0.0
+    has_program: bool = False  # `provider.py`; without one, Terraform's state alone says what there is
+    has_prices: bool = False  # `prices.json`
 
 
 def _read(path: Path, name: str) -> Provider:
-    provider: Provider = decode_json(Provider, {**json.loads(path.read_text(encoding="utf-8")), "name": name})
+    beside = {f"has_{what}": path.with_name(file).exists() for what, file in _BESIDE.items()}
+    declared = json.loads(path.read_text(encoding="utf-8"))
+    provider: Provider = decode_json(Provider, {**declared, **beside, "name": name})
     return provider
 
 
@@ -64,6 +72,8 @@ else:
 
 MAKERS = tuple(p.name for p in PROVIDERS.values() if p.makes_hosts)
 WITH_MACHINES = tuple(p.name for p in PROVIDERS.values() if p.machines)
+WITH_MODULE = tuple(p.name for p in PROVIDERS.values() if p.module_is_given)
+GIVEN = next((p.name for p in PROVIDERS.values() if p.hosts_are_given), "")  # the provider of hosts that exist
 EMULATING = tuple(p.name for p in PROVIDERS.values() if p.distance == "emulated")
 
 
@@ -74,5 +84,5 @@ def provider_of(name: str) -> Provider:
 
 def any_of(names: tuple[str, ...]) -> str:
     """As a person reads a choice of providers: "`provider: a`, `provider: b` or `provider: c`"."""
-    *others, last = [f"`provider: {name}`" for name in names]
+    *others, last = [f"`provider: {name}`" for name in names] or ["a provider of a whole checkout"]
     return " or ".join(part for part in (", ".join(others), last) if part)

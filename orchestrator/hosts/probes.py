@@ -19,7 +19,6 @@ from orchestrator.errors import MissingError, OrchError, UsageError
 from orchestrator.experiment.model.factors import GIVEN
 from orchestrator.experiment.plan.own.own_json import INSTALL, is_compiler_there
 from orchestrator.experiment.plan.plan import Plan
-from orchestrator.experiment.plan.topology import AWAY_ZONE, HOME_ZONE
 from orchestrator.experiment.providers import PROVIDERS
 from orchestrator.hosts import chromium
 from orchestrator.hosts.busy import MEANING, look
@@ -49,7 +48,8 @@ def survey(plans: Path, provider: str | None = None) -> list[ProbeResult]:
         if maker.hosts_are_this_machine:
             here.append(_provider(maker.name))
         elif provider is not None and not maker.hosts_are_given:
-            here += [*([_controller()] if maker.needs_controller else []), *_cloud(maker.name, plans)]
+            here += [_controller()] if maker.needs_controller else []
+            here += _cloud(maker.name, plans) if maker.has_program else []
     return here
 
 
@@ -249,10 +249,22 @@ def _provider(provider: str) -> ProbeResult:
     return ProbeResult(name=name, is_there=True, detail="ready", needed_for=needed_for)
 
 
-def own_machines(plan: Plan) -> list[ProbeResult]:
-    """What is there on each of the experiment's own machines, and whether requesters reach responders."""
+def of_experiment(plan: Plan) -> list[ProbeResult]:
+    """What is there on each of the experiment's own machines, and whether ports are open; or what Terraform would make."""
     from orchestrator.hosts.own.survey import inspect
+    from orchestrator.hosts.provision.preview import preview
 
+    if not plan.hosts:
+        seen = preview(plan)
+        return [
+            ProbeResult(
+                name="module",
+                is_there=seen.lacking is None,
+                detail=seen.sentence(),
+                needed_for=(plan.provider,),
+                hint=f"`terraform plan` in {plan.module or f'infra/{plan.provider}'} shows the same",
+            )
+        ]
     return [
         ProbeResult(
             name=each.name,
@@ -284,7 +296,7 @@ def _cloud(provider: str, plans: Path) -> list[ProbeResult]:
     from orchestrator.hosts.provision.infra import Infra
 
     machine = PROVIDERS[provider].default_machine or PROVIDERS[provider].machines[0]
-    hosts = _hosts_of_current_plan(provider, plans) or [(HOME_ZONE, machine), (AWAY_ZONE, machine)]
+    hosts = _hosts_of_current_plan(provider, plans) or [(zone, machine) for zone in PROVIDERS[provider].zones]
     try:
         findings = Infra(provider).findings(hosts)
     except OrchError as error:

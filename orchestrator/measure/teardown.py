@@ -105,7 +105,7 @@ def strays(workspace: Workspace) -> Strays:
     """What carries our label and stands, of every provider that this machine can ask, but is not known here."""
     known = {intent.id for intent in _intents(workspace)}
     others, unasked = [], {}
-    for provider in (p.name for p in PROVIDERS.values() if p.makes_hosts and not p.hosts_are_given):
+    for provider in (p.name for p in PROVIDERS.values() if p.has_program):
         infra = Infra(provider)
         try:
             standing = infra.standing() if all(infra.target().values()) else {}  # no project is named: none to ask

@@ -77,8 +77,8 @@ def plan_document(plan: Plan, path: Path, history: Sequence[dict[str, Any]] = ()
     cost = {
         "usd_expected": None if hosts is None else hosts + expected.traffic.usd,
         "usd_at_most": None if hosts_at_most is None else hosts_at_most + at_most.traffic_at_most.usd,
-        "prices_as_of": PRICES_AS_OF if PROVIDERS[plan.provider].costs_money else None,
-        "traffic_prices_as_of": TRAFFIC_PRICES_AS_OF if PROVIDERS[plan.provider].costs_money else None,
+        "prices_as_of": PRICES_AS_OF if PROVIDERS[plan.provider].has_prices else None,
+        "traffic_prices_as_of": TRAFFIC_PRICES_AS_OF if PROVIDERS[plan.provider].has_prices else None,
     }
     return {
         "id": plan.id,
@@ -196,7 +196,7 @@ def _facts(plan: Plan, document: dict[str, Any]) -> Iterator[tuple[str, str]]:
     samples = sample((cell.kind for cell in plan.cells), "s")
     yield "disk", f"about {format_size(_rounded(expected['disk_bytes']))} for {expected['requests']:,} {samples}"
     yield "cost", _cost(plan, document["cost"])
-    if PROVIDERS[plan.provider].costs_money:
+    if PROVIDERS[plan.provider].has_prices:
         yield "traffic", _traffic(expected, document["cost"])
     if document["power"] is not None:
         yield "power", document["power"]["sentence"]
@@ -393,6 +393,10 @@ def _pinned(plan: Plan) -> str:
 def _cost(plan: Plan, cost: dict[str, Any]) -> str:
     if not PROVIDERS[plan.provider].costs_money:
         return "none"
+    if cost["usd_at_most"] is None:
+        return (
+            f"unknown: there are no prices of {plan.provider}; hosts may be up for {format_duration(plan.limits.ttl_s)}"
+        )
     return (
         f"about {cost['usd_expected']:.3f} USD, at most {cost['usd_at_most']:.2f} USD until the hosts shut down"
         f" after {format_duration(plan.limits.ttl_s)} (list prices of {cost['prices_as_of']}, with traffic, without disks)"

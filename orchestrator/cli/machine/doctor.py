@@ -23,7 +23,8 @@ _MARKS = {True: "yes", False: "no"}
 
 def doctor(
     file: Annotated[
-        Path | None, typer.Argument(metavar="[FILE]", help="An experiment whose own machines are looked at, too.")
+        Path | None,
+        typer.Argument(metavar="[FILE]", help="An experiment: its machines or module are looked at, too."),
     ] = None,
     provider: Annotated[
         str | None,
@@ -39,7 +40,7 @@ def doctor(
 
     With `--for PROVIDER` the exit code says whether that provider can be used: 3 when something that it needs is missing.
     With `--for ssh FILE` the machines of an experiment are looked at, too: what they are, and whether requesters reach
-    responders.
+    responders; with `--for terraform FILE` what Terraform would make.
     """
     from orchestrator.experiment.providers import PROVIDERS
     from orchestrator.hosts.probes import lacking, survey
@@ -52,7 +53,7 @@ def doctor(
         raise UsageError(f"unknown provider '{provider}'", hint=did_you_mean(provider, [*PROVIDERS, REFEREE]))
     findings = survey(WORKSPACE.plans, provider)
     if file is not None:
-        findings += _of_own_machines(file, provider)
+        findings += _of_experiment(file, provider)
     rows = []
     for finding in findings:
         rows.append((_MARKS[finding.is_there], finding.name, finding.detail))
@@ -76,14 +77,15 @@ def doctor(
         raise MissingError(f"provider {provider} cannot be used here: {details}", hint=missing[0].hint or None)
 
 
-def _of_own_machines(file: Path, provider: str | None) -> list[ProbeResult]:
+def _of_experiment(file: Path, provider: str | None) -> list[ProbeResult]:
     from orchestrator.experiment import make_plan
-    from orchestrator.hosts.probes import own_machines
+    from orchestrator.experiment.providers import PROVIDERS
+    from orchestrator.hosts.probes import of_experiment
 
     plan = make_plan(file, needs_programs=False)
-    if plan.provider != provider or not plan.hosts:
-        raise UsageError(f"{file} has no machines to look at", hint="give one with `provider: ssh`, and `--for ssh`")
-    return own_machines(plan)
+    if plan.provider != provider or not PROVIDERS[plan.provider].makes_hosts:
+        raise UsageError(f"{file} has `provider: {plan.provider}`", hint="look at a file with `--for` its own provider")
+    return of_experiment(plan)
 
 
 def _referee() -> None:

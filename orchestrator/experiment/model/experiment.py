@@ -395,6 +395,15 @@ class Experiment(Strict):
         None,
         description="ssh: a file of Ansible's in place of `hosts`; groups `requesters`, `responders`, `stores`.",
     )
+    module: Short | None = Field(
+        None,
+        description="terraform: the folder of your own Terraform module, or `existing`: hosts that are in a `state`.",
+    )
+    state: Short | None = Field(
+        None,
+        description="ssh, or `module: existing`: the folder in which Terraform ran, or a state's file, whose output"
+        " `hosts` takes the place of `hosts`.",
+    )
     pin: OneOrMany[Literal["apart", "together", "off"]] = Field(
         ("apart",),
         description="local: pin the two ends to different CPUs, to the same one, or not at all. Of a list, each is a"

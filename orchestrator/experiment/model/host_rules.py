@@ -5,7 +5,7 @@ from __future__ import annotations
 import ipaddress
 import re
 
-ZONE_PATTERN = r"^[a-z][a-z0-9-]*-[a-z]$"
+ZONE_PATTERN = r"^[a-z][a-z0-9-]*[-0-9][a-z]$"
 HOST_PATTERN = r"^[A-Za-z0-9][A-Za-z0-9._-]*$"  # of a host that the experiment gives, as inventories name them
 MOST_HOSTS = 64
 MOST_TTL_S = 604_800  # a week, in whole seconds from 1 on

@@ -23,7 +23,7 @@ from orchestrator.experiment.machines import MACHINES, cost_usd
 from orchestrator.experiment.model.factors import OF_THE_CALL, knobs
 from orchestrator.experiment.plan.cells import in_all, processes_of, rounds_beyond_first, workers_of
 from orchestrator.experiment.plan.plan import Cell, Operation, Placement, Plan
-from orchestrator.experiment.plan.topology import HOME_ZONE, profile, region_of, topology
+from orchestrator.experiment.plan.topology import profile, region_of, topology
 from orchestrator.experiment.providers import PROVIDERS, THIS_MACHINE
 from services.python.contract.streams import reads_for_s
 
@@ -283,7 +283,7 @@ def round_trip_s(placement: Placement) -> float:
         return _UNKNOWN_RTT_S[placement.kind]
     if placement.link.rtt_ms is not None:
         return max(placement.link.rtt_ms / 1000, _SHORTEST_RTT_S)
-    published = profile(placement.from_zone or HOME_ZONE, placement.to_zone or HOME_ZONE)
+    published = profile(placement.from_zone or "", placement.to_zone or "")
     return published.rtt_ms / 1000 if published and published.rtt_ms else _UNKNOWN_RTT_S[placement.kind]
 
 
@@ -422,6 +422,8 @@ def cost_of(plan: Plan, hours: float) -> float | None:
     """What the plan's hosts cost for so long, in US dollars, without their traffic; None where no price is known."""
     if not PROVIDERS[plan.provider].costs_money or plan.machine is None:
         return 0.0
+    if not PROVIDERS[plan.provider].has_prices:
+        return None
     return cost_usd(plan.machine, [region_of(zone) for zone in hosts_needed(plan)], hours)
 
 
@@ -479,8 +481,8 @@ def wire_bytes(operation: Operation) -> float:
 
 
 def priced(plan: Plan, sent: Mapping[str, float], fetched_bytes: float) -> Traffic:
-    """What it costs to send so many bytes per placement (by id), and to fetch the samples; nothing outside a cloud."""
-    if not PROVIDERS[plan.provider].costs_money:
+    """What it costs to send so many bytes per placement (by id), and to fetch the samples; nothing without prices."""
+    if not PROVIDERS[plan.provider].has_prices:
         return Traffic()
     wanted = topology(plan)
     zones = {host.name: host.zone for host in wanted.hosts}

@@ -15,7 +15,7 @@ from orchestrator.experiment.model.host_rules import ZONE_PATTERN
 from orchestrator.experiment.model.loader import Located
 from orchestrator.experiment.model.options import LINK_KEYS, LinkSpec, PlacementSpec
 from orchestrator.experiment.plan.plan import External, Link, OwnHost, Placement, PlacementKind
-from orchestrator.experiment.plan.topology import AWAY_ZONE, HOME_ZONE, known_pairs, profile, region_of
+from orchestrator.experiment.plan.topology import known_pairs, profile, region_of
 from orchestrator.experiment.providers import EMULATING, PROVIDERS, any_of
 from orchestrator.experiment.read.fields import MOST_ITEMS
 from orchestrator.experiment.read.tree import Key
@@ -46,7 +46,8 @@ def resolve_placements(
         )
         return ()
     every = list(wanted_placements(experiment))
-    home = next((wanted.from_zone for wanted in every if wanted.from_zone), HOME_ZONE)
+    usual, _ = PROVIDERS[experiment.provider].zones
+    home = next((wanted.from_zone for wanted in every if wanted.from_zone), usual)
     placements: list[Placement] = []
     paths: dict[str, tuple[Key, ...]] = {}
     refused: set[tuple[Key, ...]] = set()  # what is wrong with a list is said once, not of each value
@@ -111,9 +112,11 @@ def _on_this_machine(located: Located, wanted: Wanted) -> Placement | None:
     if wanted.base == "local" and not wanted.from_zone and not wanted.to_zone:
         return None if _is_refused_on_one_host(located, wanted) else Placement(id="local", name="local", kind="local")
     others = ", ".join(f"`provider: {p.name}` {p.about_distance}" for p in PROVIDERS.values() if p.about_distance)
+    real = any_of(tuple(p.name for p in PROVIDERS.values() if p.distance == "real"))
     located.add(
         wanted.path,
-        f"provider local has one machine, so '{wanted.base}' is not available there: its only placement is local. {others}.",
+        f"provider local has one machine, so '{wanted.base}' is not available there: its only placement is local. {others};"
+        f" the distance is real with {real}.",
     )
     return None
 
@@ -162,11 +165,15 @@ def _given_host(
 
 
 def _refuse_no_zones(located: Located, wanted: Wanted) -> bool:
-    """Note what is given as a zone and is none."""
-    problems = len(located.problems)
+    """Note what is given as a zone and is none; what zones a module of the person's own has, it says itself."""
+    problems, provider = len(located.problems), PROVIDERS[located.experiment.provider]
+    if provider.module_is_given:
+        return False
     for key, zone in (("from", wanted.from_zone), ("to", wanted.to_zone)):
         if zone and not re.match(ZONE_PATTERN, zone):
-            located.add((*wanted.path, key), f"'{zone}' is not a zone: a region and a letter, such as us-central1-a.")
+            located.add(
+                (*wanted.path, key), f"'{zone}' is not a zone: a region and a letter, such as {provider.zones[0]}."
+            )
     return len(located.problems) > problems
 
 
@@ -220,7 +227,7 @@ def _zones(located: Located, wanted: Wanted, home: str) -> tuple[str, str] | Non
         located.add(wanted.path, f"a {wanted.base} placement cannot have two zones; give it another name.")
         return None
     if wanted.base == "cross-region" and not wanted.from_zone and not wanted.to_zone:
-        return home, _away_from(home)
+        return home, _away_from(home, provider.zones)
     is_emulated = provider.distance == "emulated"
     if is_emulated and "rtt" in wanted.link and not wanted.to_zone:
         return wanted.from_zone or home, f"{provider.name}-{_as_zone(wanted.base)}-a"
@@ -229,12 +236,15 @@ def _zones(located: Located, wanted: Wanted, home: str) -> tuple[str, str] | Non
     missing = "from" if not wanted.from_zone else "to"
     near = "" if wanted.base in _BUILT_IN else f" {did_you_mean(wanted.base, _BUILT_IN)}"
     or_rtt = f", or on {provider.name} an `rtt`" if is_emulated else ""
-    located.add(wanted.path, f"placement '{wanted.base}' needs `{missing}`, a zone such as {HOME_ZONE}{or_rtt}.{near}")
+    located.add(
+        wanted.path, f"placement '{wanted.base}' needs `{missing}`, a zone such as {provider.zones[0]}{or_rtt}.{near}"
+    )
     return None
 
 
-def _away_from(home: str) -> str:
-    return AWAY_ZONE if region_of(home) != region_of(AWAY_ZONE) else HOME_ZONE
+def _away_from(home: str, zones: tuple[str, str]) -> str:
+    usual, away = zones
+    return away if region_of(home) != region_of(away) else usual
 
 
 def _as_zone(name: str) -> str:
@@ -244,7 +254,7 @@ def _as_zone(name: str) -> str:
 def _emulated_link(located: Located, wanted: Wanted, from_zone: str, to_zone: str) -> Link:
     known, rtt_s = profile(from_zone, to_zone), wanted.link.get("rtt")
     if wanted.base == "cross-region" and wanted.number is not None:  # its zones replace those of the placement
-        known = profile(to_zone, _away_from(to_zone))
+        known = profile(to_zone, _away_from(to_zone, PROVIDERS[located.experiment.provider].zones))
     if rtt_s is None and known is None:
         located.add(
             wanted.path,

@@ -206,6 +206,7 @@ class OwnHost:
     role: str = ""
     address: str = ""
     folder: str = ""
+    known_hosts: str = ""  # its host keys, where the person's known_hosts is not asked
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -453,6 +454,7 @@ class Plan:
     until: Until | None = None
     payload_files: tuple[PayloadFile, ...] = ()
     hosts: tuple[OwnHost, ...] = ()  # that the experiment gives; none where they are made
+    module: str = ""  # the folder of the Terraform module that makes them; empty where the provider has its own
     makes_stores: bool = False  # PostgreSQL gets a host of its own in each zone that answers
     experiment_path: str = ""
     experiment_sha256: str = ""

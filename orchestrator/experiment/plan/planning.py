@@ -27,6 +27,7 @@ from orchestrator.experiment.plan.estimate import (
 )
 from orchestrator.experiment.plan.matrix import Matrix, build_matrix
 from orchestrator.experiment.plan.own.own_hosts import own_hosts
+from orchestrator.experiment.plan.own.own_module import own_module
 from orchestrator.experiment.plan.plan import Limits, Plan, Until
 from orchestrator.experiment.plan.rules import refusals_of_plan
 from orchestrator.experiment.plan.schedule import by_series, schedule, seal_all, why_not_fitted
@@ -51,6 +52,7 @@ def make_plan(
     """
     located = load(path, overrides)
     known = protocols() if known is None else known
+    module = own_module(located)
     _check_provider(located)
     _check_limits(located)
     experiment = located.experiment
@@ -84,6 +86,7 @@ def make_plan(
         sealed=sealed,
         payload_files=matrix.payload_files,
         hosts=matrix.hosts,
+        module=_as_named(Path(module)) if module else "",
         makes_stores=makes_stores(experiment.provider, matrix.cells),
         experiment_path=_as_named(path),
         experiment_sha256=located.sha256,
@@ -125,11 +128,11 @@ def _check_provider(located: Located) -> None:
         _check_controller()
     if provider.hosts_are_given and experiment.machine is not None:
         located.add(("machine",), "a machine of your own is what it is: leave `machine` out.")
-    elif experiment.machine is not None and experiment.machine not in provider.machines:
+    elif not provider.module_is_given and experiment.machine not in (None, *provider.machines):
         located.add(
             ("machine",),
             f"{experiment.provider} has no machine type '{experiment.machine}'."
-            f" {did_you_mean(experiment.machine, provider.machines)}",
+            f" {did_you_mean(str(experiment.machine), provider.machines)}",
         )
 
 
@@ -242,7 +245,17 @@ def _check_sent(located: Located, plan: Plan) -> None:
 
 def _check_cost(located: Located, plan: Plan) -> None:
     """Refuse what may cost more than allowed: every host until it ends itself, and all traffic that the plan allows."""
-    if not PROVIDERS[plan.provider].costs_money or plan.machine is None:
+    provider = PROVIDERS[plan.provider]
+    if not provider.costs_money or plan.machine is None:
+        return
+    if not provider.has_prices:
+        if "cost" not in located.experiment.limits.model_fields_set:
+            located.add(
+                ("limits", "cost"),
+                f"orch has no prices of {provider.name} and cannot keep a limit: look up what the hosts cost for"
+                f" {format_duration(plan.limits.ttl_s)}, and give that, such as `limits: {{cost: 2 USD}}`.",
+            )
+            located.raise_problems()
         return
     regions = [region_of(zone) for zone in hosts_needed(plan)]
     cost = cost_of(plan, plan.limits.ttl_s / 3600)

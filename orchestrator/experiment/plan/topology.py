@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from itertools import combinations
@@ -77,7 +78,7 @@ def topology(plan: Plan) -> Topology:
     if plan.hosts:
         return _of_given_hosts(plan)
     named = [p for p in plan.placements if p.to_zone]
-    home = (named[0].to_zone if named else None) or HOME_ZONE
+    home = (named[0].to_zone if named else None) or PROVIDERS[plan.provider].zones[0]
     if plan.machine is None:
         raise ValueError("a plan whose hosts are made names their machine type")
     machine = plan.machine
@@ -182,18 +183,17 @@ _PROFILES: dict[frozenset[str], Link] = {
     frozenset({"us-central1"}): Link(rtt_ms=1.489, source=f"{_STUDY}: same zone of us-central1"),
     frozenset({"us-central1", "us-west1"}): Link(rtt_ms=35.594, source=f"{_STUDY}: us-central1 to us-west1"),
 }
-HOME_ZONE = "us-central1-a"
-AWAY_ZONE = "us-west1-a"
+_IN_REGION = re.compile(r"(?P<region>.+?)-?(?<=[-\d])[a-z]")
 
 
 def region_of(zone: str) -> str:
     """The region of a zone.
 
-    >>> region_of("us-central1-a")
-    'us-central1'
+    >>> [region_of(zone) for zone in ("us-central1-a", "us-east-1a", "fsn1-dc14")]
+    ['us-central1', 'us-east-1', 'fsn1-dc14']
     """
-    region, separator, letter = zone.rpartition("-")
-    return region if separator and len(letter) == 1 else zone
+    match = _IN_REGION.fullmatch(zone)
+    return match["region"] if match else zone
 
 
 def profile(from_zone: str, to_zone: str) -> Link | None:

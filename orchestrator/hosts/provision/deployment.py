@@ -184,10 +184,9 @@ class RemoteDeployment:
 
     def _host(self, name: str, host: dict[str, Any]) -> RemoteHost:
         provider = PROVIDERS[self._plan.provider]
-        is_cloud = provider.costs_money
-        boot_s = None if provider.hosts_are_given else _BOOT_S if is_cloud else _SHORT_BOOT_S
-        cloud = provider.name if is_cloud else None
-        return remote_host(name, host, self.folder, self._intent_log.path.name, boot_s=boot_s, cloud=cloud)
+        boot_s = None if provider.hosts_are_given else _BOOT_S if provider.costs_money else _SHORT_BOOT_S
+        run = self._intent_log.path.name
+        return remote_host(name, host, self.folder, run, boot_s=boot_s, cloud=provider.metadata)
 
     def _close(self) -> None:
         """End every connection, and with it what it started."""

@@ -8,11 +8,13 @@ from pathlib import Path
 from typing import Any
 
 from orchestrator.errors import OrchError
+from orchestrator.experiment.plan.own.own_module import find_program
 from orchestrator.experiment.plan.plan import Plan
 from orchestrator.experiment.plan.topology import topology
+from orchestrator.experiment.providers import PROVIDERS
 from orchestrator.hosts.provision.infra import Infra
-from orchestrator.hosts.provision.makers import variables
-from orchestrator.hosts.provision.terraform import Changes, Terraform, find_program
+from orchestrator.hosts.provision.makers import terraform_of, variables
+from orchestrator.hosts.provision.terraform import Changes
 
 _ID = "preview"
 
@@ -44,13 +46,13 @@ def preview(plan: Plan) -> Preview:
     made and read without it.
     """
     hosts = tuple((host.name, host.zone) for host in topology(plan).hosts)
-    infra = Infra(plan.provider)
     try:
         find_program()
-        infra.check()
+        if PROVIDERS[plan.provider].has_program:
+            Infra(plan.provider).check()
         with tempfile.TemporaryDirectory() as folder:
             place = Path(folder)
-            terraform = Terraform(module=infra.module, folder=place, variables=place / "variables.tfvars.json")
+            terraform = terraform_of(plan.provider, place, Path(plan.module).resolve() if plan.module else None)
             terraform.variables.write_text(variables(plan, _ID, place / "keys"))
             terraform.init()
             return Preview(hosts=hosts, changes=terraform.plan())

@@ -13,23 +13,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from orchestrator.errors import MissingError, ProvisionError
+from orchestrator.errors import ProvisionError
+from orchestrator.experiment.plan.own.own_module import find_program, read_outputs
 from orchestrator.hosts.provision.archives import cache_folder, private
 from orchestrator.hosts.provision.programs import LOCK, run_logged
-
-PROGRAMS = ("terraform", "tofu")
-
-
-def find_program() -> str:
-    """The path of terraform or tofu; MissingError when there is neither."""
-    for name in PROGRAMS:
-        path = shutil.which(name)
-        if path:
-            return path
-    raise MissingError(
-        "neither terraform nor tofu is on the PATH; hosts are made with one of them",
-        hint="install Terraform or OpenTofu, 1.6 or newer, from its vendor's package; `orch doctor` tells what else",
-    )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,12 +38,14 @@ class Terraform:
     """One root module, its variables, and the folder that holds state, plugin data and logs of one deployment.
 
     It runs in a folder of links to the module's files: Terraform writes its lock file beside them, and not into the
-    checkout. Every method raises ProvisionError with the end of Terraform's own words when it fails.
+    checkout. A module of the person's own may lead out of its folder (`../common`), and runs where it is. Every method
+    raises ProvisionError with the end of Terraform's own words when it fails.
     """
 
     module: Path
     folder: Path
     variables: Path  # a .tfvars.json file
+    is_own: bool = False
 
     def init(self) -> None:
         """Make the working data ready; needs no network where the module needs no provider, or where it is cached.
@@ -64,15 +53,15 @@ class Terraform:
         The state lies in the deployment's folder, unless the module's folder has a `backend_override.tf` of the user's
         (see infra/README.md): then it lies there under `orch/<id>`.
         """
-        state = self.folder.resolve() / "terraform.tfstate"
-        where = f"prefix=orch/{self.folder.name}" if self._is_remote else f"path={state}"
-        self._link_module()
+        where = f"prefix=orch/{self.folder.name}" if self.is_remote else f"path={self.state.resolve()}"
+        if not self.is_own:
+            self._link_module()
         with _installing():
             self._run("init", "-reconfigure", f"-backend-config={where}")
 
     def plan(self) -> Changes:
         """A real plan against the state; changes nothing."""
-        lines = self._run("plan", "-json", "-lock-timeout=30s", self._var_file()).splitlines()
+        lines = self._run("plan", "-json", "-lock-timeout=30s", self._var_file(), *self._local_state()).splitlines()
         for line in lines:
             event = json.loads(line)
             if event.get("type") == "change_summary":
@@ -83,11 +72,11 @@ class Terraform:
     def apply(self, replace: Sequence[str] = ()) -> None:
         """Make it so; `replace` names resource addresses that are to be made anew."""
         again = [f"-replace={address}" for address in replace]
-        self._run("apply", "-auto-approve", "-lock-timeout=30s", self._var_file(), *self._no_backup(), *again)
+        self._run(*self._changing("apply", "-lock-timeout=30s"), *again)
 
     def destroy(self) -> None:
         """Destroy what the state knows; works without a plan and any number of times."""
-        self._run("destroy", "-auto-approve", "-lock-timeout=60s", self._var_file(), *self._no_backup())
+        self._run(*self._changing("destroy", "-lock-timeout=60s"))
 
     def clear(self) -> None:
         """Remove the working data, and the state with its copies, once nothing of the deployment is left.
@@ -95,40 +84,59 @@ class Terraform:
         The state may name private keys (infra/gcp gives each host its own); the logs and the variables stay.
         """
         shutil.rmtree(self._data, ignore_errors=True)
-        shutil.rmtree(self._root, ignore_errors=True)
+        shutil.rmtree(self._links, ignore_errors=True)
         for copy in self.folder.glob("terraform.tfstate*"):
             copy.unlink()
 
     def output(self) -> dict[str, Any]:
         """The module's outputs, by name."""
-        raw = json.loads(self._run("output", "-json"))
-        return {name: entry["value"] for name, entry in raw.items()}
+        return read_outputs(self._run("output", "-json", *self._local_state()))
+
+    def resources(self) -> list[str]:
+        """The addresses of what the state knows, after `init`; none without a state."""
+        has_state = self.is_remote or self.state.exists()
+        return self._run("state", "list", *self._local_state()).splitlines() if has_state else []
+
+    @property
+    def state(self) -> Path:
+        """The state, where it is not in a remote backend."""
+        return self.folder / "terraform.tfstate"
 
     @property
     def _data(self) -> Path:
         return self.folder / "terraform"
 
     @property
-    def _root(self) -> Path:
+    def _links(self) -> Path:
         return self.folder / "module"
+
+    @property
+    def _root(self) -> Path:
+        return self.module if self.is_own else self._links
 
     def _link_module(self) -> None:
         """Link every file of the module as it is now; a lock file that Terraform wrote here stays."""
-        self._root.mkdir(exist_ok=True)
-        for link in self._root.iterdir():
+        self._links.mkdir(exist_ok=True)
+        for link in self._links.iterdir():
             if link.is_symlink():
                 link.unlink()
         for path in self.module.resolve().iterdir():
-            if not (self._root / path.name).exists():
-                (self._root / path.name).symlink_to(path)
+            if not (self._links / path.name).exists():
+                (self._links / path.name).symlink_to(path)
 
     @property
-    def _is_remote(self) -> bool:
+    def is_remote(self) -> bool:
+        """Whether the state is in a remote backend of the user's."""
         return (self.module / "backend_override.tf").exists()
 
-    def _no_backup(self) -> list[str]:
-        """No copy of the state before the last change: it outlives a destroy, with the private keys in it."""
-        return [] if self._is_remote else ["-backup=-"]
+    def _local_state(self) -> list[str]:
+        """Named for a module without a `backend` block, whose state would be beside its files."""
+        return [f"-state={self.state.resolve()}"] if self.is_own and not self.is_remote else []
+
+    def _changing(self, verb: str, patience: str) -> list[str]:
+        """Without a copy of the state before the last change: it outlives a destroy, with the private keys in it."""
+        no_backup = [] if self.is_remote else ["-backup=-"]
+        return [verb, "-auto-approve", patience, self._var_file(), *self._local_state(), *no_backup]
 
     def _var_file(self) -> str:
         return f"-var-file={self.variables.resolve()}"
@@ -138,7 +146,7 @@ class Terraform:
 
     def _run(self, verb: str, *arguments: str) -> str:
         command = [find_program(), f"-chdir={self._root.resolve()}", verb, *arguments]
-        if verb != "output":
+        if verb not in ("output", "state"):
             command[3:3] = ["-input=false", "-no-color"]
         environment = {
             "CHECKPOINT_DISABLE": "1",

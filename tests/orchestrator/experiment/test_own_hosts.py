@@ -108,8 +108,8 @@ def test_an_inventory_is_read_by_ansible_itself(tmp_path: Path, name: str, text:
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("", "in `hosts` or in an `inventory`: give one of them"),
-        (TWO + "inventory: x\n", "in `hosts` or in an `inventory`: give one of them"),
+        ("", "in `hosts`, an `inventory` or a `state`: give one of them"),
+        (TWO + "inventory: x\n", "in `hosts`, an `inventory` or a `state`: give one of them"),
         ("inventory: nowhere.ini\n", "there is no file"),
         ('hosts: {requester: "me@a \'", responder: me@b}\n', "no words of a shell"),
         ("hosts: {a: me@a, b: me@b}\n", "needs `to`, a host's name: none has the name or `role` responder"),

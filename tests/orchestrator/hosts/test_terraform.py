@@ -14,7 +14,8 @@ from pathlib import Path
 import pytest
 
 from orchestrator.errors import ProvisionError
-from orchestrator.hosts.provision.terraform import PROGRAMS, Terraform
+from orchestrator.experiment.plan.own.own_module import PROGRAMS
+from orchestrator.hosts.provision.terraform import Terraform
 
 pytestmark = pytest.mark.busy
 

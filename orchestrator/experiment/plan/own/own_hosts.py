@@ -16,8 +16,9 @@ from typing import Any
 from orchestrator.errors import on_one_line
 from orchestrator.experiment.model.host_rules import HOST_PATTERN
 from orchestrator.experiment.model.loader import Located
+from orchestrator.experiment.plan.own.own_module import hosts_of_state
 from orchestrator.experiment.plan.plan import OwnHost, Placement
-from orchestrator.experiment.providers import PROVIDERS
+from orchestrator.experiment.providers import GIVEN, PROVIDERS
 
 _ROLES = ("requester", "responder", "both", "store")
 _BY_GROUP = {"requesters": "requester", "responders": "responder", "stores": "store"}
@@ -29,16 +30,21 @@ _OPTIONS = {"user": "-l", "port": "-p", "private_key_file": "-i"}
 def own_hosts(located: Located) -> tuple[OwnHost, ...]:
     """The hosts that an experiment gives; none where its provider makes them. What cannot be is noted in `located`."""
     experiment = located.experiment
-    given = [key for key in ("hosts", "inventory") if getattr(experiment, key)]
+    given = [key for key in ("hosts", "inventory", "state") if getattr(experiment, key)]
     if not PROVIDERS[experiment.provider].hosts_are_given:
         for key in given:
-            located.add((key,), f"`{key}` is for machines of your own: `provider: ssh`.")
+            located.add((key,), f"`{key}` is for machines of your own: `provider: {GIVEN}`.")
         return ()
     if len(given) != 1:
-        located.add(tuple(given[1:]), "your own machines are in `hosts` or in an `inventory`: give one of them.")
+        located.add(
+            tuple(given[1:]), "your own machines are in `hosts`, an `inventory` or a `state`: give one of them."
+        )
         return ()
     if experiment.inventory is not None:
         return _from_inventory(located, located.folder / experiment.inventory)
+    if experiment.state is not None:
+        there = hosts_of_state(located, located.folder / experiment.state)
+        return tuple(replace(host, role=host.role or _role_in(host.name)) for host in there)
     hosts = []
     for name, host in experiment.hosts.items():
         if (host.ssh is None) == (host.container is None):

@@ -1,0 +1,158 @@
+"""A Terraform module of one's own in an experiment, and hosts out of the outputs of a state."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from orchestrator.experiment.plan.own.own_module import PROGRAMS, HostOutput, SshOutput, find_program, read_hosts
+from orchestrator.experiment.plan.plan import OwnHost, Plan
+from orchestrator.experiment.plan.planning import make_plan
+from orchestrator.experiment.plan.topology import HostSpec, topology
+from orchestrator.experiment.providers import GIVEN
+from orchestrator.experiment.read.problems import ExperimentError
+
+HEAD = (
+    "name: own\nquestion: Which?\nstacks: [rest]\noperations: [timestamp]\nlimits: {cost: 1 USD}\nprovider: terraform\n"
+)
+OUTPUT = 'output "hosts" {\n  value = {}\n}\n'
+SSH = {"user": "me", "host_name": "203.0.113.5"}
+KNOWN = "a ssh-ed25519 AAAA"
+PROXY = {"port": 2222, "alias": "db", "proxy_command": "relay 100%", "known_hosts": KNOWN, "identity_file": "/k"}
+
+
+@pytest.fixture(autouse=True)
+def module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    folder = tmp_path / "mine"
+    folder.mkdir()
+    (folder / "outputs.tf").write_text(OUTPUT)
+    return folder
+
+
+def planned(text: str) -> Plan:
+    Path("own.yaml").write_text(HEAD + text)
+    return make_plan(Path("own.yaml"), needs_programs=False)
+
+
+def test_the_module_gets_zones_and_machine_as_they_are_given() -> None:
+    given = planned("module: ./mine\nmachine: cx22\nplacements: [{name: far, from: fsn1-dc14, to: nbg1}]\n")
+    assert (given.provider, given.module, given.hosts) == ("terraform", "mine", ())
+    assert topology(given).hosts == (
+        HostSpec(name="responder-1", role="responder", zone="nbg1", machine="cx22"),
+        HostSpec(name="requester-1", role="requester", zone="fsn1-dc14", machine="cx22"),
+    )
+    usual = topology(planned("module: mine\nplacements: cross-region\n"))
+    assert [(host.zone, host.machine) for host in usual.hosts] == [("zone-2", "default"), ("zone-1", "default")]
+
+
+@pytest.mark.parametrize(
+    ("text", "place", "words"),
+    [
+        ("", "6:11", "give `module`, the folder of a Terraform module, or `module: existing` with a `state`"),
+        ("module: ./mine2\n", "7:9", "there is no folder mine2. Did you mean mine?"),
+        ("module: ./empty\n", "7:9", "empty is no Terraform module: it has no file *.tf."),
+        ("module: ./none\n", "7:9", "the module none has no output `hosts`"),
+        ("module: existing\n", "7:9", "needs `state`: the folder in which you ran Terraform"),
+        ("module: existing\nstate: ./nowhere\n", "8:8", "there is no state nowhere."),
+        ("module: ./mine\nstate: ./mine\n", "8:8", "`state` is for machines of your own: `provider: ssh`."),
+    ],
+)
+def test_what_is_no_module_is_refused_where_it_is(text: str, place: str, words: str) -> None:
+    for name in ("empty", "none"):
+        Path(name).mkdir()
+    Path("none/main.tf").write_text('output "host" {}\n')
+    with pytest.raises(ExperimentError) as caught:
+        planned(text)
+    assert f"own.yaml:{place}" in str(caught.value)
+    assert words in str(caught.value)
+
+
+def test_without_prices_the_limit_is_the_persons_own() -> None:
+    Path("own.yaml").write_text(HEAD.replace("limits: {cost: 1 USD}\n", "") + "module: mine\n")
+    with pytest.raises(ExperimentError, match=r"no prices of terraform .* what the hosts cost for 2 h"):
+        make_plan(Path("own.yaml"), needs_programs=False)
+
+
+def test_a_module_is_for_that_provider_alone() -> None:
+    Path("own.yaml").write_text(HEAD.replace("terraform", "local") + "module: mine\n")
+    with pytest.raises(ExperimentError, match="`module` is for `provider: terraform`"):
+        make_plan(Path("own.yaml"), needs_programs=False)
+
+
+def test_a_host_needs_an_address_and_who_to_log_in_as_alone() -> None:
+    assert read_hosts({"hosts": {"a": {"address": "10.0.0.5", "ssh": SSH}}}) == {
+        "a": HostOutput(address="10.0.0.5", ssh=SshOutput(user="me", host_name="203.0.113.5"))
+    }
+
+
+@pytest.mark.parametrize(
+    ("outputs", "words"),
+    [
+        ({"host": 1, "link": 2}, r"no output `hosts` that maps names to hosts \(outputs: host, link\)"),
+        ({"hosts": ["a"]}, "no output `hosts`"),
+        ({"hosts": {}}, "no output `hosts`"),
+        ({"hosts": {"a": {"address": "1", "ssh": {"user": "me"}}}}, r"hosts\.a\.ssh\.host_name: Field required"),
+        ({"hosts": {"a": {"address": "1", "ssh": {**SSH, "port": "22"}}}}, r"hosts\.a\.ssh\.port"),
+        ({"hosts": {"a": {"adress": "1", "address": "1", "ssh": SSH}}}, r"hosts\.a\.adress"),
+        ({"hosts": {"a": 1, "b": {}}}, r"hosts\.a\..*; hosts\.b\.address: Field required \(and 1 more\)"),
+    ],
+)
+def test_outputs_of_another_shape_are_named(outputs: dict[str, Any], words: str) -> None:
+    with pytest.raises(ValueError, match=words):
+        read_hosts(outputs)
+
+
+@pytest.mark.terraform
+@pytest.mark.skipif(not any(map(shutil.which, PROGRAMS)), reason="neither terraform nor tofu is on the PATH")
+@pytest.mark.parametrize("place", ["./mine", "mine/terraform.tfstate"])
+def test_hosts_that_exist_are_machines_of_ones_own(module: Path, place: str) -> None:
+    hosts = {
+        "requester": {"address": "10.0.0.5", "ssh": SSH},
+        "db": {"address": "10.0.0.6", "role": "responder", "ssh": {**SSH, **PROXY}},
+    }
+    _write_state(module, {"hosts": hosts})
+    plan = planned(f"module: existing\nstate: {place}\n")
+    assert plan.provider == GIVEN
+    assert sorted(plan.hosts, key=lambda host: host.name) == [
+        OwnHost(
+            name="db",
+            ssh=(
+                *("-l", "me", "-p", "2222", "-i", "/k", "-o", "HostKeyAlias=db"),
+                *("-o", "ProxyCommand=relay 100%%", "203.0.113.5"),
+            ),
+            role="responder",
+            address="10.0.0.6",
+            known_hosts=KNOWN,
+        ),
+        OwnHost(name="requester", ssh=("-l", "me", "-p", "22", "203.0.113.5"), role="requester", address="10.0.0.5"),
+    ]
+
+
+@pytest.mark.terraform
+@pytest.mark.skipif(not any(map(shutil.which, PROGRAMS)), reason="neither terraform nor tofu is on the PATH")
+def test_a_state_without_hosts_is_refused_with_what_it_has(module: Path) -> None:
+    _write_state(module, {"network": "x"})
+    with pytest.raises(ExperimentError, match=r"own\.yaml:8:8: .*no output `hosts` .* \(outputs: network\)"):
+        planned("module: existing\nstate: ./mine\n")
+
+
+def test_without_terraform_no_state_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", "")
+    with pytest.raises(ExperimentError, match=r"own\.yaml:8:8: neither terraform nor tofu is on the PATH"):
+        planned("module: existing\nstate: ./mine\n")
+
+
+def _write_state(folder: Path, outputs: dict[str, Any]) -> None:
+    """As Terraform itself writes it."""
+    (folder / "outputs.tf").unlink()
+    document = {"output": {name: {"value": value} for name, value in outputs.items()}}
+    (folder / "outputs.tf.json").write_text(json.dumps(document))
+    program = find_program()
+    for verb in (["init"], ["apply", "-auto-approve"]):
+        subprocess.run([program, f"-chdir={folder}", *verb], check=True, capture_output=True, timeout=60)
