@@ -4,8 +4,8 @@ Four services: a file of 1 kB from nginx, JSON from FastAPI and from Go's net/ht
 
 * `cost`: Python's requester over a bare loop around the same client's call, in turns on the same connections, with 1 and 16
   in flight (`harness.pairs`). Goals: at most 1.03 and 1.05.
-* `native`: the Go requester, with decoded JSON and with bytes alone, against wrk and oha (HTTP) and ghz (gRPC), in turns. With
-  one in flight the ratio of medians, at most 1.05; with 50 the ratio of rates, at least 0.95. The Go requester verifies.
+* `native`: the Go requester, with decoded JSON and with bytes alone, against wrk and oha (HTTP) and ghz (gRPC), in turns.
+  With one in flight the ratio of medians, at most 1.05; with 50 that of rates, at least 0.95. The Go requester verifies.
 
 Each service's rows replace its earlier ones in `results/own_calls.json`.
 """

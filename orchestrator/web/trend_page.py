@@ -14,11 +14,11 @@ from orchestrator import quantities
 from orchestrator.findings.compare import Statistic
 from orchestrator.history.record import Seen
 from orchestrator.history.trend import Point, Trend, letter, step_clause, trend
+from orchestrator.report.figures.base import Figure
 from orchestrator.report.figures.static import sparkline
 from orchestrator.report.markup import DASH
 from orchestrator.web import figure
 from orchestrator.web.compare_page import STATISTICS
-from orchestrator.web.figure import Figure
 from orchestrator.web.list_page import Conditions
 from orchestrator.web.site import Here
 
