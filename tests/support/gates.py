@@ -82,7 +82,14 @@ def a_row(verdict: Verdict, statistic: str = "median", p_value: float | None = 0
     bounds = {"slower": (1.04, 1.10), "not slower": (0.98, 1.02), "undecided": (0.95, 1.20)}[verdict]
     compared = row(*bounds, statistic=statistic, p_value=p_value, verdict=standing(bounds))
     return CallRow(
-        **{"call": "order", "row": compared, "verdict": verdict, "is_decisive": statistic == "median", **more}
+        **{
+            "call": "order",
+            "row": compared,
+            "verdict": verdict,
+            "is_decisive": statistic == "median",
+            "limit": LIMIT,
+            **more,
+        }
     )
 
 
