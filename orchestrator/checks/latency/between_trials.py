@@ -41,7 +41,8 @@ def judge_between(cell: CellEvidence, run: RunEvidence) -> Finding | None:
     own = _own_spread(medians, [_medians(other) for other in run.in_blocks_of(cell)])
     evidence = {"between": between, "within": inside, "own": own, "median_ms": middle, "trials": len(medians)}
     sample = quantities.OF_SAMPLE[cell.cell.kind]
-    measured = f"Medians of trials spread by {quantities.percent(between)}, {sample}s within one by {quantities.percent(inside)}"
+    spreads = quantities.percent(between), quantities.percent(inside)
+    measured = f"Medians of trials spread by {spreads[0]}, {sample}s within one by {spreads[1]}"
     if between <= max(inside, _LOUD):
         return passes(f"{measured}.", evidence)
     if own is None:
