@@ -1,18 +1,14 @@
 """connections: as many as the policy implies, by the requester's count and by the peers that the responder saw.
 
 Under `reuse`, connections that were opened again are counted against the requests, whatever made it necessary. Fewer than
-declared are a fault, too: a library may put several channels on one connection. Where nothing was warmed up, a first
-request that stands out may have the opening of its connection in it.
+declared are a fault, too: a library may put several channels on one connection.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
-from statistics import median
-
-import numpy as np
 
 from orchestrator import quantities
 from orchestrator.checks.base import CALLS, Check, Finding, cannot_tell, fails, passes, warns
@@ -29,23 +25,19 @@ _ALWAYS_ALLOWED = 1  # one lost connection says nothing, however few requests th
 _EACH_HAS_CARRIED = 20  # requests for each connection, from which on in a closed loop each of them has had one
 _FEW_FULL = 0.05  # of the handshakes: a ticket may come too late for the next connection
 _FEW_UNUSED = 0.1  # of the declared ones: a worker may have got no CPU time
-_STANDS_OUT = 1.5  # times the median: less moves no mean
-_RARE = 0.001
 
 
 @dataclass(frozen=True, kw_only=True)
 class Carried:
     """Requests of the measured phase, how many of them succeeded, and how many connections carried those.
 
-    `used`: how many carried any, right reply or not. `first`: where nothing was warmed up, the latency of the first request
-    over the median, and the share of requests that took as long.
+    `used`: how many carried any, right reply or not.
     """
 
     measured: int
     ok: int
     connections: int
     used: int
-    first: tuple[float, float] | None = None
 
 
 def observe(samples: Samples) -> Carried:
@@ -56,18 +48,10 @@ def observe(samples: Samples) -> Carried:
         ok=int(carried.size),
         connections=distinct(carried),
         used=distinct(samples.connection[samples.connection >= 0]),
-        first=_first(samples),
     )
 
 
-def _first(samples: Samples) -> tuple[float, float] | None:
-    latency = samples.latency_ns
-    if not latency.size or (samples.columns["phase"] == 0).any():
-        return None
-    return float(latency[0] / max(np.median(latency), 1)), float((latency >= latency[0]).mean())
-
-
-def judge(cell: CellEvidence) -> Iterator[Finding | None]:
+def judge(cell: CellEvidence) -> Iterator[Finding]:
     """Both counts of every trial."""
     if cell.cell.connection == "per-request":
         yield from (_per_request(cell, *part) for part in cell.parts(NAME))
@@ -76,34 +60,6 @@ def judge(cell: CellEvidence) -> Iterator[Finding | None]:
     missing = [finding for trial in cell.trials if (finding := _missing_peers(cell, trial)) is not None]
     often = 2 * sum(beyond > 0 for beyond, _ in missing) > len(missing)
     yield from (finding for beyond, finding in missing if beyond > (0 if often else 1))
-    yield _cold(cell)
-
-
-def _cold(cell: CellEvidence) -> Finding | None:
-    """A warning where nothing was warmed up, and first requests are slower than chance has them."""
-    firsts = [seen.first for _, _, seen in cell.parts(NAME) if seen.first is not None]
-    if not firsts:
-        return None
-    ratio, chance = median(of_median for of_median, _ in firsts), _of_all_by_chance([share for _, share in firsts])
-    if ratio < _STANDS_OUT or chance > _RARE:
-        return None
-    return warns(
-        f"Nothing was warmed up, and in {quantities.count(len(firsts), 'trial')} the first request takes "
-        f"{quantities.factor(ratio)} times the median: the opening of its connection, or what is done once, may be in "
-        "it. A mean has it in it.",
-        "Give `warmup`, and read medians.",
-        {"policy": "reuse", "first_over_median": ratio, "chance": chance, "trials": len(firsts)},
-    )
-
-
-def _of_all_by_chance(shares: Sequence[float]) -> float:
-    """How likely it is that shares drawn evenly from 0 to 1 are as small together as these (Fisher's method)."""
-    total = -sum(math.log(share) for share in shares)
-    term = chance = math.exp(-total)
-    for number in range(1, len(shares)):
-        term *= total / number
-        chance += term
-    return chance
 
 
 def distinct_ports(connections: int) -> float:
