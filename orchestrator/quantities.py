@@ -237,26 +237,6 @@ def throughput(kinds: Iterable[Kind]) -> str:
     )
 
 
-_A_REQUEST = re.compile(r"`[^`]*`|\b([Rr])equest(s?)\b(?! and reply)")
-
-
-def of_samples(text: str, kind: Kind) -> str:
-    """A text about requests as one about the samples of a kind of work: the messages of a codec alone, say.
-
-    What is in backticks stays, and `request and reply`, which each message has.
-
-    >>> of_samples("Of 1,000 requests, the slowest one; plan more `load.requests`.", "codec")
-    'Of 1,000 messages, the slowest one; plan more `load.requests`.'
-    """
-
-    def instead(match: re.Match[str]) -> str:
-        first, plural = match.groups()
-        sample = OF_SAMPLE[kind].capitalize() if first == "R" else OF_SAMPLE[kind]
-        return match.group() if first is None else f"{sample}{plural}"
-
-    return _A_REQUEST.sub(instead, text)
-
-
 def rate(per_s: float) -> str:
     """Events per second, with three significant digits or more: `4,000`, `12.5`, `0.25`."""
     return number(per_s, 0 if abs(per_s) >= 100 else 1 if abs(per_s) >= 10 else 2)
@@ -456,8 +436,9 @@ def times(of_times: float) -> str:
 COSTS = (
     "CPU time is that of the process in the measured phase, the warm-up left out; what the kernel does for it outside of it"
     " is not counted. Memory is the most that was resident in that phase, or ever, where the kernel cannot begin anew. The"
-    " requester's hold the load generator's own work (verifying and recording), too. Bytes and packets are TCP's, headers left out, as the requester's connections"
-    " count them: a dash where its runtime tells no such counts, or nothing travels over TCP."
+    " requester's hold the load generator's own work (verifying and recording), too. Bytes and packets are TCP's, headers"
+    " left out, as the requester's connections count them: a dash where its runtime has no such counts, or nothing travels"
+    " over TCP."
 )
 
 

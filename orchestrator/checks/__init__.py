@@ -66,12 +66,8 @@ def run_checks(run: RunEvidence) -> tuple[CheckResult, ...]:
             findings += [(check.judge_run(of_its_kinds), None)] if check.judge_run else []
             findings += [(check.judge_last(of_its_kinds, results), None)] if check.judge_last else []
         judged = [cell for cell in of_its_kinds.cells if cell.trials or check.judges_empty]
-        findings += [(_in_its_words(check.judge(cell), cell.cell.kind), cell.cell.id) for cell in judged if check.judge]
-        findings += [
-            (_in_its_words(check.judge_beside(cell, of_its_kinds), cell.cell.kind), cell.cell.id)
-            for cell in judged
-            if check.judge_beside
-        ]
+        findings += [(check.judge(cell), cell.cell.id) for cell in judged if check.judge]
+        findings += [(check.judge_beside(cell, of_its_kinds), cell.cell.id) for cell in judged if check.judge_beside]
         others = [cell.cell for cell in run.cells if cell.cell.kind not in check.kinds]
         findings += [(_not_of_its_kinds(check, cell.kind), cell.id) for cell in others]
         ranked = sorted(((f, cell_id) for f, cell_id in findings if f), key=lambda pair: gravity(pair[0]), reverse=True)
@@ -87,14 +83,6 @@ def _not_of_its_kinds(check: Check, kind: Kind) -> Finding:
         verdict="not applicable",
         explanation=f"This check applies to {judged}; this cell measures {quantities.OF_KIND[kind][0]}.",
     )
-
-
-def _in_its_words(finding: Finding | None, kind: Kind) -> Finding | None:
-    """Checks speak of requests; what a codec alone measures are messages."""
-    if finding is None or kind != "codec":
-        return finding
-    explanation, action = (quantities.of_samples(text, kind) for text in (finding.explanation, finding.action))
-    return replace(finding, explanation=explanation, action=action)
 
 
 def _with_block(finding: Finding, blocks: Mapping[int, int]) -> Finding:

@@ -162,7 +162,7 @@ def found_rates(
         if cell.find is not None and repeats:
             results = tuple(_search(cell.find, repeat, probes) for repeat, probes in repeats)
             decisive = [
-                _probe(cell.find, record, trials.get(record.index))
+                _probe(cell.find, trials.get(record.index))
                 for (_, probes), search in zip(repeats, results, strict=True)
                 for record in probes
                 if record.probe is not None and record.probe.rate_per_s == search.missed_per_s
@@ -247,7 +247,7 @@ def _search(find: Find, repeat: int, records: Sequence[TrialRecord]) -> Search:
     )
 
 
-def _probe(find: Find, record: TrialRecord, trial: TrialEvidence | None) -> _Probe:
+def _probe(find: Find, trial: TrialEvidence | None) -> _Probe:
     if trial is None or trial.summary is None:
         return _Probe(None, None, "")
     reading: Reading | None = trial.whole.get(NAME)

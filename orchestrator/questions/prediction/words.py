@@ -53,9 +53,7 @@ def outcome(setting: Setting, matters: float) -> str:
         "no significant difference from it": [row for row in others if row.standing not in ("tie", "slower")],
         "slower": [row for row in others if row.standing == "slower"],
     }
-    parts = [
-        f"{head}: {quantities.listed([row.label for row in rows])}" for head, rows in groups.items() if rows
-    ]
+    parts = [f"{head}: {quantities.listed([row.label for row in rows])}" for head, rows in groups.items() if rows]
     return f"{label} is predicted first; {'; '.join(parts)}."
 
 

@@ -42,7 +42,10 @@ def _row(series: LoadSeries, place: int, cell: CellSummary, unit: quantities.Uni
         _rate(point.throughput and point.throughput.value),
         _bounds(point) or "-",
         _share(point.of_highest),
-        *("-" if value is None else unit.text(value) for value in ((latency.median, latency.p99) if latency else (None,) * 2)),
+        *(
+            "-" if value is None else unit.text(value)
+            for value in ((latency.median, latency.p99) if latency else (None,) * 2)
+        ),
         *("-" if value is None else quantities.percent(value) for value in (point.requester_cpu, point.responder_cpu)),
         ", ".join((*remarks(series, place), *errors)),
     )

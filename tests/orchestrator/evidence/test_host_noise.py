@@ -11,9 +11,7 @@ from orchestrator.checks.latency import noise
 from orchestrator.evidence.collect import collect
 from orchestrator.evidence.host_noise import held_up, noises
 from orchestrator.evidence.run_evidence import CellEvidence
-from orchestrator.experiment.machines import MACHINES
 from orchestrator.experiment.plan import plan as p
-from orchestrator.experiment.plan.topology import limit_of
 from orchestrator.findings.check_result import CheckResult
 from tests.support.lines import host_counters
 from tests.support.made_up import HERE, WEST
@@ -121,5 +119,3 @@ def test_the_program_that_emulates_the_distance_is_no_neighbour(
     assert result.verdict == verdict
     assert result.evidence["foreign"] == pytest.approx(foreign)
     assert result.evidence["in_a_third"]["foreign"] == pytest.approx(foreign)
-
-

@@ -21,8 +21,6 @@ def test_what_the_plan_says_is_found_is_called_faster_or_slower_by_the_rule_itse
     assert half < 0.5
 
 
-
-
 def test_no_number_of_repeats_calls_what_is_below_the_margin():
     with pytest.raises(ValueError, match="below the margin"):
         power.repeats_needed(0.02, 0.01, margin=0.05)

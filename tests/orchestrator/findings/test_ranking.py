@@ -5,13 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 from math import log
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
 from orchestrator.experiment.plan.plan import Contrast
-from orchestrator.findings.compare import compare_cells
 from orchestrator.findings.ranking import Ranking, Side, leaders, rankings
 from orchestrator.findings.summary import RunSummary
 from orchestrator.statistics.equivalence import standing
@@ -124,8 +122,6 @@ def test_what_failed_comes_before_any_latency():
     (found,) = medians(run)
     assert found.standing == "cannot tell"
     assert found.reason.kind is ReasonKind.CENSORED
-
-
 
 
 def test_controls_stay_out_of_the_family_and_widen_what_is_compared_in_their_setting():

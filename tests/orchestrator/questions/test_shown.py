@@ -27,7 +27,6 @@ from tests.orchestrator.questions.stability import test_find as stability
 from tests.orchestrator.questions.stores import test_times as stores
 from tests.support.codec_runs import a_codec_run
 from tests.support.event_runs import a_stream_run
-from tests.support.matrices import LANGUAGES
 from tests.support.runs import a_run
 from tests.support.summaries import a_run as a_summary
 

@@ -95,8 +95,6 @@ def test_equal_stacks_are_called_a_tie_where_the_blocks_suffice_and_not_resolved
     assert told(1.0, sd=0.10, blocks=3)["not resolved"] > 0.9
 
 
-
-
 @pytest.mark.parametrize(
     ("interval", "by_block", "compared", "kind"),
     [

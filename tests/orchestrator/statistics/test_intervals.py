@@ -83,8 +83,6 @@ def test_the_interval_covers_the_true_ratio_as_often_as_it_says(kind, blocks):
     assert 0.93 <= covered <= 0.97
 
 
-
-
 def test_holm_is_the_published_procedure():
     # Worked by hand: 0.01 x 4, 0.02 x 3, 0.03 x 2 held up by the one before, 0.04 likewise.
     assert intervals.holm([0.03, 0.01, 0.04, 0.02]) == pytest.approx([0.06, 0.04, 0.06, 0.06])
@@ -105,5 +103,3 @@ def test_intervals_leave_out_1_exactly_where_holm_rejects():
             assert (not low <= 1 <= high) == (adjusted <= intervals.ALPHA)
             decided.add(adjusted <= intervals.ALPHA)
     assert decided == {True, False}
-
-

@@ -76,8 +76,6 @@ def test_equal_stacks_get_no_winner_more_often_than_promised(noise, stacks, bloc
     assert found.coverage >= 1 - FEW
 
 
-
-
 def test_intervals_of_a_run_are_wider_the_more_is_compared():
     plan = coverage.plan_of(2, 5, settings=8)
     trials = coverage.schedule(plan.cells, 5, 1)

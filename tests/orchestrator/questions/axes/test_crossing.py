@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from benchmarks import crossings
 from orchestrator.questions.axes.crossing import crossing
 
 RUNS = 60
@@ -78,5 +77,3 @@ def test_a_sign_that_is_nowhere_known_does_not_change() -> None:
 
 def test_two_blocks_say_nothing() -> None:
     assert crossing(PLACES, np.tile(line(at=31.0), (2, 1))) is None
-
-

@@ -99,8 +99,6 @@ def test_distances_make_an_axis_with_a_panel_for_each_way_to_call(far: RunSummar
             assert [point.at for point in line.points] == pytest.approx(RTTS, abs=0.1)
 
 
-
-
 def test_a_link_that_is_not_as_wanted_is_a_warning() -> None:
     run = a_run(a_plan(placements=DISTANCES, load=p.Load(concurrency=1, requests=50), blocks=3))
     for name, columns in run.files.items():

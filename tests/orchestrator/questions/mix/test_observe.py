@@ -121,8 +121,6 @@ def test_bodies_that_cannot_hold_an_operations_payload_are_found() -> None:
     assert worst.explanation.startswith("echo 1 kB: 600 bytes received per request cannot hold the 1,000 bytes")
 
 
-
-
 @pytest.mark.parametrize("at_once", [10, 1000])
 @pytest.mark.parametrize("workers", [1, 4])
 def test_requests_that_were_put_off_to_ask_one_operation_after_the_other_fail(at_once: int, workers: int) -> None:

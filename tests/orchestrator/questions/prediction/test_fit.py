@@ -53,8 +53,6 @@ def test_without_noise_the_truth_comes_back(truth: Truth) -> None:
         assert predicted(found, rtt, size, 1000.0).latency == pytest.approx(exactly, rel=0.01)
 
 
-
-
 def test_round_trips_that_no_windows_describe_are_taken_as_they_are() -> None:
     """As a control that paces what it sends: 1.9 round trips for 20 kB, 2.3 for 300 kB, whatever the link has besides."""
     paced = Windows(
@@ -107,8 +105,6 @@ def test_the_model_meets_sealed_cells_where_windows_and_distance_decide() -> Non
     assert all(cell.is_sealed for cell in cells if cell.size == max(SIZES) and np.mean(cell.rtt) > 99)
 
 
-
-
 # ---- what is refused
 
 
@@ -156,8 +152,6 @@ def test_one_trial_that_was_slow_by_chance_refuses_nothing() -> None:
     slow = replace(cells[chosen], median=(*cells[chosen].median[:-1], cells[chosen].median[-1] * 1.7))
     _, refused = fit_all([REST.series], [*cells[:chosen], slow, *cells[chosen + 1 :]])
     assert refused == {}
-
-
 
 
 # ---- many simulated runs

@@ -13,7 +13,7 @@ from orchestrator.questions.prediction.judged import judged
 from orchestrator.questions.prediction.refusals import Reader
 from orchestrator.questions.prediction.shapes import Fit, Modelled, Predicted
 from orchestrator.questions.prediction.surface import NONE, round_surface, surface, ways
-from tests.support.modelled import NEW, PACED_SIZES, Lab, Truth, fitted, paced, predicted, sealed_as_planned, sealed_at
+from tests.support.modelled import NEW, PACED_SIZES, Lab, Truth, fitted, paced, predicted, sealed_at
 
 READER = Reader(rtt=30.0, size=50_000, rate_mbit=1000.0)
 NEW_SETTING = "a new connection for each request"
@@ -79,12 +79,8 @@ def test_hosts_time_that_no_near_cell_tells_is_less_certain() -> None:
     assert _width(far[1]) < 1.5 * _width(far[0])
 
 
-
-
 def _width(of: Predicted) -> float:
     return of.interval[1] / of.interval[0] - 1
-
-
 
 
 LAB = Lab(truths=(Truth(name="rest"), Truth(name="grpc", own=1.6)), rtts=(1.0, 5.0, 20.0, 50.0))
@@ -105,12 +101,7 @@ def with_sealed_off(by: float, stack: str = "grpc") -> Modelled:
 
 def width(modelled: Modelled, stack: str) -> float:
     """How many times its lower end the upper end of an interval is, between what was measured."""
-    (row,) = (
-        row
-        for setting in answer(modelled, READER, 0.1).settings
-        for row in setting.rows
-        if row.label == stack
-    )
+    (row,) = (row for setting in answer(modelled, READER, 0.1).settings for row in setting.rows if row.label == stack)
     low, high = row.interval
     return high / low - 1
 
@@ -121,5 +112,3 @@ def test_intervals_of_a_series_whose_sealed_cells_were_missed_are_wider() -> Non
     assert off.judged.widened["grpc connections kept open"] > 2
     assert width(off, "grpc") > 2 * width(honest, "grpc")
     assert width(off, "rest") < width(off, "grpc")
-
-

@@ -211,8 +211,6 @@ def test_what_was_sent_late_or_not_at_all_is_not_kept_up_with() -> None:
     assert load_at(series, series.keeps_up_to) == 500
 
 
-
-
 def test_a_rate_beyond_capacity_is_a_result_and_any_other_failed_check_leaves_the_load_out() -> None:
     cells = a_ladder()
     over = [failed(cell, "offered load", OVERLOAD) for cell in cells[3:]]

@@ -84,8 +84,6 @@ def test_who_spreads_less_by_all_is_the_most_predictable() -> None:
     assert {c.standing for c in by.values()} == {"less"}
 
 
-
-
 def test_an_error_leaves_no_sd_and_says_why() -> None:
     def spoil(draft: Draft) -> None:
         if draft.cell.stack.startswith("grpc") and draft.block == 1:
@@ -97,8 +95,6 @@ def test_an_error_leaves_no_sd_and_says_why() -> None:
     sd = next(c for c in STABILITY.of(summary) if c.statistic == "sd")
     assert (sd.standing, sd.ratio) == ("cannot tell", None)
     assert (sd.reason.kind, sd.reason.numbers) == (ReasonKind.MISSING, {"blocks": 1, "of": 5})
-
-
 
 
 def test_a_winner_needs_every_other_stack_to_be_shown_to_spread_more() -> None:

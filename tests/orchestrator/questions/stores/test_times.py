@@ -105,8 +105,6 @@ def test_parts_that_do_not_add_up_to_the_handling_time_are_found(database_s: flo
     assert said in found.explanation
 
 
-
-
 @pytest.mark.parametrize(
     ("store", "lacking", "verdict"),
     [("sqlite", 0, "pass"), ("sqlite", 1, "fail"), ("postgresql", 1, "fail"), ("none", 100, "pass")],

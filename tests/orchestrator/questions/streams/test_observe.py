@@ -130,12 +130,6 @@ def said_otherwise(**said: int) -> Callable[[Draft], None]:
     return spoil
 
 
-
-
-
-
-
-
 def of_nobody(draft: Draft) -> None:
     draft.columns["sequence"][places(draft, 500, parent=3)] = 501
 
@@ -144,15 +138,11 @@ def saturated(draft: Draft) -> None:
     draft.done["cpu_share"] = 0.95
 
 
-
-
 def too_fast(draft: Draft) -> None:
     mine = draft.columns["sender_clock"] > 0
     due_ns = (draft.columns["sequence"] - 1) * 2 * MS
     for name in ("sender_ns", "received_ns"):  # at twice the rate
         draft.columns[name][mine] -= due_ns[mine] // 2
-
-
 
 
 def of_an_earlier_subscription(draft: Draft) -> None:
@@ -172,8 +162,6 @@ def one_waits_for_the_other(draft: Draft) -> None:
 
 def begun_a_little_late(draft: Draft) -> None:
     later(draft, 300 * MS, 3, 4)
-
-
 
 
 def sent_to_others(draft: Draft) -> None:
