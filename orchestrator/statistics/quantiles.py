@@ -145,8 +145,8 @@ def distribution(ordered: Nanoseconds, failed: int = 0, limit_ns: float | None =
         return described
     censored = (*(name for name, value in known.items() if value == math.inf), "maximum")
     limit = max(slowest, limit_ns or 0.0) / NS_PER_MS
-    nothing = dict.fromkeys(("mean", "maximum", "sd", "cv"))
-    return replace(described, **nothing, failed=failed, limit=limit, censored=censored)
+    described = replace(described, mean=None, maximum=None, sd=None, cv=None)
+    return replace(described, failed=failed, limit=limit, censored=censored)
 
 
 PERCENTILES = {"median": 0.5, "p90": 0.90, "p95": 0.95, "p99": 0.99, "p999": 0.999}

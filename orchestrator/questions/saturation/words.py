@@ -39,7 +39,7 @@ def _row(series: LoadSeries, place: int, cell: CellSummary, unit: quantities.Uni
     return (
         point.load_text.removesuffix(" in flight"),
         *(offered if series.is_open else ()),
-        _rate(point.throughput and point.throughput.value),
+        _rate(point.throughput.value if point.throughput else None),
         _bounds(point) or "-",
         _share(point.of_highest),
         *(

@@ -2,7 +2,8 @@
 
 import pytest
 
-from orchestrator.between_runs.across import CHANGES, Row, RunComparison
+from orchestrator.between_runs.across import Row, RunComparison
+from orchestrator.between_runs.changes import CHANGES
 from orchestrator.errors import Regression, Undecided
 from orchestrator.statistics.equivalence import standing
 from orchestrator.wording.gate import require_not_slower
