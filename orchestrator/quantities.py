@@ -237,26 +237,6 @@ def throughput(kinds: Iterable[Kind]) -> str:
     )
 
 
-_A_REQUEST = re.compile(r"`[^`]*`|\b([Rr])equest(s?)\b(?! and reply)")
-
-
-def of_samples(text: str, kind: Kind) -> str:
-    """A text about requests as one about the samples of a kind of work: the messages of a codec alone, say.
-
-    What is in backticks stays, and `request and reply`, which each message has.
-
-    >>> of_samples("Of 1,000 requests, the slowest one; plan more `load.requests`.", "codec")
-    'Of 1,000 messages, the slowest one; plan more `load.requests`.'
-    """
-
-    def instead(match: re.Match[str]) -> str:
-        first, plural = match.groups()
-        sample = OF_SAMPLE[kind].capitalize() if first == "R" else OF_SAMPLE[kind]
-        return match.group() if first is None else f"{sample}{plural}"
-
-    return _A_REQUEST.sub(instead, text)
-
-
 def rate(per_s: float) -> str:
     """Events per second, with three significant digits or more: `4,000`, `12.5`, `0.25`."""
     return number(per_s, 0 if abs(per_s) >= 100 else 1 if abs(per_s) >= 10 else 2)

@@ -69,7 +69,7 @@ def run_checks(run: RunEvidence) -> tuple[CheckResult, ...]:
             if (cell.trials or check.judges_empty) and (check.judge or check.judge_beside):
                 judged = check.judge(cell) if check.judge else None
                 judged = check.judge_beside(cell, of_its_kinds) if check.judge_beside else judged
-                findings.append((_in_its_words(worst(judged) or check.otherwise, cell.cell.kind), cell.cell.id))
+                findings.append((worst(judged) or check.otherwise, cell.cell.id))
         others = [cell.cell for cell in run.cells if cell.cell.kind not in check.kinds]
         findings += [(_not_of_its_kinds(check, cell.kind), cell.id) for cell in others]
         ranked = sorted(((f, cell_id) for f, cell_id in findings if f), key=lambda pair: gravity(pair[0]), reverse=True)
@@ -82,14 +82,6 @@ def _not_of_its_kinds(check: Check, kind: Kind) -> Finding:
     """The result for a cell of a kind of work that the check does not judge."""
     judged = quantities.listed([quantities.OF_KIND[known][1] for known in KINDS if known in check.kinds])
     return not_applicable(f"This check applies to {judged}; this cell measures {quantities.OF_KIND[kind][0]}.")
-
-
-def _in_its_words(finding: Finding | None, kind: Kind) -> Finding | None:
-    """Checks speak of requests; what a codec alone measures are messages."""
-    if finding is None or kind != "codec":
-        return finding
-    explanation, action = (quantities.of_samples(text, kind) for text in (finding.explanation, finding.action))
-    return replace(finding, explanation=explanation, action=action)
 
 
 def _with_block(finding: Finding, blocks: Mapping[int, int]) -> Finding:

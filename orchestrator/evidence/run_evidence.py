@@ -421,7 +421,6 @@ class RunEvidence:
     cells: tuple[CellEvidence, ...]
     readings: tuple[BaselineReading, ...]
     floors: tuple[FloorSummary, ...] = ()
-    problems: tuple[str, ...] = field(default=())  # what could not be read, in words
 
     def beside(self, cell: CellEvidence) -> list[CellEvidence]:
         """Return the cells that differ from one in the stack alone."""

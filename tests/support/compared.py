@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from xml.etree import ElementTree as ET
 
-from orchestrator.between_runs.across import CHANGES, Row, RunComparison
+from orchestrator.between_runs.across import Row, RunComparison
+from orchestrator.between_runs.changes import CHANGES
 from orchestrator.statistics.equivalence import standing
 
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from orchestrator.findings.summary import RunSummary
 from orchestrator.questions.axes.crossing import Crossing
 from orchestrator.questions.axes.find import Curves, Difference, Gap, Line, Panel, Point
-from orchestrator.questions.distance.find import Distance, OpeningStep, RoundTrips
+from orchestrator.questions.distance.find import Distance, RoundTrips
 from orchestrator.questions.distance.links import Delivered
 from orchestrator.statistics.terms import Interval
 from tests.support.summaries import a_run
@@ -84,7 +84,6 @@ SIZES = Curves(
     ),
 )
 
-STEP = OpeningStep(name="connect", round_trips=1.004, interval=(0.998, 1.01))
 ROUND_TRIPS = (
     RoundTrips(
         stack="grpc",
@@ -98,7 +97,6 @@ ROUND_TRIPS = (
         at_zero=0.31,
         off_line=0.04,
         implied=3,
-        steps=(STEP,),
     ),
 )
 
