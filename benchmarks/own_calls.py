@@ -46,7 +46,10 @@ PATIENCE_S = 10.0
 IN_FLIGHT = {"cost": (1, 16), "native": (1, 50)}
 NGINX = """daemon off; master_process off; pid nginx.pid; error_log stderr;
 events {{ worker_connections 1024; }}
-http {{ access_log off; keepalive_requests 1000000000; server {{ listen 127.0.0.1:{port}; root {folder}; }} }}
+http {{
+  client_body_temp_path body; proxy_temp_path proxy; fastcgi_temp_path fastcgi; uwsgi_temp_path uwsgi; scgi_temp_path scgi;
+  access_log off; keepalive_requests 1000000000; server {{ listen 127.0.0.1:{port}; root {folder}; }}
+}}
 """
 ADD: dict[str, Any] = {
     "headers": {},
