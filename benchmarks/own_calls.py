@@ -4,7 +4,7 @@ Four services: a file of 1 kB from nginx, JSON from FastAPI and from Go's net/ht
 
 * `cost`: Python's requester over a bare loop around the same client's call, in turns on the same connections, with 1 and 16
   in flight (`harness.pairs`). Goals: at most 1.03 and 1.05.
-* `native`: the Go requester, with decoded JSON and with bytes alone, against wrk and oha (HTTP) and ghz (gRPC), in turns.
+* `native`: the Go requester, with decoded replies and with bytes alone, against wrk and oha (HTTP) and ghz (gRPC), in turns.
   With one in flight the ratio of medians, at most 1.05; with 50 that of rates, at least 0.95. The Go requester verifies.
 
 Each service's rows replace its earlier ones in `results/own_calls.json`.
@@ -46,7 +46,10 @@ PATIENCE_S = 10.0
 IN_FLIGHT = {"cost": (1, 16), "native": (1, 50)}
 NGINX = """daemon off; master_process off; pid nginx.pid; error_log stderr;
 events {{ worker_connections 1024; }}
-http {{ access_log off; keepalive_requests 1000000000; server {{ listen 127.0.0.1:{port}; root {folder}; }} }}
+http {{
+  client_body_temp_path body; proxy_temp_path proxy; fastcgi_temp_path fastcgi; uwsgi_temp_path uwsgi; scgi_temp_path scgi;
+  access_log off; keepalive_requests 1000000000; server {{ listen 127.0.0.1:{port}; root {folder}; }}
+}}
 """
 ADD: dict[str, Any] = {
     "headers": {},
@@ -69,7 +72,7 @@ FILE = {
 
 
 def grpc_call() -> dict[str, Any]:
-    """The call file of the method of gRPC."""
+    """Return the call file of the method of gRPC."""
     descriptors = base64.b64encode(described_by(compiled(Path(generators.PROTO)), METHOD)).decode()
     message = {"a": "{a}", "b": 2}
     return {**ADD, "kind": "grpc", "method": METHOD, "message": message, "descriptors": descriptors}
@@ -89,7 +92,7 @@ class Service:
 
 @contextmanager
 def nginx(on: LocalHost) -> Iterator[int]:
-    """Debian's nginx with a configuration of its own, on a free port."""
+    """Start nginx with a configuration of its own; its port."""
     program = shutil.which("nginx", path=f"{os.environ['PATH']}:/usr/sbin")
     if program is None:
         raise SystemExit("there is no nginx here: apt-get install nginx-light")
@@ -117,7 +120,7 @@ def nginx(on: LocalHost) -> Iterator[int]:
 
 @contextmanager
 def ours(protocol: str, responder: str, on: LocalHost) -> Iterator[int]:
-    """A responder of this installation."""
+    """Start a responder of this installation; its port."""
     with programs.serving(on, protocol, responder) as (port, _):
         yield port
 

@@ -52,9 +52,10 @@ class Located:
     problems: list[Problem] = field(default_factory=list)
 
     def add(self, path: Sequence[Key], message: str) -> None:
-        """Note a problem at the value of `path`, or at the nearest one above it that the file has."""
+        """Note a problem at the value of `path`, or at the nearest one above it that the file has; each once."""
         node, _ = self.root.find(path)
-        self.problems.append(Problem(node.mark, message))
+        if (problem := Problem(node.mark, message)) not in self.problems:
+            self.problems.append(problem)
         if len(self.problems) >= MOST_PROBLEMS:
             self.raise_problems()
 

@@ -110,7 +110,7 @@ def test_steps_are_a_task_whose_values_are_saved(shop: Path) -> None:
         (
             "[login, get, get]",
             "[get, login]",
-            "8:41 `{token}` is a column of the data, and orders.csv has none. Known: id.",
+            "8:41 `{token}` names no column of orders.csv. Known: id.",
         ),
         ('"{token}"', '"{tokne}"', "Did you mean token?"),
         ("save: {token: token}", 'save: {token: "$["}', "7:76 '$[' is no JSONPath (RFC 9535)"),
@@ -209,9 +209,10 @@ def test_a_secrets_name_is_in_the_plan_and_its_value_is_not(shop: Path, monkeypa
         (
             'send: {id: "{id:number}"}',
             'send: {id: "{order}"}',
-            "`{order}` is a column of the data, and orders.csv has none.",
+            "`{order}` names no column of orders.csv.",
         ),
         ("graphql: order.graphql", "graphql: orders.graphql", "Did you mean order.graphql"),
+        ("{total: total,", '{total: "$[",', "26:15 '$[' is no JSONPath (RFC 9535)"),
         (
             "file: orders.csv",
             "file: orders.cvs",

@@ -317,9 +317,9 @@ def _call(
     columns_there = (*rows.columns, *saved)
     for column in dict.fromkeys(columns(templated)):
         if column not in columns_there:
-            known = f"{rows.name} has none." if rows.columns else "there is no `data`."
+            known = f"names no column of {rows.name}." if rows.columns else "names a column, and there is no `data`."
             known = f"{known} {did_you_mean(column, columns_there)}" if columns_there else known
-            located.add(_place_of(path, spec, column, columns), f"`{{{column}}}` is a column of the data, and {known}")
+            located.add(_place_of(path, spec, column, columns), f"`{{{column}}}` {known}")
     if len(located.problems) == problems and call["kind"] == "grpc":
         _refuse_unfit_message(located, path, call, rows, saved)
     elif len(located.problems) == problems and spec.body is not None:
@@ -375,7 +375,8 @@ def _same(located: Located, path: tuple[Key, ...], spec: OwnCallSpec) -> dict[st
         if name not in known:
             located.add((*path, "same"), f"the experiment's `same` has no '{name}'.{near(name, known)}")
     places = {name: spec.same.get(name, place) for name, place in known.items()}
-    return {name: _path(located, (*path, "same"), place) for name, place in places.items()}
+    keys = {name: (*path, "same", name) if name in spec.same else ("same", name) for name in known}
+    return {name: _path(located, keys[name], place) for name, place in places.items()}
 
 
 def _path(located: Located, path: tuple[Key, ...], text: str) -> str:
