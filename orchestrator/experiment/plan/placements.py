@@ -73,7 +73,6 @@ def resolve_placements(
 
 
 def _each_pinned(located: Located, placements: Sequence[Placement]) -> tuple[Placement, ...]:
-    """The placements; where `pin` is a list, one for each of its values."""
     pins = located.experiment.pin
     if len(pins) == 1:
         return tuple(placements)
@@ -147,7 +146,6 @@ def _between_given_hosts(located: Located, wanted: Wanted, hosts: Sequence[OwnHo
 def _given_host(
     located: Located, wanted: Wanted, key: str, name: str | None, role: str, hosts: Sequence[OwnHost]
 ) -> str | None:
-    """The host of that name, or without one the first with that role."""
     names = [host.name for host in hosts]
     name = name or next((host.name for host in hosts if host.role in (role, "both")), None)
     if name in names:
@@ -162,7 +160,6 @@ def _given_host(
 
 
 def _refuse_no_zones(located: Located, wanted: Wanted) -> bool:
-    """Note what is given as a zone and is none."""
     problems = len(located.problems)
     for key, zone in (("from", wanted.from_zone), ("to", wanted.to_zone)):
         if zone and not re.match(ZONE_PATTERN, zone):
