@@ -149,7 +149,6 @@ def _source(language: Language, folder: Path) -> Mapping[str, bytes]:
 
 
 def _packages(folder: Path) -> dict[str, str]:
-    """The versions that the build told; none where it told nothing."""
     try:
         packages = read_json(folder / builds.PACKAGES)
     except FileNotFoundError:

@@ -102,7 +102,6 @@ def _fault(manifest: Manifest, folder: str) -> str | None:
 
 
 def _artifacts(manifest: Manifest) -> tuple[str, ...]:
-    """What a host needs: the files of the folder that roles name, then those that are listed."""
     words = (word for role in vars(manifest.roles).values() if role is not None for word in role.argv)
     named = (word.removeprefix(OF_FOLDER) for word in words if word.startswith(OF_FOLDER))
     return tuple(dict.fromkeys((*named, *manifest.artifacts)))

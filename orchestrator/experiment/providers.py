@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
+from orchestrator.experiment.read.problems import either
 from orchestrator.shapes import decode_json
 
 _ROOT = Path(__file__).resolve().parents[2]
@@ -77,12 +78,6 @@ GIVEN = next((p.name for p in PROVIDERS.values() if p.hosts_are_given), "")  # t
 EMULATING = tuple(p.name for p in PROVIDERS.values() if p.distance == "emulated")
 
 
-def provider_of(name: str) -> Provider:
-    """The provider of that name; KeyError when there is none in this installation."""
-    return PROVIDERS[name]
-
-
 def any_of(names: tuple[str, ...]) -> str:
     """As a person reads a choice of providers: "`provider: a`, `provider: b` or `provider: c`"."""
-    *others, last = [f"`provider: {name}`" for name in names] or ["a provider of a whole checkout"]
-    return " or ".join(part for part in (", ".join(others), last) if part)
+    return either([f"`provider: {name}`" for name in names])

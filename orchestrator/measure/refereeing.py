@@ -17,7 +17,7 @@ from orchestrator.experiment.plan.cells import connections_of
 from orchestrator.experiment.plan.contrasts import HTTP
 from orchestrator.experiment.plan.own.own_json import DOCUMENT, TYPED, plan_way
 from orchestrator.experiment.plan.plan import Cell, Plan, PlannedTrial
-from orchestrator.experiment.providers import provider_of
+from orchestrator.experiment.providers import PROVIDERS
 from orchestrator.hosts.base import ContractBroken, Pair
 from orchestrator.measure.run_context import RunContext
 from orchestrator.measure.target import Ask, Launched, TrialFailed
@@ -250,7 +250,7 @@ def _is_simple(plan: Plan, cell: Cell) -> bool:
         cell.kind == "call"
         and stack.external is None
         and placement.kind == "local"
-        and not provider_of(plan.provider).makes_hosts
+        and not PROVIDERS[plan.provider].makes_hosts
         and not cell.mixed
         and cell.load.rate_per_s is None
         and cell.find is None

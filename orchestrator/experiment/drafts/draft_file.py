@@ -110,8 +110,6 @@ def _unique(label: str, names: set[str]) -> str:
 
 
 class _Rows:
-    """The example values of all calls, by columns."""
-
     def __init__(self, known_secrets: Collection[str]) -> None:
         self.values: dict[str, Sequence[Any]] = {}
         self._secrets = known_secrets

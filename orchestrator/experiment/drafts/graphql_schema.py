@@ -89,7 +89,6 @@ def _nullable(kind: g.GraphQLInputType) -> g.GraphQLInputType:
 
 
 def _sample(kind: g.GraphQLInputType, depth: int) -> Any:
-    """A value of an input type, as JSON has it."""
     kind = _nullable(kind)
     if isinstance(kind, g.GraphQLList):
         return [_sample(kind.of_type, depth)]

@@ -13,13 +13,12 @@ from google.protobuf import descriptor_pb2, descriptor_pool
 from google.protobuf.descriptor import Descriptor, FieldDescriptor, MethodDescriptor
 
 from orchestrator.experiment.drafts.draft import SERVICE, Draft, DraftCall, column, shortlist
-from orchestrator.experiment.plan.own.own_protos import Unusable, compiled, reflected
+from orchestrator.experiment.plan.own.own_protos import Unusable, compiled, offered, reflected
 
 _READS = re.compile(
     r"^(BatchGet|Get|List|Search|Find|Read|Query|Look[uU]p|Describe|Count|Check|Fetch|Has|Is|Exists|Echo|Ping|Watch)(?![a-z])"
 )
 _DEEPEST = 4
-_REFLECT_S = 10.0
 _WELL_KNOWN: Mapping[str, Any] = {
     "Timestamp": "2026-01-31T12:00:00Z",
     "Duration": "1s",
@@ -52,7 +51,7 @@ def reflection_draft(url: str, experiment: Path) -> Draft:
         raise ValueError("give grpc://HOST:PORT")
     content = descriptor_pb2.FileDescriptorSet()
     try:
-        for service in _offered(parts.netloc):
+        for service in offered(parts.hostname, parts.port):
             content.MergeFromString(reflected(parts.hostname, parts.port, "", (), service))
     except Unusable as error:
         raise ValueError(str(error)) from error
@@ -60,21 +59,6 @@ def reflection_draft(url: str, experiment: Path) -> Draft:
     serialised = descriptor_pb2.FileDescriptorSet(file=files.values()).SerializeToString()
     name = f"{experiment.stem}.pb"
     return _draft(serialised, {"descriptors": name}, parts.netloc, f"http://{parts.netloc}", {name: serialised})
-
-
-def _offered(target: str) -> list[str]:
-    import grpc
-    from grpc_reflection.v1alpha.proto_reflection_descriptor_database import ProtoReflectionDescriptorDatabase
-
-    with grpc.insecure_channel(target, (("grpc.enable_http_proxy", 0),)) as channel:
-        try:
-            grpc.channel_ready_future(channel).result(timeout=_REFLECT_S)
-            names = ProtoReflectionDescriptorDatabase(channel).get_services()
-        except grpc.FutureTimeoutError as error:
-            raise ValueError(f"it does not answer within {_REFLECT_S:g} s") from error
-        except grpc.RpcError as error:
-            raise ValueError("it has no reflection") from error
-    return [name for name in names if not name.startswith(("grpc.reflection.", "grpc.health."))]
 
 
 def _draft(content: bytes, described: Mapping[str, str], title: str, place: str, files: Mapping[str, bytes]) -> Draft:

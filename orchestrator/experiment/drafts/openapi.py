@@ -115,7 +115,6 @@ class _Reader:
         return bool(parameter.get("required") or "example" in parameter or parameter.get("examples"))
 
     def _values(self, parameter: Mapping[str, Any]) -> list[Any]:
-        """The example values of a parameter."""
         schema = self._at(parameter.get("schema") or parameter)
         if examples := parameter.get("examples"):
             values = [self._at(example)["value"] for example in examples.values()]
@@ -128,7 +127,6 @@ class _Reader:
         return ["1" if value is None else value for value in values]
 
     def _body(self, operation: Mapping[str, Any], parameters: list[Any]) -> tuple[dict[str, Any], list[str]]:
-        """The body of a request with what a person should know of it."""
         if "swagger" in self._document:
             form = {p["name"]: self._values(p)[0] for p in parameters if p["in"] == "formData"}
             whole = [self._sample(p.get("schema") or {}) for p in parameters if p["in"] == "body"]

@@ -138,7 +138,6 @@ class _Texts:
 
 
 def _body(request: Request, texts: _Texts) -> tuple[dict[str, Any], list[str]]:
-    """The body of a request with what a person should know of it."""
     if "multipart" in request.media_type:
         return {}, ["Its body is a form of several parts: give `body`."]
     if "form-urlencoded" in request.media_type:

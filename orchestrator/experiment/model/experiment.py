@@ -130,10 +130,13 @@ def _with_factors(fields: Callable[[Factor], tuple[Any, Any] | None]) -> Callabl
     """Adds a key for every factor that `fields` gives a type and a default for."""
 
     def add(model: type[Model]) -> type[Model]:
-        keys: dict[str, Any] = {factor.name: field for factor in FACTORS if (field := fields(factor))}
-        return create_model(model.__name__, __base__=model, __module__=model.__module__, __doc__=model.__doc__, **keys)
+        return _extended(model, {factor.name: field for factor in FACTORS if (field := fields(factor))})
 
     return add
+
+
+def _extended(model: type[Model], keys: dict[str, Any]) -> type[Model]:
+    return create_model(model.__name__, __base__=model, __module__=model.__module__, __doc__=model.__doc__, **keys)
 
 
 def _one_or_many(factor: Factor) -> Any:
@@ -176,7 +179,7 @@ class StackSpec(Strict):
         None,
         examples=[NATIVE],
         description="The client library; by default a thin one that suits the requests in flight."
-        f" `{NATIVE}`: the first of the protocol's compiled ones that can do all of it and is built here.",
+        f" `{NATIVE}`: the first of the protocol's compiled ones that is built here.",
     )
 
     @model_validator(mode="after")
@@ -206,7 +209,7 @@ def _with_operations_without_options(model: type[Model]) -> type[Model]:
         for operation in catalogue().operations.values()
         if operation.kind == "call" and "none" in operation.payloads and operation.name not in model.model_fields
     }
-    return create_model(model.__name__, __base__=model, __module__=model.__module__, __doc__=model.__doc__, **keys)
+    return _extended(model, keys)
 
 
 _AS_OFFERED = {"exchange": "exchange_json"}  # manifests call the floor's own operation `exchange`
@@ -315,8 +318,6 @@ OPERATION_NAMES = tuple(name for name in OperationSpec.model_fields if name != "
 
 
 class _NamedAlone(Shorthand):
-    """Marks an operation that may be written as its name alone."""
-
     def __init__(self, description: str, values: Sequence[str]) -> None:
         super().__init__("", description, values)
 

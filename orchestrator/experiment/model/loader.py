@@ -19,9 +19,8 @@ from orchestrator.experiment.model import options
 from orchestrator.experiment.model.factor import Factor
 from orchestrator.experiment.model.factors import FACTORS
 from orchestrator.experiment.model.host_rules import HOST_PATTERN
-from orchestrator.experiment.model.options import PredictSpec, UntilSpec
 from orchestrator.experiment.read import tree
-from orchestrator.experiment.read.problems import MOST_PROBLEMS, ExperimentError, Mark, Problem, Source, shown
+from orchestrator.experiment.read.problems import MOST_PROBLEMS, ExperimentError, Mark, Problem, Source, either, shown
 from orchestrator.experiment.read.tree import Key, Node
 from orchestrator.experiment.read.units import format_duration, format_rate, format_size
 from services.python.contract.limits import MAX_PAYLOAD_BYTES
@@ -34,8 +33,7 @@ _A_NUMBER = {"count": "a whole number", "size": "a size", "time": "a duration", 
 def _choice(factor: Factor) -> str:
     """What a file may write as the value of a factor: `none or tls1.3`."""
     numbers = [] if factor.numbers is None else [_A_NUMBER[factor.numbers.measure]]
-    *others, last = [*(_QUOTED.get(level.value, level.value) for level in factor.levels), *numbers]
-    return " or ".join(part for part in (", ".join(others), last) if part)
+    return either([*(_QUOTED.get(level.value, level.value) for level in factor.levels), *numbers])
 
 
 _CHOICES = {factor.name: _choice(factor) for factor in FACTORS if factor.levels}
@@ -216,13 +214,6 @@ _DURATIONS = {"wall", "ttl", "timeout", "duration", "at_most", "at_least", "rtt"
 _SHARES = {"loss", "hold_out", "within"}
 _RATES = {"rate", "from", "to", "per_second"}
 _EXAMPLES = {"find": '{highest: rate, while: "p99 < 10ms"}'}
-_BELOW: Mapping[str, type[BaseModel]] = {
-    "load": options.LoadSpec,
-    "warmup": options.WarmupSpec,
-    "limits": model.LimitsSpec,
-    "predict": PredictSpec,
-    "repeats": UntilSpec,
-}
 
 
 def _bound(bound: float, name: str, *, is_quantity: bool) -> str:
@@ -287,12 +278,11 @@ def _unknown_key(path: Sequence[Key]) -> str:
 
 def _place_of(key: Key, owner: type[BaseModel]) -> str:
     """Where a key belongs that is at the top and should not be, or the other way round; empty where that is not known."""
+    top = model.Experiment.model_fields
     if owner is model.Experiment:
-        homes = [name for name, model_below in _BELOW.items() if key in model_below.model_fields]
-        return f"It belongs below {' or '.join(f'`{home}`' for home in homes)}." if homes else ""
-    if owner in _BELOW.values() and key in model.Experiment.model_fields:
-        return "It belongs at the top of the file."
-    return ""
+        homes = [f"`{name}`" for name in top if name in _models_by_key() and key in _known_at([name])]
+        return f"It belongs below {' or '.join(homes)}." if homes else ""
+    return "It belongs at the top of the file." if key in top else ""
 
 
 def _model_at(path: Sequence[Key]) -> type[BaseModel]:
@@ -316,7 +306,6 @@ def _keys_below(owner: type[BaseModel]) -> Iterator[tuple[str, type[BaseModel]]]
 
 
 def _models_in(annotation: Any) -> Iterator[type[BaseModel]]:
-    """The models within a field's type."""
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         yield annotation
     for part in get_args(annotation):

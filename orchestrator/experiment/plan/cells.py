@@ -28,16 +28,20 @@ from services.python.contract.lines import Load
 CONNECTIONS = "connections"
 
 
+def _number(values: Values, name: str, otherwise: int) -> int:
+    """A factor's value where that is a number."""
+    value = values.get(name)
+    return value if isinstance(value, int) else otherwise
+
+
 def connections_of(values: Values, in_flight: int) -> int:
-    """So many are kept open: one for each request in flight, unless fewer share them."""
-    shared = values.get(CONNECTIONS)
-    return shared if isinstance(shared, int) else in_flight
+    """How many connections are kept open: one for each request in flight, unless fewer share them."""
+    return _number(values, CONNECTIONS, in_flight)
 
 
 def workers_of(values: Values) -> int:
-    """How many worker processes answer in a cell; one where its plan says nothing of them."""
-    number = values.get(WORKERS)
-    return number if isinstance(number, int) else 1
+    """How many worker processes answer in a cell; 1 by default."""
+    return _number(values, WORKERS, 1)
 
 
 def workers_told(knobs: Mapping[str, str]) -> int:
@@ -50,9 +54,8 @@ _SEEDS = 2**53  # as every reader of JSON keeps them
 
 
 def processes_of(values: Values) -> int:
-    """How many requester processes each requester's host has in a cell; one where its plan says nothing of them."""
-    number = values.get(PROCESSES)
-    return number if isinstance(number, int) else 1
+    """How many requester processes each requester's host has in a cell; 1 by default."""
+    return _number(values, PROCESSES, 1)
 
 
 def part(whole: int, processes: int, number: int) -> int:
@@ -174,8 +177,7 @@ def makes_stores(provider: str, cells: Iterable[Cell]) -> bool:
 
 def postgresql_connections(cells: Iterable[Cell]) -> int:
     """How many connections a server must take: the largest pool's, and some to spare."""
-    pools = (cell.factors.get(POOL) for cell in cells)
-    return max((pool if isinstance(pool, int) else _POOL for pool in pools), default=_POOL) + _SPARE
+    return max((_number(cell.factors, POOL, _POOL) for cell in cells), default=_POOL) + _SPARE
 
 
 def by_own_driver(call: Values, responder: Responder | None) -> Values:

@@ -29,6 +29,7 @@ from orchestrator.experiment.plan.estimate import sent_to
 from orchestrator.experiment.plan.own.own_json import AS_VALUE, DOCUMENT, TYPED, WORDS, plan_way
 from orchestrator.experiment.plan.payloads import payloads_of
 from orchestrator.experiment.plan.plan import Cell, Contrast, External, Plan, Stack
+from orchestrator.experiment.read.problems import either
 
 _BRING_DRIVERS = (STORE, "protocol", "responder")
 """Factors whose values bring a PostgreSQL driver: fastapi has psycopg, go-net-http has pgx."""
@@ -242,11 +243,11 @@ def _find(
             return []
     if not matches:
         known = [names[0] for choices in values.values() for names in choices.values()]
-        located.add(path, f"'{wanted}' is not a value of {_or(list(values))} here. {did_you_mean(text, known)}")
+        located.add(path, f"'{wanted}' is not a value of {either(list(values))} here. {did_you_mean(text, known)}")
         return []
     factors = list(dict.fromkeys(name for name, _ in matches))
     if len(factors) > 1:
-        located.add(path, f"'{wanted}' may be a value of {_or(factors)}: compare by one of them at a time.")
+        located.add(path, f"'{wanted}' may be a value of {either(factors)}: compare by one of them at a time.")
         return []
     return matches if text == NATIVE else matches[:1]
 
@@ -259,7 +260,7 @@ def _refusal(name: str, references: Sequence[Value], values: Sequence[Value], ce
     if len(values) == 1:
         return f"nothing to compare by {name}: all cells have {shown[0]}."
     if next(_of_contrast(name, references, cells), None) is None:
-        return f"no cell differs from one of {_or(shown)} in the {name} alone."
+        return f"no cell differs from one of {either(shown)} in the {name} alone."
     return ""
 
 
@@ -270,17 +271,12 @@ def _are_only_unlike(references: Sequence[Value], cells: Sequence[Cell]) -> bool
 
 
 def _way_out(cells: Sequence[Cell], without: Container[str]) -> str:
-    """What could be compared by instead, as a sentence."""
     able = []
     for name in (STACK, *BY_NAME):
         first = [value for value in dict.fromkeys(value_of(cell, name) for cell in cells) if value is not None]
         if name not in without and next(_of_contrast(name, first[:1], cells), None):
             able.append(name)
     return f"Here cells differ in: {', '.join(able)}." if able else ""
-
-
-def _or(names: Sequence[str]) -> str:
-    return " or ".join(part for part in (", ".join(names[:-1]), *names[-1:]) if part)
 
 
 # ---- services that run already

@@ -204,7 +204,6 @@ def _trial(plan: Plan, cell: Cell, own_s: float | None = None) -> _Trial:
 
 
 def _traffic(plan: Plan, block_bytes: Mapping[str, float], block_rows: float) -> Traffic:
-    """The traffic of the whole plan, from that of one block, by placement."""
     sent = {name: size * plan.blocks for name, size in block_bytes.items()}
     return priced(plan, sent, block_rows * _ROW_BYTES * plan.blocks)
 
@@ -363,7 +362,6 @@ class _Trial:
         return max((self._distance_s() + cpu_s) / self._cell.load.concurrency, busiest_s)
 
     def _cpu_s(self) -> float:
-        """CPU of one request, or of all calls of a task, both ends together."""
         body_bytes = self._operation.request_bytes + self._operation.reply_bytes
         if self._cell.kind == "codec":
             return self._costs.codec_s + self._costs.codec_byte_s * body_bytes
@@ -394,7 +392,6 @@ class _Trial:
 
 
 def _look_s(plan: Plan, placement: Placement, floors: int, costs: Costs) -> float:
-    """One reading of the floor: pings, and a short tcp exchange per size class and connection policy."""
     rtt_s = round_trip_s(placement)
     exchange_s = min(costs.floor_at_most_s, costs.floor_requests * (rtt_s + costs.default_request_s / _cores(plan)))
     start_s = costs.start_s / 2 / _cores(plan) + costs.between_s

@@ -125,7 +125,6 @@ def _closed_loads(located: Located, common: LoadSpec, own: LoadSpec, path: tuple
 
 
 def _all_are_streams(located: Located) -> bool:
-    """Whether all operations are streams: the load of the experiment is then theirs."""
     known = catalogue().operations
     return all(spec.name in known and known[spec.name].kind == "stream" for spec in located.experiment.operations)
 
@@ -145,7 +144,6 @@ def room(rate_per_s: float, requests: int | None = None) -> int:
 def _end(
     located: Located, common: LoadSpec, own: LoadSpec, path: tuple[Key, ...], *, is_open: bool
 ) -> tuple[int | None, float | None]:
-    """When a trial ends: after so many requests, after so many seconds, or whichever comes first."""
     ends = own if own.requests is not None or own.duration is not None else common
     requests, duration, at_most = ends.requests, ends.duration, own.at_most or common.at_most
     where = path if ends is own else ("load",)
@@ -342,6 +340,5 @@ def _begin(located: Located, spec: FindSpec, duration_s: float | None, where: tu
 
 
 def _rounded_up(rate: float) -> float:
-    """To two digits, upwards."""
     scale = 10 ** (math.floor(math.log10(rate)) - 1)
     return float(math.ceil(round(rate / scale, 9)) * scale)

@@ -143,7 +143,6 @@ def _add_cell(
     call: Values,
     warmup: Warmup,
 ) -> None:
-    """Add one cell unless the file leaves it out; what cannot be measured is noted."""
     kind: Kind = "codec" if entry.kind == "codec" else kind_of(operation, call)
     stack = entry.stack_for(load, kind)
     kind = "task" if stack.steps > 1 else kind
@@ -204,7 +203,6 @@ def _refuse_too_many_cells(
 
 
 def _refuse_too_many_trials(located: Located, cells: Sequence[Cell]) -> None:
-    """ExperimentError when the blocks of these cells are more trials than a plan may have."""
     repeats, trials = most_blocks(located.experiment.repeats), sum(cell.rounds for cell in cells)
     if trials * repeats > MAX_TRIALS:
         what = f"{len(cells):,} cells" if trials == len(cells) else f"{trials:,} probes of {len(cells):,} cells"
@@ -236,20 +234,20 @@ def _assemble(located: Located, matrix: _Cells, operations: Sequence[Asked], pla
             if cell.stack == twin.control_of
         ]
     _refuse_too_many_trials(located, cells)
-    used = {part for cell in cells for part in (cell.operation, cell.placement)}
+    used_operations, used_placements = ({getattr(cell, part) for cell in cells} for part in ("operation", "placement"))
     typed = {
         cell.operation
         for cell in cells
         if resolved[cell.stack]["documents"] == own_json.TYPED == cell.factors[own_json.DOCUMENT]
     }
-    needed = [with_digest(asked) for asked in operations if asked.operation.id in used]
+    needed = [with_digest(asked) for asked in operations if asked.operation.id in used_operations]
     needed = [own_json.with_shape(located, asked) if asked.operation.id in typed else asked for asked in needed]
     _refuse_lost(located, matrix, needed, resolved)
     located.raise_problems()
     return Matrix(
         stacks=tuple(stacks),
         operations=tuple(asked.operation for asked in needed),
-        placements=tuple(placement for placement in placements if placement.id in used),
+        placements=tuple(placement for placement in placements if placement.id in used_placements),
         cells=tuple(cells),
         payload_files=tuple(asked.file for asked in needed if asked.file is not None),
         reference=reference,
@@ -271,7 +269,6 @@ def _named(matrix: _Cells) -> NamedLanguages:
 
 
 def _refuse_lost(located: Located, matrix: _Cells, needed: Sequence[Asked], resolved: Mapping[str, Any]) -> None:
-    """Note each stack that cannot carry a document of these operations exactly."""
     limited = {asked.operation.id: asked for asked in needed if asked.limits}
     for cell in matrix.cells.values():
         if (asked := limited.get(cell.operation)) is None:

@@ -74,7 +74,6 @@ def resolve_placements(
 
 
 def _each_pinned(located: Located, placements: Sequence[Placement]) -> tuple[Placement, ...]:
-    """The placements; where `pin` is a list, one for each of its values."""
     pins = located.experiment.pin
     if len(pins) == 1:
         return tuple(placements)
@@ -150,7 +149,6 @@ def _between_given_hosts(located: Located, wanted: Wanted, hosts: Sequence[OwnHo
 def _given_host(
     located: Located, wanted: Wanted, key: str, name: str | None, role: str, hosts: Sequence[OwnHost]
 ) -> str | None:
-    """The host of that name, or without one the first with that role."""
     names = [host.name for host in hosts]
     name = name or next((host.name for host in hosts if host.role in (role, "both")), None)
     if name in names:

@@ -185,7 +185,6 @@ def _sealed(located: Located, matrix: Matrix) -> tuple[str, ...]:
 
 
 def _check_given_hosts(located: Located, plan: Plan) -> None:
-    """Note requesters and stores that a plan needs and an experiment with hosts of its own does not give."""
     if not plan.hosts:
         return
     apart = {placement.id for placement in plan.placements if placement.kind != "local"}

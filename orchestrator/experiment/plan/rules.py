@@ -159,7 +159,6 @@ def _of_requesters(case: Case) -> Refused:
 
 
 def _scarce(case: Case, requesters: int) -> str:
-    """What requesters share and is fewer than they are; empty where there is enough for all."""
     load = case.load
     if requesters > load.concurrency:
         return f"the {load.concurrency:,} {'clients' if case.kind == 'stream' else 'in flight'}"

@@ -187,7 +187,6 @@ def clients_of(
 def _named(
     located: Located, path: tuple[Key, ...], protocol: Protocol, name: str, parts: Sequence[Part]
 ) -> Part | None:
-    """The part of that name; where there is none, that is noted."""
     by_name = {part.name: part for part in parts}
     if name not in by_name:
         meant = did_you_mean(name, by_name)

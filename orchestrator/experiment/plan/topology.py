@@ -12,7 +12,6 @@ from orchestrator.catalogue.offers import Client, Language, Responder
 from orchestrator.catalogue.read import catalogue
 from orchestrator.errors import UsageError
 from orchestrator.experiment.machines import MACHINES
-from orchestrator.experiment.model.host_rules import MOST_RTT_S
 from orchestrator.experiment.plan.cells import workers_of
 from orchestrator.experiment.plan.plan import Link, Placement, Plan
 from orchestrator.experiment.providers import PROVIDERS
@@ -143,23 +142,14 @@ def _of_given_hosts(plan: Plan) -> Topology:
 def _between_the_others(
     zones: Set[str], links: Mapping[tuple[str, str], WantedLink]
 ) -> dict[tuple[str, str], WantedLink]:
-    """Links between zones that no placement joins: published, the shortest way over a third zone, or the longest."""
-    wanted_ms = {pair: between.link.rtt_ms or 0.0 for pair, between in links.items()}
-    longest_ms = max(wanted_ms.values(), default=0.0)
-    beside: dict[str, dict[str, float]] = {zone: {} for zone in zones}
-    for (one, other), rtt_ms in wanted_ms.items():
-        if one != other:
-            beside[one][other] = beside[other][one] = rtt_ms
-    between = {}
-    for pair in combinations(sorted(zones), 2):
-        if pair in links:
-            continue
-        first, second = beside[pair[0]], beside[pair[1]]
-        over = [first[third] + second[third] for third in first.keys() & second.keys()]
-        known = profile(*pair)
-        rtt_ms = min([*over, MOST_RTT_S * 1000]) if over else longest_ms
-        between[pair] = WantedLink(zones=pair, link=known or Link(rtt_ms=rtt_ms, source="no placement measures it"))
-    return between
+    """Links between zones that no placement joins, which a lab needs too: the published one, or the longest wanted."""
+    longest_ms = max((between.link.rtt_ms or 0.0 for between in links.values()), default=0.0)
+    unmeasured = Link(rtt_ms=longest_ms, source="no placement measures it")
+    return {
+        pair: WantedLink(zones=pair, link=profile(*pair) or unmeasured)
+        for pair in combinations(sorted(zones), 2)
+        if pair not in links
+    }
 
 
 def with_too_few_cpus(plan: Plan) -> Iterator[str]:
@@ -331,7 +321,6 @@ def _ends(plan: Plan) -> Iterator[Responder | Client]:
 
 
 def _always_needed() -> Iterator[Language]:
-    """Whose programs measure the floor, ping and describe hosts, in every plan."""
     known = catalogue()
     for role in _OF_HOSTS:
         yield from [language for language in known.languages.values() if role in language.start][:1]

@@ -81,7 +81,6 @@ def as_measured(plan: Plan, cell: Cell, own_s: float) -> Turns | None:
 
 
 def _fewest(cell: Cell) -> int:
-    """How many requests a turn has at least, unless the experiment gives its length."""
     return max(_REQUESTS_OF_A_TURN, _FLIGHTS_OF_A_TURN * cell.load.concurrency)
 
 

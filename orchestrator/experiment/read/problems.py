@@ -19,6 +19,11 @@ def shown(text: object) -> str:
     return whole if len(whole) <= _SHOWN_CHARACTERS else f"{whole[:_SHOWN_CHARACTERS]}..."
 
 
+def either(names: Sequence[str]) -> str:
+    """Return names as a choice: `a, b or c`."""
+    return " or ".join(part for part in (", ".join(names[:-1]), *names[-1:]) if part)
+
+
 @dataclass(frozen=True)
 class Source:
     """A text and what to call it in messages: a file's path, or the `--set` it came from."""

@@ -6,7 +6,7 @@ import pytest
 
 from orchestrator.catalogue.offers import Protocol
 from orchestrator.experiment.model.factors import DEFAULTS
-from orchestrator.experiment.plan.estimate import Costs, Estimate, costs_from, estimate, hosts_needed
+from orchestrator.experiment.plan.estimate import Costs, Estimate, costs_from, estimate
 from orchestrator.experiment.plan.planning import make_plan
 from tests.support.experiments import MINIMAL
 
@@ -58,21 +58,6 @@ def test_what_was_measured_replaces_what_was_assumed(write: Write, known: Known)
     text = MINIMAL.replace("[rest, grpc]", "rest") + QUICK + "load: {requests: 1000}\n"
     slow = estimated(write, known, text, Costs(request_s={"rest-fastapi-thin": 0.02}))
     assert slow.trials_s > 20
-
-
-@pytest.mark.parametrize(
-    ("placements", "hosts"),
-    [
-        ("local", 1),
-        ("[local, same-zone]", 2),
-        ("[local, same-zone, cross-region]", 3),
-        ("cross-region", 2),
-        ("[{name: there, from: us-central1-a, to: us-west1-a}, {name: back, from: us-west1-a, to: us-central1-a}]", 4),
-    ],
-)
-def test_placements_share_hosts(write: Write, known: Known, placements: str, hosts: int) -> None:
-    plan = make_plan(write(f"{MINIMAL}provider: lab\nplacements: {placements}\n"), known=known)
-    assert len(hosts_needed(plan)) == hosts
 
 
 def earlier(
@@ -127,3 +112,21 @@ def test_uploading_to_each_host_and_deleting_them_take_their_time(write: Write, 
     assert longer.duration_s - made.duration_s == pytest.approx(90)
     assert longer.teardown_s == 90
     assert estimated(write, known, MINIMAL).teardown_s == 0
+
+
+def test_a_task_is_estimated_as_all_its_calls(write: Write, known: Known) -> None:
+    text = MINIMAL + QUICK + "load: {requests: 1000}\n"
+    costs = Costs(start_s=0, between_s=0, ping_s=0, report_s=0, floor_at_most_s=0)
+    call, task = (
+        estimated(write, known, text.replace("timestamp", f"[{{add: {{calls: {n}}}}}]"), costs) for n in (1, 3)
+    )
+    assert task.trials_s == pytest.approx(3 * call.trials_s, rel=1e-3)
+    assert (call.requests, task.requests) == (2000, 2000), "tasks are what is asked for"
+    row_bytes = 112 + 12
+    assert task.disk_bytes - call.disk_bytes == 2000 * 3 * row_bytes
+
+
+def test_slow_readers_of_a_stream_are_given_the_time_that_they_take(write: Write) -> None:
+    text = MINIMAL.replace("[rest, grpc]", "sse").replace("timestamp", "{events: {per_second: 500/s}}")
+    usual, slow = (make_plan(write(f"{text}load: {{duration: 4s}}\n{more}")) for more in ("", "read_rate: 100/s\n"))
+    assert estimate(slow).trials_s - estimate(usual).trials_s >= usual.repeats * 4 * (500 / 100 - 1)

@@ -49,11 +49,6 @@ def test_a_distance_may_be_its_round_trip_alone(write: Write, written: str, rtts
     jsonschema.validate(yaml.safe_load(text), json_schema())
 
 
-def test_true_is_no_version_of_http(write: Write) -> None:
-    with pytest.raises(Exception, match=r"'true' is not one of 1\.1, 2, 3"):
-        make_plan(write(f"{MINIMAL}http: true\n"))
-
-
 def test_every_shipped_experiment_is_a_row_and_the_list_in_the_repository_is_current() -> None:
     rows = examples()
     assert {row.name for row in rows} == {path.stem for path in FOLDER.glob("*.yaml")}
@@ -114,14 +109,6 @@ def test_an_exchange_has_one_message_for_both_of_its_documents(tmp_path: Path) -
     assert is_stale(plan) is None
     (tmp_path / "small.json").write_text('{"id": 2}')
     assert is_stale(plan) == "small.json or rows.json has changed since the plan was made"
-
-
-def test_every_protocol_that_carries_echo_carries_an_exchange(tmp_path: Path) -> None:
-    (tmp_path / "small.json").write_text('{"id": 1}')
-    text = HEAD.replace("echo: {json: rows.json}", "exchange: {request: small.json, reply: rows.json}")
-    plans = [planned(tmp_path, f"{head}stacks: all\n") for head in (HEAD, text)]
-    first, second = ({stack.protocol for stack in plan.stacks} for plan in plans)
-    assert first == second
 
 
 def test_programs_of_other_languages_carry_no_exchange(tmp_path: Path) -> None:

@@ -1,8 +1,8 @@
 """What becomes of small experiments: what a person reads where one is refused, and what the plan of another has.
 
-`refusals.txt` and `plans.txt` have experiments, each with its answer.
-`python -m tests.orchestrator.experiment.test_refusals` writes the answers anew, for review as a diff. A case lacks the keys
-of `USUAL` unless it is about them; it is `whole` where one of these is missing on purpose.
+`refusals.txt` and `plans.txt` have experiments with their answers; `python -m tests.orchestrator.experiment.test_refusals`
+writes the answers anew, for review as a diff. A case lacks the keys of `USUAL` unless it is about them; it is `whole` where
+one of these is missing on purpose.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""`requesters: N`: what a file may say, what a plan refuses and where, and how a load is divided among hosts."""
+"""How a load is divided among requester hosts and processes."""
 
 from __future__ import annotations
 
@@ -9,41 +9,10 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from orchestrator.experiment.plan.cells import in_all, seed_of, share_of
-from orchestrator.experiment.plan.estimate import hosts_needed
-from orchestrator.experiment.plan.planning import make_plan
-from orchestrator.experiment.plan.topology import topology
-from orchestrator.experiment.read.problems import ExperimentError
+from orchestrator.experiment.plan.cells import connections_in, in_all, seed_of, share, share_of
 from services.python.contract.lines import Load
 from services.python.load.phases import arrivals
 from tests.support.experiments import planner
-
-HEAD = "name: x\nquestion: Why?\noperations: add\nrepeats: 2\nprovider: lab\n"
-FAR = "placements: cross-region\n"
-EIGHT = "load: {concurrency: 8, requests: 100}\n"
-
-plan_of = planner(HEAD)
-
-
-def test_hosts_are_made_for_the_cell_with_the_most_requesters(tmp_path: Path) -> None:
-    plan = plan_of(tmp_path, f"stacks: rest\nrequesters: [1, 2, 4]\ncompare_by: requesters\n{FAR}{EIGHT}")
-    assert [cell.load for cell in plan.cells] == [plan.cells[0].load] * 3  # the load is the cell's, whoever offers it
-    assert plan.requesters == 4
-    assert len(hosts_needed(plan)) == 5
-    assert topology(plan).ends["cross-region"].requesters == tuple(f"requester-{n}" for n in (1, 2, 3, 4))
-    assert len({cell.exchange for cell in plan.cells}) == 1
-    assert [(c.factor, c.references) for c in plan.contrasts] == [("requesters", (1,))]
-
-
-def test_the_clients_of_a_stream_are_divided_among_hosts(tmp_path: Path) -> None:
-    path = tmp_path / "s.yaml"
-    text = "name: x\nquestion: Why?\nprovider: lab\nplacements: same-zone\noperations: events\nstacks: sse\n"
-    path.write_text(f"{text}requesters: 3\nload: {{concurrency: 2, duration: 1s}}\n")
-    with pytest.raises(ExperimentError, match="`requesters: 3` is more than the 2 clients, which they share"):
-        make_plan(path)
-    path.write_text(f"{text}requesters: 3\nload: {{concurrency: 4, duration: 1s}}\n")
-    (cell,) = make_plan(path).cells
-    assert [share_of(cell.factors, cell.load, host, 0).concurrency for host in range(3)] == [2, 1, 1]
 
 
 @pytest.mark.parametrize("processes", [1, 2, 5])
@@ -81,3 +50,15 @@ def test_the_arrivals_of_all_hosts_are_together_poisson_at_the_whole_rate(hosts:
     bins = np.linspace(0, 10e9, 501)
     counts = [np.histogram(due, bins)[0] for due in each]
     assert max(abs(np.corrcoef(one, other)[0, 1]) for one, other in combinations(counts, 2)) < 0.2
+
+
+def test_shared_connections_are_divided_and_never_more_than_a_process_has_in_flight(tmp_path: Path) -> None:
+    text = "stacks: grpc\nconnections: [4, 7]\nprocesses: 3\nload: {concurrency: 7, requests: 100}\n"
+    for cell in planner("name: x\nquestion: Why?\noperations: add\n")(tmp_path, text).cells:
+        kept = [connections_in(cell, 0, number) for number in range(3)]
+        assert sum(kept) == cell.factors["connections"]
+        assert all(k <= share(cell.load, 3, n).concurrency for n, k in enumerate(kept))
+
+
+def test_seeds_stay_numbers_that_every_reader_of_json_keeps() -> None:
+    assert (seed_of(5, 0), seed_of(2**53 - 1, 1)) == (5, 0)

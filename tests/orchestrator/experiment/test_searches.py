@@ -9,9 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator.cli.experiments.plan_text import plan_document, plan_lines
 from orchestrator.experiment.model.goal import Goal, parse_goal
-from orchestrator.experiment.plan.estimate import estimate, short_of_room
 from orchestrator.experiment.plan.loads import at_step, next_step, search_bounds
 from orchestrator.experiment.plan.plan import Find, Plan
 from orchestrator.experiment.plan.planning import make_plan
@@ -63,20 +61,6 @@ def a_plan() -> Plan:
     return make_plan(Path(__file__).parents[3] / "experiments" / "capacity.yaml")
 
 
-def test_a_search_is_planned_with_defaults_that_its_goal_needs(write, known):
-    plan = make_plan(write(FIND), known=known)
-    (find,) = {cell.find for cell in plan.cells}
-    assert find is not None
-    assert (find.lowest, find.highest, find.text, find.concurrency) == (100.0, 10_000.0, "p99 < 10 ms", None)
-    assert find.factor == pytest.approx(1.02, abs=0.001)
-    assert find.probes == plan.rounds == 8
-    assert [cell.id for cell in plan.cells] == [f"{cell.stack}__timestamp__local__reuse__find" for cell in plan.cells]
-    assert {(cell.load.rate_per_s, cell.load.duration_s, cell.load.requests) for cell in plan.cells} == {
-        (10_000.0, 10.0, None)
-    }
-    assert (plan.blocks, len(plan.trials)) == (40, 80)
-
-
 def test_every_block_has_one_probe_of_each_cell_in_balanced_order(write, known):
     plan = make_plan(write(FIND), known=known)
     places = {cell.id: 0 for cell in plan.cells}
@@ -86,21 +70,6 @@ def test_every_block_has_one_probe_of_each_cell_in_balanced_order(write, known):
         places[order[0]] += 1
     assert set(places.values()) == {plan.blocks // 2}
     assert len({trial.seed for trial in plan.trials}) == plan.blocks, "every probe has arrivals of its own"
-
-
-@pytest.mark.parametrize(
-    ("options", "expected"),
-    [
-        ("from: 500/s, to: 2000/s", (500.0, 2000.0, 7)),
-        ("from: 500/s, to: 2000/s, within: 10 %", (500.0, 2000.0, 5)),
-        ("to: 200/s", (100.0, 200.0, 6)),
-    ],
-)
-def test_bounds_and_probes_are_as_asked(write, known, options, expected):
-    plan = make_plan(write(FIND.replace("highest: rate", f"highest: rate, {options}")), known=known)
-    find = plan.cells[0].find
-    assert find is not None
-    assert (find.lowest, find.highest, find.probes) == expected
 
 
 @pytest.mark.parametrize(
@@ -118,33 +87,6 @@ def test_a_goal_is_read_and_knows_how_many_requests_it_needs(text, statistic, be
     goal = parse_goal(text)
     assert (goal.statistic, goal.below, goal.requests) == (statistic, below, needs)
     assert parse_goal(goal.text) == goal
-
-
-def test_an_operation_has_a_search_of_its_own(write, known):
-    text = MINIMAL.replace(
-        "operations: timestamp", "operations: [timestamp, {add: {load: {find: {highest: rate, while: p50 < 1ms}}}}]"
-    )
-    plan = make_plan(write(text + 'load: {find: {highest: rate, while: "p99 < 10ms"}}\n'), known=known)
-    assert {(cell.operation, cell.find.text) for cell in plan.cells if cell.find} == {
-        ("timestamp", "p99 < 10 ms"),
-        ("add", "p50 < 1 ms"),
-    }
-    assert {cell.operation: cell.find.probes for cell in plan.cells if cell.find} == {"timestamp": 8, "add": 9}
-    last = [trial.cell for trial in plan.trials if trial.block == 8]
-    assert {plan_cell.split("__")[1] for plan_cell in last} == {"add"}, "the longer search alone has a ninth probe"
-
-
-def test_the_plan_says_how_many_trials_there_are_at_most_and_how_long_they_take(write, known, tmp_path):
-    plan = make_plan(write(FIND), known=known)
-    document = plan_document(plan, tmp_path) | {"terraform": None, "machine_now": None}
-    text = "\n".join(plan_lines(plan, document))
-    assert "10 s each, poisson: the highest of 100/s to 10000/s within 2 % at which p99 < 10 ms" in text
-    assert "schedule   5 searches of 2 cells, at most 8 probes each: at most 80 trials in 40 blocks" in text
-    assert "duration   at most about " in text
-    assert "power" not in text
-    assert (document["blocks"], document["searches"], document["trials"]) == (40, 10, 80)
-    assert estimate(plan).trials_s > 80 * 12
-    assert short_of_room(plan) == ()
 
 
 # ---- what is refused

@@ -49,7 +49,7 @@ def test_a_duration_carries_its_unit(text: str, seconds: float) -> None:
             "500/fortnight",
             "'500/fortnight' has no unit of rate: known are /s, /min, /h, as in 500/s or 30/min",
         ),
-        (units.parse_money, "1 EUR", "'1 EUR' has no unit of amount: known are USD, as in 1.00 USD"),
+        (units.MONEY.read, "1 EUR", "'1 EUR' has no unit of amount: known are USD, as in 1.00 USD"),
         (units.parse_share, "101 %", "'101 %' is over 100 %: write at most 100 %"),
         (units.parse_margin, 5, "'5' is over 100 %: write 5 % with its sign, or a share like 0.05"),
         (units.parse_margin, 0, "'0' is not a margin that a measurement can resolve: write 0.1 % to 100 %, like 5 %"),

@@ -217,7 +217,6 @@ def _running(located: Located, spec: StackSpec, service: ServiceSpec) -> Externa
 
 
 def _certificate(located: Located, path: tuple[Key, ...], service: ServiceSpec) -> tuple[str, ...]:
-    """Our own certificate and its key; empty without one. What does not fit is noted."""
     import ssl
 
     if service.tls is None or service.tls.cert is None or service.tls.key is None:
@@ -342,7 +341,6 @@ def _place_of(
 def _refuse_unfit_body(
     located: Located, path: tuple[Key, ...], spec: OwnCallSpec, rows: Rows, saved: Collection[str]
 ) -> None:
-    """Note a body that is sent as JSON and is none."""
     body, key = spec.body, next(iter(spec.body.model_fields_set)) if spec.body else ""
     assert body is not None  # noqa: S101 - narrows the type
     if isinstance(body.document, str) and body.document.lstrip()[:1] in ("{", "[") and not is_place(body.document):
@@ -505,7 +503,6 @@ def _object(number: int, line: str) -> dict[str, Any]:
 
 
 def _document(located: Located, path: tuple[Key, ...], name: str) -> str:
-    """A GraphQL document; one that is none is noted with its line and column."""
     from graphql import GraphQLSyntaxError, parse
 
     text = _text(located, path, name)

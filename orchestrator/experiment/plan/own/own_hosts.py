@@ -140,7 +140,6 @@ def _from_inventory(located: Located, path: Path) -> tuple[OwnHost, ...]:
 
 
 def _members(groups: Mapping[str, Any], group: str) -> list[str]:
-    """The hosts of a group and of the groups below it."""
     entry = groups.get(group, {})
     below = [name for child in entry.get("children", ()) for name in _members(groups, child)]
     return [*entry.get("hosts", ()), *below]

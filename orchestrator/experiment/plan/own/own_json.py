@@ -9,8 +9,6 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-import subprocess
-import sys
 import tempfile
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -35,7 +33,6 @@ WORDS: Mapping[str, str] = {TYPED: "as a typed message", AS_VALUE: "as google.pr
 INSTALL = "make setup, or: pip install grpcio-tools"
 _CODEC = "Protocol Buffers"
 _OWN = ("json", "documents")  # kinds of payloads
-_COMPILE_S = 120.0
 
 
 def carried_by(responder: Responder, client: End) -> How | None:
@@ -139,29 +136,18 @@ def plan_way(plan: Plan, stack: str, operation: str, chosen: object) -> How | No
 
 def descriptor_set(proto: str) -> bytes:
     """What protoc makes of a .proto: a serialised FileDescriptorSet, its imports before it. MissingError without protoc."""
+    from orchestrator.experiment.plan.own.own_protos import Unusable, protoc
+
     if not is_compiler_there():
         raise MissingError("a typed message is compiled with protoc, which is not here", hint=INSTALL)
     with tempfile.TemporaryDirectory(prefix="orch-") as folder:
-        Path(folder, "document.proto").write_text(proto, encoding="utf-8")
-        arguments = ["--include_imports", "--descriptor_set_out=document.pb", "-I.", "document.proto"]
+        file = Path(folder, "document.proto")
+        file.write_text(proto, encoding="utf-8")
         try:
-            done = subprocess.run(
-                [sys.executable, "-P", "-m", "grpc_tools.protoc", *arguments],
-                cwd=folder,
-                capture_output=True,
-                text=True,
-                timeout=_COMPILE_S,
-                check=False,
-            )
-        except subprocess.TimeoutExpired as error:
-            raise OrchError(
-                f"protoc took longer than {_COMPILE_S:g} s", hint=f"write `{DOCUMENT}: {AS_VALUE}`"
-            ) from error
-        if done.returncode != 0:
-            raise OrchError(
-                f"protoc refused its message: {done.stderr.strip()}", hint=f"write `{DOCUMENT}: {AS_VALUE}`"
-            )
-        return Path(folder, "document.pb").read_bytes()
+            return protoc(file, [file.parent])
+        except Unusable as error:
+            hint = f"write `{DOCUMENT}: {AS_VALUE}`"
+            raise OrchError(f"protoc refused its message: {error}", hint=hint) from error
 
 
 def sentence(plan: Mapping[str, Any]) -> str:
@@ -320,7 +306,6 @@ class _Messages:
         return lines
 
     def _message(self, prefix: str, *fields: str) -> str:
-        """The name of the message with these fields."""
         body = "".join(f"  {field}\n" for field in fields)
         if (prefix, body) not in self.names:
             self._fields += len(fields)

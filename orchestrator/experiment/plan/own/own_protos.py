@@ -6,6 +6,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ from google.protobuf.message import DecodeError
 
 from orchestrator.errors import did_you_mean, nearest
 
-_COMPILE_S = 60.0
+_COMPILE_S = 120.0
 _REFLECT_S = 10.0
 
 
@@ -36,20 +37,31 @@ def compiled(proto: Path) -> bytes:
     if not proto.is_file():
         others = [file.name for file in proto.parent.glob("*.proto")]
         raise Unusable(f"there is no file {proto.name} beside the experiment.{near(proto.name, others)}")
+    try:
+        return protoc(proto, proto.resolve().parents)
+    except Unusable as error:
+        raise Unusable(f"protoc refuses it: {str(error).splitlines()[0]}.") from error
+
+
+def protoc(proto: Path, includes: Iterable[Path]) -> bytes:
+    """Return what protoc makes of a .proto with its imports before it; Unusable with all that it says."""
     with tempfile.TemporaryDirectory(prefix="orch-") as folder:
-        includes = [f"-I{parent}" for parent in proto.resolve().parents]
         output = Path(folder, "set.pb")
-        arguments = ["--include_imports", f"--descriptor_set_out={output}", *includes, proto.name]
-        done = subprocess.run(
-            [sys.executable, "-P", "-m", "grpc_tools.protoc", *arguments],
-            cwd=proto.parent,
-            capture_output=True,
-            text=True,
-            timeout=_COMPILE_S,
-            check=False,
-        )
+        places = [f"-I{place}" for place in includes]
+        arguments = ["--include_imports", f"--descriptor_set_out={output}", *places, proto.name]
+        try:
+            done = subprocess.run(
+                [sys.executable, "-P", "-m", "grpc_tools.protoc", *arguments],
+                cwd=proto.parent,
+                capture_output=True,
+                text=True,
+                timeout=_COMPILE_S,
+                check=False,
+            )
+        except subprocess.TimeoutExpired as error:
+            raise Unusable(f"it took longer than {_COMPILE_S:g} s") from error
         if done.returncode != 0:
-            raise Unusable(f"protoc refuses it: {done.stderr.strip().splitlines()[0]}.")
+            raise Unusable(done.stderr.strip())
         return output.read_bytes()
 
 
@@ -97,13 +109,28 @@ def unknown_field(message: Any, values: Any) -> tuple[tuple[str | int, ...], str
     return None
 
 
+def offered(host: str, port: int) -> list[str]:
+    """Return the names of the services that a running server without TLS offers by reflection; Unusable for none."""
+    with _reflection(host, port, "", ()) as database:
+        return [name for name in database.get_services() if not name.startswith(("grpc.reflection.", "grpc.health."))]
+
+
 def reflected(host: str, port: int, authority: str, certificate: Sequence[str], service: str) -> bytes:
     """Return what a running service says of itself by reflection; Unusable where it says nothing of that service."""
+    with _reflection(host, port, authority, certificate) as database:
+        names = [name for name in database.get_services() if not name.startswith("grpc.reflection.")]
+        if service not in names:
+            raise Unusable(f"{_target(host, port)} has no service {service}.{near(service, names)}", "grpc")
+        described = descriptor_pool.DescriptorPool(database).FindServiceByName(service)
+    return descriptor_pb2.FileDescriptorSet(file=_files(described.file, set())).SerializeToString()
+
+
+@contextmanager
+def _reflection(host: str, port: int, authority: str, certificate: Sequence[str]) -> Iterator[Any]:
     import grpc
     from grpc_reflection.v1alpha.proto_reflection_descriptor_database import ProtoReflectionDescriptorDatabase
 
-    target = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
-    options = (("grpc.enable_http_proxy", 0),)
+    target, options = _target(host, port), (("grpc.enable_http_proxy", 0),)
     if authority:
         chain, key = (Path(name).read_bytes() for name in certificate) if certificate else (None, None)
         credentials = grpc.ssl_channel_credentials(Path(authority).read_bytes(), key, chain)
@@ -113,16 +140,15 @@ def reflected(host: str, port: int, authority: str, certificate: Sequence[str], 
     with channel:
         try:
             grpc.channel_ready_future(channel).result(timeout=_REFLECT_S)
-            database = ProtoReflectionDescriptorDatabase(channel)
-            offered = [name for name in database.get_services() if not name.startswith("grpc.reflection.")]
-            if service not in offered:
-                raise Unusable(f"{target} has no service {service}.{near(service, offered)}", "grpc")
-            described = descriptor_pool.DescriptorPool(database).FindServiceByName(service)
+            yield ProtoReflectionDescriptorDatabase(channel)
         except grpc.FutureTimeoutError as error:
             raise Unusable(f"{target} does not answer within {_REFLECT_S:g} s.") from error
         except grpc.RpcError as error:
             raise Unusable(f"{target} has no reflection: {str(error).splitlines()[0]}.") from error
-        return descriptor_pb2.FileDescriptorSet(file=_files(described.file, set())).SerializeToString()
+
+
+def _target(host: str, port: int) -> str:
+    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
 
 
 def _files(file: Any, seen: set[str]) -> Iterator[descriptor_pb2.FileDescriptorProto]:
