@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from orchestrator.experiment.read.problems import either
 from orchestrator.shapes import decode_json
 
 _ROOT = Path(__file__).resolve().parents[2]
@@ -70,4 +69,5 @@ EMULATING = tuple(p.name for p in PROVIDERS.values() if p.distance == "emulated"
 
 def any_of(names: tuple[str, ...]) -> str:
     """As a person reads a choice of providers: "`provider: a`, `provider: b` or `provider: c`"."""
-    return either([f"`provider: {name}`" for name in names])
+    *others, last = [f"`provider: {name}`" for name in names]
+    return " or ".join(filter(None, (", ".join(others), last)))
