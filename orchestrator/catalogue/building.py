@@ -81,7 +81,7 @@ def build(language: Language, services: Path, *, again: bool = False, say: Say) 
             if state.why:
                 raise _Failed(state.why)
     except _Failed as failed:
-        return _told(language, failed, versions)
+        return _failure(language, failed, versions)
     return Result(language=language, kind="built", built=built, versions=versions)
 
 
@@ -96,7 +96,7 @@ def lint(language: Language, services: Path, *, say: Say) -> Result:
         for command in language.lint:
             _run(command, services / language.name, say)
     except _Failed as failed:
-        return _told(language, failed, versions)
+        return _failure(language, failed, versions)
     return Result(language=language, kind="passed", versions=versions)
 
 
@@ -197,7 +197,7 @@ def _environment(inherited: Mapping[str, str]) -> dict[str, str]:
     return {**{name: value for name, value in inherited.items() if not _SECRET.search(name)}, **_ENVIRONMENT}
 
 
-def _told(language: Language, failed: _Failed, versions: Mapping[str, str]) -> Result:
+def _failure(language: Language, failed: _Failed, versions: Mapping[str, str]) -> Result:
     return Result(
         language=language, kind="failed", why=failed.why, command=failed.command, words=failed.words, versions=versions
     )

@@ -75,5 +75,5 @@ class Credentials:
         }
         long = sorted((secret for secret in secrets if len(secret) >= _SHORTEST), key=len, reverse=True)
         if isinstance(tree, str) and long:
-            return re.sub("|".join(map(re.escape, long)), lambda found: f"${{{secrets[found[0]]}}}", tree)
+            return re.sub("|".join(map(re.escape, long)), lambda match: f"${{{secrets[match[0]]}}}", tree)
         return tree

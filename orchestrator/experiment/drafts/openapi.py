@@ -91,7 +91,7 @@ class _Reader:
                 query.append(f"{quote(name)}={{{column(name)}}}")
             elif place == "header":
                 headers[name] = f"{{{column(name)}}}"
-        target = re.sub(r"\{([^{}]+)\}", lambda found: f"{{{column(found[1])}}}", base + path)
+        target = re.sub(r"\{([^{}]+)\}", lambda match: f"{{{column(match[1])}}}", base + path)
         for name in re.findall(r"\{(\w+)\}", target):
             values.setdefault(name, ["1"])
         needed = operation.get("security", self._document.get("security")) or []

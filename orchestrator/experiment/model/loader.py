@@ -98,58 +98,36 @@ def apply_override(root: Node, override: str) -> None:
     written, column = Source(source.name, override), 1
     *way, last = keys.split(".")
     for step in way:
-        node = _enter(node, step, override, Mark(written, 1, column))
+        node = _at(node, step, override, Mark(written, 1, column), None)
         column += len(step) + 1
-        if way[0] in _LONG_FORMS and len(way) > 1:
-            _lengthen(node, _LONG_FORMS[way[0]])
-    _put(node, last, value, override, Mark(written, 1, column))
+        if way[0] in _LONG_FORMS and len(way) > 1 and isinstance(node.value, str):
+            key = _LONG_FORMS[way[0]]  # a shorthand item, in its long form so that its other keys can be set
+            node.value, node.key_marks = {key: Node(node.mark, node.value)}, {key: node.mark}
+    _at(node, last, override, Mark(written, 1, column), value)
 
 
 _LONG_FORMS = {"stacks": "protocol", "placements": "name"}
 
 
-def _lengthen(node: Node, key: str) -> None:
-    """Write a shorthand item (`grpc`) in its long form, so that its other keys can be set."""
-    if isinstance(node.value, str):
-        node.value, node.key_marks = {key: Node(node.mark, node.value)}, {key: node.mark}
-
-
-def _enter(node: Node, step: str, override: str, mark: Mark) -> Node:
+def _at(node: Node, step: str, override: str, mark: Mark, value: Node | None) -> Node:
+    """The item or key of a node, replaced where a value is given; a key that is not there is made."""
     if isinstance(node.value, list):
-        return node.value[_index(node, step, override)]
+        if not step.isdigit() or int(step) >= len(node.value):
+            raise UsageError(
+                f"--set {override}: '{step}' is not an item of the list at {node.mark}",
+                hint=f"items are counted from 0 to {len(node.value) - 1}",
+            )
+        node.value[int(step)] = value or node.value[int(step)]
+        return node.value[int(step)]
     if not isinstance(node.value, dict):
-        raise _single(node, step, override)
-    if step not in node.value:
-        node.value[step] = Node(node.mark, {})
+        raise UsageError(
+            f"--set {override}: {node.mark} is a single value, so it has no {step}",
+            hint="give all of its keys at once: --set 'KEY={...}'",
+        )
+    if value is not None or step not in node.value:
+        node.value[step] = value or Node(node.mark, {})
         node.key_marks[step] = mark
     return node.value[step]
-
-
-def _put(node: Node, last: str, value: Node, override: str, mark: Mark) -> None:
-    if isinstance(node.value, list):
-        node.value[_index(node, last, override)] = value
-    elif isinstance(node.value, dict):
-        node.value[last] = value
-        node.key_marks[last] = mark
-    else:
-        raise _single(node, last, override)
-
-
-def _single(node: Node, step: str, override: str) -> UsageError:
-    return UsageError(
-        f"--set {override}: {node.mark} is a single value, so it has no {step}",
-        hint="give all of its keys at once: --set 'KEY={...}'",
-    )
-
-
-def _index(node: Node, step: str, override: str) -> int:
-    assert isinstance(node.value, list)  # noqa: S101 - narrows the type
-    if not step.isdigit() or int(step) >= len(node.value):
-        raise UsageError(
-            f"--set {override}: '{step}' is not an item of the list at {node.mark}",
-            hint=f"items are counted from 0 to {len(node.value) - 1}",
-        )
-    return int(step)
 
 
 def _nulls(node: Node, path: Steps) -> Iterable[Problem]:

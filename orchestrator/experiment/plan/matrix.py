@@ -20,7 +20,7 @@ from orchestrator.experiment.plan.contrasts import reference_stack, resolve_cont
 from orchestrator.experiment.plan.loads import refuse_mixed_searches, resolve_loads, resolve_warmup
 from orchestrator.experiment.plan.own import own_calls, own_json
 from orchestrator.experiment.plan.own.own_hosts import by_role
-from orchestrator.experiment.plan.payloads import Asked, resolve_operations, with_digest
+from orchestrator.experiment.plan.payloads import PlannedOperation, resolve_operations, with_digest
 from orchestrator.experiment.plan.placements import is_elsewhere, resolve_placements
 from orchestrator.experiment.plan.plan import (
     Cell,
@@ -68,7 +68,7 @@ class Matrix:
     hosts: tuple[OwnHost, ...] = ()
 
 
-_Question: TypeAlias = tuple[Asked, tuple[tuple[Load, Find | None], ...], Warmup]
+_Question: TypeAlias = tuple[PlannedOperation, tuple[tuple[Load, Find | None], ...], Warmup]
 """An operation with its loads, each with its search, and the warm-up."""
 
 
@@ -91,10 +91,10 @@ def build_matrix(
 
     `why_not`: why a language's programs cannot be started. `hosts`: those that the experiment gives.
     """
-    operations: Sequence[Asked]
+    operations: Sequence[PlannedOperation]
     if is_own := own_calls.has_own_services(located):
         entries = own_calls.own_entries(located, known, why_not)
-        operations = (Asked(operation=own_calls.OPERATION, file=None, item=0),)
+        operations = (PlannedOperation(operation=own_calls.OPERATION, file=None, item=0),)
     else:
         entries, operations = resolve_entries(located, known, why_not), resolve_operations(located)
     placements = resolve_placements(
@@ -109,9 +109,9 @@ def build_matrix(
     located.raise_problems()
     matrix = _Cells()
     excluder = _Excluder(located)
-    for (asked, loads, warmup), entry in product(questions, entries):
+    for (planned, loads, warmup), entry in product(questions, entries):
         for (load, find), call, placement in product(loads, entry.calls, placements):
-            _add_cell(located, matrix, excluder, entry, asked.operation, placement, load, find, call, warmup)
+            _add_cell(located, matrix, excluder, entry, planned.operation, placement, load, find, call, warmup)
     excluder.report_idle()
     located.raise_problems()
     if not matrix.cells:
@@ -120,15 +120,15 @@ def build_matrix(
     return replace(_assemble(located, matrix, operations, placements), hosts=hosts)
 
 
-def _question(located: Located, asked: Asked) -> _Question:
-    kind = kind_of(asked.operation)
+def _question(located: Located, planned: PlannedOperation) -> _Question:
+    kind = kind_of(planned.operation)
     path: tuple[Key, ...] = ()
     own, warmup = None, None
     if located.experiment.operations:
-        spec = located.experiment.operations[asked.item]
-        path = ("operations", asked.item, spec.name)
+        spec = located.experiment.operations[planned.item]
+        path = ("operations", planned.item, spec.name)
         own, warmup = spec.options.load, spec.options.warmup
-    return asked, resolve_loads(located, own, path, kind), resolve_warmup(located, warmup, path, kind)
+    return planned, resolve_loads(located, own, path, kind), resolve_warmup(located, warmup, path, kind)
 
 
 def _add_cell(
@@ -214,7 +214,9 @@ def _refuse_too_many_trials(located: Located, cells: Sequence[Cell]) -> None:
         located.raise_problems()
 
 
-def _assemble(located: Located, matrix: _Cells, operations: Sequence[Asked], placements: Sequence[Placement]) -> Matrix:
+def _assemble(
+    located: Located, matrix: _Cells, operations: Sequence[PlannedOperation], placements: Sequence[Placement]
+) -> Matrix:
     entries = matrix.entries
     always_named = {name for stack in matrix.stacks.values() for name in omitting(stack, entries[stack.id].protocol)}
     stacks = list(label_stacks(matrix.stacks.values(), always_named))
@@ -240,16 +242,16 @@ def _assemble(located: Located, matrix: _Cells, operations: Sequence[Asked], pla
         for cell in cells
         if resolved[cell.stack]["documents"] == own_json.TYPED == cell.factors[own_json.DOCUMENT]
     }
-    needed = [with_digest(asked) for asked in operations if asked.operation.id in used_operations]
-    needed = [own_json.with_shape(located, asked) if asked.operation.id in typed else asked for asked in needed]
+    needed = [with_digest(planned) for planned in operations if planned.operation.id in used_operations]
+    needed = [own_json.with_shape(located, planned) if planned.operation.id in typed else planned for planned in needed]
     _refuse_lost(located, matrix, needed, resolved)
     located.raise_problems()
     return Matrix(
         stacks=tuple(stacks),
-        operations=tuple(asked.operation for asked in needed),
+        operations=tuple(planned.operation for planned in needed),
         placements=tuple(placement for placement in placements if placement.id in used_placements),
         cells=tuple(cells),
-        payload_files=tuple(asked.file for asked in needed if asked.file is not None),
+        payload_files=tuple(planned.file for planned in needed if planned.file is not None),
         reference=reference,
         contrasts=contrasts,
         resolved=resolved,
@@ -268,17 +270,19 @@ def _named(matrix: _Cells) -> NamedLanguages:
     return named
 
 
-def _refuse_lost(located: Located, matrix: _Cells, needed: Sequence[Asked], resolved: Mapping[str, Any]) -> None:
-    limited = {asked.operation.id: asked for asked in needed if asked.limits}
+def _refuse_lost(
+    located: Located, matrix: _Cells, needed: Sequence[PlannedOperation], resolved: Mapping[str, Any]
+) -> None:
+    limited = {planned.operation.id: planned for planned in needed if planned.limits}
     for cell in matrix.cells.values():
-        if (asked := limited.get(cell.operation)) is None:
+        if (planned := limited.get(cell.operation)) is None:
             continue
-        entry, operation = matrix.entries[cell.stack], asked.operation
+        entry, operation = matrix.entries[cell.stack], planned.operation
         chosen = cell.factors[own_json.DOCUMENT]
         carried = own_json.way(resolved[cell.stack]["documents"], operation.payload, chosen, operation.shape)
         client = entry.protocol.client(matrix.stacks[cell.stack].client)
         ends = [client] if entry.responder is None else [entry.responder, client]
-        if reason := own_json.refusal(asked.limits, carried, ends):
+        if reason := own_json.refusal(planned.limits, carried, ends):
             located.add(entry.path, f"{reason}. Leave this part out with `exclude`, or ask it of other stacks.")
 
 

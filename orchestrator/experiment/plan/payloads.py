@@ -68,7 +68,7 @@ _FIELD_BYTES = {
 
 
 @dataclass(frozen=True, kw_only=True)
-class Asked:
+class PlannedOperation:
     """One operation with one payload, the file it needs, its item of the experiment, and its document's limits."""
 
     operation: Operation
@@ -77,16 +77,16 @@ class Asked:
     limits: Mapping[str, str] = field(default_factory=dict)
 
 
-def resolve_operations(located: Located) -> tuple[Asked, ...]:
+def resolve_operations(located: Located) -> tuple[PlannedOperation, ...]:
     """Every operation and payload of the experiment; the user's files are read, pictures are not made yet."""
-    questions: dict[str, Asked] = {}
+    questions: dict[str, PlannedOperation] = {}
     read_bytes = 0
     for item, spec in enumerate(located.experiment.operations):
-        for question in _expand(located, item, spec):
-            if question.operation.id in questions:
-                located.add(("operations", item), f"operation '{question.operation.label}' is given twice.")
-            questions.setdefault(question.operation.id, question)
-            read_bytes += question.file.bytes if question.file is not None else 0
+        for planned in _expand(located, item, spec):
+            if planned.operation.id in questions:
+                located.add(("operations", item), f"operation '{planned.operation.label}' is given twice.")
+            questions.setdefault(planned.operation.id, planned)
+            read_bytes += planned.file.bytes if planned.file is not None else 0
             if read_bytes > MOST_FILES_BYTES:
                 located.add(
                     ("operations", item),
@@ -97,14 +97,14 @@ def resolve_operations(located: Located) -> tuple[Asked, ...]:
     return tuple(questions.values())
 
 
-def with_digest(question: Asked) -> Asked:
+def with_digest(planned: PlannedOperation) -> PlannedOperation:
     """The same with the SHA-256 of its picture, where it has one: it is made now, once per size."""
-    if question.file is None or question.file.source != GENERATED:
-        return question
-    digest = _picture_digest(question.file.bytes)
-    payload = {**question.operation.payload, "sha256": digest}
+    if planned.file is None or planned.file.source != GENERATED:
+        return planned
+    digest = _picture_digest(planned.file.bytes)
+    payload = {**planned.operation.payload, "sha256": digest}
     return replace(
-        question, operation=replace(question.operation, payload=payload), file=replace(question.file, sha256=digest)
+        planned, operation=replace(planned.operation, payload=payload), file=replace(planned.file, sha256=digest)
     )
 
 
@@ -116,18 +116,18 @@ def _picture_digest(size: int) -> str:
     return digest.hexdigest()
 
 
-def _expand(located: Located, item: int, spec: OperationSpec) -> Iterator[Asked]:
+def _expand(located: Located, item: int, spec: OperationSpec) -> Iterator[PlannedOperation]:
     """Everything that an item requests: each payload, with each number of calls."""
-    for question in _payloads(located, item, spec):
+    for planned in _payloads(located, item, spec):
         for calls in spec.options.calls if isinstance(spec.options, PlainOptions) else (1,):
-            operation = question.operation.in_task(calls)
-            file = None if question.file is None else replace(question.file, operation=operation.id)
-            yield replace(question, operation=operation, file=file)
+            operation = planned.operation.in_task(calls)
+            file = None if planned.file is None else replace(planned.file, operation=operation.id)
+            yield replace(planned, operation=operation, file=file)
 
 
 def _payloads(
     located: Located, item: int, spec: OperationSpec | MixedSpec, path: tuple[Key, ...] = ()
-) -> Iterator[Asked]:
+) -> Iterator[PlannedOperation]:
     """`path`: where the operation is in the file, unless at the item's own place."""
     options = spec.options
     path = path or ("operations", item, spec.name)
@@ -153,7 +153,7 @@ def _payloads(
             operations = _streams(spec.name, options)
         case _:
             operations = iter([_without_payload(spec.name)])
-    yield from (Asked(operation=operation, file=None, item=item) for operation in operations)
+    yield from (PlannedOperation(operation=operation, file=None, item=item) for operation in operations)
 
 
 def _without_payload(name: str) -> Operation:
@@ -175,7 +175,9 @@ def _document(located: Located, path: tuple[Key, ...], given: str) -> tuple[Json
     return document, str((located.folder / given).resolve().relative_to(located.folder.resolve()))
 
 
-def _exchange(located: Located, item: int, path: tuple[Key, ...], options: ExchangeOptions) -> Iterator[Asked]:
+def _exchange(
+    located: Located, item: int, path: tuple[Key, ...], options: ExchangeOptions
+) -> Iterator[PlannedOperation]:
     sides = [_document(located, (*path, key), getattr(options, key)) for key in ("request", "reply")]
     if sides[0] is None or sides[1] is None:
         return
@@ -199,7 +201,7 @@ def _exchange(located: Located, item: int, path: tuple[Key, ...], options: Excha
         source=source,
         reply=of_reply,
     )
-    yield Asked(operation=operation, file=file, item=item, limits={**reply.limits, **request.limits})
+    yield PlannedOperation(operation=operation, file=file, item=item, limits={**reply.limits, **request.limits})
 
 
 def joined(request: bytes, reply: bytes) -> bytes:
@@ -207,14 +209,14 @@ def joined(request: bytes, reply: bytes) -> bytes:
     return b'{"request": %b, "reply": %b}' % (request.strip(), reply.strip())
 
 
-def _own_json(located: Located, item: int, path: tuple[Key, ...], given: str) -> Iterator[Asked]:
+def _own_json(located: Located, item: int, path: tuple[Key, ...], given: str) -> Iterator[PlannedOperation]:
     if (side := _document(located, (*path, "json"), given)) is None:
         return
     document, source = side
     name, digest, size = _slug(Path(given).stem), hashlib.sha256(document.content).hexdigest(), len(document.content)
     file = PayloadFile(operation=f"echo-{name}", name=f"{name}.json", sha256=digest, bytes=size, source=source)
     operation = _echo(name, Path(given).name, {"kind": "json", "sha256": digest}, size)
-    yield Asked(operation=operation, file=file, item=item, limits=document.limits)
+    yield PlannedOperation(operation=operation, file=file, item=item, limits=document.limits)
 
 
 def _echoes(options: EchoOptions) -> Iterator[Operation]:
@@ -273,7 +275,7 @@ def _evolutions(options: EvolutionOptions) -> Iterator[Operation]:
         )
 
 
-def _images(located: Located, item: int, path: tuple[Key, ...], options: ImageOptions) -> Iterator[Asked]:
+def _images(located: Located, item: int, path: tuple[Key, ...], options: ImageOptions) -> Iterator[PlannedOperation]:
     for index, size in enumerate(options.bytes or (_IMAGE_BYTES,)):
         text = format_size(size)
         if size < SMALLEST_PICTURE:
@@ -290,7 +292,7 @@ def _images(located: Located, item: int, path: tuple[Key, ...], options: ImageOp
         )
         name = f"image-{_slug(text)}.png"
         file = PayloadFile(operation=operation.id, name=name, sha256="", bytes=size, source=GENERATED)
-        yield Asked(operation=operation, file=file, item=item)
+        yield PlannedOperation(operation=operation, file=file, item=item)
 
 
 def _slug(text: str) -> str:
@@ -360,9 +362,9 @@ def _mixes(located: Located, item: int, options: MixOptions) -> Iterator[Operati
     choices: list[list[Operation]] = []
     for place, spec in enumerate(options.of):
         fitting = []
-        for asked in _payloads(located, item, spec, (*path, place, spec.name)):
-            operation = asked.operation
-            if asked.file is not None:
+        for planned in _payloads(located, item, spec, (*path, place, spec.name)):
+            operation = planned.operation
+            if planned.file is not None:
                 located.add(
                     (*path, place), f"a mix carries what orch makes up itself, and {operation.label} needs a file."
                 )

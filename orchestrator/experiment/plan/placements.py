@@ -50,15 +50,11 @@ def resolve_placements(
     home = next((wanted.from_zone for wanted in every if wanted.from_zone), usual)
     placements: list[Placement] = []
     paths: dict[str, tuple[Key, ...]] = {}
-    refused: set[tuple[Key, ...]] = set()  # what is wrong with a list is said once, not of each value
     for wanted in every:
         if wanted.name in paths:
             located.add(wanted.path, f"placement '{wanted.name}' is given twice.")
             continue
         paths[wanted.name] = wanted.path
-        if wanted.path in refused:
-            continue
-        problems = len(located.problems)
         if not PROVIDERS[experiment.provider].makes_hosts:
             placement = _on_this_machine(located, wanted)
         elif PROVIDERS[experiment.provider].hosts_are_given:
@@ -67,8 +63,6 @@ def resolve_placements(
             placement = _between_hosts(located, wanted, home)
         if placement is not None:
             placements.append(placement)
-        if len(located.problems) > problems:
-            refused.add(wanted.path)
     _refuse_two_distances(located, placements, paths)
     return _each_pinned(located, placements)
 
@@ -109,7 +103,8 @@ def _elsewhere(located: Located) -> tuple[Placement, ...]:
 
 def _on_this_machine(located: Located, wanted: Wanted) -> Placement | None:
     if wanted.base == "local" and not wanted.from_zone and not wanted.to_zone:
-        return None if _is_refused_on_one_host(located, wanted) else Placement(id="local", name="local", kind="local")
+        _refuse_link_of_one_host(located, wanted)
+        return Placement(id="local", name="local", kind="local")
     others = ", ".join(f"`provider: {p.name}` {p.about_distance}" for p in PROVIDERS.values() if p.about_distance)
     real = any_of(tuple(p.name for p in PROVIDERS.values() if p.distance == "real"))
     located.add(
@@ -120,10 +115,9 @@ def _on_this_machine(located: Located, wanted: Wanted) -> Placement | None:
     return None
 
 
-def _is_refused_on_one_host(located: Located, wanted: Wanted) -> bool:
-    if key := next(iter(wanted.link), None):
+def _refuse_link_of_one_host(located: Located, wanted: Wanted) -> None:
+    for key in list(wanted.link)[:1]:
         located.add((*wanted.path, key), f"'{key}' needs two hosts: both ends of a local placement share one.")
-    return key is not None
 
 
 def _between_given_hosts(located: Located, wanted: Wanted, hosts: Sequence[OwnHost]) -> Placement | None:
@@ -162,23 +156,14 @@ def _given_host(
     return None
 
 
-def _refuse_no_zones(located: Located, wanted: Wanted) -> bool:
-    """Note what is given as a zone and is none; what zones a module of the person's own has, it says itself."""
-    problems, provider = len(located.problems), PROVIDERS[located.experiment.provider]
-    if provider.module_is_given:
-        return False
+def _between_hosts(located: Located, wanted: Wanted, home: str) -> Placement | None:
+    provider, is_local = PROVIDERS[located.experiment.provider], wanted.base == "local"
     for key, zone in (("from", wanted.from_zone), ("to", wanted.to_zone)):
-        if zone and not re.match(ZONE_PATTERN, zone):
+        if zone and not provider.module_is_given and not re.match(ZONE_PATTERN, zone):
             located.add(
                 (*wanted.path, key), f"'{zone}' is not a zone: a region and a letter, such as {provider.zones[0]}."
             )
-    return len(located.problems) > problems
-
-
-def _between_hosts(located: Located, wanted: Wanted, home: str) -> Placement | None:
-    provider, is_local = PROVIDERS[located.experiment.provider], wanted.base == "local"
-    if _refuse_no_zones(located, wanted):
-        return None
+            return None
     if wanted.link and not is_local and provider.distance == "real":
         _refuse_another_network(located, wanted)
         return None
@@ -189,7 +174,7 @@ def _between_hosts(located: Located, wanted: Wanted, home: str) -> Placement | N
     kind: PlacementKind = "local" if is_local else "same-zone" if from_zone == to_zone else "cross-region"
     link = Link()
     if is_local:
-        _is_refused_on_one_host(located, wanted)
+        _refuse_link_of_one_host(located, wanted)
     elif provider.distance == "emulated":
         link = _emulated_link(located, wanted, from_zone, to_zone)
     return Placement(id=wanted.name, name=wanted.name, kind=kind, from_zone=from_zone, to_zone=to_zone, link=link)

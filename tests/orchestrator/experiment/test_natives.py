@@ -52,15 +52,15 @@ def test_the_first_that_can_be_started_is_taken(
 ) -> None:
     built = dict.fromkeys(unusable, "it is not built")
     monkeypatch.setattr(topology, "_usable", lambda language, *_: (built.get(language.name, ""), None))
-    text = TEXT.replace("operations: timestamp", "operations: [timestamp, add]\nreference: native")
+    text = TEXT.replace("operations: timestamp", "operations: [timestamp, add]\ncompare_by: client\nreference: native")
     plan = make_plan(write(text + "exclude: [{client: native, operation: add}]\n"), known=known)
     assert [(cell.factors["client"], cell.operation) for cell in plan.cells] == [
         (clients[0], "timestamp"),
         ("slow", "timestamp"),
         ("slow", "add"),
     ]
-    assert plan.reference == f"rest-asgi-{clients[0]}"
-    assert plan.resolved[plan.reference]["client_reason"] == reason
+    assert plan.contrasts[0].references == (clients[0],)
+    assert plan.resolved[f"rest-asgi-{clients[0]}"]["client_reason"] == reason
 
 
 def test_where_none_is_built_the_reasons_are_at_its_place(
@@ -68,7 +68,7 @@ def test_where_none_is_built_the_reasons_are_at_its_place(
 ) -> None:
     monkeypatch.setattr(topology, "_usable", lambda language, *_: (f"no {language.name}", None))
     assert problems(write(TEXT), known)[0] == (
-        "4:31: no compiled client of rest can be started: first (no first), second (no second). Name another."
+        "4:30: no compiled client of rest can be started: first (no first), second (no second). Name another."
     )
 
 

@@ -20,7 +20,7 @@ from orchestrator.catalogue.offers import End, Responder
 from orchestrator.disk import whole_file, writing
 from orchestrator.errors import MissingError, OrchError, UsageError
 from orchestrator.experiment.model.loader import Located
-from orchestrator.experiment.plan.payloads import Asked
+from orchestrator.experiment.plan.payloads import PlannedOperation
 from orchestrator.experiment.plan.plan import Plan, Shape
 from orchestrator.experiment.read.json_payload import DEEP, LONG_INTEGER, MOST_JSON_BYTES
 from orchestrator.files import read_file
@@ -59,28 +59,28 @@ def is_compiler_there() -> bool:
     return find_spec("grpc_tools") is not None
 
 
-def with_shape(located: Located, question: Asked) -> Asked:
+def with_shape(located: Located, planned: PlannedOperation) -> PlannedOperation:
     """The same with the shape of its document, of no message where it cannot have one; a missing compiler is noted."""
-    if question.file is None or question.operation.payload["kind"] not in _OWN:
-        return question
-    path = ("operations", question.item)
+    if planned.file is None or planned.operation.payload["kind"] not in _OWN:
+        return planned
+    path = ("operations", planned.item)
     if not is_compiler_there():
         located.add(
             path,
-            f"a typed message of {question.file.source} is compiled with protoc, which is not here: {INSTALL}; or write"
+            f"a typed message of {planned.file.source} is compiled with protoc, which is not here: {INSTALL}; or write"
             f" `{DOCUMENT}: {AS_VALUE}`.",
         )
-        return question
-    sources = filter(None, (question.file.source, question.file.reply))
+        return planned
+    sources = filter(None, (planned.file.source, planned.file.reply))
     documents = [json.loads(read_file(located.folder / source, MOST_JSON_BYTES)) for source in sources]
-    message = typed_message(documents[0], question.file.name, *documents[1:])
+    message = typed_message(documents[0], planned.file.name, *documents[1:])
     shape = Shape(proto_sha256=message.sha256, values=message.values, typed=message.typed, note=message.note)
     if message.proto:
         try:
             descriptor_set(message.proto)
         except OrchError as error:
             shape = Shape(proto_sha256="", values=message.values, typed=0, note=str(error))
-    return replace(question, operation=replace(question.operation, shape=shape))
+    return replace(planned, operation=replace(planned.operation, shape=shape))
 
 
 def refusal(limits: Mapping[str, str], carried: How | None, ends: Iterable[End]) -> str | None:
