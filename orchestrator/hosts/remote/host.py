@@ -302,7 +302,7 @@ class RemoteHost:
             except OSError as error:
                 raise ProvisionError(
                     f"{self.name} cannot store {remote}: {error}",
-                    hint="is its disk full? `orch hosts ssh` shows what fills it",
+                    hint="is its disk full? `orch ssh` shows what fills it",
                 ) from error
             if self._sha256_there(remote) != wanted:
                 raise HostLost(f"{self.name}: {remote} arrived damaged")
