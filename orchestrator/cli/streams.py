@@ -20,7 +20,7 @@ class _Steady(io.FileIO):
     Other errors (a full disk under `> file`) are raised.
     """
 
-    def write(self, content: Any) -> int | None:
+    def write(self, content: Any) -> int:
         try:
             return super().write(content)
         except OSError as error:
