@@ -7,7 +7,7 @@ import signal
 import sys
 import traceback
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import groupby
 from pathlib import Path
@@ -51,13 +51,6 @@ RUNS = {
     "publish": Verb(_KEEP, "runs.teams:publish", "Publish runs in a team's index."),
     "unpublish": Verb(_KEEP, "runs.teams:unpublish", "Take runs out of a team's index."),
 }
-_STATUS = Verb("Hosts", "machine.hosts:status", "Show hosts that are up and runs in progress.")
-_TEARDOWN = Verb("Hosts", "machine.hosts:teardown", "Take down every host and process that is up.")
-HOSTS = {
-    "status": _STATUS,
-    "ssh": Verb("Hosts", "machine.hosts:ssh", "Open a shell on a host, or run one command there."),
-    "teardown": _TEARDOWN,
-}
 SETUP = {
     "build": Verb("Setup", "machine.build:build", "Build the programs of languages that need it."),
 }
@@ -84,9 +77,9 @@ VERBS = {
     "doctor": Verb(_MACHINE, "machine.doctor:doctor", "Show what this machine can do, and what it lacks."),
     "services": Verb(_MACHINE, "machine.services:services", "List protocols, servers and clients."),
     "setup": Verb(_MACHINE, "", "Build the programs of languages.", SETUP),
-    "hosts": Verb(_MACHINE, "", "Show, enter and take down hosts.", HOSTS, "status"),
-    "status": replace(_STATUS, panel=_MACHINE),
-    "teardown": replace(_TEARDOWN, panel=_MACHINE),
+    "status": Verb(_MACHINE, "machine.hosts:status", "Show hosts that are up and runs in progress."),
+    "ssh": Verb(_MACHINE, "machine.hosts:ssh", "Open a shell on a host, or run one command there."),
+    "teardown": Verb(_MACHINE, "machine.hosts:teardown", "Take down every host and process that is up."),
 }
 
 

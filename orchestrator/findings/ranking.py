@@ -109,28 +109,6 @@ class Outcome:
     names: frozenset[str] = frozenset()
 
 
-@dataclass(frozen=True, kw_only=True)
-class Figure:
-    """What an answer rests on: a side beside the reference of its setting.
-
-    Medians, the difference (`name` less `reference`) and its interval are in `unit`. The difference and its interval are
-    the ratio's of the run's comparison, times the reference's median: at least 95 %, as that is corrected for all
-    comparisons. None means "not enough data to say". Of found rates all are per second: higher is better.
-    """
-
-    setting: str
-    name: str
-    cell: str
-    median: float | None
-    reference: str
-    reference_cell: str
-    reference_median: float | None
-    difference: float | None
-    interval: Interval | None
-    standing: str
-    unit: str = "ms"
-
-
 @dataclass(frozen=True)
 class Ranking:
     """A setting in which several sides are compared with one reference, by the stack or by a factor.
@@ -247,34 +225,6 @@ class Ranking:
         """By how many ms the first of the fastest is ahead of the first of the next tier; None with one tier."""
         first, *rest = self.tiers or (None,)
         return self.gap(first.cells[0], rest[0].cells[0]) if first and rest else None
-
-    @property
-    def figures(self) -> tuple[Figure, ...]:
-        """Each member beside the reference."""
-        base = self.value(self.reference)
-        return tuple(
-            Figure(
-                setting=", ".join(filter(None, (self.subject, self.group))),
-                name=self.names[member.cell],
-                cell=member.cell,
-                median=self.value(member.cell),
-                reference=self.names[self.reference],
-                reference_cell=self.reference,
-                reference_median=base,
-                difference=None if base is None or (r := member.measured_ratio) is None else base * (r - 1),
-                interval=differences(base, member.measured_interval),
-                standing=member.standing,
-                unit="per second" if self.is_of_rates else "ms",
-            )
-            for member in self.members
-        )
-
-
-def differences(base: float | None, interval: Interval | None) -> Interval | None:
-    """Return the interval of a difference to the reference's figure, from that of their ratio; None without either."""
-    if base is None or interval is None:
-        return None
-    return base * (interval[0] - 1), base * (interval[1] - 1)
 
 
 def within(interval: Interval, matters: float) -> float:

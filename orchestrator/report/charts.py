@@ -16,8 +16,7 @@ from orchestrator.questions.capacity.find import QUESTION as CAPACITY
 from orchestrator.report.figures.base import Figure
 from orchestrator.report.figures.curves import Scales, gap_curves, panels, scales
 from orchestrator.report.figures.distribution import percentile_curve
-from orchestrator.report.figures.rates import found_rates
-from orchestrator.report.figures.stack_rows import stack_dots
+from orchestrator.report.figures.dot_rows import found_rates, stack_dots
 from orchestrator.report.figures.time import time_strip
 from orchestrator.report.groups import Group, anchor, cell_colours, groups, kin, rate_groups
 from orchestrator.report.prediction import PredictionView, prediction_view

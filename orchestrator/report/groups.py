@@ -1,9 +1,4 @@
-"""Cells that stand in one table: the same operation, placement and load, and requests made in the same way.
-
-Cells that are compared by how requests are made stand in one table, too, and their rows say how. Where every stack has a
-way of its own (REST opens a connection per call, gRPC keeps one), that is part of the stack, and
-the stacks stand side by side.
-"""
+"""The settings of a run as the pictures show them: each with its floors, its comparisons, and the colours of its stacks."""
 
 from __future__ import annotations
 
@@ -13,37 +8,32 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 from operator import attrgetter
 
-from orchestrator.experiment.model.factor import Value
-from orchestrator.experiment.model.factors import STACK, phrases
-from orchestrator.findings import naming, validity
-from orchestrator.findings.block_values import ranked
-from orchestrator.findings.ranking import ranked_by
+from orchestrator.experiment.model.factors import STACK
 from orchestrator.findings.summary import CellSummary, Comparison, FloorSummary, RunSummary
-from orchestrator.quantities import Unit, per_second, unit_for
+from orchestrator.quantities import Unit, per_second
 from orchestrator.questions.capacity.find import QUESTION as CAPACITY
 from orchestrator.questions.capacity.find import FoundRate
 from orchestrator.report import palette
+from orchestrator.wording.tables.settings import Settings
 
 
 @dataclass(frozen=True, kw_only=True)
 class Group:
-    """One table and one set of charts. Cells stand in the order of the result, those without samples last."""
+    """One setting and its pictures; its cells have the stacks and labels that they have in tables.
+
+    `title` is the setting's name, `caption` has its load, too. `metric` is what the result is about, `references` are the
+    ids of the cells that any is compared with.
+    """
 
     slug: str
     title: str
-    load: str
+    caption: str
     cells: tuple[CellSummary, ...]
     floors: tuple[FloorSummary, ...]
     comparisons: tuple[Comparison, ...]
     unit: Unit
-
-    @property
-    def caption(self) -> str:
-        """The title and the load, said once."""
-        return self.title if self.title.endswith(self.load) else f"{self.title} · {self.load}"
-
-    metric: str = "median"  # what the result is about
-    references: frozenset[str] = frozenset()  # ids of the cells that any is compared with
+    metric: str = "median"
+    references: frozenset[str] = frozenset()
 
     @property
     def rate_head(self) -> str:
@@ -65,30 +55,38 @@ class Group:
 
 
 def groups(summary: RunSummary) -> tuple[Group, ...]:
-    """The summary's cells, grouped, in the order in which the plan names the first of each."""
-    calls: dict[str, set[tuple[Value, ...]]] = {}
-    for cell in summary.cells:
-        calls.setdefault(cell.stack, set()).add(cell.call)
-    apart = dict.fromkeys(factor.name for factor in naming.compared_calls(summary.comparisons))
-    belongs_to_stack = all(len(of_stack) == 1 for of_stack in calls.values()) and len(set().union(*calls.values())) > 1
-    found: dict[tuple[str, ...], list[CellSummary]] = {}
-    for cell in summary.cells:
-        call = () if belongs_to_stack else phrases({**cell.factors, **apart})
-        found.setdefault((cell.operation, cell.placement, *call, cell.load), []).append(cell)
-    called = _called(summary)
-    titles = [_title(key) for key in found]
+    """Return the settings of a run, in the order in which the plan names the first cell of each."""
+    settings = Settings(summary)
+    looks = _looks(summary, settings.labels)
+    references = frozenset(c.reference_cell for c in summary.comparisons)
     return tuple(
-        _group(
-            f"g{number}", title if titles.count(title) == 1 else f"{title} · {key[-1]}", tuple(cells), summary, called
+        Group(
+            slug=f"g{number}",
+            title=setting.name,
+            caption=setting.title,
+            cells=tuple(
+                replace(cell, stack=looks[cell.id][0], stack_label=looks[cell.id][1]) for cell in setting.cells
+            ),
+            floors=_floors(summary, setting.cells),
+            comparisons=tuple(
+                replace(
+                    c, stack=looks[c.cell][0], stack_label=looks[c.cell][1], reference_label=looks[c.reference_cell][1]
+                )
+                for c in summary.comparisons
+                if c.factor == STACK and any(c.cell == cell.id for cell in setting.cells)
+            ),
+            unit=setting.unit,
+            metric=settings.metric,
+            references=references,
         )
-        for number, (title, (key, cells)) in enumerate(zip(titles, found.items(), strict=True), start=1)
+        for number, setting in enumerate(settings.every, start=1)
     )
 
 
 def rate_groups(summary: RunSummary) -> list[tuple[str, str, list[FoundRate]]]:
     """Rates that were searched by what they have in common: the setting and the goals."""
     key = attrgetter("setting", "goals")
-    return [(*names, list(of)) for names, of in groupby(CAPACITY.of(summary).rates, key=key)]
+    return [(*names, list(rates)) for names, rates in groupby(CAPACITY.of(summary).rates, key=key)]
 
 
 def kin(group: Group, found: Sequence[Group]) -> tuple[Group, ...]:
@@ -103,15 +101,10 @@ def kin(group: Group, found: Sequence[Group]) -> tuple[Group, ...]:
     )
 
 
-def cell_names(found: Sequence[Group], *, in_full: bool = False) -> dict[str, str]:
+def cell_names(every: Sequence[Group], *, in_full: bool = False) -> dict[str, str]:
     """What to call each cell, by id: its stack, and its group where there are several; `in_full`: always, with the load."""
-    return {
-        cell.id: " · ".join(
-            (cell.stack_label, *([group.caption] if in_full else [group.title] if len(found) > 1 else []))
-        )
-        for group in found
-        for cell in group.cells
-    }
+    names = {group.slug: [group.caption] if in_full else [group.title] if len(every) > 1 else [] for group in every}
+    return {cell.id: " · ".join((cell.stack_label, *names[group.slug])) for group in every for cell in group.cells}
 
 
 def cell_colours(found: Sequence[Group], summary: RunSummary) -> dict[str, int]:
@@ -126,7 +119,7 @@ def cell_colours(found: Sequence[Group], summary: RunSummary) -> dict[str, int]:
     for cell in summary.cells:
         looks.setdefault(cell.stack, {}).setdefault(shown.get(cell.id, cell.stack))
     return numbers | {
-        look: numbers[stack] + rounds * place for stack, of in looks.items() for place, look in enumerate(of)
+        look: numbers[stack] + rounds * place for stack, names in looks.items() for place, look in enumerate(names)
     }
 
 
@@ -154,13 +147,8 @@ def anchor(text: str) -> str:
     return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-") or "x"
 
 
-def _title(key: tuple[str, ...]) -> str:
-    return " · ".join(key[:-1])
-
-
-def _called(summary: RunSummary) -> dict[str, tuple[str, str]]:
-    """What stands for each cell's stack and its label, by id: the same where no two cells of a stack share a table."""
-    labels = naming.in_tables(summary)
+def _looks(summary: RunSummary, labels: Mapping[str, str]) -> dict[str, tuple[str, str]]:
+    """What is drawn for each cell's stack, and its label, by id: the same where no two cells of a stack share a table."""
     return {
         cell.id: (cell.stack, cell.stack_label)
         if labels[cell.id] == cell.stack_label
@@ -169,45 +157,19 @@ def _called(summary: RunSummary) -> dict[str, tuple[str, str]]:
     }
 
 
-def _with_labels(comparison: Comparison, called: Mapping[str, tuple[str, str]]) -> Comparison:
-    stack, label = called[comparison.cell]
-    return replace(comparison, stack=stack, stack_label=label, reference_label=called[comparison.reference_cell][1])
-
-
-def _group(
-    slug: str,
-    title: str,
-    cells: tuple[CellSummary, ...],
-    summary: RunSummary,
-    called: Mapping[str, tuple[str, str]],
-) -> Group:
-    ids = {cell.id for cell in cells}
-    placements = {cell.placement_id for cell in cells}
-    floors = tuple(floor for floor in summary.floors if floor.placement_id in placements and _beside(floor, ids))
-    invalid = validity.invalid_cells(summary.cells, summary.checks)
-    metric = ranked_by(summary)
-    ordered = ranked(cells, invalid, metric)
-    shown = [replace(cell, stack=called[cell.id][0], stack_label=called[cell.id][1]) for cell in ordered]
-    medians = [of.median for cell in cells if (of := cell.distribution) and of.median is not None]
-    return Group(
-        slug=slug,
-        title=title,
-        load=cells[0].load,
-        cells=tuple(shown),
-        floors=tuple(sorted(floors, key=lambda floor: (floor.kind != "ping", floor.send_bytes, floor.receive_bytes))),
-        comparisons=tuple(_with_labels(c, called) for c in summary.comparisons if c.cell in ids and c.factor == STACK),
-        metric=metric,
-        references=frozenset(c.reference_cell for c in summary.comparisons),
-        unit=unit_for(medians or [m for floor in floors if floor.distribution and (m := floor.distribution.median)]),
-    )
+def _floors(summary: RunSummary, cells: Sequence[CellSummary]) -> tuple[FloorSummary, ...]:
+    """Ping is beside every cell of its placement, a tcp floor beside those whose bytes it carried."""
+    ids, placements = {cell.id for cell in cells}, {cell.placement_id for cell in cells}
+    floors = [
+        floor
+        for floor in summary.floors
+        if floor.placement_id in placements
+        and (floor.kind == "ping" or not floor.cells or ids.intersection(floor.cells))
+    ]
+    return tuple(sorted(floors, key=lambda floor: (floor.kind != "ping", floor.send_bytes, floor.receive_bytes)))
 
 
 def slowest_reply(cell: CellSummary) -> float:
     """In milliseconds; 0 without a reply."""
-    of = cell.replies or cell.distribution
-    return (of.maximum if of else None) or 0.0
-
-
-def _beside(floor: FloorSummary, cells: set[str]) -> bool:
-    """Ping stands beside every cell of its placement, a tcp floor beside those whose bytes it carried."""
-    return floor.kind == "ping" or not floor.cells or bool(cells.intersection(floor.cells))
+    replies = cell.replies or cell.distribution
+    return (replies.maximum if replies else None) or 0.0

@@ -17,8 +17,8 @@ from orchestrator.wording.tables.table import Table, leading, notes
 MOST_ROWS = 24
 _MOST_CHECKS = 6
 _MEANT = re.compile(r"[\\`*_{}\[\]<>&|~!$^]")  # what Markdown, HTML or TeX within it would act on
-# A person, an issue, or what becomes a link by itself; they are found after entities were resolved.
-_CALLING = re.compile(r"[@#]|(?i:\b(?:[a-z][a-z0-9+.-]{0,40}:(?=//)|www(?=\.)|mailto(?=:)|xmpp(?=:)))")
+# A person, an issue, or what becomes a link by itself; not the sign of an entity.
+_CALLING = re.compile(r"@|(?<!&)#|(?i:\b(?:[a-z][a-z0-9+.-]{0,40}:(?=//)|www(?=\.)|mailto(?=:)|xmpp(?=:)))")
 _CODE = re.compile(r"(`[^`]+`)")
 
 
@@ -84,14 +84,14 @@ def _checks(summary: RunSummary) -> Iterator[str]:
         yield f"- and {len(worst) - _MOST_CHECKS} more"
 
 
-def _code(said: str) -> str:
-    return one_line(said).replace("`", "")
+def _code(text: str) -> str:
+    return one_line(text).replace("`", "")
 
 
-def _text(said: str) -> str:
-    """Text of an experiment, none of which Markdown or HTML acts on; what stands in backticks stays code."""
-    parts = _CODE.split(one_line(said))
-    return "".join(part.replace("|", "\\|") if place % 2 else inert(part) for place, part in enumerate(parts))
+def _text(text: str) -> str:
+    """Text of an experiment, none of which Markdown or HTML acts on; what is in backticks stays code."""
+    parts = _CODE.split(one_line(text))
+    return "".join(part.replace("|", "\\|") if place % 2 else _inert(part) for place, part in enumerate(parts))
 
 
 def escaped(text: str) -> str:
@@ -100,15 +100,10 @@ def escaped(text: str) -> str:
     >>> escaped("a|b <c> @d")
     'a&#124;b &#60;c&#62; @<!-- -->d'
     """
-    return inert(one_line(text))
+    return _inert(one_line(text))
 
 
-def inert(line: str) -> str:
+def _inert(line: str) -> str:
     """The same of a part of a line, whose spaces stay."""
-    plain = _MEANT.sub(lambda found: f"&#{ord(found.group())};", line)
-    return _CALLING.sub(lambda found: _apart(plain, found), plain)
-
-
-def _apart(text: str, found: re.Match[str]) -> str:
-    is_entity = found.start() > 0 and text[found.start() - 1] == "&"
-    return found.group() if is_entity else f"{found.group()}<!-- -->"
+    plain = _MEANT.sub(lambda match: f"&#{ord(match.group())};", line)
+    return _CALLING.sub(lambda match: f"{match.group()}<!-- -->", plain)

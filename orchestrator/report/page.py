@@ -130,7 +130,6 @@ _GLOBALS: dict[str, object] = {
     "prose": markup.prose,
     "quiet_verdicts": QUIET,
     "series": palette.series,
-    "size": quantities.size,
     "text_of": markup.words,
     "thousandths": partial(quantities.number, decimals=3),
     "words": quantities,

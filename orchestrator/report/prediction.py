@@ -10,7 +10,7 @@ import numpy as np
 from orchestrator import quantities
 from orchestrator.findings.summary import RunSummary
 from orchestrator.questions.prediction.find import QUESTION as PREDICTION
-from orchestrator.questions.prediction.shapes import Judged, Modelled, SealedCell
+from orchestrator.questions.prediction.shapes import Judged, Modelled
 from orchestrator.questions.prediction.surface import (
     EVEN,
     NONE,
@@ -22,29 +22,14 @@ from orchestrator.questions.prediction.surface import (
 from orchestrator.questions.prediction.words import bytes_text, name_of, trust
 from orchestrator.report.figures.base import Figure
 from orchestrator.report.figures.map import decision_map
+from orchestrator.wording.phrasing import capital
+from orchestrator.wording.tables.table import Column, Entry, Row, Table, text_table
 
 MOST_MAPS = 6
 """Maps that are drawn."""
 
 _MOST_SEALED = 20  # rows of the table of sealed cells
 _IN_TABLE = 4
-
-
-@dataclass(frozen=True, kw_only=True)
-class Entry:
-    """A cell of the table: who is ahead, the quickest one's latency (ms), and how many ms the slowest takes more."""
-
-    who: str
-    latency: float | None
-    apart: float | None
-
-
-@dataclass(frozen=True, kw_only=True)
-class Row:
-    """A payload, and what is predicted of it at each round trip of the table."""
-
-    size: str
-    entries: tuple[Entry, ...]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,20 +40,18 @@ class MapView:
     title: str
     figure: Figure
     refused: dict[str, str]
-    heads: tuple[str, ...]
-    rows: tuple[Row, ...]
+    table: Table
 
 
 @dataclass(frozen=True, kw_only=True)
 class PredictionView:
-    """All of the part. `others` are names of maps that are not drawn, `missed` the cells furthest off."""
+    """All of the part. `others` are names of maps that are not drawn, `missed` the held-out cells."""
 
     modelled: Modelled
     maps: tuple[MapView, ...]
     others: tuple[str, ...]
-    sealed: Judged | None
     trust: str
-    missed: tuple[SealedCell, ...]
+    missed: Table | None
 
 
 def prediction_view(summary: RunSummary, colours: Mapping[str, int]) -> PredictionView | None:
@@ -84,56 +67,74 @@ def prediction_view(summary: RunSummary, colours: Mapping[str, int]) -> Predicti
         modelled=modelled,
         maps=tuple(_view(number, each, name_of(each, surfaces), colours) for number, each in enumerate(drawn, start=1)),
         others=tuple(name_of(each, surfaces) for each in compared[MOST_MAPS:]),
-        sealed=modelled.judged,
         trust=trust(modelled.judged),
-        missed=_missed(modelled.judged) if modelled.judged else (),
+        missed=_missed(modelled.judged) if modelled.judged else None,
     )
 
 
-def _missed(judged: Judged) -> tuple[SealedCell, ...]:
-    return tuple(sorted(judged.cells, key=lambda cell: -abs(cell.error))[:_MOST_SEALED])
-
-
-def _view(number: int, round_: Surface, title: str, colours: Mapping[str, int]) -> MapView:
+def _view(number: int, surface: Surface, title: str, colours: Mapping[str, int]) -> MapView:
     slug = f"map-{number}"
-    columns, lines = _inside(round_)
+    columns, lines = _inside(surface)
     return MapView(
         slug=slug,
         title=title,
-        figure=decision_map(slug, title, round_, colours),
-        refused=round_.way.refused,
-        heads=("Payload", *(quantities.ms(float(round_.rtts[place])) for place in columns)),
-        rows=tuple(
-            Row(
-                size=bytes_text(float(round_.sizes[line])),
-                entries=tuple(_entry(round_, column, line) for column in columns),
-            )
-            for line in lines
+        figure=decision_map(slug, title, surface, colours),
+        refused=surface.way.refused,
+        table=Table(
+            title=f"{capital(title)}: the fastest stack, its latency, and how much more the slowest takes",
+            label="payload",
+            columns=tuple(Column(head=quantities.ms(float(surface.rtts[place])), is_text=True) for place in columns),
+            rows=tuple(
+                Row(
+                    label=bytes_text(float(surface.sizes[line])),
+                    entries=tuple(_entry(surface, column, line) for column in columns),
+                )
+                for line in lines
+            ),
         ),
     )
 
 
-def _entry(of: Surface, column: int, line: int) -> Entry:
-    code = int(of.codes[column, line])
+def _entry(surface: Surface, column: int, line: int) -> Entry:
+    code = int(surface.codes[column, line])
     if code == NONE:
-        return Entry(who="not predicted", latency=None, apart=None)
-    known = of.latency[:, column, line]
-    if code == EVEN:
-        who = "does not matter"
-    elif code == UNSURE:
-        who = "no significant difference"
-    else:
-        who = " or ".join(of.names(code))
-    return Entry(who=who, latency=float(np.nanmin(known)), apart=float(of.apart[column, line]))
+        return Entry(text="not predicted")
+    texts = {EVEN: "does not matter", UNSURE: "no significant difference"}
+    fastest = texts.get(code) or " or ".join(surface.names(code))
+    latency, apart = float(np.nanmin(surface.latency[:, column, line])), float(surface.apart[column, line])
+    detail = f"slowest + {quantities.ms(apart)}" if apart else ""
+    return Entry(text=f"{fastest}: {quantities.ms(latency)}", value=latency, detail=detail)
 
 
-def _inside(of: Surface) -> tuple[list[int], list[int]]:
+def _missed(judged: Judged) -> Table:
+    """The held-out cells, those that are furthest off first."""
+    cells = sorted(judged.cells, key=lambda cell: -abs(cell.error))[:_MOST_SEALED]
+    rows = [
+        (
+            cell.label,
+            cell.setting,
+            cell.placement,
+            quantities.size(cell.size),
+            quantities.number(cell.predicted, 3),
+            " to ".join(quantities.number(bound, 3) for bound in cell.interval),
+            quantities.number(cell.measured, 3),
+            quantities.change(cell.error, 1),
+        )
+        for cell in cells
+    ]
+    heads = ("stack", "setting", "distance", "payload", "predicted", "90 % interval", "measured", "off by")
+    left_out = len(judged.cells) - len(cells)
+    notes = [f"{quantities.count(left_out, 'more cell')}, less far off."] if left_out else []
+    return text_table("Predicted against measured, latencies in ms", heads, rows, notes)
+
+
+def _inside(surface: Surface) -> tuple[list[int], list[int]]:
     """A few places within what was measured, evenly apart: of round trips, and of sizes from the largest down."""
-    ranges = [fit.rtt_range for fit in of.way.fits], [fit.size_range for fit in of.way.fits]
-    found = []
-    for values, range_ in zip((of.rtts, of.sizes), ranges, strict=True):
-        low, high = min(one for one, _ in range_) * 0.9, max(other for _, other in range_) * 1.1
+    ranges = [fit.rtt_range for fit in surface.way.fits], [fit.size_range for fit in surface.way.fits]
+    picked = []
+    for values, measured in zip((surface.rtts, surface.sizes), ranges, strict=True):
+        low, high = min(least for least, _ in measured) * 0.9, max(most for _, most in measured) * 1.1
         inside = np.flatnonzero((values >= low) & (values <= high))
-        picked = inside[np.linspace(0, inside.size - 1, min(_IN_TABLE, inside.size)).round().astype(int)]
-        found.append(list(dict.fromkeys(picked.tolist())))
-    return found[0], found[1][::-1]
+        places = inside[np.linspace(0, inside.size - 1, min(_IN_TABLE, inside.size)).round().astype(int)]
+        picked.append(list(dict.fromkeys(places.tolist())))
+    return picked[0], picked[1][::-1]

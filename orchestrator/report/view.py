@@ -71,38 +71,22 @@ class Report:
     def folds(self) -> tuple[Fold, ...]:
         """What this run says of further questions, then tail and time, cost, checks, method and raw figures."""
         summary = self.summary
-        axes = self.charts.axes or DISTANCE.of(summary).round_trips
-        own = (
-            ("prediction", "Prediction", self.charts.prediction),
-            ("curves", "Along the axis", axes),
-        )
-        names = {name for _, name, _ in own}
-        every = {name: each(summary) for name, each in question_tables.TABLES.items() if name not in names}
-        common = (
-            ("Tail and time", "tail", ("distribution", "timings"), ()),
-            ("Cost and bytes", "cost", (), more_tables(summary)),
-            ("Checks", "all-checks", ("checks",), ()),
-            ("Method and conditions", "about", ("facts", "method"), ()),
-            ("Raw figures", "raw", ("failures",) if summary.failed_trials else (), raw_tables(summary)),
-        )
-        folds = (
-            *(
-                Fold(name=name, id=f"of-{key}", templates=(f"_{key}.html",), is_open=key == "prediction")
-                for key, name, content in own
-                if content
-            ),
-            *(Fold(name=name, id=anchor(name), tables=tables_of) for name, tables_of in every.items()),
-            *(
-                Fold(
-                    name=name,
-                    id=key,
-                    templates=tuple(f"_{each}.html" for each in templates),
-                    tables=tables_of,
-                )
-                for name, key, templates, tables_of in common
-            ),
-        )
-        return tuple(fold for fold in folds if fold.templates or fold.tables)
+        parts: list[Fold] = []
+        if self.charts.prediction:
+            parts.append(Fold(name="Prediction", id="of-prediction", templates=("_prediction.html",), is_open=True))
+        if self.charts.axes or DISTANCE.of(summary).round_trips:
+            parts.append(Fold(name="Along the axis", id="of-curves", templates=("_curves.html",)))
+        for name, tables_of in question_tables.TABLES.items():
+            parts.append(Fold(name=name, id=anchor(name), tables=tables_of(summary)))
+        failures = ("_failures.html",) if summary.failed_trials else ()
+        parts += [
+            Fold(name="Tail and time", id="tail", templates=("_distribution.html", "_timings.html")),
+            Fold(name="Cost and bytes", id="cost", tables=more_tables(summary)),
+            Fold(name="Checks", id="all-checks", templates=("_checks.html",)),
+            Fold(name="Method and conditions", id="about", templates=("_facts.html", "_method.html")),
+            Fold(name="Raw figures", id="raw", templates=failures, tables=raw_tables(summary)),
+        ]
+        return tuple(fold for fold in parts if fold.templates or fold.tables)
 
     # ---- samples
 

@@ -13,6 +13,7 @@ from starlette.responses import Response
 from orchestrator.between_runs.across import NothingInCommon, RunComparison, compare_runs, compare_within
 from orchestrator.between_runs.measured_runs import beside
 from orchestrator.errors import UsageError
+from orchestrator.exports.findings import JudgedRun
 from orchestrator.findings.compare import Statistic
 from orchestrator.findings.summary import RunSummary
 from orchestrator.report import comparison
@@ -20,7 +21,7 @@ from orchestrator.report.charts import Charts
 from orchestrator.report.figures.static import Dot, chart
 from orchestrator.report.groups import groups
 from orchestrator.report.palette import MUTED
-from orchestrator.web.site import Here, JudgedRun
+from orchestrator.web.site import Here
 
 router = APIRouter()
 STATISTICS: tuple[Statistic, ...] = get_args(Statistic)

@@ -12,7 +12,7 @@ from starlette.background import BackgroundTask
 from starlette.responses import FileResponse, Response
 
 from orchestrator.errors import OrchError
-from orchestrator.exports import findings
+from orchestrator.exports.findings import JudgedRun, file_name
 from orchestrator.exports.writers import FORMATS, chosen
 from orchestrator.findings.check_result import counts, in_words
 from orchestrator.history import noted
@@ -23,7 +23,7 @@ from orchestrator.report.charts import Charts
 from orchestrator.report.check_groups import QUIET, check_groups
 from orchestrator.report.groups import cell_names, groups
 from orchestrator.results.folder import RunFolder
-from orchestrator.web.site import Here, JudgedRun
+from orchestrator.web.site import Here
 from orchestrator.wording.answer import answer
 from orchestrator.wording.left_out import invalid_numbers
 from orchestrator.wording.tables import result_tables
@@ -83,13 +83,9 @@ def report(site: Here, run: str, download: bool = False) -> Response:
 def export(site: Here, run: str, format: Annotated[str, Query(max_length=20)] = "csv") -> Response:  # noqa: A002
     """Return the cells of a run as a file; UsageError for an unknown format, other errors as `Site.judged`."""
     form = chosen(format, None, raw=False)
-    rows = [_export(site.judged(run))]
+    runs = [site.judged(run)]
     folder = Path(tempfile.mkdtemp(prefix="orch-export-"))
     removal = BackgroundTask(shutil.rmtree, folder, ignore_errors=True)
-    path = folder / f"{findings.file_name(rows)}{form.suffix}"
-    form.write(rows, path, False)
+    path = folder / f"{file_name(runs)}{form.suffix}"
+    form.write(runs, path, False)
     return FileResponse(path, media_type="application/octet-stream", filename=path.name, background=removal)
-
-
-def _export(judged: JudgedRun) -> findings.JudgedRun:
-    return findings.JudgedRun(folder=judged.folder, summary=judged.summary)

@@ -6,7 +6,6 @@ import threading
 from collections import OrderedDict
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -14,7 +13,7 @@ from fastapi import Depends, HTTPException, Request
 from starlette.responses import Response
 
 from orchestrator.errors import UsageError
-from orchestrator.findings.summary import RunSummary
+from orchestrator.exports.findings import JudgedRun
 from orchestrator.history import keep
 from orchestrator.history.index import Index
 from orchestrator.results.folder import RunFolder
@@ -33,15 +32,6 @@ _POLICY = (
 )
 
 
-@dataclass(frozen=True, kw_only=True)
-class JudgedRun:
-    """A run folder and what analysis finds in it."""
-
-    folder: RunFolder
-    summary: RunSummary
-    signature: tuple[int, ...]
-
-
 class Site:
     """The folders that the pages show; safe to use in several threads."""
 
@@ -49,7 +39,7 @@ class Site:
         self.workspace = workspace
         self._templates = templates()
         self._indexing, self._judging = threading.Lock(), threading.Lock()
-        self._judged: OrderedDict[str, JudgedRun] = OrderedDict()
+        self._judged: OrderedDict[str, tuple[tuple[int, ...], JudgedRun]] = OrderedDict()
         self._readers: dict[str, Reader] = {}
 
     def page(self, request: Request, template: str, *, status: int = 200, **values: Any) -> Response:
@@ -86,12 +76,12 @@ class Site:
         with self._judging:  # one at a time: a measurement beside it needs the CPUs
             signature = tuple(_changed_ns(folder.path / name) for name in _CHANGING)
             kept = self._judged.pop(run, None)
-            if kept is None or kept.signature != signature:
-                kept = JudgedRun(folder=folder, summary=summarise(folder), signature=signature)
+            if kept is None or kept[0] != signature:
+                kept = signature, JudgedRun(folder=folder, summary=summarise(folder))
             self._judged[run] = kept
             if len(self._judged) > _MOST_JUDGED:
                 self._judged.popitem(last=False)
-            return kept
+            return kept[1]
 
     def reader(self, run: str) -> Reader:
         """Return what follows the journal of a run, the same for every viewer; HTTPException 404 as `folder`."""

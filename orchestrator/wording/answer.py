@@ -8,11 +8,11 @@ from dataclasses import dataclass, replace
 from orchestrator import quantities
 from orchestrator.experiment.plan.contrasts import languages_of_stacks
 from orchestrator.findings import validity
-from orchestrator.findings.check_result import CheckResult, CheckVerdict, Overloaded, by_check, counts, in_words
+from orchestrator.findings.check_result import CheckResult, CheckVerdict, by_check, counts, in_words
 from orchestrator.findings.effects import effects
 from orchestrator.findings.grid import Distances, sweep
 from orchestrator.findings.leads import leads
-from orchestrator.findings.ranking import Figure, Ranking, by_factor, ranked_by, rankings
+from orchestrator.findings.ranking import Ranking, by_factor, ranked_by, rankings
 from orchestrator.findings.summary import CellSummary, RunSummary
 from orchestrator.questions.axes.find import QUESTION as AXES
 from orchestrator.questions.capacity.find import QUESTION as CAPACITY
@@ -37,9 +37,8 @@ _BESIDE = ("Faster", "Slower", "Equal", "Undecided")  # heads of lines that one 
 class Answer:
     """At most five lines, the conditions in one line, and tables.
 
-    `left_out`: what failed checks leave out, and `overloads` the rates in it that a stack did not carry. `invalid_because`:
-    why the run, or part of it, cannot answer. `fastest`: names of the figures: one, or several without a significant
-    difference; none where settings differ.
+    `left_out`: what failed checks leave out. `invalid_because`: why the run, or part of it, cannot answer. `fastest`: one
+    name, or several without a significant difference; none where settings differ.
     """
 
     lines: tuple[Line, ...]
@@ -47,9 +46,7 @@ class Answer:
     checks: str = ""
     tables: tuple[Table, ...] = ()
     cannot_answer: bool = False
-    figures: tuple[Figure, ...] = ()
     left_out: str = ""
-    overloads: tuple[Overloaded, ...] = ()
     invalid_because: str = ""
     fastest: tuple[str, ...] = ()
 
@@ -68,16 +65,10 @@ def answer(summary: RunSummary) -> Answer:
     """Return the result that a summary holds; nothing is computed anew, and no line recommends an invalid cell."""
     compared, *others = by_factor(rankings(summary)) or [()]
     failed = left_out.failed(summary)
-    rates = CAPACITY.of(summary)
-    figures = tuple(figure for ranking in compared for figure in ranking.figures)
-    if rates.rates:
-        figures = other_questions.figures_of_rates(rates.rates, rates.comparisons)
     frame = Answer(
         lines=(),
         conditions=conditions(summary),
         checks=checks_line(summary.checks),
-        figures=figures,
-        overloads=failed.overloads if failed else (),
         invalid_because=failed.text if failed else "",
     )
     loud = validity.of_run(summary, {cell for each in compared for cell in each.names} or {c.id for c in summary.cells})

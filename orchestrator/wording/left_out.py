@@ -60,7 +60,6 @@ class Failed:
     is_everywhere: bool
     text: str
     left_out: str
-    overloads: tuple[Overloaded, ...]
 
 
 def failed(summary: RunSummary) -> Failed | None:
@@ -68,10 +67,10 @@ def failed(summary: RunSummary) -> Failed | None:
     invalid = validity.invalid_cells(summary.cells, summary.checks)
     if not invalid:
         return None
-    over = overloads(summary.cells, summary.checks)
+    over = _overloads(summary.cells, summary.checks)
     overloaded = {cell.cell for cell in over}
     checked = {cell: names for cell, names in invalid.items() if cell not in overloaded}
-    clauses = [text for text in (overloaded_clause(over), _checked(summary.cells, checked)) if text]
+    clauses = [text for text in (_overloaded(over), _checked(summary.cells, checked)) if text]
     compared = [c for c in summary.comparisons if not c.control]
     valid = [c for c in compared if c.cell not in invalid and c.reference_cell not in invalid]
     missing = {c.cell for c in compared if c.cell not in invalid and c.reference_cell in invalid}
@@ -83,7 +82,6 @@ def failed(summary: RunSummary) -> Failed | None:
         is_everywhere=not valid if compared else validity.is_everywhere(summary.cells, invalid),
         text=text,
         left_out=fitting(f"Left out: {every}.", f"Left out: {text}."),
-        overloads=over,
     )
 
 
@@ -104,7 +102,7 @@ def _checked(cells: Sequence[CellSummary], invalid: Mapping[str, Sequence[str]])
     )
 
 
-def overloaded_clause(cells: Sequence[Overloaded]) -> str:
+def _overloaded(cells: Sequence[Overloaded]) -> str:
     """Return `graphqlws does not keep up with 5,000 events/s here (3,650 delivered)`, a clause for each of a few stacks."""
     by_stack: dict[str, list[Overloaded]] = {}
     for cell in cells:
@@ -158,7 +156,7 @@ def invalid_numbers(summary: RunSummary) -> str:
 _UNITS = {"stream": "events/s", "task": "tasks/s"}  # everything else is requests
 
 
-def overloads(cells: Sequence[CellSummary], checks: Sequence[CheckResult]) -> tuple[Overloaded, ...]:
+def _overloads(cells: Sequence[CellSummary], checks: Sequence[CheckResult]) -> tuple[Overloaded, ...]:
     """Return the overloaded cells in the order of the cells."""
     failures: dict[str | None, list[CheckResult]] = {}
     for check in checks:

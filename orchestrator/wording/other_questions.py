@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 
 from orchestrator import quantities
 from orchestrator.experiment.model.factors import STACK
-from orchestrator.findings.ranking import Figure, differences
 from orchestrator.findings.summary import CellSummary, Comparison, RunSummary
 from orchestrator.findings.trial_values import SPREAD_NAMES, SPREADS, SpreadName
 from orchestrator.questions.capacity.find import Capacity, FoundRate, RateComparison
@@ -114,28 +113,6 @@ def _of_settings(known: Sequence[FoundRate], settings: Sequence[tuple[str, str]]
 def _rate(rate: FoundRate) -> str:
     side = {"at least": "at least ", "below": "below "}.get(str(rate.side), "")
     return f"{side}{quantities.rate(rate.rate_per_s or 0.0)}/s"
-
-
-def figures_of_rates(found: Sequence[FoundRate], compared: Sequence[RateComparison]) -> tuple[Figure, ...]:
-    """Each rate beside the reference's, a second."""
-    rates = {rate.cell: rate.rate_per_s for rate in found}
-    return tuple(
-        Figure(
-            setting=c.setting,
-            name=c.label,
-            cell=c.cell,
-            median=rates.get(c.cell),
-            reference=c.reference_label,
-            reference_cell=c.reference_cell,
-            reference_median=(base := rates.get(c.reference_cell)),
-            difference=None if base is None or c.ratio is None else base * (c.ratio - 1),
-            interval=differences(base, c.interval),
-            standing=str(c.standing),
-            unit="per second",
-        )
-        for c in compared
-        if not c.is_control
-    )
 
 
 def _goals(rates: Sequence[FoundRate]) -> str:

@@ -113,32 +113,23 @@ def _client(part: Any, protocol: Any) -> dict[str, Any]:
 
 def _overview(protocols: Sequence[dict[str, Any]], languages: Sequence[tuple[Any, Any]]) -> Iterator[str]:
     """Yield a row for each protocol, then one for each language."""
-    rows = [
-        (
-            protocol["name"],
-            _over(protocol),
-            ", ".join(part["name"] for part in protocol["responders"]),
-            ", ".join(_client_names(protocol)),
-        )
-        for protocol in protocols
-    ]
+    rows = []
+    for protocol in protocols:
+        parts = protocol["responders"][0]["parts"]
+        floor = ", the floor" if protocol["is_floor"] else ""
+        servers = ", ".join(part["name"] for part in protocol["responders"])
+        kind = f"{parts['codec']} over {parts['transport']}{floor}"
+        rows.append((protocol["name"], kind, servers, ", ".join(_client_names(protocol))))
     yield from _table(("protocol", "is", "servers", "clients"), rows)
     yield ""
-    yield from _table(("Defaults: the first server; of clients * with one request in flight, + with several.",), [])
+    yield "Defaults: the first server; of clients * with one request in flight, + with several."
     yield ""
-    yield from _table(
-        ("language", "folder", "programs"),
-        [(language.title, f"services/{language.name}", _programs(language, state)) for language, state in languages],
-    )
+    programs = [
+        (language.title, f"services/{language.name}", _programs(language, state)) for language, state in languages
+    ]
+    yield from _table(("language", "folder", "programs"), programs)
     yield ""
     yield "one in full: orch services PROTOCOL"
-
-
-def _over(protocol: dict[str, Any]) -> str:
-    """Codec and transport, by the first server."""
-    parts = protocol["responders"][0]["parts"]
-    floor = ", the floor" if protocol["is_floor"] else ""
-    return f"{parts['codec']} over {parts['transport']}{floor}"
 
 
 def _client_names(protocol: dict[str, Any]) -> list[str]:
@@ -150,32 +141,31 @@ def _client_names(protocol: dict[str, Any]) -> list[str]:
 
 def _details(protocol: dict[str, Any], states: dict[str, str]) -> Iterator[str]:
     """Yield everything about one protocol, a table for each part of it."""
-    yield from _table(("",), [(f"{protocol['title']}: {protocol['summary']}",)])
-    yield ""
-    heads = ("server", "language", "framework", "server program", "validation")
-    yield from _table(
-        heads,
-        [
-            (part["name"], *(part["parts"][key] for key in ("language", "framework", "server", "validation")))
-            for part in protocol["responders"]
-        ],
-    )
-    yield ""
-    yield from _table(
-        ("client", "language", "is"),
-        [
-            (name, client["language"], _what_a_client_is(client, protocol, states))
-            for name, client in zip(_client_names(protocol), protocol["clients"], strict=True)
-        ],
-    )
-    yield from _titled("operations", [("", ", ".join(protocol["operations"]))])
-    yield from _titled("latencies include or leave out", _own_work(protocol))
-    yield from _titled("cannot do", _refusals(protocol))
-    yield from _titled("settings", list(protocol["settings"].items()))
+    yield f"{protocol['title']}: {protocol['summary']}"
+    yield f"operations: {', '.join(protocol['operations'])}"
+    keys = ("language", "framework", "server", "validation")
+    servers = [(part["name"], *(part["parts"][key] for key in keys)) for part in protocol["responders"]]
+    clients = [
+        (name, client["language"], _what_a_client_is(client, protocol, states))
+        for name, client in zip(_client_names(protocol), protocol["clients"], strict=True)
+    ]
+    ends = (*protocol["responders"], *protocol["clients"])
+    own_work = [(part["name"], text) for part in ends for text in (part["adds"], part["omits"]) if text]
+    refused = [(part["name"], what, reason) for part in ends for what, reason in part["refuses"].items()]
+    for heads, rows in (
+        (("server", *keys), servers),
+        (("client", "language", "is"), clients),
+        (("end", "its latencies include or leave out"), own_work),
+        (("end", "cannot do", "reason"), refused),
+        (("setting", "value"), list(protocol["settings"].items())),
+    ):
+        if rows:
+            yield ""
+            yield from _table(heads, rows)
 
 
 def _what_a_client_is(client: dict[str, Any], protocol: dict[str, Any], states: dict[str, str]) -> str:
-    """What a client is for, with the state of its program where `client: native` may stand for it."""
+    """What a client is for, with the state of its program where `client: native` may be it."""
     if client["kind"] == "codec":
         return "the codec alone, without a network"
     opening = client["round_trips_to_open"]
@@ -183,32 +173,6 @@ def _what_a_client_is(client: dict[str, Any], protocol: dict[str, Any], states: 
     opens = "" if opening is None else f", {count(opening, 'round trip')} to open a connection"
     native = f", native ({states[client['language']]})" if client["name"] in protocol["native"] else ""
     return f"{style}{opens}{native}"
-
-
-def _own_work(protocol: dict[str, Any]) -> list[tuple[str, str]]:
-    """What servers and clients do of their own, or leave out."""
-    return [
-        (part["name"], phrase + (f" ({part['without']} does not)" if phrase == part["adds"] and without else ""))
-        for part in (*protocol["responders"], *protocol["clients"])
-        for without in (part.get("without"),)
-        for phrase in filter(None, (part["adds"], part["omits"]))
-    ]
-
-
-def _refusals(protocol: dict[str, Any]) -> list[tuple[str, str]]:
-    """What servers and clients cannot do, with the reason; what has one reason is one row."""
-    reasons: dict[tuple[str, str], list[str]] = {}
-    for part in (*protocol["responders"], *protocol["clients"]):
-        for what, reason in part["refuses"].items():
-            reasons.setdefault((part["name"], reason), []).append(what)
-    return [(name, f"{', '.join(sorted(set(whats)))}: {reason}") for (name, reason), whats in reasons.items()]
-
-
-def _titled(title: str, rows: Sequence[tuple[str, str]]) -> Iterator[str]:
-    if rows:
-        yield ""
-        yield title
-        yield from _table(("", ""), [(f"  {name}", text) for name, text in rows])
 
 
 def _table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from orchestrator.cli.console import console, plain
+from orchestrator.cli.console import console
 from orchestrator.cli.here import WORKSPACE
 from orchestrator.cli.shared_options import (
     AsJson,
@@ -27,13 +27,12 @@ from orchestrator.cli.shared_options import (
     update_index,
 )
 from orchestrator.cli.tables import confirmed, table
+from orchestrator.quantities import count
 
 if TYPE_CHECKING:
     from orchestrator.history.record import Listed
 
 SCHEMA_VERSION = 1
-_MOST_OF_A_NAME, _MOST_OF_STACKS = 24, 32  # characters
-_LEAST_OF_A_SENTENCE = 24
 
 
 def list_runs(
@@ -62,45 +61,28 @@ def list_runs(
 
 def _print(listed: list[Listed], total: int) -> None:
     heads = ("run", "date", "experiment", "state", "stacks", "checks", "answer")
-    rows = [(*_columns(run), plain(_sentence(run))) for run in listed]
-    width = shutil.get_terminal_size((160, 24)).columns
-    taken = sum(max(map(len, column)) for column in zip(heads[:-1], *(row[:-1] for row in rows), strict=True))
-    room = width - taken - 2 * (len(heads) - 1)
-    is_beside = room >= _LEAST_OF_A_SENTENCE
-    if is_beside:
-        lines = list(table(heads, [(*row[:-1], _cut(row[-1], room)) for row in rows]))
-    else:
-        lines = list(table(heads[:-1], [row[:-1] for row in rows]))
-    console.result(console.style(lines[0], "bold"))
-    for line, row in zip(lines[1:], rows, strict=True):
+    head, *lines = table(heads, [_columns(run) for run in listed], shutil.get_terminal_size((160, 24)).columns)
+    console.result(console.style(head, "bold"))
+    for line in lines:
         console.result(line)
-        if not is_beside and row[-1]:
-            console.result(f"    {_cut(row[-1], width - 4)}")
     if total > len(listed):
         console.result(f"{len(listed):,} of {total:,} runs; --limit shows more")
 
 
 def _columns(run: Listed) -> tuple[str, ...]:
+    """The columns; before the answer, or why there is none, how many notes there are (`orch runs note RUN` shows them)."""
     counts = ((run.failed, "failed"), (run.warned, "warned"), (run.passed, "passed"))
     checks = ", ".join(f"{number} {word}" for number, word in counts if number)
+    notes = f"({count(len(run.notes), 'note')}) " if run.notes else ""
     return (
-        plain(run.id),
+        run.id,
         run.started[:16].replace("T", " ") or "-",
-        _cut(plain(run.name), _MOST_OF_A_NAME) or "-",
-        plain(run.state),
-        _cut(plain(", ".join(run.stacks)), _MOST_OF_STACKS) or "-",
+        run.name or "-",
+        run.state,
+        ", ".join(run.stacks) or "-",
         run.validity if run.validity == "not judged" else checks,
+        f"{notes}{run.verdict or run.trouble}",
     )
-
-
-def _sentence(run: Listed) -> str:
-    """How many notes there are (`orch runs note RUN` shows them), and the answer, or why there is none."""
-    notes = f"({len(run.notes)} {'note' if len(run.notes) == 1 else 'notes'}) " if run.notes else ""
-    return f"{notes}{run.verdict or run.trouble}".strip()
-
-
-def _cut(text: str, width: int) -> str:
-    return text if len(text) <= width else f"{text[: max(0, width - 1)]}…"
 
 
 def note(
@@ -161,11 +143,11 @@ def delete(runs: Runs, yes: Yes = False, as_json: AsJson = False) -> None:
     console.emit({"deleted": gone})
 
 
-def confirm(count: int, verb: str) -> None:
+def confirm(runs: int, verb: str) -> None:
     """UsageError where nobody can be asked, or nobody says yes."""
     from orchestrator.errors import UsageError
 
     if not sys.stdin.isatty():
         raise UsageError(f"nobody can be asked whether to {verb}", hint=f"give --yes to {verb} without a question")
-    if not confirmed(f"{verb.capitalize()} {'this run' if count == 1 else f'these {count} runs'} for good?"):
+    if not confirmed(f"{verb.capitalize()} {'this run' if runs == 1 else f'these {runs} runs'} for good?"):
         raise UsageError(f"nothing was {verb.removesuffix('e')}ed", hint="answer y, or give --yes")

@@ -1,4 +1,4 @@
-"""What all figures share: a plain look in the page's colours, escaped texts, axes, and rows with their labels."""
+"""What all figures share: a plain look in the page's colours, escaped texts, and axes."""
 
 from __future__ import annotations
 
@@ -23,11 +23,7 @@ BETTER = " ←\u00a0better"
 """Behind the title of an axis of latencies; of an upright one, which is written upwards, the arrow points down."""
 MORE_IS_BETTER = " better\u00a0→"
 _MOST_TICKS = 5  # side by side on a narrow screen
-_LETTERS = 40  # of a line of a row's label
 _TITLE_LETTERS = 48  # of a line of an axis' title
-_LINE_PX = 16
-_GAP_PX = 6  # above a row's label
-_TOP_PX, _BOTTOM_PX = 4, 48  # around the rows of a chart
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -89,78 +85,6 @@ def figure(
 def of_series(number: int | str) -> dict[str, Any]:
     """Return what marks a trace as the one of a stack, so that it can be shown alone; floors have a name of their own."""
     return {"series": number}
-
-
-@dataclass(frozen=True, kw_only=True)
-class Rows:
-    """Rows of a chart, the first on top; each has its label above a band that holds its marks."""
-
-    labels: tuple[str, ...]
-    band_px: int
-
-    @property
-    def _label_px(self) -> int:
-        return _GAP_PX + _LINE_PX * max(len(wrap(label, _LETTERS)) for label in self.labels)
-
-    @property
-    def step_px(self) -> int:
-        """From the middle of a band to that of the next."""
-        return self._label_px + self.band_px
-
-    def layout(self, axis: dict[str, Any], annotations: Iterable[dict[str, Any]] = (), right_px: int = 16) -> Any:
-        """Return the layout of a chart with these rows over a horizontal axis."""
-        half = self.band_px / 2 / self.step_px
-        title = axis["title"]["text"].count("<br>")
-        return {
-            "xaxis": axis,
-            "yaxis": {
-                "range": [len(self.labels) - 1 + half, half - 1],
-                "showticklabels": False,
-                "showgrid": False,
-                "zeroline": False,
-                "fixedrange": True,
-            },
-            "margin": {"l": 16, "r": right_px, "t": _TOP_PX, "b": _BOTTOM_PX + _LINE_PX * title},
-            "annotations": [*self._labels(), *annotations],
-        }
-
-    def height_px(self, layout: dict[str, Any]) -> int:
-        """Return how high a chart of this layout is."""
-        margin = layout["margin"]
-        return self.step_px * len(self.labels) + int(margin["t"]) + int(margin["b"])
-
-    def _labels(self) -> list[dict[str, Any]]:
-        return [
-            {
-                "text": "<br>".join(plain(line) for line in wrap(label, _LETTERS)),
-                "xref": "paper",
-                "x": 0,
-                "y": place,
-                "xanchor": "left",
-                "yanchor": "bottom",
-                "yshift": self.band_px / 2 - 3,
-                "align": "left",
-                "showarrow": False,
-                "font": {"size": 12, "color": INK},
-            }
-            for place, label in enumerate(self.labels)
-        ]
-
-
-def beside_row(lines: Iterable[str], row: int, *, is_muted: bool) -> dict[str, Any]:
-    """Return lines written right of the plot beside a row, the first one bold."""
-    first, *rest = lines
-    return {
-        "text": "<br>".join((f"<b>{first}</b>", *rest)),
-        "xref": "paper",
-        "x": 1,
-        "xanchor": "left",
-        "xshift": 6,
-        "y": row,
-        "showarrow": False,
-        "align": "left",
-        "font": {"size": 12, "color": MUTED if is_muted else INK},
-    }
 
 
 def upright(at: float, **line: Any) -> dict[str, Any]:

@@ -21,7 +21,7 @@ _SPARK_PX = 24
 
 @dataclass(frozen=True, kw_only=True)
 class Dot:
-    """A row: a value with its interval and its tail, all in one unit, and the texts on both sides of them."""
+    """A row: a value with its interval, its tail and its parts, all in one unit, and the texts on both sides of them."""
 
     label: str
     value: float
@@ -31,11 +31,13 @@ class Dot:
     text: str = ""
     difference: str = ""
     colour: str = MUTED
+    symbol: str = "circle"
+    parts: tuple[float, ...] = ()  # what the value was found from: single searches
 
     @property
     def extent(self) -> tuple[float, ...]:
         """All values that it shows."""
-        return (self.value, *(self.interval or ()), *((self.tail,) if self.tail else ()))
+        return (self.value, *(self.interval or ()), *((self.tail,) if self.tail else ()), *self.parts)
 
 
 def chart(dots: Sequence[Dot], label: str, floor: float | None = None, beside: Sequence[float] = ()) -> Markup:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from orchestrator import quantities
+from orchestrator.experiment.model.factor import Value
 from orchestrator.experiment.model.factors import STACK, phrases
 from orchestrator.findings import naming, validity
 from orchestrator.findings.block_values import ranked
@@ -16,9 +17,13 @@ from orchestrator.findings.summary import CellSummary, Comparison, RunSummary
 
 @dataclass(frozen=True)
 class Setting:
-    """Cells that stand in one table, the best first; `unit` is that of all their latencies."""
+    """Cells of one table, the best first; `unit` is that of all their latencies.
+
+    `title` names operation, placement, call and load; `name` leaves the load out where no other setting has that name.
+    """
 
     title: str
+    name: str
     cells: tuple[CellSummary, ...]
     unit: quantities.Unit
     reference: str  # what all of them are compared with; empty where that differs
@@ -39,20 +44,30 @@ class Settings:
 
     @cached_property
     def every(self) -> tuple[Setting, ...]:
-        """All settings, in the order of their first cells."""
-        apart = dict.fromkeys(factor.name for factor in naming.compared_calls(self.summary.comparisons))
-        settings: dict[str, list[CellSummary]] = {}
+        """All settings, in the order of their first cells.
+
+        Cells that are compared by how requests are made are in one table. Where every stack has a way of its own (REST
+        opens a connection per call, gRPC keeps one), that is part of the stack, and the stacks are in one table, too.
+        """
+        calls: dict[str, set[tuple[Value, ...]]] = {}
         for cell in self.summary.cells:
-            title = " · ".join((cell.operation, cell.placement, *phrases({**cell.factors, **apart}), cell.load))
-            settings.setdefault(title, []).append(cell)
+            calls.setdefault(cell.stack, set()).add(cell.call)
+        belongs_to_stack = all(map(_is_one, calls.values())) and not _is_one(set().union(*calls.values()))
+        apart = dict.fromkeys(factor.name for factor in naming.compared_calls(self.summary.comparisons))
+        settings: dict[tuple[str, ...], list[CellSummary]] = {}
+        for cell in self.summary.cells:
+            call = () if belongs_to_stack else phrases({**cell.factors, **apart})
+            settings.setdefault((cell.operation, cell.placement, *call, cell.load), []).append(cell)
+        names = [" · ".join(key[:-1]) for key in settings]
         return tuple(
             Setting(
-                title,
-                tuple(ranked(cells, self.invalid, self.metric)),
-                quantities.unit_for(c.distribution.median or 0.0 for c in cells if c.distribution),
-                self._common(cells),
+                title=(title := " · ".join(key)),
+                name=name if names.count(name) == 1 else title,
+                cells=tuple(ranked(cells, self.invalid, self.metric)),
+                unit=quantities.unit_for(c.distribution.median or 0.0 for c in cells if c.distribution),
+                reference=self._common(cells),
             )
-            for title, cells in settings.items()
+            for (key, cells), name in zip(settings.items(), names, strict=True)
         )
 
     def against(self, cell: CellSummary, statistic: str = "") -> Sequence[Comparison]:
@@ -69,13 +84,11 @@ class Settings:
             return self.labels.get(comparison.reference_cell, comparison.reference_label)
         return comparison.compared_with
 
-    def warned(self, cell: CellSummary) -> tuple[str, ...]:
-        """The names of the checks that warn of a cell, or of the whole run."""
-        return tuple(
-            dict.fromkeys(c.name for c in self.summary.checks if c.verdict == "warn" and c.cell in (None, cell.id))
-        )
-
     def _common(self, cells: Sequence[CellSummary]) -> str:
         firsts = [comparisons[0] for cell in cells if (comparisons := self.against(cell))]
         names = {self.reference(c) for c in firsts if not c.control} or {self.reference(c) for c in firsts}
         return names.pop() if len(names) == 1 else ""
+
+
+def _is_one(calls: set[tuple[Value, ...]]) -> bool:
+    return len(calls) == 1

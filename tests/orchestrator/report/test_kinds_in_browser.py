@@ -13,13 +13,11 @@ from orchestrator.findings.summary import RunSummary
 from orchestrator.report import render
 from orchestrator.report.page import write_page
 from orchestrator.summarise import summarise
-from orchestrator.wording.answer import answer
 from tests.orchestrator.questions.capacity.test_find import a_search, capacity
 from tests.support.browser import PROGRAM, Page, browser
 from tests.support.codec_runs import a_codec_run
 from tests.support.curves import a_run_with_curves
 from tests.support.event_runs import a_stream_run
-from tests.support.pages import Document
 from tests.support.runs import a_run as a_measured_run
 from tests.support.searched import P50, a_search_run
 from tests.support.summaries import a_run, failed_run
@@ -196,21 +194,6 @@ def test_the_keyboard_reaches_everything_and_shows_where_it_is(page: Page, tmp_p
     assert (
         page.evaluate(f"{STOPS}.filter((one) => !window.stops.has(one)).map((one) => one.outerHTML.slice(0, 80))") == []
     )
-
-
-@pytest.mark.parametrize("kind", ["calls", "events", "codecs", "rates"])
-def test_the_sentences_figures_are_those_of_the_table(page: Page, tmp_path: Path, kind: str) -> None:
-    summary = KINDS[kind]()
-    found = answer(summary)
-    assert found.figures
-    document = Document(page_of(kind))
-    values = [value for table in document.tables[:1] for row in table.rows for cell in row for value in cell.values]
-    for figure in found.figures:
-        for value in (figure.median, figure.reference_median):
-            assert value is None or any(value == pytest.approx(shown, rel=1e-9) for shown in values), figure
-    page.open(written(kind, tmp_path))
-    said = page.text().replace("\u00a0", " ").replace("\u202f", " ")
-    assert found.lines[0].text in said
 
 
 @ALL

@@ -116,16 +116,8 @@ def test_nothing_is_fastest_that_a_comparison_calls_slower(run: RunSummary) -> N
 
 @settings(max_examples=50, deadline=None)
 @given(runs())
-def test_figures_are_those_of_the_cells_and_the_terminal_begins_with_the_answer(run: RunSummary) -> None:
+def test_the_terminal_begins_with_the_answer(run: RunSummary) -> None:
     found: Answer = answer(run)
-    medians = {cell.id: median_of(cell) for cell in run.cells}
-    for figure in found.figures:
-        assert figure.median == medians[figure.cell]
-        if figure.difference is not None and figure.reference_median is not None:
-            assert (
-                abs(figure.difference - (medians[figure.cell] - figure.reference_median))
-                < 1e-6 * figure.reference_median
-            )
     text = list(short_lines(run, width=10_000))
     assert [line.split("  ")[0] for line in text[: len(found.lines)]] == [line.head for line in found.lines]
     assert len(list(short_lines(run, width=100))) <= 90

@@ -108,13 +108,6 @@ def test_the_metric_decides_what_the_result_is_about(metric: str, fastest: str, 
     assert groups(run)[0].cells[0].stack_label == ("grpc" if metric == "throughput" else "rest")
 
 
-def test_of_rates_more_is_better_and_differences_are_those_of_the_rates() -> None:
-    (figure,) = answer(run_about("throughput")).figures
-    assert (figure.unit, figure.median, figure.reference_median) == ("per second", 2000.0, 1000.0)
-    assert figure.difference == pytest.approx(1000.0)
-    assert figure.interval == pytest.approx((960.8, 1040.0), rel=1e-2)
-
-
 def test_a_p99_of_too_few_requests_is_refused_in_the_first_line_and_the_next_says_how_many_it_takes() -> None:
     run = run_about("p99")
     few = tuple(replace(cell, trials=tuple(replace(trial, p99=None) for trial in cell.trials)) for cell in run.cells)

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from orchestrator.report.figures.distribution import drawn_points, percentile_curve
+from orchestrator.report.figures.dot_rows import stack_dots
 from orchestrator.report.figures.scales import log_ticks
-from orchestrator.report.figures.stack_rows import stack_dots
 from orchestrator.report.figures.time import time_strip
 from orchestrator.report.groups import groups, stack_colours
 from tests.support.summaries import a_run
