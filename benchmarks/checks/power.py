@@ -10,7 +10,7 @@ from benchmarks.checks.fault import Fault
 from benchmarks.checks.realistic import clean_run
 from benchmarks.checks.refereed import beside
 from orchestrator.checks import CHECKS
-from orchestrator.checks.base import Check, rank
+from orchestrator.checks.base import Check, rank, worst
 from orchestrator.evidence.collect import collect
 from orchestrator.evidence.run_evidence import Run
 from orchestrator.findings.check_result import CheckVerdict
@@ -100,10 +100,9 @@ def verdict(check: Check, fault: Fault, size: float, seed: int) -> CheckVerdict:
 def judged(check: Check, run: Run) -> CheckVerdict:
     """The gravest verdict of one check, the others left out."""
     evidence = collect(run, {check.name: check.observe} if check.observe else {})
-    findings = [check.judge_run(evidence)] if check.judge_run else []
-    findings += [check.judge_last(evidence, ())] if check.judge_last else []
-    findings += [check.judge(cell) for cell in evidence.cells if check.judge and cell.trials]
-    findings += [check.judge_beside(c, evidence) for c in evidence.cells if check.judge_beside and c.trials]
+    findings = [worst(check.judge_run(evidence))] if check.judge_run else []
+    findings += [worst(check.judge_last(evidence, ()))] if check.judge_last else []
+    findings += [check.judged(cell, evidence) for cell in evidence.cells if cell.trials]
     return max((finding.verdict for finding in findings if finding), key=rank, default="pass")
 
 

@@ -65,11 +65,11 @@ def run_checks(run: RunEvidence) -> tuple[CheckResult, ...]:
         if of_its_kinds.cells or not run.cells:
             findings += [(worst(check.judge_run(of_its_kinds)), None)] if check.judge_run else []
             findings += [(worst(check.judge_last(of_its_kinds, results)), None)] if check.judge_last else []
-        for cell in of_its_kinds.cells:
-            if (cell.trials or check.judges_empty) and (check.judge or check.judge_beside):
-                judged = check.judge(cell) if check.judge else None
-                judged = check.judge_beside(cell, of_its_kinds) if check.judge_beside else judged
-                findings.append((worst(judged) or check.otherwise, cell.cell.id))
+        findings += [
+            (check.judged(cell, of_its_kinds), cell.cell.id)
+            for cell in of_its_kinds.cells
+            if cell.trials or check.judges_empty
+        ]
         others = [cell.cell for cell in run.cells if cell.cell.kind not in check.kinds]
         findings += [(_not_of_its_kinds(check, cell.kind), cell.id) for cell in others]
         ranked = sorted(((f, cell_id) for f, cell_id in findings if f), key=lambda pair: gravity(pair[0]), reverse=True)

@@ -91,6 +91,12 @@ class Check:
     judges_empty: bool = False  # cells without a finished trial, too
     otherwise: Finding | None = None
 
+    def judged(self, cell: CellEvidence, run: RunEvidence) -> Finding | None:
+        """Return the most serious finding of a cell, with its run beside it."""
+        judged = self.judge(cell) if self.judge else None
+        judged = self.judge_beside(cell, run) if self.judge_beside else judged
+        return worst(judged) or self.otherwise
+
     def result(self, finding: Finding, cell: str | None) -> CheckResult:
         """The finding as it is stored and shown."""
         return CheckResult(
