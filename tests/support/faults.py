@@ -177,7 +177,7 @@ class _SometimesInTwoWrites(tcp.SocketConnection):
         self._sock.sendall(body)
         frame = self._reader.read()
         self._sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        return len(body), len(frame[1]), tcp.decoded(self._code, *frame)
+        return tcp.decoded(self._code, *frame), len(body), len(frame[1])
 
 
 class _Inflated(tcp.SocketConnection):
