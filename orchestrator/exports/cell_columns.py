@@ -47,10 +47,10 @@ def _either(place: int, read: Callable[[CellSummary], Sequence[float] | None]) -
     return lambda cell: None if (pair := read(cell)) is None else pair[place]
 
 
-def _bounds(name: str, unit: str, of: str, read: Callable[[CellSummary], Sequence[float] | None]) -> Iterator[Column]:
+def _bounds(name: str, unit: str, what: str, read: Callable[[CellSummary], Sequence[float] | None]) -> Iterator[Column]:
     """Both bounds of a 95 % interval: `{}` in `name` becomes `low` or `high`."""
     for place, bound in enumerate(("low", "high")):
-        yield number(name.format(bound), unit, f"{bound} bound of the 95 % interval of {of}", _either(place, read))
+        yield number(name.format(bound), unit, f"{bound} bound of the 95 % interval of {what}", _either(place, read))
 
 
 def _counted(name: str) -> Read:

@@ -35,7 +35,7 @@ def default_path(summary: RunSummary, reports: Path) -> Path:
 
 
 def path_of(name: str, started_at: str, run_id: str, reports: Path) -> Path:
-    """Return `default_path` of a run of which that much is known."""
+    """Return `default_path` of a run by its name, its start and its id."""
     return reports / f"{'-'.join((anchor(name), anchor(started_at[:10]), anchor(run_id)))}.html"
 
 

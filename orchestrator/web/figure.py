@@ -100,6 +100,6 @@ def of_trials(view: View) -> Figure | None:
     labels: dict[str, Any] = {"tickvals": list(range(len(rows))), "ticktext": [plain(row.label) for row in rows]}
     layout = {
         "xaxis": axis(title, type=kind, fixedrange=True),
-        "yaxis": axis(range=[len(rows) - 0.5, -0.5], fixedrange=True, **labels),
+        "yaxis": axis("", range=[len(rows) - 0.5, -0.5], fixedrange=True, **labels),
     }
     return figure("trials", f"Median latency of {len(points)} trials", traces, layout, _ROW_PX * len(rows) + 80)

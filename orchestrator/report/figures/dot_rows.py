@@ -111,6 +111,7 @@ def _traces(rows: Sequence[Dot], unit: str) -> list[go.Scatter]:
         mode="markers",
         marker={"size": 9, "color": [dot.colour for dot in rows], "symbol": [dot.symbol for dot in rows]},
         error_x=whiskers(values, [dot.interval for dot in rows], INK),
+        cliponaxis=False,  # a mark at the edge is whole
         customdata=[plain(dot.label) for dot in rows],
         hovertemplate=f"%{{customdata}}: %{{x:,.4~r}} {unit}<extra></extra>",
     )
@@ -219,7 +220,7 @@ def floor_of(group: Group) -> float | None:
 def found_rates(
     slug: str,
     title: str,
-    found: Sequence[FoundRate],
+    rates: Sequence[FoundRate],
     comparisons: Sequence[RateComparison],
     colours: dict[str, int],
     beside: Sequence[FoundRate],
@@ -229,7 +230,7 @@ def found_rates(
     An arrow in place of a diamond is a rate known from one side alone. The scale is that of all rates `beside`, too.
     """
     standings = {row.cell: row for row in comparisons}
-    ordered = sorted(found, key=lambda rate: rate.rate_per_s or 0.0, reverse=True)
+    ordered = sorted(rates, key=lambda rate: rate.rate_per_s or 0.0, reverse=True)
     rows = [_rate_dot(rate, standings.get(rate.cell), colours) for rate in ordered if rate.rate_per_s]
     if not rows:
         return None
