@@ -99,11 +99,9 @@ def build_matrix(
         entries, operations = own_calls.own_entries(located, known), own_calls.asked_of_services()
     else:
         entries, operations = resolve_entries(located, known), resolve_operations(located)
-    placements = resolve_placements(
-        located, hosts, is_elsewhere=is_own and is_elsewhere(e.external for e in entries if e.external)
-    )
+    is_away = is_own and is_elsewhere(e.external for e in entries if e.external)
+    hosts, placements = by_role(hosts, resolve_placements(located, hosts, is_elsewhere=is_away))
     located.raise_problems()
-    hosts, placements = by_role(hosts, placements)
     questions = [_question(located, question) for question in operations]
     refuse_mixed_searches(located, (find for _, offers, _ in questions for _, find in offers))
     _refuse_too_many_cells(located, entries, questions, placements)
