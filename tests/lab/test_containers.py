@@ -110,7 +110,7 @@ def test_a_container_that_ends_in_the_middle_is_in_the_receipt_unless_it_is_remo
 ) -> None:
     ends = [containers.add(name) for name in ("requester", "responder")]
     path = experiment(requester=in_container(ends[0]), responder=in_container(ends[1]))
-    made = RemoteDeployment(make_plan(path, needs_programs=False), Diary(Path("results/run")), Workspace())
+    made = RemoteDeployment(make_plan(path, needs_programs=False), Diary(Path("results") / containers.id), Workspace())
     made.provision()
     fleet = made.deploy()
     assert fleet.fault() is None

@@ -55,7 +55,8 @@ def planned(network: Network, *names: str) -> Plan:
 
 
 def deployment(plan: Plan, run: str = "run") -> RemoteDeployment:
-    return RemoteDeployment(plan, Diary(Path("results") / run), Workspace())
+    named = f"{run}-{os.getpid()}"  # a teardown ends the programs of every deployment of that name here
+    return RemoteDeployment(plan, Diary(Path("results") / named), Workspace())
 
 
 def up(made: RemoteDeployment) -> None:

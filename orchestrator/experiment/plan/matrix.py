@@ -97,11 +97,9 @@ def build_matrix(
         operations = (PlannedOperation(operation=own_calls.OPERATION, file=None, item=0),)
     else:
         entries, operations = resolve_entries(located, known, why_not), resolve_operations(located)
-    placements = resolve_placements(
-        located, hosts, is_elsewhere=is_own and is_elsewhere(e.external for e in entries if e.external)
-    )
+    is_away = is_own and is_elsewhere(e.external for e in entries if e.external)
+    hosts, placements = by_role(hosts, resolve_placements(located, hosts, is_elsewhere=is_away))
     located.raise_problems()
-    hosts, placements = by_role(hosts, placements)
     questions = [_question(located, operation) for operation in operations]
     refuse_mixed_searches(located, (find for _, loads, _ in questions for _, find in loads))
     _refuse_too_many_cells(located, entries, questions, placements)
