@@ -307,7 +307,7 @@ class RemoteHost:
             if status > 0:
                 raise ProvisionError(
                     f"{self.name} cannot store {remote}: {on_one_line(words, 300)}",
-                    hint="is its disk full? `orch hosts ssh` shows what fills it",
+                    hint="is its disk full? `orch ssh` shows what fills it",
                 )
             if self._sha256_there(remote) != wanted:
                 raise HostLost(f"{self.name}: {remote} arrived damaged")
