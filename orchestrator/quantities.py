@@ -27,7 +27,7 @@ OF_KIND: Mapping[Kind, tuple[str, str]] = {
 OF_SAMPLE: Mapping[Kind, str] = {"call": "request", "task": "task", "stream": "event", "codec": "message"}
 """What one sample of a kind of work is."""
 
-NOT_OURS = "orch did not start the responder, which tells it nothing"
+NOT_OURS = "a service of your own has no counters that orch reads"
 """Why a check cannot tell what the responder's own account would say."""
 
 _OF_CODEC = ("encode", "decode")

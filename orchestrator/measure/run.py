@@ -22,6 +22,7 @@ from orchestrator.errors import (
     UsageError,
 )
 from orchestrator.experiment.plan.contrasts import announcements
+from orchestrator.experiment.plan.own.own_calls import require_secrets
 from orchestrator.experiment.plan.plan import Plan
 from orchestrator.experiment.plan.topology import require_programs
 from orchestrator.experiment.providers import PROVIDERS
@@ -133,6 +134,7 @@ def start(
     machine (unless `share`), or for what the machine lacks; UsageError for programs that are not built as they should be.
     """
     require_programs(plan)
+    require_secrets(plan)
     clock = clock.steady()
     with machine(plan.provider, share=share) as part:
         folder = RunFolder.create(plan, command=command, root=workspace.results, now=clock)
@@ -174,6 +176,7 @@ def resume(
         )
     if not journal_state.is_measured(plan.blocks):
         require_programs(plan)
+        require_secrets(plan)
     clock = clock.steady()
     with machine(plan.provider, share=share) as part:
         folder.hold()

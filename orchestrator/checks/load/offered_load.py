@@ -30,6 +30,7 @@ _REDRAWN = 10_000
 _LATE_MS = 50.0
 _MOST_LATE = 0.05  # of a worker's round
 _ENDS_EARLY, _ENDS_EARLY_S = 0.02, 0.1  # of the declared duration, and seconds: a busy machine takes that long
+_NEARLY = 0.95
 _FIND_THE_END = "Find out what ended the requester, or what it asked for: this is not the declared load."
 
 
@@ -190,7 +191,9 @@ def _unlike_its_load(trial: TrialEvidence, part: Part) -> Finding | None:
             evidence,
             weight=abs(requests - (load.requests or 0)),
         )
-    if requests == load.requests or load.duration_s is None or load.think_s or window is None:
+    if load.duration_s is None or load.think_s or window is None:
+        return None
+    if load.requests is not None and requests >= _NEARLY * load.requests:  # turns end near a number, not at it
         return None
     took_s = (window.end_ns - window.begin_ns) / 1e9
     if load.duration_s - took_s <= max(_ENDS_EARLY * load.duration_s, _ENDS_EARLY_S):

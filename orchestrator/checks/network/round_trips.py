@@ -91,8 +91,8 @@ def _count(cell: CellEvidence, rtt_ms: float) -> Finding:
     if cell.is_external:
         return finding(
             verdict="cannot tell",
-            explanation=f"{measured}, its own work included; orch did not start the responder and cannot measure it on one"
-            " host, and who answers a ping to its address may be another.",
+            explanation=f"{measured}, its own work included: orch does not measure a service of your own on one host as"
+            " well, and who answers a ping to its address may be another.",
         )
     if most_trips < low - 0.3 - 0.5 * least / rtt_ms:
         return finding(

@@ -12,7 +12,7 @@ import typer
 from orchestrator.cli.console import console
 from orchestrator.cli.here import WORKSPACE
 from orchestrator.cli.shared_options import AsJson, Overrides, StalePrices
-from orchestrator.errors import OrchError, UsageError
+from orchestrator.errors import MissingError, OrchError, UsageError
 
 if TYPE_CHECKING:
     from orchestrator.experiment.plan.plan import Plan
@@ -116,6 +116,9 @@ def _plan(file: Path, overrides: list[str], *, takes_stale: bool, tries: bool) -
         console.result(line)
     document["tried"] = _tried(planned) if tries else None
     console.emit(document)
+    if wrong := [each["stack"] for each in document["tried"] or () if each.get("failure")]:
+        console.as_json = False  # stdout holds its one document already
+        raise MissingError(f"no right reply from {', '.join(wrong)}", hint="its request and reply are above")
 
 
 def _tried(made: Plan) -> list[dict[str, Any]]:

@@ -390,7 +390,7 @@ def _versions(packages: Iterable[str]) -> dict[str, str]:
     return versions
 
 
-_UNTOLD = "it is your own service, and orch tells it nothing"
+_UNTOLD = "it is your own service, and orch sets nothing there"
 _CODECS = {"GraphQL": "GraphQL", "gRPC": "Protocol Buffers"}
 _TRANSPORTS = {"WebSocket": "WebSocket", "Socket.IO": "Socket.IO over WebSocket", "gRPC": "HTTP/2"}
 

@@ -7,6 +7,7 @@ import os
 import pwd
 import shlex
 import shutil
+import socket
 import subprocess
 from collections import defaultdict
 from pathlib import Path
@@ -41,8 +42,8 @@ def _container_of(host: OwnHost) -> dict[str, Any]:
             return _described(host, engine, json.loads(done.stdout)[0])
         words.append(f"{engine}: {on_one_line(done.stderr, 200)}")
     raise ProvisionError(
-        f"{host.name}: there is no container {host.container} ({'; '.join(words)})",
-        hint=f"`{engines[0]} ps` shows the names of those that run",
+        f"{host.name}: no engine knows a container {host.container} ({'; '.join(words)})",
+        hint=f"is the engine running? `{engines[0]} ps` shows the names of those that run",
     )
 
 
@@ -68,6 +69,11 @@ def ssh_of(host: OwnHost, alias: str) -> dict[str, Any]:
     name, port = settings["hostname"][0], int(settings["port"][0])
     given = [" ".join(line.split()[1:3]) for line in host.known_hosts.splitlines() if line.strip()]
     keys = given or _known_keys(settings, name, port)
+    if not keys and not settings["proxyjump"] and not settings["proxycommand"]:
+        try:
+            socket.getaddrinfo(name, port)
+        except OSError as error:
+            raise ProvisionError(f"{host.name}: there is no host {name}: {error.strerror}") from error
     if not keys:
         raise ProvisionError(
             f"{host.name}: the SSH host key of {name} is not known, and an unknown one is never accepted",

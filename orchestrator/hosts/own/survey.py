@@ -81,7 +81,7 @@ def line_of(process: RemoteProcess) -> dict[str, Any]:
     """The next line of a verb that goes on; ProvisionError with its last words where there is none."""
     line = process.read(_ANSWER_S)
     if line is None:
-        raise ProvisionError(on_one_line(process.last_words(), 300) or "it ended without a word")
+        raise ProvisionError(on_one_line(process.last_words().strip().rpartition(chr(10))[2], 300) or "it ended without a word")
     answer: dict[str, Any] = json.loads(line)
     return answer
 
@@ -187,7 +187,8 @@ def closed_ports(members: Mapping[str, RemoteHost], wanted: Topology) -> str:
             closed = [f"{kind.upper()} port {port} ({why})" for kind, why in trouble.items() if why]
         except ProvisionError as error:
             raise ProvisionError(
-                f"{responder} cannot listen on {address}: {error.message}", hint="is `address` its own?"
+                f"{responder} cannot listen on {address}, or {requester} cannot ask it: {error.message}; "
+                "is `address` its own?"
             ) from error
         finally:
             listener.end(grace_s=1.0)

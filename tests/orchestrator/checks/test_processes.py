@@ -127,6 +127,17 @@ def test_a_process_that_ends_before_its_load_is_found(planned, words: str) -> No
     assert (found.verdict, found.explanation) == ("fail", words)
 
 
+def without_the_last(draft: Draft) -> None:
+    """The last request was never made."""
+    draft.process = 1
+    ended_early(draft)
+
+
+def test_turns_may_end_near_a_number_of_requests_that_has_a_time_limit_too() -> None:
+    load = p.Load(concurrency=1, requests=1_000, duration_s=10.0)
+    assert of(a_run(load=load, spoil=without_the_last), "offered load")[0].verdict == "pass"
+
+
 @pytest.mark.parametrize(("duration_s", "expected"), [(2.0, "warn"), (0.2, "pass")])
 def test_a_closed_loop_that_ends_before_its_duration_is_found(duration_s: float, expected: str) -> None:
     found = of(a_run(load=p.Load(concurrency=1, duration_s=duration_s)), "offered load")[0]

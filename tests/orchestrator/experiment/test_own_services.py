@@ -12,7 +12,7 @@ import pytest
 
 from orchestrator.errors import UsageError
 from orchestrator.experiment.plan.contrasts import announcements
-from orchestrator.experiment.plan.own.own_calls import call_file, parse_rows
+from orchestrator.experiment.plan.own.own_calls import call_file, parse_rows, require_secrets
 from orchestrator.experiment.plan.plan import Plan, read_plan
 from orchestrator.experiment.plan.planning import make_plan
 from orchestrator.experiment.read.problems import ExperimentError
@@ -170,6 +170,10 @@ def test_a_secrets_name_is_in_the_plan_and_its_value_is_not(shop: Path, monkeypa
     plan = make_plan(shop)
     assert "${SHOP_TOKEN}" in plan.to_json()
     assert "s3cret" not in plan.to_json() + str(files(plan))
+    require_secrets(plan)
+    monkeypatch.delenv("SHOP_TOKEN")
+    with pytest.raises(UsageError, match="SHOP_TOKEN"):
+        require_secrets(plan)
 
 
 @pytest.mark.parametrize(
@@ -192,6 +196,11 @@ def test_a_secrets_name_is_in_the_plan_and_its_value_is_not(shop: Path, monkeypa
             'message: {id: "{id}"}',
             'message: {idd: "{id}"}',
             "14:72 shop.v1.OrderRequest has no field 'idd'. Did you mean",
+        ),
+        (
+            'message: {id: "{id}"}, expect: {values: {id',
+            'message: {id: "{id}"}, expect: {values: {idd',
+            "shop.v1.Order, the reply, has no field 'idd'",
         ),
         ('message: {id: "{id}"}', 'message: {id: "x{id}"}', "row 1 makes no request of shop.v1.Orders/Get"),
         ("graphql: order.graphql", "graphql: orders.csv", "orders.csv:1:1 is no GraphQL: Unexpected Name 'id'"),

@@ -34,6 +34,7 @@ from orchestrator.experiment.plan.own.own_protos import (
     near,
     reflected,
     unknown_field,
+    unknown_place,
 )
 from orchestrator.experiment.plan.placements import refuse_several_distances
 from orchestrator.experiment.plan.plan import External, Operation, Plan, Start
@@ -252,7 +253,7 @@ def _calls(
     shared = {"order": rows.order, "data": rows.source}
     if spec.call is not None:
         call = _call(located, (*path, *_CALL), spec.call, where, rows, ())
-        return None if call is None else {**call, **shared, "same": _same(located, (*path, *_CALL), spec.call)}
+        return None if call is None else {**call, **shared, "same": _same(located, (*path, *_CALL), spec.call, call)}
     steps: list[dict[str, Any]] = []
     saved: dict[str, None] = {}
     for number, name in enumerate(spec.steps):
@@ -275,7 +276,7 @@ def _calls(
             "steps are made on one connection: of WebSocket and Socket.IO all have one path and the same headers.",
         )
     kind = steps[0]["kind"] if len(kinds) == 1 else "http"
-    same = _same(located, (*path, "calls", spec.steps[-1]), spec.calls[spec.steps[-1]])
+    same = _same(located, (*path, "calls", spec.steps[-1]), spec.calls[spec.steps[-1]], steps[-1])
     return {"kind": kind, "steps": steps, **shared, "same": same}
 
 
@@ -367,14 +368,18 @@ def _expect(located: Located, path: tuple[Key, ...], spec: OwnCallSpec) -> dict[
     return {key: value for key, value in wanted.items() if value}
 
 
-def _same(located: Located, path: tuple[Key, ...], spec: OwnCallSpec) -> dict[str, str]:
+def _same(located: Located, path: tuple[Key, ...], spec: OwnCallSpec, call: Mapping[str, Any]) -> dict[str, str]:
     known = located.experiment.same
     for name in spec.same:
         if name not in known:
             located.add((*path, "same"), f"the experiment's `same` has no '{name}'.{near(name, known)}")
     places = {name: spec.same.get(name, place) for name, place in known.items()}
     keys = {name: (*path, "same", name) if name in spec.same else ("same", name) for name in known}
-    return {name: _path(located, keys[name], place) for name, place in places.items()}
+    same = {name: _path(located, keys[name], place) for name, place in places.items()}
+    for name, place in same.items():
+        own = "" if name in spec.same else f" Give this call a `same` of its own: `same: {{{name}: ...}}`."
+        _refuse_unfit_place(located, keys[name], call, place, own)
+    return same
 
 
 def _path(located: Located, path: tuple[Key, ...], text: str) -> str:
@@ -429,12 +434,27 @@ def _refuse_unfit_message(
         meant = did_you_mean(str(keys[-1]), known)
         located.add((*path, "message", *keys), f"{message} has no field '{shown(str(keys[-1]))}'. {meant}")
         return
+    places = {"expect": call["expect"].get("values", {}), "save": call.get("save", {}).values()}
+    for key, named in places.items():
+        for place in named:
+            _refuse_unfit_place(located, (*path, key), call, place)
     for number, row in enumerate(rows.rows, start=1):
         try:
             method.request(render(call["message"], {**row, **dict.fromkeys(saved, PLACEHOLDER)}, environment))
         except ValueError as error:
             located.add((*path, "message"), f"row {number} makes no request of {call['method']}: {error}.")
             return
+
+
+def _refuse_unfit_place(
+    located: Located, path: tuple[Key, ...], call: Mapping[str, Any], place: str, hint: str = ""
+) -> None:
+    """Note a place in the reply of a unary method that its message has not."""
+    if call["kind"] != "grpc" or (method := method_of(call["descriptors"], call["method"])).is_stream:
+        return
+    if unknown := unknown_place(method.reply.DESCRIPTOR, place):
+        name, message, known = unknown
+        located.add(path, f"{message}, the reply, has no field '{shown(name)}'. {did_you_mean(name, known)}{hint}")
 
 
 # ---- files
@@ -563,3 +583,14 @@ def beside(plan: Plan, name: str) -> Path:
 def own_stacks(plan: Plan) -> Iterable[tuple[str, External]]:
     """Yield the id of each stack that calls a service of the person's own, and that service."""
     return ((stack.id, stack.external) for stack in plan.stacks if stack.external is not None)
+
+
+def require_secrets(plan: Plan) -> None:
+    """Return when the environment has every variable that a plan's calls name; UsageError with those that it has not."""
+    named = (
+        name for _, own in own_stacks(plan) for name in secrets([own.call, dict(own.start.env) if own.start else {}])
+    )
+    if missing := sorted({name for name in named if name not in os.environ}):
+        raise UsageError(
+            f"the environment has no {', '.join(missing)}, which the plan's calls name", hint="set it first"
+        )

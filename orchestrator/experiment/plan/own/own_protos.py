@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 import tempfile
@@ -17,6 +18,7 @@ from orchestrator.errors import did_you_mean, nearest
 
 _COMPILE_S = 120.0
 _REFLECT_S = 10.0
+_STEP = re.compile(r"""\.(?P<name>\w+)|\[["'](?P<quoted>[^"']*)["']\]|\[(?:-?\d+|\*)\]""")
 
 
 class Unusable(Exception):
@@ -106,6 +108,26 @@ def unknown_field(message: Any, values: Any) -> tuple[tuple[str | int, ...], str
             if unknown := unknown_field(field.message_type, item):
                 keys, owner, known = unknown
                 return (name, *(() if place is None else (place,)), *keys), owner, known
+    return None
+
+
+def unknown_place(message: Any, path: str) -> tuple[str, str, list[str]] | None:
+    """Return the first field of a JSONPath that a message (its descriptor) has not, with the message's name and fields.
+
+    None too for a path with more than names and places, and for what lies below a map or a well-known type.
+    """
+    rest = path.removeprefix("$")
+    while rest and message is not None and not message.full_name.startswith("google.protobuf."):
+        step = _STEP.match(rest)
+        if step is None:
+            return None
+        rest = rest[step.end() :]
+        if (name := step["name"] or step["quoted"]) is None:
+            continue
+        if (field := message.fields_by_name.get(name)) is None:
+            return name, message.full_name, [each.name for each in message.fields]
+        is_map = field.message_type is not None and field.message_type.GetOptions().map_entry
+        message = None if is_map else field.message_type
     return None
 
 
