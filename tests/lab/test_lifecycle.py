@@ -212,9 +212,9 @@ def test_a_run_makes_measures_and_takes_down_beside_a_deployment_that_is_kept(la
     first = lab.run
     assert "hosts stay up until 20" in kept.stderr
     assert f"end them with `orch teardown {first.id}`" in kept.stderr
-    assert lab.orch("hosts", "ssh", "requester-1", "--", "hostname").stdout == f"orch-{lab.id}-requester-1\n"
-    assert lab.orch("hosts", "ssh", "requester-1", "--", "exit 3").returncode == 3
-    assert lab.orch("hosts", "ssh", "requester-9", "--", "true").returncode == 2
+    assert lab.orch("ssh", "requester-1", "--", "hostname").stdout == f"orch-{lab.id}-requester-1\n"
+    assert lab.orch("ssh", "requester-1", "--", "exit 3").returncode == 3
+    assert lab.orch("ssh", "requester-9", "--", "true").returncode == 2
     before = json.loads(lab.orch("status", "--json").stdout)["deployments"]
     assert [d["run"] for d in before] == [first.id]
     assert all(host["alive"] for host in before[0]["hosts"].values())

@@ -24,6 +24,7 @@ from tests.support.lab import CACHE, MACHINE, RTT_MS, Diary, on_hosts
 from tests.support.own_hosts import USER, Network, make_key
 
 ORCH = str(Path(sys.executable).with_name("orch"))
+_APART = 1.2  # of intervals of two runs, which another moment of the machine may part
 MOMENTS = int(os.environ.get("ORCH_MOMENTS", "2"))  # at which runs are killed; hosts are cut off at half as many
 REGISTRY = Registry(Workspace().deployments)
 pytestmark = on_hosts(600)
@@ -255,6 +256,7 @@ def measured(path: Path, text: str, *options: str) -> dict[str, tuple[float, flo
     return medians | ratios
 
 
+@pytest.mark.busy  # what runs beside it meets one of both runs
 def test_a_run_over_ssh_agrees_with_one_in_the_lab_on_the_same_hosts(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -277,6 +279,6 @@ def test_a_run_over_ssh_agrees_with_one_in_the_lab_on_the_same_hosts(
     apart = {
         name: (interval, over_ssh[name])
         for name, interval in in_lab.items()
-        if max(interval[0], over_ssh[name][0]) > min(interval[1], over_ssh[name][1])
+        if max(interval[0], over_ssh[name][0]) > _APART * min(interval[1], over_ssh[name][1])
     }
     assert apart == {}

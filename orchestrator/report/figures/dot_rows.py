@@ -54,7 +54,7 @@ def dot_figure(
     values = [*beside, *(value for dot in rows for value in dot.extent), *([floor] if floor else [])]
     room = max((max(values) / min(values)) ** 0.03, 1.03)
     left_px = max(max(len(dot.label) * _BOLD_PX, len(dot.detail) * _LETTER_PX) for dot in rows)
-    letters = max(len("reference") - 1, *(len(dot.text) for dot in rows))
+    right_px = max(max(len(dot.text) * _BOLD_PX, len(dot.difference) * _LETTER_PX) for dot in rows)
     layout = {
         "xaxis": logarithmic(title, min(values) / room, max(values) * room),
         "yaxis": {
@@ -66,7 +66,7 @@ def dot_figure(
         },
         "margin": {
             "l": round(left_px) + 12,
-            "r": round(letters * _BOLD_PX) + 12,
+            "r": round(max(right_px, len("reference") * _LETTER_PX)) + 12,
             "t": _TOP_PX,
             "b": _BOTTOM_PX,
         },

@@ -121,7 +121,15 @@ def test_hosts_that_exist_are_machines_of_ones_own(module: Path, place: str) -> 
     assert plan.provider == GIVEN
     assert sorted(plan.hosts, key=lambda host: host.name) == [
         OwnHost(
-            name="db",
+            name="requester",
+            given="requester",
+            ssh=("-l", "me", "-p", "22", "203.0.113.5"),
+            role="requester",
+            address="10.0.0.5",
+        ),
+        OwnHost(
+            name="responder",
+            given="db",
             ssh=(
                 *("-l", "me", "-p", "2222", "-i", "/k", "-o", "HostKeyAlias=db"),
                 *("-o", "ProxyCommand=relay 100%%", "203.0.113.5"),
@@ -130,7 +138,6 @@ def test_hosts_that_exist_are_machines_of_ones_own(module: Path, place: str) -> 
             address="10.0.0.6",
             known_hosts=KNOWN,
         ),
-        OwnHost(name="requester", ssh=("-l", "me", "-p", "22", "203.0.113.5"), role="requester", address="10.0.0.5"),
     ]
 
 
