@@ -81,7 +81,9 @@ def line_of(process: RemoteProcess) -> dict[str, Any]:
     """The next line of a verb that goes on; ProvisionError with its last words where there is none."""
     line = process.read(_ANSWER_S)
     if line is None:
-        raise ProvisionError(on_one_line(process.last_words().strip().rpartition(chr(10))[2], 300) or "it ended without a word")
+        raise ProvisionError(
+            on_one_line(process.last_words().strip().rpartition(chr(10))[2], 300) or "it ended without a word"
+        )
     answer: dict[str, Any] = json.loads(line)
     return answer
 
