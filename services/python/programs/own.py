@@ -26,6 +26,7 @@ from services.python.contract.responder_lines import Own, Ready, Stats
 from services.python.programs.lines import Lines, complain, leave, lines_of_stdin, use_every_descriptor, use_no_proxy
 
 _LOOK_S = 0.02
+_LOWEST_PORT, _PORTS, _STEP, _LOOKS = 20_000, 12_000, 997, 20
 _ONE_LOOK_S = 2.0
 _GRACE_S = 2.0
 _LAST_WORDS = 4_000  # bytes
@@ -36,14 +37,26 @@ _PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
 _SERVING = b"\x08\x01"  # a HealthCheckResponse whose status is SERVING
 
 
+def _free_port(address: str) -> int:
+    """Return a port that is free now, and that no service which is started at the same time finds, too.
+
+    Each process begins to look at a place of its own, below the ports that Linux gives to clients.
+    """
+    places = [_LOWEST_PORT + (os.getpid() + _STEP * number) % _PORTS for number in range(_LOOKS)]
+    for port in (*places, 0):
+        family = socket.AF_INET6 if ":" in address else socket.AF_INET
+        with socket.socket(family) as free, contextlib.suppress(OSError):
+            free.bind((address, port))
+            return int(free.getsockname()[1])
+    raise OSError(f"no port of {address} is free")
+
+
 class Service:
     """The service under way: its first process, where it listens, and its output."""
 
     def __init__(self, own: Own) -> None:
         self.own = own
-        with socket.socket(socket.AF_INET6 if ":" in own.address else socket.AF_INET) as free:
-            free.bind((own.address, 0))
-            self.port: int = free.getsockname()[1]
+        self.port = _free_port(own.address)
         self._ending = threading.Lock()
         self.output = Path(f"{own.output}-{self.port}.txt")
         places = {"{port}": str(self.port), "{address}": own.address, "{python}": sys.executable}
