@@ -75,7 +75,7 @@ class End:
     """What a responder and a client have in common.
 
     `refuses` has the reason for each thing it cannot do, by connection policy, operation, kind, factor with its value
-    (`http: 2`) or factor alone. `knobs`: the values that it can be told of each setting; `without_knobs`: why not.
+    (`http: 2`) or factor alone. `knobs`: the values that it takes for each setting; `without_knobs`: why not.
     """
 
     name: str

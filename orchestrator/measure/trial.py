@@ -425,7 +425,7 @@ class TrialRun:
 
 
 def trial_line(ask: Ask, host: Host, target: Address | None, record: PurePosixPath, *, hold: bool = False) -> Trial:
-    """What a requester on a host is asked, and of whom."""
+    """Return the line that starts a trial of a requester on a host: what it calls, and where."""
     return Trial(
         target=target,
         protocol=ask.protocol,

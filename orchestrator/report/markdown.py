@@ -89,7 +89,7 @@ def _code(text: str) -> str:
 
 
 def _text(text: str) -> str:
-    """Text of an experiment, none of which Markdown or HTML acts on; what is in backticks stays code."""
+    """Return text that neither Markdown nor HTML interprets; what is in backticks stays code."""
     parts = _CODE.split(one_line(text))
     return "".join(part.replace("|", "\\|") if place % 2 else _inert(part) for place, part in enumerate(parts))
 

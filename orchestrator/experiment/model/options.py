@@ -43,7 +43,7 @@ class Strict(BaseModel):
 
 
 class OneOf(Strict):
-    """A model of which exactly one key is given."""
+    """A model that takes exactly one of its keys."""
 
     @model_validator(mode="after")
     def _one_key(self) -> Self:

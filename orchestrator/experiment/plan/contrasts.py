@@ -409,7 +409,7 @@ def in_use(
 ) -> dict[str, str]:
     """The parts of a plan's stack as cells use it; empty where the plan does not declare them.
 
-    The version of HTTP is theirs, and how bytes or documents travel is said where `operations` (ids) carry some.
+    They choose the version of HTTP; how bytes or documents travel is a part where one of `operations` (ids) carries some.
     """
     parts: dict[str, str] = dict(plan.resolved.get(stack, {}).get("parts") or {})
     if not parts:

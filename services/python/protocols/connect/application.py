@@ -1,4 +1,4 @@
-"""Connect's unary calls answered by a bare ASGI application: nothing stands between the server and the messages."""
+"""Connect's unary calls answered by a bare ASGI application: the server passes it messages without a framework."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""What stands between a server and the paths of a protocol, each in the way of its documentation; `asgi` is none."""
+"""Frameworks that route a protocol's paths, each used as its documentation shows; `asgi` uses none."""

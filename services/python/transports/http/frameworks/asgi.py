@@ -1,4 +1,4 @@
-"""A bare ASGI application: a table of paths stands between the server and the codec, and nothing else."""
+"""A bare ASGI application: only a table of paths lies between the server and the codec."""
 
 from __future__ import annotations
 
