@@ -139,7 +139,7 @@ def test_its_address_is_the_first_that_its_networks_give_it(
     ("case", "words"),
     [
         ("no engine", "responder: neither docker nor podman is installed here"),
-        ("no container", "responder: there is no container web (podman: no such object: web)"),
+        ("no container", "responder: no engine knows a container web (podman: no such object: web)"),
         ("stopped", "responder: the container web is not running"),
     ],
 )
