@@ -296,19 +296,6 @@ FAULTS: tuple[Fault, ...] = (
         found="fail",
     ),
     Fault(
-        check="between trials",
-        what="trials that spread by {}",
-        sizes=(0.05, 0.1, 0.15, 0.2, 0.3, 0.5),
-        inject=to.scatter_trials,
-    ),
-    Fault(
-        check="percentile support",
-        what="{} of 1,000 requests missing",
-        sizes=(0.0, 0.005, 0.01, 0.05, 0.1, 0.5),
-        inject=to.nothing,
-        planned=plans.short,
-    ),
-    Fault(
         check="codec size",
         what="{} of the payload not carried",
         sizes=(0.005, 0.01, 0.02, 0.05, 0.1, 0.5),

@@ -254,11 +254,6 @@ def slow_the_clock_down(draft: Draft, size: float, _rng: np.random.Generator) ->
         draft.done[name] *= 1 - size
 
 
-def scatter_trials(draft: Draft, size: float, rng: np.random.Generator) -> None:
-    """Make each trial quicker or slower as a whole, lognormally."""
-    _stretch(draft, float(np.exp(rng.normal(0, size))))
-
-
 def carry_less(draft: Draft, size: float, _rng: np.random.Generator) -> None:
     """Let bodies be smaller than their payload."""
     for name in ("bytes_sent", "bytes_received"):
@@ -309,10 +304,6 @@ def decode_late(draft: Draft, size: float, _rng: np.random.Generator) -> None:
     late = (latency * size).astype(np.int64)
     draft.columns["received_ns"] = draft.columns["received_ns"] - late
     draft.done["paused_s"] += float(late[_measured(draft)].sum()) / 1e9
-
-
-def nothing(_draft: Draft, _size: float, _rng: np.random.Generator) -> None:
-    """The plan is the error."""
 
 
 def _events(draft: Draft) -> np.ndarray:

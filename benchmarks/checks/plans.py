@@ -87,11 +87,6 @@ def controlled(_size: float) -> dict[str, Any]:
     return {"controls": 1}
 
 
-def short(size: float) -> dict[str, Any]:
-    """Trials that lack this share of 1,000 requests."""
-    return {"load": p.Load(concurrency=1, requests=round(1_000 * (1 - size) / 5))}
-
-
 def two_requesters(_size: float) -> dict[str, Any]:
     """Two requesters."""
     return {"requesters": 2}

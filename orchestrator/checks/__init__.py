@@ -8,7 +8,7 @@ from dataclasses import replace
 from orchestrator import quantities
 from orchestrator.checks.base import Check, Finding, gravity, not_applicable, worst
 from orchestrator.checks.ends import control, cpu_time, own_work, referee, responder_core, together
-from orchestrator.checks.latency import alike, between_trials, modes, noise, steady_state, tail
+from orchestrator.checks.latency import alike, modes, noise, steady_state, tail
 from orchestrator.checks.load import event_stream, flight, in_flight, mix, offered_load, ramp
 from orchestrator.checks.network import clocks, connections, floor, goodput, packets, round_trips, stamps
 from orchestrator.checks.replies import codec_size, completeness, reply
@@ -41,7 +41,6 @@ CHECKS: tuple[Check, ...] = (
     noise.CHECK,
     packets.CHECK,
     clocks.CHECK,
-    *between_trials.CHECKS,
     codec_size.CHECK,
     control.CHECK,
     referee.CHECK,

@@ -10,7 +10,7 @@ from benchmarks.checks import alarms, power, table
 from benchmarks.checks.__main__ import DOCUMENT, STORED
 from benchmarks.checks.fault import Fault
 from benchmarks.checks.faults import FAULTS
-from benchmarks.checks.injections import nothing
+from benchmarks.checks.injections import carry_less
 from benchmarks.checks.power import Tried
 from benchmarks.checks.realistic import SCENARIOS, STREAMS, clean_run
 from orchestrator.checks import CHECKS
@@ -56,7 +56,7 @@ def test_the_smallest_size_is_one_from_which_on_all_are_found(monkeypatch):
 
 def smallest(monkeypatch, *, found_from: float) -> str | None:
     monkeypatch.setattr(power, "verdict", lambda _c, _f, size, _s: "fail" if size >= found_from else "pass")
-    fault = Fault(check="floor", what="{}", sizes=(1, 2, 3, 4), percent=False, inject=nothing)
+    fault = Fault(check="floor", what="{}", sizes=(1, 2, 3, 4), percent=False, inject=carry_less)
     return power.measure(fault, runs=10).smallest
 
 

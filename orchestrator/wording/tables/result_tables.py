@@ -15,6 +15,7 @@ from orchestrator.wording.tables.table import Column, Entry, Row, Table
 
 _LONGEST = 20  # name of a reference in a head
 _POOLED = "p99 is of all requests together: one repeat alone has too few."
+_TOO_FEW = "No p99 is given of fewer than 1,000 {}s."
 
 
 def tables(summary: RunSummary, *, mark: str = "", is_full: bool = False) -> tuple[Table, ...]:
@@ -152,3 +153,5 @@ def _floor(floor: FloorSummary, setting: Setting, columns: Sequence[Column]) -> 
 def _notes(cells: Sequence[CellSummary]) -> Iterator[str]:
     if any(cell.distribution and "p99" in cell.distribution.pooled for cell in cells):
         yield _POOLED
+    if any(cell.distribution and cell.distribution.n and not percentile_text(cell, "p99") for cell in cells):
+        yield _TOO_FEW.format(quantities.OF_SAMPLE[cells[0].kind])

@@ -155,7 +155,6 @@ def test_what_an_overloaded_harness_does_not_send_is_counted(tmp_path):
 
 WARNED = {
     "a responder that gets slower": (Fault(way={"rtt_ms": 2, "grows_us": 30}), "steady state", {"requests": 300}),
-    "too few requests": (Fault(), "percentile support", {"requests": 100}),
     "a responder that works as much as it can": (
         Fault(responder="tests.support.costly_responder"),
         "responder's core",

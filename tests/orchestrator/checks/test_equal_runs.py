@@ -74,7 +74,7 @@ def with_history(runs, excess, load="steady", seed=5):
 def test_with_a_history_equal_runs_are_rarely_called_changed(excess):
     """Each history is one draw of six runs: the rate is over many histories, with few pairs each."""
     rates = []
-    for seed in range(50):
+    for seed in range(30):
         machine, history = with_history(6, excess, seed=seed)
         rates.append(share_changed([(machine.run(), machine.run()) for _ in range(5)], "median", history))
     assert sum(rates) / len(rates) <= MOST

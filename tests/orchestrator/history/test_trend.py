@@ -109,7 +109,7 @@ def seen_in(run):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("load", LOADS)
+@pytest.mark.parametrize("load", ["falling", "sawtooth"])
 def test_of_series_in_which_nothing_changed_few_have_a_step(load):
     marked = []
     for seed in range(SERIES):
