@@ -232,7 +232,7 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         check="steady state",
-        what="{} more time in the first fifth",
+        what="{} more time in the first fifth, of one stack",
         sizes=(0.02, 0.05, 0.08, 0.1, 0.15, 0.2, 0.5),
         inject=to.start_slowly,
     ),

@@ -1,10 +1,10 @@
 """steady state: after warm-up, latency neither drifts nor jumps.
 
 Each trial is cut into twenty segments of equal count; the logs of their medians are looked at. A drift that all trials
-share means that warm-up was too short; a jump in most trials, as code that is compiled anew makes, is the stack's; one in a
-single trial is the machine's, and no warning. Steady is what was
-shown to be: the whole 95 % interval of the shared drift lies within 5 %, or that of the drift beyond what is typical of the
-block's other stacks, as the machine's moods move all of them. Where both reach farther, the trials cannot tell.
+share, beyond what is typical of the block's other stacks, means that warm-up was too short: the machine's moods move all
+stacks. A jump in most trials, as code that is compiled anew makes, is the stack's; one in a single trial is the machine's,
+and no warning. Steady is what was shown to be: the whole 95 % interval of the shared drift, or of that beyond the other
+stacks, lies within 5 %. Where both reach farther, the trials cannot tell.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import exp, log
 from statistics import fmean, median
+from typing import TypeGuard
 
 import numpy as np
 
@@ -20,6 +21,7 @@ from orchestrator import quantities
 from orchestrator.checks.base import CALLS, CODECS, Check, Finding, cannot_tell, passes, too_few, warns
 from orchestrator.evidence.run_evidence import CellEvidence, RunEvidence, Samples, TrialEvidence
 from orchestrator.statistics import intervals
+from orchestrator.statistics.intervals import LogMean
 from orchestrator.statistics.terms import Interval
 
 _SEGMENTS = 20
@@ -87,7 +89,8 @@ def _drift(drifts: Mapping[int, float], beside: Sequence[Mapping[int, float]]) -
             "Raise `repeats`.",
             evidence,
         )
-    if not interval[0] <= 1 <= interval[1] and abs(shared.mean) > _DRIFT:
+    beyond = _beyond_others(drifts, beside)
+    if _is_drift(shared) and (beyond is None or (_is_drift(beyond) and beyond.mean * shared.mean > 0)):
         change = quantities.off(exp(shared.mean) - 1)
         way = "more" if shared.mean > 0 else "less"
         return warns(
@@ -99,8 +102,7 @@ def _drift(drifts: Mapping[int, float], beside: Sequence[Mapping[int, float]]) -
     if _is_steady(interval):
         measured = f"No drift shared by the {shared.n} trials: {low} to {high} after the first fifth of the window."
         return passes(measured, evidence)
-    own = _beyond_others(drifts, beside)
-    if own is not None and _is_steady(own):
+    if beyond is not None and _is_steady(own := beyond.interval()):
         low, high = (quantities.change(bound - 1, 1) for bound in own)
         return passes(
             f"After the first fifth of the window requests drift as those of the block's other stacks do, but"
@@ -115,18 +117,23 @@ def _drift(drifts: Mapping[int, float], beside: Sequence[Mapping[int, float]]) -
     )
 
 
-def _is_steady(interval: Interval) -> bool:
-    return exp(-_DRIFT) <= interval[0] <= interval[1] <= exp(_DRIFT)
+def _is_drift(logs: LogMean) -> bool:
+    interval = logs.interval()
+    return interval is not None and not interval[0] <= 1 <= interval[1] and abs(logs.mean) > _DRIFT
 
 
-def _beyond_others(drifts: Mapping[int, float], beside: Sequence[Mapping[int, float]]) -> Interval | None:
-    """The interval of the drift beyond what is typical of each block's other cells; None without them."""
+def _is_steady(interval: Interval | None) -> TypeGuard[Interval]:
+    return interval is not None and exp(-_DRIFT) <= interval[0] <= interval[1] <= exp(_DRIFT)
+
+
+def _beyond_others(drifts: Mapping[int, float], beside: Sequence[Mapping[int, float]]) -> LogMean | None:
+    """The drift beyond what is typical of each block's other cells; None with too few of them."""
     own = [
         drift - median(others)
         for block, drift in drifts.items()
         if (others := [other[block] for other in beside if block in other])
     ]
-    return intervals.log_mean(own).interval() if own else None
+    return intervals.log_mean(own) if len(own) >= intervals.FEWEST_BLOCKS else None
 
 
 def _jump(courses: Sequence[tuple[TrialEvidence, Course]]) -> Finding | None:

@@ -50,19 +50,6 @@ def test_more_pauses_than_the_rows_have_room_for_fail(planned, share):
     assert all(len(cell.trials) == 5 and cell.throughput_per_s for cell in summarise(run).cells)
 
 
-@pytest.mark.parametrize(("share", "blocks", "verdict"), [(0.7, 5, "fail"), (0.6, 2, "fail"), (0.95, 5, "pass")])
-def test_a_clock_that_stops_early_for_the_slowest_alone_is_found(share, blocks, verdict):
-    def cut(draft):
-        if draft.block >= blocks:
-            return
-        rows = draft.columns
-        latency = rows["received_ns"] - rows["sent_ns"]
-        slowest = latency >= np.quantile(latency[rows["phase"] == 1], 0.99)
-        rows["received_ns"] = rows["received_ns"] - (latency * (1 - share) * slowest).astype(np.int64)
-
-    assert verdicts(a_run(spoil=cut))[LITTLE] == verdict
-
-
 MS = 1_000_000
 
 
