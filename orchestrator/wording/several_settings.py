@@ -27,7 +27,7 @@ def sentence(rankings: Sequence[Ranking], distances: Distances, most: int = MOST
 
 
 def _no_difference(names: Sequence[str]) -> str:
-    return f"{NO_DIFFERENCE} between {some(names)}"
+    return f"{NO_DIFFERENCE} between {some([name.removeprefix('with ') for name in names])}"
 
 
 def _verb(ranking: Ranking) -> Verb:
