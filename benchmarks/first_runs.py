@@ -19,17 +19,15 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
 from benchmarks.harness.conditions import RESULTS, conditions, keep
-from benchmarks.turns import ROOT, neighbour, orch
+from benchmarks.turns import BURST, RAN, ROOT, neighbour, orch
 
 _LONGEST_S = 180.0
-_RAN = (0, 4, 5)  # all well; trials failed; a check failed
 _GROUPS = Path("/sys/fs/cgroup")
-_BURST = "import time\nwhile True:\n end=time.monotonic()+2\n while time.monotonic()<end: pass\n time.sleep(2)\n"
 _LAB = """\
 name: first_lab
 question: How does a run on hosts with a fifth of a core end?
@@ -47,8 +45,8 @@ limits: {wall: 15m, cost: 1.00 USD, ttl: 2h}
 
 
 def short_experiments() -> dict[str, str]:
-    """The text of each shipped experiment that runs here, in a time that a person waits for, by its name."""
-    texts = {}
+    """The path of each shipped experiment that takes less than three minutes on this machine, by its name."""
+    paths = {}
     for path in sorted((ROOT / "experiments").glob("*.yaml")):
         words = [orch(), "plan", str(path), "--json"]
         ended = subprocess.run(words, capture_output=True, text=True, check=False, cwd=ROOT)
@@ -56,8 +54,8 @@ def short_experiments() -> dict[str, str]:
             continue
         plan = json.loads(ended.stdout)
         if not plan["estimate"]["hosts_s"] and plan["estimate"]["duration_s"] < _LONGEST_S:
-            texts[path.stem] = str(path)
-    return texts
+            paths[path.stem] = str(path)
+    return paths
 
 
 @contextmanager
@@ -69,10 +67,11 @@ def inside(host: str) -> Iterator[None]:
 
     def watch() -> None:
         while not over.wait(0.2):
-            for group in _GROUPS.glob(f"cpu*/orch-*-{host}-*"):  # version 1 limits and counts in two places
+            name = f"orch-*-{host}-*"
+            for group in (*_GROUPS.glob(name), *_GROUPS.glob(f"cpu*/{name}")):  # version 1 limits and counts apart
                 if group not in entered:
                     if group.name not in programs:
-                        programs[group.name] = subprocess.Popen([sys.executable, "-c", _BURST])
+                        programs[group.name] = subprocess.Popen([sys.executable, "-c", BURST])
                     (group / "cgroup.procs").write_text(str(programs[group.name].pid))
                     entered.add(group)
 
@@ -95,7 +94,7 @@ def run(path: str) -> dict[str, Any]:
         words = [orch(), "run", path, "--share-machine", "--json"]
         ended = subprocess.run(words, capture_output=True, text=True, check=False, cwd=folder)
         subprocess.run([orch(), "teardown"], capture_output=True, check=False, cwd=folder)
-        if ended.returncode not in _RAN:
+        if ended.returncode not in RAN:
             return {"exit": ended.returncode, "error": ended.stderr[-500:]}
         result = json.loads(ended.stdout)
         summary = json.loads((Path(folder) / result["folder"] / "summary.json").read_text(encoding="utf-8"))
@@ -134,7 +133,7 @@ def measure(paths: dict[str, str], setting: str, wanted: int, minutes: float) ->
                 continue
             with (
                 neighbour(is_wanted=setting == "beside"),
-                inside(("requester", "responder")[number % 2] if setting == "inside" else "nobody"),
+                inside(("requester", "responder")[number % 2]) if setting == "inside" else nullcontext(),
             ):
                 entry = {"name": name, "setting": setting, "conditions": conditions(), **run(path)}
             keep("first_runs", {"runs": [*stored(), entry]})

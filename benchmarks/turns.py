@@ -33,8 +33,8 @@ from benchmarks.turns_table import table
 from orchestrator.catalogue.read import protocols
 
 ROOT = Path(__file__).resolve().parents[1]
-_RAN = (0, 4, 5)  # all well; trials failed; a check failed
-_BURST = "import time\nwhile True:\n end=time.monotonic()+2\n while time.monotonic()<end: pass\n time.sleep(2)\n"
+RAN = (0, 4, 5)  # all well; trials failed; a check failed
+BURST = "import time\nwhile True:\n end=time.monotonic()+2\n while time.monotonic()<end: pass\n time.sleep(2)\n"
 _ROUNDS = 1500  # of SHA-256, about a millisecond
 
 _OTHERS = ("equal", "injected", "pollers", "stacks", "small-hosts")
@@ -151,7 +151,7 @@ def neighbour(*, is_wanted: bool) -> Iterator[None]:
     if not is_wanted:
         yield
         return
-    with subprocess.Popen([sys.executable, "-c", _BURST]) as program:
+    with subprocess.Popen([sys.executable, "-c", BURST]) as program:
         try:
             yield
         finally:
@@ -173,7 +173,7 @@ def run(experiment: Part, design: str) -> dict[str, Any]:
             cwd=folder,
         )
         elapsed_s = time.monotonic() - began_s
-        if ended.returncode not in _RAN:
+        if ended.returncode not in RAN:
             raise SystemExit(f"orch ended with {ended.returncode}:\n{ended.stderr[-2000:]}")
         results = folder / json.loads(ended.stdout)["folder"]
         summary = json.loads((results / "summary.json").read_text(encoding="utf-8"))

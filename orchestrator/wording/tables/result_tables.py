@@ -15,7 +15,7 @@ from orchestrator.wording.tables.table import Column, Entry, Row, Table
 
 _LONGEST = 20  # name of a reference in a head
 _POOLED = "p99 is of all requests together: one repeat alone has too few."
-_TOO_FEW = "No p99 is given of fewer than 1,000 {}s."
+_TOO_FEW = "p99 needs 1,000 {}s or more."
 
 
 def tables(summary: RunSummary, *, mark: str = "", is_full: bool = False) -> tuple[Table, ...]:
