@@ -110,7 +110,7 @@ def _runs(
     plan = plan_of(stacks, blocks)
     ratios = {cell.id: 1.0 for cell in plan.cells} | {plan.cells[-1].id: truth}
     order = random_blocks if before else schedule
-    with patch.object(intervals, "with_shared_error", list) if before else nullcontext():
+    with patch.object(intervals, "moderated", list) if before else nullcontext():
         for run in range(runs):
             trials = order(plan.cells, blocks, run)
             cells = measured(plan, trials, noise(rng, blocks, stacks), ratios, rng)

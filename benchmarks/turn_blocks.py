@@ -93,7 +93,7 @@ def judged(blocks: Floats) -> tuple[list[bool], bool, float]:
     ratios = (blocks - blocks[:, :1])[:, 1:]
     own = [intervals.log_mean(column) for column in ratios.T]
     holding = [low <= 1 <= high for low, high in filter(None, (result.interval() for result in own))]
-    shared = [result for result in intervals.with_shared_error(own) if result is not None]
+    shared = [result for result in intervals.moderated(own) if result is not None]
     levels = intervals.holm_levels([result.p_value or 0.0 for result in shared])
     corrected = filter(None, (result.interval(level) for result, level in zip(shared, levels, strict=True)))
     return holding, any(not low <= 1 <= high for low, high in corrected), float(ratios[:, -1].mean())

@@ -168,8 +168,8 @@ def _freedom(new: LogMean, old: LogMean, spread: Spread) -> float:
     used, the fewest where it is one of several, for the larger of two estimates is the one that is used.
     """
     if spread.source == "history":
-        return float(min([spread.runs - 1, *(run.n - 1 for run in (new, old) if (run.se or 0.0) > spread.sd)]))
-    parts = [(*spread.per_run(run), run.n - 1) for run in (new, old)]
+        return float(min([spread.runs - 1, *(run.freedom for run in (new, old) if (run.se or 0.0) > spread.sd)]))
+    parts = [(*spread.per_run(run), run.freedom) for run in (new, old)]
     below = sum(estimated**2 / freedom for _, estimated, freedom in parts)
     total = sum(variance for variance, _, _ in parts)
     return total**2 / below if below > 0 else inf

@@ -210,8 +210,8 @@ def _judge(
     A comparison is judged by the widest control in the setting of either of its cells. `alpha` below 0.05 corrects for
     what made a run end: p values grow by as much, so that below 0.05 the interval leaves out 1, and only then.
     """
-    results = _with_shared_error(pairs, [pair.by_block for pair in pairs], invalid)
-    undisturbed = _with_shared_error(pairs, [pair.corrected for pair in pairs], invalid)
+    results = _moderated(pairs, [pair.by_block for pair in pairs], invalid)
+    undisturbed = _moderated(pairs, [pair.corrected for pair in pairs], invalid)
     envelopes = _envelopes(pairs, results)
     families = Counter(
         pair.control
@@ -273,7 +273,7 @@ def _corrected(p_value: float, alpha: float) -> float:
     return min(1.0, p_value * ALPHA / alpha)
 
 
-def _with_shared_error(
+def _moderated(
     pairs: Sequence[_Pair], ratios: Sequence[Sequence[float]], invalid: Container[str]
 ) -> list[LogMean | None]:
     """Each pair's result, of its ratios by block; error is shared with the pairs whose cell has the same placement."""
@@ -281,7 +281,7 @@ def _with_shared_error(
         None if pair.cell.id in invalid or pair.reference.id in invalid else _log_mean(by_block)
         for pair, by_block in zip(pairs, ratios, strict=True)
     ]
-    return intervals.with_error_of_places([pair.cell.placement_id for pair in pairs], sound)
+    return intervals.moderated_by_place([pair.cell.placement_id for pair in pairs], sound)
 
 
 def _envelopes(pairs: Sequence[_Pair], results: Sequence[LogMean | None]) -> dict[tuple[object, ...], float]:

@@ -11,7 +11,7 @@ from orchestrator.experiment.model.factors import STACK
 from orchestrator.findings.grid import Panel, Place, Sweep
 from orchestrator.findings.ranking import Ranking
 from orchestrator.findings.summary import CellSummary, Comparison
-from orchestrator.statistics.intervals import ALPHA, of_trials, paired, with_shared_error
+from orchestrator.statistics.intervals import ALPHA, paired
 from orchestrator.statistics.terms import Interval
 
 Change = Literal["falls", "rises", "turns", "steady", "none", "unsure"]
@@ -186,14 +186,10 @@ def _change(
 
 
 def _of_change(first: Comparison, last: Comparison, alpha: float) -> Interval | None:
-    """The interval of the last ratio over the first, paired by block; None with fewer than three blocks that hold both.
-
-    Its standard error is at least half of that of either end, as three blocks may agree by chance.
-    """
+    """The interval of the last ratio over the first, paired by block; None with fewer than three blocks that hold both."""
     before, after = (dict(zip(c.blocks, c.by_block, strict=True)) for c in (first, last))
     blocks = sorted(before.keys() & after.keys())
     if not blocks:
         return None
     ends = [[by_block[block] for block in blocks] for by_block in (before, after)]
-    change, *_ = with_shared_error([paired(ends[1], ends[0]), *map(of_trials, ends)])
-    return change.interval(alpha) if change else None
+    return paired(ends[1], ends[0]).interval(alpha)

@@ -32,7 +32,7 @@ from orchestrator.experiment.plan.contrasts import pairs
 from orchestrator.experiment.plan.plan import Plan
 from orchestrator.findings.summary import Comparison
 from orchestrator.results.manifest import is_shared
-from orchestrator.statistics.intervals import ALPHA, FEWEST_BLOCKS, t_quantile
+from orchestrator.statistics.intervals import ALPHA, FEWEST_BLOCKS, LEAST_SHARE, most_lent, t_quantile
 
 POWER = 0.8
 MOST_BLOCKS = 1_000
@@ -118,13 +118,14 @@ def repeats_needed(
 
 
 def _halves(sd: float, blocks: int, compared: int, alpha: float) -> npt.NDArray[np.float64]:
-    """Equally likely values of half the interval's width, in logs."""
+    """Equally likely values of half the interval's width, in logs, where the spreads of all comparisons are alike."""
     from scipy import special
 
-    freedom = blocks - 1
+    freedom, lent = blocks - 1, most_lent(blocks - 1, compared)
     shares = (np.arange(_S_POINTS) + 0.5) / _S_POINTS
-    s = sd * np.sqrt(special.chdtri(freedom, shares) / freedom)
-    half: npt.NDArray[np.float64] = t_quantile(1 - alpha / compared / 2, freedom) * s / sqrt(blocks)
+    own = special.chdtri(freedom, shares) / freedom  # variances, in units of the true one
+    s = sd * np.sqrt(np.maximum(LEAST_SHARE * own, (lent + freedom * own) / (lent + freedom)))
+    half: npt.NDArray[np.float64] = t_quantile(1 - alpha / compared / 2, freedom + lent) * s / sqrt(blocks)
     return half
 
 

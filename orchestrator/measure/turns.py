@@ -27,10 +27,9 @@ class Member:
         """Who asks: a cell in turns has one."""
         return self.trial.requesters[0]
 
-    def warm_up(self) -> None:
-        """From the trial's line to the requester's `warm`. TrialFailed."""
+    def await_warm(self) -> None:
+        """Wait until the requester has warmed up. TrialFailed."""
         trial, requester = self.trial, self.requester
-        trial.hand_over()
         deadline = Deadline(ask=trial.ask, ready_s=READY_S, since_s=trial.bench.clock.monotonic_s())
         with trial.bench.interrupts.waiting():
             while True:
@@ -120,9 +119,11 @@ def take_turns(
             member.trial.attempt(member.trial.start)
         for member in members:
             member.trial.attempt(member.trial.await_ready)
+        for member in members:  # all warm up at once: most of it is starting, which waits for files and the other end
+            member.trial.attempt(member.trial.hand_over)
         for member in members:
             checkpoint(0)
-            member.trial.attempt(member.warm_up)
+            member.trial.attempt(member.await_warm)
         for number, order in enumerate(orders):
             checkpoint(number)
             for place in order:

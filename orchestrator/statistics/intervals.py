@@ -5,6 +5,11 @@ yields one number (its median, p99 or throughput); logs of them are compared wit
 block cancels, and a t-interval (Student 1908) on the mean log ratio is exponentiated. For a handful of blocks this
 covers what it promises, where resampling few trials does not.
 
+**Few blocks.** The comparisons of one placement share their blocks, so that their spreads show together how much trials
+differ. The variance of each is moderated by the others' (Smyth 2004, "Linear models and empirical Bayes methods",
+Statistical Applications in Genetics 3(1), with the median for the typical variance), to no less than four fifths of its own;
+its t has the degrees of freedom of both (`moderated`). `benchmarks/coverage.py` simulates what it promises.
+
 **Several comparisons.** p values of all comparisons of a run by one statistic, in all of its settings, are adjusted by Holm
 (1979), which holds the chance of calling any equal pair different at 5 % whatever the others do and however they depend on
 one another. The intervals match those tests: the stack of the i-th smallest of m
@@ -21,7 +26,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from math import exp, sqrt
-from statistics import median
 
 import numpy as np
 import numpy.typing as npt
@@ -30,6 +34,8 @@ from orchestrator.statistics.terms import Interval
 
 ALPHA = 0.05
 FEWEST_BLOCKS = 3
+LEAST_SHARE = 0.8  # of a comparison's own variance, below which others never bring it
+_UNUSUAL = 0.01
 _LARGEST = 700.0  # of a logarithm whose number is one
 
 
@@ -50,6 +56,12 @@ class LogMean:
     sd: float | None
     se: float | None
     p_value: float | None  # two-sided, of the mean log being 0, unadjusted
+    lent: float = 0.0  # degrees of freedom that other comparisons of the same blocks add to its own
+
+    @property
+    def freedom(self) -> float:
+        """The degrees of freedom of its t."""
+        return self.n - 1 + self.lent
 
     @property
     def ratio(self) -> float:
@@ -65,7 +77,7 @@ class LogMean:
         """The t-interval at level 1 - alpha, exponentiated; None with fewer than three values."""
         if self.se is None:
             return None
-        half = t_quantile(1 - alpha / 2, self.n - 1) * self.se
+        half = t_quantile(1 - alpha / 2, self.freedom) * self.se
         return from_log(self.mean - half), from_log(self.mean + half)
 
 
@@ -116,31 +128,74 @@ def log_mean(logs: npt.ArrayLike) -> LogMean:
     return LogMean(n=values.size, mean=mean, sd=sd, se=se, p_value=p_value)
 
 
-def with_shared_error(results: Sequence[LogMean | None]) -> list[LogMean | None]:
-    """The same means, none with a standard error below half the median of theirs: its p value follows.
+def moderated(results: Sequence[LogMean | None]) -> list[LogMean | None]:
+    """Return the means of comparisons that share their blocks, each with what the others show of how much trials differ.
 
-    Where trials come in two groups of speed, three blocks may by chance hold one group of a stack and the other group of
-    its reference throughout; they then agree with each other, and are wrong. The other comparisons of the same blocks and
-    placement, in whatever setting, show how much trials differ (docs/decisions.md: 0010 and 0015).
+    Where the variances differ no more than chance makes them, each gains the freedom of all; where they differ widely, none
+    gains any. One that is far above the typical variance (F test, 1 %) keeps its own and lends none. Comparisons with one
+    reference are correlated by a half: k of them, with d degrees of freedom each, together have at most
+    d k / (1 + (k - 1) / 4) (docs/decisions.md: 0068).
     """
-    errors = [result.se for result in results if result is not None and result.se is not None]
-    least = median(errors) / 2 if errors else 0.0
-    return [_at_least(result, least) for result in results]
+    known = [result for result in results if result is not None and result.sd]
+    if len(known) < 2:
+        return list(results)
+    from scipy import special
+
+    own = np.array([result.n - 1 for result in known], dtype=np.float64)
+    variances = np.array([result.sd or 0.0 for result in known]) ** 2
+    typical = float(np.median(variances * own / special.chdtri(own, 0.5)))
+    together = float(own.mean()) + most_lent(float(own.mean()), len(known))
+    usual = variances / typical <= special.fdtri(own, together, 1 - _UNUSUAL)
+    if usual.sum() < 2:
+        return list(results)
+    own, variances = own[usual], variances[usual]
+    logs = np.log(variances) - special.digamma(own / 2) + np.log(own / 2)
+    excess = float(logs.var(ddof=1) - special.polygamma(1, own / 2).mean())
+    most = most_lent(float(own.mean()), own.size)
+    lent = min(2 * _inverse_trigamma(excess), most) if excess > 0 else most
+    unusual = {id(result) for result, is_usual in zip(known, usual, strict=True) if not is_usual}
+    return [
+        result if result is None or id(result) in unusual else _moderated(result, lent, typical) for result in results
+    ]
 
 
-def with_error_of_places(places: Sequence[str], results: Sequence[LogMean | None]) -> list[LogMean | None]:
-    """Return the results, in their order, with the error that those of one place share (`with_shared_error`)."""
+def most_lent(freedom: float, comparisons: int) -> float:
+    """Return the degrees of freedom that so many comparisons lend each of them where their variances are alike."""
+    return freedom * (comparisons / (1 + (comparisons - 1) / 4) - 1)
+
+
+def _moderated(result: LogMean, lent: float, typical: float) -> LogMean:
+    """Return a mean whose variance is shrunk towards the typical one."""
+    if result.sd is None or result.se is None:
+        return result
+    own = result.n - 1
+    variance = max(LEAST_SHARE * result.sd**2, (lent * typical + own * result.sd**2) / (lent + own))
+    se = sqrt(variance / result.n)
+    p_value = two_sided_p(result.mean / se, own + lent) if se > 0 else float(result.mean == 0)
+    return replace(result, se=se, lent=lent, p_value=p_value)
+
+
+def _inverse_trigamma(value: float) -> float:
+    """The number whose trigamma is a value above zero, by Newton's method on its reciprocal (Smyth 2004, appendix)."""
+    from scipy import special
+
+    x = 0.5 + 1 / value
+    for _ in range(50):
+        trigamma = float(special.polygamma(1, x))
+        step = trigamma * (1 - trigamma / value) / float(special.polygamma(2, x))
+        x += step
+        if -step / x < 1e-8:
+            break
+    return x
+
+
+def moderated_by_place(places: Sequence[str], results: Sequence[LogMean | None]) -> list[LogMean | None]:
+    """Return the results, in their order, each moderated by those of its place."""
     shared: dict[int, LogMean | None] = {}
     for place in set(places):
         here = [number for number, other in enumerate(places) if other == place]
-        shared |= dict(zip(here, with_shared_error([results[number] for number in here]), strict=True))
+        shared |= dict(zip(here, moderated([results[number] for number in here]), strict=True))
     return [shared[number] for number in range(len(places))]
-
-
-def _at_least(result: LogMean | None, se: float) -> LogMean | None:
-    if result is None or result.se is None or result.se >= se:
-        return result
-    return replace(result, se=se, p_value=two_sided_p(result.mean / se, result.n - 1))
 
 
 def of_trials(values: Sequence[float]) -> LogMean:

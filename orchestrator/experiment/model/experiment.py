@@ -448,7 +448,7 @@ class Experiment(Strict):
     turn: TurnLength = Field(
         AUTO,
         description="Stacks take turns of so long on running ends, in place of one measured phase after the other."
-        " auto: 50 ms, and longer where 20 requests take longer. off: one phase after the other.",
+        " auto: 10 ms, and longer where 20 requests take longer. off: one phase after the other.",
     )
     seed: int = Field(1, ge=0, lt=2**53, description="Of the schedule and the payloads.")
     compare_by: OneOrMany[_COMPARED_BY] = Field(

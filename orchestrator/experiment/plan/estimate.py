@@ -51,14 +51,14 @@ class Costs:
     machine: str = "a machine with 2 idle cores"  # for which they hold
     request_s: Mapping[str, float] = field(default_factory=dict)
     own_s: float | None = None  # a request of the one cell in question, both ends, where it was measured
-    default_request_s: float = 0.0006
+    default_request_s: float = 0.0004
     open_s: float = 0.0002  # a connection, both ends
     byte_s: float = 1.5e-9  # a byte of a body, both ends
     codec_s: float = 1.5e-5  # a codec alone: a small message encoded, decoded, compared and entered
     codec_byte_s: float = 2.0e-8  # likewise, a byte of content
     start_s: float = 0.3  # starting a responder and a requester
     between_s: float = 0.3  # elapsed: readiness, record, conversion
-    between_turns_s: float = 0.012  # elapsed: the warm-up of a turn, and its line
+    between_turns_s: float = 0.006  # elapsed: the warm-up of a turn, and its line
     remote_s: float = 0.3  # elapsed: starting and fetching over SSH
     ping_s: float = 1.0  # elapsed: 50 pings, beside their round trips
     floor_requests: int = 250

@@ -21,7 +21,7 @@ from orchestrator.experiment.read.units import format_duration
 
 END_BYTES = 100_000_000
 """Of memory, of one end with its record."""
-_TURN_S, _MOST_TURN_S, _STEP_S = 0.05, 0.25, 0.01
+_TURN_S, _MOST_TURN_S, _STEP_S = 0.01, 0.25, 0.01
 _THROTTLED_TURN_S, _MOST_THROTTLED_TURN_S = 0.25, 0.5  # some of the kernel's periods of 100 ms, each with a quota
 _LEAST_ROUNDS = 10  # of a number of requests, whose turns are then shorter
 _REQUESTS_OF_A_TURN = 20
@@ -35,7 +35,7 @@ _FILES, _FILES_OF_A_STACK = 64, 8  # of orch: what it has open itself, and the p
 def with_turns(plan: Plan, turn: float | str, known: Mapping[str, Protocol]) -> Plan:
     """The plan with the turns of its cells, and why some take none.
 
-    With `auto` a turn is as long as 20 requests and four flights take by the estimate, at least 50 ms.
+    With `auto` a turn is as long as 20 requests and four flights take by the estimate, at least 10 ms.
     """
     if turn == OFF:
         return plan

@@ -332,7 +332,7 @@ def compare_rates(plan: Plan, rates: Sequence[FoundRate]) -> tuple[RateCompariso
         if pair.cell.id in by_cell and pair.reference.id in by_cell
     ]
     logs = [intervals.log_mean(np.log(pair.by_search)) if pair.by_search else None for pair in pairs]
-    results = intervals.with_error_of_places([pair.planned.cell.placement for pair in pairs], logs)
+    results = intervals.moderated_by_place([pair.planned.cell.placement for pair in pairs], logs)
     envelopes: dict[str, float] = {}
     for pair, result in zip(pairs, results, strict=True):
         if pair.is_control and result is not None:

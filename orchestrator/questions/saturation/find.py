@@ -256,10 +256,10 @@ def _with_knee(series: LoadSeries, by_block: Sequence[Mapping[int, float]], soun
 
 
 def _ratios(values: Mapping[int, Sequence[float]]) -> dict[tuple[int, int], LogMean]:
-    """Every load's throughput over every other's, block by block, with a shared least error."""
+    """Every load's throughput over every other's, block by block, moderated by each other."""
     pairs = [*combinations(values, 2)]
     ratios: dict[tuple[int, int], LogMean] = {}
-    shared = intervals.with_shared_error([intervals.paired(values[first], values[other]) for first, other in pairs])
+    shared = intervals.moderated([intervals.paired(values[first], values[other]) for first, other in pairs])
     for (first, other), ratio in zip(pairs, shared, strict=True):
         if ratio is not None:
             ratios[first, other], ratios[other, first] = ratio, replace(ratio, mean=-ratio.mean)

@@ -79,7 +79,7 @@ def look(plan: Plan, medians: Medians, blocks: int) -> Look:
         raise ValueError("the plan has a fixed number of blocks")
     planned = list(pairs(plan))
     logs = [_result(pair, medians, blocks) for pair in planned]
-    results = intervals.with_error_of_places([pair.cell.placement for pair in planned], logs)
+    results = intervals.moderated_by_place([pair.cell.placement for pair in planned], logs)
     compared = [(pair, result) for pair, result in zip(planned, results, strict=True) if not pair.is_control]
     level = alpha(plan, blocks) / max(1, len(compared))
     widths = tuple(
@@ -155,5 +155,5 @@ def _is_slower(result: LogMean | None) -> bool:
 def _reaches(result: LogMean | None, level: float) -> float | None:
     if result is None or result.se is None:
         return None
-    half = intervals.t_quantile(1 - level / 2, result.n - 1) * result.se
+    half = intervals.t_quantile(1 - level / 2, result.freedom) * result.se
     return exp(min(half, 700.0)) - 1

@@ -34,6 +34,11 @@ def main() -> NoReturn:
     use_every_descriptor()
     # Signals end it at once, as the rows that are stored need no farewell.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
+    # Loaded while the responder starts, so that the trial need not wait for it.
+    from services.python.load.recorder import GaveUp
+    from services.python.trial.parts import CannotTry
+    from services.python.trial.run import make_trial
+
     try:
         trial = read_stdin_line(Trial, sys.stdin.buffer, "requester")
     except ValueError as error:
@@ -52,10 +57,6 @@ def main() -> NoReturn:
         from services.python.operations.call import secrets_of
 
         lines.hide(secrets_of(trial.payload))
-    from services.python.load.recorder import GaveUp
-    from services.python.trial.parts import CannotTry
-    from services.python.trial.run import make_trial
-
     try:
         make_trial(trial, lines.write, Clock(), words.get)
     except (CannotTry, GaveUp) as error:

@@ -1,5 +1,7 @@
 """Statistics against numpy and scipy, and what intervals and winners are worth by simulation."""
 
+from collections.abc import Sequence
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -88,12 +90,36 @@ def test_intervals_of_a_run_are_wider_the_more_is_compared():
     assert of_run.p_value > alone.p_value
 
 
-def test_no_error_is_less_than_half_the_median_of_the_group():
-    steady = intervals.log_mean([0.1, 0.1001, 0.0999])
-    loud = [intervals.log_mean([0.0, 0.1, 0.2]), intervals.log_mean([-0.1, 0.1, 0.3])]
-    lone = intervals.log_mean([0.5, 0.6])
-    result = intervals.with_shared_error([steady, None, *loud, lone])
-    assert result[1:] == [None, *loud, lone]
-    assert result[0].se == loud[0].se / 2
-    assert result[0].mean == steady.mean
-    assert result[0].p_value == pytest.approx(intervals.two_sided_p(steady.mean / result[0].se, 2))
+def _spreading(sds: Sequence[float], blocks: int) -> list[intervals.LogMean]:
+    """Comparisons whose blocks spread by exactly so much."""
+    steps = np.arange(blocks) - (blocks - 1) / 2
+    return [intervals.log_mean(0.1 + sd * steps / steps.std(ddof=1)) for sd in sds]
+
+
+def test_alike_spreads_lend_freedom_and_keep_their_errors():
+    own = _spreading([0.02] * 10, 6)
+    shared = intervals.moderated(own)
+    assert {round(result.freedom, 1) for result in shared} == {15.4}
+    assert [result.se for result in shared] == pytest.approx([result.se * 1.06 for result in own], rel=0.05)
+    assert all(a.p_value < b.p_value for a, b in zip(shared, own, strict=True))
+
+
+def test_blocks_that_agree_by_chance_get_the_spread_of_the_others():
+    own = _spreading([0.002, 0.02, 0.02, 0.03, 0.03], 3)
+    shared = intervals.moderated(own)
+    assert shared[0].se > 3 * own[0].se
+    assert shared[0].mean == own[0].mean
+    assert shared[0].p_value == pytest.approx(intervals.two_sided_p(own[0].mean / shared[0].se, shared[0].freedom))
+
+
+def test_spreads_that_differ_widely_lend_nothing():
+    own = _spreading([0.0001, 0.01, 1.0], 6)
+    shared = intervals.moderated(own)
+    assert all(result.lent < 1 for result in shared)
+    assert shared[1].se == pytest.approx(own[1].se, rel=0.02)
+    assert shared[2].se == pytest.approx(own[2].se, rel=0.03)
+
+
+def test_what_has_no_spread_is_left_as_it_is():
+    lone, alike = intervals.log_mean([0.5, 0.6]), _spreading([0.02], 5)
+    assert intervals.moderated([None, lone, *alike]) == [None, lone, *alike]
