@@ -139,7 +139,8 @@ class Baselines:
 
     def members(self, cells: Collection[str], rounds: int) -> list[FloorMember]:
         """The floors of cells that take turns in so many rounds, as members of their group."""
-        requests = max(_LEAST_OF_A_TURN, ceil(REQUESTS / rounds))
+        turns = min(rounds, REQUESTS // _LEAST_OF_A_TURN)
+        requests = max(_LEAST_OF_A_TURN, ceil(REQUESTS / turns))
         members = []
         for floor in self._floors:
             beside = tuple(cell for cell in floor.cells if cell in cells)
@@ -151,7 +152,7 @@ class Baselines:
                 replace(ask, load=load, turn_warm_up=_WARM_UP_OF_A_TURN), self._ends, PurePosixPath(samples).stem
             )
             floor = replace(floor, cells=beside)
-            members.append(FloorMember(trial=trial_run, rounds=rounds, floor=floor, samples=samples))
+            members.append(FloorMember(trial=trial_run, turns_in_block=turns, floor=floor, samples=samples))
         return members
 
     def keep(self, member: FloorMember, outcome: TrialRun) -> None:

@@ -139,7 +139,7 @@ class Measuring:
         context = self._context
         cells = [context.cells[trial.cell] for trial in trials]
         members = [self._member(trial, cell, attempt) for trial, cell in zip(trials, cells, strict=True)]
-        rounds = max(member.rounds for member in members)
+        rounds = max(member.turns_in_block for member in members)
         turns = self._turns(cells[0])
         group = turns.group if turns else 0
         floors = baselines.members([cell.id for cell in cells], rounds)
@@ -171,7 +171,7 @@ class Measuring:
             context.hosts.pair(cell.placement).asked_from(requesters_of(cell.factors)),
             f"t{trial.index:04}-a{attempt}",
         )
-        return Member(trial=trial_run, rounds=turns.rounds)
+        return Member(trial=trial_run, turns_in_block=turns.in_block)
 
     def _turns(self, cell: Cell) -> Turns | None:
         return self._context.turns.get(cell.id, cell.turns)

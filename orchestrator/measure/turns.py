@@ -14,10 +14,10 @@ from services.python.contract.requester_lines import END, TURN, Checked, Done, T
 
 @dataclass(kw_only=True)
 class Member:
-    """One cell of a group: its trial under way, its rounds, and its turns so far."""
+    """One cell of a group: its trial under way, how many turns it has in the block, and its turns so far."""
 
     trial: TrialRun
-    rounds: int
+    turns_in_block: int
     turns: list[TurnTime] = field(default_factory=list)
     rest_cpu_s: float | None = None
     checked: Checked | None = None
@@ -96,14 +96,16 @@ class Member:
         assert isinstance(done, Done)  # noqa: S101 - narrows the type
         self.trial.finish([(self.checked, done)])
 
-    def is_due(self, number: int, rounds: int) -> bool:
-        """Whether it has a turn in a round of so many: its own are spread over them evenly."""
-        return (number + 1) * self.rounds // rounds > number * self.rounds // rounds
+    def is_due(self, number: int, rounds: int, phase: float) -> bool:
+        """Whether it has a turn in a round of so many: its own are spread over them evenly, from a phase of 0 to 1 on."""
+        shift = int(phase * rounds)
+        own = self.turns_in_block
+        return ((number + 1) * own + shift) // rounds > (number * own + shift) // rounds
 
     @property
     def repeats(self) -> int:
-        """How many disturbed turns are to be measured again: at most half as many as it has rounds."""
-        return min(sum(disturbed(self.turns)), self.rounds // 2)
+        """How many disturbed turns are to be measured again: at most half as many as it has in the block."""
+        return min(sum(disturbed(self.turns)), self.turns_in_block // 2)
 
 
 def take_turns(
@@ -127,7 +129,7 @@ def take_turns(
         for number, order in enumerate(orders):
             checkpoint(number)
             for place in order:
-                if members[place].is_due(number, len(orders)):
+                if members[place].is_due(number, len(orders), place / len(members)):
                     members[place].trial.attempt(members[place].turn)
         again = [member.repeats for member in members]
         for number in range(max(again, default=0)):

@@ -303,7 +303,7 @@ class _Trial:
         self._round_trips_to_open = opening + cell.handshakes
         load, warmup, turns = cell.load, cell.warmup, cell.turns
         if turns is not None:
-            load = turns.load_of(load, turns.rounds)
+            load = turns.load_of(load, turns.in_block)
         self.latency_s = self._distance_s() + self._cpu_s()
         if cell.kind == "stream":
             self._count_events(plan)
@@ -326,8 +326,8 @@ class _Trial:
         self.samples_at_most = math.ceil(counted * (1 if is_counted else _FASTER) + warmed_at_most)
         between_s = 0.0
         if turns is not None:
-            between_s = turns.rounds * self._costs.between_turns_s
-            warmed_of_turns = turns.rounds * turns.warm_up * load.concurrency
+            between_s = turns.in_block * self._costs.between_turns_s
+            warmed_of_turns = turns.in_block * turns.warm_up * load.concurrency
             self.samples += warmed_of_turns
             self.samples_at_most += math.ceil((counted if is_counted else 0) / 2 + warmed_of_turns * 1.5)  # some again
         self.elapsed_s = self._overhead_s(plan) + warmup_s + measured_s + between_s

@@ -246,9 +246,9 @@ class Find:
 
 @dataclass(frozen=True, kw_only=True)
 class Turns:
-    """How a cell takes turns with the cells of its `group` and placement: each of `length_s`, or of `requests`, one a round.
+    """How a cell takes turns with the cells of its `group` and placement: each of `length_s`, or of `requests`.
 
-    `warm_up`: how many requests of each worker come before a turn and do not count.
+    It has one a round, or `each_round`. `warm_up`: how many requests of each worker come before a turn and do not count.
     """
 
     length_s: float
@@ -257,6 +257,12 @@ class Turns:
     warm_up: int = 10
     requests: int | None = None
     at_most_s: float | None = None
+    each_round: int = 1
+
+    @property
+    def in_block(self) -> int:
+        """How many turns a trial has."""
+        return self.rounds * self.each_round
 
     def load_of(self, load: Load, turns: int = 1) -> Load:
         """That of so many turns of a cell with this load."""

@@ -7,11 +7,12 @@ import resource
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
-from math import ceil
+from math import ceil, sqrt
 
 from orchestrator.catalogue.offers import Protocol
 from orchestrator.experiment.machines import MACHINES
 from orchestrator.experiment.model.options import AUTO, OFF, SHORTEST_TURN_S
+from orchestrator.experiment.plan.contrasts import pairs
 from orchestrator.experiment.plan.estimate import each_s
 from orchestrator.experiment.plan.plan import Cell, Plan, Turns
 from orchestrator.experiment.plan.rules import why_no_turns
@@ -35,7 +36,8 @@ _FILES, _FILES_OF_A_STACK = 64, 8  # of orch: what it has open itself, and the p
 def with_turns(plan: Plan, turn: float | str, known: Mapping[str, Protocol]) -> Plan:
     """The plan with the turns of its cells, and why some take none.
 
-    With `auto` a turn is as long as 20 requests and four flights take by the estimate, at least 10 ms.
+    With `auto` a turn is as long as 20 requests and four flights take by the estimate, at least 10 ms. The reference of k
+    comparisons has a part in all of them, and the square root of k turns a round (Dunnett 1955), if a turn has a duration.
     """
     if turn == OFF:
         return plan
@@ -58,11 +60,16 @@ def with_turns(plan: Plan, turn: float | str, known: Mapping[str, Protocol]) -> 
             reasons.add(reason)
     groups = groups_of([cell for cell in plan.cells if cell.id in lengths], together)
     sizes = Counter(groups.values())
+    compared = Counter(
+        pair.reference.id for pair in pairs(plan) if groups.get(pair.cell.id) == groups.get(pair.reference.id)
+    )
 
     def turns_of(cell: Cell) -> Turns | None:
         if cell.id not in groups or sizes[groups[cell.id]] == 1:
             return None
-        return replace(lengths[cell.id], group=groups[cell.id])
+        turns = lengths[cell.id]
+        each_round = max(1, round(sqrt(compared[cell.id]))) if turns.requests is None else 1
+        return replace(turns, group=groups[cell.id], each_round=each_round)
 
     cells = tuple(replace(cell, turns=turns_of(cell)) for cell in plan.cells)
     return replace(plan, cells=cells, without_turns=tuple(sorted(reasons)))
@@ -77,7 +84,9 @@ def as_measured(plan: Plan, cell: Cell, own_s: float) -> Turns | None:
     if needed_s > max(_most_s(plan), cell.turns.length_s):
         return None
     turns = _turns(plan, cell, request_s, max(cell.turns.length_s, needed_s))
-    return replace(turns, group=cell.turns.group) if turns.requests is None or turns.rounds > 1 else cell.turns
+    if turns.requests is not None and turns.rounds == 1:
+        return cell.turns
+    return replace(turns, group=cell.turns.group, each_round=cell.turns.each_round)
 
 
 def _fewest(cell: Cell) -> int:
