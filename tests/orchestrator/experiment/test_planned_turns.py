@@ -33,7 +33,7 @@ def plan_of(write: Write, *more: str) -> Plan:
 
 def test_turns_are_on_by_default(write: Write) -> None:
     plan = plan_of(write)
-    assert {(cell.turns.length_s, cell.turns.rounds) for cell in plan.cells if cell.turns} == {(0.05, 20)}
+    assert {(cell.turns.length_s, cell.turns.rounds) for cell in plan.cells if cell.turns} == {(0.01, 100)}
     assert plan.without_turns == ()
 
 
@@ -45,9 +45,16 @@ def test_a_length_may_be_given_and_turns_left_out(write: Write) -> None:
 def test_a_turn_is_as_long_as_twenty_requests(write: Write) -> None:
     plans = [plan_of(write, f"operations=[{{echo: {{bytes: {size}}}}}]") for size in ("100 B", "2 MB")]
     lengths = [cell.turns.length_s if cell.turns else None for plan in plans for cell in plan.cells]
-    assert lengths[0] == 0.05
+    assert lengths[0] == 0.01
     assert lengths[-1] is not None
     assert lengths[-1] > 0.1
+
+
+def test_the_reference_of_many_comparisons_takes_more_turns(write: Write) -> None:
+    cells = plan_of(write, "stacks=all", "reference=grpc").cells
+    each_round = {cell.stack.split("-")[0]: cell.turns.each_round for cell in cells if cell.turns}
+    assert each_round.pop("grpc") == 3
+    assert set(each_round.values()) == {1}
 
 
 @pytest.mark.parametrize("load", ["{requests: 1000}", "{requests: 1000, concurrency: 8, at_most: 10s}"])
@@ -83,7 +90,7 @@ def test_turns_of_many_in_flight_have_four_flights(write: Write) -> None:
 
 
 @pytest.mark.parametrize(
-    ("request_s", "length_s"), [(0.0001, 0.05), (0.004, 0.08), (0.0124, 0.25), (0.02, None), (1.0, None)]
+    ("request_s", "length_s"), [(0.0001, 0.01), (0.004, 0.08), (0.0124, 0.25), (0.02, None), (1.0, None)]
 )
 def test_turns_are_as_long_as_the_smoke_tests_requests_need(
     write: Write, request_s: float, length_s: float | None

@@ -64,7 +64,7 @@ def host(tmp_path: Path) -> FakeHost:
 def group(host: FakeHost) -> list[Member]:
     bench = Bench(clock=host.time.clock(), interrupts=Interrupts(), on_progress=lambda line: None)
     trials = [bench.prepare(replace(ASK, seed=seed), Pair((host,), host), f"t{seed}") for seed in (0, 1)]
-    return [Member(trial=trial, rounds=4) for trial in trials]
+    return [Member(trial=trial, turns_in_block=4) for trial in trials]
 
 
 def test_turns_follow_the_orders_and_all_ends_end(host: FakeHost) -> None:
@@ -88,12 +88,13 @@ def test_a_disturbed_turn_is_measured_again(host: FakeHost) -> None:
     assert [len(member.turns) for member in members] == [5, 5]
 
 
-@pytest.mark.parametrize("rounds", [1, 3, 4, 7, 10])
-def test_few_turns_are_spread_over_all_rounds(host: FakeHost, rounds: int) -> None:
-    member = replace(group(host)[0], rounds=rounds)
-    due = [number for number in range(10) if member.is_due(number, 10)]
-    assert len(due) == rounds
-    assert {later - sooner for sooner, later in pairwise(due)} <= {10 // rounds, -(-10 // rounds)}
+@pytest.mark.parametrize("phase", [0, 0.3, 0.9])
+@pytest.mark.parametrize("turns", [1, 3, 4, 7, 10])
+def test_few_turns_are_spread_over_all_rounds(host: FakeHost, turns: int, phase: float) -> None:
+    member = replace(group(host)[0], turns_in_block=turns)
+    due = [number for number in range(10) if member.is_due(number, 10, phase)]
+    assert len(due) == turns
+    assert {later - sooner for sooner, later in pairwise(due)} <= {10 // turns, -(-10 // turns)}
 
 
 def unasked(process: Any) -> Iterator[dict[str, Any]]:
