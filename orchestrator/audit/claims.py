@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from operator import attrgetter
 from typing import Any
 
-from orchestrator.audit.assessment import Assessment, AuditVerdict, Outcome, Rule, gravest, judge
+from orchestrator.audit.assessment import Assessment, Outcome, Rule, gravest, judge
 from orchestrator.audit.claim_forms import (
     Claim,
     Compared,
@@ -132,13 +133,12 @@ def _tie(test: Tie, file: AuditFile) -> Outcome:
     return ("undetermined" if (least - 1) * 100 <= test.within else "contradicted"), arithmetic
 
 
+# What rows that were measured in the same setting have in common, so that one may be called lower than the other.
+_SETTING = attrgetter("operation", "placement", "concurrency", "offered_per_s", "measures")
+
+
 def _alike(first: Row, other: Row) -> bool:
-    """Whether rows were measured in the same setting, so that one may be called lower than the other."""
-
-    def setting(row: Row) -> tuple[object, ...]:
-        return (row.operation, row.placement, row.concurrency, row.batch or 1, row.offered_per_s, row.measures)
-
-    return setting(first) == setting(other)
+    return _SETTING(first) == _SETTING(other) and (first.batch or 1) == (other.batch or 1)
 
 
 def _extreme(test: Extreme, file: AuditFile) -> Outcome:
@@ -172,32 +172,32 @@ def _size(test: Size, _: AuditFile) -> Outcome:
     return ("impossible" if test.bytes < content else "contradicted"), arithmetic
 
 
+def _of_rows(names: Sequence[str], check: Callable[[Row], Outcome], file: AuditFile) -> Outcome:
+    """The gravest verdict on some rows, and the arithmetic of each."""
+    outcomes = [(name, *check(file.row(name))) for name in names]
+    return gravest([verdict for _, verdict, _ in outcomes]), "; ".join(f"{name}: {text}" for name, _, text in outcomes)
+
+
 def _delivers_all(test: DeliversAll, file: AuditFile) -> Outcome:
-    words, verdicts = [], set[AuditVerdict]()
-    for row in (file.row(name) for name in test.rows):
+    def check(row: Row) -> Outcome:
         if not row.offered_per_s or row.delivered_per_s is None:
-            verdicts.add("undetermined")
-            words.append(f"{row.name}: no rates published")
-            continue
+            return "undetermined", "no rates published"
         method = method_of(row, file)
         lost = 1 - row.delivered_per_s / row.offered_per_s
         random = method.arrivals == "poisson" or file.stated.mode == "open loop"
         noise = arrival_noise(row, file) if random else 0.0
         off = f"{lost:.1%} missing" if lost >= 0 else surplus(1 - lost)
-        text = f"{row.name}: {row.delivered_per_s:,g} of {row.offered_per_s:,g} per s, {off}"
+        text = f"{row.delivered_per_s:,g} of {row.offered_per_s:,g} per s, {off}"
         is_repeated = lost <= 0 and method.delivery == "at-least-once"
         if abs(lost) > 0.001 + noise and not is_repeated:
-            verdicts.add("contradicted")
-        elif abs(lost) > 0.001 and not is_repeated:
-            verdicts.add("undetermined")
-            text += f", where random arrivals vary by {noise:.1%}"
-        elif method.delivery == "at-least-once":
-            verdicts.add("undetermined")
-            text += ", where an event counted twice hides one that was lost"
-        else:
-            verdicts.add("supported")
-        words.append(text)
-    return gravest(verdicts), "; ".join(words)
+            return "contradicted", text
+        if abs(lost) > 0.001 and not is_repeated:
+            return "undetermined", f"{text}, where random arrivals vary by {noise:.1%}"
+        if method.delivery == "at-least-once":
+            return "undetermined", f"{text}, where an event counted twice hides one that was lost"
+        return "supported", text
+
+    return _of_rows(test.rows, check, file)
 
 
 def _figure(test: Figure, file: AuditFile) -> Outcome:
@@ -235,18 +235,15 @@ def _inverted(ratios: tuple[float, float, float]) -> tuple[float, float, float]:
 
 
 def _connections(test: Connections, file: AuditFile) -> Outcome:
-    words, verdicts = [], set[AuditVerdict]()
-    for name in test.rows:
-        outcome = _with_policy(file.row(name), test.policy, file)
+    def check(row: Row) -> Outcome:
+        outcome = _with_policy(row, test.policy, file)
         if outcome is None:
-            verdicts.add("undetermined")
-            words.append(f"{name}: no distance is given, or not the same call on one host")
-            continue
-        verdict, arithmetic = outcome
-        verdicts.add("undetermined" if verdict == "impossible" else verdict)
-        why = ": figures faster than a round trip say nothing about connections" if verdict == "impossible" else ""
-        words.append(f"{name}: {arithmetic}{why}")
-    return gravest(verdicts), "; ".join(words)
+            return "undetermined", "no distance is given, or not the same call on one host"
+        if outcome[0] == "impossible":
+            return "undetermined", f"{outcome[1]}: figures faster than a round trip say nothing about connections"
+        return outcome
+
+    return _of_rows(test.rows, check, file)
 
 
 def _with_policy(row: Row, policy: Policy, file: AuditFile) -> Outcome | None:

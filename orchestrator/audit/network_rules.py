@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from operator import attrgetter
+
 from orchestrator.audit.assessment import AuditVerdict, Outcome, Rule
 from orchestrator.audit.claim_forms import Statistic
 from orchestrator.audit.method import clients_of, method_of
@@ -244,16 +246,14 @@ def _caps(place: PlacementFact | None, file: AuditFile) -> dict[str, float]:
     return caps
 
 
+# What the same call under the same load has in common.
+_LOAD = attrgetter("protocol", "operation", "concurrency", "batch", "request_bytes", "reply_bytes", "measures")
+
+
 def _on_one_host(row: Row, file: AuditFile) -> Row | None:
     """The same call under the same load, measured with both ends on one host."""
-
-    def load(r: Row) -> tuple[object, ...]:
-        return (r.protocol, r.operation, r.concurrency, r.batch, r.request_bytes, r.reply_bytes, r.measures)
-
-    for other in file.results:
-        if other is not row and load(other) == load(row) and _is_one_host(file.placement(other)):
-            return other
-    return None
+    alike = (other for other in file.results if other is not row and _LOAD(other) == _LOAD(row))
+    return next((other for other in alike if _is_one_host(file.placement(other))), None)
 
 
 def _is_one_host(place: PlacementFact | None) -> bool:
