@@ -68,7 +68,6 @@ _Record = TypeVar("_Record")
 
 
 def _columns(record: type[Any], *left_out: str, key: str = "") -> list[Column[Any]]:
-    """A column for each field of a record."""
     return [
         Column(field.name, _TYPES.get(str(field.type).removesuffix(" | None"), JSON()), primary_key=field.name == key)
         for field in fields(record)
@@ -275,7 +274,6 @@ class Index:
 
 
 def _condition(wanted: Filters) -> ColumnElement[bool]:
-    """The condition on the table `runs`."""
     conditions: list[ColumnElement[bool]] = [true()]
     if wanted.since is not None:
         conditions.append(RUNS.c.started >= wanted.since)
