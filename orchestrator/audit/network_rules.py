@@ -50,6 +50,7 @@ FIBRE_INDEX = 1.468
 _ONE_HOST = frozenset({"local", "localhost", "loopback"})
 _ONE_HOST_PING_MS = 0.2
 
+_WITHOUT_HANDSHAKE = ("udp", "coap", "dns")
 _TYPICAL: tuple[Statistic, ...] = ("max", "p9999", "p999", "p99", "p95", "p90", "p75", "mean", "median")
 
 
@@ -138,7 +139,7 @@ def round_trips(row: Row, file: AuditFile) -> Outcome | None:
         return None
     certain, least, why = implied_round_trips(row)
     method = method_of(row, file)
-    if certain == 2 and (method.connecting == "excluded" or _without_handshake(row)):
+    if certain == 2 and (method.connecting == "excluded" or (row.protocol or "").lower() in _WITHOUT_HANDSHAKE):
         certain, least, why = 1, least - 1, why.replace(" + a new TCP connection", "")
     allowed = 1 - slack(place.ping_ms)
     at_home = _on_one_host(row, file)
@@ -166,10 +167,6 @@ def round_trips(row: Row, file: AuditFile) -> Outcome | None:
     if trips <= least * 1.35 + 0.15:
         return "supported", arithmetic
     return "undetermined", f"{arithmetic}: more than that, which load, queueing or loss may explain"
-
-
-def _without_handshake(row: Row) -> bool:
-    return (row.protocol or "").lower() in ("udp", "coap", "dns")
 
 
 def _centre(row: Row, file: AuditFile) -> Bounds | None:
