@@ -26,6 +26,7 @@ from typing import Any
 
 import numpy as np
 
+from orchestrator.results.columns import declared_rows
 from orchestrator.results.folder import RunFolder
 from services.python.contract.lines import Load
 from tests.support.drafts import Draft
@@ -98,7 +99,7 @@ def _measured(folder: Path, page: Path, *, has_browser: bool) -> dict[str, Any]:
     parts = {name: sum(len(of) for of in found.findall(text)) for name, found in _PARTS.items()}
     run = RunFolder.open(str(folder), root=folder.parent)
     return {
-        "samples": sum(run.rows(path) for path in run.manifest().files),
+        "samples": sum(declared_rows(run.path / path) for path in run.manifest().files),
         "page_mb": page.stat().st_size / 1e6,
         "parts_bytes": {**parts, "all else": page.stat().st_size - sum(parts.values())},
         "calls": calls,

@@ -228,14 +228,13 @@ def test_what_is_light_imports_only_the_standard_library() -> None:
     assert Path("services/python/operations/__init__.py") in seen
 
 
-# Where a terminal may be written to: the console, the streams below it, and three that write text of their own alone: amid
-# a signal, on another machine, and a tool that no verb calls.
+# Where a terminal may be written to: the console, the streams below it, and two that write text of their own alone: amid
+# a signal, and on another machine.
 WRITERS = {
     "orchestrator/cli/console.py",
     "orchestrator/cli/streams.py",
     "orchestrator/hosts/own/on_host.py",
     "orchestrator/measure/interrupts.py",
-    "orchestrator/report/assets/vendor.py",
 }
 STREAMS = {"sys.stdout", "sys.stderr", "sys.__stdout__", "sys.__stderr__"}
 WRITING = {"print", "typer.echo", "typer.secho", "click.echo", "click.secho", "echo", "secho", "pprint"}

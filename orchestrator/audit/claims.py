@@ -4,25 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from operator import attrgetter
 from typing import Any
 
-from orchestrator.audit.assessment import Assessment, AuditVerdict, Outcome, Rule, gravest, judge
-from orchestrator.audit.claim_forms import (
-    Claim,
-    Compared,
-    Connections,
-    DeliversAll,
-    Extreme,
-    Figure,
-    LargerEffect,
-    Policy,
-    Size,
-    Statistic,
-    Test,
-    Tie,
-    Times,
-    rows_of,
-)
+from orchestrator.audit import claim_forms as forms
+from orchestrator.audit.assessment import Assessment, Outcome, Rule, gravest, judge
 from orchestrator.audit.compared import HIGHER_IS_BETTER, check_compared, overlap
 from orchestrator.audit.load_rules import arrival_noise, surplus
 from orchestrator.audit.method import method_of
@@ -75,19 +61,19 @@ class _Undecided(Exception):
     """The table has too few figures, or digits, for a test."""
 
 
-def check_claim(claim: Claim, test: Test, file: AuditFile) -> Assessment:
+def check_claim(claim: forms.Claim, test: forms.Test, file: AuditFile) -> Assessment:
     """What the table says of one test of a claim, the soundness of the figures it reads left aside."""
     rule, check = _CHECKS[type(test)]
-    if isinstance(test, Compared) and not (test.percent or test.by):
+    if isinstance(test, forms.Compared) and not (test.percent or test.by):
         rule = ORDERED
     try:
         verdict, arithmetic = check(test, file)
     except _Undecided as error:
         verdict, arithmetic = "undetermined", str(error)
-    return judge(rule, verdict, arithmetic, claim=claim.text, rows=rows_of(test))
+    return judge(rule, verdict, arithmetic, claim=claim.text, rows=forms.rows_of(test))
 
 
-def _values(file: AuditFile, names: Sequence[str], statistic: Statistic) -> dict[str, float]:
+def _values(file: AuditFile, names: Sequence[str], statistic: forms.Statistic) -> dict[str, float]:
     """That figure of each row by name. _Undecided where one was not published."""
     values = {name: file.row(name).value(statistic) for name in names}
     lacking = [name for name, value in values.items() if value is None]
@@ -97,7 +83,7 @@ def _values(file: AuditFile, names: Sequence[str], statistic: Statistic) -> dict
     return {name: value or 0.0 for name, value in values.items()}
 
 
-def _ratio(file: AuditFile, left: str, right: str, statistic: Statistic) -> tuple[float, float, float]:
+def _ratio(file: AuditFile, left: str, right: str, statistic: forms.Statistic) -> tuple[float, float, float]:
     """Least, published and largest ratio of two figures. _Undecided where either may be 0 for all that is published."""
     values = _values(file, (left, right), statistic)
     first, second = (column_bounds(file.row(name), file, statistic) for name in (left, right))
@@ -106,7 +92,7 @@ def _ratio(file: AuditFile, left: str, right: str, statistic: Statistic) -> tupl
     return first.low / second.high, values[left] / values[right], first.high / second.low
 
 
-def _times(test: Times, file: AuditFile) -> Outcome:
+def _times(test: forms.Times, file: AuditFile) -> Outcome:
     values = _values(file, (test.row, test.of), test.statistic)
     least, ratio, most = _ratio(file, test.row, test.of, test.statistic)
     a, b = values[test.row], values[test.of]
@@ -121,7 +107,7 @@ def _times(test: Times, file: AuditFile) -> Outcome:
     return "contradicted", arithmetic
 
 
-def _tie(test: Tie, file: AuditFile) -> Outcome:
+def _tie(test: forms.Tie, file: AuditFile) -> Outcome:
     values = _values(file, test.rows, test.statistic)
     smallest, largest = min(values, key=lambda name: values[name]), max(values, key=lambda name: values[name])
     least, ratio, _ = _ratio(file, largest, smallest, test.statistic)
@@ -132,16 +118,15 @@ def _tie(test: Tie, file: AuditFile) -> Outcome:
     return ("undetermined" if (least - 1) * 100 <= test.within else "contradicted"), arithmetic
 
 
+# What rows that were measured in the same setting have in common, so that one may be called lower than the other.
+_SETTING = attrgetter("operation", "placement", "concurrency", "offered_per_s", "measures")
+
+
 def _alike(first: Row, other: Row) -> bool:
-    """Whether rows were measured in the same setting, so that one may be called lower than the other."""
-
-    def setting(row: Row) -> tuple[object, ...]:
-        return (row.operation, row.placement, row.concurrency, row.batch or 1, row.offered_per_s, row.measures)
-
-    return setting(first) == setting(other)
+    return _SETTING(first) == _SETTING(other) and (first.batch or 1) == (other.batch or 1)
 
 
-def _extreme(test: Extreme, file: AuditFile) -> Outcome:
+def _extreme(test: forms.Extreme, file: AuditFile) -> Outcome:
     _values(file, (test.row,), test.statistic)
     named = file.row(test.row)
     rows = [r for r in file.results if (r.name in test.among if test.among else _alike(r, named)) or r is named]
@@ -161,7 +146,7 @@ def _extreme(test: Extreme, file: AuditFile) -> Outcome:
     return "contradicted", arithmetic
 
 
-def _size(test: Size, _: AuditFile) -> Outcome:
+def _size(test: forms.Size, _: AuditFile) -> Outcome:
     content, sizes = text_bytes(test.message), encoded_sizes(test.codec, test.message)
     exact = ", ".join(f"{name}: {size} bytes" for name, size in sizes.items() if "indent" not in name)
     arithmetic = f"its texts alone are {content} bytes; {exact}; claimed {test.bytes}"
@@ -172,35 +157,35 @@ def _size(test: Size, _: AuditFile) -> Outcome:
     return ("impossible" if test.bytes < content else "contradicted"), arithmetic
 
 
-def _delivers_all(test: DeliversAll, file: AuditFile) -> Outcome:
-    words, verdicts = [], set[AuditVerdict]()
-    for row in (file.row(name) for name in test.rows):
+def _of_rows(names: Sequence[str], check: Callable[[Row], Outcome], file: AuditFile) -> Outcome:
+    """The gravest verdict on some rows, and the arithmetic of each."""
+    outcomes = [(name, *check(file.row(name))) for name in names]
+    return gravest([verdict for _, verdict, _ in outcomes]), "; ".join(f"{name}: {text}" for name, _, text in outcomes)
+
+
+def _delivers_all(test: forms.DeliversAll, file: AuditFile) -> Outcome:
+    def check(row: Row) -> Outcome:
         if not row.offered_per_s or row.delivered_per_s is None:
-            verdicts.add("undetermined")
-            words.append(f"{row.name}: no rates published")
-            continue
+            return "undetermined", "no rates published"
         method = method_of(row, file)
         lost = 1 - row.delivered_per_s / row.offered_per_s
         random = method.arrivals == "poisson" or file.stated.mode == "open loop"
         noise = arrival_noise(row, file) if random else 0.0
         off = f"{lost:.1%} missing" if lost >= 0 else surplus(1 - lost)
-        text = f"{row.name}: {row.delivered_per_s:,g} of {row.offered_per_s:,g} per s, {off}"
+        text = f"{row.delivered_per_s:,g} of {row.offered_per_s:,g} per s, {off}"
         is_repeated = lost <= 0 and method.delivery == "at-least-once"
         if abs(lost) > 0.001 + noise and not is_repeated:
-            verdicts.add("contradicted")
-        elif abs(lost) > 0.001 and not is_repeated:
-            verdicts.add("undetermined")
-            text += f", where random arrivals vary by {noise:.1%}"
-        elif method.delivery == "at-least-once":
-            verdicts.add("undetermined")
-            text += ", where an event counted twice hides one that was lost"
-        else:
-            verdicts.add("supported")
-        words.append(text)
-    return gravest(verdicts), "; ".join(words)
+            return "contradicted", text
+        if abs(lost) > 0.001 and not is_repeated:
+            return "undetermined", f"{text}, where random arrivals vary by {noise:.1%}"
+        if method.delivery == "at-least-once":
+            return "undetermined", f"{text}, where an event counted twice hides one that was lost"
+        return "supported", text
+
+    return _of_rows(test.rows, check, file)
 
 
-def _figure(test: Figure, file: AuditFile) -> Outcome:
+def _figure(test: forms.Figure, file: AuditFile) -> Outcome:
     words, holds = [], []
     choose = max if test.statistic in HIGHER_IS_BETTER else min
     for group in test.groups:
@@ -216,7 +201,7 @@ def _figure(test: Figure, file: AuditFile) -> Outcome:
     return ("supported" if all(holds) else "contradicted"), arithmetic
 
 
-def _larger_effect(test: LargerEffect, file: AuditFile) -> Outcome:
+def _larger_effect(test: forms.LargerEffect, file: AuditFile) -> Outcome:
     first, second = (_ratio(file, *pair, test.statistic) for pair in (test.first, test.second))
     better = first if test.statistic in HIGHER_IS_BETTER else _inverted(first)
     (low, gain, high), (below, other, above) = better, second if second[1] >= 1 else _inverted(second)
@@ -234,22 +219,19 @@ def _inverted(ratios: tuple[float, float, float]) -> tuple[float, float, float]:
     return 1 / high, 1 / ratio, 1 / low
 
 
-def _connections(test: Connections, file: AuditFile) -> Outcome:
-    words, verdicts = [], set[AuditVerdict]()
-    for name in test.rows:
-        outcome = _with_policy(file.row(name), test.policy, file)
+def _connections(test: forms.Connections, file: AuditFile) -> Outcome:
+    def check(row: Row) -> Outcome:
+        outcome = _with_policy(row, test.policy, file)
         if outcome is None:
-            verdicts.add("undetermined")
-            words.append(f"{name}: no distance is given, or not the same call on one host")
-            continue
-        verdict, arithmetic = outcome
-        verdicts.add("undetermined" if verdict == "impossible" else verdict)
-        why = ": figures faster than a round trip say nothing about connections" if verdict == "impossible" else ""
-        words.append(f"{name}: {arithmetic}{why}")
-    return gravest(verdicts), "; ".join(words)
+            return "undetermined", "no distance is given, or not the same call on one host"
+        if outcome[0] == "impossible":
+            return "undetermined", f"{outcome[1]}: figures faster than a round trip say nothing about connections"
+        return outcome
+
+    return _of_rows(test.rows, check, file)
 
 
-def _with_policy(row: Row, policy: Policy, file: AuditFile) -> Outcome | None:
+def _with_policy(row: Row, policy: forms.Policy, file: AuditFile) -> Outcome | None:
     """Judge the row by its round trips as if `policy` were its own; one too quick for new connections kept its own."""
     outcome = round_trips(row.model_copy(update={"connection": policy}), file)
     if policy == "reuse" and (outcome is None or outcome[0] == "undetermined"):
@@ -260,15 +242,15 @@ def _with_policy(row: Row, policy: Policy, file: AuditFile) -> Outcome | None:
 
 
 _CHECKS: Mapping[type, tuple[Rule, Callable[[Any, AuditFile], Outcome]]] = {
-    Compared: (PERCENTAGES, check_compared),
-    Times: (FACTORS, _times),
-    Tie: (TIE, _tie),
-    Extreme: (EXTREME, _extreme),
-    Size: (SIZE, _size),
-    DeliversAll: (LOSS, _delivers_all),
-    Figure: (FIGURE, _figure),
-    LargerEffect: (EFFECTS, _larger_effect),
-    Connections: (ROUND_TRIPS, _connections),
+    forms.Compared: (PERCENTAGES, check_compared),
+    forms.Times: (FACTORS, _times),
+    forms.Tie: (TIE, _tie),
+    forms.Extreme: (EXTREME, _extreme),
+    forms.Size: (SIZE, _size),
+    forms.DeliversAll: (LOSS, _delivers_all),
+    forms.Figure: (FIGURE, _figure),
+    forms.LargerEffect: (EFFECTS, _larger_effect),
+    forms.Connections: (ROUND_TRIPS, _connections),
 }
 
 

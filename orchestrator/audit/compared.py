@@ -61,7 +61,8 @@ def _pair(test: Compared, left: Row, right: Row, file: AuditFile) -> tuple[Audit
     # Where each figure lies at the end of its rounding that favours the other one, and the reverse.
     corners = [_readings(test, x, y) for x, y in ((first.low, second.high), (first.high, second.low))]
     ranges = {name: (min(c[name] for c in corners), max(c[name] for c in corners)) for name in readings}
-    difference = (a - b) * _sign(test)
+    is_left_higher = (test.statistic in HIGHER_IS_BETTER) == (test.kind == "faster")  # by the claim
+    difference = a - b if is_left_higher else b - a
     if test.by is not None:
         low, high = test.by
         slack = 0.1 * low
@@ -91,11 +92,6 @@ def _percent(
     if any(overlap(interval, exact) for interval in ranges.values()):
         return "undetermined", f"{text}; the published digits allow the claim"
     return "contradicted", text
-
-
-def _sign(test: Compared) -> int:
-    """1 where the claim says that the left figure is the higher one, else -1."""
-    return 1 if (test.statistic in HIGHER_IS_BETTER) == (test.kind == "faster") else -1
 
 
 def _readings(test: Compared, a: float, b: float) -> dict[str, float]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from operator import attrgetter
+
 from orchestrator.audit.assessment import AuditVerdict, Outcome, Rule
 from orchestrator.audit.claim_forms import Statistic
 from orchestrator.audit.method import clients_of, method_of
@@ -48,6 +50,7 @@ FIBRE_INDEX = 1.468
 _ONE_HOST = frozenset({"local", "localhost", "loopback"})
 _ONE_HOST_PING_MS = 0.2
 
+_WITHOUT_HANDSHAKE = ("udp", "coap", "dns")
 _TYPICAL: tuple[Statistic, ...] = ("max", "p9999", "p999", "p99", "p95", "p90", "p75", "mean", "median")
 
 
@@ -136,7 +139,7 @@ def round_trips(row: Row, file: AuditFile) -> Outcome | None:
         return None
     certain, least, why = implied_round_trips(row)
     method = method_of(row, file)
-    if certain == 2 and (method.connecting == "excluded" or _without_handshake(row)):
+    if certain == 2 and (method.connecting == "excluded" or (row.protocol or "").lower() in _WITHOUT_HANDSHAKE):
         certain, least, why = 1, least - 1, why.replace(" + a new TCP connection", "")
     allowed = 1 - slack(place.ping_ms)
     at_home = _on_one_host(row, file)
@@ -164,10 +167,6 @@ def round_trips(row: Row, file: AuditFile) -> Outcome | None:
     if trips <= least * 1.35 + 0.15:
         return "supported", arithmetic
     return "undetermined", f"{arithmetic}: more than that, which load, queueing or loss may explain"
-
-
-def _without_handshake(row: Row) -> bool:
-    return (row.protocol or "").lower() in ("udp", "coap", "dns")
 
 
 def _centre(row: Row, file: AuditFile) -> Bounds | None:
@@ -244,16 +243,14 @@ def _caps(place: PlacementFact | None, file: AuditFile) -> dict[str, float]:
     return caps
 
 
+# What the same call under the same load has in common.
+_LOAD = attrgetter("protocol", "operation", "concurrency", "batch", "request_bytes", "reply_bytes", "measures")
+
+
 def _on_one_host(row: Row, file: AuditFile) -> Row | None:
     """The same call under the same load, measured with both ends on one host."""
-
-    def load(r: Row) -> tuple[object, ...]:
-        return (r.protocol, r.operation, r.concurrency, r.batch, r.request_bytes, r.reply_bytes, r.measures)
-
-    for other in file.results:
-        if other is not row and load(other) == load(row) and _is_one_host(file.placement(other)):
-            return other
-    return None
+    alike = (other for other in file.results if other is not row and _LOAD(other) == _LOAD(row))
+    return next((other for other in alike if _is_one_host(file.placement(other))), None)
 
 
 def _is_one_host(place: PlacementFact | None) -> bool:

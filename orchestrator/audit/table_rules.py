@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterator
 from itertools import combinations
+from operator import attrgetter
 from statistics import fmean
 
 from orchestrator.audit.assessment import Assessment, AuditVerdict, Rule, judge
@@ -29,6 +30,7 @@ REPEATED = Rule(
     "the results are of one and the same measurement, or a figure is an unusual time-out or clock tick",
 )
 
+_SETTING = attrgetter("protocol", "operation", "placement", "concurrency", "batch", "request_bytes", "reply_bytes")
 _INDEPENDENT = "the distributions of the stacks were measured independently"
 
 # Where latencies gather whoever answers: the delayed acknowledgement and the least retransmission time-out of Linux
@@ -111,7 +113,7 @@ def repeated_figures(file: AuditFile) -> Iterator[Assessment]:
         if first.name in named:  # said of the first row that it equals
             continue
         same = [n for n in _FIGURES if _long(first, n, 3) and first.value(n) == other.value(n)]
-        if len(same) >= 3 and _setting(first) != _setting(other):
+        if len(same) >= 3 and _SETTING(first) != _SETTING(other):
             words = ", ".join(f"{n} {first.value(n):g}" for n in same)
             yield _repeated(f"{first.name} and {other.name} share {words}", [first, other])
             named.add(other.name)
@@ -122,7 +124,7 @@ def repeated_figures(file: AuditFile) -> Iterator[Assessment]:
                 by_value[row.value(name) or 0.0].append(row)
         for value, some in by_value.items():
             enough = 3 if significant(value) >= 4 else 4
-            if len({_setting(r) for r in some}) >= enough:
+            if len({_SETTING(r) for r in some}) >= enough:
                 yield _repeated(f"{name} is {value:g} in each of {', '.join(r.name for r in some)}", some)
 
 
@@ -140,10 +142,6 @@ def _long(row: Row, name: Statistic, digits: int) -> bool:
     if not value or significant(value) < digits:
         return False
     return not any(limit <= value <= limit * (1 + above) for limit, above in _LIMITS_MS)
-
-
-def _setting(row: Row) -> tuple[object, ...]:
-    return (row.protocol, row.operation, row.placement, row.concurrency, row.batch, row.request_bytes, row.reply_bytes)
 
 
 TABLE_RULES: tuple[TableRule, ...] = (tail_template, repeated_figures)

@@ -67,7 +67,6 @@ def _interval(key: str) -> Callable[[CellSummary], Sequence[float] | None]:
 
 
 def _of(name: str) -> Read:
-    """A statistic of the cell's distribution."""
     return lambda cell: None if cell.distribution is None else getattr(cell.distribution, name)
 
 

@@ -92,8 +92,6 @@ def tab_name(text: str, taken: Collection[str]) -> str:
 
 
 class _Sheet:
-    """A sheet to which rows are added one after the other."""
-
     def __init__(self, book: Any, name: str, columns: int) -> None:
         self._sheet = book.add_worksheet(tab_name(name, [sheet.name for sheet in book.worksheets()]))
         self._sheet.set_column(0, columns, _WIDTH)

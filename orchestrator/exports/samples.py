@@ -132,7 +132,6 @@ def pieces(folder: RunFolder, summary: RunSummary) -> Iterator[Piece]:
 
 
 def _judged(folder: RunFolder) -> tuple[Plan, Manifest]:
-    """Plan and manifest as the run's figures are made from them."""
     manifest = folder.manifest()
     if manifest.state == "running":
         raise UsageError(f"run {manifest.run_id} is still in progress", hint="wait until it has ended")

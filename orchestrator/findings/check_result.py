@@ -19,16 +19,6 @@ class Overload:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Overloaded:
-    """A cell whose planned rate was not carried, and that no other check invalidates."""
-
-    cell: str
-    stack_label: str
-    unit: str  # `events/s`
-    overload: Overload
-
-
-@dataclass(frozen=True, kw_only=True)
 class CheckResult:
     """A named test of the run's validity. `cell` is None for a check of the whole run.
 

@@ -31,7 +31,7 @@ from orchestrator import quantities
 from orchestrator.experiment.plan.contrasts import pairs
 from orchestrator.experiment.plan.plan import Plan
 from orchestrator.findings.summary import Comparison
-from orchestrator.results.manifest import is_shared
+from orchestrator.results.manifest import SHARED
 from orchestrator.statistics.intervals import ALPHA, FEWEST_BLOCKS, LEAST_SHARE, most_lent, t_quantile
 
 POWER = 0.8
@@ -205,7 +205,7 @@ def planned_comparisons(plan: Plan) -> int:
 
 
 def _spread(plan: Plan, history: Sequence[dict[str, Any]]) -> tuple[float, str]:
-    alone = [run for run in history if not is_shared(run.get("warnings", ()))]
+    alone = [run for run in history if SHARED not in run.get("warnings", ())]
     same = [run for run in alone if run.get("name") == plan.name]
     for run in (*same, *(run for run in alone if _is_alike(run.get("plan") or {}, plan))):
         sd = spread_of(run.get("comparisons", ()))

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 from orchestrator.findings.check_result import CheckResult
 from orchestrator.findings.summary import CellSummary, Comparison, RunSummary
-from orchestrator.results.manifest import is_shared
+from orchestrator.results import manifest
 from orchestrator.statistics.terms import Reason, ReasonKind
 
 
@@ -92,4 +92,4 @@ def disturbances(
 
 def of_run(summary: RunSummary, compared: Container[str | None]) -> tuple[Disturbance, ...]:
     """Return the disturbances of the compared cells of a run."""
-    return disturbances(summary.checks, compared, is_shared=is_shared(summary.warnings))
+    return disturbances(summary.checks, compared, is_shared=manifest.SHARED in summary.warnings)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -85,7 +85,8 @@ class Gate:
 
     def _build(self, plan: Plan) -> None:
         done = set()
-        with _host() as host:
+        with TemporaryDirectory(prefix="orch-gate-") as folder:
+            host = LocalHost(Path(folder), note=lambda _: None)
             for _, external in own_stacks(plan):
                 start = external.start
                 if start is None or not start.build or (start.folder, start.build) in done:
@@ -184,9 +185,3 @@ def _failed(summary: RunSummary, label: str) -> float:
     """The share of requests without a right reply."""
     cells = [cell for cell in summary.cells if cell.stack_label == label]
     return sum(cell.failed for cell in cells) / max(1, sum(cell.requests for cell in cells))
-
-
-@contextmanager
-def _host() -> Iterator[LocalHost]:
-    with TemporaryDirectory(prefix="orch-gate-") as folder:
-        yield LocalHost(Path(folder), note=lambda _: None)

@@ -11,7 +11,7 @@ from typing import Any, Literal
 from orchestrator.between_runs.across import Row, compare_within
 from orchestrator.between_runs.changes import Changed
 from orchestrator.findings.compare import STATISTICS, Statistic
-from orchestrator.findings.summary import Comparison, RunSummary
+from orchestrator.findings.summary import RunSummary
 from orchestrator.statistics import intervals
 from orchestrator.statistics.terms import Interval
 
@@ -182,13 +182,9 @@ def noise(summary: RunSummary, metric: str) -> tuple[Interval | None, float | No
     """The interval of base against itself that lies farthest from 1, and the SD over blocks of head's log ratios."""
     pairs = [c for c in summary.comparisons if c.statistic == metric]
     known = [c.interval for c in pairs if c.control and c.interval]
-    spreads = [_spread(c) for c in pairs if len(c.by_block) >= intervals.FEWEST_BLOCKS]
+    spreads = [stdev(map(log, c.by_block)) for c in pairs if len(c.by_block) >= intervals.FEWEST_BLOCKS]
     farthest = max(known, key=lambda bounds: abs(log(bounds[0] * bounds[1])), default=None)
     return farthest, max(spreads, default=None)
-
-
-def _spread(comparison: Comparison) -> float:
-    return stdev(log(ratio) for ratio in comparison.by_block)
 
 
 def p_values(first: CallResult, again: CallResult) -> list[float]:

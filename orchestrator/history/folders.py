@@ -5,7 +5,6 @@ A deleted run goes with its report and its notes; nothing else does, and no link
 
 from __future__ import annotations
 
-import os
 import secrets
 import shutil
 from collections.abc import Iterable
@@ -28,14 +27,11 @@ def folder_of(workspace: Workspace, named: str) -> Path:
     UsageError where there is none, and for one that lies elsewhere.
     """
     path = RunFolder.open(named, root=workspace.results, even_empty=True).path
-    absolute = Path(os.path.abspath(path))  # noqa: PTH100 - a link must stay one
-    is_below = absolute.parent.resolve() == workspace.results.resolve()
-    if not absolute.name or not is_below or not os.path.lexists(workspace.results / absolute.name):
+    if path.parent.resolve() != workspace.results.resolve():  # of the path itself: a link stays one
         raise UsageError(
-            f"{path} does not lie in {workspace.results}/",
-            hint="copy it there first: this leaves it alone",
+            f"{path} does not lie in {workspace.results}/", hint="copy it there first: this leaves it alone"
         )
-    return workspace.results / absolute.name
+    return workspace.results / path.name
 
 
 def find_deletable(workspace: Workspace, named: str, *, standing: Iterable[str] = ()) -> RunFolder:

@@ -15,34 +15,8 @@ from dataclasses import asdict, fields, is_dataclass, replace
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
-from sqlalchemy import (
-    JSON,
-    BigInteger,
-    Boolean,
-    Column,
-    ColumnElement,
-    Connection,
-    Engine,
-    Executable,
-    Float,
-    ForeignKey,
-    MetaData,
-    RowMapping,
-    Table,
-    Text,
-    and_,
-    cast,
-    create_engine,
-    delete,
-    event,
-    func,
-    insert,
-    inspect,
-    or_,
-    select,
-    true,
-)
-from sqlalchemy import Index as TableIndex
+import sqlalchemy as sa
+from sqlalchemy import event
 from sqlalchemy.engine import URL
 from sqlalchemy.types import TypeEngine
 
@@ -56,52 +30,53 @@ VERSION = 5
 _WAIT_S = 10  # for another orch that is writing
 _MOST_WORDS = 8  # of a search
 
-_TEXT = Text().with_variant(Text(collation="C"), "postgresql")
+_TEXT = sa.Text().with_variant(sa.Text(collation="C"), "postgresql")
 _TYPES: dict[str, TypeEngine[Any]] = {
     "str": _TEXT,
     "Validity": _TEXT,
-    "int": BigInteger(),
-    "float": Float(),
-    "bool": Boolean(),
+    "int": sa.BigInteger(),
+    "float": sa.Float(),
+    "bool": sa.Boolean(),
 }
 _Record = TypeVar("_Record")
 
 
-def _columns(record: type[Any], *left_out: str, key: str = "") -> list[Column[Any]]:
-    """A column for each field of a record."""
+def _columns(record: type[Any], *left_out: str, key: str = "") -> list[sa.Column[Any]]:
     return [
-        Column(field.name, _TYPES.get(str(field.type).removesuffix(" | None"), JSON()), primary_key=field.name == key)
+        sa.Column(
+            field.name, _TYPES.get(str(field.type).removesuffix(" | None"), sa.JSON()), primary_key=field.name == key
+        )
         for field in fields(record)
         if field.name not in left_out
     ]
 
 
-METADATA = MetaData()
-RUNS = Table(
+METADATA = sa.MetaData()
+RUNS = sa.Table(
     "runs",
     METADATA,
     *_columns(RunRecord, "cells", key="id"),
-    *(Column(name, JSON()) for name in ("stacks", "placements")),
-    *(Column(name, _TEXT) for name in ("path", "signature")),
+    *(sa.Column(name, sa.JSON()) for name in ("stacks", "placements")),
+    *(sa.Column(name, _TEXT) for name in ("path", "signature")),
 )
-CELLS = Table(
+CELLS = sa.Table(
     "cells",
     METADATA,
-    Column("run", _TEXT, ForeignKey("runs.id", ondelete="CASCADE"), primary_key=True),
+    sa.Column("run", _TEXT, sa.ForeignKey("runs.id", ondelete="CASCADE"), primary_key=True),
     *_columns(CellRecord, key="cell"),
 )
-NOTES = Table(
+NOTES = sa.Table(
     "notes",
     METADATA,
-    Column("run", _TEXT, primary_key=True),
-    Column("place", BigInteger, primary_key=True),
+    sa.Column("run", _TEXT, primary_key=True),
+    sa.Column("place", sa.BigInteger, primary_key=True),
     *_columns(Note),
 )
-ABOUT = Table("about", METADATA, Column("name", _TEXT, primary_key=True), Column("value", _TEXT))
+ABOUT = sa.Table("about", METADATA, sa.Column("name", _TEXT, primary_key=True), sa.Column("value", _TEXT))
 
-TableIndex("runs_by_time", RUNS.c.started.desc(), RUNS.c.id.desc())
-TableIndex("cells_by_measure", CELLS.c.measures, CELLS.c.run)
-TableIndex("cells_by_stack", CELLS.c.stack, CELLS.c.measures)
+sa.Index("runs_by_time", RUNS.c.started.desc(), RUNS.c.id.desc())
+sa.Index("cells_by_measure", CELLS.c.measures, CELLS.c.run)
+sa.Index("cells_by_stack", CELLS.c.stack, CELLS.c.measures)
 
 _LISTED = [RUNS.c[field.name] for field in fields(Listed) if field.name in RUNS.c]
 _SEARCHED = [
@@ -115,9 +90,9 @@ State = Literal["empty", "current", "other version", "no index"]
 class Index:
     """The tables, open. `troubles`: why they are kept in memory only, and which notes could not be read, as clauses."""
 
-    def __init__(self, engine: Engine) -> None:
+    def __init__(self, engine: sa.Engine) -> None:
         self._engine = engine
-        self._connection: Connection | None = None
+        self._connection: sa.Connection | None = None
         self.troubles: list[str] = []
 
     def close(self) -> None:
@@ -125,7 +100,7 @@ class Index:
         self._engine.dispose()
 
     @contextmanager
-    def writing(self) -> Iterator[Connection]:
+    def writing(self) -> Iterator[sa.Connection]:
         """One transaction: all that is written within the block, or nothing of it."""
         with self._engine.begin() as connection:
             self._connection = connection
@@ -136,7 +111,7 @@ class Index:
 
     def state(self) -> tuple[State, str]:
         """What the database holds, and the version of its tables."""
-        names = set(inspect(self._connection or self._engine).get_table_names())
+        names = set(sa.inspect(self._connection or self._engine).get_table_names())
         if not names:
             return "empty", ""
         if ABOUT.name not in names:
@@ -148,15 +123,15 @@ class Index:
         """Make the tables."""
         with self.writing() as connection:
             METADATA.create_all(connection, checkfirst=False)
-            connection.execute(insert(ABOUT), {"name": "version", "value": str(VERSION)})
+            connection.execute(sa.insert(ABOUT), {"name": "version", "value": str(VERSION)})
 
     def signatures(self) -> dict[str, str]:
         """By run, the signature of its folder when it was read."""
-        return {row["id"]: row["signature"] for row in self._all(select(RUNS.c.id, RUNS.c.signature))}
+        return {row["id"]: row["signature"] for row in self._all(sa.select(RUNS.c.id, RUNS.c.signature))}
 
     def about(self, name: str) -> str:
         """What was noted of the index itself; "" where nothing was."""
-        return "".join(row["value"] for row in self._all(select(ABOUT.c.value).where(ABOUT.c.name == name)))
+        return "".join(row["value"] for row in self._all(sa.select(ABOUT.c.value).where(ABOUT.c.name == name)))
 
     def put(self, record: RunRecord, path: Path | str, signature: str) -> None:
         """Replace what is known of a run."""
@@ -170,11 +145,11 @@ class Index:
 
     def forget(self, run: str) -> None:
         """Remove a run, but for its notes."""
-        self._write(delete(RUNS).where(RUNS.c.id == run))
+        self._write(sa.delete(RUNS).where(RUNS.c.id == run))
 
     def annotate(self, signature: str, notes: Mapping[str, Iterable[Note]]) -> None:
         """Replace all notes, by run; `signature` is that of their files."""
-        for statement in (delete(NOTES), delete(ABOUT).where(ABOUT.c.name == "notes")):
+        for statement in (sa.delete(NOTES), sa.delete(ABOUT).where(ABOUT.c.name == "notes")):
             self._write(statement)
         for run, texts in notes.items():
             self.note(run, texts)
@@ -187,11 +162,11 @@ class Index:
     def remove(self, run: str) -> None:
         """Remove a run and its notes."""
         self.forget(run)
-        self._write(delete(NOTES).where(NOTES.c.run == run))
+        self._write(sa.delete(NOTES).where(NOTES.c.run == run))
 
     def digest(self, run: str) -> str | None:
         """The SHA-256 of a run's manifest; None where the run is not in the index."""
-        digests = self._all(select(RUNS.c.manifest_sha256).where(RUNS.c.id == run))
+        digests = self._all(sa.select(RUNS.c.manifest_sha256).where(RUNS.c.id == run))
         return str(digests[0]["manifest_sha256"]) if digests else None
 
     def runs(self, wanted: Filters) -> list[Listed]:
@@ -199,17 +174,17 @@ class Index:
 
         One that never wrote how it ended is `in progress` while a process holds its journal, else `interrupted`.
         """
-        query = select(*_LISTED).where(_condition(wanted)).order_by(RUNS.c.started.desc(), RUNS.c.id.desc())
+        query = sa.select(*_LISTED).where(_condition(wanted)).order_by(RUNS.c.started.desc(), RUNS.c.id.desc())
         if wanted.limit is not None:
             query = query.limit(wanted.limit).offset(wanted.offset)
         notes: dict[str, tuple[Note, ...]] = {}
-        for row in self._all(select(NOTES).order_by(NOTES.c.run, NOTES.c.place)):
+        for row in self._all(sa.select(NOTES).order_by(NOTES.c.run, NOTES.c.place)):
             notes[row["run"]] = (*notes.get(row["run"], ()), _record(Note, row))
         return [_live(_record(Listed, row, notes=notes.get(row["id"], ()))) for row in self._all(query)]
 
     def count(self, wanted: Filters) -> int:
         """How many runs the conditions choose, whatever the limit."""
-        return int(self._all(select(func.count().label("n")).select_from(RUNS).where(_condition(wanted)))[0]["n"])
+        return int(self._all(sa.select(sa.func.count().label("n")).select_from(RUNS).where(_condition(wanted)))[0]["n"])
 
     def cells(self, wanted: Filters | None = None) -> list[tuple[str, str, str, int]]:
         """Each cell that runs measured: its id, stack and label, and its number of runs; those of most runs first.
@@ -218,37 +193,39 @@ class Index:
         """
         wanted = wanted or Filters()
         query = (
-            select(
-                func.min(CELLS.c.cell).label("cell"),
-                func.min(CELLS.c.stack).label("stack"),
-                func.min(CELLS.c.label).label("label"),
-                func.count().label("n"),
+            sa.select(
+                sa.func.min(CELLS.c.cell).label("cell"),
+                sa.func.min(CELLS.c.stack).label("stack"),
+                sa.func.min(CELLS.c.label).label("label"),
+                sa.func.count().label("n"),
             )
             .join_from(CELLS, RUNS)
             .where(_condition(wanted))
             .group_by(CELLS.c.measures)
-            .order_by(func.count().desc(), func.min(CELLS.c.label), func.min(CELLS.c.cell))
+            .order_by(sa.func.count().desc(), sa.func.min(CELLS.c.label), sa.func.min(CELLS.c.cell))
         )
         return [(row["cell"], row["stack"], row["label"], row["n"]) for row in self._all(query)]
 
     def stacks(self) -> list[str]:
         """Ids and labels of the stacks that runs measured, for suggestions."""
         columns = (CELLS.c.stack_label, CELLS.c.stack)
-        return sorted({row["word"] for column in columns for row in self._all(select(column.label("word")).distinct())})
+        return sorted(
+            {row["word"] for column in columns for row in self._all(sa.select(column.label("word")).distinct())}
+        )
 
     def seen(self, word: str, wanted: Filters) -> dict[str, list[Seen]]:
         """The cells of that id, beginning of an id, stack or stack label, oldest run first, by what they measure."""
         chosen = CELLS.alias("chosen")
-        measures = select(chosen.c.measures).where(
-            or_(
-                func.lower(chosen.c.cell).startswith(_lower(word), autoescape=True),
+        measures = sa.select(chosen.c.measures).where(
+            sa.or_(
+                sa.func.lower(chosen.c.cell).startswith(_lower(word), autoescape=True),
                 chosen.c.stack == word,
                 chosen.c.stack_label == word,
             )
         )
         of_run = (RUNS.c.started, RUNS.c.state, RUNS.c.conditions, RUNS.c.settings)
         query = (
-            select(CELLS, *of_run)
+            sa.select(CELLS, *of_run)
             .join_from(CELLS, RUNS)
             .where(CELLS.c.measures.in_(measures), _condition(wanted))
             .order_by(RUNS.c.started, RUNS.c.id)
@@ -261,22 +238,21 @@ class Index:
 
     def _insert(self, table: Any, values: list[dict[str, Any]]) -> None:
         if values:
-            self._write(insert(table), values)
+            self._write(sa.insert(table), values)
 
     def _write(self, statement: Any, values: list[dict[str, Any]] | None = None) -> None:
         assert self._connection is not None, "only within `writing`"  # noqa: S101 - of ours
         self._connection.execute(statement, values)
 
-    def _all(self, query: Executable) -> Sequence[RowMapping]:
+    def _all(self, query: sa.Executable) -> Sequence[sa.RowMapping]:
         if self._connection is not None:
             return self._connection.execute(query).mappings().all()
         with self._engine.connect() as connection:
             return connection.execute(query).mappings().all()
 
 
-def _condition(wanted: Filters) -> ColumnElement[bool]:
-    """The condition on the table `runs`."""
-    conditions: list[ColumnElement[bool]] = [true()]
+def _condition(wanted: Filters) -> sa.ColumnElement[bool]:
+    conditions: list[sa.ColumnElement[bool]] = [sa.true()]
     if wanted.since is not None:
         conditions.append(RUNS.c.started >= wanted.since)
     if wanted.until is not None:
@@ -285,16 +261,16 @@ def _condition(wanted: Filters) -> ColumnElement[bool]:
         conditions.append(RUNS.c.id == wanted.run)
     for word in (wanted.text or "").split()[:_MOST_WORDS]:
         conditions.append(
-            or_(
+            sa.or_(
                 *(_has(column, word) for column in _SEARCHED),
-                RUNS.c.id.in_(select(NOTES.c.run).where(_has(NOTES.c.text, word))),
+                RUNS.c.id.in_(sa.select(NOTES.c.run).where(_has(NOTES.c.text, word))),
             )
         )
-    return and_(*conditions)
+    return sa.and_(*conditions)
 
 
-def _has(column: ColumnElement[Any], text: str) -> ColumnElement[bool]:
-    return func.lower(cast(column, Text)).contains(_lower(text), autoescape=True)
+def _has(column: sa.ColumnElement[Any], text: str) -> sa.ColumnElement[bool]:
+    return sa.func.lower(sa.cast(column, sa.Text)).contains(_lower(text), autoescape=True)
 
 
 def _lower(text: str) -> str:
@@ -302,7 +278,7 @@ def _lower(text: str) -> str:
     return re.sub(r"[A-Z]", lambda match: match[0].lower(), text)
 
 
-def _record(kind: type[_Record], row: RowMapping, **others: Any) -> _Record:
+def _record(kind: type[_Record], row: sa.RowMapping, **others: Any) -> _Record:
     """A row as a record: its lists are tuples, and `others` replace what the row has."""
     values = {field.name: _frozen(row[field.name]) for field in fields(kind) if field.name in row}  # type: ignore[arg-type]
     return kind(**{**values, **others})
@@ -324,9 +300,9 @@ def _plain(value: Any) -> Any:
     return asdict(value) if is_dataclass(value) and not isinstance(value, type) else str(value)
 
 
-def engine_of(url: URL | str) -> Engine:
+def engine_of(url: URL | str) -> sa.Engine:
     """The engine of a URL; SQLite keeps foreign keys and waits for other writers."""
-    engine = create_engine(url, json_serializer=lambda value: json.dumps(value, default=_plain, ensure_ascii=False))
+    engine = sa.create_engine(url, json_serializer=lambda value: json.dumps(value, default=_plain, ensure_ascii=False))
     if engine.dialect.name == "sqlite":
 
         @event.listens_for(engine, "connect")

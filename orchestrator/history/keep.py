@@ -23,12 +23,8 @@ _AT_ONCE = 20  # folders that are read before others may write: what is read is 
 Tell: TypeAlias = Callable[[int, int], None]
 
 
-def _silent(done: int, of: int) -> None:
-    """Nobody watches."""
-
-
 @contextmanager
-def history(workspace: Workspace, *, tell: Tell = _silent) -> Iterator[Index]:
+def history(workspace: Workspace, *, tell: Tell = lambda *_: None) -> Iterator[Index]:
     """The index, up to date. Where none can be kept it is in memory; `troubles` says so, and what could not be read.
 
     UsageError for a file in its place that is no index, MissingError for one that is damaged. `tell` gets how many of the
@@ -94,22 +90,19 @@ def update(opened: Index, workspace: Workspace, tell: Tell) -> None:
 
 
 def folders(workspace: Workspace) -> dict[str, str]:
-    """Every run below `results`, by name, with what distinguishes it from a changed one: inodes, sizes, times of files."""
-    signatures = {}
+    """Every run below `results`, by name, with its `signature`."""
     try:
-        names = [name for name in os.listdir(workspace.results) if not name.startswith(".") and _is_text(name)]  # noqa: PTH208 - 5,000 of them
+        names = [name for name in os.listdir(workspace.results) if not name.startswith(".")]  # noqa: PTH208 - 5,000 of them
     except OSError:
         return {}
-    for name in names:
-        parts = [_signature(f"{workspace.results}/{name}/{file}") for file in _FILES]
-        if parts[0] or parts[1]:
-            signatures[name] = ";".join(parts)
-    return signatures
+    signatures = {name: signature(f"{workspace.results}/{name}") for name in names}
+    return {name: each for name, each in signatures.items() if each}
 
 
-def _is_text(name: str) -> bool:
-    """Whether a folder's name can be stored in a table: bytes that are no text cannot."""
-    return name.isascii() or name == name.encode(errors="ignore").decode()
+def signature(folder: str) -> str:
+    """What distinguishes a run from a changed one: inodes, sizes, times of its files; "" of a folder that is no run."""
+    parts = [_signature(f"{folder}/{file}") for file in _FILES]
+    return ";".join(parts) if parts[0] or parts[1] else ""
 
 
 def _signature(path: str) -> str:

@@ -98,7 +98,7 @@ def of_summary(summary: RunSummary) -> dict[str, Any]:
 
 def _cell(run: RunSummary, cell: CellSummary) -> CellRecord:
     text = json.dumps(sorted(matching.factors(cell, run.plan).items()))
-    latencies = cell.distribution
+    latencies, times = cell.distribution, _interval(cell, "throughput")
     return CellRecord(
         cell=cell.id,
         label=f"{cell.stack_label}, {cell.setting}",
@@ -111,7 +111,7 @@ def _cell(run: RunSummary, cell: CellSummary) -> CellRecord:
         p99=latencies.p99 if latencies else None,
         p99_interval=_interval(cell, "p99"),
         throughput=cell.throughput_per_s,
-        throughput_interval=_turned(_interval(cell, "throughput")),
+        throughput_interval=times and (1 / times[1], 1 / times[0]),  # of times per request
         requests=cell.requests,
         errors=cell.failed,
         failed_checks=failed_in(cell.id, run.checks),
@@ -133,11 +133,6 @@ def _interval(cell: CellSummary, statistic: Statistic) -> Interval | None:
     """Of the geometric mean over trials; None where a trial has no value of its own, or there are fewer than three."""
     mean = run_statistics.mean_of(cell, statistic)
     return mean.interval() if mean else None
-
-
-def _turned(interval: Interval | None) -> Interval | None:
-    """Times per request as requests per second."""
-    return None if interval is None else (1 / interval[1], 1 / interval[0])
 
 
 def _summary(folder: Path, manifest_sha256: str) -> tuple[RunSummary | None, str]:

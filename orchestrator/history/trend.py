@@ -115,7 +115,6 @@ def _point(seen: Seen, environment: int, facts: dict[str, Any]) -> Point:
 
 
 def _steps(line: Sequence[Seen], statistic: Statistic) -> Iterator[tuple[Seen, Step]]:
-    """Yield the first run of each new level of a line, with its step."""
     logs = np.array([_log(run, statistic) for run in line])
     starts = steps(logs.tolist())
     edges = [0, *starts, len(line)]
@@ -156,13 +155,11 @@ def _unusable(seen: Seen, statistic: Statistic) -> str:
 
 
 def _line(seen: Seen) -> dict[str, str]:
-    """The conditions that runs of one line share."""
     names = (*environments.MUST_AGREE, *environments.CONFOUND)
     return {name: value for name, value in seen.conditions if name in names}
 
 
 def _against(line: dict[str, str], first: dict[str, str]) -> tuple[str, ...]:
-    """How a line's conditions differ from those of the first one."""
     return tuple(
         f"{name}: {line.get(name, 'not known')} against {first.get(name, 'not known')}"
         for name in dict.fromkeys((*first, *line))

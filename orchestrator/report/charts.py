@@ -148,7 +148,6 @@ class Charts:
         return self.rates or self.sweep or tuple(self._stacks())
 
     def _stacks(self) -> Iterator[Pictured]:
-        """The latencies of the stacks of each group."""
         for group in self.groups:
             beside = [*kin(group, self.groups), *(other for other in self._beside if other.unit == group.unit)]
             if drawn := stack_dots(group, beside):

@@ -69,11 +69,7 @@ def groups(summary: RunSummary) -> tuple[Group, ...]:
             ),
             floors=_floors(summary, setting.cells),
             comparisons=tuple(
-                replace(
-                    c, stack=looks[c.cell][0], stack_label=looks[c.cell][1], reference_label=looks[c.reference_cell][1]
-                )
-                for c in summary.comparisons
-                if c.factor == STACK and any(c.cell == cell.id for cell in setting.cells)
+                c for c in summary.comparisons if c.factor == STACK and c.cell in {cell.id for cell in setting.cells}
             ),
             unit=setting.unit,
             metric=settings.metric,
@@ -167,9 +163,3 @@ def _floors(summary: RunSummary, cells: Sequence[CellSummary]) -> tuple[FloorSum
         and (floor.kind == "ping" or not floor.cells or ids.intersection(floor.cells))
     ]
     return tuple(sorted(floors, key=lambda floor: (floor.kind != "ping", floor.send_bytes, floor.receive_bytes)))
-
-
-def slowest_reply(cell: CellSummary) -> float:
-    """In milliseconds; 0 without a reply."""
-    replies = cell.replies or cell.distribution
-    return (replies.maximum if replies else None) or 0.0

@@ -59,7 +59,7 @@ def render_page(template: str, *, title: str, charts: bool, every_page: Sequence
             every_sheet=Markup(css_text(" · ".join(every_page))),  # noqa: S704 - nothing but letters and codes is left
             sheet=Markup(css_text(title)),  # noqa: S704 - likewise
             title=title,
-            library=_library_text() if charts else None,
+            library=base64.b64encode(plotly_library()).decode() if charts else None,
             **context,
         )
     )
@@ -140,11 +140,6 @@ _GLOBALS: dict[str, object] = {
 def plotly_library() -> bytes:
     """Return the chart library, compressed by gzip."""
     return resources.files("orchestrator.report").joinpath("assets", _PLOTLY_JS).read_bytes()
-
-
-@cache
-def _library_text() -> str:
-    return base64.b64encode(plotly_library()).decode()
 
 
 def _text(name: str) -> str:

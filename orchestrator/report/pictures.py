@@ -10,7 +10,6 @@ import re
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Literal
 from urllib.parse import unquote_to_bytes
 
 from orchestrator.errors import InvalidMeasurement
@@ -22,8 +21,6 @@ from orchestrator.results.outputs import output
 
 Browse = Callable[[str], str]
 """Opens an address without a window, and returns the document as the page's script left it."""
-Theme = Literal["light", "dark"]
-_ENDINGS: dict[Theme, str] = {"light": "", "dark": "-dark"}
 _AT_ONCE = 8  # pictures of one page
 _LINK = re.compile(r'<a class="picture" download="([a-z0-9-]+)\.(svg|png)" href="data:image/[^,"]*?(;base64)?,([^"]*)"')
 
@@ -33,34 +30,29 @@ def write_pictures(
     folder: Path,
     browse: Browse,
     progress: Callable[[str], None] = lambda _: None,
-    themes: Sequence[Theme] = ("light",),
 ) -> tuple[Path, ...]:
-    """Write every picture in each theme into `folder`, which is made; a dark one's name ends in `-dark`.
+    """Write every picture into `folder`, which is made.
 
     Errors as `results.outputs.output`; InvalidMeasurement when the browser drew less than it was given. Files of the same
     names are replaced, others left alone.
     """
     drawn = Charts(summary).for_files()
     files: list[Path] = []
-    for theme in themes:
-        for start in range(0, len(drawn), _AT_ONCE):
-            progress(f"picture {start + 1} of {len(drawn)}, {theme}")
-            for name, content in _draw(drawn[start : start + _AT_ONCE], marks(summary), theme, browse):
-                with output(folder / name, "--pictures", "draw them again") as partial:
-                    partial.write_bytes(content)
-                files.append(folder / name)
+    for start in range(0, len(drawn), _AT_ONCE):
+        progress(f"picture {start + 1} of {len(drawn)}")
+        for name, content in _draw(drawn[start : start + _AT_ONCE], marks(summary), browse):
+            with output(folder / name, "--pictures", "draw them again") as partial:
+                partial.write_bytes(content)
+            files.append(folder / name)
     return tuple(files)
 
 
-def _draw(
-    drawn: Sequence[Pictured], every_page: Sequence[str], theme: Theme, browse: Browse
-) -> Iterator[tuple[str, bytes]]:
-    """The name and the content of each file."""
+def _draw(drawn: Sequence[Pictured], every_page: Sequence[str], browse: Browse) -> Iterator[tuple[str, bytes]]:
     with tempfile.TemporaryDirectory(prefix="orch-pictures-") as place:
         page = Path(place) / "pictures.html"
         text = render_page("pictures.html", title="Pictures", charts=True, every_page=every_page, pictures=drawn)
         page.write_text(text, encoding="utf-8")
-        document = browse(f"{page.as_uri()}?theme={theme}")
+        document = browse(f"{page.as_uri()}?theme=light")
     links = _LINK.findall(document)
     if len(links) != 2 * len(drawn):
         raise InvalidMeasurement(
@@ -68,4 +60,4 @@ def _draw(
         )
     for name, ending, is_base64, content in links:
         data = base64.b64decode(content) if is_base64 else unquote_to_bytes(content)
-        yield f"{name}{_ENDINGS[theme]}.{ending}", data
+        yield f"{name}.{ending}", data

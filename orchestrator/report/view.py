@@ -16,7 +16,7 @@ from orchestrator.questions.distance.links import Delivered
 from orchestrator.questions.registry import QUESTIONS
 from orchestrator.report.charts import Charts
 from orchestrator.report.check_groups import CheckGroup, check_groups, failed
-from orchestrator.report.groups import Group, anchor, cell_names
+from orchestrator.report.groups import anchor, cell_names
 from orchestrator.wording.answer import Answer, answer
 from orchestrator.wording.notes import notes
 from orchestrator.wording.tables import question_tables
@@ -56,16 +56,6 @@ class Report:
     def charts(self) -> Charts:
         """Every picture."""
         return Charts(self.summary)
-
-    @property
-    def groups(self) -> tuple[Group, ...]:
-        """Cells of one table each."""
-        return self.charts.groups
-
-    @property
-    def colours(self) -> dict[str, int]:
-        """The number of each stack's colour, by id."""
-        return self.charts.colours
 
     @cached_property
     def folds(self) -> tuple[Fold, ...]:
@@ -125,7 +115,7 @@ class Report:
     @cached_property
     def cell_names(self) -> dict[str, str]:
         """What to call each cell, by id."""
-        return cell_names(self.groups)
+        return cell_names(self.charts.groups)
 
     # ---- the answer and its figures
 
@@ -153,16 +143,11 @@ class Report:
     @property
     def legend(self) -> list[tuple[str, int]]:
         """Each stack's label and the number of its colour, in the order of the tables."""
-        labels = {cell.stack: cell.stack_label for group in self.groups for cell in group.cells}
-        return [(label, self.colours[stack]) for stack, label in labels.items()]
-
-    # ---- single sections
+        labels = {cell.stack: cell.stack_label for group in self.charts.groups for cell in group.cells}
+        return [(label, self.charts.colours[stack]) for stack, label in labels.items()]
 
     @property
     def links(self) -> list[Delivered]:
         """Distances that were emulated along an axis, and what they were."""
-        return (
-            [link for link in DISTANCE.of(self.summary).links if link.wanted is not None]
-            if AXES.of(self.summary)
-            else []
-        )
+        links = DISTANCE.of(self.summary).links if AXES.of(self.summary) else ()
+        return [link for link in links if link.wanted is not None]

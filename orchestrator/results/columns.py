@@ -72,7 +72,7 @@ def _column(path: Path, file: pq.ParquetFile, name: str) -> npt.NDArray[Any]:
     if file.schema_arrow.field(name).type == pa.int64():
         return _numbers(path, file, name)
     column = file.read(columns=[name], use_threads=False)[name]
-    if column.null_count or not _is_text(column.type):
+    if column.null_count or not (pa.types.is_dictionary(column.type) and pa.types.is_string(column.type.value_type)):
         raise Damaged(path, f"column {name} is of another type than orch writes")
     values: npt.NDArray[Any] = column.combine_chunks().dictionary_decode().to_numpy(zero_copy_only=False)
     return values
@@ -110,7 +110,3 @@ def require_possible(path: Path, columns: Mapping[str, npt.NDArray[Any]]) -> Non
     for name in _BYTES & columns.keys():
         if columns[name].size and not (columns[name].min() >= -1 and columns[name].max() <= _MOST_BYTES):
             raise Damaged(path, f"column {name} holds a size that no body has")
-
-
-def _is_text(kind: Any) -> bool:
-    return bool(pa.types.is_dictionary(kind) and pa.types.is_string(kind.value_type))

@@ -133,7 +133,7 @@ def constants(journal_state: derive.JournalState, plan: Plan) -> dict[str, Const
     by_path: dict[str, Constants] = {}
     for trial in journal_state.every_trial:
         by_path |= _of_trial(trial, plan)
-    for baseline in journal_state.every_baseline:
+    for _, baseline in journal_state.every_baseline:
         by_path[baseline.samples] = _of_baseline(baseline)
     return by_path
 

@@ -43,28 +43,18 @@ class JournalState:
     decisions: dict[int, DecisionRecord] = field(default_factory=dict)  # by how many blocks there were
     referee: RefereeRecord | None = None
     every_turn: list[TurnRecord] = field(default_factory=list)
-    _trials: list[TrialRecord] = field(default_factory=list)
-    _baselines: list[tuple[int, BaselineRecord]] = field(default_factory=list)
-
-    @property
-    def every_trial(self) -> tuple[TrialRecord, ...]:
-        """All trials that were made, those of repeated blocks too, in the order in which they ended."""
-        return tuple(self._trials)
-
-    @property
-    def every_baseline(self) -> tuple[BaselineRecord, ...]:
-        """All baselines that were taken."""
-        return tuple(baseline for _, baseline in self._baselines)
+    every_trial: list[TrialRecord] = field(default_factory=list)  # those of repeated blocks too, as they ended
+    every_baseline: list[tuple[int, BaselineRecord]] = field(default_factory=list)  # each behind its block's attempt
 
     @property
     def trials(self) -> tuple[TrialRecord, ...]:
         """The trials that count: those of each block's last attempt, in the order in which they ended."""
-        return tuple(t for t in self._trials if t.attempt == self.attempts.get(t.block, 0))
+        return tuple(t for t in self.every_trial if t.attempt == self.attempts.get(t.block, 0))
 
     @property
     def baselines(self) -> tuple[BaselineRecord, ...]:
         """The baselines of each block's last attempt, in the order in which they were taken."""
-        return tuple(b for attempt, b in self._baselines if attempt == self.attempts.get(b.block, 0))
+        return tuple(b for attempt, b in self.every_baseline if attempt == self.attempts.get(b.block, 0))
 
     def medians_by_block(self) -> dict[int, dict[str, float]]:
         """The medians of the trials that count and ended well, ns, by block and cell."""
@@ -111,12 +101,12 @@ class JournalState:
                 self.finished_blocks.add(event["block"])
             case "trial":
                 trial = decode(TrialRecord, event["trial"])
-                self._trials.append(trial)
+                self.every_trial.append(trial)
                 self.records |= event.get("records", {})
                 if event.get("median_ns") is not None:
                     self.medians[trial.index, trial.attempt] = event["median_ns"]
             case "baseline":
-                self._baselines.append((event["attempt"], decode(BaselineRecord, event["baseline"])))
+                self.every_baseline.append((event["attempt"], decode(BaselineRecord, event["baseline"])))
                 self.records |= event.get("records", {})
             case "differences":
                 self.differences = decode(tuple[ReplyDifference, ...], event["differences"])

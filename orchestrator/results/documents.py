@@ -40,14 +40,9 @@ def to_line(document: Any) -> bytes:
 
 
 def write_json(path: Path, document: Any) -> None:
-    """Write a JSON document, whole or not at all."""
+    """Write a JSON document, whole or not at all; the same document gives the same bytes."""
     with whole_file(path) as partial:
-        partial.write_bytes(json_bytes(document))
-
-
-def json_bytes(document: Any) -> bytes:
-    """A JSON document as `write_json` writes it; the same document gives the same bytes."""
-    return (json.dumps(document, indent=1, ensure_ascii=False) + "\n").encode()
+        partial.write_bytes((json.dumps(document, indent=1, ensure_ascii=False) + "\n").encode())
 
 
 def sealed(document: dict[str, Any]) -> dict[str, Any]:

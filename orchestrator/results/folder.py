@@ -77,7 +77,6 @@ class RunFolder:
                     return cls(path)
 
     def _begin(self, plan: Plan, about: Mapping[str, Any]) -> None:
-        """Write the plan and the journal's first line."""
         write_json(self.path / "plan.json", plan.to_dict())
         files = {"plan.json": digest(self.path / "plan.json")}
         experiment = Path(plan.experiment_path)
@@ -207,12 +206,6 @@ class RunFolder:
         path, expected = self._file(relative_path)
         return read_columns(path, columns, sha256=expected)
 
-    def rows(self, relative_path: str) -> int:
-        """Return how many rows a samples file declares. InvalidMeasurement as `samples`, without a look at the digest."""
-        from orchestrator.results.columns import declared_rows
-
-        return declared_rows(self._file(relative_path)[0])
-
     def raw_path(self, samples: str) -> Path:
         """Return where the raw record waits that will become `samples`."""
         return raw_path(self.path, samples)
@@ -301,8 +294,7 @@ class RunFolder:
 
     def require_as_written(self, name: str, begin: Mapping[str, Any]) -> None:
         """InvalidMeasurement when one of the files that the run began with has changed since."""
-        expected = begin.get("files", {}).get(name) if begin else None
-        if begin and digest(inside(self.path, name)) != expected:
+        if begin and digest(inside(self.path, name)) != begin.get("files", {}).get(name):
             raise Damaged(self.path / name, "not as it was written when the run began")
 
     @property
@@ -317,7 +309,6 @@ class RunFolder:
             raise Damaged(path, ALTERED)
 
     def _file(self, relative_path: str) -> tuple[Path, str]:
-        """Where a samples file lies, and the SHA-256 that the manifest lists."""
         path = inside(self.path, relative_path)
         expected = self.manifest().files.get(relative_path)
         if expected is None:

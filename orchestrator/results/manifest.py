@@ -17,7 +17,6 @@ results/<run-id>/
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Annotated, Any, Literal
 
@@ -298,11 +297,6 @@ class Manifest:
     decisions: tuple[DecisionRecord, ...] = ()  # of a run that measures until intervals are narrow enough
     differences: tuple[ReplyDifference, ...] = ()  # between the replies of own services
     schema_version: int = SCHEMA_VERSION
-
-
-def is_shared(warnings: Iterable[str]) -> bool:
-    """Whether a run's warnings say that it was not alone on its machine."""
-    return SHARED in warnings
 
 
 @dataclass(frozen=True, kw_only=True)

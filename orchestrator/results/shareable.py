@@ -12,7 +12,7 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from orchestrator.experiment.model.address import is_loopback
-from orchestrator.results.manifest import BaselineRecord, Failure, RequesterRecord, TrialRecord, TurnRecord
+from orchestrator.results.manifest import BaselineRecord, Failure, TrialRecord, TurnRecord
 from services.python.contract.description import Description
 from services.python.contract.requester_lines import Done
 
@@ -72,8 +72,9 @@ def _facts(host: object) -> dict[str, Any]:
 
 def trial(record: TrialRecord) -> TrialRecord:
     """A trial without what processes and libraries wrote; of a failure, the stage and the kind remain."""
+    requesters = tuple(replace(part, done=_done(part.done)) for part in record.requesters)
     failure = record.failure and Failure(stage=record.failure.stage, kind=record.failure.kind)
-    return replace(record, failure=failure, requesters=tuple(map(_requester, record.requesters)))
+    return replace(record, failure=failure, requesters=requesters)
 
 
 def baseline(record: BaselineRecord) -> BaselineRecord:
@@ -84,10 +85,6 @@ def baseline(record: BaselineRecord) -> BaselineRecord:
 def turn(record: TurnRecord) -> TurnRecord:
     """A load generator's turn without the text of its failure."""
     return replace(record, failure=NO_FIGURES) if record.failure else record
-
-
-def _requester(record: RequesterRecord) -> RequesterRecord:
-    return replace(record, done=_done(record.done))
 
 
 def _done(line: Done) -> Done:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable
 from pathlib import Path
 
 from orchestrator.errors import UsageError
@@ -33,7 +32,11 @@ def verify(folder: RunFolder) -> tuple[str, ...]:
     for samples, moved in zip(superseded, kept, strict=True):
         if digest(inside(folder.path, moved)) != journal_state.files[samples]:
             raise Damaged(folder.path / moved, ALTERED)
-    printed = _verify_turns(folder.path, journal_state.every_turn)
+    turns = [turn for turn in journal_state.every_turn if turn.sha256]
+    for turn in turns:
+        if digest(inside(folder.path, turn.raw)) != turn.sha256:
+            raise Damaged(folder.path / turn.raw, ALTERED)
+    printed = (turn.raw for turn in turns)
     return ("journal.jsonl", "manifest.json", *begun, *manifest.files, *kept, *printed)
 
 
@@ -45,16 +48,3 @@ def keep_output(folder: Path, turn: TurnRecord, text: str) -> str:
     with whole_file(path) as partial:
         partial.write_bytes(content)
     return hashlib.sha256(content).hexdigest()
-
-
-def _verify_turns(folder: Path, turns: Iterable[TurnRecord]) -> tuple[str, ...]:
-    """Return the files of the turns, each held against its SHA-256; InvalidMeasurement names one that differs."""
-    outputs = []
-    for turn in turns:
-        if not turn.sha256:
-            continue
-        path = inside(folder, turn.raw)
-        if digest(path) != turn.sha256:
-            raise Damaged(path, ALTERED)
-        outputs.append(turn.raw)
-    return tuple(outputs)

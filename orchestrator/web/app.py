@@ -37,9 +37,8 @@ def create_app(workspace: Workspace, hosts: Sequence[str] = LOOPBACK) -> FastAPI
         app.include_router(part)
     app.mount("/assets", StaticFiles(packages=[("orchestrator.web", "assets")]))
     app.add_middleware(TrustedHostMiddleware, allowed_hosts=list(hosts), www_redirect=False)
-    app.add_exception_handler(OrchError, _orch_error)
-    app.add_exception_handler(HTTPException, _http_error)
-    app.add_exception_handler(RequestValidationError, _invalid_value)
+    for kind in (OrchError, HTTPException, RequestValidationError):
+        app.add_exception_handler(kind, _problem)
     return app
 
 
@@ -56,24 +55,19 @@ def plotly() -> Response:
     return Response(plotly_library(), media_type="text/javascript", headers=headers)
 
 
-def _problem(request: Request, status: int, message: str, hint: str | None) -> Response:
+def _problem(request: Request, error: Exception) -> Response:
+    status, hint = 400, None
+    match error:
+        case OrchError():
+            status = 400 if isinstance(error, UsageError) else 422 if isinstance(error, InvalidMeasurement) else 500
+            message, hint = error.message, error.hint
+        case HTTPException():
+            status, message = error.status_code, str(error.detail)
+        case RequestValidationError():
+            first = error.errors()[0]
+            message = f"{first['loc'][-1]}: {first['msg']}"
+        case _:
+            raise error
     site: Site = request.app.state.site
     title = _TITLES.get(status, "Not possible")
     return site.page(request, "problem.html", status=status, title=title, message=message, hint=hint)
-
-
-def _orch_error(request: Request, error: Exception) -> Response:
-    assert isinstance(error, OrchError)  # noqa: S101 - as it is registered
-    status = 400 if isinstance(error, UsageError) else 422 if isinstance(error, InvalidMeasurement) else 500
-    return _problem(request, status, error.message, error.hint)
-
-
-def _http_error(request: Request, error: Exception) -> Response:
-    assert isinstance(error, HTTPException)  # noqa: S101
-    return _problem(request, error.status_code, str(error.detail), None)
-
-
-def _invalid_value(request: Request, error: Exception) -> Response:
-    assert isinstance(error, RequestValidationError)  # noqa: S101
-    first = error.errors()[0]
-    return _problem(request, 400, f"{first['loc'][-1]}: {first['msg']}", None)

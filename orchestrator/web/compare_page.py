@@ -10,7 +10,7 @@ from fastapi import APIRouter, Query, Request
 from markupsafe import Markup
 from starlette.responses import Response
 
-from orchestrator.between_runs.across import NothingInCommon, RunComparison, compare_runs, compare_within
+from orchestrator.between_runs.across import RunComparison, compare_runs, compare_within
 from orchestrator.between_runs.measured_runs import beside
 from orchestrator.errors import UsageError
 from orchestrator.exports.findings import JudgedRun
@@ -72,18 +72,14 @@ def compare(
     if len(set(run)) < len(run):
         raise UsageError("a run is named twice")
     judged = [site.judged(name) for name in run]
-    first, others = judged[:1], judged[1:]
-    if others:
-        compared = [_against(first[0], other, statistic) for other in others]
-    else:
-        compared = [_within(each, statistic) for each in first]
+    others: Sequence[JudgedRun | None] = judged[1:] or [None]
     return site.page(
         request,
         "compare.html",
         runs=[each.summary for each in judged],
         names=run,
-        compared=compared,
-        sides=_side_by_side([each.summary for each in judged]) if others else (),
+        compared=[_compared(judged[0], other, statistic) for other in others] if judged else [],
+        sides=_side_by_side([each.summary for each in judged]) if len(judged) > 1 else (),
         statistic=statistic,
         statistics=STATISTICS,
         most=MOST_RUNS,
@@ -97,16 +93,11 @@ def _side_by_side(summaries: Sequence[RunSummary]) -> list[Sequence[object]]:
     return [Charts(summary, first).first[:1] for summary in shown]
 
 
-def _within(run: JudgedRun, statistic: Statistic) -> Compared:
+def _compared(run: JudgedRun, other: JudgedRun | None, statistic: Statistic) -> Compared:
     try:
-        return Compared(comparison=compare_within(run.summary, statistic))
+        if other is None:
+            return Compared(comparison=compare_within(run.summary, statistic))
+        history = beside(run.summary, other.summary, run.folder, other.folder)
+        return Compared(comparison=compare_runs(run.summary, other.summary, statistic, history))
     except UsageError as error:
-        return Compared(comparison=None, trouble=error.message)
-
-
-def _against(new: JudgedRun, old: JudgedRun, statistic: Statistic) -> Compared:
-    try:
-        history = beside(new.summary, old.summary, new.folder, old.folder)
-        return Compared(comparison=compare_runs(new.summary, old.summary, statistic, history))
-    except (NothingInCommon, UsageError) as error:
         return Compared(comparison=None, trouble=error.message)

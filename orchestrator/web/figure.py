@@ -9,7 +9,7 @@ import plotly.graph_objects as go
 
 from orchestrator.history.trend import Point, Step, Trend, letter
 from orchestrator.quantities import Unit, factor
-from orchestrator.report.figures.base import Figure, axis, figure, plain, upright, whiskers
+from orchestrator.report.figures.base import Figure, axis, figure, plain, text_at, upright, whiskers
 from orchestrator.report.palette import INK, MUTED, series
 from orchestrator.web.live_view import View
 
@@ -43,7 +43,6 @@ def of_trend(trend: Trend, unit: Unit) -> Figure | None:
 
 
 def _environment(trend: Trend, points: Sequence[Point], number: int, per_ms: float) -> go.Scatter:
-    """The runs under the same conditions."""
     own = [(place, point) for place, point in enumerate(points) if point.environment == number]
     values = [getattr(point, trend.statistic) for _, point in own]
     colour = series(number)
@@ -61,8 +60,8 @@ def _environment(trend: Trend, points: Sequence[Point], number: int, per_ms: flo
 
 
 def _step_note(at: float, step: Step) -> dict[str, Any]:
-    place = {"x": at, "y": 1, "yref": "paper", "xanchor": "right", "yanchor": "bottom", "showarrow": False}
-    return {**place, "text": f"{step.verdict} {factor(step.ratio)}×", "font": {"color": _colour(step)}}
+    text = f"{step.verdict} {factor(step.ratio)}×"
+    return text_at(text, at, 1, _colour(step), yref="paper", xanchor="right", yanchor="bottom")
 
 
 def _colour(step: Step) -> str:

@@ -1,21 +1,19 @@
-"""The page `/`: the newest result with its chart, then runs with a small picture each, a search and filters."""
+"""The page `/`: the newest result with its chart, then runs, a search and filters."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Query, Request
-from markupsafe import Markup
 from starlette.responses import Response
 
 from orchestrator.errors import OrchError
 from orchestrator.history.filters import Filters, moment_of
-from orchestrator.history.record import Listed, Seen
+from orchestrator.history.record import Listed
 from orchestrator.report.charts import Charts
-from orchestrator.report.figures.static import Dot, thumbnail
 from orchestrator.web.site import Here, Site
 from orchestrator.wording.answer import answer
 
@@ -55,18 +53,6 @@ def _newest(site: Site, listed: Sequence[Listed]) -> dict[str, Any] | None:
     return None
 
 
-def _pictures(cells: Mapping[str, Sequence[Seen]]) -> dict[str, Markup]:
-    """A small picture of each run: a dot for each of its cells with a median, the fastest on top."""
-    dots: dict[str, list[Dot]] = {}
-    for seen in (each for runs_of in cells.values() for each in runs_of):
-        if seen.cell.median:
-            dots.setdefault(seen.run, []).append(
-                Dot(label=seen.cell.label, value=seen.cell.median, colour="var(--link)")
-            )
-    ordered = {run: sorted(of_run, key=lambda dot: dot.value) for run, of_run in dots.items()}
-    return {run: thumbnail(of_run, f"Median latency of {len(of_run)} cells") for run, of_run in ordered.items()}
-
-
 @router.get("/")
 def runs(
     request: Request,
@@ -81,13 +67,11 @@ def runs(
         pages = max(1, -(-total // PER_PAGE))
         page = min(page, pages)
         listed = index.runs(replace(filters, limit=PER_PAGE, offset=(page - 1) * PER_PAGE))
-        cells = index.seen("", replace(filters, since=min((run.started for run in listed), default="")))
     return site.page(
         request,
         "runs.html",
         runs=listed,
         newest=None if conditions.given or page > 1 else _newest(site, listed),
-        pictures=_pictures(cells),
         total=total,
         page=page,
         pages=pages,

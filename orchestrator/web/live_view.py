@@ -6,11 +6,11 @@ Samples are not read: the run itself writes each trial's median into the journal
 from __future__ import annotations
 
 import threading
-from collections import Counter
-from collections.abc import Mapping
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from statistics import median
-from typing import Any, Literal
+from typing import Literal
 
 from orchestrator.clock import SYSTEM, Clock
 from orchestrator.errors import OrchError
@@ -38,6 +38,7 @@ class Point:
     trial: int
     row: int
     median_ms: float | None
+    is_ok: bool = True
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -76,18 +77,6 @@ class View:
         return self.state in ("running", "stopping")
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Ended:
-    """A trial as the journal has it."""
-
-    index: int
-    block: int
-    attempt: int
-    cell: str
-    is_ok: bool
-    median_ms: float | None
-
-
 class Reader:
     """Follows the journal of one run; safe to use in several threads."""
 
@@ -101,7 +90,6 @@ class Reader:
     def _begin(self) -> None:
         self._tail = Tail(self._folder.path / JOURNAL)
         self._journal, self._steps = JournalState(), Steps()
-        self._ended: list[_Ended] = []
         self._plan: Plan | None = None
         self._labels: list[str] = []
 
@@ -129,13 +117,8 @@ class Reader:
         while events := self._tail.look():
             for event in events:
                 self._steps.take(event)
-                if event["event"] not in _TAKEN:
-                    continue
-                if event["event"] == "trial":
-                    event = shortened(event)
-                self._journal.take(event)
-                if event["event"] == "trial":
-                    self._ended.append(_ended(event))
+                if event["event"] in _TAKEN:
+                    self._journal.take(shortened(event) if event["event"] == "trial" else event)
 
     def _state(self, *, is_held: bool) -> State:
         if self._journal.state == "running":
@@ -146,57 +129,45 @@ class Reader:
         if self._plan is None:
             self._plan = self._folder.plan()
             self._labels = [label(self._plan, cell) for cell in self._plan.cells]
-        plan, attempts = self._plan, self._journal.attempts
-        places = {cell.id: place for place, cell in enumerate(plan.cells)}
-        counted = [
-            trial for trial in self._ended if trial.attempt == attempts.get(trial.block, 0) and trial.cell in places
-        ]
+        points = self._points(self._plan)
         return View(
             run=self._folder.id,
             state=state,
             bytes_read=self._tail.offset,
-            question=plan.question,
-            progress=shown(self._folder.id, plan, self._journal, self._steps, self._clock),
-            rows=self._rows(plan, counted),
-            points=tuple(
-                Point(trial=trial.index + 1, row=places[trial.cell], median_ms=trial.median_ms)
-                for trial in counted[-MOST_POINTS:]
-            ),
+            question=self._plan.question,
+            progress=shown(self._folder.id, self._plan, self._journal, self._steps, self._clock),
+            rows=tuple(self._rows(self._plan, points)),
+            points=tuple(points[-MOST_POINTS:]),
             warnings=tuple(self._journal.warnings),
         )
 
-    def _rows(self, plan: Plan, counted: list[_Ended]) -> tuple[Row, ...]:
+    def _points(self, plan: Plan) -> list[Point]:
+        places = {cell.id: place for place, cell in enumerate(plan.cells)}
+        medians_ms = {key: median_ns * _MS_PER_NS for key, median_ns in self._journal.medians.items()}
+        return [
+            Point(
+                trial=trial.index + 1,
+                row=places[trial.cell],
+                median_ms=medians_ms.get((trial.index, trial.attempt)),
+                is_ok=trial.outcome == "ok",
+            )
+            for trial in self._journal.trials
+        ]
+
+    def _rows(self, plan: Plan, points: Iterable[Point]) -> Iterator[Row]:
         planned = Counter(trial.cell for trial in plan.trials)
-        by_cell: dict[str, list[_Ended]] = {cell.id: [] for cell in plan.cells}
-        for trial in counted:
-            by_cell[trial.cell].append(trial)
-        return tuple(
-            _row(name, planned[cell], trials)
-            for name, (cell, trials) in zip(self._labels, by_cell.items(), strict=True)
-        )
-
-
-def _row(name: str, planned: int, trials: list[_Ended]) -> Row:
-    latencies = [trial.median_ms for trial in trials if trial.median_ms is not None]
-    return Row(
-        label=name,
-        planned=planned,
-        done=len(trials),
-        failed=sum(not trial.is_ok for trial in trials),
-        median_ms=median(latencies) if latencies else None,
-        least_ms=min(latencies, default=None),
-        most_ms=max(latencies, default=None),
-    )
-
-
-def _ended(event: Mapping[str, Any]) -> _Ended:
-    """A trial whose shape `JournalState.take` has checked."""
-    trial, median_ns = event["trial"], event.get("median_ns")
-    return _Ended(
-        index=trial["index"],
-        block=trial["block"],
-        attempt=trial["attempt"],
-        cell=trial["cell"],
-        is_ok=trial["outcome"] == "ok",
-        median_ms=None if median_ns is None else float(median_ns) * _MS_PER_NS,
-    )
+        by_row: dict[int, list[Point]] = defaultdict(list)
+        for point in points:
+            by_row[point.row].append(point)
+        for place, (label_of, cell) in enumerate(zip(self._labels, plan.cells, strict=True)):
+            trials = by_row[place]
+            latencies = [trial.median_ms for trial in trials if trial.median_ms is not None]
+            yield Row(
+                label=label_of,
+                planned=planned[cell.id],
+                done=len(trials),
+                failed=sum(not trial.is_ok for trial in trials),
+                median_ms=median(latencies) if latencies else None,
+                least_ms=min(latencies, default=None),
+                most_ms=max(latencies, default=None),
+            )

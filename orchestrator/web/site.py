@@ -5,8 +5,7 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
-from pathlib import Path
+from contextlib import contextmanager
 from typing import Annotated, Any
 
 from fastapi import Depends, HTTPException, Request
@@ -24,7 +23,6 @@ from orchestrator.web.templating import templates
 from orchestrator.workspace import Workspace
 
 _MOST_JUDGED = 16
-_CHANGING = ("journal.jsonl", "manifest.json", "plan.json")
 # Scripts and styles are files of this page; Plotly alone adds styles to it.
 _POLICY = (
     "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; object-src 'none'; base-uri 'none'; "
@@ -39,7 +37,7 @@ class Site:
         self.workspace = workspace
         self._templates = templates()
         self._indexing, self._judging = threading.Lock(), threading.Lock()
-        self._judged: OrderedDict[str, tuple[tuple[int, ...], JudgedRun]] = OrderedDict()
+        self._judged: OrderedDict[str, tuple[str, JudgedRun]] = OrderedDict()
         self._readers: dict[str, Reader] = {}
 
     def page(self, request: Request, template: str, *, status: int = 200, **values: Any) -> Response:
@@ -74,7 +72,7 @@ class Site:
         if folder.is_in_progress:
             raise UsageError(f"run {run} is in progress: it is judged when it ends", hint=f"/live/{run} follows it")
         with self._judging:  # one at a time: a measurement beside it needs the CPUs
-            signature = tuple(_changed_ns(folder.path / name) for name in _CHANGING)
+            signature = keep.signature(str(folder.path))
             kept = self._judged.pop(run, None)
             if kept is None or kept[0] != signature:
                 kept = signature, JudgedRun(folder=folder, summary=summarise(folder))
@@ -87,12 +85,6 @@ class Site:
         """Return what follows the journal of a run, the same for every viewer; HTTPException 404 as `folder`."""
         folder = self.folder(run)
         return self._readers.setdefault(run, Reader(folder))
-
-
-def _changed_ns(path: Path) -> int:
-    with suppress(OSError):
-        return path.stat().st_mtime_ns
-    return 0
 
 
 def site(request: Request) -> Site:

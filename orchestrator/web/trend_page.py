@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Annotated
 
 from fastapi import APIRouter, Depends, HTTPException, Request
-from markupsafe import Markup
 from starlette.responses import Response
 
 from orchestrator import quantities
 from orchestrator.findings.compare import Statistic
-from orchestrator.history.record import Seen
 from orchestrator.history.trend import Point, Trend, letter, step_clause, trend
 from orchestrator.report.figures.base import Figure
-from orchestrator.report.figures.static import sparkline
 from orchestrator.report.markup import DASH
 from orchestrator.web import figure
 from orchestrator.web.compare_page import STATISTICS
@@ -64,9 +60,7 @@ def trends(
         wanted = conditions.text.lower().split()
         with site.index() as index:
             known = [each for each in index.cells() if all(word in f"{each[0]} {each[2]}".lower() for word in wanted)]
-            lines = dict(_lines(index.seen("", conditions.filters()).values()))
-        found: dict[str, Any] = {"cells": known, "lines": lines, "most": _MOST_CELLS}
-        return site.page(request, "cells.html", **found, text=conditions.text, given=given)
+        return site.page(request, "cells.html", cells=known, most=_MOST_CELLS, text=conditions.text, given=given)
     with site.index() as index:
         seen = list(index.seen(cell, conditions.filters()).values())[:_MOST_TRENDS]
     if not seen:
@@ -80,14 +74,6 @@ def trends(
         statistics=STATISTICS,
         given=conditions.given,
     )
-
-
-def _lines(cells: Iterable[Sequence[Seen]]) -> Iterator[tuple[str, Markup]]:
-    """The medians of each cell over its runs, by every id that it has in one of them."""
-    for seen in cells:
-        medians = [each.cell.median for each in seen if each.cell.median]
-        line = sparkline(medians, f"Medians of {len(medians)} runs, oldest first")
-        yield from ((each.cell.cell, line) for each in seen)
 
 
 def _shown(trend: Trend) -> ShownTrend:

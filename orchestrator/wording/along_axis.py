@@ -9,24 +9,24 @@ from orchestrator.experiment.model.factors import STACK
 from orchestrator.findings.grid import Sweep
 from orchestrator.findings.leads import Lead, LeadAt, Side
 from orchestrator.quantities import factor
-from orchestrator.wording.phrasing import MOST_LETTERS, fitting, named, scale_for
+from orchestrator.wording.phrasing import fitting, named, scale_for
 from orchestrator.wording.tables import axis_names
 
 _COUNTS = {1: "one block", 2: "two blocks"}
 
 
-def sentence(along: Sweep, lead: Lead, most: int = MOST_LETTERS) -> str:
-    """The lead of the first operation, with the round trips at the last place, in so many letters at most.
+def sentence(along: Sweep, lead: Lead) -> str:
+    """The lead of the first operation, with the round trips at the last place.
 
     `grpc's lead over rest on `add` falls from 3.2 times on one host to 2.0 times between the regions (37.5 against 75.2
     ms); there rest takes 2.0 round trips, a new connection for each call, grpc 1.0.`
     """
-    return fitting(*_ways(along, lead), most=most)
+    return fitting(*_ways(along, lead))
 
 
-def others(along: Sweep, rest: Sequence[Lead], most: int = MOST_LETTERS) -> str:
+def others(along: Sweep, rest: Sequence[Lead]) -> str:
     """The leads of the further operations, a short sentence each."""
-    return " ".join(fitting(f"{_change(along, lead)}{_medians(lead.last)}{_unsure(lead)}.", most=most) for lead in rest)
+    return " ".join(fitting(f"{_change(along, lead)}{_medians(lead.last)}{_unsure(lead)}.") for lead in rest)
 
 
 def _ways(along: Sweep, lead: Lead) -> Iterator[str]:
@@ -90,7 +90,8 @@ def _with_interval(at: LeadAt) -> str:
 def _medians(at: LeadAt) -> str:
     """` (37.5 against 75.2 ms)`, the leader's first."""
     medians = [at.leader.median, at.other.median]
-    return f" ({scale_for(medians).all(medians, ' against ')})"
+    scale = scale_for(medians)
+    return f" ({' against '.join(map(scale.number, medians))} {scale.name})"
 
 
 def _round_trips(lead: Lead) -> str:

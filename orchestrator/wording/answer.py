@@ -55,11 +55,6 @@ class Answer:
         """The first line."""
         return self.lines[0].sentence
 
-    @property
-    def sentences(self) -> tuple[str, ...]:
-        """All lines as running text."""
-        return tuple(line.sentence for line in self.lines)
-
 
 def answer(summary: RunSummary) -> Answer:
     """Return the result that a summary holds; nothing is computed anew, and no line recommends an invalid cell."""
@@ -194,7 +189,7 @@ def _of_settings(ranked: Sequence[Ranking], compared: Sequence[Ranking], distanc
     if not ranked:
         return []
     if len(ranked) > 1:
-        return [Line("Result", several_settings.sentence(ranked, distances, of=len(compared)))]
+        return [Line("Result", several_settings.sentence(ranked, distances, len(compared)))]
     first, *rest = one_setting.lines(ranked[0], distances)
     place = where(ranked[0], axes(compared, distances)) if len(compared) > 1 else ""
     return [replace(first, text=f"{place}: {first.text}") if place else first, *rest]

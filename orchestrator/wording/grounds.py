@@ -229,7 +229,6 @@ def _detectable(summary: RunSummary, blocks: int, statistic: str) -> str:
 
 
 def _of_effect(effect: Effect, least: float, factor: str) -> str:
-    """What to see to first, with both figures."""
     what = "the choice between stacks" if factor == STACK else f"the {BY_NAME[factor].title}"
     if effect.factor == "connection" and effect.better == "reuse":
         return (

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
 from orchestrator import quantities
 from orchestrator.experiment.model.factors import STACK, phrases
 from orchestrator.findings import validity
-from orchestrator.findings.check_result import CheckResult, Overloaded
+from orchestrator.findings.check_result import CheckResult, Overload
 from orchestrator.findings.ranking import Ranking
 from orchestrator.findings.summary import CellSummary, RunSummary
 from orchestrator.findings.validity import Disturbance
@@ -18,6 +19,7 @@ from orchestrator.wording.phrasing import fitting, some
 
 _MOST_LETTERS = 150  # of whose checks failed
 _MOST_NAMED = 3
+_UNITS = {"stream": "events/s", "task": "tasks/s"}  # everything else is requests
 _DECIDED = {"faster", "slower", "tie"}
 _LOUD: Mapping[str, str] = {
     validity.SHARED: "shared with another measurement",
@@ -27,6 +29,8 @@ _LOUD: Mapping[str, str] = {
     "pressure": "something waited for a CPU that others used for up to {share} of the time",
     "inside": "other programs in a host used up to {share} of what it may use",
 }
+
+Overloads: TypeAlias = list[tuple[CellSummary, Overload]]
 
 
 def loud(disturbances: Sequence[Disturbance]) -> str:
@@ -68,7 +72,7 @@ def failed(summary: RunSummary) -> Failed | None:
     if not invalid:
         return None
     over = _overloads(summary.cells, summary.checks)
-    overloaded = {cell.cell for cell in over}
+    overloaded = {cell.id for cell, _ in over}
     checked = {cell: names for cell, names in invalid.items() if cell not in overloaded}
     clauses = [text for text in (_overloaded(over), _checked(summary.cells, checked)) if text]
     compared = [c for c in summary.comparisons if not c.control]
@@ -102,21 +106,21 @@ def _checked(cells: Sequence[CellSummary], invalid: Mapping[str, Sequence[str]])
     )
 
 
-def _overloaded(cells: Sequence[Overloaded]) -> str:
+def _overloaded(over: Overloads) -> str:
     """Return `graphqlws does not keep up with 5,000 events/s here (3,650 delivered)`, a clause for each of a few stacks."""
-    by_stack: dict[str, list[Overloaded]] = {}
-    for cell in cells:
-        by_stack.setdefault(cell.stack_label, []).append(cell)
+    by_stack: dict[str, Overloads] = {}
+    for each in over:
+        by_stack.setdefault(each[0].stack_label, []).append(each)
     if len(by_stack) > _MOST_NAMED:
-        return f"{len(by_stack)} stacks do not keep up with {_rates(cells)}"
+        return f"{len(by_stack)} stacks do not keep up with {_rates(over)}"
     return "; ".join(f"{label} does not keep up with {_rates(members)}" for label, members in by_stack.items())
 
 
-def _rates(cells: Sequence[Overloaded]) -> str:
+def _rates(over: Overloads) -> str:
     """The planned rates, and what was delivered of a single one."""
-    rates = sorted({cell.overload.planned_per_s for cell in cells})
-    unit = cells[0].unit
-    if len(cells) == 1 and (delivered := cells[0].overload.delivered_per_s) is not None:
+    rates = sorted({overload.planned_per_s for _, overload in over})
+    unit = _UNITS.get(over[0][0].kind, "requests/s")
+    if len(over) == 1 and (delivered := over[0][1].delivered_per_s) is not None:
         return f"{quantities.rate(rates[0])} {unit} here ({quantities.rate(delivered)} delivered)"
     if len(rates) > _MOST_NAMED:
         return f"{quantities.rate(rates[0])} to {quantities.rate(rates[-1])} {unit} here"
@@ -153,28 +157,20 @@ def invalid_numbers(summary: RunSummary) -> str:
     )
 
 
-_UNITS = {"stream": "events/s", "task": "tasks/s"}  # everything else is requests
-
-
-def _overloads(cells: Sequence[CellSummary], checks: Sequence[CheckResult]) -> tuple[Overloaded, ...]:
-    """Return the overloaded cells in the order of the cells."""
+def _overloads(cells: Sequence[CellSummary], checks: Sequence[CheckResult]) -> Overloads:
+    """The cells whose planned rate was not carried, and that no other check invalidates, in their order."""
     failures: dict[str | None, list[CheckResult]] = {}
     for check in checks:
         if check.verdict == "fail" and check.severity != "note":
             failures.setdefault(check.cell, []).append(check)
     if None in failures:
-        return ()
-    return tuple(
-        Overloaded(
-            cell=cell.id,
-            stack_label=cell.stack_label,
-            unit=_UNITS.get(cell.kind, "requests/s"),
-            overload=min(known, key=lambda overload: overload.delivered_per_s is None),
-        )
+        return []
+    return [
+        (cell, min(known, key=lambda overload: overload.delivered_per_s is None))
         for cell in cells
         if (known := [check.overload for check in failures.get(cell.id, ()) if check.overload])
         and len(known) == len(failures[cell.id])
-    )
+    ]
 
 
 def why_uncompared(cell: CellSummary, summary: RunSummary) -> str:

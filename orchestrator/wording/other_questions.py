@@ -19,14 +19,9 @@ from orchestrator.wording.phrasing import Line, change, change_span, fitting, na
 
 def own(summary: RunSummary) -> tuple[str, ...]:
     """Return ways to answer a question that has its own sentence, the longest first; empty of any other question."""
-    languages = [(text,) for text in map(of_languages, LANGUAGES.of(summary)) if text]
-    changed = evolution.sentence(summary.cells)
-    every = (
-        *languages,
-        *steadiest(summary),
-        (changed,) if changed else (),
-    )
-    return next((ways for ways in every if ways), ())
+    languages = [(text,) for text in map(of_languages, LANGUAGES.of(summary))]
+    every = (*languages, *steadiest(summary), (evolution.sentence(summary.cells),))
+    return next((ways for ways in every if any(ways)), ())
 
 
 # ---- which latency varies least

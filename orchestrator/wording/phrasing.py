@@ -10,7 +10,6 @@ from orchestrator import quantities
 from orchestrator.findings.summary import CellSummary
 from orchestrator.questions.streams.words import DROPPED
 from orchestrator.statistics.terms import Interval
-from services.python.contract.limits import Kind
 
 MOST_LETTERS = 240
 _MOST_OF_A_NAME = 40
@@ -36,28 +35,6 @@ class Line:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Verb:
-    """How a sentence speaks of a kind of work; `several` is empty where a schedule sets when they come."""
-
-    did: str
-    several: str
-
-
-_VERBS: dict[Kind, Verb] = {
-    "call": Verb(did="answered", several="calls"),
-    "task": Verb(did="finished", several="tasks"),
-    "stream": Verb(did="delivered events", several=""),
-    "codec": Verb(did="coded a message", several="messages"),
-}
-
-
-def verb_of(cells: Iterable[CellSummary]) -> Verb:
-    """The words for the kind of work of these cells; where calls stand beside tasks, those for tasks."""
-    kinds = {cell.kind for cell in cells}
-    return _VERBS[kinds.pop() if len(kinds) == 1 else "task"]
-
-
-@dataclass(frozen=True, kw_only=True)
 class Scale:
     """One unit for all latencies of a sentence; values are milliseconds."""
 
@@ -74,29 +51,18 @@ class Scale:
         """The number with its unit."""
         return f"{self.number(milliseconds)} {self.name}"
 
-    def all(self, milliseconds: Sequence[float], link: str = " and ") -> str:
-        """Several numbers with the unit once: `310 and 372 µs`."""
-        shown = [self.number(value) for value in milliseconds]
-        return f"{', '.join(shown[:-1])}{link if shown[:-1] else ''}{shown[-1]} {self.name}"
-
     def span(self, bounds: Sequence[float]) -> str:
         """`41 to 83 µs`; once, where both look alike."""
         low, high = (self.number(value) for value in bounds)
         return f"{low if low == high else f'{low} to {high}'} {self.name}"
 
 
-def scale_for(medians: Iterable[float], difference: float | None = None) -> Scale:
-    """µs below 5 ms, as in tables, and s from ten seconds on; three digits of each median, and two of the difference."""
+def scale_for(medians: Iterable[float]) -> Scale:
+    """µs below 5 ms, as in tables, and s from ten seconds on; three digits of each median."""
     shown = [abs(value) for value in medians if value] or [1.0]
     name, per_ms = ("µs", 1000.0) if max(shown) < _LEAST_MS else ("s", 0.001) if max(shown) >= 10_000 else ("ms", 1.0)
-    needed = [_decimals(value * per_ms, 3) for value in shown]
-    if difference:
-        needed.append(_decimals(abs(difference) * per_ms, 2))
-    return Scale(name=name, per_ms=per_ms, decimals=max(0, min(_MOST_DECIMALS, max(needed))))
-
-
-def _decimals(value: float, digits: int) -> int:
-    return digits - 1 - floor(log10(value) + _ROUNDING) if value > 0 else 0
+    needed = 2 - floor(log10(min(shown) * per_ms) + _ROUNDING)
+    return Scale(name=name, per_ms=per_ms, decimals=max(0, min(_MOST_DECIMALS, needed)))
 
 
 def change(ratio: float) -> str:
@@ -116,12 +82,14 @@ def change_span(interval: Interval) -> str:
 
 
 WIDER = "wider than 10×"
-"""In place of such an interval."""
+"""In place of an interval that says nothing."""
 
 
-def is_wide(interval: Interval) -> bool:
-    """Whether an interval of a ratio says nothing: its bounds are a hundredfold apart."""
-    return interval[1] > _WIDE * interval[0]
+def ratio_span(interval: Interval | None, missing: str = "-") -> str:
+    """`−58 to −48 %` of an interval of a ratio; `missing` without one; its bounds a hundredfold apart say nothing."""
+    if interval is None:
+        return missing
+    return WIDER if interval[1] > _WIDE * interval[0] else change_span(interval)
 
 
 def named(name: str) -> str:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Protocol
 
 from orchestrator import quantities
+from orchestrator.between_runs.across import Row
 from orchestrator.findings.summary import Comparison
-from orchestrator.statistics.terms import Interval, Reason, ReasonKind
+from orchestrator.statistics.terms import Reason, ReasonKind
 
 _TEXTS: Mapping[ReasonKind, str] = {
     ReasonKind.FEW_BLOCKS: "{blocks}, and an interval needs {needed:.0f}",
@@ -28,19 +28,7 @@ _TEXTS: Mapping[ReasonKind, str] = {
 }
 
 
-class Judged(Protocol):
-    """What has an interval, and a reason where nothing is decided."""
-
-    @property
-    def interval(self) -> Interval | None:
-        """The interval of the ratio."""
-
-    @property
-    def reason(self) -> Reason | None:
-        """Why nothing is decided."""
-
-
-def why(row: Judged) -> str:
+def why(row: Comparison | Row) -> str:
     """Return the interval in words and the reason: `between 3.0 % less and 45 % more; the blocks differ too much`."""
     labels = {row.cell: row.stack_label, row.reference_cell: row.reference_label} if isinstance(row, Comparison) else {}
     interval = quantities.between(row.interval) if row.interval else ""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 
 from orchestrator import quantities
@@ -12,27 +12,35 @@ from orchestrator.experiment.model.factors import STACK
 from orchestrator.findings.grid import Distances
 from orchestrator.findings.ranking import Outcome, Ranking
 from orchestrator.wording.one_setting import NO_DIFFERENCE, by_what
-from orchestrator.wording.phrasing import MOST_LETTERS, Verb, capital, fitting, named, opened, scale_for, some, verb_of
+from orchestrator.wording.phrasing import MOST_LETTERS, capital, fitting, named, opened, scale_for, some
 from orchestrator.wording.where import SUBJECT, Axis, axes, over, where
+from services.python.contract.limits import Kind
 
 _MOST_TURNS = 3  # stretches of an axis that a sentence holds
 _MOST_LEVELS = 4
+_VERBS: Mapping[Kind, str] = {
+    "call": "answered",
+    "task": "finished",
+    "stream": "delivered events",
+    "codec": "coded a message",
+}
 
 
-def sentence(rankings: Sequence[Ranking], distances: Distances, most: int = MOST_LETTERS, *, of: int = 0) -> str:
-    """Return the sentence, of so many letters at most; these of `of` settings could be compared."""
+def sentence(rankings: Sequence[Ranking], distances: Distances, of: int) -> str:
+    """Return the sentence; these of `of` settings could be compared."""
     everywhere = _over(rankings, distances)
     ways = _ways(rankings, axes(rankings, distances), max(0, of - len(rankings)))
-    return everywhere + fitting(*ways, most=most - len(everywhere))
+    return everywhere + fitting(*ways, most=MOST_LETTERS - len(everywhere))
 
 
 def _no_difference(names: Sequence[str]) -> str:
     return f"{NO_DIFFERENCE} between {some([name.removeprefix('with ') for name in names])}"
 
 
-def _verb(ranking: Ranking) -> Verb:
-    """How a sentence speaks of this setting's work."""
-    return verb_of(ranking.cells[cell] for cell in ranking.names)
+def _verb(ranking: Ranking) -> str:
+    """What stacks did in this setting; where calls stand beside tasks, the word for tasks."""
+    kinds = {ranking.cells[cell].kind for cell in ranking.names}
+    return _VERBS[kinds.pop() if len(kinds) == 1 else "task"]
 
 
 def _over(rankings: Sequence[Ranking], distances: Distances) -> str:
@@ -44,7 +52,6 @@ def _over(rankings: Sequence[Ranking], distances: Distances) -> str:
 
 
 def _ways(rankings: Sequence[Ranking], differing: Sequence[Axis], left_out: int) -> Iterator[str]:
-    """The ways to say it, the most telling first."""
     outcomes = [ranking.outcome for ranking in rankings]
     if len(set(outcomes)) == 1 and outcomes[0].kind != "none":
         yield from _alike(rankings, outcomes[0], differing, left_out)
@@ -53,7 +60,7 @@ def _ways(rankings: Sequence[Ranking], differing: Sequence[Axis], left_out: int)
     if along := next((text for axis in differing if (text := _along(rankings, outcomes, axis))), ""):
         yield f"{along}{missing}."
     yield from (f"{text}." for text in _counted(rankings, outcomes, left_out))
-    yield f"{_subjects(rankings)}Which {_verb(rankings[0]).did} fastest depends on the setting{missing}."
+    yield f"{_subjects(rankings)}Which {_verb(rankings[0])} fastest depends on the setting{missing}."
 
 
 def _subjects(rankings: Sequence[Ranking]) -> str:
@@ -69,16 +76,12 @@ def _than(rankings: Sequence[Ranking], winner: str) -> str:
     return f"faster than {named(next(iter(others)))}" if len(others) == 1 else "fastest"
 
 
-def _in_order(ranking: Ranking, names: frozenset[str]) -> list[str]:
-    return [name for name in ranking.names.values() if name in names]
-
-
 # ---- everywhere alike
 
 
 def _alike(rankings: Sequence[Ranking], outcome: Outcome, differing: Sequence[Axis], left_out: int) -> Iterator[str]:
     everywhere = _everywhere(rankings, differing, left_out)
-    names = _in_order(rankings[0], outcome.names)
+    names = [name for name in rankings[0].names.values() if name in outcome.names]
     if outcome.kind == "equal":
         yield f"{_subjects(rankings)}{some(names)} are equal{everywhere}, within {quantities.margin(rankings[0].matters)}."
         return
@@ -118,7 +121,7 @@ def _compared(rankings: Sequence[Ranking], left_out: int) -> str:
 
 def _fastest(rankings: Sequence[Ranking], winner: str) -> str:
     """`grpc answered faster than rest`; of a factor `With gzip, rest answered faster than with no compression`."""
-    did = f"{_verb(rankings[0]).did} {_than(rankings, winner)}"
+    did = f"{_verb(rankings[0])} {_than(rankings, winner)}"
     if rankings[0].factor == STACK:
         return f"{named(winner)} {did}"
     subjects = list(dict.fromkeys(ranking.subject for ranking in rankings))
@@ -176,7 +179,7 @@ def _clause(rankings: Sequence[Ranking], outcome: Outcome) -> str:
     if outcome.kind == "fastest":
         than = _than(rankings, names[0])
         if rankings[0].factor == STACK:
-            return f"{named(names[0])} {_verb(rankings[0]).did} {than}"
+            return f"{named(names[0])} {_verb(rankings[0])} {than}"
         return f"it was {'fastest' if than == 'fastest' else 'faster'} {named(names[0])}"
     if outcome.kind == "none":
         return "nothing could be compared"
@@ -203,10 +206,10 @@ def _counted(rankings: Sequence[Ranking], outcomes: Sequence[Outcome], left_out:
         if not equal:
             yield opened(lead, f"no significant difference between the fastest in any of {every}")
             return
-        yield f"{lead}None {_verb(rankings[0]).did} fastest: of {every}, {quantities.listed(others)}"
+        yield f"{lead}None {_verb(rankings[0])} fastest: of {every}, {quantities.listed(others)}"
         return
     clauses = [f"{named(next(iter(outcome.names)))} in {number}" for outcome, number in counts]
     for most in (4, 2, 1):
         more = [f"others in {sum(number for _, number in counts[most:])}"] if counts[most:] else []
         shown = "; ".join((quantities.listed([*clauses[:most], *more]), *others))
-        yield f"{lead}Which {_verb(rankings[0]).did} fastest depends on the setting: of {settings}, {shown}"
+        yield f"{lead}Which {_verb(rankings[0])} fastest depends on the setting: of {settings}, {shown}"

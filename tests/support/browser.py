@@ -10,10 +10,16 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import pytest
 from playwright.sync_api import Browser, ConsoleMessage, sync_playwright
 from playwright.sync_api import Page as Tab
 
 PROGRAM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+NEEDS_BROWSER = [
+    pytest.mark.browser,
+    pytest.mark.busy,
+    pytest.mark.skipif(PROGRAM is None, reason="no chromium on PATH"),
+]
 FLAGS = ("--no-sandbox", "--disable-gpu", "--disable-quic", "--disable-dev-shm-usage", "--hide-scrollbars")
 _PATIENCE_S = 60.0
 _PAGE = re.compile(rb"/Type\s*/Page\b")

@@ -82,43 +82,30 @@ def figure(
     return Figure(slug=slug, label=label, height_px=height_px, document=text, note=note, still=still)
 
 
-def of_series(number: int | str) -> dict[str, Any]:
-    """Return what marks a trace as the one of a stack, so that it can be shown alone; floors have a name of their own."""
-    return {"series": number}
+_UPWARDS = {"yref": "paper", "y0": 0, "y1": 1, "layer": "below"}
 
 
 def upright(at: float, **line: Any) -> dict[str, Any]:
     """Return a line from the bottom of the plot to its top."""
-    return {"type": "line", "x0": at, "x1": at, "yref": "paper", "y0": 0, "y1": 1, "layer": "below", "line": line}
+    return {"type": "line", "x0": at, "x1": at, **_UPWARDS, "line": line}
 
 
 def level(at: float, colour: str) -> dict[str, Any]:
     """Return a line from the left of the plot to its right."""
-    return {
-        "type": "line",
-        "xref": "paper",
-        "x0": 0,
-        "x1": 1,
-        "y0": at,
-        "y1": at,
-        "line": {"color": colour, "width": 1},
-    }
+    line = {"color": colour, "width": 1}
+    return {"type": "line", "xref": "paper", "x0": 0, "x1": 1, "y0": at, "y1": at, "line": line}
 
 
 def column(interval: Interval) -> dict[str, Any]:
     """Return a shaded column over an interval of the horizontal axis."""
-    return {
-        "type": "rect",
-        "x0": significant(interval[0]),
-        "x1": significant(interval[1]),
-        "yref": "paper",
-        "y0": 0,
-        "y1": 1,
-        "line": {"width": 0},
-        "layer": "below",
-        "fillcolor": "var(--control)",
-        "opacity": 0.5,
-    }
+    low, high = map(significant, interval)
+    shade = {"line": {"width": 0}, "fillcolor": "var(--control)", "opacity": 0.5}
+    return {"type": "rect", "x0": low, "x1": high, **_UPWARDS, **shade}
+
+
+def text_at(text: str, x: float, y: float, colour: str = INK, size: int = 12, **more: Any) -> dict[str, Any]:
+    """Return a text at a place of the plot."""
+    return {"text": text, "x": x, "y": y, "showarrow": False, "font": {"size": size, "color": colour}, **more}
 
 
 def whiskers(
@@ -163,17 +150,12 @@ def logarithmic(title: str, low: float, high: float, suffix: str = "", **more: A
     return axis(
         title,
         type="log",
-        range=[log10(low), log10(high)],
+        range=[math.log10(low), math.log10(high)],
         tickmode="array",
         tickvals=ticks[first::every],
         ticktext=texts[first::every],
         **more,
     )
-
-
-def log10(value: float) -> float:
-    """Return the decimal logarithm, in which Plotly gives the range of a logarithmic axis."""
-    return math.log10(value)
 
 
 def plain(text: str) -> str:

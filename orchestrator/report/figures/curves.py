@@ -13,7 +13,7 @@ from orchestrator.findings import grid
 from orchestrator.findings.block_values import value_of
 from orchestrator.quantities import Unit, digits, significant, unit_for
 from orchestrator.questions.axes.axis import TEXTS
-from orchestrator.questions.axes.find import Curves, Difference, Gap, Panel
+from orchestrator.questions.axes.find import Curves, Gap, Panel
 from orchestrator.report.figures.base import (
     BETTER,
     MORE_IS_BETTER,
@@ -23,7 +23,6 @@ from orchestrator.report.figures.base import (
     figure,
     level,
     logarithmic,
-    of_series,
     plain,
     upright,
     whiskers,
@@ -102,13 +101,13 @@ def gap_curves(slug: str, panel: Panel, shared: Scales, colours: dict[str, int])
     references = list(dict.fromkeys(gap.reference_label for gap in panel.gaps))
     is_named = len(references) == 1 and len(references[0]) <= _LONGEST_REFERENCE
     to = references[0] if is_named else "reference"
+    text = TEXTS[shared.name]
     lines = [
-        _curve(
-            gap.label,
-            gap.label if len(references) == 1 else f"{gap.label} (to {gap.reference_label})",
-            colours[gap.stack],
-            gap.points,
-            shared,
+        _Line(
+            name=gap.label,
+            number=colours[gap.stack],
+            values=tuple((point.at, text(point.at), point.difference, point.interval) for point in gap.points),
+            end=gap.label if len(references) == 1 else f"{gap.label} (to {gap.reference_label})",
         )
         for gap in panel.gaps
     ]
@@ -124,12 +123,6 @@ def gap_curves(slug: str, panel: Panel, shared: Scales, colours: dict[str, int])
         [*(shape for gap in panel.gaps for shape in _crossed(gap, colours)), level(0, INK)],
         _GAP_PX,
     )
-
-
-def _curve(name: str, end: str, number: int, points: Sequence[Difference], shared: Scales) -> _Line:
-    text = TEXTS[shared.name]
-    values = tuple((point.at, text(point.at), point.difference, point.interval) for point in points)
-    return _Line(name=name, number=number, values=values, end=end)
 
 
 def _crossed(gap: Gap, colours: dict[str, int]) -> list[dict[str, Any]]:
@@ -260,7 +253,7 @@ def _trace(line: _Line, unit: Unit) -> go.Scatter:
     values = [value for _, _, value, _ in line.values]
     return go.Scatter(
         name=plain(line.name),
-        meta=of_series(line.floor or line.number),
+        meta={"series": line.floor or line.number},
         x=[significant(place) for place, *_ in line.values],
         y=unit.scaled(values),
         mode="lines+markers",

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import log10
 from typing import TypeAlias
 
 import plotly.graph_objects as go
 
 from orchestrator.quantities import significant
-from orchestrator.report.figures.base import BETTER, Figure, axis, figure, log10, logarithmic, of_series, plain
+from orchestrator.report.figures.base import BETTER, Figure, axis, figure, logarithmic, plain
 from orchestrator.report.figures.labels import MARGIN_PX, End, at_ends, needed_px
 from orchestrator.report.groups import Group
 from orchestrator.report.palette import MUTED, dash, series
@@ -61,7 +62,10 @@ def percentile_curve(group: Group, colours: dict[str, int], beside: Sequence[Gro
         for points in [
             drawn_points(
                 curve.of.curve,
-                [(log10(_nines(share, curve.of)) / width, _log(latency) / height) for share, latency in curve.of.curve],
+                [
+                    (log10(_nines(share, curve.of)) / width, log10(max(latency, 1e-12)) / height)
+                    for share, latency in curve.of.curve
+                ],
             )
         ]
     ]
@@ -109,10 +113,6 @@ def _nines(share: float, of: Distribution) -> float:
     return 1 / (1 - share + 0.5 / (of.n + of.failed))
 
 
-def _log(latency: float) -> float:
-    return log10(max(latency, 1e-12))
-
-
 def _curves(group: Group, colours: dict[str, int]) -> list[Curve]:
     """Floors first, thin and grey, so that the stacks lie on top."""
     found: list[Curve] = []
@@ -132,7 +132,7 @@ def _curves(group: Group, colours: dict[str, int]) -> list[Curve]:
 def _line(curve: Curve, x: list[float], y: list[float], hover: str) -> go.Scatter:
     return go.Scatter(
         name=plain(curve.name),
-        meta=of_series(curve.series),
+        meta={"series": curve.series},
         x=x,
         y=y,
         mode="lines",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from math import log10
 from typing import Any
 
 import plotly.graph_objects as go
@@ -16,9 +17,9 @@ from orchestrator.report.figures.base import (
     MORE_IS_BETTER,
     Figure,
     figure,
-    log10,
     logarithmic,
     plain,
+    text_at,
     upright,
     whiskers,
 )
@@ -121,29 +122,13 @@ def _traces(rows: Sequence[Dot], unit: str) -> list[go.Scatter]:
 def _beside(first: str, second: str, place: int, *, is_left: bool) -> dict[str, Any]:
     """Two lines beside a row, the first one bold."""
     side = "right" if is_left else "left"
-    return {
-        "text": f"<b style='font-size:12px'>{plain(first)}</b><br>{plain(second)}",
-        "xref": "paper",
-        "x": 0 if is_left else 1,
-        "xanchor": side,
-        "xshift": -6 if is_left else 5,
-        "y": place,
-        "align": side,
-        "showarrow": False,
-        "font": {"size": _SMALL, "color": INK},
-    }
+    text = f"<b style='font-size:12px'>{plain(first)}</b><br>{plain(second)}"
+    x, shift = (0, -6) if is_left else (1, 5)
+    return text_at(text, x, place, size=_SMALL, xref="paper", xanchor=side, xshift=shift, align=side)
 
 
 def _named_floor(at: float) -> dict[str, Any]:
-    return {
-        "text": "floor",
-        "x": significant(log10(at)),
-        "yref": "paper",
-        "y": 1,
-        "yanchor": "bottom",
-        "showarrow": False,
-        "font": {"size": 11, "color": MUTED},
-    }
+    return text_at("floor", significant(log10(at)), 1, MUTED, _SMALL, yref="paper", yanchor="bottom")
 
 
 def _cut(text: str) -> str:

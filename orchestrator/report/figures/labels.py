@@ -8,7 +8,7 @@ from textwrap import wrap
 from typing import Any
 
 from orchestrator.quantities import significant
-from orchestrator.report.figures.base import plain
+from orchestrator.report.figures.base import plain, text_at
 
 MARGIN_PX = 128  # right of the plot, for names
 LINE_PX = 15
@@ -47,20 +47,9 @@ def at_ends(ends: Sequence[End], plot_px: float) -> list[dict[str, Any]]:
     heights = [end.height_px / plot_px for end in ordered]
     top = 1 - (heights[-1] - LINE_PX / plot_px) / 2 if heights else 1.0  # of several lines, it ends below the edge
     places = apart([min(max(end.share, 0.0), top) for end in ordered], heights, top)
+    right: dict[str, Any] = {"xref": "paper", "yref": "paper", "xanchor": "left", "yanchor": "middle", "align": "left"}
     return [
-        {
-            "text": end.text,
-            "xref": "paper",
-            "x": 1,
-            "xanchor": "left",
-            "xshift": 6,
-            "yref": "paper",
-            "y": significant(place, 4),
-            "yanchor": "middle",
-            "align": "left",
-            "showarrow": False,
-            "font": {"size": 12, "color": end.colour},
-        }
+        text_at(end.text, 1, significant(place, 4), end.colour, xshift=6, **right)
         for end, place in zip(ordered, places, strict=True)
     ]
 

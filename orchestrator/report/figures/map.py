@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from itertools import groupby
+from math import log10
 from textwrap import wrap
 from typing import Any
 
@@ -14,7 +15,7 @@ from orchestrator import quantities
 from orchestrator.questions.prediction.network import Floats
 from orchestrator.questions.prediction.surface import EVEN, UNSURE, Grid, Surface
 from orchestrator.questions.prediction.words import bytes_text
-from orchestrator.report.figures.base import Figure, axis, figure, log10, plain
+from orchestrator.report.figures.base import Figure, axis, figure, plain, text_at
 from orchestrator.report.figures.scales import log_ticks
 from orchestrator.report.palette import INK, series
 
@@ -43,17 +44,7 @@ def decision_map(slug: str, title: str, surface: Surface, colours: Mapping[str, 
         traces.append(_ground(f"{letters}: {name}", runs, marker))
         longest = [run for run in runs if run[2] >= _NEARLY * max(width for _, _, width, _ in runs)]
         x, y, width, _ = longest[len(longest) // 2]
-        annotations.append(
-            {
-                "text": f"<b>{letters}</b>",
-                "x": x + width / 2,
-                "y": y,
-                "showarrow": False,
-                "bgcolor": _PAPER,
-                "borderpad": 1,
-                "font": {"size": 12, "color": INK},
-            }
-        )
+        annotations.append(text_at(f"<b>{letters}</b>", x + width / 2, y, bgcolor=_PAPER, borderpad=1))
     traces += _marks(surface)
     entries = [str(trace.name) for trace in traces]
     legend_px = _LINE_PX * sum(1 + entry.count("<br>") for entry in entries) + 8
@@ -123,7 +114,6 @@ def _runs(codes: Grid, code: int, surface: Surface) -> Iterator[tuple[float, flo
 
 
 def _edges(values: Floats) -> list[float]:
-    """The ends of the parts of an axis, one part around each value."""
     logs = np.log10(values)
     between = (logs[1:] + logs[:-1]) / 2
     return [float(logs[0]), *between.tolist(), float(logs[-1])]

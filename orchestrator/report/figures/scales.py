@@ -26,7 +26,7 @@ class Range:
         return (value - self.low) / (self.high - self.low)
 
 
-def range_of(values: Iterable[float], *, is_log: bool, is_from_zero: bool = False) -> Range:
+def range_of(values: Iterable[float], *, is_log: bool) -> Range:
     """Return the range from the least to the largest value, and a little beyond."""
     ordered = sorted(values)
     low, high = ordered[0], ordered[-1]
@@ -34,7 +34,7 @@ def range_of(values: Iterable[float], *, is_log: bool, is_from_zero: bool = Fals
         beyond = max((high / low) ** _BEYOND, 1.05)
         return Range(low=low / beyond, high=high * beyond, is_log=True)
     beyond = (high - low) * _BEYOND or abs(high) * _BEYOND or 1.0
-    return Range(low=0.0 if is_from_zero else low - beyond, high=high + beyond, is_log=False)
+    return Range(low=low - beyond, high=high + beyond, is_log=False)
 
 
 def log_ticks(low: float, high: float) -> list[float]:

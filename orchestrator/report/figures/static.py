@@ -1,10 +1,9 @@
-"""Dots as an inline SVG, which needs no script: the first chart without one, and the small picture beside a run."""
+"""Dots as an inline SVG, which needs no script: the first chart without one, and that of a comparison."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 
 from markupsafe import Markup
 
@@ -15,8 +14,6 @@ from orchestrator.statistics.terms import Interval
 _ROW_PX, _AXIS_PX = 32, 22
 _LEFT, _RIGHT = 36.0, 80.0  # between labels and values, in per cent of the width
 _MOST_TICKS = 5
-_SMALL_ROW_PX, _MOST_SMALL = 7, 10
-_SPARK_PX = 24
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,37 +49,10 @@ def chart(dots: Sequence[Dot], label: str, floor: float | None = None, beside: S
         parts.append(_line(_across(scale, floor), _across(scale, floor), 0, height - _AXIS_PX, MUTED, "2 3"))
     for number, dot in enumerate(dots):
         middle = _ROW_PX * number + _ROW_PX / 2
-        parts += _marks(dot, scale, middle, 4.5)
+        parts += _marks(dot, scale, middle)
         parts += [_text(0, middle - 3, dot.label, bold=True), _text(0, middle + 11, dot.detail, colour=MUTED)]
         parts += [_text(_RIGHT + 2, middle - 3, dot.text, bold=True), _text(_RIGHT + 2, middle + 11, dot.difference)]
     return _svg(parts, label, height)
-
-
-def thumbnail(dots: Sequence[Dot], label: str) -> Markup:
-    """Return a picture of the first rows that is as small as a word; empty without a row."""
-    shown = dots[:_MOST_SMALL]
-    if not shown:
-        return Markup()
-    scale = range_of([value for dot in shown for value in (dot.value, *(dot.interval or ()))], is_log=True)
-    small = Range(low=scale.low / 1.05, high=scale.high * 1.05, is_log=True)
-    parts: list[Markup] = []
-    for number, dot in enumerate(shown):
-        middle = _SMALL_ROW_PX * number + _SMALL_ROW_PX / 2
-        at = 100 * small.share(dot.value)
-        parts += [_line(0, 100, middle, middle, RULE), _circle(at, middle, 2.5, dot.colour)]
-    return _svg(parts, label, _SMALL_ROW_PX * len(shown))
-
-
-def sparkline(values: Sequence[float], label: str) -> Markup:
-    """Return values one after another as a line that is as small as a word; empty of fewer than two."""
-    if len(values) < 2:
-        return Markup()
-    low, high = min(values), max(values)
-    heights = [_SPARK_PX - 3 - (_SPARK_PX - 6) * (value - low) / ((high - low) or 1.0) for value in values]
-    places = [2 + 96 * number / (len(values) - 1) for number in range(len(values))]
-    pairs = list(zip(places, heights, strict=True))
-    lines = [_line(x1, x2, y1, y2, MUTED) for (x1, y1), (x2, y2) in pairwise(pairs)]
-    return _svg([*lines, _circle(*pairs[-1], 2.5, INK)], label, _SPARK_PX)
 
 
 def _across(scale: Range, value: float) -> float:
@@ -97,24 +67,21 @@ def _axis(scale: Range, height: int) -> Iterator[Markup]:
         yield _text(at, height - 6, tick_text(value), colour=MUTED, anchor="middle")
 
 
-def _marks(dot: Dot, scale: Range, middle: float, radius: float) -> Iterator[Markup]:
+def _marks(dot: Dot, scale: Range, middle: float) -> Iterator[Markup]:
     if dot.interval:
         low, high = (_across(scale, bound) for bound in dot.interval)
         yield _line(low, high, middle, middle, INK)
     if dot.tail:
         at = _across(scale, dot.tail)
         yield _line(at, at, middle - 5, middle + 5, dot.colour)
-    yield _circle(_across(scale, dot.value), middle, radius, dot.colour)
+    circle = Markup('<circle cx="{:.1f}%" cy="{:g}" r="4.5" fill="{}"/>')
+    yield circle.format(_across(scale, dot.value), middle, dot.colour)
 
 
 def _line(x1: float, x2: float, y1: float, y2: float, colour: str, dashes: str = "") -> Markup:
     return Markup(
         '<line x1="{:.1f}%" x2="{:.1f}%" y1="{:g}" y2="{:g}" stroke-dasharray="{}" stroke="{}" stroke-width="1.5"/>'
     ).format(x1, x2, y1, y2, dashes, colour)
-
-
-def _circle(at: float, middle: float, radius: float, colour: str) -> Markup:
-    return Markup('<circle cx="{:.1f}%" cy="{:g}" r="{:g}" fill="{}"/>').format(at, middle, radius, colour)
 
 
 def _text(at: float, y: float, text: str, *, bold: bool = False, colour: str = INK, anchor: str = "start") -> Markup:

@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 from orchestrator.findings.summary import CellSummary, Strip
 from orchestrator.quantities import Unit, significant
 from orchestrator.report.figures.base import BETTER, Figure, axis, figure, logarithmic, upright
-from orchestrator.report.groups import Group, slowest_reply
+from orchestrator.report.groups import Group
 from orchestrator.report.palette import RULE, series
 
 _STRIP_PX = 200
@@ -80,5 +80,6 @@ def _strip_traces(strip: Strip, unit: Unit, colour: str) -> list[go.Scatter]:
 def _extent(group: Group, beside: Sequence[Group]) -> tuple[float, float]:
     cells = [cell for each in (group, *beside) for cell in each.measured]
     low = min(cell.distribution.minimum for cell in cells if cell.distribution) * group.unit.per_ms
-    high = max(slowest_reply(cell) for cell in cells) * group.unit.per_ms
+    replies = (cell.replies or cell.distribution for cell in cells)
+    high = max((reply.maximum if reply else None) or 0.0 for reply in replies) * group.unit.per_ms
     return max(low, high * 1e-9) * 0.85, high * 1.2

@@ -10,7 +10,7 @@ from orchestrator.findings.grid import Panel, Place, Sweep, sweep
 from orchestrator.findings.summary import CellSummary, FloorSummary, RunSummary
 from orchestrator.quantities import Unit
 from orchestrator.statistics.terms import Interval
-from orchestrator.wording.phrasing import WIDER, change, change_span, is_wide, percentile_text
+from orchestrator.wording.phrasing import change, percentile_text, ratio_span
 from orchestrator.wording.tables import axis_names
 from orchestrator.wording.tables.settings import Settings
 from orchestrator.wording.tables.table import Column, Entry, Row, Table
@@ -81,14 +81,10 @@ def _of_cell(cell: CellSummary | None, place: Place, unit: Unit, settings: Setti
     comparison = next((c for c in settings.against(cell) if c.ratio is not None and not c.control), None)
     detail = _interval(cell.median_interval, unit) if cell.median_interval and is_median else ""
     if comparison is not None and comparison.measured_ratio is not None:
-        detail = f"{change(comparison.measured_ratio)} ({_bounds(comparison.measured_interval)})"
+        detail = f"{change(comparison.measured_ratio)} ({ratio_span(comparison.measured_interval, 'no interval')})"
     if settings.metric == "throughput":
         return Entry(text=quantities.rate(value), detail=detail, value=value, flags=flags)
     return _entry(value, detail, place.rtt if is_median else None, unit, flags)
-
-
-def _bounds(bounds: Interval | None) -> str:
-    return "no interval" if bounds is None else WIDER if is_wide(bounds) else change_span(bounds)
 
 
 def _entry(median: float, detail: str, rtt: float | None, unit: Unit, flags: tuple[str, ...] = ()) -> Entry:

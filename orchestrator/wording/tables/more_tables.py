@@ -42,7 +42,6 @@ def _of_setting(setting: Setting, settings: Settings) -> Iterator[Table]:
 
 
 def _parts(cells: Sequence[tuple[str, CellSummary]], setting: Setting) -> Table:
-    """The medians of the parts of a sample: a codec's encoding and decoding, a task's calls."""
     outcomes = [evolution.said(cell) for _, cell in cells]
     names = list(dict.fromkeys(part.name for _, cell in cells for part in cell.details.parts))[: quantities.PARTS_SHOWN]
     rows = []
@@ -103,7 +102,6 @@ def _cost(cell: CellSummary, name: str) -> str:
 
 
 def _against(cell: CellSummary, quantity: str, settings: Settings) -> str:
-    """The difference to the reference with its interval."""
     if cell.id in settings.invalid:
         return "invalid"
     comparison = next(iter(settings.against(cell, quantity)), None)

@@ -119,7 +119,6 @@ def _trials(cells: Sequence[tuple[str, CellSummary]], setting: Setting) -> Table
 
 
 def _comparisons(summary: RunSummary) -> Iterator[Table]:
-    """Return the comparisons by each statistic, with the ratio of each block."""
     margin = quantities.margin(summary.matters)
     note = (
         f"{quantities.RATIOS_AND_MEDIANS} Intervals are 95 %, corrected by Holm over all comparisons by the same statistic."

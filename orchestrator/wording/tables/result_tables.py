@@ -8,7 +8,7 @@ from dataclasses import replace
 from orchestrator import quantities
 from orchestrator.findings.summary import CellSummary, FloorSummary, RunSummary
 from orchestrator.questions.capacity import words as capacity_words
-from orchestrator.wording.phrasing import WIDER, change, change_span, is_wide, percentile_text
+from orchestrator.wording.phrasing import WIDER, change, percentile_text, ratio_span
 from orchestrator.wording.tables import axis_names, axis_tables
 from orchestrator.wording.tables.settings import Setting, Settings
 from orchestrator.wording.tables.table import Column, Entry, Row, Table
@@ -98,17 +98,15 @@ def _interval(cell: CellSummary, setting: Setting) -> str:
 
 
 def _difference(cell: CellSummary, settings: Settings) -> tuple[Entry, Entry]:
-    """The difference to the reference in per cent, and its interval."""
     comparisons = settings.against(cell)
     if cell.id in settings.invalid or not comparisons:
         is_reference = cell.id not in settings.invalid and settings.is_reference(cell)
         return Entry(text="reference" if is_reference else "-"), Entry(text="-")
     comparison = comparisons[0]
-    ratio, bounds = comparison.measured_ratio, comparison.measured_interval
+    ratio = comparison.measured_ratio
     if ratio is None:
         return Entry(text="insufficient data"), Entry(text="-")
-    text = "-" if bounds is None else WIDER if is_wide(bounds) else change_span(bounds)
-    return Entry(text=change(ratio), value=ratio - 1), Entry(text=text)
+    return Entry(text=change(ratio), value=ratio - 1), Entry(text=ratio_span(comparison.measured_interval))
 
 
 def _against(cell: CellSummary, settings: Settings) -> str:

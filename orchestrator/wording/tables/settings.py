@@ -52,7 +52,7 @@ class Settings:
         calls: dict[str, set[tuple[Value, ...]]] = {}
         for cell in self.summary.cells:
             calls.setdefault(cell.stack, set()).add(cell.call)
-        belongs_to_stack = all(map(_is_one, calls.values())) and not _is_one(set().union(*calls.values()))
+        belongs_to_stack = all(len(ways) == 1 for ways in calls.values()) and len(set().union(*calls.values())) > 1
         apart = dict.fromkeys(factor.name for factor in naming.compared_calls(self.summary.comparisons))
         settings: dict[tuple[str, ...], list[CellSummary]] = {}
         for cell in self.summary.cells:
@@ -88,7 +88,3 @@ class Settings:
         firsts = [comparisons[0] for cell in cells if (comparisons := self.against(cell))]
         names = {self.reference(c) for c in firsts if not c.control} or {self.reference(c) for c in firsts}
         return names.pop() if len(names) == 1 else ""
-
-
-def _is_one(calls: set[tuple[Value, ...]]) -> bool:
-    return len(calls) == 1

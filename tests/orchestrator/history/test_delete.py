@@ -18,17 +18,6 @@ from tests.support.past import STARTED, a_past_run
 RESULTS = Path("results")
 
 
-@pytest.fixture(autouse=True)
-def here(tmp_path, monkeypatch):
-    """Calls are made in an empty folder of its own."""
-    (tmp_path / "here").mkdir()
-    monkeypatch.chdir(tmp_path / "here")
-    monkeypatch.setattr(console, "as_json", False)
-    monkeypatch.setattr(console, "out", io.StringIO())
-    monkeypatch.setattr(console, "err", io.StringIO())
-    monkeypatch.setenv("COLUMNS", "200")
-
-
 def listed():
     console.out, console.as_json = io.StringIO(), False
     listing.list_runs(limit=30, as_json=True)

@@ -21,16 +21,6 @@ RESULTS = Path("results")
 INDEX = Path(".orch/history.sqlite3")
 
 
-@pytest.fixture(autouse=True)
-def here(tmp_path, monkeypatch):
-    """Calls are made in an empty folder."""
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(console, "as_json", False)
-    monkeypatch.setattr(console, "out", io.StringIO())
-    monkeypatch.setattr(console, "err", io.StringIO())
-    monkeypatch.setenv("COLUMNS", "200")
-
-
 def a_run_called(name, **knobs):
     return a_past_run(RESULTS / name, **knobs)
 
@@ -98,7 +88,7 @@ def test_the_cells_that_are_listed_are_those_of_the_runs_that_were_chosen():
     assert "fewer conditions find more" in cells_of(since="2030-01-01")
 
 
-def test_a_run_that_was_judged_since_is_read_again(tmp_path):
+def test_a_run_that_was_judged_since_is_read_again():
     a_run_called("a", judged=False)
     assert "not judged" in shown()
     a_run_called("b")
@@ -156,9 +146,6 @@ def test_a_note_has_some_words_and_not_too_many(wrong):
     a_run_called("a", judged=False)
     with pytest.raises(UsageError, match="between 1 and"):
         listing.note("a", wrong)
-
-
-# What a folder may hold that is no run as orch writes them.
 
 
 def test_where_there_is_no_run_the_way_to_one_is_told_and_a_stacks_label_is_suggested():

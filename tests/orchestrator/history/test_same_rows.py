@@ -47,7 +47,6 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def ask(request: pytest.FixtureRequest, root: Path, monkeypatch: pytest.MonkeyPatch) -> Ask:
     """Calls a verb with --json and gives its document."""
     monkeypatch.chdir(root)
-    monkeypatch.setattr(console, "err", io.StringIO())
     options: dict[str, Any] = {}
     if request.param == "team":
         dsn = request.getfixturevalue("dsn")
@@ -63,7 +62,6 @@ def ask(request: pytest.FixtureRequest, root: Path, monkeypatch: pytest.MonkeyPa
             console.as_json = False
         return json.loads(console.out.getvalue())
 
-    monkeypatch.setattr(console, "out", io.StringIO())
     return asked
 
 

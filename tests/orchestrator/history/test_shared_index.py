@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import io
 import threading
 from collections.abc import Iterator
 from dataclasses import replace
@@ -147,9 +146,6 @@ def test_a_password_is_taken_from_the_environment_only(monkeypatch: pytest.Monke
 def test_a_run_is_published_listed_and_unpublished_by_verbs(
     kind: str, request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(console, "out", io.StringIO())
-    monkeypatch.setattr(console, "err", io.StringIO())
     url = request.getfixturevalue("url") if kind == "postgresql" else make_url(f"sqlite:///{tmp_path}/team.sqlite3")
     monkeypatch.setenv("ORCH_INDEX", url.render_as_string(hide_password=False))
     with_samples(Path("results/one"))

@@ -19,15 +19,6 @@ from tests.support.past import a_past_run, slower, under
 RESULTS = Path("results")
 
 
-@pytest.fixture(autouse=True)
-def here(tmp_path, monkeypatch):
-    """Calls are made in an empty folder."""
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(console, "as_json", False)
-    monkeypatch.setattr(console, "out", io.StringIO())
-    monkeypatch.setattr(console, "err", io.StringIO())
-
-
 def made(number, change=lambda summary: summary, **knobs):
     """The run of that day."""
     started = f"2026-11-{number + 1:02}T00:00:00+00:00"

@@ -21,7 +21,7 @@ from orchestrator.hosts.local.host import LocalDeployment
 from orchestrator.hosts.processes import RUN_MARK, can_look, started_at
 from orchestrator.measure import run as measure
 from orchestrator.results.folder import RunFolder
-from orchestrator.results.manifest import is_shared
+from orchestrator.results.manifest import SHARED
 from orchestrator.workspace import Workspace
 from services.python.contract.lines import Load
 from tests.support.hosts import Told
@@ -217,7 +217,7 @@ def test_a_run_that_shares_the_machine_says_so_and_so_does_the_other(folder, orc
         assert process.returncode in COMPLETED, err
         assert f"process {other.pid}" in err
     (two,) = {path.name for path in (folder / "results").iterdir()} - {one.id}
-    assert all(is_shared(RunFolder(folder / "results" / run).manifest().warnings) for run in (one.id, two))
+    assert all(SHARED in RunFolder(folder / "results" / run).manifest().warnings for run in (one.id, two))
 
 
 def test_teardown_of_a_run_in_progress_ends_that_run(folder, orch):

@@ -76,7 +76,7 @@ SHOWN: dict[str, Callable[[], RunSummary]] = {
 
 
 def lines_of(summary: RunSummary) -> str:
-    return "\n".join((*answer(summary).sentences, "", *answer_lines(summary), ""))
+    return "\n".join((*(line.sentence for line in answer(summary).lines), "", *answer_lines(summary), ""))
 
 
 @pytest.mark.parametrize("question", SHOWN)

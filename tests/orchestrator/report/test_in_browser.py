@@ -8,14 +8,10 @@ import pytest
 
 from orchestrator.report import palette, render, write_report
 from orchestrator.report.page import write_page
-from tests.support.browser import PROGRAM, browser
+from tests.support.browser import NEEDS_BROWSER
 from tests.support.summaries import a_run, failed_run
 
-pytestmark = [
-    pytest.mark.browser,
-    pytest.mark.busy,
-    pytest.mark.skipif(PROGRAM is None, reason="no chromium on PATH"),
-]
+pytestmark = NEEDS_BROWSER
 
 OPEN = "document.querySelectorAll('details').forEach((each) => { each.open = true; })"
 DRAWN = (
@@ -23,22 +19,6 @@ DRAWN = (
     ".every((chart) => chart.querySelector('svg.main-svg'))"
 )
 RUN = a_run(stacks=3)
-
-
-@pytest.fixture(scope="module")
-def page():
-    with browser() as found:
-        yield found
-
-
-@pytest.fixture(autouse=True)
-def quiet(page):
-    """Every test here ends with an empty console and with no request but for the file itself."""
-    page.problems.clear()
-    page.requests.clear()
-    yield
-    assert page.problems == []
-    assert [address for address in page.requests if not address.startswith(("file:", "data:", "blob:"))] == []
 
 
 def rgb(colour: str) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 
@@ -14,7 +14,7 @@ from orchestrator.report import render
 from orchestrator.report.page import write_page
 from orchestrator.summarise import summarise
 from tests.orchestrator.questions.capacity.test_find import a_search, capacity
-from tests.support.browser import PROGRAM, Page, browser
+from tests.support.browser import NEEDS_BROWSER, Page
 from tests.support.codec_runs import a_codec_run
 from tests.support.curves import a_run_with_curves
 from tests.support.event_runs import a_stream_run
@@ -22,11 +22,7 @@ from tests.support.runs import a_run as a_measured_run
 from tests.support.searched import P50, a_search_run
 from tests.support.summaries import a_run, failed_run
 
-pytestmark = [
-    pytest.mark.browser,
-    pytest.mark.busy,
-    pytest.mark.skipif(PROGRAM is None, reason="no chromium on PATH"),
-]
+pytestmark = NEEDS_BROWSER
 
 FEW_STEPS = Find(goals=P50, lowest=100.0, highest=1600.0, steps=6)
 CALLS = ("rest", "grpc", "http+cbor", "http+avro", "graphql", "socketio")
@@ -118,22 +114,6 @@ FAINT_TEXT = """
 @cache
 def page_of(kind: str) -> str:
     return render(KINDS[kind]())
-
-
-@pytest.fixture(scope="module")
-def page() -> Iterator[Page]:
-    with browser() as found:
-        yield found
-
-
-@pytest.fixture(autouse=True)
-def quiet(page: Page) -> Iterator[None]:
-    """Every test ends with an empty console and with no request but for the file itself."""
-    page.problems.clear()
-    page.requests.clear()
-    yield
-    assert page.problems == []
-    assert [address for address in page.requests if not address.startswith(("file:", "data:", "blob:"))] == []
 
 
 def written(kind: str, folder: Path) -> Path:

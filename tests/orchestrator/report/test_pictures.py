@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from urllib.parse import parse_qs, unquote, urlparse
+from urllib.parse import unquote, urlparse
 from xml.etree import ElementTree as ET
 
 import pytest
@@ -32,16 +32,13 @@ def slugs(run):
 
 
 class Browser:
-    """Puts the links into a page that its script would; keeps the addresses and the pages that it opened."""
+    """Puts the links into a page that its script would; keeps the pages that it opened."""
 
     def __init__(self) -> None:
-        self.themes: list[str] = []
         self.pages: list[str] = []
 
     def __call__(self, address: str) -> str:
-        where = urlparse(address)
-        self.themes += parse_qs(where.query)["theme"]
-        page = Path(unquote(where.path)).read_text(encoding="utf-8")
+        page = Path(unquote(urlparse(address).path)).read_text(encoding="utf-8")
         self.pages.append(page)
         return "".join(
             f'<a class="picture" download="{slug}.svg" href="data:image/svg+xml,%3Csvg%2F%3E"></a>'
@@ -55,14 +52,6 @@ def test_there_are_two_files_for_every_chart_of_the_report(tmp_path):
     charts = Document(render(RUN)).figures()
     assert {path.name for path in written} == {f"{slug}.{kind}" for slug in charts for kind in ("svg", "png")}
     assert {path.read_bytes() for path in written} == {b"<svg/>", PNG}
-
-
-def test_dark_ones_have_names_of_their_own(tmp_path):
-    browser = Browser()
-    written = write_pictures(RUN, tmp_path, browser, themes=("light", "dark"))
-    assert set(browser.themes) == {"light", "dark"}
-    dark = {path.stem.removesuffix("-dark") for path in written if path.stem.endswith("-dark")}
-    assert dark == {path.stem for path in written if not path.stem.endswith("-dark")} == set(slugs(RUN))
 
 
 @pytest.mark.parametrize(("run", "warned"), [(failed_run(), True), (RUN, False)])
@@ -99,10 +88,10 @@ def test_a_browser_that_draws_less_or_fails_is_an_error(tmp_path):
 @pytest.mark.browser
 @pytest.mark.busy
 @pytest.mark.skipif(PROGRAM is None, reason="no chromium on PATH")
-def test_chromium_draws_both_kinds_in_the_colours_of_the_theme(tmp_path):
+def test_chromium_draws_both_kinds_in_light_colours(tmp_path):
     label = "<b>rest</b> & co"
     run = replace(RUN, cells=tuple(replace(cell, stack_label=label) for cell in RUN.cells))
-    written = write_pictures(run, tmp_path, partial(chromium.browse, str(PROGRAM)), themes=("dark",))
+    written = write_pictures(run, tmp_path, partial(chromium.browse, str(PROGRAM)))
     for path in written:
         if path.suffix == ".png":
             assert path.read_bytes().startswith(PNG)
@@ -111,7 +100,7 @@ def test_chromium_draws_both_kinds_in_the_colours_of_the_theme(tmp_path):
             text = path.read_text(encoding="utf-8")
             assert ET.fromstring(text).tag.endswith("svg")  # noqa: S314 - ours
             assert "var(--" not in text
-            red, green, blue = (int(palette.DARK["paper"][at : at + 2], 16) for at in (1, 3, 5))
+            red, green, blue = (int(palette.LIGHT["paper"][at : at + 2], 16) for at in (1, 3, 5))
             assert f"rgb({red}, {green}, {blue})" in text
 
 

@@ -6,14 +6,10 @@ import pytest
 
 from orchestrator.report import write_report
 from orchestrator.summarise import summarise
-from tests.support.browser import PROGRAM, browser
+from tests.support.browser import NEEDS_BROWSER
 from tests.support.modelled_runs import a_map, a_mapped_run
 
-pytestmark = [
-    pytest.mark.browser,
-    pytest.mark.busy,
-    pytest.mark.skipif(PROGRAM is None, reason="no chromium on PATH"),
-]
+pytestmark = NEEDS_BROWSER
 
 BESIDE = """
 [...document.querySelectorAll('.map')].every((map) =>
@@ -30,21 +26,6 @@ def summary():
 @pytest.fixture(scope="module")
 def report(summary, tmp_path_factory):
     return write_report(summary, tmp_path_factory.mktemp("maps") / "report.html")
-
-
-@pytest.fixture(scope="module")
-def page():
-    with browser() as found:
-        yield found
-
-
-@pytest.fixture(autouse=True)
-def quiet(page):
-    page.problems.clear()
-    page.requests.clear()
-    yield
-    assert page.problems == []
-    assert [address for address in page.requests if not address.startswith(("file:", "data:", "blob:"))] == []
 
 
 def test_a_map_is_saved_as_a_picture_of_its_own(page, report):

@@ -6,20 +6,15 @@ import base64
 import re
 import shutil
 import subprocess
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from orchestrator.report import palette
 from tests.orchestrator.report.test_kinds_in_browser import ALL, DRAW_ALL, OPEN, STOPS, written
-from tests.support.browser import PROGRAM, Page, browser
+from tests.support.browser import NEEDS_BROWSER, Page
 
-pytestmark = [
-    pytest.mark.browser,
-    pytest.mark.busy,
-    pytest.mark.skipif(PROGRAM is None, reason="no chromium on PATH"),
-]
+pytestmark = NEEDS_BROWSER
 
 MOST_STOPS_OF_THE_FIRST_PART = 15
 LEAST_LETTER_PX = 10.9
@@ -71,20 +66,6 @@ COLOURS = """
   return [hex(0), count, canvas.width];
 })
 """
-
-
-@pytest.fixture(scope="module")
-def page() -> Iterator[Page]:
-    with browser() as found:
-        yield found
-
-
-@pytest.fixture(autouse=True)
-def quiet(page: Page) -> Iterator[None]:
-    """Every test ends with an empty console."""
-    page.problems.clear()
-    yield
-    assert page.problems == []
 
 
 @pytest.mark.parametrize(

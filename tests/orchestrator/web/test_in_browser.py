@@ -14,15 +14,11 @@ from orchestrator.report.palette import DARK, LIGHT
 from orchestrator.results.folder import runs
 from orchestrator.workspace import Workspace
 from tests.orchestrator.report.test_kinds_in_browser import FAINT_TEXT
-from tests.support.browser import FLAGS, PROGRAM
+from tests.support.browser import FLAGS, NEEDS_BROWSER, PROGRAM
 from tests.support.growing import until
 from tests.support.web import OLDER, RUNS, WITH_SAMPLES, made_up, served
 
-pytestmark = [
-    pytest.mark.browser,
-    pytest.mark.busy,
-    pytest.mark.skipif(PROGRAM is None, reason="no chromium on PATH"),
-]
+pytestmark = NEEDS_BROWSER
 PAGES = (
     "/",
     "/live",

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from orchestrator.findings.summary import RunSummary
+from orchestrator.findings.summary import Floors, RunSummary
 from orchestrator.findings.validity import invalid_cells, withhold
 from orchestrator.questions.until.find import Stopped, Width
 from orchestrator.results.manifest import SHARED
@@ -43,6 +43,50 @@ def by_connection(new: float) -> RunSummary:
         setting(TWO, connection="reuse"),
         setting({name: median + new for name, median in TWO.items()}, connection="per-request"),
     )
+
+
+def regions(
+    provider: str = "gcp", *, blocks: int = 3, operations: tuple[str, ...] = ("add",), factor: float = 1.01
+) -> RunSummary:
+    """gRPC that keeps its connections, and REST that opens one for each call, on one host and between two regions."""
+    rows = []
+    for operation in operations:
+        for where, grpc, rest in (("local", 0.5, 1.6), ("cross-region", 37.5, 75.2)):
+            cells = [
+                replace(
+                    cell_of(stack, median, placement=where, connection=way, operation=operation, payload=operation),
+                    floors=Floors(ping=37.5),
+                    operation=operation,
+                )
+                for stack, median, way in (("grpc", grpc, "reuse"), ("rest", rest, "per-request"))
+            ]
+            interval = (rest / grpc / factor, rest / grpc * factor) if blocks > 2 else None
+            rows.append((cells, [beside(cells[1], cells[0], interval)]))
+    link = {"rtt_ms": 37.0} if provider == "lab" else {}
+    places = [
+        {"id": "local", "kind": "local", "link": {}},
+        {"id": "cross-region", "kind": "cross-region", "link": link},
+    ]
+    return summary(*rows, plan={"provider": provider, "placements": places})
+
+
+def loads(grpc: Mapping[int, float]) -> RunSummary:
+    """rest at 0.2 ms beside grpc, with numbers in flight."""
+    return summary(*(setting({"rest": 0.2, "grpc": median}, 1.01, concurrency=n) for n, median in grpc.items()))
+
+
+def by_connection_and_load() -> RunSummary:
+    """One stack with a kept connection and with new ones, with numbers in flight."""
+    rows = []
+    for n, kept in ((1, 0.2), (4, 0.3)):
+        cells = [
+            cell_of("rest", t, connection=way, concurrency=n) for t, way in ((kept, "reuse"), (0.6, "per-request"))
+        ]
+        sides = {"value": "with a kept connection", "reference_value": "with a connection per request"}
+        ratio = kept / 0.6
+        row = beside(cells[0], cells[1], (ratio / 1.01, ratio * 1.01), factor="connection", subject="rest", **sides)
+        rows.append((cells, [row]))
+    return summary(*rows)
 
 
 def not_compared(kind: ReasonKind) -> RunSummary:
@@ -115,6 +159,15 @@ def scenarios() -> Mapping[str, RunSummary]:
         "tasks": summary(setting(TWO, kind="task")),
         "nothing to compare": summary(([rest], [])),
         "a stack and itself": summary(([rest, again], [replace(beside(again, rest, (0.99, 1.02)), control=True)])),
+        "a lead falls with the distance": regions(),
+        "a lead falls with an emulated distance": regions("lab"),
+        "a lead that two blocks have seen": regions(blocks=2),
+        "a lead without a significant change": regions(factor=2.0),
+        "leads of two operations": regions(operations=("add", "echo")),
+        "a lead turns with the load": loads({1: 0.3, 4: 0.3, 16: 0.1}),
+        "a lead is lost with the load": loads({1: 0.4, 16: 0.2}),
+        "no lead at any load": loads({1: 0.2, 16: 0.2}),
+        "a factor's lead falls with the load": by_connection_and_load(),
     }
 
 
@@ -122,7 +175,7 @@ def lines() -> Iterator[str]:
     """Yield the answers as `answers.txt` has them."""
     for name, run in scenarios().items():
         yield f"# {name}"
-        yield from answer(run).sentences
+        yield from (line.sentence for line in answer(run).lines)
         yield ""
 
 

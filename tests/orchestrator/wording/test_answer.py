@@ -82,8 +82,8 @@ def names_in(text: str) -> set[str]:
 @given(runs())
 def test_five_lines_at_most_and_none_of_a_stack_that_is_not_there(run: RunSummary) -> None:
     found = answer(run)
-    text = " ".join(found.sentences)
-    assert len(found.sentences) <= 5
+    text = " ".join(line.sentence for line in found.lines)
+    assert len(found.lines) <= 5
     assert NONSENSE.search(text) is None, text
     assert names_in(text) <= {cell.stack_label for cell in run.cells}
 
