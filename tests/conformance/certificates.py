@@ -9,15 +9,18 @@ from pathlib import Path
 
 from trustme import CA
 
+from tests.conformance.kit import Implementation, Pair
+
 HOST = "127.0.0.1"
 
 
 @dataclass(frozen=True)
 class Made:
-    """`tls` of a serve line, and `tls` of a trial line that vouches for it."""
+    """`tls` of a serve line, and `tls` of a trial line that vouches for it; `folder` has its files."""
 
     serving: dict[str, str]
     trusted: dict[str, str]
+    folder: Path
 
 
 def certificates(folder: Path, *, address: str = HOST, has_expired: bool = False) -> Made:
@@ -31,4 +34,17 @@ def certificates(folder: Path, *, address: str = HOST, has_expired: bool = False
     certificate.write_bytes(b"".join(pem.bytes() for pem in leaf.cert_chain_pems))
     known.write_bytes(authority.cert_pem.bytes())
     digest = hashlib.sha256(known.read_bytes()).hexdigest()
-    return Made({"certificate": str(certificate), "key": str(key)}, {"path": str(known), "sha256": digest})
+    return Made({"certificate": str(certificate), "key": str(key)}, {"path": str(known), "sha256": digest}, folder)
+
+
+def assert_believes_nobody_else(ends: Implementation, pair: Pair, knobs: dict[str, str], made: Made) -> None:
+    """Not whom another authority vouches for, nor who is at another address, nor whose certificate has expired."""
+    others = certificates(made.folder / "others")
+    elsewhere = certificates(made.folder / "elsewhere", address="198.18.0.1")
+    expired = certificates(made.folder / "expired", has_expired=True)
+    for served, trusted in ((made, others.trusted), (elsewhere, elsewhere.trusted), (expired, expired.trusted)):
+        serve = {"knobs": knobs, "tls": served.serving}
+        trial, stats = ends.meet(pair, made.folder / "record", serve=serve, knobs=knobs, tls=trusted)
+        assert stats["answered"] == 0
+        assert trial.failed["kind"] == "refused"
+        assert "tls" in trial.failed["message"]

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.conformance.kit import Implementation
+from tests.conformance.kit import Asking, Implementation
 from tests.conformance.reference.wire import WIRES
 
 PARTS = {
@@ -63,6 +64,15 @@ def ends(request: pytest.FixtureRequest) -> Implementation:
     return chosen(request.config)
 
 
+@pytest.fixture
+def asking(request: pytest.FixtureRequest, ends: Implementation, tmp_path: Path) -> Asking:
+    """A requester, of a protocol that scripted servers speak."""
+    return Asking(ends, *request.param, tmp_path)
+
+
+asking_http = asking  # of one that travels over HTTP
+
+
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     wanted = next((name for name in PARTS if name in metafunc.fixturenames), None)
     if wanted is None:
@@ -72,7 +82,8 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     missing = [role for role in roles if role not in ends.commands]
     everything = metafunc.config.getoption("--conformance-all", default=False)
     values = [] if missing else list(_values(wanted, ends, everything))
-    metafunc.parametrize(wanted, [value for value, _ in values], ids=[name for _, name in values])
+    indirect = wanted.startswith("asking")
+    metafunc.parametrize(wanted, [value for value, _ in values], ids=[name for _, name in values], indirect=indirect)
 
 
 def _values(wanted: str, ends: Implementation, everything: bool) -> Iterator[tuple[object, str]]:
@@ -81,24 +92,18 @@ def _values(wanted: str, ends: Implementation, everything: bool) -> Iterator[tup
     if wanted == "answering":
         for place, protocol in enumerate(spoken if everything else spoken[:2]):
             for responder in protocol["responders"][: None if everything else 1]:
-                yield (
-                    _after_first(place, protocol["name"], responder["name"]),
-                    f"{protocol['name']}/{responder['name']}",
-                )
+                yield _after_first(place, protocol["name"], responder["name"])
     elif wanted == "sharing":
-        able = [(p["name"], one["name"]) for p in spoken for one in p["responders"] if _has_workers(one)]
-        for protocol, responder in able if everything else able[:1]:
-            yield (protocol, responder), f"{protocol}/{responder}"
+        able = [(p["name"], end["name"]) for p in spoken for end in p["responders"] if _has_workers(end)]
+        yield from (_named(*end) for end in (able if everything else able[:1]))
     elif wanted in ("asking", "asking_http"):
-        known = spoken if wanted == "asking" else [one for one in spoken if one["name"] != "tcp"]
+        known = spoken if wanted == "asking" else [protocol for protocol in spoken if protocol["name"] != "tcp"]
         for place, protocol in enumerate(known if everything else known[: 2 if wanted == "asking" else 1]):
-            clients = [client["name"] for client in protocol["clients"] if client.get("kind", "call") == "call"]
-            for client in clients if everything else ends.default_clients(protocol["name"]):
-                yield _after_first(place, protocol["name"], client), f"{protocol['name']}/{client}"
+            for client in _callers(protocol) if everything else ends.default_clients(protocol["name"]):
+                yield _after_first(place, protocol["name"], client)
     elif wanted == "coding":
         codecs = [(p["name"], c["name"]) for p in ends.protocols for c in p["clients"] if c.get("kind") == "codec"]
-        for protocol, client in codecs if everything else codecs[:2]:
-            yield (protocol, client), f"{protocol}/{client}"
+        yield from (_named(*end) for end in (codecs if everything else codecs[:2]))
     elif wanted == "meeting":
         yield from _meetings(ends, everything)
     elif wanted == "pair":
@@ -116,23 +121,33 @@ def _values(wanted: str, ends: Implementation, everything: bool) -> Iterator[tup
     elif wanted == "window_pair":
         yield from _told_pairs(ends, everything, "flow_window", "library", one_each=True)
     elif wanted in ("sending", "receiving"):
-        for protocol in (protocol for protocol in ends.protocols if protocol["name"] == "sse"):
-            responders, clients = ([one["name"] for one in protocol[role]] for role in ("responders", "clients"))
-            if wanted == "sending":
-                for name in responders if everything else responders[:1]:
-                    yield ("sse", name), f"sse/{name}"
-            else:
-                for name in clients if everything else clients[:1]:
-                    yield name, f"sse/{name}"
+        role = "responders" if wanted == "sending" else "clients"
+        names = [end["name"] for protocol in ends.protocols if protocol["name"] == "sse" for end in protocol[role]]
+        for name in names if everything else names[:1]:
+            yield ("sse", name) if wanted == "sending" else name, f"sse/{name}"
     elif wanted.endswith("_protocol"):
         yield spoken[0]["name"], spoken[0]["name"]
     else:
         yield ends, ends.name
 
 
-def _after_first(place: int, protocol: str, end: str) -> object:
+def _named(protocol: str, end: str) -> tuple[object, str]:
+    return (protocol, end), f"{protocol}/{end}"
+
+
+def _after_first(place: int, protocol: str, end: str) -> tuple[object, str]:
     """A case; one of another protocol than the first is among the tests that take longer."""
-    return pytest.param((protocol, end), marks=[pytest.mark.slow] if place else [])
+    return pytest.param((protocol, end), marks=[pytest.mark.slow] if place else []), f"{protocol}/{end}"
+
+
+def _callers(protocol: dict[str, Any]) -> list[str]:
+    return [client["name"] for client in protocol["clients"] if client.get("kind", "call") == "call"]
+
+
+def _each_with_one(responders: list[str], clients: list[str], default: str) -> list[tuple[str, str]]:
+    """Each responder with one client, and the first responder with each of the others."""
+    both = [(responder, default) for responder in responders]
+    return both + [(responders[0], client) for client in clients if client != default]
 
 
 def _has_workers(responder: dict[str, Any]) -> bool:
@@ -143,13 +158,10 @@ def _pairs(ends: Implementation, everything: bool) -> Iterator[tuple[object, str
     """Protocol, responder, client, operation: each responder with the default client, and the reverse."""
     for protocol in ends.protocols:
         responders = [responder["name"] for responder in protocol["responders"]]
-        clients = [client["name"] for client in protocol["clients"] if client.get("kind", "call") == "call"]
-        default = ends.default_clients(protocol["name"])[0]
-        both = [(responder, default) for responder in responders]
-        both += [(responders[0], client) for client in clients if client != default]
+        both = _each_with_one(responders, _callers(protocol), ends.default_clients(protocol["name"])[0])
         calls = [operation for operation in protocol["operations"] if operation not in STREAMS | CODED_ALONE]
         for responder, client in both if everything else both[:1]:
-            for operation in calls if everything else [one for one in calls if one == "echo"]:
+            for operation in calls if everything else [name for name in calls if name == "echo"]:
                 name = f"{protocol['name']}/{responder}-{client}-{operation}"
                 yield (protocol["name"], responder, client, operation), name
 
@@ -160,11 +172,10 @@ def _meetings(ends: Implementation, everything: bool) -> Iterator[tuple[object, 
     With the first responder that keeps connections, or else the first. Without `everything` the first client alone.
     """
     for protocol in ends.protocols:
-        clients = [client["name"] for client in protocol["clients"] if client.get("kind", "call") == "call"]
-        responders = protocol["responders"]
+        clients, responders = _callers(protocol), protocol["responders"]
         if "echo" not in protocol["operations"] or not clients or not responders:
             continue
-        keeping = [one for one in responders if "reuse" not in one.get("refuses", {})]
+        keeping = [end for end in responders if "reuse" not in end.get("refuses", {})]
         responder = (keeping or responders)[0]["name"]
         for client in clients if everything else ends.default_clients(protocol["name"])[:1]:
             yield (protocol["name"], responder, client, bool(keeping)), f"{protocol['name']}/{responder}-{client}"
@@ -179,11 +190,10 @@ def _stream_pairs(ends: Implementation, everything: bool) -> Iterator[tuple[obje
         if not (streams := STREAMS & set(protocol["operations"])):
             continue
         responders, clients = (
-            [one["name"] for one in protocol[role] if not REFUSING & set(one.get("refuses", {}))]
+            [end["name"] for end in protocol[role] if not REFUSING & set(end.get("refuses", {}))]
             for role in ("responders", "clients")
         )
-        both = [(responder, clients[0]) for responder in responders]
-        both += [(responders[0], client) for client in clients[1:]]
+        both = _each_with_one(responders, clients, clients[0])
         for operation in sorted(streams):
             marks = [] if operation == "events" else [pytest.mark.slow]
             for responder, client in both if everything else both[:1]:
@@ -198,22 +208,21 @@ def _told_pairs(
 
     With `one_each` one pair of each protocol. Not all: of two protocols, as what is done about it is the transport's.
     """
-    told = 0
+    protocols = 0
     for protocol in ends.protocols:
         responders, clients = (
             [
-                one["name"]
-                for one in protocol[role]
-                if one.get("kind", "call") == "call"
-                and value in one.get("knobs", {}).get(knob, ())
-                and not {knob, f"{knob}: {value}", *_needed(one, knob)} & set(one.get("refuses", {}))
+                end["name"]
+                for end in protocol[role]
+                if end.get("kind", "call") == "call"
+                and value in end.get("knobs", {}).get(knob, ())
+                and not {knob, f"{knob}: {value}", *_needed(end, knob)} & set(end.get("refuses", {}))
             ]
             for role in ("responders", "clients")
         )
-        both = [(responder, clients[0]) for responder in responders] if clients else []
-        both += [(responders[0], client) for client in clients[1:]] if responders else []
-        told += bool(both)
-        if not everything and told > 2:
+        both = _each_with_one(responders, clients, clients[0]) if responders and clients else []
+        protocols += bool(both)
+        if not everything and protocols > 2:
             return
         for responder, client in both if everything and not one_each else both[:1]:
             yield (protocol["name"], responder, client), f"{protocol['name']}/{responder}-{client}"

@@ -17,11 +17,14 @@ import jsonschema
 
 from tests.conformance.reference.contract import OF_TRIAL, ROOT, STATUSES, VERSION, parse, refusal, schema
 from tests.conformance.reference.record import Row, rows_of
+from tests.conformance.reference.server import Asked, Script, Server
 from tests.conformance.reference.wire import WIRES, Connection
 
 DECLARATIONS = Path(__file__).parent / "implementations"
 IDENTITY = "a nonce with spaces and ü"
 TRIAL_LINES = ("checked", "start", "warm", "turn", "progress", "done", "failed")
+Pair = tuple[str, str | None, str]
+"""Protocol, responder, client."""
 
 
 def validated(text: bytes, *kinds: str) -> dict[str, Any]:
@@ -116,6 +119,14 @@ class Program:
     def said(self) -> str:
         """What it said on stderr so far."""
         return b"".join(self._said).decode(errors="replace")
+
+    def refusal(self) -> str:
+        """The one line of stderr with which it refuses to start; nothing is on stdout, and the status is 1."""
+        assert self.rest() == []
+        assert self.status() == 1
+        words = self.said.strip()
+        assert len(words.splitlines()) == 1, words or "it did not say why"
+        return words
 
     def __enter__(self) -> Program:
         return self
@@ -249,6 +260,12 @@ class Implementation:
             self.commands["respond"], self.patience_s, protocol=protocol, implementation=implementation, **more
         )
 
+    def refusal(self, protocol: str, **serve: Any) -> str:
+        """How a responder refuses this serve line."""
+        with self.start("respond") as program:
+            program.send({"type": "serve", "contract": VERSION, "identity": IDENTITY, "protocol": protocol, **serve})
+            return program.refusal()
+
     def trial(self, protocol: str, client: str, port: int, record: Path, **changes: Any) -> dict[str, Any]:
         """A trial line: ten requests of `add` after three to warm up, unless `changes` say otherwise."""
         return {
@@ -273,6 +290,45 @@ class Implementation:
             lines = [validated(line, *TRIAL_LINES) for line in program.rest()]
             record = Path(trial["record"]) if isinstance(trial, dict) else Path()
             return Trial(lines, program.status(), program.said, record)
+
+    def meet(
+        self, pair: Pair, record: Path, *, serve: dict[str, Any] | None = None, **changes: Any
+    ) -> tuple[Trial, dict[str, Any]]:
+        """A trial between both ends, and the responder's `stats` behind it; `serve` has more keys of its line."""
+        protocol, implementation, client = pair
+        with self.respond(protocol, implementation, **(serve or {})) as responder:
+            trial = self.request(self.trial(protocol, client, responder.ready["port"], record, **changes))
+            return trial, responder.stats()
+
+
+def right(number: int, asked: Asked) -> None:
+    """A script that answers everything rightly."""
+
+
+@dataclass(frozen=True)
+class Asking:
+    """A requester that asks a scripted server, which remembers."""
+
+    ends: Implementation
+    protocol: str
+    client: str
+    folder: Path
+
+    @property
+    def record(self) -> Path:
+        return self.folder / "record"
+
+    def server(self, script: Script = right, identity: str = IDENTITY) -> Server:
+        return Server(WIRES[self.protocol], identity, script)
+
+    def line(self, port: int = 1, **changes: Any) -> dict[str, Any]:
+        """A trial line for whoever listens at that port."""
+        return self.ends.trial(self.protocol, self.client, port, self.record) | changes
+
+    def made(self, script: Script = right, identity: str = IDENTITY, **changes: Any) -> tuple[Trial, Server]:
+        """A trial, and the server that it asked."""
+        with self.server(script, identity) as server:
+            return self.ends.request(self.line(server.port, **changes)), server
 
 
 def _python(word: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -37,8 +38,7 @@ def terraform() -> str:
 @pytest.fixture(scope="session")
 def lab_machine() -> None:
     """A machine that can be a lab."""
-    reason = why_not()
-    if reason:
+    if reason := why_not():
         pytest.skip(reason)
 
 
@@ -65,3 +65,15 @@ def deploy(
 def environment() -> dict[str, str]:
     """An environment for Terraform that writes nothing into the module's folder and asks nobody for news."""
     return {**os.environ, "TF_IN_AUTOMATION": "1", "CHECKPOINT_DISABLE": "1", "TF_VAR_python": sys.executable}
+
+
+@pytest.fixture(scope="session")
+def run_terraform(terraform: str, environment: dict[str, str]) -> Callable[..., subprocess.CompletedProcess[str]]:
+    """Terraform in a folder; `changes` are of its environment."""
+
+    def run(folder: Path, *words: str, **changes: str) -> subprocess.CompletedProcess[str]:
+        command = [terraform, f"-chdir={folder}", *words]
+        own = {**environment, **changes}
+        return subprocess.run(command, env=own, capture_output=True, text=True, timeout=100, check=False)
+
+    return run

@@ -13,13 +13,25 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from tests.support.own_hosts import make_key
+
 RESPONSE_S = 90
 
 
-def make_key(path: Path) -> str:
-    """Make an ed25519 key pair at `path`; the public line."""
-    subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", "test", "-f", str(path)], check=True)
-    return path.with_name(f"{path.name}.pub").read_text().strip()
+Done = subprocess.CompletedProcess[str]
+
+
+def call_provider(module: Path, *arguments: str, **variables: str) -> Done:
+    """Run the program of a provider, as orch does."""
+    argv, own = [sys.executable, "-ES", str(module / "provider.py"), *arguments], {**os.environ, **variables}
+    return subprocess.run(argv, env=own, capture_output=True, text=True, timeout=RESPONSE_S, check=False)
+
+
+def host_spec(run_id: str, public_key: str, host_key: str) -> str:
+    """What the lab's `host-up` is told, as ORCH_LAB_SPEC, of a host `db`."""
+    spec = {"run_id": run_id, "name": "db", "zone": "us-west1-a", "machine": "lab", "ttl_seconds": 60}
+    spec |= {"cpu_cores": None, "memory_mib": None, "ssh_public_key": public_key, "host_key_path": host_key}
+    return json.dumps(spec)
 
 
 class Deployment:
@@ -51,7 +63,7 @@ class Deployment:
             "TF_VAR_python": sys.executable,
         }
 
-    def run_terraform(self, *arguments: str) -> subprocess.CompletedProcess[str]:
+    def run_terraform(self, *arguments: str) -> Done:
         return subprocess.run(
             [self._terraform, f"-chdir={self._module}", *arguments],
             env=self._environment,
@@ -61,7 +73,7 @@ class Deployment:
             check=False,
         )
 
-    def _with_variables(self, verb: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+    def _with_variables(self, verb: str, *arguments: str) -> Done:
         path = self.folder / "variables.tfvars.json"
         path.write_text(json.dumps(self.variables))
         return self.run_terraform(verb, "-input=false", "-no-color", f"-var-file={path}", *arguments)
@@ -71,7 +83,7 @@ class Deployment:
         done = self.run_terraform("init", "-input=false", "-no-color", f"-backend-config=path={state}")
         assert done.returncode == 0, done.stderr
 
-    def apply(self, *arguments: str) -> subprocess.CompletedProcess[str]:
+    def apply(self, *arguments: str) -> Done:
         return self._with_variables("apply", "-auto-approve", *arguments)
 
     def plan_changes(self) -> bool:
@@ -80,7 +92,7 @@ class Deployment:
         assert done.returncode in (0, 2), done.stderr
         return done.returncode == 2
 
-    def destroy(self) -> subprocess.CompletedProcess[str]:
+    def destroy(self) -> Done:
         return self._with_variables("destroy", "-auto-approve")
 
     def up(self) -> Deployment:
@@ -98,14 +110,13 @@ class Deployment:
     def hosts(self) -> dict[str, Any]:
         return self.output("hosts")
 
-    def provider(self, *arguments: str) -> subprocess.CompletedProcess[str]:
-        argv = [sys.executable, "-ES", str(self._module / "provider.py"), *arguments]
-        return subprocess.run(argv, capture_output=True, text=True, timeout=RESPONSE_S, check=False)
+    def provider(self, *arguments: str) -> Done:
+        return call_provider(self._module, *arguments)
 
     def status(self) -> dict[str, Any]:
         return json.loads(self.provider("status", "--run-id", self.run_id).stdout)
 
-    def ssh(self, name: str, command: str) -> subprocess.CompletedProcess[str]:
+    def ssh(self, name: str, command: str) -> Done:
         """Run a command on a host, with the run's own known_hosts and strict checking."""
         argv = self._ssh_argv(name, command)
         return subprocess.run(argv, capture_output=True, text=True, timeout=RESPONSE_S, check=False)

@@ -318,6 +318,17 @@ def _error(status: int, message: str, reason: str | None = None) -> tuple[int, J
     return status, {"error": {"code": status, "message": message, "errors": [detail]}}
 
 
+def environment_of(fake: FakeCompute) -> dict[str, str]:
+    """What a user would export, with the fake in Google's place: nobody's own login is looked at, nor a metadata service."""
+    return {
+        "GOOGLE_PROJECT": "demo",
+        "GOOGLE_OAUTH_ACCESS_TOKEN": "secret",
+        "TF_VAR_compute_endpoint": fake.url,
+        "CLOUDSDK_CONFIG": "/nowhere",
+        "NO_GCE_CHECK": "true",
+    }
+
+
 @contextmanager
 def serving(fake: FakeCompute | None = None) -> Iterator[FakeCompute]:
     """Serve on a port of the kernel's choice; its `url` is what `compute_endpoint` takes.

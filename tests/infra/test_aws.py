@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 import shutil
-import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +16,7 @@ LAYOUT = ("regions", "networks", "subnets", "pairs", "ways", "images", "host_pub
 
 
 @pytest.fixture
-def layout(infra: Path, terraform: str, environment: dict[str, str], tmp_path: Path) -> dict[str, Any]:
+def layout(infra: Path, run_terraform: Any, tmp_path: Path) -> dict[str, Any]:
     """The locals of `layout.tf`, as Terraform computes them for four hosts in three regions; it needs no provider."""
     for name in ("layout.tf", "variables.tf", "settings.tf"):
         shutil.copy(infra / "aws" / name, tmp_path)
@@ -38,8 +37,7 @@ def layout(infra: Path, terraform: str, environment: dict[str, str], tmp_path: P
     }
     (tmp_path / "terraform.tfvars.json").write_text(json.dumps(variables))
     for words in (["init"], ["apply", "-auto-approve"]):
-        command = [terraform, f"-chdir={tmp_path}", *words, "-input=false", "-no-color"]
-        done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60, check=False)
+        done = run_terraform(tmp_path, *words, "-input=false", "-no-color")
         assert done.returncode == 0, done.stdout + done.stderr
     computed: dict[str, Any] = json.loads((tmp_path / "terraform.tfstate").read_text())["outputs"]["layout"]["value"]
     return computed
@@ -91,13 +89,9 @@ def test_every_resource_names_its_region(infra: Path) -> None:
 
 @pytest.mark.terraform
 @pytest.mark.parametrize("account", ["", "12345678901", "123456789012x"])
-def test_without_an_account_nothing_is_planned(
-    infra: Path, terraform: str, environment: dict[str, str], tmp_path: Path, account: str
-) -> None:
+def test_without_an_account_nothing_is_planned(infra: Path, run_terraform: Any, tmp_path: Path, account: str) -> None:
     shutil.copy(infra / "aws" / "settings.tf", tmp_path)
-    own = {**environment, "TF_VAR_account": account}
-    run = [terraform, f"-chdir={tmp_path}"]
-    subprocess.run([*run, "init"], env=own, check=True, capture_output=True, timeout=60)
-    done = subprocess.run([*run, "plan"], env=own, capture_output=True, text=True, timeout=60, check=False)
+    assert run_terraform(tmp_path, "init").returncode == 0
+    done = run_terraform(tmp_path, "plan", TF_VAR_account=account)
     assert done.returncode != 0
     assert "TF_VAR_account=123456789012" in done.stderr

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 import shutil
-import subprocess
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -126,41 +126,27 @@ def test_the_modules_state_the_same_numbers_and_patterns(infra: Path) -> None:
     ],
 )
 @pytest.mark.terraform
-def test_terraform_plans_what_orch_plans(
-    infra: Path, terraform: str, environment: dict[str, str], tmp_path: Path, lines: str
-) -> None:
+def test_terraform_plans_what_orch_plans(infra: Path, run_terraform: Any, tmp_path: Path, lines: str) -> None:
     path = tmp_path / "x.yaml"
     path.write_text(BASE + lines)
     document = variables(make_plan(path), "rules", tmp_path / "keys")
     (tmp_path / "given.tfvars.json").write_text(document)
-    own = {**environment, "TF_DATA_DIR": str(tmp_path / "terraform")}
-
-    def run(*words: str) -> subprocess.CompletedProcess[str]:
-        command = [terraform, f"-chdir={infra / 'lab'}", *words]
-        return subprocess.run(command, env=own, capture_output=True, text=True, timeout=100, check=False)
-
+    run = partial(run_terraform, infra / "lab", TF_DATA_DIR=str(tmp_path / "terraform"))
     assert run("init", f"-backend-config=path={tmp_path / 'state'}", "-input=false").returncode == 0
     done = run("plan", "-input=false", "-no-color", f"-var-file={tmp_path / 'given.tfvars.json'}")
     assert done.returncode == 0, done.stderr
 
 
 @pytest.mark.terraform
-def test_the_modules_give_the_same_answers(
-    infra: Path, terraform: str, environment: dict[str, str], tmp_path: Path
-) -> None:
+def test_the_modules_give_the_same_answers(infra: Path, run_terraform: Any, tmp_path: Path) -> None:
     cases = [(_document(bound.path, bound.value), bound.path[0], bound.is_fit) for bound in BOUNDS]
     cases += [(_document(("controller_cidr",), cidr), "controller_cidr", is_fit) for cidr, is_fit in CIDRS.items()]
     shutil.copy(infra / "lab" / "variables.tf", tmp_path)
     (tmp_path / "tests").mkdir()
     runs = [_run_block(number, *case) for number, case in enumerate(cases)]
     (tmp_path / "tests" / "bounds.tftest.hcl").write_text("\n".join(runs))
-
-    def run(*words: str) -> subprocess.CompletedProcess[str]:
-        command = [terraform, f"-chdir={tmp_path}", *words]
-        return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=100, check=False)
-
-    assert run("init", "-input=false").returncode == 0
-    done = run("test", "-no-color")
+    assert run_terraform(tmp_path, "init", "-input=false").returncode == 0
+    done = run_terraform(tmp_path, "test", "-no-color")
     assert done.returncode == 0, done.stdout + done.stderr
     assert f"{len(cases)} passed, 0 failed" in done.stdout
 

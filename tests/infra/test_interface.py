@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-import subprocess
-import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
+from deployments import call_provider
 
 from orchestrator.experiment.providers import WITH_MACHINES
 
@@ -76,8 +76,7 @@ def test_every_provider_gives_the_same_outputs(infra: Path) -> None:
 
 @pytest.mark.parametrize("provider", WITH_PROGRAM)
 def test_the_program_of_a_provider_has_every_verb(infra: Path, provider: str) -> None:
-    program = [sys.executable, "-ES", str(infra / provider / "provider.py"), "--help"]
-    done = subprocess.run(program, capture_output=True, text=True, check=True)
+    done = call_provider(infra / provider, "--help")
     for verb in ("check", "target", "status", "list", "sweep"):
         assert verb in done.stdout
 
@@ -138,12 +137,6 @@ def test_everything_says_whose_it_is(gcp: dict[str, str]) -> None:
 
 
 @pytest.mark.terraform
-def test_the_modules_are_formatted(infra: Path, terraform: str, environment: dict[str, str]) -> None:
-    done = subprocess.run(
-        [terraform, "fmt", "-check", "-recursive", str(infra)],
-        env=environment,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+def test_the_modules_are_formatted(infra: Path, run_terraform: Any) -> None:
+    done = run_terraform(infra, "fmt", "-check", "-recursive")
     assert done.returncode == 0, done.stdout + done.stderr

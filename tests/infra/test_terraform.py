@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -15,14 +16,9 @@ Run = Callable[..., subprocess.CompletedProcess[str]]
 
 
 @pytest.fixture
-def lab_module(infra: Path, terraform: str, environment: dict[str, str], tmp_path: Path) -> Run:
+def lab_module(infra: Path, run_terraform: Run, tmp_path: Path) -> Run:
     """Terraform on the lab module, initialised without a backend and with a data folder of its own."""
-    own = {**environment, "TF_DATA_DIR": str(tmp_path / "terraform")}
-
-    def run(*arguments: str) -> subprocess.CompletedProcess[str]:
-        command = [terraform, f"-chdir={infra / 'lab'}", *arguments]
-        return subprocess.run(command, env=own, capture_output=True, text=True, timeout=100, check=False)
-
+    run = partial(run_terraform, infra / "lab", TF_DATA_DIR=str(tmp_path / "terraform"))
     done = run("init", "-backend=false", "-input=false")
     assert done.returncode == 0, done.stderr
     return run

@@ -27,12 +27,11 @@ from orchestrator.results.folder import RunFolder
 from orchestrator.results.manifest import RequesterRecord
 from orchestrator.workspace import Workspace
 from services.python.load.phases import MEASURED
-from tests.support.lab import CACHE, MACHINE, RTT_MS, carriers, on_hosts
+from tests.support.lab import CACHE, MACHINE, ORCH, RTT_MS, carriers, on_hosts
 
 REGISTRY = Registry(Workspace().deployments)
 pytestmark = on_hosts(400)
 
-ORCH = [sys.executable, "-c", "from orchestrator.cli.main import main; main()"]
 PATIENCE_S = 180.0
 COMPLETED = (0, 5)  # on a busy machine a check of the numbers may fail; what is tested here is the way to them
 NOTHING_LEFT = "receipt (lab): 2 created, 2 destroyed, nothing left"

@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from orchestrator.results.folder import RunFolder
-from tests.support.lab import CACHE, MACHINE, on_hosts
+from tests.support.lab import MACHINE, lab_run, on_hosts
 
 pytestmark = on_hosts(600)
 
-ORCH = [sys.executable, "-c", "from orchestrator.cli.main import main; main()"]
 EXPERIMENT = f"""\
 name: distances
 question: How many round trips does a request take?
@@ -36,13 +32,7 @@ IMPLIED = {("rest", "reuse"): 1, ("rest", "per-request"): 2, ("grpc", "reuse"): 
 
 def test_three_distances_are_measured_in_one_run_and_their_slope_is_round_trips(tmp_path: Path) -> None:
     (tmp_path / "distances.yaml").write_text(EXPERIMENT)
-    environment = {**os.environ, "ORCH_CACHE": str(CACHE)}
-    try:
-        done = subprocess.run(
-            [*ORCH, "run", "distances.yaml"], cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
-        )
-        assert done.returncode in (0, 5), done.stderr
-        [folder] = (tmp_path / "results").glob("*")
+    with lab_run(tmp_path, "distances.yaml") as folder:
         manifest = RunFolder(folder).manifest()
         floors = {(reading.kind, reading.placement, reading.block) for reading in manifest.baselines}
         places = [f"distance-{rtt}ms" for rtt in (0, 15, 40)]
@@ -58,5 +48,3 @@ def test_three_distances_are_measured_in_one_run_and_their_slope_is_round_trips(
             assert fitted[case] == pytest.approx(trips, abs=0.2), case
         [curves] = summary["findings"]["axes"]
         assert [len(line["points"]) for panel in curves["panels"] for line in panel["lines"]] == [3] * 4
-    finally:
-        subprocess.run([*ORCH, "teardown"], cwd=tmp_path, env=environment, check=False, capture_output=True)

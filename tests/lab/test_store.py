@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
-import sys
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -15,11 +14,10 @@ import pytest
 
 from orchestrator.hosts.provision import deployments
 from orchestrator.results.folder import RunFolder
-from tests.support.lab import CACHE, MACHINE, carriers, on_hosts
+from tests.support.lab import CACHE, MACHINE, ORCH, carriers, on_hosts
 
 pytestmark = on_hosts(900)
 
-ORCH = [sys.executable, "-c", "from orchestrator.cli.main import main; main()"]
 EXPERIMENT = f"""\
 name: store
 question: What does a database on a host of its own add?

@@ -11,9 +11,9 @@ from services.python.codecs.zstd import Contexts
 from services.python.contract.lines import Payload
 from services.python.contract.offers import protocols
 from services.python.load.client import CallFailed
-from services.python.trial.parts import CannotTry, check, load_parts
-from tests.support.ends import responder, trial_of
-from tests.support.tap import tapped
+from services.python.trial.parts import CannotTry
+from tests.support.ends import checked, responder, trial_of
+from tests.support.servers import tapped
 from tests.support.wire import HTTP
 
 GZIP = {"compression": "gzip"}
@@ -23,9 +23,7 @@ RESPONDERS = [(name, r.name) for name in (*HTTP, "grpc") for r in protocols()[na
 
 def sizes(protocol: str, client: str, port: int, told: dict[str, str]) -> tuple[int, int]:
     """Both body sizes of one checked call: the reply was right."""
-    trial = trial_of(protocol, client, port, operation="echo", payload=RECORDS, knobs=told)
-    parts = load_parts(trial)
-    return check(trial, parts, parts.make(1, lambda: 1))[1]
+    return checked(trial_of(protocol, client, port, operation="echo", payload=RECORDS, knobs=told))[1]
 
 
 def bodies(stream: bytes, name: bytes) -> list[bytes]:
@@ -43,10 +41,7 @@ def bodies(stream: bytes, name: bytes) -> list[bytes]:
 
 @pytest.mark.parametrize("client", [client.name for client in protocols()["rest"].clients])
 def test_a_reply_that_is_not_compressed_is_an_error_and_so_is_such_a_request(client: str) -> None:
-    with (
-        responder("rest", implementation="starlette") as (_, ready),
-        pytest.raises((CannotTry, CallFailed)),
-    ):
+    with responder("rest", implementation="starlette") as (_, ready), pytest.raises((CannotTry, CallFailed)):
         sizes("rest", client, ready["port"], GZIP)
     with (
         responder("rest", implementation="starlette", knobs=GZIP) as (_, ready),

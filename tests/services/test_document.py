@@ -12,9 +12,9 @@ import pytest
 from services.python.contract.lines import Payload, Schema, Trial
 from services.python.contract.offers import AS_IT_IS, protocols
 from services.python.contract.responder_lines import Serve
-from services.python.trial.parts import CannotTry, check, load_parts
+from services.python.trial.parts import CannotTry, load_parts
 from tests.support.documents import schema_file
-from tests.support.ends import program, responder, trial_of
+from tests.support.ends import checked, program, responder, trial_of
 from tests.support.matrix import is_default_responder, others_slow
 
 pytestmark = pytest.mark.busy
@@ -38,12 +38,6 @@ def trial(protocol: str, client: str, port: int, asked: Payload, **changes: Any)
     return trial_of(protocol, client, port, operation="echo", payload=asked, **changes)
 
 
-def sizes(asked: Trial) -> tuple[int, int]:
-    """Of both bodies of a checked echo."""
-    parts = load_parts(asked)
-    return check(asked, parts, parts.make(1, lambda: 1))[1]
-
-
 def test_those_with_protocol_buffers_carry_documents_in_both_ways() -> None:
     assert WITH == ["connect", "grpc", "http+protobuf"]
     assert protocols()["rest"].lacks("document", "typed") == AS_IT_IS["document"]
@@ -54,7 +48,7 @@ def test_every_client_gets_a_typed_document_back(tmp_path: Path, protocol: str, 
     asked, schema = payload(DOCUMENT, tmp_path), schema_file(DOCUMENT, tmp_path)
     with responder(protocol, implementation=implementation, schema=schema) as (_, ready):
         for client in [c for c in protocols()[protocol].clients if c.kind == "call"]:
-            sent, received = sizes(trial(protocol, client.name, ready["port"], asked, schema=schema))
+            _, (sent, received) = checked(trial(protocol, client.name, ready["port"], asked, schema=schema))
             assert sent == received < len(json.dumps(DOCUMENT)) / 2
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import json
 import os
 import time
@@ -14,12 +13,12 @@ from typing import Any
 import pytest
 
 from services.python.contract.offers import Client, find_protocol
-from services.python.load.client import CallSpec, Reply, Request
+from services.python.load.client import Reply, Request
 from services.python.operations import OPERATIONS
 from tests.support import wire
+from tests.support.costly_responder import READS
 from tests.support.fields import parts, plain_fields, unread
 from tests.support.matrix import is_default_client, is_default_responder, others_slow
-from tests.support.reading_responder import READS
 
 pytestmark = pytest.mark.busy
 
@@ -36,31 +35,14 @@ ECHOED_AS_MESSAGES = {"echo of records": "Records", "echo of a document": "Value
 def reading(protocol: str, implementation: str, reads: Path) -> Iterator[int]:
     """The port of a responder that writes into `reads` what its operations are handed."""
     env = {**os.environ, READS: str(reads)}
-    with wire.responding(protocol, implementation, module="tests.support.reading_responder", env=env) as running:
+    with wire.responding(protocol, implementation, module="tests.support.costly_responder", env=env) as running:
         yield running.port
 
 
 def called(protocol: str, client: Client, port: int, operation: str, request: Request) -> tuple[Any, Reply]:
     """What `call` returned, and then `value`."""
-    call = CallSpec(host=wire.HOST, port=port, operation=operation, timeout_s=30, example=request)
-    dialer = importlib.import_module(client.module).dialer(call, client)
-    if client.style == "sync":
-        connection = dialer.dial()
-        try:
-            reply = connection.call(request)
-            return reply, connection.value(reply)
-        finally:
-            connection.close()
-
-    async def awaited() -> tuple[Any, Reply]:
-        connection = await dialer.dial()
-        try:
-            reply = await connection.call(request)
-            return reply, connection.value(reply)
-        finally:
-            await connection.close()
-
-    return wire.run_awaiting(awaited())
+    connection, [reply] = wire.converse(*wire.dialer_of(protocol, client.name, port, operation, request), [request])
+    return reply, connection.value(reply)
 
 
 @pytest.mark.parametrize(("protocol", "implementation"), others_slow(ENDS, is_default_responder))

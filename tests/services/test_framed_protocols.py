@@ -13,6 +13,7 @@ from services.python.contract.offers import find_protocol
 from services.python.load.client import CallFailed
 from services.python.operations import OPERATIONS
 from tests.support import wire
+from tests.support.servers import misbehaving
 
 PROTOCOLS = [find_protocol(name) for name in wire.FRAMED]
 CLIENTS = [(p.name, p.responders[0].name, c.name) for p in PROTOCOLS for c in p.clients]
@@ -49,9 +50,6 @@ def test_a_server_that_misbehaves_is_told_by_its_kind(
     protocol: str, _implementation: str, client: str, answer: bytes, then_close: bool, status: str
 ) -> None:
     timeout_s = 0.5 if status == "timeout" else 20
-    with (
-        wire.misbehaving(answer, then_close=then_close) as port,
-        pytest.raises(CallFailed) as failed,
-    ):
+    with misbehaving(answer, then_close=then_close) as port, pytest.raises(CallFailed) as failed:
         wire.ask(protocol, client, port, "add", {"a": 1, "b": 2}, timeout_s=timeout_s)
     assert failed.value.status == status

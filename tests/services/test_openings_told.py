@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from services.python.contract.lines import Load, Warmup
-from tests.support.certificates import TLS, Made, certificates
+from services.python.contract.lines import Load
+from tests.support.certificates import TLS, Made
 from tests.support.ends import make_trial, responder, trial_of
 from tests.support.matrix import others_slow
 
@@ -29,26 +29,12 @@ TELLS_TLS_ALONE = [
 LIGHT = [("tcp", "socket"), ("http+json", "pycurl")]
 
 
-@pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Made:
-    return certificates(tmp_path_factory.mktemp("tls") / "made")
-
-
 def told(protocol: str, client: str, made: Made | None, folder: Path, **changes: Any) -> dict[str, Any] | None:
     """What the trial's `done` says of opening."""
     with responder(protocol, **({} if made is None else made.serving)) as (_, ready):
-        settings: dict[str, Any] = {"load": Load(requests=REQUESTS), "connection": "per-request", **changes}
-        trial = trial_of(
-            protocol,
-            client,
-            ready["port"],
-            folder / "record",
-            warmup=Warmup(requests=3, at_least_s=0.0),
-            knobs={} if made is None else TLS,
-            tls=None if made is None else made.authority,
-            **settings,
-        )
-        done = make_trial(trial)[-1]
+        asked: dict[str, Any] = {"load": Load(requests=REQUESTS), "connection": "per-request", **changes}
+        asked |= {} if made is None else {"knobs": TLS, "tls": made.authority}
+        done = make_trial(trial_of(protocol, client, ready["port"], folder / "record", **asked))[-1]
     assert done["type"] == "done", done
     return done.get("opening")
 

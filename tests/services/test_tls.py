@@ -9,11 +9,11 @@ import pytest
 
 from services.python.contract.lines import Authority, Load, Payload, Warmup
 from services.python.contract.offers import Client, protocols
-from services.python.trial.parts import CannotTry, Parts, check, load_parts
+from services.python.trial.parts import CannotTry, Parts, load_parts
 from tests.support.certificates import RESUMED, TLS, Made, certificates
-from tests.support.ends import make_trial, responder, trial_of
+from tests.support.ends import checked, make_trial, responder, trial_of
 from tests.support.matrix import others_slow
-from tests.support.tap import tapped
+from tests.support.servers import tapped
 
 NONCE = "a-nonce-that-anybody-could-read"
 # One responder of each server; all others of a protocol stand on the same one.
@@ -31,17 +31,12 @@ SERVERS = [
 ]
 
 
-@pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Made:
-    return certificates(tmp_path_factory.mktemp("tls") / "right")
-
-
 def clients(protocol: str) -> list[Client]:
     """Those that ask, and that have TLS."""
     return [c for c in protocols()[protocol].clients if c.kind == "call" and "tls" not in c.refuses]
 
 
-def checked(protocol: str, client: str, port: int, authority: Authority | None, knobs: dict[str, str]) -> Parts:
+def asked(protocol: str, client: str, port: int, authority: Authority | None, knobs: dict[str, str]) -> Parts:
     """The check of a trial, which asks two questions on a connection each."""
     is_stream = protocols()[protocol].streams == "alone"
     trial = trial_of(
@@ -56,9 +51,7 @@ def checked(protocol: str, client: str, port: int, authority: Authority | None, 
         tls=authority,
         timeout_s=10.0,
     )
-    parts = load_parts(trial)
-    check(trial, parts, parts.make(1, lambda: 1))
-    return parts
+    return checked(trial)[0]
 
 
 def ask_all(protocol: str, implementation: str, made: Made, others: Authority) -> None:
@@ -67,7 +60,7 @@ def ask_all(protocol: str, implementation: str, made: Made, others: Authority) -
     with responder(protocol, NONCE, implementation=implementation, **made.serving) as (_, ready):
         for client in clients(protocol):
             with tapped(ready["port"]) as tap:
-                told = checked(protocol, client.name, tap.port, made.authority, TLS).who()["tls"]
+                told = asked(protocol, client.name, tap.port, made.authority, TLS).who()["tls"]
             assert NONCE.encode() not in tap.sent + tap.received, client.name
             assert len(tap.received) > 500, client.name
             if protocol == "grpc":
@@ -75,10 +68,10 @@ def ask_all(protocol: str, implementation: str, made: Made, others: Authority) -
             else:
                 assert (told.version, told.cipher.partition("_")[0]) == ("TLSv1.3", "TLS"), client.name
             with pytest.raises(CannotTry, match=r"refused: tls: .*(certificate|CERTIFICATE)") as refused:
-                checked(protocol, client.name, ready["port"], others, TLS)
+                asked(protocol, client.name, ready["port"], others, TLS)
             assert refused.value.kind == "refused", client.name
             if has_sessions:
-                parts = checked(protocol, client.name, ready["port"], made.authority, RESUMED)
+                parts = asked(protocol, client.name, ready["port"], made.authority, RESUMED)
                 assert parts.tls.has_resumed, client.name
 
 
@@ -105,15 +98,15 @@ def test_the_version_of_http_is_negotiated_in_the_handshake_and_no_other_is_take
     with responder("http+json", NONCE, implementation="asgi-granian", **serving) as (_, ready):
         for client in VERSIONS:
             with tapped(ready["port"]) as tap:
-                told_of = checked("http+json", client, tap.port, made.authority, {**TLS, **told}).who()["tls"]
+                told_of = asked("http+json", client, tap.port, made.authority, {**TLS, **told}).who()["tls"]
             assert told_of.version == "TLSv1.3", client
             assert (H2 in tap.sent, OLDER in tap.sent) == (bool(told), not told or client.startswith("httpx")), client
-            parts = checked("http+json", client, ready["port"], made.authority, {**RESUMED, **told})
+            parts = asked("http+json", client, ready["port"], made.authority, {**RESUMED, **told})
             assert parts.tls.has_resumed, client
             with pytest.raises(CannotTry, match=r"refused: tls: .*certificate"):
-                checked("http+json", client, ready["port"], others, {**TLS, **told})
+                asked("http+json", client, ready["port"], others, {**TLS, **told})
             with pytest.raises(CannotTry):
-                checked("http+json", client, ready["port"], made.authority, {**TLS, **({} if told else TWO)})
+                asked("http+json", client, ready["port"], made.authority, {**TLS, **({} if told else TWO)})
 
 
 @pytest.mark.busy
@@ -145,7 +138,7 @@ def test_a_server_that_negotiates_no_version_is_not_taken_for_one_of_http_2(clie
         responder("http+json", NONCE, implementation="asgi", **made.serving) as (_, ready),
         pytest.raises(CannotTry, match=r"before measuring: (protocol|undecodable|closed|refused|timeout)"),
     ):
-        checked("http+json", client, ready["port"], made.authority, {**TLS, **TWO})
+        asked("http+json", client, ready["port"], made.authority, {**TLS, **TWO})
 
 
 WRONG: dict[str, tuple[dict[str, Any], str]] = {
@@ -170,7 +163,7 @@ def test_a_wrong_certificate_is_refused_by_every_client(protocol: str, what: str
     with responder(protocol, NONCE, implementation=implementation, **wrong.serving) as (_, ready):
         for client in clients(protocol):
             with pytest.raises(CannotTry, match=f"refused: tls: .*({words.removeprefix('(?i)')})") as refused:
-                checked(protocol, client.name, ready["port"], wrong.authority, TLS)
+                asked(protocol, client.name, ready["port"], wrong.authority, TLS)
             assert refused.value.kind == "refused", client.name
 
 

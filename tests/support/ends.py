@@ -12,6 +12,10 @@ from typing import Any
 
 from services.python.contract.lines import Load, Target, Trial, Warmup
 from services.python.contract.responder_lines import Serve
+from services.python.contract.strict import Line
+from services.python.probes.clock import Clock
+from services.python.trial import run
+from services.python.trial.parts import Parts, check, load_parts
 
 PATIENCE_S = 60
 
@@ -21,12 +25,7 @@ class Program:
 
     def __init__(self, *argv: str, env: Mapping[str, str] | None = None) -> None:
         self.process = subprocess.Popen(
-            argv,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-            env=env,
+            argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=env
         )
 
     def send(self, line: str) -> None:
@@ -37,6 +36,11 @@ class Program:
         """The next line of stdout; {} at its end."""
         line = self.process.stdout.readline()
         return json.loads(line) if line else {}
+
+    def stats(self) -> dict[str, Any]:
+        """What a responder counted so far."""
+        self.send("stats")
+        return self.read()
 
     def ended(self) -> tuple[int, list[dict[str, Any]], str]:
         """Exit status, the lines left on stdout and all of stderr, with stdin closed."""
@@ -89,15 +93,26 @@ def trial_of(
 ) -> Trial:
     """A trial of `add` with a responder on this machine, which ends with its check unless `changes` give it a load."""
     usual = {"operation": "add", "load": Load(requests=0), "warmup": Warmup(requests=5, at_least_s=0.0)}
-    target = Target(host="127.0.0.1", port=port, identity=identity)
-    return Trial(protocol=protocol, client=client, target=target, record=str(record), **{**usual, **changes})
+    usual |= {"target": Target(host="127.0.0.1", port=port, identity=identity), "record": str(record)}
+    return Trial(protocol=protocol, client=client, **{**usual, **changes})
+
+
+def checked(trial: Trial) -> tuple[Parts, tuple[int, int]]:
+    """The parts of a trial, once its check is right, and both bodies' sizes; CannotTry otherwise."""
+    parts = load_parts(trial)
+    _, sizes = check(trial, parts, parts.make(1, lambda: 1))
+    return parts, sizes
 
 
 def make_trial(trial: Trial) -> list[dict[str, Any]]:
     """Every line that a requester prints for a trial."""
     with program("services.python.programs.request") as requester:
         requester.send(trial.to_json())
-        lines = []
-        while line := requester.read():
-            lines.append(line)
-        return lines
+        return list(iter(requester.read, {}))
+
+
+def made_here(trial: Trial, clock: Clock | None = None) -> list[Line]:
+    """Every line of a trial that is made in this process. CannotTry."""
+    lines: list[Line] = []
+    run.make_trial(trial, lines.append, clock or Clock())
+    return lines

@@ -26,12 +26,12 @@ from services.python.contract.counters import Clocks
 from services.python.contract.lines import Load, Payload, Trial, Warmup
 from services.python.contract.requester_lines import Done
 from services.python.contract.responder_lines import Ready, Stats
-from services.python.contract.strict import Line, decode
+from services.python.contract.strict import decode
 from services.python.load.recorder import Recorder
 from services.python.probes.clock import Clock
 from services.python.protocols.tcp.frames import HEADER
 from services.python.trial import run as attempt
-from tests.support.ends import Program, responder, trial_of
+from tests.support.ends import Program, made_here, responder, trial_of
 from tests.support.quota import throttled
 from tests.support.relay import relay
 from tests.support.runs import MemoryRun, a_plan
@@ -324,19 +324,16 @@ def _pinned_apart(end: Program) -> Iterator[None]:
 
 
 def _stats(end: Program) -> Stats:
-    end.send("stats")
-    return decode(Stats, end.read())
+    return decode(Stats, end.stats())
 
 
 def _made(trial: Trial, clock: Clock) -> Done:
     """The `done` line of a trial made in this process."""
-    lines: list[Line] = []
     try:
-        attempt.make_trial(trial, lines.append, clock)
+        return made_here(trial, clock)[-1]
     finally:
         gc.enable()
         gc.unfreeze()
-    return lines[-1]
 
 
 def _columns(record: Path) -> dict[str, Any]:

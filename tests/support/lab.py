@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,7 @@ ROOT = Path(__file__).resolve().parents[2]
 CACHE = ROOT / ".orch" / "cache"  # the wheelhouse is the same for all tests
 MACHINE = "e2-standard-2"  # as many cores as a small test machine has: no limit that is felt
 RTT_MS = 4.0
+ORCH = [sys.executable, "-c", "from orchestrator.cli.main import main; main()"]
 
 
 def lacking(answer: str) -> str:
@@ -44,6 +46,21 @@ def on_hosts(timeout_s: int) -> list[pytest.MarkDecorator]:
     """Return the marks of a module whose tests make hosts of the lab."""
     mark = pytest.mark
     return [mark.busy, needs_lab, mark.lab, mark.terraform, mark.slow, mark.timeout(timeout_s)]
+
+
+@contextmanager
+def lab_run(folder: Path, *words: str) -> Iterator[Path]:
+    """The folder of a run that `orch run WORDS` makes in that folder; nothing of it stands afterwards."""
+    environment = {**os.environ, "ORCH_CACHE": str(CACHE)}
+    try:
+        done = subprocess.run(
+            [*ORCH, "run", *words], cwd=folder, env=environment, capture_output=True, text=True, check=False
+        )
+        assert done.returncode in (0, 5), done.stderr  # a busy machine may make it invalid
+        [path] = (folder / "results").glob("*")
+        yield path
+    finally:
+        subprocess.run([*ORCH, "teardown"], cwd=folder, env=environment, check=False, capture_output=True)
 
 
 def lab_plan(**changes: Any) -> Plan:

@@ -102,13 +102,7 @@ class Lab:
         return found
 
     def _cell(
-        self,
-        truth: Truth,
-        asked: float,
-        rtt: np.ndarray,
-        size: int,
-        slow: np.ndarray,
-        random: np.random.Generator,
+        self, truth: Truth, asked: float, rtt: np.ndarray, size: int, slow: np.ndarray, random: np.random.Generator
     ) -> ModelCell:
         exact = truth.latency(rtt, size, self.rate or np.inf)
         own = truth.own + truth.per_kb * size / 1000

@@ -6,6 +6,8 @@ import base64
 import gzip
 import json
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from typing import Any
@@ -15,6 +17,7 @@ from google.protobuf import message_factory
 
 from orchestrator.experiment.plan.own.own_protos import compiled
 from services.python.contract.descriptors import pool_of
+from tests.support.certificates import HOST
 from tests.support.own_trials import step_of
 
 PROTO = Path(__file__).parents[2] / "experiments" / "own" / "shop.proto"
@@ -68,28 +71,35 @@ class Shop(BaseHTTPRequestHandler):
         """Nothing is logged."""
 
 
-def answer_orders(server: grpc.Server) -> None:
-    """Have a server answer orders and their items."""
-    names = ("OrderRequest", "Order", "Item")
+@contextmanager
+def answering_orders(credentials: grpc.ServerCredentials | None = None) -> Iterator[int]:
+    """The port of a gRPC server that answers orders and their items."""
     pool = pool_of(DESCRIPTORS)
     request, order, item = (
-        message_factory.GetMessageClass(pool.FindMessageTypeByName(f"shop.v1.{name}")) for name in names
+        message_factory.GetMessageClass(pool.FindMessageTypeByName(f"shop.v1.{name}"))
+        for name in ("OrderRequest", "Order", "Item")
     )
+
+    def get(asked: Any, _context: Any) -> Any:
+        return order(id=asked.id, total=asked.id + 6)
 
     def items(asked: Any, _context: Any) -> Iterator[Any]:
         yield from (item(article=f"{asked.id}-{number}") for number in range(3))
 
     handlers = {
-        "Get": grpc.unary_unary_rpc_method_handler(
-            lambda asked, _: order(id=asked.id, total=asked.id + 6),
-            request_deserializer=request.FromString,
-            response_serializer=order.SerializeToString,
-        ),
-        "Items": grpc.unary_stream_rpc_method_handler(
-            items, request_deserializer=request.FromString, response_serializer=item.SerializeToString
-        ),
+        name: handler(answer, request.FromString, lambda message: message.SerializeToString())
+        for name, handler, answer in (
+            ("Get", grpc.unary_unary_rpc_method_handler, get),
+            ("Items", grpc.unary_stream_rpc_method_handler, items),
+        )
     }
+    server = grpc.server(ThreadPoolExecutor(2))
     server.add_generic_rpc_handlers((grpc.method_handlers_generic_handler("shop.v1.Orders", handlers),))
+    address = f"{HOST}:0"
+    port = server.add_secure_port(address, credentials) if credentials else server.add_insecure_port(address)
+    server.start()
+    yield port
+    server.stop(None)
 
 
 def order_step(method: str, identifier: str, **more: Any) -> dict[str, Any]:

@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from services.python.contract.lines import Authority, Load, Payload, Target, Trial, Warmup
-from services.python.trial.parts import Parts, check, load_parts
+from services.python.trial.parts import Parts
+from tests.support import ends
 from tests.support.certificates import HOST, TLS
 
 _USUAL: dict[str, Any] = {"headers": {}, "decode": True, "expect": {}}
@@ -64,11 +65,7 @@ def trial_of(
 
 def checked(*arguments: Any, **named: Any) -> tuple[Parts, tuple[int, int]]:
     """The parts of such a trial, once its check is right, and both bodies' sizes; CannotTry otherwise."""
-    trial = trial_of(*arguments, **named)
-    parts = load_parts(trial)
-    met, sizes = check(trial, parts, parts.make(1, lambda: 0))
-    assert met is None
-    return parts, sizes
+    return ends.checked(trial_of(*arguments, **named))
 
 
 @contextmanager

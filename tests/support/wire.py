@@ -5,11 +5,10 @@ from __future__ import annotations
 import asyncio
 import importlib
 import socket
-import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 from services.python.contract.limits import Policy
 from services.python.contract.lines import Payload
@@ -22,6 +21,7 @@ from tests.support.ends import Program, responder
 
 HOST = "127.0.0.1"
 NONCE = "the-right-one"
+T = TypeVar("T")
 
 # A protocol that is added is tested with its like, without being entered anywhere.
 HTTP_CLIENTS = [client.name for client in clients("")]
@@ -70,11 +70,6 @@ class Running:
     port: int
     identity: str = NONCE
 
-    def stats(self) -> dict[str, Any]:
-        """What the responder counted so far."""
-        self.program.send("stats")
-        return self.program.read()
-
 
 @contextmanager
 def responding(protocol: str, implementation: str, **how: Any) -> Iterator[Running]:
@@ -96,37 +91,62 @@ def ask(
     knobs: Mapping[str, str] | None = None,
 ) -> list[tuple[Reply, tuple[int, int]]]:
     """The values and sizes of so many replies, asked one after the other as the load loops would. CallFailed."""
-    spec = find_protocol(protocol).client(client)
-    call = CallSpec(host=HOST, port=port, operation=operation, timeout_s=timeout_s, example=request, knobs=knobs or {})
-    dialer = importlib.import_module(spec.module).dialer(call, spec)
+    spec, dialer = dialer_of(protocol, client, port, operation, request, timeout_s=timeout_s, knobs=knobs or {})
     per_connection = times if policy == "reuse" else 1
-    replies = []
+    values = []
     for _ in range(times // per_connection):
-        replies += _converse(spec, dialer, [request] * per_connection)
-    return replies
+        # A reply may be verified when its connection is gone.
+        connection, replies = converse(spec, dialer, [request] * per_connection)
+        values += [(connection.value(reply), connection.sizes(request, reply)) for reply in replies]
+    return values
 
 
-def _converse(client: Client, dialer: Any, requests: list[Request]) -> list[tuple[Reply, tuple[int, int]]]:
+def dialer_of(
+    protocol: str, client: str, port: int, operation: str, example: Request, *, timeout_s: float = 30.0, **more: Any
+) -> tuple[Client, Any]:
+    """A client as declared, and what dials with it; `more` of its `CallSpec`."""
+    spec = find_protocol(protocol).client(client)
+    call = CallSpec(host=HOST, port=port, operation=operation, timeout_s=timeout_s, example=example, **more)
+    return spec, importlib.import_module(spec.module).dialer(call, spec)
+
+
+def converse(client: Client, dialer: Any, requests: Sequence[Request]) -> tuple[Any, list[Any]]:
+    """A connection that is closed by now, and what its calls returned."""
     if client.style == "sync":
         connection = dialer.dial()
         try:
-            replies = [(request, connection.call(request)) for request in requests]
+            return connection, [connection.call(request) for request in requests]
         finally:
             connection.close()
             connection.close()
-        # Only now: a reply may be verified when its connection is gone.
-        return [(connection.value(reply), connection.sizes(request, reply)) for request, reply in replies]
 
-    async def converse() -> list[tuple[Reply, tuple[int, int]]]:
+    async def awaited() -> tuple[Any, list[Any]]:
         connection = await dialer.dial()
         try:
-            replies = [(request, await connection.call(request)) for request in requests]
+            return connection, [await connection.call(request) for request in requests]
         finally:
             await connection.close()
             await connection.close()
-        return [(connection.value(reply), connection.sizes(request, reply)) for request, reply in replies]
 
-    return run_awaiting(converse())
+    return run_awaiting(awaited())
+
+
+def subscribing(
+    protocol: str, client: str, port: int, operation: str, request: Request, use: Callable[[Any], Awaitable[T]]
+) -> T:
+    """What `use` makes of a connection with that subscription, closed behind it."""
+    _, dialer = dialer_of(protocol, client, port, operation, request, kind="stream")
+
+    async def run() -> T:
+        connection = await dialer.dial()
+        try:
+            async with asyncio.timeout(60):
+                await connection.subscribe(request)
+                return await use(connection)
+        finally:
+            await connection.close()
+
+    return run_awaiting(run())
 
 
 def run_awaiting(coroutine: Any) -> Any:
@@ -151,37 +171,3 @@ def refusing_port() -> Iterator[int]:
         bound.bind((HOST, 0))
         port: int = bound.getsockname()[1]
         yield port
-
-
-@contextmanager
-def misbehaving(answer: bytes, *, then_close: bool) -> Iterator[int]:
-    """The port of a server that reads once, sends `answer` to whatever it was, and closes the connection or hangs."""
-    listener = socket.create_server((HOST, 0))
-    held: list[socket.socket] = []
-
-    def serve(connection: socket.socket) -> None:
-        try:
-            connection.recv(65536)
-            connection.sendall(answer)
-            if then_close:
-                connection.close()
-        except OSError:
-            return  # the client has gone
-
-    def accept() -> None:
-        while True:
-            try:
-                connection, _ = listener.accept()
-            except OSError:
-                return  # the listener was closed
-            held.append(connection)
-            threading.Thread(target=serve, args=(connection,), daemon=True).start()
-
-    threading.Thread(target=accept, daemon=True).start()
-    try:
-        yield listener.getsockname()[1]
-    finally:
-        listener.shutdown(socket.SHUT_RDWR)
-        listener.close()
-        for connection in held:
-            connection.close()

@@ -119,12 +119,7 @@ class Dialer:
     """See `load.client.Dialer`; CallFailed `protocol` for an exchange that the codec cannot write."""
 
     def __init__(
-        self,
-        request: Message,
-        reply: Message,
-        *,
-        errors: tuple[type[Exception], ...],
-        call: CallSpec,
+        self, request: Message, reply: Message, *, errors: tuple[type[Exception], ...], call: CallSpec
     ) -> None:
         try:
             request.write(call.example[REQUEST])
@@ -171,9 +166,9 @@ def _coding(request: Message, reply: Message, errors: tuple[type[Exception], ...
     write, write_reply, read, read_reply = request.write, reply.write, request.read, reply.read
 
     def call(exchange: Request) -> Coded:
-        asked, answered = exchange[REQUEST], exchange[REPLY]
+        request, answered = exchange[REQUEST], exchange[REPLY]
         begun_ns = monotonic_ns()
-        body, answer = write(asked), write_reply(answered)
+        body, answer = write(request), write_reply(answered)
         encoded_ns = monotonic_ns()
         try:
             decoded, decoded_answer = read(body), read_reply(answer)

@@ -63,11 +63,7 @@ def _document_coder() -> Coder:
     return Coder(write=write, read=read)
 
 
-_ECHOES = {
-    "echo/data": _coder("EchoData"),
-    "echo/records": _coder("EchoRecords"),
-    "echo/document": _document_coder(),
-}
+_ECHOES = {"echo/data": _coder("EchoData"), "echo/records": _coder("EchoRecords"), "echo/document": _document_coder()}
 _NAMED = frozenset(name for name in forms() if f"{capitals(name)}Request" in _SCHEMAS)
 
 

@@ -47,13 +47,13 @@ class Codec(Part):
 
     def carried(self) -> Mapping[str, tuple[str, str]]:
         """What can be asked in it: for the last words of a path (`echo/data`) the operation, and the message there."""
-        found: dict[str, tuple[str, str]] = {}
+        messages: dict[str, tuple[str, str]] = {}
         for operation in ("identity", *OPERATIONS):
             message = message_named(operation)
             for form in message.forms():
                 if not message.is_bare if self.schemas is None else form in self.schemas:
-                    found[operation + form.removeprefix(message.name)] = (operation, form)
-        return found
+                    messages[operation + form.removeprefix(message.name)] = (operation, form)
+        return messages
 
 
 def codec_named(name: str, schema: bytes | None = None) -> Codec:

@@ -107,8 +107,8 @@ def is_evolution(call: CallSpec) -> bool:
 
 def change_of(call: CallSpec) -> SchemaChange:
     """How the reader's schema differs from the writer's."""
-    asked = call.example[REQUEST]
-    return asked.schema_change if isinstance(asked, Asked) else "none"
+    request = call.example[REQUEST]
+    return request.schema_change if isinstance(request, Asked) else "none"
 
 
 def of_codec(codec: Codec, call: CallSpec) -> Dialer:
@@ -152,10 +152,12 @@ class Outcomes:
         if decoded[REQUEST] != exchange[REQUEST]:
             return f"the request {shorten(exchange[REQUEST])} was decoded as {shorten(decoded[REQUEST])}"
         reply = decoded[REPLY]
-        found = outcome(exchange[REQUEST].schema_change, exchange[REPLY]["records"], reply["records"], reply["default"])
-        first = next(iter(self.outcomes), found)
-        self.outcomes[found] += 1
-        return None if found == first else f"came out as {shorten(found)}, and before as {shorten(first)}"
+        result = outcome(
+            exchange[REQUEST].schema_change, exchange[REPLY]["records"], reply["records"], reply["default"]
+        )
+        first = next(iter(self.outcomes), result)
+        self.outcomes[result] += 1
+        return None if result == first else f"came out as {shorten(result)}, and before as {shorten(first)}"
 
 
 def outcome(change: SchemaChange, wrote: list[dict[str, Any]], came: Any, default: Any = _MISSING) -> str:
@@ -169,10 +171,10 @@ def outcome(change: SchemaChange, wrote: list[dict[str, Any]], came: Any, defaul
     read = wrote if isinstance(came, Failed) else came
     if not isinstance(read, list) or len(read) != len(wrote):
         return ELSEWHERE
-    found = [_of_record(change, one, other, default) for one, other in zip(wrote, read, strict=True)]
+    results = [_of_record(change, record, other, default) for record, other in zip(wrote, read, strict=True)]
     if isinstance(came, Failed):
         return FAILS + " ".join(came.words.split())[:_LONGEST]
-    return next((each for each in found if each != RIGHT), RIGHT)
+    return next((each for each in results if each != RIGHT), RIGHT)
 
 
 def _of_record(change: SchemaChange, wrote: Record, came: Record, default: Any) -> str:

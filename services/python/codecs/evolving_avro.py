@@ -36,8 +36,8 @@ def evolve(change: SchemaChange) -> Evolved:
         return buffer.getvalue()
 
     def read(body: bytes) -> list[dict[str, Any]]:
-        found: list[dict[str, Any]] = expect_mapping(schemaless_reader(io.BytesIO(body), writer, reader))["records"]
-        return found
+        records: list[dict[str, Any]] = expect_mapping(schemaless_reader(io.BytesIO(body), writer, reader))["records"]
+        return records
 
     return Evolved(write=write, read=read, errors=(*CODEC.errors, SchemaResolutionError), default=DEFAULT)
 

@@ -37,11 +37,11 @@ def evolve(change: SchemaChange) -> Evolved:
         return bytes(make(records=records).SerializeToString())
 
     def read(body: bytes) -> list[dict[str, Any]]:
-        found = [dict(zip(names, get(item), strict=True)) for item in parse(body).records]
-        for record in found:
+        records = [dict(zip(names, get(item), strict=True)) for item in parse(body).records]
+        for record in records:
             for name in lists:
                 record[name] = record[name][:]  # a list, made in C
-        return found
+        return records
 
     return Evolved(write=write, read=read, errors=(DecodeError, ValueError), default="")
 

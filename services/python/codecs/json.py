@@ -34,21 +34,21 @@ def bytes_of(fields: Mapping[str, Field]) -> tuple[str, ...]:
 
 def as_text(fields: Mapping[str, Any], names: Iterable[str]) -> dict[str, Any]:
     """The fields with the bytes of these names as base64 text; JSON has no binary type."""
-    found = {**fields}
+    converted = {**fields}
     for name in names:
-        found[name] = b64encode(found[name]).decode()
-    return found
+        converted[name] = b64encode(converted[name]).decode()
+    return converted
 
 
 def as_bytes(fields: Mapping[str, Any], names: Iterable[str]) -> dict[str, Any]:
     """The reverse; ValueError where there is no such text."""
-    found = {**fields}
+    converted = {**fields}
     for name in names:
-        text = found.get(name)
+        text = converted.get(name)
         if not isinstance(text, str):
             raise ValueError(f"expected `{name}` in base64")
-        found[name] = b64decode(text, validate=True)
-    return found
+        converted[name] = b64decode(text, validate=True)
+    return converted
 
 
 def json_codec(plain: Coder) -> Codec:

@@ -142,15 +142,15 @@ def method_named(message: str) -> Method:
     request = getattr(pb, f"{name}Request")
     reply = _EVENTS[message] if described.is_stream else getattr(pb, f"{name}Reply")
     if message == ECHO.name:
-        asked, answered = (_pack_echo(request), _unpack_echo), (_pack_echo(reply), _unpack_echo)
+        request_coders, answered = (_pack_echo(request), _unpack_echo), (_pack_echo(reply), _unpack_echo)
     else:
-        asked, answered = _coders(request, described.request), _coders(reply, described.reply)
+        request_coders, answered = _coders(request, described.request), _coders(reply, described.reply)
     return Method(
         name=name,
         request=request,
         reply=reply,
-        pack_request=asked[0],
-        unpack_request=asked[1],
+        pack_request=request_coders[0],
+        unpack_request=request_coders[1],
         pack_reply=answered[0],
         unpack_reply=answered[1],
         is_stream=described.is_stream,

@@ -131,24 +131,24 @@ def _nullable(field: _Field) -> tuple[Convert, Convert]:
     def written(value: Any) -> dict[str, Any]:
         return {} if value is None else {name: value if write is None else write(value)}
 
-    def found(message: Message) -> Any:
+    def value_of(message: Message) -> Any:
         if not message.HasField(name):
             return None
         return get(message) if read is None else read(get(message))
 
-    return written, found
+    return written, value_of
 
 
 def _object_writer(fields: list[_Field]) -> Convert:
     """None where the object's own keys are the names of the fields, and its values as the message takes them."""
     if all(field.write is None and field.key == field.name for field in fields):
         return None  # a None among them leaves its field unset
-    told = [(field.key, field.name, field.write) for field in fields]
+    writers = [(field.key, field.name, field.write) for field in fields]
 
     def written(value: Mapping[str, Any]) -> dict[str, Any]:
         return {
             name: value[key] if write is None or (value[key] is None and name.endswith(_OR_NULL)) else write(value[key])
-            for key, name, write in told
+            for key, name, write in writers
             if key in value
         }
 
@@ -166,7 +166,7 @@ def _object_reader(fields: list[_Field]) -> Callable[[Message], dict[str, Any]]:
         if field.is_optional
     ]
 
-    def found(message: Message) -> dict[str, Any]:
+    def fields_of(message: Message) -> dict[str, Any]:
         values = dict(zip(keys, get(message), strict=True))
         for key, read in nested:
             values[key] = read(values[key])
@@ -177,7 +177,7 @@ def _object_reader(fields: list[_Field]) -> Callable[[Message], dict[str, Any]]:
                 values[key] = None
         return values
 
-    return found
+    return fields_of
 
 
 def _getter(names: list[str]) -> Callable[[Message], tuple[Any, ...]]:

@@ -11,11 +11,11 @@ from typing import Any
 
 @dataclass(frozen=True, kw_only=True)
 class Method:
-    """One method: `request` makes its message from JSON values (ValueError), `asked` and `reply` are the classes of both."""
+    """One method: `request` makes its message from JSON values (ValueError); the types are of both messages."""
 
     path: str
     request: Callable[[Any], Any]
-    asked: type[Any]
+    request_type: type[Any]
     reply: type[Any]
     is_stream: bool
 
@@ -38,7 +38,7 @@ def method_of(descriptors: str, name: str) -> Method:
     return Method(
         path=f"/{name}",
         request=request,
-        asked=message,
+        request_type=message,
         reply=message_factory.GetMessageClass(described.output_type),
         is_stream=described.server_streaming,
     )

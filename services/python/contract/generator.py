@@ -36,11 +36,11 @@ def stream(label: str, size: int) -> bytes:
 
 def words(label: str, number: int) -> array[int]:
     """The first `number` words of a stream, each of 32 bits."""
-    found = array("I", stream(label, _WORD_BYTES * number))
-    assert found.itemsize == _WORD_BYTES  # noqa: S101 - so it is with every C compiler of today
+    drawn_words = array("I", stream(label, _WORD_BYTES * number))
+    assert drawn_words.itemsize == _WORD_BYTES  # noqa: S101 - so it is with every C compiler of today
     if sys.byteorder == "big":
-        found.byteswap()
-    return found
+        drawn_words.byteswap()
+    return drawn_words
 
 
 def below(word: int, limit: int) -> int:

@@ -73,9 +73,7 @@ ECHO = Message(
     one_of=True,
 )
 IMAGE = Message(
-    name="image",
-    request={"data": "bytes", "full_decode": "flag"},
-    reply={"width": "integer", "height": "integer"},
+    name="image", request={"data": "bytes", "full_decode": "flag"}, reply={"width": "integer", "height": "integer"}
 )
 TRANSFER = Message(name="transfer", request={"data": "bytes", "reply_size": "integer"}, reply={"data": "bytes"})
 EVOLUTION = Message(name="evolution", request={"count": "integer"}, reply={"records": "records"}, is_bare=True)
@@ -86,9 +84,7 @@ EXCHANGE = Message(
 
 # A service over a database: amounts and balances are in cents.
 BALANCE = Message(
-    name="balance",
-    request={"account": "integer"},
-    reply={"account": "integer", "owner": "text", "balance": "integer"},
+    name="balance", request={"account": "integer"}, reply={"account": "integer", "owner": "text", "balance": "integer"}
 )
 PAYMENT = Message(
     name="payment",
@@ -96,9 +92,7 @@ PAYMENT = Message(
     reply={"accepted": "flag", "payment": "integer", "balance": "integer"},
 )
 TRANSACTIONS = Message(
-    name="transactions",
-    request={"account": "integer", "count": "integer"},
-    reply={"transactions": "transactions"},
+    name="transactions", request={"account": "integer", "count": "integer"}, reply={"transactions": "transactions"}
 )
 ACCOUNTS = Message(name="accounts", request={"after": "integer", "count": "integer"}, reply={"accounts": "accounts"})
 
@@ -110,9 +104,7 @@ USER = Message(
 )
 POSTS = Message(name="posts", request={"user": "integer", "count": "integer"}, reply={"posts": "posts"})
 COMMENTS = Message(
-    name="comments",
-    request={"user": "integer", "count": "integer", "each": "integer"},
-    reply={"comments": "comments"},
+    name="comments", request={"user": "integer", "count": "integer", "each": "integer"}, reply={"comments": "comments"}
 )
 FEED = Message(name="feed", request=COMMENTS.request, reply={**USER.reply, **POSTS.reply, **COMMENTS.reply})
 
@@ -157,3 +149,9 @@ OF_STREAMS: frozenset[str] = frozenset({EVENTS.name, ACTIVITY.name})
 def capitals(name: str) -> str:
     """A name of lower-case words as one word: `double_sum` is `DoubleSum`."""
     return "".join(word.capitalize() for word in name.split("_"))
+
+
+def camel(name: str) -> str:
+    """The same with a small first letter, as GraphQL names fields: `doubleSum`."""
+    word = capitals(name)
+    return word[0].lower() + word[1:]

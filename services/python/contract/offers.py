@@ -239,9 +239,9 @@ class Protocol(Part):
 
 def _refusal_of_tls(knobs: Mapping[str, str], *, has_tls: bool) -> str | None:
     """Why these knobs do not go with files for TLS, or without."""
-    told = knobs.get(TLS, SECURED[TLS][0])
-    if has_tls != (told == TLS_1_3):
-        return f"{TLS}: {told}, {'and' if has_tls else 'but no'} files for it (`tls` of the line)"
+    version = knobs.get(TLS, SECURED[TLS][0])
+    if has_tls != (version == TLS_1_3):
+        return f"{TLS}: {version}, {'and' if has_tls else 'but no'} files for it (`tls` of the line)"
     if knobs.get(SESSION) == RESUMED and not has_tls:
         return f"{SESSION}: {RESUMED} without TLS, where there is no session"
     return None

@@ -77,8 +77,8 @@ def _responder(responder: offers.Responder, *, asks: bool) -> manifest.Responder
 
 def _shared(declared: Any, kind: type[Any], without: Iterable[str] = ()) -> dict[str, Any]:
     """The keys of `kind` that a declaration has under the same name, as JSON has them."""
-    found = {f.name: getattr(declared, f.name) for f in fields(kind) if f.name not in set(without)}
-    return {key: _plain(value) for key, value in found.items()}
+    values = {f.name: getattr(declared, f.name) for f in fields(kind) if f.name not in set(without)}
+    return {key: _plain(value) for key, value in values.items()}
 
 
 def _plain(value: Any) -> Any:

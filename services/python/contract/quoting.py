@@ -17,5 +17,5 @@ def quotable(text: str) -> str:
         text = f"{text[: MOST_CHARACTERS - 3]}..."
     if text.isprintable():
         return text
-    told = "".join(char if char.isprintable() else char.encode("unicode_escape").decode() for char in text)
-    return told if len(told) <= MOST_CHARACTERS else f"{told[: MOST_CHARACTERS - 3]}..."
+    shown = "".join(char if char.isprintable() else char.encode("unicode_escape").decode() for char in text)
+    return shown if len(shown) <= MOST_CHARACTERS else f"{shown[: MOST_CHARACTERS - 3]}..."

@@ -122,12 +122,12 @@ def _of(hint: Any, parts: dict[str, Any]) -> dict[str, Any]:
 
 
 def _limits(metadata: tuple[Any, ...]) -> dict[str, Any]:
-    found: dict[str, Any] = {}
+    bounds: dict[str, Any] = {}
     for limit in metadata:
         if isinstance(limit, Between):
-            found |= {"minimum": limit.least} if limit.least is not None else {}
-            found |= {"maximum": limit.most} if limit.most is not None else {}
-    return found
+            bounds |= {"minimum": limit.least} if limit.least is not None else {}
+            bounds |= {"maximum": limit.most} if limit.most is not None else {}
+    return bounds
 
 
 if __name__ == "__main__":

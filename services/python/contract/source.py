@@ -13,8 +13,8 @@ _OWN = Path(__file__).resolve().parents[1].name  # the folders beside it are of 
 def source_files(root: Path) -> list[Path]:
     """Every file of the package `services` in the folder `root` but other languages', caches left out, in order."""
     folder = root / "services"
-    found = (*folder.glob("*"), *(folder / _OWN).rglob("*"))
-    return sorted(p for p in found if p.is_file() and not _CACHES.intersection(p.parts))
+    paths = (*folder.glob("*"), *(folder / _OWN).rglob("*"))
+    return sorted(p for p in paths if p.is_file() and not _CACHES.intersection(p.parts))
 
 
 def digest(parts: Iterable[bytes]) -> str:

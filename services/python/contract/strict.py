@@ -196,19 +196,19 @@ def _object_of(cls: type[Any]) -> _Reader:
     def read(raw: object) -> Any:
         if not isinstance(raw, Mapping):
             raise WrongShape(f"must be an object, not {_shown(raw)}")
-        found = {}
+        values = {}
         for key, value in raw.items():
             reader = readers.get(key)
             if reader is None:
                 raise WrongShape(f"is not a key of {cls.__name__}", str(key)[:_LONGEST_SHOWN])
             try:
-                found[key] = reader(value)
+                values[key] = reader(value)
             except WrongShape as error:
                 raise error.under(key) from None
         for key in required:
-            if key not in found:
+            if key not in values:
                 raise WrongShape("is missing", key)
-        return cls(**found)
+        return cls(**values)
 
     return read
 
@@ -246,13 +246,7 @@ def _nothing(value: object) -> None:
         raise WrongShape(f"must be null, not {_shown(value)}")
 
 
-_PLAIN: Mapping[Any, _Reader] = {
-    int: _whole,
-    float: _number,
-    str: _text,
-    bool: _flag,
-    type(None): _nothing,
-}
+_PLAIN: Mapping[Any, _Reader] = {int: _whole, float: _number, str: _text, bool: _flag, type(None): _nothing}
 
 
 def _bounded(reader: _Reader, limits: list[Between]) -> _Reader:
@@ -289,13 +283,13 @@ def _list_of(reader: _Reader) -> _Reader:
     def read(raw: object) -> list[Any]:
         if not isinstance(raw, list):
             raise WrongShape(f"must be a list, not {_shown(raw)}")
-        found = []
+        items = []
         for place, value in enumerate(raw):
             try:
-                found.append(reader(value))
+                items.append(reader(value))
             except WrongShape as error:
                 raise error.under(str(place)) from None
-        return found
+        return items
 
     return read
 
@@ -304,13 +298,13 @@ def _map_of(reader: _Reader) -> _Reader:
     def read(raw: object) -> dict[str, Any]:
         if not isinstance(raw, Mapping):
             raise WrongShape(f"must be an object, not {_shown(raw)}")
-        found = {}
+        entries = {}
         for key, value in raw.items():
             try:
-                found[key] = reader(value)
+                entries[key] = reader(value)
             except WrongShape as error:
                 raise error.under(key) from None
-        return found
+        return entries
 
     return read
 
@@ -325,9 +319,9 @@ def _refuse_constant(name: str) -> NoReturn:
 
 
 def _without_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found: dict[str, Any] = {}
+    entries: dict[str, Any] = {}
     for key, value in pairs:
-        if key in found:
+        if key in entries:
             raise ValueError(f"the key {key!r:.60} occurs twice")
-        found[key] = value
-    return found
+        entries[key] = value
+    return entries

@@ -23,10 +23,7 @@ def secrets(template: Any) -> Iterator[str]:
 
 
 def render(
-    template: Any,
-    row: Mapping[str, Any],
-    environment: Mapping[str, str],
-    quote: Callable[[str], str] = str,
+    template: Any, row: Mapping[str, Any], environment: Mapping[str, str], quote: Callable[[str], str] = str
 ) -> Any:
     """Return the template with its values; `quote` writes those that stand within a text. ValueError for no number.
 

@@ -31,8 +31,8 @@ _PREPARED = 1024
 def _prepared(name: str, payload: Payload, each: int, make: Callable[..., dict[str, int]], seed_: int) -> Make:
     expect_kind(name, payload, "none")
     drawn = iter(words(f"{name}/{seed_}", each * _PREPARED))
-    asked = [make(*draws) for draws in zip(*[drawn] * each, strict=True)]
-    return lambda sequence, _wall_clock_ns: asked[sequence % _PREPARED]
+    requests = [make(*draws) for draws in zip(*[drawn] * each, strict=True)]
+    return lambda sequence, _wall_clock_ns: requests[sequence % _PREPARED]
 
 
 def _number(word: int) -> int:
@@ -62,10 +62,10 @@ def _find_balance(request: Request, store: Store, spent: Spent) -> Account | Non
     return store.account(_whole(request, "account"), spent)
 
 
-def _balance(request: Request, found: Account | None) -> dict[str, Any]:
-    if found is None:
+def _balance(request: Request, account: Account | None) -> dict[str, Any]:
+    if account is None:
         raise missing(request["account"])
-    return {"account": found[0], "owner": found[1], "balance": found[2]}
+    return {"account": account[0], "owner": account[1], "balance": account[2]}
 
 
 def _verify_balance(request: Request, reply: Reply) -> str | None:

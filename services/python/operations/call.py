@@ -191,14 +191,7 @@ def _grpc(call: Mapping[str, Any], row: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-_RENDERS = {
-    HTTP: _http,
-    GRAPHQL: _graphql,
-    WEBSOCKET: _websocket,
-    SOCKETIO: _socketio,
-    SSE: _sse,
-    GRPC: _grpc,
-}
+_RENDERS = {HTTP: _http, GRAPHQL: _graphql, WEBSOCKET: _websocket, SOCKETIO: _socketio, SSE: _sse, GRPC: _grpc}
 
 
 def _compact(document: Any) -> bytes:

@@ -47,11 +47,11 @@ def _record(number: int, draws: tuple[int, ...]) -> dict[str, Any]:
 
 def _some(draws: list[int]) -> list[str]:
     """As many different words as there are draws, each as likely as any other."""
-    found = list(DICTIONARY)
+    shuffled = list(DICTIONARY)
     for place, draw in enumerate(draws):
-        other = place + below(draw, len(found) - place)
-        found[place], found[other] = found[other], found[place]
-    return found
+        other = place + below(draw, len(shuffled) - place)
+        shuffled[place], shuffled[other] = shuffled[other], shuffled[place]
+    return shuffled
 
 
 def _requests(payload: Payload, seed: int) -> Make:
@@ -86,10 +86,5 @@ def _verify(request: Request, reply: Reply) -> str | None:
 
 
 OPERATION = Operation(
-    name="echo",
-    message=ECHO,
-    payloads=("bytes", "records", "json"),
-    requests=_requests,
-    answer=_answer,
-    verify=_verify,
+    name="echo", message=ECHO, payloads=("bytes", "records", "json"), requests=_requests, answer=_answer, verify=_verify
 )

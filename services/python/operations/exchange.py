@@ -34,10 +34,5 @@ def _answer(request: Request, wall_clock_ns: WallClockNs) -> dict[str, Any]:  # 
 
 
 OPERATION = Operation(
-    name="exchange",
-    message=EXCHANGE,
-    payloads=("exchange",),
-    requests=_requests,
-    answer=_answer,
-    verify=verify,
+    name="exchange", message=EXCHANGE, payloads=("exchange",), requests=_requests, answer=_answer, verify=verify
 )

@@ -74,11 +74,5 @@ def _verify(request: Request, reply: Reply) -> str | None:
 
 
 OPERATION = Operation(
-    name="image",
-    message=IMAGE,
-    payloads=("image",),
-    runs=_runs,
-    requests=_requests,
-    answer=_answer,
-    verify=_verify,
+    name="image", message=IMAGE, payloads=("image",), runs=_runs, requests=_requests, answer=_answer, verify=_verify
 )

@@ -53,10 +53,10 @@ def _each(request: Request) -> int:
 
 
 def _user(request: Request, store: PostStore, spent: Spent) -> dict[str, Any]:
-    found = store.user(_known(request), spent)
-    if found is None:
+    row = store.user(_known(request), spent)
+    if row is None:
         raise StoreError(f"there is no user {request['user']}")
-    return dict(zip(USER.reply, found, strict=True))
+    return dict(zip(USER.reply, row, strict=True))
 
 
 def _posts(request: Request, store: PostStore, spent: Spent) -> dict[str, Any]:
@@ -78,22 +78,22 @@ def _feed(request: Request, store: PostStore, spent: Spent) -> dict[str, Any]:
 def wanted(message: Message, request: Request) -> dict[str, Any]:
     """The right reply to a request of one of the four messages."""
     row = seed.users()[request["user"] - 1]
-    found: dict[str, Any] = dict(zip(USER.reply, row, strict=True)) if "name" in message.reply else {}
+    reply: dict[str, Any] = dict(zip(USER.reply, row, strict=True)) if "name" in message.reply else {}
     last = seed.by_author()[request["user"]][: request.get("count", 0)]
     if "posts" in message.reply:
-        found["posts"] = rows_of("posts", last)
+        reply["posts"] = rows_of("posts", last)
     if "comments" in message.reply:
-        found["comments"] = rows_of("comments", under([post[0] for post in last], request["each"]))
-    return found
+        reply["comments"] = rows_of("comments", under([post[0] for post in last], request["each"]))
+    return reply
 
 
 def shown(reply: Reply) -> dict[str, Any]:
     """What of a page a list of titles shows."""
-    found = {name: reply[name] for name in SHOWN_OF_USER if name in reply}
+    page = {name: reply[name] for name in SHOWN_OF_USER if name in reply}
     for of, names in SHOWN_OF_ROWS.items():
         if isinstance(rows := reply.get(of), list):
-            found[of] = [_brief(row, names) for row in rows]
-    return found
+            page[of] = [_brief(row, names) for row in rows]
+    return page
 
 
 def _brief(row: Any, names: tuple[str, ...]) -> Any:
@@ -102,15 +102,15 @@ def _brief(row: Any, names: tuple[str, ...]) -> Any:
 
 def _verify(message: Message, request: Request, right: Reply, reply: Reply) -> str | None:
     """Why a reply is not the right one; None where it is."""
-    asked = f"{message.name} of user {request['user']}"
+    question = f"{message.name} of user {request['user']}"
     for name, value in right.items():
         got = reply.get(name)
         if not is_alike(value, got):
             rows = f"{len(got)} rows" if isinstance(got, list) else shorten(got)
             of = f"the {len(value)} of the seed" if isinstance(value, list) else shorten(value)
-            return f"{asked}: {name} came back as {rows}, not {of}"
+            return f"{question}: {name} came back as {rows}, not {of}"
     strange = sorted(reply.keys() - right.keys())
-    return f"{asked}: nobody asked for {', '.join(strange)}" if strange else None
+    return f"{question}: nobody asked for {', '.join(strange)}" if strange else None
 
 
 def _requests(message: Message) -> Callable[[Payload, int], Make]:
@@ -118,8 +118,8 @@ def _requests(message: Message) -> Callable[[Payload, int], Make]:
         expect_kind(message.name, payload, "none")
         fixed = {name: value for name, value in (("count", LAST), ("each", EACH)) if name in message.request}
         # The same users whichever of the four is asked: three calls and one are of the same pages.
-        asked = [{"user": 1 + below(word, seed.USERS), **fixed} for word in words(f"feed/{seed_}", _PREPARED)]
-        return lambda sequence, _wall_clock_ns: asked[sequence % _PREPARED]
+        prepared = [{"user": 1 + below(word, seed.USERS), **fixed} for word in words(f"feed/{seed_}", _PREPARED)]
+        return lambda sequence, _wall_clock_ns: prepared[sequence % _PREPARED]
 
     return requests
 

@@ -39,14 +39,14 @@ def _same_booleans(sent: Any, came: Any) -> bool:
     """Whether two documents that are equal have their booleans in the same places."""
     left = [(sent, came)]
     while left:
-        one, other = left.pop()
-        if isinstance(one, bool) or isinstance(other, bool):
-            if one is not other:
+        expected, other = left.pop()
+        if isinstance(expected, bool) or isinstance(other, bool):
+            if expected is not other:
                 return False
-        elif isinstance(one, Mapping):
-            left += [(value, other[key]) for key, value in one.items()]
-        elif isinstance(one, Sequence) and not isinstance(one, str):
-            left += zip(one, other, strict=True)
+        elif isinstance(expected, Mapping):
+            left += [(value, other[key]) for key, value in expected.items()]
+        elif isinstance(expected, Sequence) and not isinstance(expected, str):
+            left += zip(expected, other, strict=True)
     return True
 
 

@@ -66,10 +66,5 @@ def verify(request: Request, reply: Reply) -> str | None:
 
 
 OPERATION = Operation(
-    name="transfer",
-    message=TRANSFER,
-    payloads=("transfer",),
-    requests=_requests,
-    answer=_answer,
-    verify=verify,
+    name="transfer", message=TRANSFER, payloads=("transfer",), requests=_requests, answer=_answer, verify=verify
 )

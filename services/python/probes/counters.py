@@ -87,8 +87,8 @@ def _throttling(proc: Path, cgroup: Path) -> dict[str, int] | None:
 def _cgroup_cpu_us(proc: Path, cgroup: Path) -> int | None:
     """CPU time of the cgroup that this process is in, with all that is in it; None without one."""
     for folder in _own_folders(proc, cgroup, "cpuacct"):
-        if found := re.search(r"^usage_usec (\d+)$", _read(folder / "cpu.stat") or "", re.MULTILINE):
-            return int(found[1])
+        if usage := re.search(r"^usage_usec (\d+)$", _read(folder / "cpu.stat") or "", re.MULTILINE):
+            return int(usage[1])
         if (text := _read(folder / "cpuacct.usage")) is not None:
             return int(text) // 1000
     return None

@@ -31,10 +31,10 @@ class PeakMemory:
     def read(self) -> tuple[int, Since]:
         """The peak in bytes, and since when it counts."""
         try:
-            found = re.search(r"^VmHWM:\s+(\d+) kB$", (self._own / "status").read_text(), re.MULTILINE)
+            peak = re.search(r"^VmHWM:\s+(\d+) kB$", (self._own / "status").read_text(), re.MULTILINE)
         except OSError:
-            found = None
-        if found is not None:
-            return int(found[1]) * 1024, self._since
+            peak = None
+        if peak is not None:
+            return int(peak[1]) * 1024, self._since
         largest = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
         return largest * (1 if sys.platform == "darwin" else 1024), "process"

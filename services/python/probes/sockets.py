@@ -51,12 +51,12 @@ def set_listeners(knobs: Mapping[str, str]) -> None:
     handed = {name: knobs[name] for name in _HANDED_DOWN if name in knobs}
     if not handed:
         return
-    found = 0
+    count = 0
     for sock in _sockets():
         if sock.getsockopt(socket.SOL_SOCKET, socket.SO_ACCEPTCONN):
             _set(sock, handed)
-            found += 1
-    if not found:
+            count += 1
+    if not count:
         what = ", ".join(f"{name}: {value}" for name, value in handed.items())
         raise CannotSet(f"{what}: no socket of this process that listens can be found here")
 
@@ -72,12 +72,12 @@ def bound_accepted(knobs: Mapping[str, str], port: int) -> None:
 def set_connections(knobs: Mapping[str, str], port: int) -> None:
     """All connections to that port; CannotSet, also where there is none to be found."""
     if has(knobs):
-        found = 0
+        count = 0
         for sock in _sockets():
             if _leads_to(sock, port):
                 _set(sock, knobs)
-                found += 1
-        if not found:
+                count += 1
+        if not count:
             raise CannotSet("no connection to the responder can be found, to set what was asked of it")
 
 

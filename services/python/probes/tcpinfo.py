@@ -133,14 +133,14 @@ class WireMeter:
         now_ns = time.monotonic_ns()
         if now_ns >= self._next_look_ns:
             self._next_look_ns = now_ns + _BETWEEN_LOOKS_NS
-            found = self._look_everywhere()
+            count = self._look_everywhere()
         elif self._overlap:
             return
         else:
-            found = self._look_where_it_was() or self._look_everywhere()
+            count = self._look_where_it_was() or self._look_everywhere()
         if self._opened is not None:
             alive = self._open_at_begin + self._opened() - self._opened_at_begin - self._closed
-            self._is_complete &= found >= alive
+            self._is_complete &= count >= alive
         self._closed += 1
 
     def end(self) -> None:
@@ -149,23 +149,23 @@ class WireMeter:
 
     def _look_where_it_was(self) -> int:
         """Read the sockets at the descriptors of the last look; 0 when one of them is gone."""
-        found = list(_find(self._addresses, self._port, self._usual))
-        return self._note(found) if found and len(found) == len(self._usual) else 0
+        looks = list(_find(self._addresses, self._port, self._usual))
+        return self._note(looks) if looks and len(looks) == len(self._usual) else 0
 
     def _look_everywhere(self) -> int:
         """Read every socket there is; how many there are."""
-        found = list(_find(self._addresses, self._port, _open_files()))
-        self._usual = tuple(descriptor for descriptor, _, _ in found)
-        return self._note(found)
+        looks = list(_find(self._addresses, self._port, _open_files()))
+        self._usual = tuple(descriptor for descriptor, _, _ in looks)
+        return self._note(looks)
 
-    def _note(self, found: list[tuple[int, int, bytes]]) -> int:
+    def _note(self, looks: list[tuple[int, int, bytes]]) -> int:
         """Keep the latest of each socket. More gone than were closed here went unread."""
-        inodes = frozenset(inode for _, inode, _ in found)
+        inodes = frozenset(inode for _, inode, _ in looks)
         self._vanished += len(self._open - inodes)
         self._is_complete &= self._vanished <= self._closed
         self._open = inodes
-        self._latest.update((inode, raw) for _, inode, raw in found)
-        return len(found)
+        self._latest.update((inode, raw) for _, inode, raw in looks)
+        return len(looks)
 
     def wire(self) -> dict[str, int] | None:
         """Bytes and segments of the window, headers of TCP and below excluded; None where they are not fully known."""

@@ -10,10 +10,10 @@ def versions(packages: Iterable[str]) -> dict[str, str]:
     """Version by package name, `python` first; "not installed" for what is not there."""
     from importlib import metadata
 
-    found = {"python": platform.python_version()}
+    installed = {"python": platform.python_version()}
     for package in packages:
         try:
-            found[package] = metadata.version(package)
+            installed[package] = metadata.version(package)
         except metadata.PackageNotFoundError:
-            found[package] = "not installed"
-    return found
+            installed[package] = "not installed"
+    return installed

@@ -94,12 +94,12 @@ def _colon_fields(path: Path) -> dict[str, str]:
         lines = path.read_text().splitlines()
     except OSError:
         return {}
-    found: dict[str, str] = {}
+    fields: dict[str, str] = {}
     for line in lines:
         name, colon, value = line.partition(":")
         if colon:
-            found.setdefault(name.strip(), value.strip())
-    return found
+            fields.setdefault(name.strip(), value.strip())
+    return fields
 
 
 def _distribution() -> str:
@@ -171,7 +171,7 @@ def _clock() -> HostClock:
 def _synchronised() -> bool | None:
     """What timedatectl says of NTP; null where it is not to be had."""
     try:
-        asked = subprocess.run(
+        shown = subprocess.run(
             ["timedatectl", "show", "--property=NTPSynchronized", "--value"],
             capture_output=True,
             text=True,
@@ -180,7 +180,7 @@ def _synchronised() -> bool | None:
         )
     except (OSError, subprocess.TimeoutExpired):
         return None
-    return {"yes": True, "no": False}.get(asked.stdout.strip())
+    return {"yes": True, "no": False}.get(shown.stdout.strip())
 
 
 def _instance() -> dict[str, str | None]:

@@ -51,10 +51,7 @@ class Echo:
 def ping_by_best_means(ping: Ping, clock: Clock) -> tuple[Method, Iterator[Echo]]:
     """The method's name and the echoes as they come; Unavailable when there is none."""
     refused = []
-    by_socket: tuple[tuple[Method, int], ...] = (
-        ("icmp-datagram", socket.SOCK_DGRAM),
-        ("icmp-raw", socket.SOCK_RAW),
-    )
+    by_socket: tuple[tuple[Method, int], ...] = (("icmp-datagram", socket.SOCK_DGRAM), ("icmp-raw", socket.SOCK_RAW))
     for method, kind in by_socket:
         try:
             return method, ping_by_socket(ping, clock, kind)
@@ -132,9 +129,9 @@ _ANSWER = re.compile(r"seq=(\d+)\b.*\btime[=<]([\d.]+) ?ms")
 
 def parse_ping(output: str) -> dict[int, float]:
     """Milliseconds by sequence from 1, out of what iputils, BSD's and busybox's `ping` print (those count from 0)."""
-    found = {int(match[1]): float(match[2]) for match in _ANSWER.finditer(output)}
-    first = 0 if 0 in found else 1
-    return {sequence - first + 1: time_ms for sequence, time_ms in found.items()}
+    times_ms = {int(match[1]): float(match[2]) for match in _ANSWER.finditer(output)}
+    first = 0 if 0 in times_ms else 1
+    return {sequence - first + 1: time_ms for sequence, time_ms in times_ms.items()}
 
 
 def summarise(method: Method, echoes: list[Echo], anchor: Clocks, anchor_end: Clocks) -> PingDone:

@@ -35,9 +35,9 @@ def main() -> int:
         complain(f"sample: {error}")
         return 1
     for requests in rendered(call)[: int(sys.argv[1])]:
-        asked = _asked(parts, requests, call)  # which completes them
+        replies = _asked(parts, requests, call)  # which completes them
         text = json.dumps(
-            {"row": requests[0]["row"], "request": "\n\n".join(_request_of(each) for each in requests), **asked}
+            {"row": requests[0]["row"], "request": "\n\n".join(_request_of(each) for each in requests), **replies}
         )
         saved = [value for value in requests[-1].get("saved", {}).values() if isinstance(value, str) and value]
         for value in saved:
@@ -75,7 +75,7 @@ def _request_of(request: Mapping[str, Any]) -> str:
     """A request in a few lines, as a person would write it down."""
     if request["kind"] == "grpc":
         fields = [f"{name}: {text}" for name, text in request["metadata"]]
-        message = request["method"].asked.FromString(request["message"])
+        message = request["method"].request_type.FromString(request["message"])
         return "\n".join([request["call"]["method"], *fields, str(message).strip()])
     fields = [f"{name}: {text}" for name, text in request["headers"].items()]
     body = request["body"].decode(errors="replace")

@@ -60,7 +60,7 @@ class Worker:
 
     number: int
     pid: int
-    told: IO[str]
+    inlet: IO[str]
     says: IO[str]
     heard: SimpleQueue[str | None] = field(default_factory=SimpleQueue)
 
@@ -72,14 +72,14 @@ def fork(count: int, lines: Lines) -> tuple[Worker, ...]:
     """
     workers: list[Worker] = []
     for number in range(1, count + 1):
-        hears, told = os.pipe()
+        hears, inlet = os.pipe()
         heard, says = os.pipe()
         pid = os.fork()
         if pid == 0:
-            for ours in (told, heard):
+            for ours in (inlet, heard):
                 os.close(ours)
             for other in workers:  # or a worker would outlive the head for as long as the others do
-                other.told.close()
+                other.inlet.close()
                 other.says.close()
             os.dup2(hears, 0)
             os.close(hears)
@@ -89,7 +89,7 @@ def fork(count: int, lines: Lines) -> tuple[Worker, ...]:
         os.close(hears)
         os.close(says)
         workers.append(
-            Worker(number=number, pid=pid, told=os.fdopen(told, "w"), says=os.fdopen(heard, encoding="utf-8"))
+            Worker(number=number, pid=pid, inlet=os.fdopen(inlet, "w"), says=os.fdopen(heard, encoding="utf-8"))
         )
     return tuple(workers)
 
@@ -140,7 +140,7 @@ class Head:
         if not is_first:
             _stay()
         for worker in self._workers:
-            _closed(worker.told)
+            _closed(worker.inlet)
         if not self._are_gone.wait(_END_S):
             with self._lock:
                 left = [worker for worker in self._workers if worker.number in self._left]
@@ -179,9 +179,9 @@ class Head:
     def _answer(self) -> None:
         self._all_ready.wait()
         while True:
-            asked = self._asked.get()
+            request = self._asked.get()
             self._lines.write(self._stats())
-            asked.set()
+            request.set()
 
     def _listen(self, worker: Worker) -> None:
         """Take in a worker's lines to their end, which is its own; one that nobody asked for ends them all."""
@@ -234,8 +234,8 @@ class Head:
         own_memory = self._memory.read()
         for worker in self._workers:
             try:
-                worker.told.write("stats\n")
-                worker.told.flush()
+                worker.inlet.write("stats\n")
+                worker.inlet.flush()
             except (OSError, ValueError):
                 _stay()  # it has died, or is being ended
         peers: set[str] = set()
@@ -253,28 +253,28 @@ def added_up(each: Sequence[Stats], peers: int, own_s: float, own_memory: tuple[
     CPU time and peaks of memory are sums over all processes, the head's among them: peaks need not fall together, and pages
     that processes share count for each.
     """
-    events = [one.events for one in each if one.events is not None]
-    used = [one.cpu_s for one in each]
-    most = [one.memory_bytes for one in each]
-    since = {own_memory[1], *(one.memory_since for one in each)}
-    counted = [host.process or {}, *(one.host.process or {} for one in each if one.host)]
+    events = [stats.events for stats in each if stats.events is not None]
+    used = [stats.cpu_s for stats in each]
+    most = [stats.memory_bytes for stats in each]
+    since = {own_memory[1], *(stats.memory_since for stats in each)}
+    counted = [host.process or {}, *(stats.host.process or {} for stats in each if stats.host)]
     return Stats(
-        answered=sum(one.answered for one in each),
+        answered=sum(stats.answered for stats in each),
         peers=peers,
         cpu_s=None if None in used else own_s + sum(s for s in used if s is not None),
         memory_bytes=None if None in most else own_memory[0] + sum(b for b in most if b is not None),
         memory_since="phase" if since == {"phase"} else "process",
         host=replace(host, process={key: sum(of.get(key, 0.0) for of in counted) for key in counted[0]}),
         events=EventsSent(
-            offered=sum(one.offered for one in events),
-            sent=sum(one.sent for one in events),
-            worst_late_ns=max(one.worst_late_ns or 0 for one in events),
+            offered=sum(stats.offered for stats in events),
+            sent=sum(stats.sent for stats in events),
+            worst_late_ns=max(stats.worst_late_ns or 0 for stats in events),
         )
         if events
         else None,
         workers=[
-            WorkerStats(answered=one.answered, peers=one.peers, cpu_s=one.cpu_s, memory_bytes=one.memory_bytes)
-            for one in each
+            WorkerStats(answered=stats.answered, peers=stats.peers, cpu_s=stats.cpu_s, memory_bytes=stats.memory_bytes)
+            for stats in each
         ],
     )
 

@@ -66,16 +66,16 @@ class Dispatcher:
         self._count(peer)
         if operation == "identity":
             return {"identity": self.identity}
-        found = OPERATIONS[operation]
-        if found.runs == "inline":
-            return self._run(found, request)
-        if found.runs == "held" and (timed := self._timed_async.get(operation)) is not None:
+        known = OPERATIONS[operation]
+        if known.runs == "inline":
+            return self._run(known, request)
+        if known.runs == "held" and (timed := self._timed_async.get(operation)) is not None:
             return timed(request)
-        if not found.runs_in_pool(request, self.held.get(operation)):
-            return self._run(found, request)
+        if not known.runs_in_pool(request, self.held.get(operation)):
+            return self._run(known, request)
         import asyncio
 
-        return asyncio.get_running_loop().run_in_executor(self._pool, self._run, found, request)
+        return asyncio.get_running_loop().run_in_executor(self._pool, self._run, known, request)
 
     def step_async(
         self, of: str, step: Operation, request: Mapping[str, Any], peer: Peer | None = None
@@ -111,12 +111,12 @@ class Dispatcher:
         """Who reads what the events of a stream carry; `of` holds the store. Its events count, and no request."""
         held = self._held_by(of)
 
-        def asked(number: int) -> dict[str, Any]:
+        def blocking(number: int) -> dict[str, Any]:
             from services.python.serve import timed
 
             return timed.inline(page, self.wall_clock_ns, held, 0)(request_of(number))
 
-        return Pages(asked=asked, awaited=lambda number: self.step_async(of, page, request_of(number)))
+        return Pages(blocking=blocking, awaited=lambda number: self.step_async(of, page, request_of(number)))
 
     def _held_by(self, operation: str) -> Any:
         if operation not in self.held:

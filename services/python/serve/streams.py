@@ -47,7 +47,7 @@ class Pages:
     Both raise ValueError where that cannot be had: the stream has then ended.
     """
 
-    asked: Callable[[int], Page]
+    blocking: Callable[[int], Page]
     awaited: Callable[[int], Page | Awaitable[Page]]
 
 
@@ -96,7 +96,7 @@ class Outgoing:
         try:
             for number in range(1, self._schedule.count + 1):
                 if pages is not None and number == self._unread:
-                    self._take(number, pages.asked(number))
+                    self._take(number, pages.blocking(number))
                 due_ns = self._due_ns(number)
                 while (left_ns := due_ns - time.monotonic_ns()) > 0:
                     time.sleep(left_ns / _NS)

@@ -40,8 +40,8 @@ class AsyncpgStore:
 
     async def account(self, number: int, spent: Spent) -> Account | None:
         async with self._connection(spent) as connection:
-            found = await connection.fetchrow(_SQL["account"], number)
-        return None if found is None else tuple(found)
+            row = await connection.fetchrow(_SQL["account"], number)
+        return None if row is None else tuple(row)
 
     async def pay(self, payer: int, payee: int, amount: int, spent: Spent) -> Payment:
         refuse_unfit(payer, payee, amount)
@@ -120,8 +120,8 @@ def opened(dsn: str, size: int) -> Iterator[tuple[AsyncpgStore, dict[str, str]]]
     Its connections end with the process: an event loop that is not running closes nothing.
     """
     with common.held(dsn) as held:
-        told = {"store": f"PostgreSQL {held.server}", "driver": f"asyncpg {asyncpg.__version__}"}
-        yield AsyncpgStore(held, common.named(dsn), size), told
+        settings = {"store": f"PostgreSQL {held.server}", "driver": f"asyncpg {asyncpg.__version__}"}
+        yield AsyncpgStore(held, common.named(dsn), size), settings
 
 
 def _url(reached: Mapping[str, str]) -> str:

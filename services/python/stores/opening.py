@@ -37,15 +37,15 @@ def opened(settings: Mapping[str, str]) -> Iterator[Held]:
             raise StoreError(f"{STORE}: {SQLITE} is asked by Python's own library, and takes no {DRIVER}")
         from services.python.stores import sqlite
 
-        with sqlite.opened(Path(_database(settings)), pool_size(settings)) as (store, told):
-            yield Held(store=store, settings=told)
+        with sqlite.opened(Path(_database(settings)), pool_size(settings)) as (store, described):
+            yield Held(store=store, settings=described)
     elif kind == POSTGRESQL:
         driver = settings.get(DRIVER, PSYCOPG)
         if driver not in DRIVERS:
             raise StoreError(f"unknown driver {driver!r}; there are {', '.join(DRIVERS)}")
         module = importlib.import_module(f"services.python.stores.{driver}_store")
-        with module.opened(_database(settings), pool_size(settings)) as (asked, told):
-            yield Held(store=asked, settings=told)
+        with module.opened(_database(settings), pool_size(settings)) as (awaited_store, described):
+            yield Held(store=awaited_store, settings=described)
     else:
         raise StoreError(f"unknown store {kind!r}; there are {', '.join(STORES)}")
 

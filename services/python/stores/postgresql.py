@@ -188,12 +188,12 @@ def _lock(connection: psycopg.Connection[Any], where: str) -> None:
 
 def _is_there(connection: psycopg.Connection[Any], where: str) -> bool:
     """Whether orch's schema is there; StoreError where one of that name is another's."""
-    found = connection.execute(
+    row = connection.execute(
         "SELECT obj_description(oid, 'pg_namespace') FROM pg_namespace WHERE nspname = %s", (SCHEMA,)
     ).fetchone()
-    if found is None:
+    if row is None:
         return False
-    if found[0] != MARK:
+    if row[0] != MARK:
         raise StoreError(
             f"{where} has a schema {SCHEMA} that orch did not make; it is left as it is. Name another database"
         )
@@ -230,9 +230,9 @@ def _undo(connection: psycopg.Connection[Any]) -> None:
 
 
 def _one(connection: psycopg.Connection[Any], query: str) -> int:
-    found = connection.execute(query.encode()).fetchone()
-    assert found is not None  # noqa: S101 - a count is one row
-    return int(found[0])
+    row = connection.execute(query.encode()).fetchone()
+    assert row is not None  # noqa: S101 - a count is one row
+    return int(row[0])
 
 
 def _copied(connection: psycopg.Connection[Any], query: str) -> bytes:

@@ -88,7 +88,7 @@ def opened(settings: Mapping[str, str]) -> Iterator[Held]:
 
         # Beside the file of accounts and transactions, which has a mark and a digest of its own.
         path = Path(f"{settings[DATABASE]}.posts")
-        with posts_sqlite.opened(path, pool_size(settings)) as (store, told):
-            yield Held(store=store, settings=told)
+        with posts_sqlite.opened(path, pool_size(settings)) as (store, described):
+            yield Held(store=store, settings=described)
     else:
         raise StoreError(f"users, posts and comments are kept in memory or in {SQLITE}, and not in {kind!r}")

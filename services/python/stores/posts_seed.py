@@ -79,19 +79,19 @@ def comments() -> tuple[Comment, ...]:
 @lru_cache(maxsize=1)
 def by_author() -> tuple[tuple[Post, ...], ...]:
     """The posts of each user, newest first; those of user n at place n."""
-    found: list[list[Post]] = [[] for _ in range(USERS + 1)]
+    rows_of: list[list[Post]] = [[] for _ in range(USERS + 1)]
     for row in reversed(posts()):
-        found[row[1]].append(row)
-    return tuple(tuple(rows) for rows in found)
+        rows_of[row[1]].append(row)
+    return tuple(tuple(rows) for rows in rows_of)
 
 
 @lru_cache(maxsize=1)
 def by_post() -> tuple[tuple[Comment, ...], ...]:
     """The comments under each post, newest first; those under post n at place n."""
-    found: list[list[Comment]] = [[] for _ in range(POSTS + 1)]
+    rows_of: list[list[Comment]] = [[] for _ in range(POSTS + 1)]
     for row in reversed(comments()):
-        found[row[1]].append(row)
-    return tuple(tuple(rows) for rows in found)
+        rows_of[row[1]].append(row)
+    return tuple(tuple(rows) for rows in rows_of)
 
 
 def lines(rows: Iterable[User] | Iterable[Post] | Iterable[Comment]) -> bytes:

@@ -11,15 +11,7 @@ from queue import SimpleQueue
 from services.python.stores import posts_seed as seed
 from services.python.stores.base import Runs, Spent, StoreError
 from services.python.stores.posts_seed import Comment, Post, User
-from services.python.stores.sqlite_file import (
-    connected,
-    explained,
-    lent,
-    made,
-    pooled,
-    refuse_other_files,
-    require_wal,
-)
+from services.python.stores.sqlite_file import connected, explained, lent, made, pooled, refuse_other_files, require_wal
 
 _MARK = 0x6F726370  # "orcp", in SQLite's header as the application's id
 _SHAPE = 1
@@ -67,10 +59,10 @@ class InSqlite:
 
     def user(self, number: int, spent: Spent) -> User | None:
         with self._connection(spent) as connection:
-            found: User | None = connection.execute(
+            user: User | None = connection.execute(
                 "SELECT user, name, about, joined FROM users WHERE user = ?", (number,)
             ).fetchone()
-        return found
+        return user
 
     def posts(self, user: int, count: int, spent: Spent) -> list[Post]:
         with self._connection(spent) as connection:
@@ -116,8 +108,8 @@ def _refuse_other_rows(path: Path, connection: sqlite3.Connection) -> None:
     """StoreError unless the file holds the seeded rows and no others."""
     require_wal(path, connection)
     rows = [seed.lines(connection.execute(query)) for query in _ALL]
-    if (found := seed.digest(*rows)) != seed.DIGEST:
+    if (digest := seed.digest(*rows)) != seed.DIGEST:
         raise StoreError(
-            f"the database {path} has other rows than the seed (digest {found[:12]}, not {seed.DIGEST[:12]})."
+            f"the database {path} has other rows than the seed (digest {digest[:12]}, not {seed.DIGEST[:12]})."
             " It is left as it is"
         )

@@ -56,10 +56,10 @@ def pair(first: int, second: int) -> tuple[int, int]:
 @lru_cache(maxsize=1)
 def by_payer() -> tuple[tuple[Transaction, ...], ...]:
     """The transactions of each payer, newest first; those of account n at place n."""
-    found: list[list[Transaction]] = [[] for _ in range(ACCOUNTS + 1)]
+    rows_of: list[list[Transaction]] = [[] for _ in range(ACCOUNTS + 1)]
     for row in reversed(transactions()):
-        found[row[1]].append(row)
-    return tuple(tuple(rows) for rows in found)
+        rows_of[row[1]].append(row)
+    return tuple(tuple(rows) for rows in rows_of)
 
 
 def lines(rows: Iterable[Account] | Iterable[Transaction]) -> bytes:

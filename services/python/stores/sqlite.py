@@ -26,15 +26,7 @@ from services.python.stores.base import (
     refuse_unfit,
     statements,
 )
-from services.python.stores.sqlite_file import (
-    connected,
-    explained,
-    lent,
-    made,
-    pooled,
-    refuse_other_files,
-    require_wal,
-)
+from services.python.stores.sqlite_file import connected, explained, lent, made, pooled, refuse_other_files, require_wal
 
 _MARK = 0x6F726368  # "orch", in SQLite's header as the application's id
 _SHAPE = 1  # of the tables, in SQLite's header as the user's version

@@ -10,8 +10,7 @@ from typing import Any
 import pytest
 from google.protobuf import descriptor_pb2
 
-from tests.conformance.kit import IDENTITY, Implementation
-from tests.conformance.reference.contract import VERSION
+from tests.conformance.kit import Implementation
 
 pytestmark = pytest.mark.busy
 
@@ -81,18 +80,8 @@ def test_a_document_travels_as_the_message_of_its_schema(
         pytest.skip(f"{protocol} carries no document as a message")
     told = put(tmp_path, "document.pb", schema())
     payload = {"kind": "json", **put(tmp_path, "document.json", json.dumps(DOCUMENT).encode())}
-    with ends.respond(protocol, implementation, schema=told) as responder:
-        trial = ends.request(
-            ends.trial(
-                protocol,
-                client,
-                responder.ready["port"],
-                tmp_path / "record",
-                operation=operation,
-                payload=payload,
-                schema=told,
-            )
-        )
+    more = {"serve": {"schema": told}, "operation": operation, "payload": payload, "schema": told}
+    trial, _ = ends.meet((protocol, implementation, client), tmp_path / "record", **more)
     assert (trial.done["requests"], trial.done["verified"], trial.done["errors"]) == (10, 10, {})
     assert trial.done["body_bytes_sent"] == trial.done["body_bytes_received"] == 10 * BODY_BYTES
 
@@ -107,10 +96,4 @@ def test_a_schema_that_cannot_be_used_is_refused(ends: Implementation, respond_p
             else [told]
         )
         for given in wrong:
-            with ends.start("respond") as program:
-                serve = {"type": "serve", "contract": VERSION, "protocol": protocol["name"], "identity": IDENTITY}
-                program.send({**serve, "schema": given})
-                assert program.rest() == []
-                assert program.status() == 1
-                assert len(program.said.strip().splitlines()) == 1
-                assert "schema" in program.said
+            assert "schema" in ends.refusal(protocol["name"], schema=given)

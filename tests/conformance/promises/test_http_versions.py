@@ -8,9 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.conformance.certificates import Made, certificates
-from tests.conformance.kit import IDENTITY, Implementation
-from tests.conformance.reference.contract import VERSION
+from tests.conformance.certificates import Made, assert_believes_nobody_else, certificates
+from tests.conformance.kit import Implementation
 
 pytestmark = pytest.mark.busy
 
@@ -36,17 +35,8 @@ def test_both_ends_meet_over_http_2(ends: Implementation, version_pair: tuple[st
     protocol, implementation, client = version_pair
     with ends.respond(protocol, implementation, knobs=TWO) as responder:
         port = responder.ready["port"]
-        trial = ends.request(
-            ends.trial(
-                protocol,
-                client,
-                port,
-                tmp_path / "record",
-                operation="echo",
-                payload={"kind": "records", "count": 5},
-                knobs=TWO,
-            )
-        )
+        asked = {"operation": "echo", "payload": {"kind": "records", "count": 5}}
+        trial = ends.request(ends.trial(protocol, client, port, tmp_path / "record", knobs=TWO, **asked))
         assert responder.stats()["answered"] == 13 + 2
         assert answer(port, PREFACE)[3] == SETTINGS
         assert not answer(port, OLDER).startswith(b"HTTP/1")
@@ -93,12 +83,10 @@ def test_both_ends_meet_over_http_3(
 def test_several_requests_share_a_connection_of_http_3(
     ends: Implementation, quic_pair: tuple[str, str, str], made: Made, tmp_path: Path
 ):
-    protocol, implementation, client = quic_pair
     knobs = {**THREE, "connections": "2"}
-    with ends.respond(protocol, implementation, knobs=knobs, tls=made.serving) as responder:
-        told = {"knobs": knobs, "tls": made.trusted, "load": {"requests": 60, "concurrency": 6}}
-        trial = ends.request(ends.trial(protocol, client, responder.ready["port"], tmp_path / "record", **told))
-        assert responder.stats()["peers"] == 2 + 2
+    load, serve = {"requests": 60, "concurrency": 6}, {"knobs": knobs, "tls": made.serving}
+    trial, stats = ends.meet(quic_pair, tmp_path / "record", serve=serve, knobs=knobs, tls=made.trusted, load=load)
+    assert stats["peers"] == 2 + 2
     assert (trial.done["verified"], trial.done["errors"]) == (60, {})
     assert len({row.connection for row in trial.phase(1)}) == 2
 
@@ -106,28 +94,16 @@ def test_several_requests_share_a_connection_of_http_3(
 def test_a_session_is_resumed_over_http_3(
     ends: Implementation, quic_pair: tuple[str, str, str], made: Made, tmp_path: Path
 ):
-    protocol, implementation, client = quic_pair
     knobs = {**THREE, "session": "resumed"}
-    with ends.respond(protocol, implementation, knobs=knobs, tls=made.serving) as responder:
-        told = {"knobs": knobs, "tls": made.trusted, "connection": "per-request"}
-        trial = ends.request(ends.trial(protocol, client, responder.ready["port"], tmp_path / "record", **told))
+    told = {"knobs": knobs, "tls": made.trusted, "connection": "per-request"}
+    trial, _ = ends.meet(quic_pair, tmp_path / "record", serve={"knobs": knobs, "tls": made.serving}, **told)
     assert (trial.done["verified"], trial.done["tls"]["resumed"]) == (10, 14)
 
 
 def test_nobody_is_believed_over_http_3_whom_the_authority_does_not_vouch_for(
-    ends: Implementation, quic_pair: tuple[str, str, str], made: Made, tmp_path: Path
+    ends: Implementation, quic_pair: tuple[str, str, str], made: Made
 ):
-    protocol, implementation, client = quic_pair
-    others = certificates(tmp_path / "others")
-    elsewhere = certificates(tmp_path / "elsewhere", address="198.18.0.1")
-    expired = certificates(tmp_path / "expired", has_expired=True)
-    for served, trusted in ((made, others.trusted), (elsewhere, elsewhere.trusted), (expired, expired.trusted)):
-        with ends.respond(protocol, implementation, knobs=THREE, tls=served.serving) as responder:
-            port = responder.ready["port"]
-            trial = ends.request(ends.trial(protocol, client, port, tmp_path / "record", knobs=THREE, tls=trusted))
-            assert responder.stats()["answered"] == 0
-        assert trial.failed["kind"] == "refused"
-        assert "tls" in trial.failed["message"]
+    assert_believes_nobody_else(ends, quic_pair, THREE, made)
 
 
 @pytest.mark.parametrize(
@@ -145,11 +121,8 @@ def test_http_3_without_tls_and_with_what_is_of_tcp_is_refused(
 ):
     protocol, implementation, client = quic_pair
     secured = "tls" in knobs
-    with ends.start("respond") as program:
-        serve = {"protocol": protocol, "implementation": implementation, "identity": IDENTITY, "knobs": knobs}
-        program.send({"type": "serve", "contract": VERSION, **serve, **({"tls": made.serving} if secured else {})})
-        assert (program.rest(), program.status()) == ([], 1)
-        assert named in program.said
+    serve = {"implementation": implementation, "knobs": knobs, **({"tls": made.serving} if secured else {})}
+    assert named in ends.refusal(protocol, **serve)
     told = {"knobs": knobs, **({"tls": made.trusted} if secured else {})}
     trial = ends.request(ends.trial(protocol, client, 9, tmp_path / "record", **told))
     assert trial.failed["kind"] == "trial"

@@ -3,28 +3,21 @@
 from __future__ import annotations
 
 from itertools import pairwise
-from pathlib import Path
 
 import pytest
 
-from tests.conformance.kit import IDENTITY, Implementation
+from tests.conformance.kit import Asking
 from tests.conformance.reference.contract import STATUS
 from tests.conformance.reference.generator import arrivals, first_rest, rest
-from tests.conformance.reference.server import Reply, Server
-from tests.conformance.reference.wire import WIRES
+from tests.conformance.reference.server import Reply
 
 pytestmark = pytest.mark.busy
 
-Asking = tuple[str, str]
-
 
 @pytest.mark.parametrize("kind", ["uniform", "poisson"])
-def test_requests_are_due_when_the_page_says_and_none_is_sent_before(
-    ends: Implementation, asking: Asking, tmp_path: Path, kind: str
-):
+def test_requests_are_due_when_the_page_says_and_none_is_sent_before(asking: Asking, kind: str):
     load = {"requests": 60, "rate_per_s": 333.3, "concurrency": 4, "arrivals": kind}
-    with Server(WIRES[asking[0]], IDENTITY) as server:
-        trial = ends.request(ends.trial(*asking, server.port, tmp_path / "record", load=load))
+    trial, _ = asking.made(load=load)
     done, rows = trial.done, sorted(trial.phase(1), key=lambda row: row.intended_ns)  # they end in any order
     assert [row.intended_ns - done["begin_ns"] for row in rows] == arrivals(7, 333.3, kind, 60)
     assert (done["requests"], done["not_sent"], done["errors"]) == (60, 0, {})
@@ -34,10 +27,9 @@ def test_requests_are_due_when_the_page_says_and_none_is_sent_before(
 
 
 @pytest.mark.slow
-def test_what_was_due_and_not_sent_is_entered_and_is_no_error(ends: Implementation, asking: Asking, tmp_path: Path):
+def test_what_was_due_and_not_sent_is_entered_and_is_no_error(asking: Asking):
     load = {"duration_s": 0.5, "rate_per_s": 200.0, "concurrency": 2, "arrivals": "poisson"}
-    with Server(WIRES[asking[0]], IDENTITY, lambda number, asked: Reply({}, after_s=0.15)) as server:
-        trial = ends.request(ends.trial(*asking, server.port, tmp_path / "record", load=load))
+    trial, server = asking.made(lambda number, asked: Reply({}, after_s=0.15), load=load)
     done, rows = trial.done, trial.phase(1)
     not_sent = [row for row in rows if row.status == STATUS["not-sent"]]
     sent = [row for row in rows if row.status != STATUS["not-sent"]]
@@ -54,12 +46,9 @@ def test_what_was_due_and_not_sent_is_entered_and_is_no_error(ends: Implementati
 
 @pytest.mark.slow
 @pytest.mark.parametrize("thinking", ["constant", "exponential"])
-def test_each_worker_rests_as_long_as_the_page_says(
-    ends: Implementation, asking: Asking, tmp_path: Path, thinking: str
-):
+def test_each_worker_rests_as_long_as_the_page_says(asking: Asking, thinking: str):
     load = {"requests": 40, "concurrency": 3, "think_s": 0.01, "thinking": thinking}
-    with Server(WIRES[asking[0]], IDENTITY) as server:
-        trial = ends.request(ends.trial(*asking, server.port, tmp_path / "record", load=load))
+    trial, server = asking.made(load=load)
     done, rows = trial.done, trial.phase(1)
     assert (done["requests"], done["errors"]) == (40, {})
     workers = [[row for row in rows if row.connection == kept] for kept in {row.connection for row in rows}]
@@ -74,18 +63,14 @@ def test_each_worker_rests_as_long_as_the_page_says(
     assert max(asked.in_flight for asked in server.operations) <= 3
 
 
-def test_a_trial_ends_with_its_last_request_however_long_somebody_was_to_rest(
-    ends: Implementation, asking: Asking, tmp_path: Path
-):
+def test_a_trial_ends_with_its_last_request_however_long_somebody_was_to_rest(asking: Asking):
     """The second worker is to rest for longer than the suite waits."""
-    load = {"requests": 1, "concurrency": 2, "think_s": 10.0 * ends.patience_s}
-    with Server(WIRES[asking[0]], IDENTITY) as server:
-        trial = ends.request(ends.trial(*asking, server.port, tmp_path / "record", load=load))
+    load = {"requests": 1, "concurrency": 2, "think_s": 10.0 * asking.ends.patience_s}
+    trial, _ = asking.made(load=load)
     assert trial.done["requests"] == len(trial.phase(1)) == 1
 
 
-def test_an_open_loop_has_no_think_time(ends: Implementation, asking: Asking, tmp_path: Path):
+def test_an_open_loop_has_no_think_time(asking: Asking):
     load = {"requests": 5, "rate_per_s": 100.0, "think_s": 0.01}
-    with Server(WIRES[asking[0]], IDENTITY) as server:
-        trial = ends.request(ends.trial(*asking, server.port, tmp_path / "record", load=load))
+    trial, _ = asking.made(load=load)
     assert trial.failed["kind"] == "trial"

@@ -20,21 +20,21 @@ STORE_OF_THE_CHECK = 3  # queries of the whole page
 def end(ends: Implementation, role: str, **knobs: str) -> tuple[str, str]:
     """The first protocol of `feed`, and its first responder or client, that can be told these knobs."""
     for protocol in ends.protocols:
-        for one in protocol[role] if "feed" in protocol["operations"] else ():
-            refused = {*one.get("refuses", {})} & {*knobs, *(f"{name}: {value}" for name, value in knobs.items())}
-            has = all(value in one.get("knobs", {}).get(name, ()) for name, value in knobs.items())
-            if has and not refused and one.get("kind", "call") == "call":
-                return protocol["name"], one["name"]
+        for known in protocol[role] if "feed" in protocol["operations"] else ():
+            refused = {*known.get("refuses", {})} & {*knobs, *(f"{name}: {value}" for name, value in knobs.items())}
+            has = all(value in known.get("knobs", {}).get(name, ()) for name, value in knobs.items())
+            if has and not refused and known.get("kind", "call") == "call":
+                return protocol["name"], known["name"]
     pytest.skip(f"nobody among the {role} has {knobs}")
 
 
 def made(ends: Implementation, folder: Path, calls: int, **knobs: str) -> tuple[Any, dict[str, Any]]:
     """The trial of ten samples, and what the responder says of it."""
     protocol, client = end(ends, "clients", **knobs)
-    with ends.respond(protocol, operations=["feed"], knobs=knobs) as responder:
-        told = {"operation": "feed", "calls": calls, "knobs": knobs}
-        trial = ends.request(ends.trial(protocol, client, responder.ready["port"], folder / "record", **told))
-        return trial, responder.stats()
+    told = {"operation": "feed", "calls": calls, "knobs": knobs}
+    return ends.meet(
+        (protocol, None, client), folder / "record", serve={"operations": ["feed"], "knobs": knobs}, **told
+    )
 
 
 @pytest.mark.parametrize(("fetch", "sockets"), [("in-a-row", 1), ("at-once", 3)])

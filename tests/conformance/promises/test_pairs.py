@@ -13,16 +13,8 @@ from tests.conformance.reference.operations import make_png
 
 pytestmark = pytest.mark.busy
 
-HOLDING = {
-    "balance",
-    "payment",
-    "transactions",
-    "accounts",
-    "user",
-    "posts",
-    "comments",
-    "feed",
-}  # what these hold is opened where the serve line names them
+# What these hold is opened where the serve line names them.
+HOLDING = {"balance", "payment", "transactions", "accounts", "user", "posts", "comments", "feed"}
 
 
 def payload_of(operation: str, folder: Path) -> dict[str, Any]:
@@ -43,22 +35,14 @@ def test_every_reply_is_verified_and_counted_on_both_ends(
     ends: Implementation, pair: tuple[str, str, str, str], tmp_path: Path
 ):
     protocol, implementation, client, operation = pair
-    offered = next(one for one in ends.protocol(protocol)["responders"] if one["name"] == implementation)
-    connection = "per-request" if "reuse" in offered.get("refuses", {}) else "reuse"
-    holding = {"operations": [operation]} if operation in HOLDING else {}
-    with ends.respond(protocol, implementation, **holding) as responder:
-        trial = ends.request(
-            ends.trial(
-                protocol,
-                client,
-                responder.ready["port"],
-                tmp_path / "record",
-                operation=operation,
-                payload=payload_of(operation, tmp_path),
-                connection=connection,
-            )
-        )
-        stats = responder.stats()
+    trial, stats = ends.meet(
+        (protocol, implementation, client),
+        tmp_path / "record",
+        serve={"operations": [operation]} if operation in HOLDING else {},
+        operation=operation,
+        payload=payload_of(operation, tmp_path),
+        connection="reuse" if ends.keeps_connections(protocol, implementation) else "per-request",
+    )
     done = trial.done
     assert trial.types == ["checked", "start", "done"]
     assert (done["requests"], done["verified"], done["errors"]) == (10, 10, {})

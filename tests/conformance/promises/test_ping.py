@@ -65,18 +65,14 @@ Pair = tuple[str, str, str]
 
 def made(ends: Implementation, pair: Pair, folder: Path, knobs: dict[str, str], **more: Any) -> tuple[Trial, Any]:
     """A trial, and what the responder counted."""
-    protocol, implementation, client = pair
-    if not ends.keeps_connections(protocol, implementation):
+    if not ends.keeps_connections(*pair[:2]):
         more = {"connection": "per-request", **more}
-    with ends.respond(protocol, implementation, knobs=knobs) as responder:
-        port = responder.ready["port"]
-        trial = ends.request(ends.trial(protocol, client, port, folder / "record", knobs=knobs, **more))
-        return trial, responder.stats()
+    return ends.meet(pair, folder / "record", serve={"knobs": knobs}, knobs=knobs, **more)
 
 
 def carrying(ends: Implementation, pair: Pair) -> dict[str, str]:
     """The version of HTTP that carries several requests on a connection, where a protocol leaves it open."""
-    [client] = [one for one in ends.protocol(pair[0])["clients"] if one["name"] == pair[2]]
+    [client] = [client for client in ends.protocol(pair[0])["clients"] if client["name"] == pair[2]]
     return {"http": "2"} if "http" in client["knobs"] else {}
 
 

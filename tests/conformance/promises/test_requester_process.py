@@ -12,18 +12,18 @@ from typing import Any
 import pytest
 
 from tests.conformance.bad_lines import CASES, OTHER_VERSION, spoilt
-from tests.conformance.kit import IDENTITY, TRIAL_LINES, Implementation, Trial, validated
+from tests.conformance.kit import TRIAL_LINES, Asking, Implementation, Trial, validated
 from tests.conformance.reference.contract import VERSION
 from tests.conformance.reference.record import rows_of
-from tests.conformance.reference.server import Asked, Reply, Server, Silence
-from tests.conformance.reference.wire import WIRES
+from tests.conformance.reference.server import Asked, Reply, Silence
 
 pytestmark = pytest.mark.busy
 
 
 @pytest.fixture
-def client(ends: Implementation, request_protocol: str) -> str:
-    return ends.default_clients(request_protocol)[0]
+def requester(ends: Implementation, request_protocol: str, tmp_path: Path) -> Asking:
+    """The default client of the first protocol."""
+    return Asking(ends, request_protocol, ends.default_clients(request_protocol)[0], tmp_path)
 
 
 def refused(trial: Trial, kind: str) -> str:
@@ -34,22 +34,17 @@ def refused(trial: Trial, kind: str) -> str:
     return trial.failed["message"]
 
 
-def test_the_smoke_test_stops_after_the_check(ends: Implementation, request_protocol: str, client: str, tmp_path: Path):
-    with Server(WIRES[request_protocol], IDENTITY) as server:
-        trial = ends.request(
-            ends.trial(request_protocol, client, server.port, tmp_path / "record", load={"requests": 0})
-        )
+def test_the_smoke_test_stops_after_the_check(requester: Asking):
+    trial, server = requester.made(load={"requests": 0})
     assert trial.types == ["checked", "done"]
     assert (trial.done["rows"], trial.done["requests"], trial.done["warmup_requests"]) == (0, 0, 0)
     assert len(server.operations) == 1
 
 
 @pytest.mark.parametrize(("case", "named"), CASES)
-def test_a_line_that_is_no_trial_is_refused(
-    ends: Implementation, request_protocol: str, client: str, tmp_path: Path, case: str, named: str
-):
-    line = spoilt(case, ends.trial(request_protocol, client, 1, tmp_path / "record"), "seed")
-    assert named.format(number="seed") in refused(ends.request(line), "trial")
+def test_a_line_that_is_no_trial_is_refused(requester: Asking, case: str, named: str):
+    line = spoilt(case, requester.line(), "seed")
+    assert named.format(number="seed") in refused(requester.ends.request(line), "trial")
 
 
 def test_another_version_is_refused_by_name(ends: Implementation, request_protocol: str):
@@ -72,71 +67,54 @@ def test_another_version_is_refused_by_name(ends: Implementation, request_protoc
         pytest.param({"load": {"requests": 1, "rate_per_s": 0}}, id="no-rate"),
     ],
 )
-def test_what_there_is_not_cannot_be_asked(
-    ends: Implementation, request_protocol: str, client: str, tmp_path: Path, changes: dict[str, Any]
-):
-    with Server(WIRES[request_protocol], IDENTITY) as server:
-        line = ends.trial(request_protocol, client, server.port, tmp_path / "record") | changes
-        refused(ends.request(line), "trial")
+def test_what_there_is_not_cannot_be_asked(requester: Asking, changes: dict[str, Any]):
+    trial, server = requester.made(**changes)
+    refused(trial, "trial")
     assert server.operations == []
 
 
-def test_a_file_that_is_not_the_one_it_should_be_is_refused(
-    ends: Implementation, request_protocol: str, client: str, tmp_path: Path
-):
-    other = tmp_path / "other.json"
+def test_a_file_that_is_not_the_one_it_should_be_is_refused(requester: Asking):
+    other = requester.folder / "other.json"
     other.write_text("{}")
     payload = {"kind": "json", "path": str(other), "sha256": "0" * 64}
-    with Server(WIRES[request_protocol], IDENTITY) as server:
-        line = ends.trial(request_protocol, client, server.port, tmp_path / "r", operation="echo", payload=payload)
-        refused(ends.request(line), "trial")
+    refused(requester.made(operation="echo", payload=payload)[0], "trial")
 
 
-def test_another_responder_is_refused(ends: Implementation, request_protocol: str, client: str, tmp_path: Path):
-    with Server(WIRES[request_protocol], "somebody else") as server:
-        line = ends.trial(request_protocol, client, server.port, tmp_path / "record")
-        assert "somebody else" in refused(ends.request(line), "wrong-reply")
+def test_another_responder_is_refused(requester: Asking):
+    trial, server = requester.made(identity="somebody else")
+    assert "somebody else" in refused(trial, "wrong-reply")
     assert server.operations == []
 
 
 @pytest.mark.parametrize("name", ["", "n" * 201], ids=["no name", "a name without end"])
-def test_a_responder_that_nobody_knows_must_say_who_it_is(
-    ends: Implementation, request_protocol: str, client: str, tmp_path: Path, name: str
-):
-    with Server(WIRES[request_protocol], name) as server:
-        target = {"host": "127.0.0.1", "port": server.port}
-        line = ends.trial(request_protocol, client, server.port, tmp_path / "record", target=target)
-        assert len(refused(ends.request(line), "wrong-reply")) < 1_000
+def test_a_responder_that_nobody_knows_must_say_who_it_is(requester: Asking, name: str):
+    with requester.server(identity=name) as server:
+        line = requester.line(target={"host": "127.0.0.1", "port": server.port})
+        assert len(refused(requester.ends.request(line), "wrong-reply")) < 1_000
     assert server.operations == []
 
 
-def test_a_trial_that_names_no_target_is_refused(
-    ends: Implementation, request_protocol: str, client: str, tmp_path: Path
-):
-    line = ends.trial(request_protocol, client, 1, tmp_path / "record")
+def test_a_trial_that_names_no_target_is_refused(requester: Asking):
+    line = requester.line()
     del line["target"]
-    refused(ends.request(line), "trial")
+    refused(requester.ends.request(line), "trial")
 
 
-def test_nobody_there_is_refused(ends: Implementation, request_protocol: str, client: str, tmp_path: Path):
+def test_nobody_there_is_refused(requester: Asking):
     with socket.socket() as unused:
         unused.bind(("127.0.0.1", 0))
-        line = ends.trial(request_protocol, client, unused.getsockname()[1], tmp_path / "record")
-        refused(ends.request(line), "refused")
+        refused(requester.ends.request(requester.line(unused.getsockname()[1])), "refused")
 
 
-def test_a_wrong_reply_to_the_check_ends_it(ends: Implementation, request_protocol: str, client: str, tmp_path: Path):
-    with Server(WIRES[request_protocol], IDENTITY, lambda number, asked: Reply({"sum": 1})) as server:
-        refused(ends.request(ends.trial(request_protocol, client, server.port, tmp_path / "record")), "wrong-reply")
+def test_a_wrong_reply_to_the_check_ends_it(requester: Asking):
+    trial, server = requester.made(lambda number, asked: Reply({"sum": 1}))
+    refused(trial, "wrong-reply")
     assert len(server.operations) == 1
 
 
-def test_a_record_that_cannot_be_written_is_the_hosts_fault(
-    ends: Implementation, request_protocol: str, client: str, tmp_path: Path
-):
-    with Server(WIRES[request_protocol], IDENTITY) as server:
-        line = ends.trial(request_protocol, client, server.port, tmp_path / "no such folder" / "record")
-        assert ends.request(line).failed["kind"] == "host"
+def test_a_record_that_cannot_be_written_is_the_hosts_fault(requester: Asking):
+    trial, _ = requester.made(record=str(requester.folder / "no such folder" / "record"))
+    assert trial.failed["kind"] == "host"
 
 
 ENDINGS = {
@@ -146,9 +124,7 @@ ENDINGS = {
 
 
 @pytest.mark.parametrize("ending", ENDINGS)
-def test_it_ends_early_and_the_rows_stay(
-    ends: Implementation, request_protocol: str, client: str, tmp_path: Path, ending: str
-):
+def test_it_ends_early_and_the_rows_stay(requester: Asking, ending: str):
     reached = threading.Event()
 
     def silent_at_last(number: int, asked: Asked) -> Silence | None:
@@ -157,20 +133,19 @@ def test_it_ends_early_and_the_rows_stay(
         reached.set()
         return Silence()
 
-    record = tmp_path / "record"
-    with Server(WIRES[request_protocol], IDENTITY, silent_at_last) as server, ends.start("request") as program:
-        program.send(ends.trial(request_protocol, client, server.port, record, timeout_s=600.0))
-        assert reached.wait(ends.patience_s), program.said
+    with requester.server(silent_at_last) as server, requester.ends.start("request") as program:
+        program.send(requester.line(server.port, timeout_s=600.0))
+        assert reached.wait(requester.ends.patience_s), program.said
         ENDINGS[ending](program)
         printed = [validated(line, *TRIAL_LINES) for line in program.rest()]
         program.status()
     assert "done" not in [line["type"] for line in printed]
-    assert [row.sequence for row in rows_of(record)] == [1, 2, 3, 4, 5]
+    assert [row.sequence for row in rows_of(requester.record)] == [1, 2, 3, 4, 5]
 
 
-def test_it_measures_once_it_may(ends: Implementation, request_protocol: str, client: str, tmp_path: Path):
-    with Server(WIRES[request_protocol], IDENTITY) as server, ends.start("request") as program:
-        program.send(ends.trial(request_protocol, client, server.port, tmp_path / "record", hold=True))
+def test_it_measures_once_it_may(requester: Asking):
+    with requester.server() as server, requester.ends.start("request") as program:
+        program.send(requester.line(server.port, hold=True))
         while (line := program.line("checked", "start", "progress", "warm"))["type"] != "warm":
             pass
         time.sleep(0.3)
@@ -185,11 +160,9 @@ def test_it_measures_once_it_may(ends: Implementation, request_protocol: str, cl
     assert done["begin_ns"] >= held_ns  # both processes have the clock of the one host
 
 
-def test_it_measures_from_the_moment_that_it_is_told(
-    ends: Implementation, request_protocol: str, client: str, tmp_path: Path
-):
-    with Server(WIRES[request_protocol], IDENTITY) as server, ends.start("request") as program:
-        program.send(ends.trial(request_protocol, client, server.port, tmp_path / "record", hold=True))
+def test_it_measures_from_the_moment_that_it_is_told(requester: Asking):
+    with requester.server() as server, requester.ends.start("request") as program:
+        program.send(requester.line(server.port, hold=True))
         while program.line("checked", "start", "progress", "warm")["type"] != "warm":
             pass
         program.send("measure tomorrow")  # unknown, so named on stderr and passed over
@@ -203,15 +176,13 @@ def test_it_measures_from_the_moment_that_it_is_told(
     assert begun_ns > at_ns - 10_000_000  # the wall clock may be slewed
 
 
-def test_progress_comes_at_most_once_a_second(ends: Implementation, request_protocol: str, client: str, tmp_path: Path):
+def test_progress_comes_at_most_once_a_second(requester: Asking):
     def slow(number: int, asked: Asked) -> Reply:
         return Reply({}, after_s=0.01)
 
-    with Server(WIRES[request_protocol], IDENTITY, slow) as server:
-        load = {"duration_s": 2.5}
-        begun_s = time.monotonic()
-        trial = ends.request(ends.trial(request_protocol, client, server.port, tmp_path / "record", load=load))
-        took_s = time.monotonic() - begun_s
+    begun_s = time.monotonic()
+    trial, _ = requester.made(slow, load={"duration_s": 2.5})
+    took_s = time.monotonic() - begun_s
     told = [line for line in trial.lines if line["type"] == "progress"]
     assert len(told) <= took_s + 1
     assert [line["phase"] for line in told] == sorted((line["phase"] for line in told), reverse=True)

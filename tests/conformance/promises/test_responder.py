@@ -19,20 +19,6 @@ pytestmark = pytest.mark.busy
 NUMBERS = {"a": 1, "b": 2}
 
 
-def serve(protocol: str, **changes: Any) -> dict[str, Any]:
-    return {"type": "serve", "contract": VERSION, "protocol": protocol, "identity": IDENTITY} | changes
-
-
-def refused(program: Program) -> str:
-    """The one line of stderr with which it refused to start; nothing is on stdout, and the status is 1."""
-    assert program.rest() == []
-    assert program.status() == 1
-    words = program.said.strip()
-    assert words, "it did not say why"
-    assert len(words.splitlines()) == 1, words
-    return words
-
-
 def test_ready_says_who_it_is(ends: Implementation, answering: tuple[str, str]):
     with ends.respond(*answering) as responder:
         assert (responder.ready["identity"], responder.ready["implementation"]) == (IDENTITY, answering[1])
@@ -113,20 +99,21 @@ def test_stdout_carries_nothing_but_lines(ends: Implementation, answering: tuple
 def test_it_can_be_ended_before_it_has_a_line(ends: Implementation, respond_protocol: str):
     with ends.start("respond") as program:
         program.close_stdin()
-        refused(program)
+        program.refusal()
 
 
 @pytest.mark.parametrize(("case", "named"), CASES)
 def test_a_line_that_is_no_serve_line_is_refused(ends: Implementation, respond_protocol: str, case: str, named: str):
     with ends.start("respond") as program:
-        program.send(spoilt(case, serve(respond_protocol), "port"))
-        assert named.format(number="port") in refused(program)
+        serve = {"type": "serve", "contract": VERSION, "protocol": respond_protocol, "identity": IDENTITY}
+        program.send(spoilt(case, serve, "port"))
+        assert named.format(number="port") in program.refusal()
 
 
 def test_another_version_is_refused_by_name(ends: Implementation, respond_protocol: str):
     with ends.start("respond") as program:
         program.send({"type": "serve", "contract": OTHER_VERSION, "what": "another version has"})
-        words = refused(program)
+        words = program.refusal()
     assert f"{OTHER_VERSION}" in words
     assert f"{VERSION}" in words.replace(str(OTHER_VERSION), "")
 
@@ -142,9 +129,7 @@ def test_another_version_is_refused_by_name(ends: Implementation, respond_protoc
     ],
 )
 def test_what_there_is_not_is_refused(ends: Implementation, respond_protocol: str, changes: dict[str, Any], named: str):
-    with ends.start("respond") as program:
-        program.send(serve(respond_protocol) | changes)
-        assert named in refused(program)
+    assert named in ends.refusal(**{"protocol": respond_protocol, **changes})
 
 
 def test_it_may_be_told_what_it_will_be_asked(ends: Implementation, answering: tuple[str, str]):
@@ -155,9 +140,9 @@ def test_it_may_be_told_what_it_will_be_asked(ends: Implementation, answering: t
 def test_a_port_that_is_taken_is_refused(ends: Implementation, answering: tuple[str, str]):
     protocol, implementation = answering
     with socket.create_server(("127.0.0.1", 0)) as taken, ends.start("respond") as program:
-        program.send(serve(protocol, implementation=implementation, port=taken.getsockname()[1]))
-        assert program.rest() == []
-        assert program.status() == 1
+        serve = {"type": "serve", "contract": VERSION, "protocol": protocol, "identity": IDENTITY}
+        program.send({**serve, "implementation": implementation, "port": taken.getsockname()[1]})
+        assert (program.rest(), program.status()) == ([], 1)
         assert program.said.strip()
 
 

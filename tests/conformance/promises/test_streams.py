@@ -22,34 +22,47 @@ OF_THE_TABLE = {"operation": "activity", "payload": {"kind": "events", "per_seco
 OF = {"events": {}, "activity": OF_THE_TABLE}
 
 
-def stream_trial(ends: Implementation, protocol: str, client: str, port: int, record: Path, **more: Any) -> Trial:
-    asked = {
-        "operation": "events",
-        "payload": {"kind": "events", "size": SIZE, "per_second": PER_SECOND},
-        "load": {"concurrency": CLIENTS, "duration_s": SECONDS},
-        "warmup": {"requests": 0, "at_least_s": 0.02},
-        **more,
-    }
-    return ends.request(ends.trial(protocol, client, port, record, **asked))
+STREAM = {
+    "operation": "events",
+    "payload": {"kind": "events", "size": SIZE, "per_second": PER_SECOND},
+    "load": {"concurrency": CLIENTS, "duration_s": SECONDS},
+    "warmup": {"requests": 0, "at_least_s": 0.02},
+}
+ONE = {"load": {"concurrency": 1, "duration_s": SECONDS}, "warmup": {"at_least_s": 0}}
+
+
+def received(
+    ends: Implementation, client: str, folder: Path, server: EventServer | None = None, **more: Any
+) -> tuple[Trial, EventServer]:
+    """A trial of the receiver of `sse`, and the server that sent it events."""
+    server = server or EventServer(IDENTITY)
+    with server.running() as port:
+        return ends.request(ends.trial("sse", client, port, folder / "record", **{**STREAM, **more})), server
+
+
+def met(
+    ends: Implementation,
+    pair: tuple[str, str, str, str],
+    folder: Path,
+    serve: dict[str, Any] | None = None,
+    **more: Any,
+) -> tuple[Trial, dict[str, Any]]:
+    """A trial between both ends, and what the responder counted."""
+    *ends_of, operation = pair
+    asked = {**STREAM, **OF[operation], **more}
+    return ends.meet(tuple(ends_of), folder / "record", serve={"operations": [operation], **(serve or {})}, **asked)
 
 
 def test_every_event_comes_once_on_time_and_is_counted_on_both_ends(
     ends: Implementation, stream_pair: tuple[str, str, str, str], tmp_path: Path
 ):
-    protocol, implementation, client, operation = stream_pair
-    with ends.respond(protocol, implementation, operations=[operation]) as responder:
-        trial = stream_trial(ends, protocol, client, responder.ready["port"], tmp_path / "record", **OF[operation])
-        stats = responder.stats()
+    trial, stats = met(ends, stream_pair, tmp_path)
     interval_ns, count = due_in(SECONDS, PER_SECOND)
     warm = due_in(0.02, PER_SECOND)[1]
     done, offered = trial.done, CLIENTS * count
     assert trial.types == ["checked", "start", "done"]
-    assert (done["warmup_requests"], done["requests"], done["errors"], done["verified"]) == (
-        CLIENTS,
-        CLIENTS,
-        {},
-        offered,
-    )
+    assert (done["warmup_requests"], done["requests"], done["errors"]) == (CLIENTS, CLIENTS, {})
+    assert done["verified"] == offered
     assert done["events"] == {
         "offered": offered, "delivered": offered, "dropped": 0, "duplicated": 0, "reordered": 0, "wrong": 0,
     }  # fmt: skip
@@ -68,31 +81,26 @@ def test_every_event_comes_once_on_time_and_is_counted_on_both_ends(
     every = 1 + CLIENTS * warm + offered
     assert (stats["events"]["offered"], stats["events"]["sent"]) == (every, every)
     assert stats["answered"] == 1 + 1 + 2 * CLIENTS
-    if operation == "activity":
+    if stream_pair[3] == "activity":
         assert stats["store"]["requests"] == every
 
 
 def test_a_stream_that_has_no_requests_to_make_is_checked_alone(
     ends: Implementation, stream_pair: tuple[str, str, str, str], tmp_path: Path
 ):
-    protocol, implementation, client, operation = stream_pair
-    with ends.respond(protocol, implementation, operations=[operation]) as responder:
-        more = {**OF[operation], "load": {"requests": 0, "concurrency": 1}}
-        trial = stream_trial(ends, protocol, client, responder.ready["port"], tmp_path / "record", **more)
-        stats = responder.stats()
+    trial, stats = met(ends, stream_pair, tmp_path, load={"requests": 0, "concurrency": 1})
     assert trial.types == ["checked", "done"]
     assert (trial.done["requests"], stats["answered"], stats["events"]["sent"]) == (0, 2, 1)
 
 
 def test_events_travel_over_tls(ends: Implementation, stream_pair: tuple[str, str, str, str], tmp_path: Path):
-    protocol, implementation, client, operation = stream_pair
-    responder = next(one for one in ends.protocol(protocol)["responders"] if one["name"] == implementation)
+    protocol, implementation, _, operation = stream_pair
+    responder = next(end for end in ends.protocol(protocol)["responders"] if end["name"] == implementation)
     if operation != "events" or "tls1.3" not in responder.get("knobs", {}).get("tls", ()):
         pytest.skip("one stream shows it, where there is TLS")
     made, told = certificates(tmp_path / "right"), {"tls": "tls1.3"}
-    with ends.respond(protocol, implementation, operations=[operation], knobs=told, tls=made.serving) as secured:
-        port = secured.ready["port"]
-        trial = stream_trial(ends, protocol, client, port, tmp_path / "record", knobs=told, tls=made.trusted)
+    serve = {"knobs": told, "tls": made.serving}
+    trial, _ = met(ends, stream_pair, tmp_path, serve, knobs=told, tls=made.trusted)
     assert trial.done["events"]["delivered"] == trial.done["events"]["offered"] > 0
     assert trial.done["tls"]["version"] in ("TLSv1.3", None)
 
@@ -147,10 +155,7 @@ FAULTS = [
 def test_what_became_of_events_is_counted_exactly(
     ends: Implementation, receiving: str, faults: Faults, changed: dict[str, int], tmp_path: Path
 ):
-    server = EventServer(IDENTITY, faults)
-    with server.running() as port:
-        load = {"concurrency": 1, "duration_s": SECONDS}
-        trial = stream_trial(ends, "sse", receiving, port, tmp_path / "record", load=load, warmup={"at_least_s": 0})
+    trial, server = received(ends, receiving, tmp_path, EventServer(IDENTITY, faults), **ONE)
     expected = {"offered": 20, "delivered": 20, "dropped": 0, "duplicated": 0, "reordered": 0, "wrong": 0} | changed
     assert trial.done["events"] == expected
     assert trial.done["rows"] == len(trial.rows) == 2 + 1 + 20 + len(faults.repeated) - len(faults.dropped)
@@ -159,8 +164,8 @@ def test_what_became_of_events_is_counted_exactly(
 
 
 def test_streams_that_all_break_end_the_trial_and_the_rows_stay(ends: Implementation, receiving: str, tmp_path: Path):
-    with EventServer(IDENTITY, Faults(cut_after=5)).running() as port:
-        trial = stream_trial(ends, "sse", receiving, port, tmp_path / "record", warmup={"at_least_s": 0})
+    server = EventServer(IDENTITY, Faults(cut_after=5))
+    trial, _ = received(ends, receiving, tmp_path, server, warmup={"at_least_s": 0})
     assert trial.failed["kind"] == "closed"
     assert len([row for row in trial.rows if row.kind == EVENT and row.phase == 1]) == CLIENTS * 5
 
@@ -169,9 +174,7 @@ def test_a_stream_that_does_not_end_is_given_up_after_the_time_out_and_its_event
     ends: Implementation, receiving: str, tmp_path: Path
 ):
     server = EventServer(IDENTITY, Faults(never_ends=True, dropped=frozenset({20})))
-    with server.running() as port:
-        more = {"load": {"concurrency": 1, "duration_s": SECONDS}, "warmup": {"at_least_s": 0}, "timeout_s": 1.0}
-        trial = stream_trial(ends, "sse", receiving, port, tmp_path / "record", **more)
+    trial, _ = received(ends, receiving, tmp_path, server, timeout_s=1.0, **ONE)
     assert trial.done["errors"] == {"timeout": 1}
     assert (trial.done["events"]["delivered"], trial.done["events"]["dropped"]) == (19, 1)
 
@@ -188,7 +191,7 @@ def test_a_stream_that_does_not_end_is_given_up_after_the_time_out_and_its_event
 def test_a_load_that_streams_do_not_have_is_refused(
     ends: Implementation, receiving: str, changes: dict[str, Any], tmp_path: Path
 ):
-    trial = stream_trial(ends, "sse", receiving, 9, tmp_path / "record", **changes)
+    trial, _ = received(ends, receiving, tmp_path, **changes)
     assert trial.failed["kind"] == "trial"
 
 
@@ -196,13 +199,11 @@ def test_a_slow_reader_reads_no_faster_than_it_was_told_and_is_given_the_time(
     ends: Implementation, receiving: str, tmp_path: Path
 ):
     clients = next(protocol["clients"] for protocol in ends.protocols if protocol["name"] == "sse")
-    if "read_rate" not in next(one for one in clients if one["name"] == receiving).get("knobs", {}):
+    if "read_rate" not in next(client for client in clients if client["name"] == receiving).get("knobs", {}):
         pytest.skip("it cannot be told read_rate")
-    more = {"load": {"concurrency": 1, "duration_s": SECONDS}, "warmup": {"at_least_s": 0.02}, "timeout_s": 2.0}
-    server = EventServer(IDENTITY)
-    with server.running() as port:
-        knobs = {"read_rate": "8"}  # 20 events take 2.4 s: longer than the time-out after their schedule
-        trial = stream_trial(ends, "sse", receiving, port, tmp_path / "record", knobs=knobs, **more)
+    more = {**ONE, "warmup": {"at_least_s": 0.02}, "timeout_s": 2.0}
+    # 20 events take 2.4 s: longer than the time-out after their schedule.
+    trial, server = received(ends, receiving, tmp_path, knobs={"read_rate": "8"}, **more)
     assert (trial.done["events"]["delivered"], trial.done["errors"]) == (20, {})
     came = sorted(row.received_ns for row in trial.rows if row.kind == EVENT and row.phase == 1)
     assert all(stamp - came[0] >= place * 10**9 // 8 for place, stamp in enumerate(came))
@@ -259,9 +260,7 @@ def test_a_receiver_asks_from_where_the_seed_says_and_compares_every_row(
 ):
     needs(ends, "activity")
     server = EventServer(IDENTITY, Faults(wrong=frozenset({7}), dropped=frozenset({9})))
-    with server.running() as port:
-        more = {"load": {"concurrency": 1, "duration_s": SECONDS}, "warmup": {"at_least_s": 0}, **OF_THE_TABLE}
-        trial = stream_trial(ends, "sse", receiving, port, tmp_path / "record", **more)
+    trial, _ = received(ends, receiving, tmp_path, server, **ONE, **OF_THE_TABLE)
     assert [asked["after"] for asked in server.asked] == [after_of(7)] * 3
     assert [asked.keys() for asked in server.asked] == [{"interval_ns", "count", "after"}] * 3
     assert (trial.done["events"]["delivered"], trial.done["events"]["wrong"]) == (18, 1)
@@ -273,8 +272,7 @@ def test_a_stream_that_says_why_it_ends_early_has_failed_in_its_words(
     ends: Implementation, receiving: str, tmp_path: Path
 ):
     server = EventServer(IDENTITY, Faults(error_after=5))
-    with server.running() as port:
-        trial = stream_trial(ends, "sse", receiving, port, tmp_path / "record", warmup={"at_least_s": 0})
+    trial, _ = received(ends, receiving, tmp_path, server, warmup={"at_least_s": 0})
     assert trial.failed["kind"] == "protocol"
     assert "the table is gone" in trial.failed["message"]
     assert len([row for row in trial.rows if row.kind == EVENT and row.phase == 1]) == CLIENTS * 5

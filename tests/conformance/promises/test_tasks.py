@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 import itertools
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.conformance.kit import IDENTITY, Implementation
+from tests.conformance.kit import Asking, right
 from tests.conformance.reference.contract import STATUS, STATUSES
 from tests.conformance.reference.generator import arrivals
 from tests.conformance.reference.generator import pair as pair_of
 from tests.conformance.reference.record import Row
-from tests.conformance.reference.server import Action, Asked, Close, Error, Reply, Script, Server, Silence
-from tests.conformance.reference.wire import WIRES
+from tests.conformance.reference.server import Action, Asked, Close, Error, Reply, Script, Silence
 
 pytestmark = pytest.mark.busy
 
-Asking = tuple[str, str]
 Tasks = list[tuple[Row, list[Row]]]
 
 TASK, PART = 1, 2
@@ -26,15 +23,9 @@ CALLS = 3
 BEFORE = 1 + 3 * CALLS  # requests: the check, and the warm-up
 
 
-def right(number: int, asked: Asked) -> None:
-    return None
-
-
-def make(ends: Implementation, asking: Asking, folder: Path, script: Script = right, **changes: Any):
-    """A trial of tasks against a scripted server: what it printed, and the server that remembers."""
-    with Server(WIRES[asking[0]], IDENTITY, script) as server:
-        asked = {"calls": CALLS, **changes}
-        return ends.request(ends.trial(*asking, server.port, folder / "record", **asked)), server
+def make(asking: Asking, script: Script = right, **changes: Any):
+    """A trial of tasks, and the server that remembers."""
+    return asking.made(script, **{"calls": CALLS, **changes})
 
 
 def tasks_of(rows: list[Row]) -> Tasks:
@@ -56,11 +47,9 @@ def measured(rows: list[Row]) -> Tasks:
 
 @pytest.mark.parametrize("concurrency", [1, 3])
 @pytest.mark.parametrize("connection", ["reuse", "per-request"])
-def test_a_task_is_a_row_and_its_calls_directly_follow_it(
-    ends: Implementation, asking: Asking, tmp_path: Path, connection: str, concurrency: int
-):
+def test_a_task_is_a_row_and_its_calls_directly_follow_it(asking: Asking, connection: str, concurrency: int):
     load = {"requests": 20, "concurrency": concurrency}
-    trial, server = make(ends, asking, tmp_path, connection=connection, load=load)
+    trial, server = make(asking, connection=connection, load=load)
     done = trial.done
     assert (done["rows"], done["warmup_requests"], done["requests"], done["verified"]) == (23 * 4, 3, 20, 20)
     assert len(server.operations) == 1 + 23 * CALLS
@@ -80,8 +69,8 @@ def test_a_task_is_a_row_and_its_calls_directly_follow_it(
             assert getattr(task, size) == sum(getattr(part, size) for part in parts) > 0
 
 
-def test_counts_and_sizes_are_those_of_tasks(ends: Implementation, asking: Asking, tmp_path: Path):
-    trial, server = make(ends, asking, tmp_path)
+def test_counts_and_sizes_are_those_of_tasks(asking: Asking):
+    trial, server = make(asking)
     done, found = trial.done, measured(trial.rows)
     assert done["body_bytes_sent"] == sum(task.bytes_sent for task, _ in found)
     assert done["body_bytes_received"] == sum(task.bytes_received for task, _ in found)
@@ -90,14 +79,14 @@ def test_counts_and_sizes_are_those_of_tasks(ends: Implementation, asking: Askin
     assert done["measured_s"] == pytest.approx(span_s, rel=1e-6)
 
 
-def test_each_call_of_a_task_has_a_request_of_its_own(ends: Implementation, asking: Asking, tmp_path: Path):
-    trial, server = make(ends, asking, tmp_path)
+def test_each_call_of_a_task_has_a_request_of_its_own(asking: Asking):
+    trial, server = make(asking)
     assert trial.done["requests"] == 10
     assert [asked.fields for asked in server.operations[1:]] == [pair_of(7, n) for n in range(1, 13 * CALLS + 1)]
 
 
-def test_calls_of_a_task_are_one_after_the_other(ends: Implementation, asking: Asking, tmp_path: Path):
-    trial, server = make(ends, asking, tmp_path, lambda number, asked: Reply({}, after_s=0.005))
+def test_calls_of_a_task_are_one_after_the_other(asking: Asking):
+    trial, server = make(asking, lambda number, asked: Reply({}, after_s=0.005))
     assert {asked.in_flight for asked in server.operations} == {1}
     parts = [part for _, parts in measured(trial.rows) for part in parts]
     assert all(one.received_ns <= next_.sent_ns for one, next_ in itertools.pairwise(parts))
@@ -105,8 +94,8 @@ def test_calls_of_a_task_are_one_after_the_other(ends: Implementation, asking: A
     assert all(part.sent_ns < at < part.received_ns for part, at in zip(parts, came, strict=True))
 
 
-def test_per_request_means_one_connection_for_a_whole_task(ends: Implementation, asking: Asking, tmp_path: Path):
-    trial, server = make(ends, asking, tmp_path, connection="per-request")
+def test_per_request_means_one_connection_for_a_whole_task(asking: Asking):
+    trial, server = make(asking, connection="per-request")
     carried = [asked.connection for asked in server.operations[1:]]
     assert carried == [2 + task for task in range(13) for _ in range(CALLS)]
     assert trial.done["connections_opened"] == 10
@@ -114,12 +103,10 @@ def test_per_request_means_one_connection_for_a_whole_task(ends: Implementation,
 
 
 @pytest.mark.parametrize(("action", "status"), [(Error(), "protocol"), (Close(), "closed")])
-def test_a_task_ends_with_the_call_that_fails_and_keeps_the_parts_it_had(
-    ends: Implementation, asking: Asking, tmp_path: Path, action: Action, status: str
-):
+def test_a_task_ends_with_the_call_that_fails_and_keeps_the_parts_it_had(asking: Asking, action: Action, status: str):
     """The second call of the second measured task."""
     wanted = BEFORE + CALLS + 2
-    trial, server = make(ends, asking, tmp_path, lambda number, asked: action if number == wanted else None)
+    trial, server = make(asking, lambda number, asked: action if number == wanted else None)
     done = trial.done
     assert (done["errors"], done["requests"], done["verified"]) == ({status: 1}, 10, 9)
     assert len(server.operations) == 1 + 13 * CALLS - 1, "its third call is not made"
@@ -129,9 +116,9 @@ def test_a_task_ends_with_the_call_that_fails_and_keeps_the_parts_it_had(
     assert all(task.status == 0 and len(parts) == CALLS for task, parts in measured(trial.rows) if task.sequence != 5)
 
 
-def test_every_reply_of_a_task_is_verified(ends: Implementation, asking: Asking, tmp_path: Path):
+def test_every_reply_of_a_task_is_verified(asking: Asking):
     wanted = {BEFORE + 2, BEFORE + CALLS + 3}
-    trial, _ = make(ends, asking, tmp_path, lambda number, asked: Reply({"sum": 0}) if number in wanted else None)
+    trial, _ = make(asking, lambda number, asked: Reply({"sum": 0}) if number in wanted else None)
     assert (trial.done["errors"], trial.done["verified"]) == ({"wrong-reply": 2}, 8)
     first, second, *rest = measured(trial.rows)
     wrong = STATUS["wrong-reply"]
@@ -141,7 +128,7 @@ def test_every_reply_of_a_task_is_verified(ends: Implementation, asking: Asking,
 
 
 @pytest.mark.slow
-def test_the_time_out_is_that_of_each_call(ends: Implementation, asking: Asking, tmp_path: Path):
+def test_the_time_out_is_that_of_each_call(asking: Asking):
     """Two calls that take most of it pass, though together they take longer; one that never ends does not."""
     timeout_s, slow = 1.5, {BEFORE + 1, BEFORE + 2}
 
@@ -150,7 +137,7 @@ def test_the_time_out_is_that_of_each_call(ends: Implementation, asking: Asking,
             return Reply({}, after_s=0.6 * timeout_s)
         return Silence() if number == BEFORE + CALLS + 2 else None
 
-    trial, _ = make(ends, asking, tmp_path, script, timeout_s=timeout_s)
+    trial, _ = make(asking, script, timeout_s=timeout_s)
     assert trial.done["errors"] == {"timeout": 1}
     first, second, *_ = measured(trial.rows)
     assert first[0].status == 0
@@ -159,9 +146,9 @@ def test_the_time_out_is_that_of_each_call(ends: Implementation, asking: Asking,
     assert waited_s > 0.9 * timeout_s, "it gave up too early"
 
 
-def test_in_an_open_loop_a_task_is_due_and_not_its_calls(ends: Implementation, asking: Asking, tmp_path: Path):
+def test_in_an_open_loop_a_task_is_due_and_not_its_calls(asking: Asking):
     load = {"requests": 30, "rate_per_s": 111.1, "concurrency": 4, "arrivals": "uniform"}
-    trial, _ = make(ends, asking, tmp_path, load=load)
+    trial, _ = make(asking, load=load)
     done, found = trial.done, measured(trial.rows)
     assert [task.intended_ns - done["begin_ns"] for task, _ in found] == arrivals(7, 111.1, "uniform", 30)
     assert all(task.sent_ns >= task.intended_ns for task, _ in found)
@@ -169,9 +156,9 @@ def test_in_an_open_loop_a_task_is_due_and_not_its_calls(ends: Implementation, a
 
 
 @pytest.mark.slow
-def test_a_task_that_was_not_sent_has_no_parts(ends: Implementation, asking: Asking, tmp_path: Path):
+def test_a_task_that_was_not_sent_has_no_parts(asking: Asking):
     load = {"duration_s": 0.5, "rate_per_s": 100.0, "concurrency": 1, "arrivals": "uniform"}
-    trial, _ = make(ends, asking, tmp_path, lambda number, asked: Reply({}, after_s=0.04), load=load)
+    trial, _ = make(asking, lambda number, asked: Reply({}, after_s=0.04), load=load)
     unsent = [(task, parts) for task, parts in measured(trial.rows) if task.status == STATUS["not-sent"]]
     assert len(unsent) == trial.done["not_sent"] > 0
     assert all(parts == [] and task.connection == -1 for task, parts in unsent)

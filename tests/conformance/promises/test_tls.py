@@ -9,9 +9,8 @@ from typing import Any
 
 import pytest
 
-from tests.conformance.certificates import Made, certificates
-from tests.conformance.kit import IDENTITY, Implementation
-from tests.conformance.reference.contract import VERSION
+from tests.conformance.certificates import Made, assert_believes_nobody_else, certificates
+from tests.conformance.kit import Implementation
 
 pytestmark = pytest.mark.busy
 
@@ -29,15 +28,6 @@ def has_tls(protocol: dict[str, Any], client: str = "") -> bool:
 @pytest.fixture
 def made(tmp_path: Path) -> Made:
     return certificates(tmp_path / "right")
-
-
-def refused(ends: Implementation, serve: dict[str, Any]) -> str:
-    with ends.start("respond") as program:
-        program.send({"type": "serve", "contract": VERSION, "identity": IDENTITY, **serve})
-        assert program.rest() == []
-        assert program.status() == 1
-        assert len(program.said.strip().splitlines()) == 1
-        return program.said
 
 
 def test_requests_travel_over_tls_and_the_requester_says_what_was_negotiated(
@@ -65,34 +55,12 @@ def test_requests_travel_over_tls_and_the_requester_says_what_was_negotiated(
 
 
 def test_a_requester_believes_nobody_whom_its_authority_does_not_vouch_for(
-    ends: Implementation, request_protocol: str, made: Made, tmp_path: Path
+    ends: Implementation, request_protocol: str, made: Made
 ):
     offered = ends.protocol(request_protocol)
     if not has_tls(offered) or "respond" not in ends.commands:
         pytest.skip(f"{request_protocol} has no TLS")
-    others = certificates(tmp_path / "others")
-    elsewhere = certificates(tmp_path / "elsewhere", address="198.18.0.1")
-    expired = certificates(tmp_path / "expired", has_expired=True)
-    client = ends.default_clients(request_protocol)[0]
-    for served, trusted in (
-        (made, others.trusted),
-        (elsewhere, elsewhere.trusted),
-        (expired, expired.trusted),
-    ):
-        with ends.respond(request_protocol, knobs=KNOBS, tls=served.serving) as responder:
-            trial = ends.request(
-                ends.trial(
-                    request_protocol,
-                    client,
-                    responder.ready["port"],
-                    tmp_path / "record",
-                    knobs=KNOBS,
-                    tls=trusted,
-                )
-            )
-            assert responder.stats()["answered"] == 0
-        assert trial.failed["kind"] == "refused"
-        assert "tls" in trial.failed["message"]
+    assert_believes_nobody_else(ends, (request_protocol, None, ends.default_clients(request_protocol)[0]), KNOBS, made)
 
 
 def test_a_trial_without_the_authority_that_it_needs_is_refused(
@@ -112,10 +80,9 @@ def test_a_responder_whose_certificate_cannot_be_used_does_not_start(
     ends: Implementation, respond_protocol: str, made: Made, tmp_path: Path
 ):
     """Nor one that is given a certificate and not told to use it, or has no TLS at all."""
-    serve = {"protocol": respond_protocol}
     cases: list[dict[str, Any]] = [{"tls": made.serving}]
     if has_tls(ends.protocol(respond_protocol)):
         nowhere = str(tmp_path / "nowhere.pem")
         cases += [{"knobs": KNOBS}, {"knobs": KNOBS, "tls": {**made.serving, "key": nowhere}}]
     for changes in cases:
-        assert "tls" in refused(ends, {**serve, **changes})
+        assert "tls" in ends.refusal(respond_protocol, **changes)

@@ -5,53 +5,26 @@ from __future__ import annotations
 import itertools
 import time
 from collections import Counter
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.conformance.kit import IDENTITY, Implementation
+from tests.conformance.kit import IDENTITY, Asking
 from tests.conformance.reference.contract import STATUS, STATUSES
 from tests.conformance.reference.generator import pair as pair_of
 from tests.conformance.reference.generator import records, stream
 from tests.conformance.reference.operations import STAMP
 from tests.conformance.reference.record import HEADER, ROW_BYTES
-from tests.conformance.reference.server import (
-    Action,
-    Asked,
-    Close,
-    Error,
-    Garbage,
-    LastReply,
-    Reply,
-    Script,
-    Server,
-    Silence,
-)
-from tests.conformance.reference.wire import WIRES
+from tests.conformance.reference.server import Action, Asked, Close, Error, Garbage, LastReply, Reply, Server, Silence
 
 pytestmark = pytest.mark.busy
-
-Asking = tuple[str, str]
-
-
-def right(number: int, asked: Asked) -> None:
-    return None
-
-
-def make(ends: Implementation, asking: Asking, folder: Path, script: Script = right, **changes: Any):
-    """A trial against a scripted server: what it printed, and the server that remembers."""
-    with Server(WIRES[asking[0]], IDENTITY, script) as server:
-        return ends.request(ends.trial(*asking, server.port, folder / "record", **changes)), server
 
 
 @pytest.mark.parametrize("concurrency", [1, 3])
 @pytest.mark.parametrize("connection", ["reuse", "per-request"])
-def test_lines_rows_and_requests_agree(
-    ends: Implementation, asking: Asking, tmp_path: Path, connection: str, concurrency: int
-):
+def test_lines_rows_and_requests_agree(asking: Asking, connection: str, concurrency: int):
     load = {"requests": 20, "concurrency": concurrency}
-    trial, server = make(ends, asking, tmp_path, connection=connection, load=load)
+    trial, server = asking.made(connection=connection, load=load)
     done, rows = trial.done, trial.rows
     assert trial.types == ["checked", "start", "done"]
     assert (done["rows"], done["warmup_requests"], done["requests"], done["errors"]) == (23, 3, 20, {})
@@ -66,36 +39,36 @@ def test_lines_rows_and_requests_agree(
     assert done["body_bytes_received"] == sum(row.bytes_received for row in measured)
 
 
-def test_without_an_identity_it_says_whom_it_met(ends: Implementation, asking: Asking, tmp_path: Path):
-    with Server(WIRES[asking[0]], "somebody") as server:
+def test_without_an_identity_it_says_whom_it_met(asking: Asking):
+    with asking.server(identity="somebody") as server:
         target = {"host": "127.0.0.1", "port": server.port}
-        trial = ends.request(ends.trial(*asking, server.port, tmp_path / "record", target=target))
+        trial = asking.ends.request(asking.line(target=target))
     assert trial.done["identity"] == "somebody"
     assert len(trial.rows) == 13
 
 
-def test_one_that_is_anonymous_is_not_asked_who_it_is(ends: Implementation, asking: Asking, tmp_path: Path):
-    with Server(WIRES[asking[0]], "somebody") as server:
+def test_one_that_is_anonymous_is_not_asked_who_it_is(asking: Asking):
+    with asking.server(identity="somebody") as server:
         target = {"host": "127.0.0.1", "port": server.port, "anonymous": True}
-        trial = ends.request(ends.trial(*asking, server.port, tmp_path / "record", target=target))
+        trial = asking.ends.request(asking.line(target=target))
     assert trial.done.get("identity") is None
     assert [asked.name for asked in server.asked] == ["add"] * (1 + 13)
 
 
-def test_both_ends_are_checked_on_connections_of_their_own(ends: Implementation, asking: Asking, tmp_path: Path):
+def test_both_ends_are_checked_on_connections_of_their_own(asking: Asking):
     server: Server
     closed: list[bool] = []
 
     def when_it_warms_up(number: int, asked: Asked) -> Action | None:
         if number == 2:
-            until = time.monotonic() + ends.patience_s
+            until = time.monotonic() + asking.ends.patience_s
             while server.open_now > 1 and time.monotonic() < until:
                 time.sleep(0.01)
             closed.append(server.open_now == 1)
         return None
 
-    with Server(WIRES[asking[0]], IDENTITY, when_it_warms_up) as server:
-        trial = ends.request(ends.trial(*asking, server.port, tmp_path / "record", timeout_s=2.0 * ends.patience_s))
+    with asking.server(when_it_warms_up) as server:
+        trial = asking.ends.request(asking.line(server.port, timeout_s=2.0 * asking.ends.patience_s))
     carried = [asked.name for asked in server.asked if asked.connection == 0]
     assert (carried, [asked.name for asked in server.asked if asked.connection == 1]) == (["identity"], ["add"])
     assert closed == [True]
@@ -103,42 +76,37 @@ def test_both_ends_are_checked_on_connections_of_their_own(ends: Implementation,
     assert trial.lines[0]["body_bytes_sent"] == sent
 
 
-def test_kept_connections_carry_both_phases(ends: Implementation, asking: Asking, tmp_path: Path):
-    trial, server = make(ends, asking, tmp_path)
+def test_kept_connections_carry_both_phases(asking: Asking):
+    trial, server = asking.made()
     assert server.opened == 2 + 1
     assert trial.done["connections_opened"] == 0
     assert {row.connection for row in trial.rows} == {0}
 
 
-def test_as_many_connections_are_kept_as_requests_are_in_flight(ends: Implementation, asking: Asking, tmp_path: Path):
-    trial, server = make(
-        ends,
-        asking,
-        tmp_path,
-        lambda number, asked: Reply({}, after_s=0.02),
-        load={"requests": 30, "concurrency": 3},
-    )
+def test_as_many_connections_are_kept_as_requests_are_in_flight(asking: Asking):
+    load = {"requests": 30, "concurrency": 3}
+    trial, server = asking.made(lambda number, asked: Reply({}, after_s=0.02), load=load)
     assert server.opened == 2 + 3
     assert {row.connection for row in trial.rows} == {0, 1, 2}
     assert max(asked.in_flight for asked in server.operations) <= 3
 
 
-def test_per_request_means_a_connection_for_every_request(ends: Implementation, asking: Asking, tmp_path: Path):
-    trial, server = make(ends, asking, tmp_path, connection="per-request")
+def test_per_request_means_a_connection_for_every_request(asking: Asking):
+    trial, server = asking.made(connection="per-request")
     assert Counter(asked.connection for asked in server.asked) == dict.fromkeys(range(2 + 13), 1)
     assert trial.done["connections_opened"] == 10
     assert sorted(row.connection for row in trial.rows) == list(range(13))
 
 
-def test_one_request_at_a_time_is_one_in_flight(ends: Implementation, asking: Asking, tmp_path: Path):
-    trial, server = make(ends, asking, tmp_path, lambda number, asked: Reply({}, after_s=0.005))
+def test_one_request_at_a_time_is_one_in_flight(asking: Asking):
+    trial, server = asking.made(lambda number, asked: Reply({}, after_s=0.005))
     assert {asked.in_flight for asked in server.operations} == {1}
     rows = sorted(trial.rows)
     assert all(one.received_ns <= next_.sent_ns for one, next_ in itertools.pairwise(rows))
 
 
-def test_the_record_is_that_of_the_page_byte_for_byte(ends: Implementation, asking: Asking, tmp_path: Path):
-    trial, _ = make(ends, asking, tmp_path)
+def test_the_record_is_that_of_the_page_byte_for_byte(asking: Asking):
+    trial, _ = asking.made()
     content = trial.record.read_bytes()
     assert content[:512] == HEADER
     assert not any(content[512 + trial.done["rows"] * ROW_BYTES :])
@@ -146,9 +114,9 @@ def test_the_record_is_that_of_the_page_byte_for_byte(ends: Implementation, aski
         assert (row.service_ns, row.kind, row.parent, row.sender_ns, row.sender_clock) == (-1, 0, 0, 0, 0)
 
 
-def test_stamps_are_in_order_and_of_one_clock(ends: Implementation, asking: Asking, tmp_path: Path):
+def test_stamps_are_in_order_and_of_one_clock(asking: Asking):
     before_ns = time.monotonic_ns()
-    trial, server = make(ends, asking, tmp_path)
+    trial, server = asking.made()
     after_ns = time.monotonic_ns()
     done = trial.done
     assert before_ns < done["anchor"]["monotonic_ns"] <= min(row.sent_ns for row in trial.rows)
@@ -169,8 +137,8 @@ def kinds(number: int, asked: Asked) -> Action | None:
     return {3: Reply({"sum": 0}), 6: Reply({"sum": 0}), 8: Error(), 10: Close(), 12: Garbage()}.get(number)
 
 
-def test_errors_are_counted_by_their_kind(ends: Implementation, asking: Asking, tmp_path: Path):
-    trial, _ = make(ends, asking, tmp_path, kinds)
+def test_errors_are_counted_by_their_kind(asking: Asking):
+    trial, _ = asking.made(kinds)
     done = trial.done
     assert done["errors"] == {"wrong-reply": 1, "protocol": 1, "closed": 1, "undecodable": 1}
     assert set(done["error_examples"]) == set(done["errors"])
@@ -185,11 +153,11 @@ def test_errors_are_counted_by_their_kind(ends: Implementation, asking: Asking, 
     }
 
 
-def test_an_announced_close_is_a_new_connection_and_no_error(ends: Implementation, asking_http: Asking, tmp_path: Path):
+def test_an_announced_close_is_a_new_connection_and_no_error(asking_http: Asking):
     def each_fifth(number: int, asked: Asked) -> Action | None:
         return LastReply() if number % 5 == 0 else None
 
-    trial, server = make(ends, asking_http, tmp_path, each_fifth, load={"requests": 20})
+    trial, server = asking_http.made(each_fifth, load={"requests": 20})
     assert (trial.done["errors"], trial.done["requests"]) == ({}, 20)
     assert trial.done["connections_opened"] == 4  # after requests 5, 10, 15, 20, of which four warm up
     assert server.opened == 2 + 1 + 4
@@ -200,18 +168,16 @@ def test_an_announced_close_is_a_new_connection_and_no_error(ends: Implementatio
 
 
 @pytest.mark.parametrize("connection", ["reuse", "per-request"])
-def test_nothing_is_asked_twice(ends: Implementation, asking: Asking, tmp_path: Path, connection: str):
-    trial, server = make(ends, asking, tmp_path, kinds, connection=connection)
+def test_nothing_is_asked_twice(asking: Asking, connection: str):
+    trial, server = asking.made(kinds, connection=connection)
     assert len(server.operations) == 1 + trial.done["rows"]
     pairs = [asked.fields for asked in server.operations[1:]]
     assert pairs == [pair_of(7, sequence) for sequence in range(1, 14)]
 
 
-def test_a_time_out_is_kept_and_is_no_more_than_that(ends: Implementation, asking: Asking, tmp_path: Path):
+def test_a_time_out_is_kept_and_is_no_more_than_that(asking: Asking):
     timeout_s = 0.6
-    trial, _ = make(
-        ends, asking, tmp_path, lambda number, asked: Silence() if number == 8 else None, timeout_s=timeout_s
-    )
+    trial, _ = asking.made(lambda number, asked: Silence() if number == 8 else None, timeout_s=timeout_s)
     assert trial.done["errors"] == {"timeout": 1}
     (row,) = (row for row in trial.rows if row.status == STATUS["timeout"])
     assert row.sequence == 7
@@ -220,11 +186,11 @@ def test_a_time_out_is_kept_and_is_no_more_than_that(ends: Implementation, askin
     assert len(trial.rows) == 13
 
 
-def test_fifty_failures_in_a_row_end_a_trial_and_the_rows_stay(ends: Implementation, asking: Asking, tmp_path: Path):
+def test_fifty_failures_in_a_row_end_a_trial_and_the_rows_stay(asking: Asking):
     def broken(number: int, asked: Asked) -> Action | None:
         return Error("out of order") if number > 6 else None
 
-    trial, server = make(ends, asking, tmp_path, broken, load={"requests": 5000})
+    trial, server = asking.made(broken, load={"requests": 5000})
     assert trial.failed["kind"] == "protocol"
     assert [row.status for row in trial.phase(1)] == [0] * 2 + [STATUS["protocol"]] * 50
     assert len(server.operations) == 1 + 3 + 52
@@ -241,11 +207,11 @@ PAYLOADS: dict[str, tuple[str, dict[str, Any]]] = {
 
 
 @pytest.mark.parametrize("payload", PAYLOADS)
-def test_requests_carry_what_the_generator_gives(ends: Implementation, asking: Asking, tmp_path: Path, payload: str):
+def test_requests_carry_what_the_generator_gives(asking: Asking, payload: str):
     operation, carried = PAYLOADS[payload]
-    if operation not in ends.operations(asking[0]):
-        pytest.skip(f"{asking[0]} does not carry {operation}")
-    trial, server = make(ends, asking, tmp_path, operation=operation, payload=carried, seed=2**53 - 1)
+    if operation not in asking.ends.operations(asking.protocol):
+        pytest.skip(f"{asking.protocol} does not carry {operation}")
+    trial, server = asking.made(operation=operation, payload=carried, seed=2**53 - 1)
     assert trial.done["verified"] == 10
     for sequence, asked in enumerate(server.operations[1:], start=1):
         assert_generated(payload, sequence, asked.fields)
@@ -267,9 +233,9 @@ def assert_generated(payload: str, sequence: int, fields: dict[str, Any]) -> Non
 
 
 @pytest.mark.slow
-def test_it_holds_back_the_measured_phase(ends: Implementation, asking: Asking, tmp_path: Path):
+def test_it_holds_back_the_measured_phase(asking: Asking):
     at_ns = time.time_ns() + 2_000_000_000
-    trial, _ = make(ends, asking, tmp_path, start_at_unix_ns=at_ns)
+    trial, _ = asking.made(start_at_unix_ns=at_ns)
     anchor = trial.done["anchor"]
     begun_ns = anchor["wall_ns"] + trial.done["begin_ns"] - anchor["monotonic_ns"]
     assert begun_ns > at_ns - 10_000_000  # the wall clock may be slewed

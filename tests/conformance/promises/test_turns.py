@@ -9,21 +9,18 @@ from typing import Any
 
 import pytest
 
-from tests.conformance.kit import IDENTITY, TRIAL_LINES, Implementation, validated
+from tests.conformance.kit import TRIAL_LINES, Asking, validated
 from tests.conformance.reference.record import rows_of
-from tests.conformance.reference.server import Server
-from tests.conformance.reference.wire import WIRES
 
 pytestmark = pytest.mark.busy
 
-Asking = tuple[str, str]
 ROUNDS, WARM_UP = 3, 2
 IN_TURNS: dict[str, Any] = {"hold": True, "turn_warm_up": WARM_UP}
 
 
-def trial_of(ends: Implementation, asking: Asking, port: int, record: Path, **changes: Any) -> dict[str, Any]:
+def trial_of(asking: Asking, port: int, **changes: Any) -> dict[str, Any]:
     load = {"duration_s": 0.05, **changes.pop("load", {})}
-    return ends.trial(*asking, port, record, **{**IN_TURNS, "load": load, **changes})
+    return asking.line(port, **{**IN_TURNS, "load": load, **changes})
 
 
 @pytest.mark.parametrize(
@@ -31,14 +28,13 @@ def trial_of(ends: Implementation, asking: Asking, port: int, record: Path, **ch
     [(1, "reuse", None), (3, "reuse", None), (1, "per-request", None), (1, "reuse", 5), (3, "reuse", 7)],
 )
 def test_each_turn_has_a_warm_up_and_a_window_and_nothing_is_sent_between(
-    ends: Implementation, asking: Asking, tmp_path: Path, in_flight: int, connection: str, requests: int | None
+    asking: Asking, in_flight: int, connection: str, requests: int | None
 ):
-    record = tmp_path / "record"
-    with Server(WIRES[asking[0]], IDENTITY) as server, ends.start("request") as program:
+    with asking.server() as server, asking.ends.start("request") as program:
         load: dict[str, Any] = {"concurrency": in_flight}
         if requests is not None:
             load |= {"requests": requests, "duration_s": None}
-        program.send(trial_of(ends, asking, server.port, record, load=load, connection=connection))
+        program.send(trial_of(asking, server.port, load=load, connection=connection))
         assert [program.line(kind)["type"] for kind in ("checked", "start", "warm")] == ["checked", "start", "warm"]
         turns, came = [], []
         for _ in range(ROUNDS):
@@ -52,7 +48,7 @@ def test_each_turn_has_a_warm_up_and_a_window_and_nothing_is_sent_between(
         assert program.status() == 0, program.said
     assert came[::2] == came[1::2]  # nothing came while it was not its turn
     assert [turn["number"] for turn in turns] == [0, 1, 2]
-    rows = rows_of(record)
+    rows = rows_of(asking.record)
     assert sorted(row.sequence for row in rows) == list(range(1, done["rows"] + 1))
     measured = [row for row in rows if row.phase == 1]
     for turn in turns:
@@ -72,9 +68,9 @@ def test_each_turn_has_a_warm_up_and_a_window_and_nothing_is_sent_between(
     assert done["begin_ns"] == turns[0]["begin_ns"]
 
 
-def test_it_may_end_without_a_turn(ends: Implementation, asking: Asking, tmp_path: Path):
-    with Server(WIRES[asking[0]], IDENTITY) as server, ends.start("request") as program:
-        program.send(trial_of(ends, asking, server.port, tmp_path / "record"))
+def test_it_may_end_without_a_turn(asking: Asking):
+    with asking.server() as server, asking.ends.start("request") as program:
+        program.send(trial_of(asking, server.port))
         for kind in ("checked", "start", "warm"):
             program.line(kind)
         program.send("end")
@@ -83,9 +79,9 @@ def test_it_may_end_without_a_turn(ends: Implementation, asking: Asking, tmp_pat
 
 
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="CPU time of another process is read from /proc")
-def test_who_waits_for_a_turn_uses_no_cpu(ends: Implementation, asking: Asking, tmp_path: Path):
-    with Server(WIRES[asking[0]], IDENTITY) as server, ends.start("request") as program:
-        program.send(trial_of(ends, asking, server.port, tmp_path / "record"))
+def test_who_waits_for_a_turn_uses_no_cpu(asking: Asking):
+    with asking.server() as server, asking.ends.start("request") as program:
+        program.send(trial_of(asking, server.port))
         for kind in ("checked", "start", "warm"):
             program.line(kind)
         # A runtime may still compile or collect garbage; whoever polls does so in every second.
@@ -106,16 +102,11 @@ def _cpu_ticks(process: int) -> int:
 
 @pytest.mark.parametrize(
     "changes",
-    [
-        {"hold": False},
-        {"load": {"duration_s": None}},
-        {"load": {"rate_per_s": 100.0}},
-        {"load": {"think_s": 0.01}},
-    ],
+    [{"hold": False}, {"load": {"duration_s": None}}, {"load": {"rate_per_s": 100.0}}, {"load": {"think_s": 0.01}}],
     ids=["not-held", "without-an-end", "rate", "think-time"],
 )
-def test_what_has_no_turns_is_refused(ends: Implementation, asking: Asking, tmp_path: Path, changes: dict[str, Any]):
-    with Server(WIRES[asking[0]], IDENTITY) as server:
-        trial = ends.request(trial_of(ends, asking, server.port, tmp_path / "record", **changes))
+def test_what_has_no_turns_is_refused(asking: Asking, changes: dict[str, Any]):
+    with asking.server() as server:
+        trial = asking.ends.request(trial_of(asking, server.port, **changes))
     assert trial.failed["kind"] == "trial"
     assert not server.operations

@@ -189,11 +189,7 @@ class Requester(Mixing, Coding):
         self.lanes = [Lane() for _ in range(load["concurrency"])]
         begin = time.monotonic_ns()
         warmup_phase = Phase(
-            WARM_UP,
-            begin,
-            warmup["requests"],
-            int(warmup["at_least_s"] * NS),
-            begin + int(warmup["at_most_s"] * NS),
+            WARM_UP, begin, warmup["requests"], int(warmup["at_least_s"] * NS), begin + int(warmup["at_most_s"] * NS)
         )
         self.play(warmup_phase)
         if self.trial["hold"]:

@@ -14,23 +14,9 @@ from typing import Any, BinaryIO
 
 from tests.conformance.reference.contract import parse
 
-CODES = (
-    "identity",
-    "timestamp",
-    "add",
-    "echo/data",
-    "echo/records",
-    "echo/document",
-    "image",
-    "exchange",
-    "transfer",
-)
+CODES = ("identity", "timestamp", "add", "echo/data", "echo/records", "echo/document", "image", "exchange", "transfer")
 SIZED = ("exchange", "transfer")  # bytes, and how many are wanted back
-BARE_TYPES = {
-    "image": "image/png",
-    "echo/data": "application/octet-stream",
-    "transfer": "application/octet-stream",
-}
+BARE_TYPES = {"image": "image/png", "echo/data": "application/octet-stream", "transfer": "application/octet-stream"}
 ERROR = 255
 LARGEST = 256 * 2**20
 

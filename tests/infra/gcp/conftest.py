@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from fake_compute import FakeCompute, serving
+from fake_compute import FakeCompute, environment_of, serving
 
 
 @pytest.fixture
@@ -24,16 +24,8 @@ def compute() -> Iterator[FakeCompute]:
 def cloud(compute: FakeCompute) -> dict[str, str]:
     """What a user would export, with the fake in Google's place."""
     kept = {name: value for name, value in os.environ.items() if name in ("PATH", "HOME", "TF_PLUGIN_CACHE_DIR")}
-    given = {
-        "GOOGLE_PROJECT": "demo",
-        "GOOGLE_OAUTH_ACCESS_TOKEN": "secret",
-        "TF_VAR_compute_endpoint": compute.url,
-        "GOOGLE_RESOURCE_MANAGER_CUSTOM_ENDPOINT": compute.url.replace("/compute/v1/", "/v1/"),
-        # Nobody's own login is looked at, and no metadata service asked for one.
-        "CLOUDSDK_CONFIG": "/nowhere",
-        "NO_GCE_CHECK": "true",
-    }
-    return {**kept, **given}
+    manager = {"GOOGLE_RESOURCE_MANAGER_CUSTOM_ENDPOINT": compute.url.replace("/compute/v1/", "/v1/")}
+    return {**kept, **environment_of(compute), **manager}
 
 
 Ask = Callable[..., tuple[int, Any, str]]

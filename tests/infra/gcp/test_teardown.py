@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from fake_compute import FakeCompute, serving
+from fake_compute import environment_of, serving
 
 from orchestrator.experiment.providers import PROVIDERS
 from orchestrator.hosts.provision.deployments import deployment_id
@@ -203,7 +203,7 @@ def test_a_receipt_claims_only_what_is_so(case: Case, tmp_path: Path, monkeypatc
     fake = FaultyCompute()
     with serving(fake):
         build(fake, ID, HOSTS)
-        scene = Scene(fake=fake, place=tmp_path, environment=environment_for(fake))
+        scene = Scene(fake=fake, place=tmp_path, environment={"COLUMNS": "10000", **environment_of(fake)})
         (tmp_path / FOLDER / ID).mkdir(parents=True, mode=0o700)
         case.change(scene)
         write_intent(scene)
@@ -231,17 +231,6 @@ def judge(case: Case, scene: Scene, strangers: set[str], done: Called) -> None:
     if path.exists():
         state = json.loads(path.read_text())["state"]
         assert (state == "down") == (done.returncode == _COMPLETE), f"exit {done.returncode}, and written down: {state}"
-
-
-def environment_for(fake: FakeCompute) -> dict[str, str]:
-    return {
-        "COLUMNS": "10000",
-        "GOOGLE_PROJECT": "demo",
-        "GOOGLE_OAUTH_ACCESS_TOKEN": "secret",
-        "TF_VAR_compute_endpoint": fake.url,
-        "CLOUDSDK_CONFIG": "/nowhere",  # no login of whoever runs this
-        "NO_GCE_CHECK": "true",
-    }
 
 
 def write_intent(scene: Scene) -> None:

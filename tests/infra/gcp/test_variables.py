@@ -28,7 +28,7 @@ KEY = "ssh-ed25519 AAAA test"
 
 
 @pytest.fixture
-def evaluate(infra: Path, terraform: str, environment: dict[str, str], tmp_path: Path) -> Evaluate:
+def evaluate(infra: Path, run_terraform: Evaluate, tmp_path: Path) -> Evaluate:
     """Terraform on the module's variables alone, which need no provider, with what they are as output."""
     folder = tmp_path / "variables"
     folder.mkdir()
@@ -40,16 +40,8 @@ def evaluate(infra: Path, terraform: str, environment: dict[str, str], tmp_path:
         variables = {"run_id": "t", "ttl_seconds": 60, "ssh_public_key": KEY, "host_keys": {}}
         variables["hosts"] = {"a": {"role": "both", "zone": "us-west1-a", "machine": "e2-micro"}}
         (folder / "t.auto.tfvars.json").write_text(json.dumps({**variables, **(file or {})}))
-        command = [terraform, f"-chdir={folder}"]
-        own = {**environment, **changes}
-        subprocess.run([*command, "init", "-input=false"], env=own, capture_output=True, check=True)
-        return subprocess.run(
-            [*command, "plan", "-input=false", "-no-color", *arguments],
-            env=own,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
+        assert run_terraform(folder, "init", "-input=false", **changes).returncode == 0
+        return run_terraform(folder, "plan", "-input=false", "-no-color", *arguments, **changes)
 
     return run
 

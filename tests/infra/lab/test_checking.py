@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from deployments import call_provider
 from orchlab import checking
 
 
@@ -45,8 +46,7 @@ def test_nothing_is_made_for_an_ordinary_user(infra: Path) -> None:
 
 
 def test_check_answers_in_json(infra: Path) -> None:
-    program = [sys.executable, "-ES", str(infra / "lab" / "provider.py"), "check"]
-    done = subprocess.run(program, capture_output=True, text=True, check=False)
+    done = call_provider(infra / "lab", "check")
     answer = json.loads(done.stdout)
     assert answer["ok"] is (done.returncode == 0)
     assert answer["ok"] is (answer["missing"] == [])

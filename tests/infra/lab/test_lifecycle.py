@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from deployments import Deployment
+from deployments import Deployment, host_spec
 from orchlab import processes
 
 pytestmark = [pytest.mark.busy, pytest.mark.lab, pytest.mark.terraform]
@@ -152,25 +152,16 @@ def test_a_failed_host_undoes_itself(deploy: Deploy) -> None:
 @pytest.mark.parametrize("signum", [signal.SIGTERM, signal.SIGINT])
 def test_an_interrupted_host_undoes_itself(deploy: Deploy, tmp_path: Path, signum: signal.Signals) -> None:
     deployment = deploy(hosts=HOSTS, links=LINKS)
-    spec = {
-        "run_id": deployment.run_id,
-        "name": "requester",
-        "zone": "us-west1-a",
-        "machine": "lab",
-        "cpu_cores": None,
-        "memory_mib": None,
-        "ttl_seconds": 60,
-        "ssh_public_key": deployment.variables["ssh_public_key"],
-        "host_key_path": deployment.variables["host_keys"]["requester"]["private_key_path"],
-    }
+    host_key = deployment.variables["host_keys"]["requester"]["private_key_path"]
+    spec = host_spec(deployment.run_id, deployment.variables["ssh_public_key"], host_key)
     ip = tmp_path / "ip"  # never gets done, and says when it was asked
     ip.write_text(f"#!/bin/sh\necho asked >{tmp_path}/asked\nexec sleep 600\n")
     ip.chmod(0o755)
-    changes = {"PATH": f"{tmp_path}:{os.environ['PATH']}", "ORCH_LAB_SPEC": json.dumps(spec)}
+    changes = {"PATH": f"{tmp_path}:{os.environ['PATH']}", "ORCH_LAB_SPEC": spec}
     argv = [sys.executable, "-ES", str(deployment._module / "provider.py"), "host-up"]
     making = subprocess.Popen(argv, env=os.environ | changes, stderr=subprocess.DEVNULL)
     assert eventually((tmp_path / "asked").exists)
-    assert Path("/var/lib/orch-lab", deployment.run_id, "hosts", "requester").exists()
+    assert Path("/var/lib/orch-lab", deployment.run_id, "hosts", "db").exists()
 
     making.send_signal(signum)
 

@@ -3,26 +3,17 @@
 from __future__ import annotations
 
 import json
-import os
 import secrets
 import subprocess
-import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from deployments import Deployment, make_key
+from deployments import Deployment, call_provider, host_spec, make_key
 from orchlab import cgroups, layout, ownership
 
 pytestmark = [pytest.mark.busy, pytest.mark.lab, pytest.mark.usefixtures("lab_machine")]
-
-
-def provider(infra: Path, *arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
-    argv = [sys.executable, "-ES", str(infra / "lab" / "provider.py"), *arguments]
-    return subprocess.run(
-        argv, env={**os.environ, **variables}, capture_output=True, text=True, timeout=60, check=False
-    )
 
 
 @dataclass
@@ -66,36 +57,26 @@ def stranger() -> Iterator[Stranger]:
 
 
 def test_a_strangers_namespace_and_cgroup_are_not_listed_and_not_swept(infra: Path, stranger: Stranger) -> None:
-    assert stranger.run_id not in json.loads(provider(infra, "list").stdout)["runs"]
-    done = provider(infra, "sweep", "--run-id", stranger.run_id)
+    assert stranger.run_id not in json.loads(call_provider(infra / "lab", "list").stdout)["runs"]
+    done = call_provider(infra / "lab", "sweep", "--run-id", stranger.run_id)
     assert json.loads(done.stdout) == {"removed": [], "left": []}
-    assert provider(infra, "host-down", "--run-id", stranger.run_id, "--host", "db").returncode == 0
+    assert call_provider(infra / "lab", "host-down", "--run-id", stranger.run_id, "--host", "db").returncode == 0
     assert stranger.is_whole
 
 
 def test_no_host_takes_the_place_of_a_stranger(infra: Path, stranger: Stranger, tmp_path: Path) -> None:
-    spec = {
-        "run_id": stranger.run_id,
-        "name": "db",
-        "zone": "us-west1-a",
-        "machine": "lab",
-        "cpu_cores": None,
-        "memory_mib": None,
-        "ttl_seconds": 60,
-        "ssh_public_key": make_key(tmp_path / "user"),
-        "host_key_path": str(tmp_path / "user"),
-    }
-    done = provider(infra, "host-up", ORCH_LAB_SPEC=json.dumps(spec))
+    spec = host_spec(stranger.run_id, make_key(tmp_path / "user"), str(tmp_path / "user"))
+    done = call_provider(infra / "lab", "host-up", ORCH_LAB_SPEC=spec)
     assert done.returncode == 4
     assert f"a network namespace {stranger.instance} that is not ours" in done.stderr
     assert stranger.is_whole
     subprocess.run(["ip", "netns", "del", stranger.instance], check=True)  # now only the cgroup is in the way
-    done = provider(infra, "host-up", ORCH_LAB_SPEC=json.dumps(spec))
+    done = call_provider(infra / "lab", "host-up", ORCH_LAB_SPEC=spec)
     assert done.returncode == 4
     assert f"a cgroup {stranger.instance} that is not ours" in done.stderr
     assert stranger.processes[1].poll() is None
     assert all(folder.is_dir() for folder in stranger.group.folders)
-    assert stranger.run_id not in json.loads(provider(infra, "list").stdout)["runs"]
+    assert stranger.run_id not in json.loads(call_provider(infra / "lab", "list").stdout)["runs"]
 
 
 @pytest.mark.terraform
@@ -104,7 +85,7 @@ def test_a_host_of_ours_is_known_by_its_mark_alone(deploy, infra: Path) -> None:
     deployment: Deployment = deploy(hosts=host, links=[]).up()
     assert ownership.is_marked(deployment.run_id, "requester")
     (layout.run_dir(deployment.run_id) / "hosts").rename(layout.run_dir(deployment.run_id) / "lost")
-    assert json.loads(provider(infra, "list").stdout)["runs"][deployment.run_id]["hosts"] == ["requester"]
-    swept = json.loads(provider(infra, "sweep", "--run-id", deployment.run_id).stdout)
+    assert json.loads(call_provider(infra / "lab", "list").stdout)["runs"][deployment.run_id]["hosts"] == ["requester"]
+    swept = json.loads(call_provider(infra / "lab", "sweep", "--run-id", deployment.run_id).stdout)
     assert layout.instance_name(deployment.run_id, "requester") in swept["removed"]
     (layout.run_dir(deployment.run_id) / "lost").rename(layout.run_dir(deployment.run_id) / "hosts")

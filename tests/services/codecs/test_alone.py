@@ -10,12 +10,11 @@ import pytest
 from services.python.codecs import alone
 from services.python.codecs.base import Coder, self_describing
 from services.python.codecs.json import CODEC as JSON
-from services.python.contract.lines import Load, Trial, Warmup
+from services.python.contract.lines import Load
 from services.python.contract.messages import OF_THE_STORE
 from services.python.load.client import CallFailed, CallSpec
 from services.python.operations import OPERATIONS
-from services.python.probes.clock import Clock
-from services.python.trial.run import make_trial
+from tests.support.ends import made_here, trial_of
 
 ADD = {"request": {"a": -123_456_789, "b": 987_654_321}, "reply": {"sum": 864_197_532}}
 
@@ -26,24 +25,6 @@ def call(operation: str, exchange: Any) -> CallSpec:
 
 def coding(operation: str, exchange: Any, codec: Any = JSON) -> alone.Alone:
     return alone.of_codec(codec, call(operation, exchange)).dial()
-
-
-def a_trial(folder: Path, **changes: Any) -> Trial:
-    given = {
-        "protocol": "http+json",
-        "client": "orjson",
-        "operation": "add",
-        "record": str(folder / "record"),
-        "load": Load(requests=20),
-        "warmup": Warmup(requests=5, at_least_s=0.0),
-    }
-    return Trial(**{**given, **changes})
-
-
-def made(trial: Trial) -> Any:
-    lines: list[Any] = []
-    make_trial(trial, lines.append, Clock())
-    return lines
 
 
 def test_both_messages_are_encoded_then_both_decoded() -> None:
@@ -97,5 +78,6 @@ def test_text_that_is_not_ascii_is_new_for_each_sample() -> None:
 def test_messages_of_a_store_are_coded_with_rows_from_memory(
     tmp_path: Path, protocol: str, client: str, operation: str
 ) -> None:
-    [*_, done] = made(a_trial(tmp_path, protocol=protocol, client=client, operation=operation))
+    asked = {"target": None, "operation": operation, "load": Load(requests=20)}
+    done: Any = made_here(trial_of(protocol, client, 0, tmp_path / "record", **asked))[-1]
     assert (done.requests, done.verified, done.errors) == (20, 20, {})

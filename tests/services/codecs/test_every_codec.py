@@ -42,7 +42,7 @@ record = st.fixed_dictionaries(
     }
 )
 json_values = st.recursive(
-    st.none() | st.booleans() | int32 | st.floats(allow_nan=False, allow_infinity=False) | text,
+    st.none() | st.booleans() | st.integers(-(2**53), 2**53) | st.floats(allow_nan=False, allow_infinity=False) | text,
     lambda inner: st.lists(inner) | st.dictionaries(text, inner),
     max_leaves=10,
 )

@@ -11,13 +11,12 @@ import pytest
 from services.python.codecs import alone
 from services.python.codecs.evolution import Failed, Outcomes, outcome, schemas
 from services.python.contract.limits import SCHEMA_CHANGES, SchemaChange
-from services.python.contract.lines import Load, Payload, Target, Trial, Warmup
+from services.python.contract.lines import Load, Payload, Target
 from services.python.contract.offers import find_protocol, protocols
 from services.python.load.client import CallSpec
 from services.python.operations import OPERATIONS
-from services.python.probes.clock import Clock
 from services.python.trial.parts import CannotTry
-from services.python.trial.run import make_trial
+from tests.support.ends import made_here, trial_of
 
 EVOLUTION = OPERATIONS["evolution"]
 CODECS = [(p.name, c.name) for p in protocols().values() for c in p.clients if c.kind == "codec" and not c.refuses]
@@ -101,23 +100,14 @@ def test_an_outcome_unlike_the_first_one_is_a_wrong_reply() -> None:
     assert verify.outcomes == {"right value": 1, "fails: no": 1}
 
 
-def made(folder: Path, **changes: Any) -> Any:
-    given: dict[str, Any] = {
-        "protocol": "http+avro",
-        "client": "fastavro",
-        "operation": "evolution",
-        "record": str(folder / "record"),
-        "payload": Payload(kind="evolution", count=3, schema_change="retyped"),
-        "load": Load(requests=20),
-        "warmup": Warmup(requests=5, at_least_s=0.0),
-    }
-    lines: list[Any] = []
-    make_trial(Trial(**{**given, **changes}), lines.append, Clock())
-    return lines[-1]
+def made(folder: Path, protocol: str, client: str, target: Target | None = None) -> Any:
+    payload = Payload(kind="evolution", count=3, schema_change="retyped")
+    asked = {"target": target, "operation": "evolution", "payload": payload, "load": Load(requests=20)}
+    return made_here(trial_of(protocol, client, 0, folder / "record", **asked))[-1]
 
 
 def test_a_reader_that_fails_is_a_result_and_no_failed_trial(tmp_path: Path) -> None:
-    done = made(tmp_path)
+    done = made(tmp_path, "http+avro", "fastavro")
     assert (done.requests, done.verified, done.errors) == (20, 20, {})
     [(found, count)] = done.outcomes.items()
     assert found.startswith("fails: SchemaResolutionError")
@@ -127,7 +117,7 @@ def test_a_reader_that_fails_is_a_result_and_no_failed_trial(tmp_path: Path) -> 
 def test_nobody_can_be_asked_for_it(tmp_path: Path) -> None:
     target = Target(host="127.0.0.1", port=1, identity="x")
     with pytest.raises(CannotTry, match="coded alone"):
-        made(tmp_path, protocol="http+json", client="raw", target=target)
+        made(tmp_path, "http+json", "raw", target)
     with pytest.raises(CannotTry, match="once it is read"):
-        made(tmp_path, protocol="http+protobuf", client="protobuf-parse-only")
+        made(tmp_path, "http+protobuf", "protobuf-parse-only")
     assert "evolution" not in find_protocol("rest").operations

@@ -6,37 +6,11 @@ import math
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from services.python.codecs.protobuf import method_for, method_named
 from services.python.generated import orch_pb2_grpc
 from services.python.load.client import CallFailed
 from services.python.protocols.grpc.calling import MeasuredChannel
-
-JSON = st.recursive(
-    st.none()
-    | st.booleans()
-    | st.integers(-(2**53), 2**53)
-    | st.floats(allow_nan=False, allow_infinity=False)
-    | st.text(),
-    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(), inner, max_size=4),
-    max_leaves=20,
-)
-
-
-def carried(document: Any) -> Any:
-    """A document after it went to the responder and back."""
-    echo = method_named("echo")
-    request = echo.pack_request({"document": document})
-    arrived = echo.unpack_request(type(request).FromString(request.SerializeToString()))
-    reply = echo.pack_reply(arrived)
-    return echo.unpack_reply(type(reply).FromString(reply.SerializeToString()))["document"]
-
-
-@given(JSON)
-def test_any_json_document_survives(document: Any) -> None:
-    assert carried(document) == document
 
 
 def test_an_integer_that_no_double_holds_is_refused_before_anything_is_sent() -> None:

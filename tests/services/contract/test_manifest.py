@@ -34,9 +34,9 @@ def test_everything_that_a_protocol_declares_is_in_it() -> None:
     for name, protocol in protocols().items():
         assert [r["name"] for r in by_name[name]["responders"]] == [r.name for r in protocol.responders]
         assert [c["name"] for c in by_name[name]["clients"]] == [c.name for c in protocol.clients]
-        for told, declared in zip(by_name[name]["responders"], protocol.responders, strict=True):
-            assert told.get("refuses", {}) == declared.refuses
-            assert told.get("adds", "") == declared.adds
+        for responder, declared in zip(by_name[name]["responders"], protocol.responders, strict=True):
+            assert responder.get("refuses", {}) == declared.refuses
+            assert responder.get("adds", "") == declared.adds
     assert by_name["rest"]["knobs"]["compression"]["values"] == ["none", "gzip", "zstd"]
 
 

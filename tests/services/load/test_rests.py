@@ -4,62 +4,36 @@ from __future__ import annotations
 
 import asyncio
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from services.python.contract.lines import Load
-from services.python.load.async_load import AwaitingLoops
-from services.python.load.loop import Loops, Work
 from services.python.load.pacer import Pacer
 from services.python.load.phases import MEASURED, NS, Phase, measured, rests
-from services.python.load.record import Record, read_record
-from services.python.load.recorder import Recorder
-from services.python.load.sync_load import BlockingLoops
 from services.python.probes.clock import Clock
-from tests.support.scripted import AwaitableDialer, ScriptedClock, ScriptedDialer
+from tests.support.bench import Bench
 
 pytestmark = pytest.mark.busy
 
-US, MS = 1_000, 1_000_000
+MS = 1_000_000
 HOUR_S = 3600.0
-
-
-def play(style: str, path: Path, load: Load, policy: Any = "reuse", time: ScriptedClock | None = None) -> Any:
-    """The measured phase of a load, and its rows; by the machine's own clock unless one is given."""
-    script = ScriptedDialer(time or ScriptedClock(), service_ns=1234, close_ns=300)
-    record = Record(path, 100)
-    clock = time.clock() if time else Clock()
-    recorder = Recorder(record, lambda request, reply: None, timeout_s=30, progress=lambda line: None)
-    work = Work(
-        make=lambda sequence, wall: {},
-        recorder=recorder,
-        clock=clock,
-        policy=policy,
-        concurrency=load.concurrency,
-        before_close=lambda: None,
-    )
-    event_loop = asyncio.new_event_loop()
-    loops: Loops = (
-        BlockingLoops(script, work) if style == "blocking" else AwaitingLoops(event_loop, AwaitableDialer(script), work)
-    )
-    loops.open()
-    begin_ns = clock.monotonic_ns()
-    phase = Phase(number=MEASURED, begin_ns=begin_ns, first_sequence=4, extent=measured(load), most=load.requests)
-    recorder.begin(phase)
-    loops.closed_loop(phase, rests(load, seed=7))
-    tally = recorder.tally
-    loops.close()
-    event_loop.close()
-    record.close()
-    return phase, list(read_record(path)), tally
 
 
 @pytest.mark.parametrize("style", ["blocking", "awaiting"])
 def test_a_worker_whose_rest_ends_beyond_the_window_ends_it_for_nobody_else(tmp_path: Path, style: str):
     """Rests are drawn: one may last longer than what is left of the window, while others have time for more."""
     load = Load(concurrency=4, duration_s=0.5, think_s=0.05, thinking="exponential")
-    phase, rows, _ = play(style, tmp_path / "record", load)
+    bench = Bench(style, tmp_path / "record", lambda request, reply: None, in_flight=4)
+    bench.clock = Clock()
+    loops = bench.loops()
+    loops.open()
+    begin_ns = bench.clock.monotonic_ns()
+    phase = Phase(number=MEASURED, begin_ns=begin_ns, first_sequence=4, extent=measured(load), most=load.requests)
+    bench.recorder.begin(phase)
+    loops.closed_loop(phase, rests(load, seed=7))
+    loops.close()
+    rows = bench.rows()
+    bench.close()
     drawn = rests(load, 7)
     last = {
         worker: [row for row in rows if row.connection == worker][-1] for worker in {row.connection for row in rows}

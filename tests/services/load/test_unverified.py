@@ -1,9 +1,10 @@
-"""Several requests in flight: no reply is looked at while another is awaited, and all are verified in the end."""
+"""Several in flight: no reply is looked at while another is awaited, all are verified in the end, known ones by bytes."""
 
 from __future__ import annotations
 
 import weakref
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -11,8 +12,9 @@ import pytest
 
 from services.python.contract.lines import STATUSES, Load
 from services.python.load.client import CallFailed
-from services.python.load.phases import MEASURED, NS, Phase, measured
+from services.python.load.phases import MEASURED, NS, WARM_UP, Phase, measured
 from services.python.load.recorder import MOST_FAILURES_IN_A_ROW, GaveUp
+from services.python.operations.base import Lasting
 from tests.support.scripted import AwaitableDialer, ScriptedClock, ScriptedDialer
 from tests.support.watched import CONCURRENCY, OK, RIGHT, WRONG, Reading, Trial, Watched, WatchedDialer, standing_clock
 
@@ -22,16 +24,26 @@ def style(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 
 
+Watching = Callable[..., Trial]
+
+
 @pytest.fixture
-def watched_trial(tmp_path: Path, style: str) -> Iterator[tuple[Watched, Trial]]:
-    watched = Watched(wrong=frozenset({7, 40}))
-    trial = Trial(tmp_path, style, watched.verify, WatchedDialer(watched, style), standing_clock())
-    yield watched, trial
-    trial.close()
+def watching(tmp_path: Path, style: str) -> Iterator[Watching]:
+    """Makes the trial of a responder that is watched, and closes it."""
+    made: list[Trial] = []
+
+    def trial(watched: Watched, verify: Any = None, clock: Any = None, **recorder: Any) -> Trial:
+        dialer = WatchedDialer(watched, style)
+        made.append(Trial(tmp_path, style, verify or watched.verify, dialer, clock or standing_clock(), **recorder))
+        return made[-1]
+
+    yield trial
+    for each in made:
+        each.close()
 
 
-def test_wrong_replies_are_found_after_the_phase_and_their_rows_say_so(watched_trial: tuple[Watched, Trial]) -> None:
-    _, trial = watched_trial
+def test_wrong_replies_are_found_after_the_phase_and_their_rows_say_so(watching: Watching) -> None:
+    trial = watching(Watched(wrong=frozenset({7, 40})))
     trial.run(100)
     assert trial.rows() == []
     trial.recorder.settle()
@@ -48,27 +60,23 @@ def test_wrong_replies_are_found_after_the_phase_and_their_rows_say_so(watched_t
     assert tally.body_bytes_received == 98 * 20
 
 
-def test_a_reply_that_cannot_be_read_is_an_error_of_its_own_kind(tmp_path: Path) -> None:
+def test_a_reply_that_cannot_be_read_is_an_error_of_its_own_kind(watching: Watching) -> None:
     def unreadable(_request: Any, _reply: Any) -> str | None:
         raise CallFailed("undecodable", "no fields")
 
-    watched = Watched()
-    trial = Trial(tmp_path, "awaiting", unreadable, WatchedDialer(watched, "awaiting"), standing_clock())
+    trial = watching(Watched(), unreadable)
     trial.run(3)
     trial.recorder.settle()
     assert {STATUSES[row.status] for row in trial.rows()} == {"undecodable"}
-    trial.close()
 
 
-def test_a_phase_of_wrong_replies_ends_the_trial_and_keeps_its_rows(tmp_path: Path, style: str) -> None:
-    watched = Watched(wrong=frozenset(range(11, 200)))
-    trial = Trial(tmp_path, style, watched.verify, WatchedDialer(watched, style), standing_clock())
+def test_a_phase_of_wrong_replies_ends_the_trial_and_keeps_its_rows(watching: Watching) -> None:
+    trial = watching(Watched(wrong=frozenset(range(11, 200))))
     trial.run(10 + MOST_FAILURES_IN_A_ROW + 5)
     with pytest.raises(GaveUp, match="50 or more replies in a row were wrong") as caught:
         trial.recorder.settle()
     assert caught.value.kind == "wrong-reply"
     assert [row.status for row in sorted(trial.rows())] == [OK] * 10 + [WRONG] * (MOST_FAILURES_IN_A_ROW + 5)
-    trial.close()
 
 
 def test_a_responder_that_answers_wrongly_from_some_moment_on_is_found_out_in_time(tmp_path: Path, style: str) -> None:
@@ -87,12 +95,11 @@ def test_a_responder_that_answers_wrongly_from_some_moment_on_is_found_out_in_ti
     trial.close()
 
 
-def test_wrong_replies_are_found_out_although_failures_come_when_a_progress_line_is_due(tmp_path: Path) -> None:
+def test_wrong_replies_are_found_out_although_failures_come_when_a_progress_line_is_due(watching: Watching) -> None:
     """A failure that is entered when a second is over does not take the look at the next reply away."""
     watched = Watched(wrong=frozenset(range(1, 10**6)))
     clock = ScriptedClock()
-    trial = Trial(tmp_path, "awaiting", watched.verify, WatchedDialer(watched, "awaiting"), clock.clock())
-    recorder = trial.recorder
+    recorder = watching(watched, clock=clock.clock()).recorder
     phase = Phase(number=MEASURED, begin_ns=clock.now_ns, first_sequence=1, extent=measured(Load(requests=9)), most=9)
     recorder.begin(phase)
     reading = Reading(watched)
@@ -109,7 +116,6 @@ def test_wrong_replies_are_found_out_although_failures_come_when_a_progress_line
 
     with pytest.raises(GaveUp):
         ask_for_a_minute()
-    trial.close()
 
 
 _PIECES = 100
@@ -171,3 +177,102 @@ def test_replies_are_kept_only_as_long_as_there_is_room_and_verified_all_the_sam
     assert looked == trial.recorder.tally.verified == 300
     assert {row.status for row in trial.rows()} == {OK}
     trial.close()
+
+
+def test_a_reply_of_other_bytes_to_the_same_request_is_looked_at_while_measuring(watching: Watching) -> None:
+    """So that wrong replies among right ones are found out before the phase is over."""
+    watched = Watched(wrong=frozenset({5 + 20, 5 + 40}), gives_bodies=True)
+    trial = watching(watched)
+    trial.run(5, constant=True, phase=WARM_UP)
+    trial.recorder.settle()
+    watched.looks.clear()
+    trial.run(100, constant=True)
+    assert sum(what == "verify" for what, _ in watched.looks) >= 2
+    trial.recorder.settle()
+    tally = trial.recorder.tally
+    assert (tally.rows, tally.verified, tally.errors) == (100, 98, {"wrong-reply": 2})
+
+
+def test_a_responder_that_is_mostly_wrong_ends_the_trial_in_time(watching: Watching) -> None:
+    watched = Watched(wrong=frozenset(range(20, 100_000)) - frozenset(range(20, 100_000, 100)), gives_bodies=True)
+    trial = watching(watched)
+    trial.run(5, constant=True, phase=WARM_UP)
+    with pytest.raises(GaveUp, match="requests in a row failed"):
+        trial.run(50_000, constant=True)
+    assert watched.answered < 1_000
+
+
+@pytest.mark.parametrize("style", ["awaiting"])
+def test_stamps_of_known_replies_take_no_more_memory_than_allowed(watching: Watching) -> None:
+    trial = watching(Watched(gives_bodies=True), most_kept_bytes=3000)
+    trial.run(5, constant=True, phase=WARM_UP)
+    trial.recorder.settle()
+    trial.run(100, constant=True)
+    assert 85 <= trial.recorder.tally.rows <= 90, "ten have room, and those whose value is looked at"
+    trial.recorder.settle()
+    assert trial.recorder.tally.verified == 100
+
+
+@pytest.mark.parametrize("policy", ["reuse", "per-request"])
+def test_a_reply_is_freed_before_the_next_request_is_timed(watching: Watching, policy: Any) -> None:
+    """To free 200 records takes some microseconds, which are no part of the next latency."""
+
+    class Reply(dict[str, Any]):
+        __hash__ = object.__hash__  # type: ignore[assignment]
+
+    alive: list[int] = []
+    replies: weakref.WeakSet[Reply] = weakref.WeakSet()
+
+    class Answering(Watched):
+        def begin(self) -> None:
+            super().begin()
+            alive.append(len(replies))
+
+        def reply_to(self, request: Any) -> Any:
+            reply = Reply(RIGHT)
+            replies.add(reply)
+            return reply
+
+    trial = watching(Answering(), in_flight=1)
+    trial.run(10, policy)
+    trial.recorder.settle()
+    assert alive == [0] * 10
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "wrong", [lambda n: n % 50 == 0, lambda n: n > 500], ids=["every fiftieth", "from some moment on"]
+)
+def test_a_client_whose_values_are_not_those_of_its_bytes_is_found_out(
+    watching: Watching, wrong: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It decodes wrongly, or not at all, while the bytes are right.
+
+    Of the 640 wrong values some ten are looked at: none of them in one run of 20,000.
+    """
+
+    class Misreading(Watched):
+        def reply_to(self, request: Any) -> Any:
+            super().reply_to(request)
+            return {"wrong": 1} if self.answered > 5 and wrong(self.answered) else dict(RIGHT)
+
+    monkeypatch.setattr(Reading, "body", b"always these")
+    monkeypatch.setattr(Reading, "answer", lambda reading, request: reading.watched.reply_to(request))
+    trial = watching(Misreading())
+    trial.run(5, constant=True, phase=WARM_UP)
+    trial.recorder.settle()
+    with suppress(GaveUp):
+        trial.run(32_000, constant=True)
+        trial.recorder.settle()
+    assert trial.recorder.tally.errors["wrong-reply"] > 0
+
+
+def test_each_row_of_a_call_has_a_reply_that_is_known(watching: Watching) -> None:
+    rows = [Lasting(sequence=0, row=row) for row in range(4)]
+    trial = watching(Watched(gives_bodies=True))
+    trial.run(40, phase=WARM_UP, rows=rows)
+    trial.recorder.settle()
+    trial.run(400, rows=rows)
+    trial.recorder.settle()
+    tally = trial.recorder.tally
+    assert (tally.verified, tally.verified_by_bytes > 350) == (400, True)

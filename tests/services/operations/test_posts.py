@@ -12,7 +12,7 @@ import pytest
 
 from services.python.contract.lines import Payload
 from services.python.contract.messages import OF_POSTS
-from services.python.operations import OPERATIONS, PayloadError, pieces_of
+from services.python.operations import OPERATIONS, pieces_of
 from services.python.stores import posts_seed
 from services.python.stores.base import Held, Spent, StoreError
 from services.python.stores.posts import opened
@@ -68,12 +68,6 @@ def test_a_page_is_what_its_parts_are_together(held: Held) -> None:
         for name, part in parts.items():
             together |= answer(name, part, held)
         assert together == answer("feed", request, held)
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_a_payload_is_refused(name: str) -> None:
-    with pytest.raises(PayloadError, match=name):
-        OPERATIONS[name].requests(Payload(kind="bytes", size=1), 7)
 
 
 @pytest.mark.parametrize(

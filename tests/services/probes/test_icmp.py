@@ -136,11 +136,7 @@ def test_throttling_of_the_own_cgroup_v2(proc: Path, tmp_path: Path):
     own = tmp_path / "cgroup/lab/host"
     own.mkdir(parents=True)
     (own / "cpu.stat").write_text("usage_usec 5\nnr_periods 100\nnr_throttled 7\nthrottled_usec 4200\n")
-    assert host_counters(proc, tmp_path / "cgroup").throttling == {
-        "periods": 100,
-        "throttled": 7,
-        "throttled_us": 4200,
-    }
+    assert host_counters(proc, tmp_path / "cgroup").throttling == {"periods": 100, "throttled": 7, "throttled_us": 4200}
 
 
 def test_throttling_of_the_own_cgroup_v1(proc: Path, tmp_path: Path):

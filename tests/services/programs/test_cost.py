@@ -4,36 +4,18 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from services.python.contract.lines import Load, Trial, Warmup
+from services.python.contract.lines import Load, Warmup
 from services.python.contract.responder_lines import Serve
-from tests.support.ends import Program, program, trial_of
+from tests.support.ends import program, trial_of
 
 pytestmark = pytest.mark.busy
 
 MIB = 2**20
 WARM, MEASURED = 150, 50
 EACH_MS, EACH_MIB = 4.0, 64
-
-
-def stats(responder: Program) -> dict[str, Any]:
-    responder.send("stats")
-    return responder.read()
-
-
-def held_trial(port: int, record: Path) -> Trial:
-    return trial_of(
-        "tcp",
-        "socket",
-        port,
-        record,
-        load=Load(requests=MEASURED),
-        warmup=Warmup(requests=WARM, at_least_s=0.0),
-        hold=True,
-    )
 
 
 def test_the_measured_phase_is_counted_and_the_warm_up_is_not(tmp_path: Path):
@@ -43,16 +25,17 @@ def test_the_measured_phase_is_counted_and_the_warm_up_is_not(tmp_path: Path):
         program("services.python.programs.request") as requester,
     ):
         responder.send(Serve(protocol="tcp", identity="nonce").to_json())
-        port = responder.read()["port"]
-        requester.send(held_trial(port, tmp_path / "record").to_json())
+        load, warmup = Load(requests=MEASURED), Warmup(requests=WARM, at_least_s=0.0)
+        port, record = responder.read()["port"], tmp_path / "record"
+        requester.send(trial_of("tcp", "socket", port, record, load=load, warmup=warmup, hold=True).to_json())
         while (line := requester.read())["type"] != "warm":
             pass
         assert line["requests"] == WARM
-        warm, idle = stats(responder), stats(responder)
+        warm, idle = responder.stats(), responder.stats()
         requester.send("measure")
         while (done := requester.read())["type"] != "done":
             pass
-        end = stats(responder)
+        end = responder.stats()
     worked_s = MEASURED * EACH_MS / 1e3
     measured_s = end["cpu_s"] - idle["cpu_s"]
     assert worked_s <= measured_s < 2.5 * worked_s  # the warm-up alone was three times that

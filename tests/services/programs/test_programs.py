@@ -5,40 +5,23 @@ from __future__ import annotations
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from services.python.contract.lines import STATUSES, Load, Payload, Target, Trial, Warmup
+from services.python.contract.lines import STATUSES, Load, Payload, Warmup
 from services.python.load.record import read_record
 from services.python.load.recorder import Tally
 from services.python.trial.run import not_sent_reason
-from tests.support.ends import PATIENCE_S, make_trial, program, responder
+from tests.support.ends import PATIENCE_S, make_trial, program, responder, trial_of
 
 pytestmark = pytest.mark.busy
-
-SHORT = Warmup(requests=20, at_least_s=0, at_most_s=30)
-
-
-def a_trial(port: int, record: Path, **changes: Any) -> Trial:
-    told: dict[str, Any] = {
-        "target": Target(host="127.0.0.1", port=port, identity="nonce"),
-        "protocol": "tcp",
-        "client": "socket",
-        "operation": "timestamp",
-        "record": str(record),
-        "warmup": SHORT,
-        "load": Load(requests=50),
-    }
-    return Trial(**{**told, **changes})
 
 
 def test_bytes_and_packets_are_those_of_the_measured_phase(tmp_path: Path):
     load, payload = Load(requests=10), Payload(kind="exchange", size=1000, reply_size=3000)
     with responder("tcp") as (_, ready):
-        done = make_trial(
-            a_trial(ready["port"], tmp_path / "record", operation="exchange", payload=payload, load=load)
-        )[-1]
+        asked = {"operation": "exchange", "payload": payload, "load": load}
+        done = make_trial(trial_of("tcp", "socket", ready["port"], tmp_path / "record", **asked))[-1]
     if done["wire"] is None:
         pytest.skip("this system has no TCP_INFO")
     assert done["wire"]["bytes_sent"] == 10 * (1000 + 4 + 5)
@@ -52,7 +35,8 @@ def test_a_requester_that_is_killed_with_several_in_flight_leaves_verified_rows_
     record = tmp_path / "record"
     load = Load(duration_s=60, concurrency=4)
     with responder("tcp") as (_, ready), program("services.python.programs.request") as requester:
-        requester.send(a_trial(ready["port"], record, client=client, load=load).to_json())
+        warmup = Warmup(requests=20, at_least_s=0)
+        requester.send(trial_of("tcp", client, ready["port"], record, load=load, warmup=warmup).to_json())
         while requester.read().get("phase") != "measured":
             pass
         requester.process.kill()

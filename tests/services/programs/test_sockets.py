@@ -140,8 +140,7 @@ def test_a_trial_has_the_window_at_both_ends(protocol: str, client: str, tmp_pat
             load=Load(requests=20),
             knobs=knobs,
         )
-        running.send("stats")
-        assert running.read()["type"] == "stats"
+        assert running.stats()["type"] == "stats"
         done = make_trial(trial)[-1]
     assert (done["type"], done["errors"], done["warmup_requests"]) == ("done", {}, 6)
     replies, requests = map(int, re.findall(r"(\d+) B", done["settings"]["TCP windows, at the end"].replace(",", "")))

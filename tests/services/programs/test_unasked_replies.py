@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import socket
-import threading
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from services.python.contract.lines import Load, Payload, Target, Trial, Warmup
-from tests.support.ends import make_trial, responder
+from services.python.contract.lines import Load, Payload, Warmup
+from tests.support.ends import make_trial, responder, trial_of
 from tests.support.matrix import others_slow
+from tests.support.servers import HOST, listening
 
 pytestmark = pytest.mark.busy
 
@@ -30,28 +29,6 @@ IDLE_S = 0.01
 
 def _is_light(protocol: str, client: str) -> bool:
     return (protocol, client) in {("tcp", "socket"), ("websocket", "aiohttp"), ("rest", "raw")}
-
-
-@contextmanager
-def between(port: int, converse: Any) -> Iterator[int]:
-    """What accepts connections, and lets `converse` carry requests to the responder at `port` and replies back."""
-    listener = socket.create_server(("127.0.0.1", 0))
-
-    def carry(client: socket.socket) -> None:
-        with client, socket.create_connection(("127.0.0.1", port)) as server, suppress(OSError):
-            for end in (client, server):
-                end.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-            converse(client, server)
-
-    def accept() -> None:
-        with suppress(OSError):
-            while True:
-                threading.Thread(target=carry, args=(listener.accept()[0],), daemon=True).start()
-
-    threading.Thread(target=accept, daemon=True).start()
-    with listener:
-        yield listener.getsockname()[1]
-        listener.shutdown(socket.SHUT_RDWR)
 
 
 def whole(server: socket.socket) -> bytes:
@@ -104,18 +81,19 @@ class Between:
 
 
 def last_line(tmp_path: Path, protocol: str, client: str, converse: Between, **changes: Any) -> dict[str, Any]:
-    with responder(protocol) as (_, ready), between(ready["port"], converse) as port:
-        told: dict[str, Any] = {
-            "target": Target(host="127.0.0.1", port=port, identity="nonce"),
-            "protocol": protocol,
-            "client": client,
-            "operation": "echo",
-            "payload": Payload(kind="bytes", size=100),
-            "record": str(tmp_path / "record"),
-            "warmup": Warmup(requests=4, at_least_s=0, at_most_s=30),
-            "load": Load(requests=8, concurrency=2),
-        }
-        return make_trial(Trial(**{**told, **changes}))[-1]
+    """Of a trial whose requests `converse` carries to the responder, and their replies back."""
+    with responder(protocol) as (_, ready):
+
+        def carry(near: socket.socket) -> None:
+            with socket.create_connection((HOST, ready["port"])) as server:
+                for end in (near, server):
+                    end.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+                converse(near, server)
+
+        with listening(carry) as port:
+            usual = {"operation": "echo", "payload": Payload(kind="bytes", size=100)}
+            usual |= {"warmup": Warmup(requests=4, at_least_s=0), "load": Load(requests=8, concurrency=2)}
+            return make_trial(trial_of(protocol, client, port, tmp_path / "record", **{**usual, **changes}))[-1]
 
 
 @pytest.mark.busy  # a connection that gets no CPU time holds nothing

@@ -14,29 +14,20 @@ from typing import Any
 
 import pytest
 
-from services.python.contract.lines import Load, Target, Trial, Warmup
+from services.python.contract.lines import Load, Target, Trial
 from services.python.contract.offers import find_protocol
 from services.python.load.memory import LEAST_IN_ALL_BYTES, MOST_IN_ALL_BYTES
-from tests.support.ends import PATIENCE_S, make_trial, program
-from tests.support.wire import misbehaving
+from tests.support.ends import PATIENCE_S, make_trial, program, trial_of
+from tests.support.servers import misbehaving
 
 pytestmark = pytest.mark.busy
 
 OK = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n"
 
 
-def a_trial(port: int, record: Path, **changes: Any) -> Trial:
-    told: dict[str, Any] = {
-        "target": Target(host="127.0.0.1", port=port),
-        "protocol": "http+json",
-        "client": "raw",
-        "operation": "add",
-        "record": str(record),
-        "warmup": Warmup(requests=2, at_least_s=0.0),
-        "load": Load(requests=5),
-        "timeout_s": 5.0,
-    }
-    return Trial(**{**told, **changes})
+def a_trial(port: int, record: Path, *, protocol: str = "http+json", client: str = "raw", **changes: Any) -> Trial:
+    usual = {"target": Target(host="127.0.0.1", port=port), "load": Load(requests=5), "timeout_s": 5.0}
+    return trial_of(protocol, client, port, record, **{**usual, **changes})
 
 
 def http(body: bytes) -> bytes:

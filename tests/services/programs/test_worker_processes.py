@@ -8,7 +8,6 @@ import socket
 import struct
 import time
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -17,7 +16,7 @@ from services.python.contract.counters import HostCounters
 from services.python.contract.offers import find_protocol
 from services.python.contract.responder_lines import EventsSent, Serve, Stats
 from services.python.programs.workers import added_up
-from tests.support.ends import Program, program, responder
+from tests.support.ends import program, responder
 
 pytestmark = pytest.mark.busy
 
@@ -31,11 +30,6 @@ POST = (
 def workers_of(head: int) -> list[int]:
     """The processes that this one has started."""
     return [int(pid) for pid in Path(f"/proc/{head}/task/{head}/children").read_text().split()]
-
-
-def stats(started: Program) -> dict[str, Any]:
-    started.send("stats")
-    return started.read()
 
 
 def assert_gone(pids: list[int]) -> None:
@@ -58,7 +52,7 @@ def test_a_peer_that_comes_back_to_another_worker_is_one_peer() -> None:
                 again.connect(("127.0.0.1", ready["port"]))
                 again.sendall(POST)
                 assert b'{"sum":3}' in again.recv(1000)
-        told = stats(started)
+        told = started.stats()
     assert (told["answered"], told["peers"]) == (60, 1)
     assert sum(worker["peers"] for worker in told["workers"]) > 1
 

@@ -96,7 +96,7 @@ class Book:
 
     def opened(self, count: int, interval_ns: int, totals: EventTotals) -> Outgoing:
         of = Schedule(count=count, interval_ns=interval_ns, page=lambda _number: {})
-        return Outgoing(of, totals, Pages(asked=self.asked, awaited=self.awaited))
+        return Outgoing(of, totals, Pages(blocking=self.asked, awaited=self.awaited))
 
 
 @pytest.mark.parametrize("read", [awaited, blocking])

@@ -12,12 +12,17 @@ from orchestrator.hosts.local import postgresql as server
 from services.python.stores import postgresql, seed
 
 
-@pytest.fixture(scope="module")
-def dsn() -> Iterator[str]:
+@pytest.fixture(scope="session")
+def installed() -> None:
+    """The programs of PostgreSQL."""
     try:
         server.find()
     except MissingError as error:
         pytest.skip(error.message)
+
+
+@pytest.fixture(scope="module")
+def dsn(installed: None) -> Iterator[str]:
     with server.running(40) as (dsn, version):
         assert int(version.split(".")[0]) >= 16
         done: list[int] = []

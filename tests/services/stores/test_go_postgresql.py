@@ -54,8 +54,7 @@ def test_it_answers_and_tells_where_its_time_went(database: str, protocol: str) 
             request = OPERATIONS[name].requests(Payload(), 7)(1, time.time_ns)
             [(value, _)] = wire.ask(protocol, CLIENTS[protocol], ready["port"], name, request)
             assert OPERATIONS[name].verify(request, value) is None
-        program.send("stats")
-        told = program.read()["store"]
+        told = program.stats()["store"]
     assert (told["requests"], told["storeless"]) == (4, 0)
     assert told["database_s"] > 0
     parts = sum(told[f"{name}_s"] for name in ("queue", "pool", "database", "service"))
@@ -98,10 +97,7 @@ def test_what_it_seeds_is_what_python_seeds_and_payments_are_undone(database: st
             ],
             "trigger t on transactions",
         ),
-        (
-            ["CREATE TABLE public.more () INHERITS (orch_store.transactions)"],
-            "inheritance of public.more",
-        ),
+        (["CREATE TABLE public.more () INHERITS (orch_store.transactions)"], "inheritance of public.more"),
     ],
 )
 def test_a_schema_that_is_not_as_orch_makes_it_is_refused_and_nothing_changes(

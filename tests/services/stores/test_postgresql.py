@@ -2,29 +2,24 @@
 
 from __future__ import annotations
 
-import asyncio
-import importlib
 import os
 import re
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
 import psycopg
 import pytest
 
-from orchestrator.errors import MissingError
 from orchestrator.hosts import processes
 from orchestrator.hosts.local import postgresql as server
 from services.python.contract.lines import Payload
-from services.python.contract.offers import find_protocol
-from services.python.load.client import CallFailed, CallSpec
+from services.python.load.client import CallFailed
 from services.python.operations import OPERATIONS
-from services.python.stores import seed
+from services.python.stores import postgresql, seed
 from services.python.stores.base import Spent, Store, StoreError
 from services.python.stores.opening import opened
 from tests.support import wire
@@ -136,8 +131,7 @@ def test_a_responder_answers_and_tells_where_its_time_went(database: str, protoc
             request = OPERATIONS[name].requests(Payload(), 7)(1, time.time_ns)
             [(value, _)] = wire.ask(protocol, "pycurl", ready["port"], name, request)
             assert OPERATIONS[name].verify(request, value) is None
-        program.send("stats")
-        told = program.read()["store"]
+        told = program.stats()["store"]
     assert told["requests"] == 4
     assert told["database_s"] > 0
     parts = sum(told[f"{name}_s"] for name in ("queue", "pool", "database", "service"))
@@ -146,23 +140,6 @@ def test_a_responder_answers_and_tells_where_its_time_went(database: str, protoc
 
 ROWS = {"interval_ns": 1_000_000, "count": 100_000, "after": 99_950}
 SENDERS = [("websocket", "uvicorn", "aiohttp"), ("grpc", "grpcio", "grpc-aio"), ("graphqlws", "strawberry", "aiohttp")]
-
-
-def subscribed(protocol: str, client: str, port: int, use: Callable[[Any], Awaitable[None]], **asked: int) -> None:
-    """Subscribe to what follows a row, and have `use` read it."""
-    declared, request = find_protocol(protocol).client(client), {**ROWS, **asked}
-    call = CallSpec(host=wire.HOST, port=port, operation="activity", timeout_s=30, example=request, kind="stream")
-
-    async def run() -> None:
-        connection = await importlib.import_module(declared.module).dialer(call, declared).dial()
-        try:
-            async with asyncio.timeout(60):
-                await connection.subscribe(request)
-                await use(connection)
-        finally:
-            await connection.close()
-
-    wire.run_awaiting(run())
 
 
 @pytest.mark.parametrize(("protocol", "implementation", "client"), SENDERS)
@@ -184,12 +161,11 @@ def test_a_stream_follows_the_table_and_ends_with_the_reason_where_that_is_gone(
     with started as (program, ready):
         if (implementation, driver) == ("grpcio", "asyncpg"):
             with pytest.raises(CallFailed, match="this server has none"):
-                subscribed(protocol, client, ready["port"], read)
+                wire.subscribing(protocol, client, ready["port"], "activity", ROWS, read)
             return
         with pytest.raises(CallFailed, match="UndefinedTable") as failed:
-            subscribed(protocol, client, ready["port"], read)
-        program.send("stats")
-        told = program.read()
+            wire.subscribing(protocol, client, ready["port"], "activity", ROWS, read)
+        told = program.stats()
     assert failed.value.status == "protocol"
     assert len(found) >= 160
     assert len(found) % 100 == 50  # those of whole pages, the first of which ends with the table
@@ -201,11 +177,8 @@ def test_a_stream_follows_the_table_and_ends_with_the_reason_where_that_is_gone(
     assert told["events"]["sent"] == len(found)
 
 
+@pytest.mark.usefixtures("installed")
 def test_a_server_ends_with_its_run_and_leaves_nothing() -> None:
-    try:
-        server.find()
-    except MissingError as error:
-        pytest.skip(error.message)
     with server.running(5) as (dsn, _):
         folder = Path(dsn.split()[0].removeprefix("host="))
         assert folder.stat().st_mode & 0o077 == 0
@@ -223,11 +196,8 @@ with postgresql.running(5) as (dsn, _):
 """
 
 
+@pytest.mark.usefixtures("installed")
 def test_what_a_killed_orch_leaves_goes_before_the_next_server_starts(monkeypatch: pytest.MonkeyPatch) -> None:
-    try:
-        server.find()
-    except MissingError as error:
-        pytest.skip(error.message)
     with tempfile.TemporaryDirectory() as kept:  # a short path: a Unix socket lies in it
         Path(kept).chmod(0o755)
         with subprocess.Popen(
@@ -242,3 +212,27 @@ def test_what_a_killed_orch_leaves_goes_before_the_next_server_starts(monkeypatc
             assert not folder.parent.exists()
             assert processes.started_at(pid) is None
             assert dsn.startswith(f"host={kept}/")
+
+
+@pytest.mark.usefixtures("installed")
+def test_a_server_of_ours_has_no_secrets_and_the_environment_leads_nobody_elsewhere(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for name, value in {
+        "MY_TOKEN": "a secret of mine",
+        "PGHOSTADDR": "127.0.0.9",
+        "PGPORT": "9",
+        "PGOPTIONS": "-c synchronous_commit=off",
+    }.items():
+        monkeypatch.setenv(name, value)
+    with server.running(20) as (dsn, _):
+        folder = Path(dsn.split()[0].removeprefix("host="))
+        pid = int((folder / "data/postmaster.pid").read_text().splitlines()[0])
+        assert b"secret" not in Path(f"/proc/{pid}/environ").read_bytes()
+        assert (folder.parent / "log").stat().st_mode & 0o077 == 0
+        assert "synchronous_commit" not in postgresql.seeded(dsn)[1]
+
+        async def ask(store: Any, spent: Spent) -> None:
+            assert await store.account(3, spent) == seed.accounts()[2]
+
+        awaited(dsn, ask)

@@ -139,9 +139,6 @@ def test_a_pool_without_a_free_connection_gives_up(path: Path, monkeypatch: pyte
     monkeypatch.setattr(sqlite_file, "PATIENCE_S", 0.01)
     with opened({"store": "sqlite", "database": str(path), "pool": "1"}) as held:
         store = held.store
-        with (
-            sqlite_file.lent(store._connections, Spent()),
-            pytest.raises(StoreError, match="was free"),
-        ):
+        with sqlite_file.lent(store._connections, Spent()), pytest.raises(StoreError, match="was free"):
             store.account(1, Spent())
         assert store.account(1, Spent()) == seed.accounts()[0]

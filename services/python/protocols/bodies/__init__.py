@@ -9,17 +9,7 @@ from typing import Literal
 from services.python.codecs import coding
 from services.python.contract.knobs import NO_LOOP
 from services.python.contract.messages import OF_THE_STORE
-from services.python.contract.offers import (
-    ANY,
-    AS_IT_IS,
-    AS_MESSAGES,
-    RAW,
-    SECURED,
-    Client,
-    Parts,
-    Protocol,
-    Responder,
-)
+from services.python.contract.offers import ANY, AS_IT_IS, AS_MESSAGES, RAW, SECURED, Client, Parts, Protocol, Responder
 from services.python.contract.strict import Part, part
 from services.python.transports.http import asgi, granian, version, wsgi
 from services.python.transports.http.clients import DEFAULT, clients

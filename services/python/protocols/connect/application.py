@@ -47,12 +47,12 @@ def application(dispatcher: Dispatcher) -> Any:
             if not isinstance(reply, dict):
                 reply = await _in_time(reply, fields.get(_TIMEOUT))
         except _Refused as refused:
-            told = wire.error(refused.code, str(refused))
-            await respond(send, refused.status, wire.ERROR_TYPE, told, *refused.also)
+            failure = wire.error(refused.code, str(refused))
+            await respond(send, refused.status, wire.ERROR_TYPE, failure, *refused.also)
         except (KeyError, ValueError) as error:
             code = "invalid_argument"
-            told = wire.error(code, f"{type(error).__name__}: {error}")
-            await respond(send, wire.STATUSES[code], wire.ERROR_TYPE, told)
+            failure = wire.error(code, f"{type(error).__name__}: {error}")
+            await respond(send, wire.STATUSES[code], wire.ERROR_TYPE, failure)
         else:
             await respond(send, 200, wire.MEDIA_TYPE, write(reply))
 
@@ -61,26 +61,26 @@ def application(dispatcher: Dispatcher) -> Any:
 
 def _found(procedures: Mapping[str, Procedure], scope: Mapping[str, Any], fields: Mapping[bytes, bytes]) -> Procedure:
     """What is asked for; _Refused where the request is none of Connect's, or none that is understood here."""
-    found = procedures.get(scope["path"])
-    if found is None:
+    procedure = procedures.get(scope["path"])
+    if procedure is None:
         raise _Refused("unimplemented", f"no procedure {scope['path']}", 404)
     if scope["method"] != "POST":
         raise _Refused("unimplemented", "a message is posted", 405, (b"allow", b"POST"))
     media_type = fields.get(b"content-type", b"").decode("latin-1")
     if media_type != wire.MEDIA_TYPE:
-        told = f"{media_type or 'no Content-Type'}, not {wire.MEDIA_TYPE}"
-        raise _Refused("unknown", told, 415, (b"accept-post", wire.MEDIA_TYPE.encode()))
+        words = f"{media_type or 'no Content-Type'}, not {wire.MEDIA_TYPE}"
+        raise _Refused("unknown", words, 415, (b"accept-post", wire.MEDIA_TYPE.encode()))
     version = fields.get(_VERSION, b"").decode("latin-1")
     if version not in ("", wire.VERSION):
         raise _Refused("invalid_argument", f"{wire.VERSION_FIELD}: {version}, not {wire.VERSION}")
     coding = fields.get(b"content-encoding", b"")
     if coding not in _PLAIN:
-        told = f"Content-Encoding: {coding.decode('latin-1')}, of which nothing is known here"
-        raise _Refused("unimplemented", told, None, (b"accept-encoding", b"identity"))
+        words = f"Content-Encoding: {coding.decode('latin-1')}, of which nothing is known here"
+        raise _Refused("unimplemented", words, None, (b"accept-encoding", b"identity"))
     timeout = fields.get(_TIMEOUT)
     if timeout is not None and not (timeout.isdigit() and len(timeout) <= _DIGITS):
         raise _Refused("invalid_argument", f"{wire.TIMEOUT_FIELD}: {timeout.decode('latin-1')}, not milliseconds")
-    return found
+    return procedure
 
 
 def _read(read: Callable[[bytes], dict[str, Any]], body: bytes) -> dict[str, Any]:

@@ -35,5 +35,5 @@ def route(call: CallSpec) -> Route:
 
 def _failed(status: int, body: bytes) -> CallFailed:
     code, message = wire.read_error(status, body)
-    told = f"HTTP {status}: {shown(body)}" if message is None else message
-    return CallFailed(_ENDS.get(code, "protocol"), f"{code}: {told}")
+    words = f"HTTP {status}: {shown(body)}" if message is None else message
+    return CallFailed(_ENDS.get(code, "protocol"), f"{code}: {words}")

@@ -59,11 +59,11 @@ def read_error(status: int, body: bytes) -> tuple[str, str | None]:
     """
     inferred = _BY_STATUS.get(status, "unknown")
     try:
-        told: Any = json.loads(body)
+        document: Any = json.loads(body)
     except ValueError:
         return inferred, None
-    if not isinstance(told, dict):
+    if not isinstance(document, dict):
         return inferred, None
-    code, message = told.get("code"), told.get("message")
+    code, message = document.get("code"), document.get("message")
     is_known = isinstance(code, str) and code in STATUSES
     return str(code) if is_known else inferred, message if isinstance(message, str) else ""

@@ -66,7 +66,7 @@ def dialer(call: CallSpec, client: Client) -> Dialer:  # noqa: ARG001 - a dialer
     message = forms()[message_of(call.operation, example)]
     write = _writing(message)
     read = _with_bytes if "bytes" in message.request.values() else _as_it_is
-    asked, field = route(call.operation, example), field_of(call.operation, example)
+    query, field = route(call.operation, example), field_of(call.operation, example)
 
     def read_request(body: bytes) -> Request:
         return read(expect_mapping(expect_mapping(json.loads(body))["variables"]))
@@ -76,8 +76,8 @@ def dialer(call: CallSpec, client: Client) -> Dialer:  # noqa: ARG001 - a dialer
         return json.dumps({"data": {field: write(reply)}}, separators=(",", ":")).encode()
 
     return Dialer(
-        Message(write=asked.encode, read=read_request),
-        Message(write=write_response, read=asked.decode, value=asked.value),
+        Message(write=query.encode, read=read_request),
+        Message(write=write_response, read=query.decode, value=query.value),
         errors=_ERRORS,
         call=call,
     )

@@ -38,19 +38,21 @@ def evolve(change: SchemaChange) -> Evolved:
     text = query(reader)
     errors = [error.formatted for error in validate(build_schema(_schema(writer)), parse(text))]
     refused = json_bytes({"data": None, "errors": errors}) if errors else None
-    asked = [(field.name, field.formerly or field.name) for field in reader]
+    selected = [(field.name, field.formerly or field.name) for field in reader]
 
     def write(records: list[dict[str, Any]]) -> bytes:
         if refused is not None:
             return refused
-        return json_bytes({"data": {"evolution": [{key: one[name] for key, name in asked} for one in records]}})
+        return json_bytes(
+            {"data": {"evolution": [{key: record[name] for key, name in selected} for record in records]}}
+        )
 
     def read(body: bytes) -> list[dict[str, Any]]:
         reply = expect_mapping(json.loads(body))
         if reply.get("errors"):
             raise QueryRefused("; ".join(str(error["message"]) for error in reply["errors"]))
-        found: list[dict[str, Any]] = reply["data"]["evolution"]
-        return found
+        records: list[dict[str, Any]] = reply["data"]["evolution"]
+        return records
 
     return Evolved(write=write, read=read, errors=(ValueError, KeyError, TypeError))
 

@@ -10,7 +10,7 @@ from typing import Any
 from services.python.codecs.base import expect_mapping, message_of, path_of
 from services.python.codecs.json import JSON, json_bytes
 from services.python.contract.knobs import FIELDS, SHOWN
-from services.python.contract.messages import FEED, ROWS, TIMESTAMP, USER, Field, Message, capitals
+from services.python.contract.messages import FEED, ROWS, TIMESTAMP, USER, Field, Message, camel
 from services.python.contract.offers import Client
 from services.python.load.client import AsyncDialer, CallFailed, CallSpec, Dialer, Reply, Request
 from services.python.operations import forms
@@ -32,16 +32,11 @@ _TYPES: Mapping[Field, str] = {
 _ROWS: Mapping[Field, Iterable[str]] = {**ROWS, "records": ("id", "name", "value", "active", "tags")}
 
 
-def _camel(name: str) -> str:
-    words = capitals(name)
-    return words[0].lower() + words[1:]
-
-
 def _text(field: str, message: Message, *, is_narrow: bool) -> str:
     """The text of a query: its variables are the request's fields, and it selects the reply's."""
     variables = ", ".join(f"${name}: {_TYPES[kind]}" for name, kind in message.request.items())
     of_field = USER.request if message.name == FEED.name else message.request
-    arguments = ", ".join(f"{_camel(name)}: ${name}" for name in of_field)
+    arguments = ", ".join(f"{camel(name)}: ${name}" for name in of_field)
     declared, given = (f"({names})" if names else "" for names in (variables, arguments))
     return f"query {field[0].upper()}{field[1:]}{declared} {{ {field}{given}{_selection(message, is_narrow)} }}"
 
@@ -60,7 +55,7 @@ def _selection(message: Message, is_narrow: bool) -> str:
         return f" {{ {user} }}"
     (_, kind), *more = message.reply.items()
     if more:
-        return f" {{ {' '.join(map(_camel, message.reply))} }}"
+        return f" {{ {' '.join(map(camel, message.reply))} }}"
     return f" {{ {rows(kind)} }}" if kind in _ROWS else ""
 
 
@@ -79,7 +74,7 @@ def _bytes(text: str) -> bytes:
 def _reading(message: Message) -> tuple[Callable[[Any], Any], Callable[[Any], Reply]]:
     """How the query's field is read (timed), and how what was read is named as the operation has it."""
     if message.name == TIMESTAMP.name:
-        return expect_mapping, lambda stamps: {name: stamps.get(_camel(name)) for name in TIMESTAMP.reply}
+        return expect_mapping, lambda stamps: {name: stamps.get(camel(name)) for name in TIMESTAMP.reply}
     if message.name == FEED.name:
         return expect_mapping, _unnested
     (name, kind), *more = message.reply.items()
@@ -103,7 +98,7 @@ def dialer(call: CallSpec, client: Client) -> Dialer | AsyncDialer:
 
 def field_of(operation: str, example: Request) -> str:
     """The field of the query that is the operation, for requests shaped as the example."""
-    return _camel(path_of(operation, example).replace("/", "_"))
+    return camel(path_of(operation, example).replace("/", "_"))
 
 
 def route(operation: str, example: Request, *, is_narrow: bool = False) -> Route:

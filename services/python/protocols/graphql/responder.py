@@ -35,13 +35,13 @@ def comment_loader(dispatcher: Dispatcher) -> DataLoader[Key, list[dict[str, Any
     """Comments under several posts by one query for the page; a loader for each request, as it remembers what it loaded."""
 
     async def load(keys: list[Key]) -> list[list[dict[str, Any]]]:
-        found: dict[Key, list[dict[str, Any]]] = defaultdict(list)
+        comments: dict[Key, list[dict[str, Any]]] = defaultdict(list)
         for each in dict.fromkeys(each for _, each in keys):
             request = {"posts": [post for post, wanted in keys if wanted == each], "each": each}
             reply = dispatcher.step_async(FEED.name, STEPS["under"], request)
             rows = (reply if isinstance(reply, dict) else await reply)["comments"]
             for row in rows:
-                found[row["post"], each].append(row)
-        return [found[key] for key in keys]
+                comments[row["post"], each].append(row)
+        return [comments[key] for key in keys]
 
     return DataLoader(load_fn=load)

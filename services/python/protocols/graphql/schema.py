@@ -199,13 +199,7 @@ class _Feed(_Form):
         return _signed(resolve, self.type, self.arguments)
 
 
-_OBJECTS = {
-    "timestamp": Timestamps,
-    "image": Size,
-    "balance": Account,
-    "payment": Paid,
-    "user": User,
-}
+_OBJECTS = {"timestamp": Timestamps, "image": Size, "balance": Account, "payment": Paid, "user": User}
 _ROWS: Mapping[Field, Any] = {
     "records": Record,
     "accounts": Account,

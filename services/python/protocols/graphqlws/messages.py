@@ -8,7 +8,7 @@ from typing import Any
 
 from services.python.codecs.base import expect_mapping
 from services.python.codecs.json import json_text
-from services.python.contract.messages import Field, capitals
+from services.python.contract.messages import Field, camel
 from services.python.load.client import CallFailed, Request
 from services.python.operations import message_named
 
@@ -24,20 +24,14 @@ _TYPES: Mapping[Field, str] = {"long": "Long", "integer": "Int"}
 _SHOWN = 300
 
 
-def field_of(name: str) -> str:
-    """What the schema calls an operation, or a field of its message."""
-    words = capitals(name)
-    return words[0].lower() + words[1:]
-
-
 def text_of(operation: str) -> str:
     """The text of the operation: a query for who answers, else a subscription, its fields named as in `operations.avsc`."""
     if operation == "identity":
         return "query Identity { identity }"
-    message, field = message_named(operation), field_of(operation)
+    message, field = message_named(operation), camel(operation)
     variables = ", ".join(f"${name}: {_TYPES[kind]}!" for name, kind in message.request.items())
-    arguments = ", ".join(f"{field_of(name)}: ${name}" for name in message.request)
-    fields = " ".join(name if field_of(name) == name else f"{name}: {field_of(name)}" for name in message.reply)
+    arguments = ", ".join(f"{camel(name)}: ${name}" for name in message.request)
+    fields = " ".join(name if camel(name) == name else f"{name}: {camel(name)}" for name in message.reply)
     return f"subscription {field[0].upper()}{field[1:]}({variables}) {{ {field}({arguments}) {{ {fields} }} }}"
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import aiohttp
 
+from services.python.contract.messages import camel
 from services.python.contract.offers import Client
 from services.python.load.client import CallFailed, CallSpec, Counted, Counting, Event, Request
 from services.python.protocols.graphqlws import messages
@@ -54,7 +55,7 @@ class SubscriptionConnection(Counting):
         self._session = session
         self._socket = opened
         self._text = text
-        self._field = messages.field_of(call.operation)
+        self._field = camel(call.operation)
         self._timeout_s = call.timeout_s
 
     async def begin(self) -> None:
@@ -85,10 +86,10 @@ class SubscriptionConnection(Counting):
         return len(frame.encode())
 
     async def next_event(self) -> tuple[Event, int] | None:
-        found = await self._next()
-        if found is not None and not isinstance(found[0], dict):
-            raise CallFailed("undecodable", f"an event of {found[0]!r:.200}, not of named fields")
-        return found
+        event = await self._next()
+        if event is not None and not isinstance(event[0], dict):
+            raise CallFailed("undecodable", f"an event of {event[0]!r:.200}, not of named fields")
+        return event
 
     async def close(self) -> None:
         """Close the connection as RFC 6455 says, and the session that held it."""
@@ -103,8 +104,8 @@ class SubscriptionConnection(Counting):
             if message.get("type") == messages.PING:
                 await self._send(messages.PONG)
                 continue
-            found = messages.result(message, self._field)
-            return None if found is None else (found, len(frame) if frame.isascii() else len(frame.encode()))
+            value = messages.result(message, self._field)
+            return None if value is None else (value, len(frame) if frame.isascii() else len(frame.encode()))
 
     async def _send(self, frame: str) -> None:
         try:

@@ -80,8 +80,8 @@ class Query:
 
 def _events(operation: str) -> Callable[..., AsyncGenerator[Event, None]]:
     async def resolve(info: Info, interval_ns: Long, count: Long, size: int, seed: Long) -> AsyncGenerator[Event, None]:
-        asked = {"interval_ns": interval_ns, "count": count, "size": size, "seed": seed}
-        outgoing = info.context["dispatcher"].subscribe(operation, asked, info.context["peer"])
+        request = {"interval_ns": interval_ns, "count": count, "size": size, "seed": seed}
+        outgoing = info.context["dispatcher"].subscribe(operation, request, info.context["peer"])
         async with aclosing(outgoing.awaited()) as events:
             async for event in events:
                 yield Event(**event)
@@ -91,8 +91,8 @@ def _events(operation: str) -> Callable[..., AsyncGenerator[Event, None]]:
 
 def _activity(operation: str) -> Callable[..., AsyncGenerator[ActivityEvent, None]]:
     async def resolve(info: Info, interval_ns: Long, count: Long, after: int) -> AsyncGenerator[ActivityEvent, None]:
-        asked = {"interval_ns": interval_ns, "count": count, "after": after}
-        outgoing = info.context["dispatcher"].subscribe(operation, asked, info.context["peer"])
+        request = {"interval_ns": interval_ns, "count": count, "after": after}
+        outgoing = info.context["dispatcher"].subscribe(operation, request, info.context["peer"])
         async with aclosing(outgoing.awaited()) as events:
             async for event in events:
                 yield ActivityEvent(**event)
@@ -109,14 +109,14 @@ _STREAMS: Mapping[str, tuple[Callable[[str], Callable[..., AsyncGenerator[Any, N
 
 def subscription(operations: Iterable[str] = tuple(OPERATIONS)) -> type:
     """The type with a field for each of these operations whose message is one of a stream."""
-    found: dict[str, Any] = {}
+    fields: dict[str, Any] = {}
     for operation in operations:
         message = message_named(operation).name
         if message in _STREAMS:
-            resolver, told = _STREAMS[message]
-            described = told if operation == message else f"The events of {operation}."
-            found[operation] = strawberry.subscription(resolver(operation), description=described)
-    return strawberry.type(type("Subscription", (), found), description="The streams.")
+            resolver, description = _STREAMS[message]
+            described = description if operation == message else f"The events of {operation}."
+            fields[operation] = strawberry.subscription(resolver(operation), description=described)
+    return strawberry.type(type("Subscription", (), fields), description="The streams.")
 
 
 def make_schema(operations: Iterable[str] = tuple(OPERATIONS)) -> strawberry.Schema:

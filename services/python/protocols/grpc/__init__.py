@@ -18,15 +18,7 @@ from services.python.contract.knobs import (
 )
 from services.python.contract.limits import MAX_MESSAGE_BYTES, SESSION, TLS
 from services.python.contract.messages import OF_STREAMS, OF_THE_STORE
-from services.python.contract.offers import (
-    AS_MESSAGES,
-    SECURED,
-    TLS_SETTINGS,
-    Client,
-    Parts,
-    Protocol,
-    Responder,
-)
+from services.python.contract.offers import AS_MESSAGES, SECURED, TLS_SETTINGS, Client, Parts, Protocol, Responder
 
 _PARTS = Parts(codec="Protocol Buffers", transport="gRPC", server="grpcio threads", framework="grpcio")
 _PACKAGES = ("grpcio", "protobuf")
@@ -34,7 +26,7 @@ _AIO_SETTINGS = {"event loop": "uvloop; gRPC's own poller thread wakes it"}
 _THREADS = 32  # `serve.dispatcher.POOL_THREADS`, which imports more than a declaration may
 _OF_WORKERS = {
     f"{WORKERS}: N": "so many processes, each of which listens on the port with a socket of its own (SO_REUSEPORT), as in "
-    "gRPC's multiprocessing example: the kernel deals out connections by a hash of their addresses; none is started anew",
+    "gRPC's multiprocessing example: the kernel deals out connections by a hash of their addresses; none is started anew"
 }
 _SERVER_SETTINGS = {
     "threads": f"at most {_THREADS}, or as many as a store's connections",

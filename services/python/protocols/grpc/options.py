@@ -85,10 +85,7 @@ def credentials(tls: ClientTls | None) -> dict[str, Any]:
     return {"credentials": grpc.ssl_channel_credentials(tls.authority, key, chain)}
 
 
-_STATUSES = {
-    grpc.StatusCode.DEADLINE_EXCEEDED: "timeout",
-    grpc.StatusCode.CANCELLED: "cancelled",
-}
+_STATUSES = {grpc.StatusCode.DEADLINE_EXCEEDED: "timeout", grpc.StatusCode.CANCELLED: "cancelled"}
 
 
 def address(host: str, port: int) -> str:

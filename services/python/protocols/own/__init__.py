@@ -27,10 +27,7 @@ def _borrowed(kind: str, *names: str, **settings: str) -> tuple[Client, ...]:
     every = {client.name: client for client in find_protocol(kind).clients}
     return tuple(
         replace(
-            every[name],
-            module=f"{__name__}.{kind}_requester",
-            loads=(),
-            settings={**every[name].settings, **settings},
+            every[name], module=f"{__name__}.{kind}_requester", loads=(), settings={**every[name].settings, **settings}
         )
         for name in names
     )
@@ -76,12 +73,7 @@ def _socketio() -> dict[str, Any]:
 
 
 def _sse() -> dict[str, Any]:
-    return {
-        "clients": _borrowed(SSE, "aiohttp"),
-        "knobs": SECURED,
-        "sequential": "aiohttp",
-        "concurrent": "aiohttp",
-    }
+    return {"clients": _borrowed(SSE, "aiohttp"), "knobs": SECURED, "sequential": "aiohttp", "concurrent": "aiohttp"}
 
 
 def _grpc() -> dict[str, Any]:

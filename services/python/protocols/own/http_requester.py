@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
+from operator import itemgetter
 from typing import Any, Generic, TypeVar
 from urllib.parse import urljoin, urlsplit
 
@@ -17,8 +18,8 @@ from services.python.load.client import (
     CallFailed,
     CallSpec,
     Connection,
+    Counting,
     Dialer,
-    Reply,
     Request,
 )
 from services.python.operations.call import GRAPHQL, OFFER
@@ -47,7 +48,7 @@ class _AsItCame(Route):
         return status, body
 
 
-class _Own(Generic[Wrapped]):
+class _Own(Counting, Generic[Wrapped]):
     """A client's connection whose replies are read as their calls say, within the timed call.
 
     A reply is its status, its body, the JSON document that is read from it where the call wants that, how many redirects
@@ -70,13 +71,6 @@ class _Own(Generic[Wrapped]):
     def body(self) -> bytes | None:
         """See `load.client.Connection.body`; none where redirects or compression are still to be counted."""
         return self._connection.body if self._is_as_it_came else None
-
-    def value(self, reply: HttpReply) -> Reply:
-        value: Reply = reply[0]
-        return value
-
-    def sizes(self, request: Request, reply: HttpReply) -> tuple[int, int]:  # noqa: ARG002 - counted when they passed
-        return reply[1], reply[2]
 
     def _onward(self, request: Request, status: int, redirects: int) -> Request | None:
         """The request that a redirect leads to; None for every other reply, and where it is not to be followed."""
@@ -184,21 +178,12 @@ def dialer(call: CallSpec, client: Client) -> Dialer | AsyncDialer:
     route = _AsItCame(
         path=example["path"],
         content_type="",
-        encode=_body,
+        encode=itemgetter("body"),
         decode=bytes,
         method=example["method"],
-        varies=_varies,
+        varies=itemgetter("method", "path", "headers"),
         unpacks=example["unpacks"],
     )
     origin = f"{call.http}://{authority(call.host, call.port)}"
     wrapped = _BlockingDialer if client.style == "sync" else _AwaitingDialer
     return wrapped(dial_with(client, route, call), origin)
-
-
-def _body(request: Request) -> bytes:
-    body: bytes = request["body"]
-    return body
-
-
-def _varies(request: Request) -> tuple[str, str, Mapping[str, str]]:
-    return request["method"], request["path"], request["headers"]

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from operator import itemgetter
 from typing import Any
 
 from services.python.contract.offers import Client
-from services.python.load.client import CallSpec, Reply, Request
+from services.python.load.client import CallSpec, Reply
 from services.python.protocols.socketio.events import Speech
 from services.python.protocols.socketio.requester import TRANSPORTS, SocketIoDialer
 
@@ -16,16 +17,12 @@ def dialer(call: CallSpec, client: Client) -> SocketIoDialer:
     """Opens sessions of that Socket.IO client."""
     example = call.example
     speech = Speech(
-        emits=_event,
+        emits=itemgetter("event", "send"),
         read=_reply,
         path=example["path"].strip("/"),
         headers={name: text for name, text in example["headers"].items() if name not in _LIBRARYS_OWN},
     )
     return SocketIoDialer(call, TRANSPORTS[client.name], speech)
-
-
-def _event(request: Request) -> tuple[str, Any]:
-    return request["event"], request["send"]
 
 
 def _reply(arguments: tuple[Any, ...]) -> Reply:

@@ -12,9 +12,9 @@ from yarl import URL
 
 from services.python.contract.limits import MAX_MESSAGE_BYTES
 from services.python.contract.offers import Client
-from services.python.load.client import CallFailed, CallSpec, Reply, Request
+from services.python.load.client import CallFailed, CallSpec, Counted, Counting, Request
 from services.python.transports.http.aiohttp_client import OneSocket, failure, session_on
-from services.python.transports.http.route import HttpReply, authority, ends_connection, shown
+from services.python.transports.http.route import authority, ends_connection, shown
 
 _MEDIA_TYPE = "text/event-stream"
 _SHOWN_BYTES = 1024
@@ -42,7 +42,7 @@ class Events:
                 self._data = []
 
 
-class Connection:
+class Connection(Counting):
     """One session on one kept connection, which a stream that is left before its end takes with it."""
 
     body: None = None  # events are not kept as they came
@@ -53,7 +53,7 @@ class Connection:
         self._session = session_on(self._socket, call, {}, timeout=aiohttp.ClientTimeout(total=call.timeout_s))
         self.is_over = False
 
-    async def call(self, request: Request) -> HttpReply:
+    async def call(self, request: Request) -> Counted:
         """See `load.client.AsyncConnection.call`; the reply has the events' data, JSON where they are such."""
         again, body, most = self._socket.is_open, request["body"], request["call"]["events"]
         url = URL(self._server + request["path"], encoded=True)
@@ -82,13 +82,6 @@ class Connection:
         if request["call"]["decode"]:
             reply["document"] = [_decoded(each) for each in data]
         return reply, len(body), received
-
-    def value(self, reply: HttpReply) -> Reply:
-        value: Reply = reply[0]
-        return value
-
-    def sizes(self, request: Request, reply: HttpReply) -> tuple[int, int]:  # noqa: ARG002 - counted when they passed
-        return reply[1], reply[2]
 
     async def close(self) -> None:
         await self._session.close()

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import importlib
 import json
+from operator import itemgetter
 from typing import Any
 
 from services.python.contract.offers import Client
-from services.python.load.client import CallFailed, CallSpec, Request
+from services.python.load.client import CallFailed, CallSpec
 from services.python.protocols.websocket.frames import Frame, Speech
 from services.python.transports.http.route import authority
 
@@ -25,17 +26,12 @@ def dialer(call: CallSpec, client: Client) -> Any:
     scheme = "ws" if call.tls is None else "wss"
     speech = Speech(
         url=f"{scheme}://{authority(call.host, call.port)}{example['path']}",
-        encode=_text,
+        encode=itemgetter("send"),
         decode=_document if example["call"]["decode"] else _frame,
         headers={name: text for name, text in example["headers"].items() if name not in _LIBRARYS_OWN},
     )
     module, name = DIALERS[client.name]
     return getattr(importlib.import_module(module), name)(call, speech)
-
-
-def _text(request: Request) -> str:
-    text: str = request["send"]
-    return text
 
 
 def _frame(frame: Frame) -> dict[str, Any]:

@@ -53,8 +53,8 @@ def _views(dispatcher: Dispatcher, operation: str, message: Message) -> dict[str
         return dispatcher.answer(operation, picture, _peer())
 
     def transfer() -> ResponseReturnValue:
-        asked = {"data": request.get_data(cache=False), "reply_size": int(request.args["reply_size"])}
-        reply = dispatcher.answer(operation, asked, _peer())
+        sized = {"data": request.get_data(cache=False), "reply_size": int(request.args["reply_size"])}
+        reply = dispatcher.answer(operation, sized, _peer())
         return Response(reply["data"], mimetype="application/octet-stream")
 
     def named_fields() -> ResponseReturnValue:

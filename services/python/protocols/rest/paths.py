@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from operator import itemgetter
 from typing import Any
 from urllib.parse import parse_qsl
 
@@ -14,14 +15,16 @@ from services.python.protocols.rest import PROTOCOL
 from services.python.transports.http.paths import Path, Paths
 from services.python.transports.http.route import OCTETS
 
+_data = itemgetter("data")
+
 
 def paths() -> Paths:
     """The paths of every operation that REST carries."""
-    found = {"/identity": _fields(IDENTITY.name, IDENTITY)}
+    every = {"/identity": _fields(IDENTITY.name, IDENTITY)}
     for operation in OPERATIONS.values():
         if PROTOCOL.carries(operation.message):
-            found |= _paths(operation.name, operation.message)
-    return found
+            every |= _paths(operation.name, operation.message)
+    return every
 
 
 def _paths(operation: str, message: Message) -> dict[str, Path]:
@@ -61,8 +64,3 @@ def _sized(body: bytes, query: bytes) -> Mapping[str, Any]:
 
 def _named(query: bytes) -> dict[str, str]:
     return dict(parse_qsl(query.decode()))
-
-
-def _data(reply: Mapping[str, Any]) -> bytes:
-    data: bytes = reply["data"]
-    return data

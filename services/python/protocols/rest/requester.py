@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from operator import itemgetter
 
 from services.python.codecs.base import message_of, path_of
 from services.python.codecs.json import CODEC, JSON, json_bytes, json_object
@@ -11,6 +11,8 @@ from services.python.contract.offers import Client
 from services.python.load.client import AsyncDialer, CallSpec, Dialer, Request
 from services.python.transports.http.clients import dial_with
 from services.python.transports.http.route import OCTETS, Route
+
+_data = itemgetter("data")
 
 
 def dialer(call: CallSpec, client: Client) -> Dialer | AsyncDialer:
@@ -37,16 +39,10 @@ def route(operation: str, example: Request) -> Route:
 
 def _bare_json(path: str, example: Request) -> Route:
     (form,) = example
-
-    def encode(request: Request) -> bytes:
-        return json_bytes(request[form])
-
-    def value(decoded: Any) -> Request:
-        return {form: decoded}
-
-    return Route(path=path, content_type=JSON, encode=encode, decode=json.loads, value=value)
-
-
-def _data(request: Request) -> bytes:
-    data: bytes = request["data"]
-    return data
+    return Route(
+        path=path,
+        content_type=JSON,
+        encode=lambda request: json_bytes(request[form]),
+        decode=json.loads,
+        value=lambda decoded: {form: decoded},
+    )

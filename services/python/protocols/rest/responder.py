@@ -67,9 +67,9 @@ def _add_image(app: FastAPI, dispatcher: Dispatcher, operation: str, _message: M
 def _add_transfer(app: FastAPI, dispatcher: Dispatcher, operation: str, _message: Message) -> None:
     @app.post(f"/{operation}")
     async def transfer(request: Request, reply_size: int) -> Response:
-        asked = {"data": await request.body(), "reply_size": reply_size}
+        sized = {"data": await request.body(), "reply_size": reply_size}
         try:
-            reply = dispatcher.answer_async(operation, asked, peer_of(request.scope))
+            reply = dispatcher.answer_async(operation, sized, peer_of(request.scope))
             if not isinstance(reply, dict):
                 reply = await reply
         except ValueError as error:

@@ -6,15 +6,7 @@ from dataclasses import replace
 
 from services.python.contract.limits import SESSION, TLS
 from services.python.contract.messages import OF_STREAMS
-from services.python.contract.offers import (
-    AS_IT_IS,
-    SECURED,
-    TLS_SETTINGS,
-    Client,
-    Parts,
-    Protocol,
-    Responder,
-)
+from services.python.contract.offers import AS_IT_IS, SECURED, TLS_SETTINGS, Client, Parts, Protocol, Responder
 from services.python.transports.http import asgi
 
 _PARTS = Parts(codec="JSON", transport="server-sent events over HTTP/1.1", server="uvicorn")

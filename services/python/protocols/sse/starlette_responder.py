@@ -25,18 +25,15 @@ def application(dispatcher: Dispatcher) -> Starlette:
         who = dispatcher.answer("identity", {}, peer_of(request.scope))
         return Response(stream.encode(who), headers=dict(stream.HEADERS))
 
-    routes = [
-        Route("/identity", identity),
-        *(Route(f"/{name}", _endpoint(dispatcher, name)) for name in streams),
-    ]
+    routes = [Route("/identity", identity), *(Route(f"/{name}", _endpoint(dispatcher, name)) for name in streams)]
     return Starlette(routes=routes)
 
 
 def _endpoint(dispatcher: Dispatcher, operation: str) -> Callable[[Request], Awaitable[Response]]:
     async def endpoint(request: Request) -> Response:
         try:
-            asked = stream.read_query(request.url.query)
-            outgoing = dispatcher.subscribe(operation, asked, peer_of(request.scope))
+            query = stream.read_query(request.url.query)
+            outgoing = dispatcher.subscribe(operation, query, peer_of(request.scope))
         except ValueError as error:
             return PlainTextResponse(str(error), 400)
         return StreamingResponse(_body(outgoing), headers=dict(stream.HEADERS))

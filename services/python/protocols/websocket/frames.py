@@ -12,6 +12,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from operator import itemgetter
 from typing import Any
 
 from services.python.codecs.base import expect_mapping, message_of
@@ -63,7 +64,7 @@ def encoder(call: CallSpec) -> Callable[[Request], Frame]:
 def _encoder(call: CallSpec) -> Callable[[Request], Frame]:
     message = message_named(call.operation)
     if message.name in _WITH_BINARY_FRAMES:
-        return _binary if "data" in call.example else _to_json
+        return itemgetter("data") if "data" in call.example else _to_json
     names = bytes_of(message.request)
     return (lambda request: _to_json(as_text(request, names))) if names else _to_json
 
@@ -82,11 +83,6 @@ def decoder(call: CallSpec) -> Callable[[Frame], Any]:
             raise CallFailed("undecodable", f"{error} in {frame[:200]!r}") from error
 
     return decode
-
-
-def _binary(request: Request) -> bytes:
-    data: bytes = request["data"]
-    return data
 
 
 def decode_reply(frame: Frame) -> Any:
@@ -188,13 +184,15 @@ class Reading:
 def reading(operation: str) -> Reading:
     """See `Reading`; `read` is told the query that the connection was opened with, and raises ValueError."""
     message = message_named(operation)
-    asked, answered = bytes_of(message.request), bytes_of(message.reply)
+    bytes_asked, answered = bytes_of(message.request), bytes_of(message.reply)
     if message.name == TRANSFER.name:
         return Reading(read=_transfer, write=encode_reply)
     if message.name in _WITH_BINARY_FRAMES:
         return Reading(read=_request, write=encode_reply)
     return Reading(
-        read=(lambda frame, _: as_bytes(decode_request(frame, full_decode=False), asked)) if asked else _request,
+        read=(lambda frame, _: as_bytes(decode_request(frame, full_decode=False), bytes_asked))
+        if bytes_asked
+        else _request,
         write=(lambda reply: _to_json(as_text(reply, answered))) if answered else _to_json,
     )
 

@@ -11,14 +11,7 @@ from yarl import URL
 
 from services.python.load.client import CallFailed, CallSpec, Request
 from services.python.load.handshake import no_connection, tls_failure
-from services.python.transports.http.route import (
-    GONE,
-    HttpConnection,
-    HttpReply,
-    Route,
-    ends_connection,
-    family_of,
-)
+from services.python.transports.http.route import GONE, HttpConnection, HttpReply, Route, ends_connection, family_of
 
 _KEEP_ALIVE_S = 3600.0
 _READ_BUFFER_BYTES = 512 * 1024
@@ -39,14 +32,16 @@ class OneSocket:
         return socket.socket(family, kind, protocol)
 
 
-def session_on(one: OneSocket, call: CallSpec, headers: Mapping[str, str], **options: Any) -> aiohttp.ClientSession:
+def session_on(
+    connection: OneSocket, call: CallSpec, headers: Mapping[str, str], **options: Any
+) -> aiohttp.ClientSession:
     """A session with one kept connection; a body that was compressed unasked stays what it is on the wire."""
     return aiohttp.ClientSession(
         connector=aiohttp.TCPConnector(
             limit=1,
             keepalive_timeout=_KEEP_ALIVE_S,
             use_dns_cache=False,
-            socket_factory=one.open,
+            socket_factory=connection.open,
             family=family_of(call.host),
             ssl=True if call.tls is None else call.tls.context,
         ),

@@ -30,20 +30,14 @@ SETTINGS: Mapping[str, str] = {
 
 WORKERS_SETTINGS: Mapping[str, str] = {
     f"{WORKERS}: N": "so many processes with an event loop each, which accept from one listening socket, as under uvicorn's "
-    "own --workers: who is there first has the connection, for as long as it lasts; none is started anew",
+    "own --workers: who is there first has the connection, for as long as it lasts; none is started anew"
 }
 
 _KEEP_ALIVE_S = 3600
 
 
 def serve(
-    app: Any,
-    dispatcher: Dispatcher,
-    host: str,
-    port: int,
-    announce: Announce,
-    *,
-    websocket: bool = False,
+    app: Any, dispatcher: Dispatcher, host: str, port: int, announce: Announce, *, websocket: bool = False
 ) -> None:
     """Serve an ASGI application on one event loop until the process is ended; announces the port once it accepts.
 

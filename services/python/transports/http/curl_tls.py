@@ -64,5 +64,5 @@ class _Log:
     def take(self, _kind: int, text: bytes) -> None:
         words = text.decode(errors="replace")
         self._is_resumed |= _RESUMED in words
-        if found := _NEGOTIATED.search(words):
-            self._tls.tell(found[1], found[2], self._is_resumed)
+        if negotiated := _NEGOTIATED.search(words):
+            self._tls.tell(negotiated[1], negotiated[2], self._is_resumed)

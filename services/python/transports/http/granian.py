@@ -44,7 +44,7 @@ SETTINGS: Mapping[str, str] = {
 
 WORKERS_SETTINGS: Mapping[str, str] = {
     f"{WORKERS}: N": "so many processes with an embedded server each, which accept from one listening socket, as under "
-    "granian's own --workers: who is there first has the connection, for as long as it lasts; none is started anew",
+    "granian's own --workers: who is there first has the connection, for as long as it lasts; none is started anew"
 }
 
 _KEEP_ALIVE_MS = 3_600_000
@@ -67,11 +67,7 @@ def serve(app: Any, dispatcher: Dispatcher, host: str, port: int, announce: Anno
     secured: dict[str, Any] = (
         {}
         if tls is None
-        else {
-            "ssl_cert": Path(tls.certificate),
-            "ssl_key": Path(tls.key),
-            "ssl_protocol_min": SSLProtocols.tls13,
-        }
+        else {"ssl_cert": Path(tls.certificate), "ssl_key": Path(tls.key), "ssl_protocol_min": SSLProtocols.tls13}
     )
     window = int(knobs.get(FLOW_WINDOW, _WINDOW_BYTES))
     modes = {version.ONE: HTTPModes.http1, version.TWO: HTTPModes.http2}

@@ -86,12 +86,12 @@ class Connection(_HttpxConnection):
         self._client = httpx.Client(**_options(route, call, partial(_look, route)))
 
     def call(self, request: Request) -> HttpReply:
-        asked = self._asked(request)
+        options = self._asked(request)
         try:
-            response = self._client.request(**asked)
+            response = self._client.request(**options)
         except (httpx.TransportError, ssl.SSLError) as error:
             raise _failure(error) from error
-        return self._finish(response, len(asked["content"] or b""))
+        return self._finish(response, len(options["content"] or b""))
 
     def close(self) -> None:
         self._client.close()
@@ -105,12 +105,12 @@ class AsyncConnection(_HttpxConnection):
         self._client = httpx.AsyncClient(**_options(route, call, partial(_look_awaited, route)))
 
     async def call(self, request: Request) -> HttpReply:
-        asked = self._asked(request)
+        options = self._asked(request)
         try:
-            response = await self._client.request(**asked)
+            response = await self._client.request(**options)
         except (httpx.TransportError, ssl.SSLError) as error:
             raise _failure(error) from error
-        return self._finish(response, len(asked["content"] or b""))
+        return self._finish(response, len(options["content"] or b""))
 
     async def close(self) -> None:
         await self._client.aclose()

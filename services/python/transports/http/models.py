@@ -65,7 +65,7 @@ def _model(name: str, fields: Mapping[str, Field]) -> type[BaseModel]:
 
 def add_object_route(app: FastAPI, dispatcher: Dispatcher, operation: str, message: Message, path: str = "") -> None:
     """Answer an operation at a path, of its name unless another is given; bytes are base64."""
-    asked, answered = models_of(message)
+    request_model, answered = models_of(message)
     bytes_asked, bytes_answered = bytes_of(message.request), bytes_of(message.reply)
 
     async def handle(fields: Any, request: Request) -> Any:
@@ -80,5 +80,5 @@ def add_object_route(app: FastAPI, dispatcher: Dispatcher, operation: str, messa
             raise HTTPException(400, str(error)) from error
         return answered(**(as_text(reply, bytes_answered) if bytes_answered else reply))
 
-    handle.__annotations__ = {"fields": asked, "request": Request, "return": answered}
+    handle.__annotations__ = {"fields": request_model, "request": Request, "return": answered}
     app.post(f"/{path or operation}")(handle)

@@ -93,8 +93,8 @@ class EasyHandle(HttpConnection):
         if call.tls is not None:
             curl_tls.secure(curl, call.tls)
         self._version = version.asked(call.knobs)
-        told, self._expected = _VERSIONS[self._version]
-        curl.setopt(pycurl.HTTP_VERSION, told)
+        number, self._expected = _VERSIONS[self._version]
+        curl.setopt(pycurl.HTTP_VERSION, number)
         curl.setopt(pycurl.HTTPHEADER, _written(route.fields()))
         curl.setopt(pycurl.PROXY, "")
         curl.setopt(pycurl.NOSIGNAL, 1)

@@ -99,12 +99,7 @@ class Connection(HttpConnection):
             url = self._server + path
         try:
             response = self._session.request(
-                method,
-                url,
-                data=body or None,
-                headers=fields,
-                timeout=self._timeout_s,
-                allow_redirects=False,
+                method, url, data=body or None, headers=fields, timeout=self._timeout_s, allow_redirects=False
             )
         except (requests.RequestException, _Gone) as error:
             self._failed = True

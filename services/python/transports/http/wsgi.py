@@ -34,7 +34,7 @@ GUNICORN_SETTINGS: Mapping[str, str] = {
 
 WORKERS_SETTINGS: Mapping[str, str] = {
     f"{WORKERS}: N": f"so many gthread workers of {_THREADS} threads each, which accept from one listening socket, as under "
-    "gunicorn's arbiter: who is there first has the connection, for as long as it lasts; none is started anew",
+    "gunicorn's arbiter: who is there first has the connection, for as long as it lasts; none is started anew"
 }
 
 
@@ -61,11 +61,7 @@ def serve(app: Any, dispatcher: Dispatcher, host: str, port: int, announce: Anno
     secured: dict[str, Any] = (
         {}
         if tls is None
-        else {
-            "certfile": tls.certificate,
-            "keyfile": tls.key,
-            "ssl_context": lambda _config, _default: context,
-        }
+        else {"certfile": tls.certificate, "keyfile": tls.key, "ssl_context": lambda _config, _default: context}
     )
 
     class Application(BaseApplication):  # type: ignore[misc]  # published without type information
@@ -86,12 +82,6 @@ def serve(app: Any, dispatcher: Dispatcher, host: str, port: int, announce: Anno
 
     served = Application()
     worker = ThreadWorker(
-        age=0,
-        ppid=os.getppid(),
-        sockets=[listener],
-        app=served,
-        timeout=0,
-        cfg=served.cfg,
-        log=Logger(served.cfg),
+        age=0, ppid=os.getppid(), sockets=[listener], app=served, timeout=0, cfg=served.cfg, log=Logger(served.cfg)
     )
     worker.init_process()

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import socket
-import threading
 from collections.abc import Iterator
 from typing import Any
 
@@ -20,6 +19,7 @@ from services.python.protocols.connect import wire as connect
 from services.python.protocols.connect.application import application
 from services.python.serve.dispatcher import Dispatcher
 from tests.support import wire
+from tests.support.servers import listening
 
 pytestmark = pytest.mark.busy
 
@@ -93,33 +93,20 @@ def test_an_error_that_is_none_of_connects_has_the_code_of_its_status(status: in
 @contextlib.contextmanager
 def replying(status: str, media_type: str, body: bytes) -> Iterator[tuple[int, list[bytes]]]:
     """A server that gives this reply to whatever is asked, and the requests that it was sent."""
-    listener = socket.create_server((wire.HOST, 0))
     heads: list[bytes] = []
     fields = f"Content-Type: {media_type}\r\n" if media_type else ""
     reply = f"HTTP/1.1 {status}\r\n{fields}Content-Length: {len(body)}\r\n\r\n".encode() + body
 
-    def serve() -> None:
-        while True:
-            try:
-                connection, _ = listener.accept()
-            except OSError:
-                return
-            with connection, contextlib.suppress(OSError):
-                data = b""
-                while not data.endswith(ADD):
-                    data += (more := connection.recv(65_536))
-                    if not more:
-                        break
-                heads.append(data)
-                connection.sendall(reply)
-                connection.recv(1)
+    def converse(connection: socket.socket) -> None:
+        data = b""
+        while not data.endswith(ADD) and (more := connection.recv(65_536)):
+            data += more
+        heads.append(data)
+        connection.sendall(reply)
+        connection.recv(1)
 
-    threading.Thread(target=serve, daemon=True).start()
-    try:
-        yield listener.getsockname()[1], heads
-    finally:
-        listener.shutdown(socket.SHUT_RDWR)
-        listener.close()
+    with listening(converse) as port:
+        yield port, heads
 
 
 def ask(client: str, port: int) -> Any:

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from http.server import ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
-import grpc
 import pytest
 
 from services.python.contract.lines import Trial
@@ -17,7 +15,7 @@ from services.python.load.record import read_record
 from tests.support.built import why_not
 from tests.support.certificates import HOST
 from tests.support.go_ends import GoProgram
-from tests.support.own_services import Shop, answer_orders, order_step
+from tests.support.own_services import Shop, answering_orders, order_step
 from tests.support.own_trials import serving, step, step_of, trial_of
 
 pytestmark = [pytest.mark.busy, pytest.mark.skipif(bool(why_not("go")), reason="`make native` builds it")]
@@ -31,12 +29,8 @@ def port() -> Iterator[int]:
 
 @pytest.fixture(scope="module")
 def orders() -> Iterator[int]:
-    server = grpc.server(ThreadPoolExecutor(2))
-    answer_orders(server)
-    bound: int = server.add_insecure_port(f"{HOST}:0")
-    server.start()
-    yield bound
-    server.stop(None)
+    with answering_orders() as bound:
+        yield bound
 
 
 def ended(trial: Trial) -> tuple[dict[str, Any], str]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import grpc
@@ -15,30 +14,21 @@ from orchestrator.experiment.plan.own.own_protos import compiled
 from services.python.contract.descriptors import method_of
 from services.python.contract.offers import protocols
 from services.python.trial.parts import CannotTry
-from tests.support.certificates import HOST, Made, certificates
-from tests.support.own_services import answer_orders, order_step
+from tests.support.certificates import Made
+from tests.support.own_services import answering_orders, order_step
 from tests.support.own_trials import checked
 
 CLIENTS = [client.name for client in protocols()["own_grpc"].clients]
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Made:
-    return certificates(tmp_path_factory.mktemp("tls") / "right")
-
-
-@pytest.fixture(scope="module")
 def port(made: Made) -> Iterator[int]:
     """Orders for those who have a certificate of the authority."""
-    server = grpc.server(ThreadPoolExecutor(2))
-    answer_orders(server)
     key, chain = Path(made.tls.key).read_bytes(), Path(made.tls.certificate).read_bytes()
     authority = Path(made.authority.path).read_bytes()
     credentials = grpc.ssl_server_credentials([(key, chain)], authority, require_client_auth=True)
-    bound: int = server.add_secure_port(f"{HOST}:0", credentials)
-    server.start()
-    yield bound
-    server.stop(None)
+    with answering_orders(credentials) as bound:
+        yield bound
 
 
 @pytest.mark.parametrize("client", CLIENTS)

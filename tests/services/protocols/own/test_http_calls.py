@@ -14,7 +14,7 @@ import pytest
 from services.python.contract.offers import protocols
 from services.python.load.task import make_task
 from services.python.trial.parts import CannotTry, ask_task
-from tests.support.certificates import HOST, TLS, Made, certificates
+from tests.support.certificates import HOST, TLS, Made
 from tests.support.ends import responder
 from tests.support.go_ends import go_responder
 from tests.support.own_services import Shop
@@ -124,11 +124,6 @@ def test_another_reply_is_an_error_with_its_reason(
     with pytest.raises(CannotTry, match=reason) as refused:
         checked(tmp_path, client, port, *steps, rows=USERS)
     assert refused.value.kind == kind
-
-
-@pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Made:
-    return certificates(tmp_path_factory.mktemp("tls") / "right")
 
 
 @pytest.fixture(scope="module")

@@ -57,14 +57,6 @@ def test_bare_asgi_refuses_what_its_query_or_body_does_not_say(path: str, body: 
     assert posted(asgi_app, path, body) == 400
 
 
-@pytest.mark.parametrize(("make", "status"), [(fastapi_app, 422), (starlette_app, 200), (asgi_app, 200)])
-def test_fastapi_validates_records_and_others_do_not(make: Callable[[], Any], status: int) -> None:
-    """What the catalogue says of each, and what a report says that the difference is."""
-    assert posted(make, "/echo/records", '[{"id": "no number"}]') == status
-    assert "pydantic" in PROTOCOL.responder("fastapi").adds
-    assert PROTOCOL.responder("fastapi").without == "asgi"
-
-
 def test_flasks_development_server_closes_the_connection_after_every_reply() -> None:
     """The reason that the plan gives for refusing `reuse`; should Werkzeug learn to keep connections, it must go."""
     server = make_server("127.0.0.1", 0, flask_app.application(Dispatcher(identity="me")), threaded=True)

@@ -8,6 +8,7 @@ from services.python.contract.offers import find_protocol
 from services.python.load.client import CallFailed
 from services.python.protocols.socketio import events
 from tests.support import wire
+from tests.support.servers import misbehaving
 
 pytestmark = pytest.mark.busy
 
@@ -28,7 +29,7 @@ def test_an_error_is_an_error_in_the_protocols_own_words() -> None:
 @pytest.mark.parametrize("client", [client.name for client in find_protocol("socketio").clients])
 def test_an_http_server_that_is_no_socketio_server_is_an_error_of_the_protocol(client: str) -> None:
     with (
-        wire.misbehaving(b"HTTP/1.1 404 Not Found\r\ncontent-length: 0\r\n\r\n", then_close=False) as port,
+        misbehaving(b"HTTP/1.1 404 Not Found\r\ncontent-length: 0\r\n\r\n", then_close=False) as port,
         pytest.raises(CallFailed, match="404") as failed,
     ):
         wire.ask("socketio", client, port, "add", {"a": 1, "b": 2}, timeout_s=20)

@@ -21,6 +21,7 @@ from services.python.codecs.json import JSON, json_bytes, json_object
 from services.python.load.client import CallFailed, CallSpec
 from services.python.transports.http.clients import clients, dial_with
 from services.python.transports.http.route import Route
+from tests.support.servers import listening
 
 pytestmark = pytest.mark.busy
 
@@ -75,47 +76,31 @@ def read_request(connection: socket.socket) -> bytes:
 
 
 class Fake:
-    """A server on loopback that behaves as it is told, one connection after the other."""
+    """How many connections a server had, and those that it has closed."""
 
-    def __init__(self, behave: Behave) -> None:
-        self._behave = behave
-        self._listener = socket.create_server(("127.0.0.1", 0))
-        self.port: int = self._listener.getsockname()[1]
-        self.connections = 0
-        self._ended = threading.Event()
-        self._closed = threading.Semaphore(0)
-        self._thread = threading.Thread(target=self._serve)
-        self._thread.start()
+    port = connections = 0
 
-    def _serve(self) -> None:
-        while True:
-            connection, _ = self._listener.accept()
-            with connection:
-                if self._ended.is_set():
-                    return
-                self.connections += 1
-                with contextlib.suppress(OSError):  # the client has left, as some of these tests want it
-                    self._behave(connection)
-            self._closed.release()
+    def __init__(self) -> None:
+        self.closed = threading.Semaphore(0)
 
     def await_close(self) -> None:
         """Return when a connection has been closed on this side."""
-        assert self._closed.acquire(timeout=30)
-
-    def end(self) -> None:
-        self._ended.set()
-        socket.create_connection(("127.0.0.1", self.port)).close()
-        self._thread.join(timeout=30)
-        self._listener.close()
+        assert self.closed.acquire(timeout=30)
 
 
 @contextlib.contextmanager
 def serving(behave: Behave) -> Iterator[Fake]:
-    fake = Fake(behave)
-    try:
+    """A server that behaves so on each connection."""
+    fake = Fake()
+
+    def converse(connection: socket.socket) -> None:
+        fake.connections += 1
+        with connection, contextlib.suppress(OSError):  # the client has left, as some of these tests want it
+            behave(connection)
+        fake.closed.release()
+
+    with listening(converse) as fake.port:
         yield fake
-    finally:
-        fake.end()
 
 
 class Conversation:

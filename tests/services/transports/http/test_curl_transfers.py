@@ -18,6 +18,7 @@ from services.python.codecs.json import JSON, json_bytes, json_object
 from services.python.load.client import CallFailed, CallSpec
 from services.python.transports.http.pycurl_multi_client import AsyncConnection
 from services.python.transports.http.route import Route
+from tests.support.servers import listening
 
 pytestmark = pytest.mark.busy
 
@@ -41,59 +42,38 @@ def closing(body: bytes) -> bytes:
 
 
 class Server:
-    """Gives each request's body to `answer`, on a thread for each connection; None: it stays without a reply."""
+    """What a server was asked, and its connections."""
 
-    def __init__(self, answer: Answer) -> None:
-        self._answer = answer
-        self._listener = socket.create_server(("127.0.0.1", 0), backlog=256)
-        self.port: int = self._listener.getsockname()[1]
+    port = 0
+
+    def __init__(self) -> None:
         self.asked = threading.Semaphore(0)
         self.connections: list[socket.socket] = []
-        self._threads = [threading.Thread(target=self._accept)]
-        self._threads[0].start()
-
-    def _accept(self) -> None:
-        while True:
-            connection, _ = self._listener.accept()
-            if connection.recv(1, socket.MSG_PEEK) == b"!":
-                connection.close()
-                return
-            self.connections.append(connection)
-            self._threads.append(threading.Thread(target=self._talk, args=(connection,)))
-            self._threads[-1].start()
-
-    def _talk(self, connection: socket.socket) -> None:
-        data = b""
-        with connection, contextlib.suppress(OSError):
-            while more := connection.recv(1 << 20):
-                data += more
-                head, end, body = data.partition(b"\r\n\r\n")
-                length = next((int(f.split(b":")[1]) for f in head.lower().split(b"\r\n") if b"content-length" in f), 0)
-                if not end or len(body) < length:
-                    continue
-                data = b""
-                self.asked.release()
-                if (said := self._answer(body)) is not None:
-                    connection.sendall(said)
-                    if b"Connection: close" in said:
-                        return
-
-    def end(self) -> None:
-        with socket.create_connection(("127.0.0.1", self.port)) as last:
-            last.sendall(b"!")
-            self._threads[0].join(timeout=PATIENCE_S)
-        for thread in self._threads:
-            thread.join(timeout=PATIENCE_S)
-        self._listener.close()
 
 
 @contextlib.contextmanager
 def serving(answer: Answer) -> Iterator[Server]:
-    server = Server(answer)
-    try:
+    """Gives each request's body to `answer`; None: it stays without a reply."""
+    server = Server()
+
+    def talk(connection: socket.socket) -> None:
+        server.connections.append(connection)
+        data = b""
+        while more := connection.recv(1 << 20):
+            data += more
+            head, end, body = data.partition(b"\r\n\r\n")
+            length = next((int(f.split(b":")[1]) for f in head.lower().split(b"\r\n") if b"content-length" in f), 0)
+            if not end or len(body) < length:
+                continue
+            data = b""
+            server.asked.release()
+            if (said := answer(body)) is not None:
+                connection.sendall(said)
+                if b"Connection: close" in said:
+                    return
+
+    with listening(talk) as server.port:
         yield server
-    finally:
-        server.end()
 
 
 @pytest.fixture(params=[uvloop.new_event_loop, asyncio.SelectorEventLoop], ids=["uvloop", "asyncio"])

@@ -7,15 +7,7 @@ import socket
 import pytest
 
 from tests.support.ends import responder
-from tests.support.http2 import (
-    EMPTY_SETTINGS,
-    LEAST_WINDOW,
-    PREFACE,
-    SETTINGS,
-    WINDOW_UPDATE,
-    first_of,
-    window_in,
-)
+from tests.support.http2 import EMPTY_SETTINGS, LEAST_WINDOW, PREFACE, SETTINGS, WINDOW_UPDATE, first_of, window_in
 
 pytestmark = pytest.mark.busy
 

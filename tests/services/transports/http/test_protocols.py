@@ -96,15 +96,15 @@ def test_the_responder_sees_the_connections_that_the_policy_implies(
 ) -> None:
     responder = answering(protocol, implementation)
     operation, request = SMALL["add"]
-    before = responder.stats()
+    before = responder.program.stats()
     wire.ask(protocol, client, responder.port, operation, request, times=5, policy="per-request")
-    apart = responder.stats()
+    apart = responder.program.stats()
     assert apart["answered"] - before["answered"] == 5
     # A port may come round again, so that five connections can be fewer peers; one connection can't be two.
     assert 2 <= apart["peers"] - before["peers"] <= 5
 
     if not refuses_reuse(protocol, implementation):
         wire.ask(protocol, client, responder.port, operation, request, times=5)
-        kept = responder.stats()
+        kept = responder.program.stats()
         assert kept["answered"] - apart["answered"] == 5
         assert kept["peers"] - apart["peers"] <= 1

@@ -29,12 +29,7 @@ def test_requests_on_one_connection_do_not_wait_for_one_another(tmp_path: Path) 
 
     async def asked(port: int) -> int:
         call = CallSpec(
-            host=wire.HOST,
-            port=port,
-            operation="ask",
-            timeout_s=10,
-            example={},
-            knobs={**TWO, "connections": "1"},
+            host=wire.HOST, port=port, operation="ask", timeout_s=10, example={}, knobs={**TWO, "connections": "1"}
         )
         dialer = dial_with(client, route, call)
         connections = [await dialer.dial() for _ in range(3)]  # type: ignore[misc]

@@ -12,10 +12,10 @@ from services.python.contract.offers import protocols
 from services.python.load.client import CallFailed
 from services.python.operations import OPERATIONS
 from services.python.transports.http import httpx_client, pycurl_client, version
-from services.python.trial.parts import CannotTry, check, load_parts
+from services.python.trial.parts import CannotTry, load_parts
 from tests.support import wire
-from tests.support.ends import program, responder, trial_of
-from tests.support.tap import tapped
+from tests.support.ends import checked, program, responder, trial_of
+from tests.support.servers import tapped
 
 pytestmark = pytest.mark.busy
 
@@ -39,11 +39,6 @@ def checking(protocol: str, client: str, port: int, told: dict[str, str], **chan
     )
 
 
-def sizes(trial: Trial) -> tuple[int, int]:
-    parts = load_parts(trial)
-    return check(trial, parts, parts.make(1, lambda: 1))[1]
-
-
 @pytest.mark.parametrize(("protocol", "implementation"), ENDS)
 def test_every_client_is_answered_rightly_over_http_2(protocol: str, implementation: str) -> None:
     with responder(protocol, implementation=implementation, knobs=TWO) as (_, ready):
@@ -64,7 +59,7 @@ def test_the_version_on_the_wire_is_the_one_that_was_asked_for(protocol: str, im
         with responder(protocol, implementation=implementation, knobs=told) as (_, ready):
             for client in CLIENTS:
                 with tapped(ready["port"]) as tap:
-                    counted.add(sizes(checking(protocol, client, tap.port, told)))
+                    counted.add(checked(checking(protocol, client, tap.port, told))[1])
                 assert tap.sent.startswith(PREFACE if told else b"POST /"), client
                 assert tap.received.startswith(b"HTTP/1.1 200") is not bool(told), client
     assert len(counted) == 1, "bodies have the same size, whatever frames are around them"
@@ -77,7 +72,7 @@ def test_a_server_of_the_other_version_is_found(client: str) -> None:
             responder("http+json", implementation="asgi-granian", knobs=serves) as (_, ready),
             pytest.raises((CannotTry, CallFailed)),
         ):
-            sizes(checking("http+json", client, ready["port"], asks, timeout_s=5))
+            checked(checking("http+json", client, ready["port"], asks, timeout_s=5))
 
 
 def test_a_client_that_falls_back_to_another_version_fails_and_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -93,7 +88,7 @@ def test_a_client_that_falls_back_to_another_version_fails_and_says_so(monkeypat
     with responder("http+json", implementation="asgi") as (_, ready):
         for client in CLIENTS:
             with pytest.raises(CannotTry, match=r"the reply came over HTTP/1\.1, and HTTP/2 was asked for") as failed:
-                sizes(checking("http+json", client, ready["port"], TWO))
+                checked(checking("http+json", client, ready["port"], TWO))
             assert failed.value.kind == "protocol"
 
 
