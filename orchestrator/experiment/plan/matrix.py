@@ -47,7 +47,7 @@ MAX_TRIALS = 50_000
 
 @dataclass(frozen=True, kw_only=True)
 class Matrix:
-    """Every cell, and the parts that cells refer to by id."""
+    """Every cell, and the parts that cells refer to by id, as plans have them."""
 
     stacks: tuple[Stack, ...]
     operations: tuple[Operation, ...]
