@@ -279,9 +279,9 @@ class _Calls:
         columns_there = (*rows.columns, *saved)
         for column in dict.fromkeys(columns(templated)):
             if column not in columns_there:
-                known = (
-                    f"names no column of {rows.name}." if rows.columns else "names a column, and there is no `data`."
-                )
+                known = "names a column, and there is no `data`."
+                if rows.source is not None and rows.columns:
+                    known = f"names no column of {Path(rows.source['path']).name}."
                 known = f"{known} {did_you_mean(column, columns_there)}" if columns_there else known
                 located.add(_place_of(path, spec, column, columns), f"`{{{column}}}` {known}")
         if len(located.problems) == problems and spec.grpc is not None:
@@ -449,11 +449,6 @@ class Rows:
     def columns(self) -> tuple[str, ...]:
         """The columns that every row has."""
         return tuple(name for name in self.rows[0] if all(name in row for row in self.rows))
-
-    @property
-    def name(self) -> str:
-        """What messages call it."""
-        return "" if self.source is None else Path(self.source["path"]).name
 
 
 def _rows(located: Located) -> Rows:

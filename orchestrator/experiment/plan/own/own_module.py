@@ -52,10 +52,8 @@ class HostOutput:
 
 def find_program() -> str:
     """The path of terraform or tofu; MissingError when there is neither."""
-    for name in PROGRAMS:
-        path = shutil.which(name)
-        if path:
-            return path
+    if path := next(filter(None, map(shutil.which, PROGRAMS)), None):
+        return path
     raise MissingError(
         "neither terraform nor tofu is on the PATH; hosts are made with one of them",
         hint="install Terraform or OpenTofu, 1.6 or newer, from its vendor's package; `orch doctor` tells what else",
