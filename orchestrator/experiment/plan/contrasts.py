@@ -9,7 +9,7 @@ from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Se
 from dataclasses import dataclass
 from functools import partial
 from itertools import combinations
-from typing import Any
+from typing import Any, TypeAlias
 
 from orchestrator.catalogue.offers import NATIVE, NONE, Client, Protocol, Responder
 from orchestrator.errors import did_you_mean
@@ -170,6 +170,10 @@ def compared(plan: Plan) -> str:
 # ---- what an experiment file compares
 
 
+_Choices: TypeAlias = dict[Value, tuple[str, ...]]
+"""What may be a reference, with what a person may call it."""
+
+
 def resolve_contrasts(
     located: Located, stacks: Sequence[Stack], cells: Sequence[Cell], natives: Container[str] = ()
 ) -> tuple[Contrast, ...]:
@@ -196,10 +200,7 @@ def resolve_contrasts(
     return tuple(Contrast(factor=name, references=tuple(chosen[name])) for name in compare_by)
 
 
-def _values(
-    name: str, stacks: Sequence[Stack], cells: Sequence[Cell], natives: Sequence[Stack]
-) -> dict[Value, tuple[str, ...]]:
-    """What may be a reference, with what a person may call it."""
+def _values(name: str, stacks: Sequence[Stack], cells: Sequence[Cell], natives: Sequence[Stack]) -> _Choices:
     if name == STACK:
         of_native = {stack.id: (stack.label.replace(stack.client, NATIVE),) for stack in natives}
         return {stack.id: (stack.label, stack.id, *of_native.get(stack.id, ())) for stack in stacks}
@@ -210,11 +211,7 @@ def _values(
 
 
 def _find(
-    located: Located,
-    number: int,
-    wanted: Value,
-    values: dict[str, dict[Value, tuple[str, ...]]],
-    stacks: Sequence[Stack],
+    located: Located, number: int, wanted: Value, values: Mapping[str, _Choices], stacks: Sequence[Stack]
 ) -> list[tuple[str, Value]]:
     """Which factor a reference is a value of, and which values it names; none where that is a problem, which is noted."""
     path, text = ("reference", number), str(wanted)
@@ -245,11 +242,9 @@ def _refusal(name: str, references: Sequence[Value], values: Sequence[Value], ce
     shown = [str(value) if name == STACK else BY_NAME[name].names(value)[0] for value in references]
     if len(values) == 1:
         return f"nothing to compare by {name}: all cells have {shown[0]}."
-    return (
-        ""
-        if _has_pairs(name, references, cells)
-        else f"no cell differs from one of {either(shown)} in the {name} alone."
-    )
+    if _has_pairs(name, references, cells):
+        return ""
+    return f"no cell differs from one of {either(shown)} in the {name} alone."
 
 
 def _has_pairs(name: str, references: Sequence[Value], cells: Sequence[Cell]) -> bool:

@@ -11,6 +11,7 @@ from typing import Any, TypeAlias
 from orchestrator.catalogue.offers import NATIVE, Language, Protocol
 from orchestrator.errors import nearest
 from orchestrator.experiment.model import factors
+from orchestrator.experiment.model.address import is_loopback
 from orchestrator.experiment.model.factor import Value, Values
 from orchestrator.experiment.model.factors import STACK
 from orchestrator.experiment.model.loader import Located, Steps
@@ -22,7 +23,7 @@ from orchestrator.experiment.plan.loads import refuse_mixed_searches, resolve_lo
 from orchestrator.experiment.plan.own import own_calls, own_json
 from orchestrator.experiment.plan.own.own_hosts import by_role
 from orchestrator.experiment.plan.payloads import PlannedOperation, resolve_operations, with_digest
-from orchestrator.experiment.plan.placements import is_elsewhere, resolve_placements
+from orchestrator.experiment.plan.placements import resolve_placements
 from orchestrator.experiment.plan.plan import (
     Cell,
     Contrast,
@@ -87,7 +88,7 @@ def build_matrix(
         operations = (PlannedOperation(operation=own_calls.OPERATION),)
     else:
         entries, operations = resolve_entries(located, known, why_not), resolve_operations(located)
-    is_away = is_own and is_elsewhere(e.external for e in entries if e.external)
+    is_away = is_own and any(entry.external and not is_loopback(entry.external.host) for entry in entries)
     hosts, placements = by_role(hosts, resolve_placements(located, hosts, is_elsewhere=is_away))
     located.raise_problems()
     questions = [_question(located, planned) for planned in operations]

@@ -79,11 +79,15 @@ def resolve_operations(located: Located) -> tuple[PlannedOperation, ...]:
     questions: dict[str, PlannedOperation] = {}
     read_bytes = 0
     for item, spec in enumerate(located.experiment.operations):
-        for planned in _expand(located, item, spec):
-            if planned.operation.id in questions:
-                located.add(("operations", item), f"operation '{planned.operation.label}' is given twice.")
-            questions.setdefault(planned.operation.id, planned)
-            read_bytes += planned.file.bytes if planned.file is not None else 0
+        tasks = spec.options.calls if isinstance(spec.options, PlainOptions) else (1,)
+        for planned, calls in product(_payloads(located, item, spec), tasks):
+            operation, file = planned.operation.in_task(calls), planned.file
+            if operation.id in questions:
+                located.add(("operations", item), f"operation '{operation.label}' is given twice.")
+            if file is not None:
+                file = replace(file, operation=operation.id)
+                read_bytes += file.bytes
+            questions.setdefault(operation.id, replace(planned, operation=operation, file=file))
             if read_bytes > MOST_FILES_BYTES:
                 most = format_size(MOST_FILES_BYTES)
                 reason = f"the payload files of an experiment have at most {most} together; ask less at once."
@@ -107,15 +111,6 @@ def _picture_digest(size: int) -> str:
     for piece in pieces(size):
         digest.update(piece)
     return digest.hexdigest()
-
-
-def _expand(located: Located, item: int, spec: OperationSpec) -> Iterator[PlannedOperation]:
-    """Everything that an item requests: each payload, with each number of calls."""
-    for planned in _payloads(located, item, spec):
-        for calls in spec.options.calls if isinstance(spec.options, PlainOptions) else (1,):
-            operation = planned.operation.in_task(calls)
-            file = None if planned.file is None else replace(planned.file, operation=operation.id)
-            yield replace(planned, operation=operation, file=file)
 
 
 def _payloads(

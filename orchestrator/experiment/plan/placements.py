@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 from math import prod
@@ -347,8 +347,3 @@ def refuse_several_distances(located: Located, answering: Sequence[External]) ->
                 f"it answers from {where}, another stack from {away[0].host}: their difference would be the network's."
                 " Measure them in two experiments, or have both answer on one machine.",
             )
-
-
-def is_elsewhere(externals: Iterable[External]) -> bool:
-    """Whether their addresses are of another machine than this one; who answers behind one of this machine is not known."""
-    return any(not is_loopback(external.host) for external in externals)

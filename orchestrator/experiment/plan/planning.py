@@ -48,7 +48,6 @@ def make_plan(
     known = protocols() if known is None else known
     module = own_module(located)
     _check_provider(located)
-    _check_limits(located)
     experiment = located.experiment
     why_not = topology.startable(experiment.provider, experiment.machine) if needs_programs else lambda _: ""
     matrix = build_matrix(located, known, why_not, own_hosts(located))
@@ -116,11 +115,8 @@ def _check_provider(located: Located) -> None:
     elif not provider.module_is_given and experiment.machine not in (None, *provider.machines):
         meant = did_you_mean(str(experiment.machine), provider.machines)
         located.add(("machine",), f"{experiment.provider} has no machine type '{experiment.machine}'. {meant}")
-
-
-def _check_limits(located: Located) -> None:
-    limits = located.experiment.limits
-    if PROVIDERS[located.experiment.provider].makes_hosts and limits.ttl < limits.wall:
+    limits = experiment.limits
+    if limits.ttl < limits.wall:
         ttl, wall = format_duration(limits.ttl), format_duration(limits.wall)
         located.add(("limits", "ttl"), f"hosts expire after {ttl}, before `limits.wall` ({wall}).")
 
