@@ -8,17 +8,8 @@ from dataclasses import replace
 from math import ceil
 from typing import Any
 
-from orchestrator.catalogue.offers import Responder
 from orchestrator.experiment.model.factor import Values
-from orchestrator.experiment.model.factors import (
-    DRIVER,
-    GIVEN,
-    POOL,
-    POSTGRESQL,
-    STORE,
-    requesters_of,
-    short,
-)
+from orchestrator.experiment.model.factors import GIVEN, POOL, POSTGRESQL, STORE, requesters_of, short
 from orchestrator.experiment.plan.plan import Cell, Find
 from orchestrator.experiment.providers import PROVIDERS
 from orchestrator.experiment.read.units import exact_duration, format_rate
@@ -123,12 +114,10 @@ def connections_in(cell: Cell, host: int, place: int) -> int:
     return part(whole, parts, number_among_all(requesters_of(cell.factors), host, place))
 
 
-WINDOWS = (FLOW_WINDOW, TCP_WINDOW)
-
-
 def window_of(values: Values) -> int | None:
     """The smallest window that a cell sets, in bytes; None where it sets none."""
-    return min((size for name in WINDOWS if isinstance(size := values.get(name), int)), default=None)
+    windows = values.get(FLOW_WINDOW), values.get(TCP_WINDOW)
+    return min((size for size in windows if isinstance(size, int)), default=None)
 
 
 def rounds_beyond_first(values: Values, body_bytes: float) -> int:
@@ -180,22 +169,14 @@ def postgresql_connections(cells: Iterable[Cell]) -> int:
     return max((_number(cell.factors, POOL, _POOL) for cell in cells), default=_POOL) + _SPARE
 
 
-def by_own_driver(call: Values, responder: Responder | None) -> Values:
-    """A call's settings with the responder's own first PostgreSQL driver, where it lacks the given one."""
-    if responder is None or not responder.drivers or call[STORE] != POSTGRESQL or call[DRIVER] in responder.drivers:
-        return call
-    return {**call, DRIVER: responder.drivers[0]}
-
-
 def cell_id(*, stack: str, operation: str, placement: str, values: Values, load: Load, find: Find | None = None) -> str:
     """The id of the cell of these parts, which are given by their ids: `rest-flask-requests__add__local__reuse__c1`."""
     offered = f"c{load.concurrency}"
+    arrivals = "" if load.arrivals == "poisson" else f"-{load.arrivals}"
     if find is not None:
-        arrivals = "" if load.arrivals == "poisson" else f"-{load.arrivals}"
         offered = f"find{arrivals}" if find.concurrency is None else f"find{arrivals}-c{find.concurrency}"
     elif load.rate_per_s is not None:
-        arrivals = "" if load.arrivals == "poisson" else f"{load.arrivals}-"
-        offered = f"r{format_rate(load.rate_per_s).removesuffix('/s')}-{arrivals}{offered}"
+        offered = f"r{format_rate(load.rate_per_s).removesuffix('/s')}{arrivals}-{offered}"
     elif load.think_s:
         thinking = "" if load.thinking == "constant" else f"-{load.thinking}"
         offered += f"-think{exact_duration(load.think_s).replace(' ', '')}{thinking}"

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import combinations
-from typing import Any
+from typing import Any, TypeAlias
 
 from orchestrator.catalogue.offers import NATIVE, NONE, Client, Protocol, Responder
 from orchestrator.errors import did_you_mean
@@ -56,21 +57,20 @@ def pairs(plan: Plan) -> Iterator[Pair]:
             yield Pair(factor=STACK, cell=cell, reference=beside, is_control=True)
 
 
-def by_factor(plan: Plan, factor: str, references: Sequence[Value]) -> Iterator[Pair]:
-    """Every pair of cells that differ in this factor alone, with these values as references, whatever the plan compares."""
-    return _of_contrast(factor, references, _without_controls(plan))
-
-
 def all_pairs(plan: Plan) -> Iterator[Pair]:
     """Every two stacks with the same requests (the plan's reference first), pairs by other factors, and controls."""
     original = _original(plan)
-    alike: dict[tuple[object, ...], list[Cell]] = {}
-    for cell in _without_controls(plan):
-        alike.setdefault(cell.setting, []).append(cell)
-    for cells in alike.values():
+    for cells in _grouped(_without_controls(plan), lambda cell: cell.setting).values():
         for first, other in combinations(sorted(cells, key=lambda cell: cell.stack != original), 2):
             yield Pair(factor=STACK, cell=other, reference=first)
     yield from (pair for pair in pairs(plan) if pair.factor != STACK or pair.is_control)
+
+
+def _grouped(cells: Iterable[Cell], by: Callable[[Cell], tuple[object, ...]]) -> dict[tuple[object, ...], list[Cell]]:
+    groups: dict[tuple[object, ...], list[Cell]] = {}
+    for cell in cells:
+        groups.setdefault(by(cell), []).append(cell)
+    return groups
 
 
 def _original(plan: Plan) -> str:
@@ -83,9 +83,7 @@ def _without_controls(plan: Plan) -> list[Cell]:
 
 
 def _of_contrast(factor: str, references: Sequence[Value], cells: Sequence[Cell]) -> Iterator[Pair]:
-    alike: dict[tuple[object, ...], list[Cell]] = {}
-    for cell in cells:
-        alike.setdefault(_apart_from(factor, cell), []).append(cell)
+    alike = _grouped(cells, partial(_apart_from, factor))
     for place, reference in enumerate(references):
         for cell in cells:
             value, candidates = value_of(cell, factor), alike[_apart_from(factor, cell)]
@@ -110,7 +108,9 @@ def _apart_from(name: str, cell: Cell) -> tuple[object, ...]:
     work = "call" if cell.kind == "task" else cell.kind
     if name == STACK:
         return (cell.operation, cell.placement, cell.load, work)
-    factor = BY_NAME[name]
+    factor, values = BY_NAME[name], cell.factors
+    if name in _BRING_DRIVERS and values[DRIVER] in OWN_DRIVERS:
+        values = {**values, DRIVER: None}
     free = [factor, *(BY_NAME[other] for other in factor.varies_with)]
     load = {key: value for key, value in vars(cell.load).items() if key not in [f.attribute for f in free]}
     return (
@@ -118,14 +118,8 @@ def _apart_from(name: str, cell: Cell) -> tuple[object, ...]:
         "" if factor.belongs_to == "placement" else cell.placement,
         tuple(load.values()),
         work,
-        tuple(_in_common(name, other.name, cell) for other in FACTORS if other not in free),
+        tuple(values[other.name] for other in FACTORS if other not in free),
     )
-
-
-def _in_common(compared: str, name: str, cell: Cell) -> Value:
-    """Its value of a factor; none for a responder's usual library, where that comes with what differs."""
-    value = cell.factors[name]
-    return None if compared in _BRING_DRIVERS and name == DRIVER and value in OWN_DRIVERS else value
 
 
 def _of_stack(cells: Sequence[Cell], cell: Cell, stack: str) -> Cell | None:
@@ -147,8 +141,8 @@ def _of_stack(cells: Sequence[Cell], cell: Cell, stack: str) -> Cell | None:
 
 def _way(cell: Cell) -> dict[str, Value]:
     """How its requests are made, without the default database driver of its responder."""
-    values = {factor.name: cell.factors.get(factor.name, factor.default) for factor in OF_THE_CALL}
-    return {name: None if value in OWN_DRIVERS else value for name, value in values.items()}
+    values = zip(OF_THE_CALL, of_the_call(cell.factors), strict=True)
+    return {factor.name: None if value in OWN_DRIVERS else value for factor, value in values}
 
 
 def compared(plan: Plan) -> str:
@@ -157,24 +151,27 @@ def compared(plan: Plan) -> str:
     compared_pairs = [pair for pair in pairs(plan) if not pair.is_control]
     texts = []
     for contrast in plan.contrasts:
-        mine = [pair for pair in compared_pairs if pair.factor == contrast.factor]
         if contrast.factor == STACK:
             names = [labels[str(value)] for value in contrast.references or (_original(plan),)]
             texts.append(f"stacks with {' and '.join(names)}")
             continue
         factor = BY_NAME[contrast.factor]
+        mine = [
+            (pair.cell.factors[factor.name], pair.reference.factors[factor.name])
+            for pair in compared_pairs
+            if pair.factor == factor.name
+        ]
         for reference in contrast.references:
-            values = dict.fromkeys(
-                factor.briefly(value_of(pair.cell, factor.name))
-                for pair in mine
-                if value_of(pair.reference, factor.name) == reference
-            )
-            if values:
-                texts.append(f"{factor.title}: {', '.join(values)} against {factor.briefly(reference)}")
+            values = dict.fromkeys(factor.briefly(value) for value, beside in mine if beside == reference)
+            texts += [f"{factor.title}: {', '.join(values)} against {factor.briefly(reference)}"] if values else []
     return f"{'; '.join(texts)} ({len(compared_pairs):,} {'pair' if len(compared_pairs) == 1 else 'pairs'} of cells)"
 
 
 # ---- what an experiment file compares
+
+
+_Choices: TypeAlias = dict[Value, tuple[str, ...]]
+"""What may be a reference, with what a person may call it."""
 
 
 def resolve_contrasts(
@@ -192,10 +189,9 @@ def resolve_contrasts(
         others = list(values[name])
         chosen[name] = list(dict.fromkeys(chosen[name] or others[:1]))
         if compare_by != (STACK,):
-            reason = _refusal(name, chosen[name], others, cells)
-            if reason:
+            if reason := _refusal(name, chosen[name], others, cells):
                 located.add(("compare_by", number), f"{reason} {_way_out(cells, compare_by)}".rstrip())
-        elif _are_only_unlike(chosen[name], cells):
+        elif len({cell.kind == "codec" for cell in cells}) > 1 and not _has_pairs(STACK, chosen[name], cells):
             located.add(
                 ("stacks",),
                 "no two of these stacks are compared: a codec alone is not compared with a stack that calls. Give each a"
@@ -204,16 +200,7 @@ def resolve_contrasts(
     return tuple(Contrast(factor=name, references=tuple(chosen[name])) for name in compare_by)
 
 
-def reference_stack(contrasts: Sequence[Contrast], stacks: Sequence[Stack]) -> str:
-    """The id of the stack that controls enter again, and that others are compared with where stacks are."""
-    named = [str(value) for contrast in contrasts if contrast.factor == STACK for value in contrast.references]
-    return named[0] if named else stacks[0].id
-
-
-def _values(
-    name: str, stacks: Sequence[Stack], cells: Sequence[Cell], natives: Sequence[Stack]
-) -> dict[Value, tuple[str, ...]]:
-    """What may be a reference, with what a person may call it."""
+def _values(name: str, stacks: Sequence[Stack], cells: Sequence[Cell], natives: Sequence[Stack]) -> _Choices:
     if name == STACK:
         of_native = {stack.id: (stack.label.replace(stack.client, NATIVE),) for stack in natives}
         return {stack.id: (stack.label, stack.id, *of_native.get(stack.id, ())) for stack in stacks}
@@ -224,11 +211,7 @@ def _values(
 
 
 def _find(
-    located: Located,
-    number: int,
-    wanted: Value,
-    values: dict[str, dict[Value, tuple[str, ...]]],
-    stacks: Sequence[Stack],
+    located: Located, number: int, wanted: Value, values: Mapping[str, _Choices], stacks: Sequence[Stack]
 ) -> list[tuple[str, Value]]:
     """Which factor a reference is a value of, and which values it names; none where that is a problem, which is noted."""
     path, text = ("reference", number), str(wanted)
@@ -259,22 +242,20 @@ def _refusal(name: str, references: Sequence[Value], values: Sequence[Value], ce
     shown = [str(value) if name == STACK else BY_NAME[name].names(value)[0] for value in references]
     if len(values) == 1:
         return f"nothing to compare by {name}: all cells have {shown[0]}."
-    if next(_of_contrast(name, references, cells), None) is None:
-        return f"no cell differs from one of {either(shown)} in the {name} alone."
-    return ""
+    if _has_pairs(name, references, cells):
+        return ""
+    return f"no cell differs from one of {either(shown)} in the {name} alone."
 
 
-def _are_only_unlike(references: Sequence[Value], cells: Sequence[Cell]) -> bool:
-    """Whether stacks have no pair at all, as codecs alone are beside callers."""
-    kinds = {cell.kind == "codec" for cell in cells}
-    return len(kinds) > 1 and next(_of_contrast(STACK, references, cells), None) is None
+def _has_pairs(name: str, references: Sequence[Value], cells: Sequence[Cell]) -> bool:
+    return next(_of_contrast(name, references, cells), None) is not None
 
 
 def _way_out(cells: Sequence[Cell], without: Container[str]) -> str:
     able = []
     for name in (STACK, *BY_NAME):
         first = [value for value in dict.fromkeys(value_of(cell, name) for cell in cells) if value is not None]
-        if name not in without and next(_of_contrast(name, first[:1], cells), None):
+        if name not in without and _has_pairs(name, first[:1], cells):
             able.append(name)
     return f"Here cells differ in: {', '.join(able)}." if able else ""
 
@@ -300,11 +281,8 @@ def address_of(external: External) -> str:
 
 def by_address(stacks: Iterable[Stack]) -> dict[str, list[Stack]]:
     """The stacks of each service that runs already, by its address."""
-    services: dict[str, list[Stack]] = {}
-    for stack in stacks:
-        if stack.running is not None:
-            services.setdefault(address_of(stack.running), []).append(stack)
-    return services
+    running = [(stack, address_of(stack.running)) for stack in stacks if stack.running is not None]
+    return {address: [stack for stack, other in running if other == address] for _, address in running}
 
 
 def announcements(plan: Plan) -> list[str]:
@@ -315,11 +293,9 @@ def announcements(plan: Plan) -> list[str]:
         hosts = sorted({each.host for each in externals.values()} - {each.given for each in externals.values()})
         often = [f"up to {sent.rate_per_s:,.0f} a second"] if sent.rate_per_s else []
         often += [f"{sent.in_flight:,} at once, each as soon as its reply comes"] if sent.in_flight else []
-        lines.append(
-            f"{', '.join(externals)}: about {sent.requests:,} requests go to"
-            f" {address}{f' ({hosts[0]})' if hosts else ''}, which runs already, {' and '.join(often)};"
-            " orch starts nothing there, and ends nothing"
-        )
+        to = f"{address} ({hosts[0]})" if hosts else address
+        requests = f"about {sent.requests:,} requests go to {to}, which runs already, {' and '.join(often)}"
+        lines.append(f"{', '.join(externals)}: {requests}; orch starts nothing there, and ends nothing")
     return lines
 
 
@@ -343,8 +319,7 @@ _DECLARED = "HTTP/1.1"  # of transports whose version of HTTP is a factor
 
 def parts_of(responder: Responder, client: Client) -> dict[str, str]:
     """The parts of a stack by name, as a plan keeps them; the connection policy is a cell's, and not among them."""
-    parts = responder.parts
-    languages = dict.fromkeys((responder.language.title, client.language.title))
+    parts, languages = responder.parts, dict.fromkeys((responder.language.title, client.language.title))
     return {
         "codec": parts.codec,
         BYTES: parts.bytes_as,
@@ -388,24 +363,15 @@ def may_differ_in(first: Mapping[str, str], other: Mapping[str, str]) -> tuple[s
     ('framework',)
     """
     unlike = _unlike(first, other)
-    return tuple(name for name in PARTS if name in unlike and any(_is_unknown(side[name]) for side in (first, other)))
+    return tuple(n for n in PARTS if n in unlike and any(side[n].startswith(NOT_KNOWN) for side in (first, other)))
 
 
 def _unlike(first: Mapping[str, str], other: Mapping[str, str]) -> set[str]:
     return {name for name in first.keys() & other.keys() if first[name] != other[name]}
 
 
-def _is_unknown(part: str) -> bool:
-    return part.startswith(NOT_KNOWN)
-
-
 def in_use(
-    plan: Plan,
-    stack: str,
-    connection: str,
-    operations: Container[str],
-    document: object = None,
-    http: object = None,
+    plan: Plan, stack: str, connection: str, operations: Container[str], document: object = None, http: object = None
 ) -> dict[str, str]:
     """The parts of a plan's stack as cells use it; empty where the plan does not declare them.
 
@@ -414,13 +380,10 @@ def in_use(
     parts: dict[str, str] = dict(plan.resolved.get(stack, {}).get("parts") or {})
     if not parts:
         return {}
-    if not any(
-        o.id in operations and payload.get("kind") in _KINDS_OF_BYTES
-        for o in plan.operations
-        for payload in payloads_of(o)
-    ):
+    used = [operation for operation in plan.operations if operation.id in operations]
+    if not any(payload.get("kind") in _KINDS_OF_BYTES for operation in used for payload in payloads_of(operation)):
         parts.pop(BYTES, None)
-    ways = {plan_way(plan, stack, o.id, document) for o in plan.operations if o.id in operations}
+    ways = {plan_way(plan, stack, operation.id, document) for operation in used}
     words = " and ".join(WORDS[way] for way in WORDS if way in ways)
     if http is not None and "transport" in parts:
         parts["transport"] = parts["transport"].replace(_DECLARED, f"HTTP/{http}")
@@ -440,14 +403,14 @@ def against_reference(
     if all(contrast.factor != STACK for contrast in plan.contrasts):
         return
     reference = _original(plan)
-    operations = {cell.operation for cell in plan.cells}
-    beside = _as_planned(plan, reference, operations)
+    beside = _as_planned(plan, reference)
     for stack in plan.stacks:
         if stack.id != reference and stack.control_of is None:
-            yield stack.label, by(_as_planned(plan, stack.id, operations), beside)
+            yield stack.label, by(_as_planned(plan, stack.id), beside)
 
 
-def _as_planned(plan: Plan, stack: str, operations: Container[str]) -> dict[str, str]:
+def _as_planned(plan: Plan, stack: str) -> dict[str, str]:
+    operations = {cell.operation for cell in plan.cells}
     cells = [cell for cell in plan.cells if cell.stack == stack]
     policies = ", ".join(sorted({cell.connection for cell in cells}))
     chosen = {cell.factors.get(DOCUMENT) for cell in cells}
@@ -459,14 +422,6 @@ def _as_planned(plan: Plan, stack: str, operations: Container[str]) -> dict[str,
 ALL_READ = "every one read once, on both ends, within the call"
 SOME_UNREAD = "not all read within the call"
 READING_NOT_KNOWN = "not known of a responder that orch did not start"
-
-
-def declared_work(*ends: Responder | Client) -> list[dict[str, str]]:
-    """The declarations of a stack's ends, as a plan keeps them: what is empty is left out."""
-    declarations = (
-        {"name": end.name, "adds": end.adds, "without": getattr(end, "without", ""), "omits": end.omits} for end in ends
-    )
-    return [{key: words for key, words in end.items() if words} for end in declarations if end["adds"] or end["omits"]]
 
 
 def added_work(stacks: Sequence[Stack], resolved: Mapping[str, Mapping[str, Any]]) -> list[str]:
@@ -488,10 +443,8 @@ def work_sentences(stacks: Sequence[Stack], resolved: Mapping[str, Mapping[str, 
             " (no fresh process for each trial, no pinning, perhaps a proxy or tunnel)."
         )
     if omitted := unread_fields(stacks, resolved):
-        yield (
-            "Some stacks leave fields unread: theirs is the cost of passing a message on, not of using it. "
-            f"{'; '.join(omitted)}."
-        )
+        cost = "theirs is the cost of passing a message on, not of using it"
+        yield f"Some stacks leave fields unread: {cost}. {'; '.join(omitted)}."
     if work := added_work(stacks, resolved):
         yield f"These latencies include work that is not the protocol's. {'; '.join(work)}."
 
@@ -511,20 +464,14 @@ LANGUAGES = "languages"
 RESPONDER, REQUESTER = "responder", "requester"
 
 
-def languages_of_ends(responder: Responder | None, client: Client) -> dict[str, str]:
-    """Return the title of each end's language; an external responder, or a codec alone, has none for the responder."""
-    known = {} if responder is None else {RESPONDER: responder.language.title}
-    return {**known, REQUESTER: client.language.title}
-
-
 def languages_of_stacks(document: Mapping[str, Any]) -> dict[str, tuple[str, str]]:
     """Of each stack of a plan's document, by id, the responder's language and the requester's; of stacks with both known."""
-    by_stack = {}
-    for stack, resolved in document.get("resolved", {}).items():
-        languages = resolved.get(LANGUAGES, {}) if isinstance(resolved, Mapping) else {}
-        if RESPONDER in languages and REQUESTER in languages:
-            by_stack[stack] = (str(languages[RESPONDER]), str(languages[REQUESTER]))
-    return by_stack
+    named = {stack: resolved.get(LANGUAGES, {}) for stack, resolved in document.get("resolved", {}).items()}
+    return {
+        stack: (str(languages[RESPONDER]), str(languages[REQUESTER]))
+        for stack, languages in named.items()
+        if RESPONDER in languages and REQUESTER in languages
+    }
 
 
 def language_of_requester(resolved: Mapping[str, Any], stack: str) -> str | None:
@@ -536,7 +483,7 @@ def language_of_requester(resolved: Mapping[str, Any], stack: str) -> str | None
 def languages_in_words(ends: tuple[str, str]) -> str:
     """As tables say it: the responder's, and the requester's behind an arrow.
 
-    >>> in_words(("Go", "Python"))
+    >>> languages_in_words(("Go", "Python"))
     'Go ← Python'
     """
     return " ← ".join(ends)

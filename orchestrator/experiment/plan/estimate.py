@@ -15,12 +15,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Container, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from orchestrator import record_layout
 from orchestrator.experiment.machines import MACHINES, cost_usd
-from orchestrator.experiment.model.factors import OF_THE_CALL, knobs
+from orchestrator.experiment.model.factors import DEFAULTS, knobs
 from orchestrator.experiment.plan.cells import in_all, processes_of, rounds_beyond_first, workers_of
 from orchestrator.experiment.plan.plan import Cell, Operation, Placement, Plan
 from orchestrator.experiment.plan.topology import profile, region_of, topology
@@ -39,6 +39,8 @@ _FASTER = 2.0  # a closed loop without a count may make so many times the reques
 _SHORTEST_RTT_S = 0.0002  # between two hosts: an emulated distance of zero takes about as long
 _LEAST_OWN_S = 1e-5
 _UNKNOWN_RTT_S = {"same-zone": 0.0015, "cross-region": 0.1, "external": 0.02}
+_PLAIN = {**DEFAULTS, "concurrency": 1, "calls": 1, "rate": None}
+"""The factors of a cell that shows what a small request costs."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -84,16 +86,10 @@ def costs_from(summaries: Sequence[Mapping[str, Any]]) -> Costs:
         rates = {cell["id"] for cell in summary["plan"].get("cells", ()) if cell["load"]["rate_per_s"] is not None}
         for cell in summary.get("cells", ()):
             per_s, sizes = cell.get("throughput_per_s"), (cell.get("sizes") or {}).get("body")
-            is_small = sizes is not None and max(sizes) <= _SEGMENT_BYTES
             factors = cell.get("factors") or {}
-            is_alone = (
-                factors.get("concurrency") == 1
-                and factors.get("calls", 1) == 1
-                and factors.get("rate") is None
-                and not factors.get("think")
-            )
-            is_plain = is_alone and all(factors.get(f.name, f.default) == f.default for f in OF_THE_CALL)
-            if per_s and is_small and is_plain and cell["id"] not in rates:
+            is_plain = all(factors.get(name, value) == value for name, value in _PLAIN.items())
+            is_plain = is_plain and not factors.get("think") and cell["id"] not in rates
+            if per_s and sizes is not None and max(sizes) <= _SEGMENT_BYTES and is_plain:
                 request_s.setdefault(cell["stack"], max(0.0, 1 / per_s - _LOOPBACK_RTT_S))
     return Costs(request_s=request_s, machine="this machine, as idle as in earlier runs") if request_s else Costs()
 
@@ -127,11 +123,10 @@ def estimate(plan: Plan, costs: Costs | None = None) -> Estimate:
     parts = {p.id: _Part(plan, p, costs) for p in plan.placements}
     for cell in plan.cells:
         parts[cell.placement].add(cell, operations[cell.operation])
-    hosts_s, teardown_s = _hosts_s(plan, costs), _teardown_s(plan, costs)
+    hosts_s, teardown_s = _hosts_s(plan, costs)
     block_s = sum(part.trials_s for part in parts.values())
     looks_s = sum(part.looks_s for part in parts.values())
-    rows = sum(part.rows for part in parts.values())
-    stored = rows * plan.blocks
+    rows = sum(part.expected.rows for part in parts.values())
     files = sum(in_all(cell.factors) for cell in plan.cells) * plan.blocks
     return Estimate(
         machine=costs.machine,
@@ -140,15 +135,11 @@ def estimate(plan: Plan, costs: Costs | None = None) -> Estimate:
         teardown_s=teardown_s,
         trials_s=block_s * plan.blocks,
         baselines_s=looks_s * plan.blocks,
-        disk_bytes=stored * _PARQUET_ROW_BYTES + files * _PARQUET_FILE_BYTES + rows * _ROW_BYTES,
-        requests=sum(part.samples for part in parts.values()) * plan.blocks,
+        disk_bytes=rows * plan.blocks * _PARQUET_ROW_BYTES + files * _PARQUET_FILE_BYTES + rows * _ROW_BYTES,
+        requests=sum(part.expected.samples for part in parts.values()) * plan.blocks,
         hosts=hosts_needed(plan),
-        traffic=_traffic(plan, {name: part.sent_bytes for name, part in parts.items()}, rows),
-        traffic_at_most=_traffic(
-            plan,
-            {name: part.sent_at_most_bytes for name, part in parts.items()},
-            sum(part.rows_at_most for part in parts.values()),
-        ),
+        traffic=_traffic(plan, {name: part.expected for name, part in parts.items()}),
+        traffic_at_most=_traffic(plan, {name: part.at_most for name, part in parts.items()}),
     )
 
 
@@ -159,8 +150,7 @@ def each_s(plan: Plan, cell: Cell, own_s: float | None = None) -> float:
 
 def own_s(plan: Plan, cell: Cell, latency_s: float) -> float:
     """What both ends take of a request that took `latency_s`, by what the network takes of it."""
-    without = _trial(plan, cell, 0.0).latency_s
-    return max(latency_s - without, _LEAST_OWN_S)
+    return max(latency_s - _trial(plan, cell, 0.0).latency_s, _LEAST_OWN_S)
 
 
 def short_of_room(plan: Plan) -> tuple[Cell, ...]:
@@ -203,9 +193,18 @@ def _trial(plan: Plan, cell: Cell, own_s: float | None = None) -> _Trial:
     return _Trial(plan, cell, operation, placement, Costs(own_s=own_s))
 
 
-def _traffic(plan: Plan, block_bytes: Mapping[str, float], block_rows: float) -> Traffic:
-    sent = {name: size * plan.blocks for name, size in block_bytes.items()}
-    return priced(plan, sent, block_rows * _ROW_BYTES * plan.blocks)
+@dataclass
+class _Count:
+    """What the trials of a block are counted by; `bytes`: on the wire from one requester and back."""
+
+    samples: int = 0
+    rows: int = 0
+    bytes: float = 0.0
+
+    def add(self, cell: Cell, operation: Operation, samples: int) -> None:
+        self.samples += samples
+        self.rows += samples * (1 + (cell.parts or 0))
+        self.bytes += 0.0 if cell.kind == "codec" else samples * operation.calls * wire_bytes(operation)
 
 
 class _Part:
@@ -216,56 +215,48 @@ class _Part:
         self._externals = {stack.id for stack in plan.stacks if stack.running is not None}  # no floor stands there
         self._floors: dict[tuple[str, int, int], Operation] = {}
         self._rounds: dict[tuple[str, int, int], int] = {}  # of floors that take turns with their cells
-        self._trial_bytes = self._trial_at_most_bytes = 0.0
+        self._counts = _Count(), _Count()
         self.trials_s = 0.0
-        self.samples = 0
-        self.rows = 0
-        self.rows_at_most = 0
 
     def add(self, cell: Cell, operation: Operation) -> None:
         """Count a cell of the placement."""
         trial = _Trial(self._plan, cell, operation, self._placement, self._costs)
         self.trials_s += trial.elapsed_s
-        rows_each = 1 + (cell.parts or 0)
-        self.samples += trial.samples
-        self.rows += trial.samples * rows_each
-        self.rows_at_most += trial.samples_at_most * rows_each
-        if cell.kind == "codec":
-            return
-        self._trial_bytes += trial.samples * operation.calls * wire_bytes(operation)
-        self._trial_at_most_bytes += trial.samples_at_most * operation.calls * wire_bytes(operation)
-        if cell.kind != "stream" and cell.stack not in self._externals:
-            key = cell.connection, *_size_class(operation)
+        for count, samples in zip(self._counts, (trial.samples, trial.samples_at_most), strict=True):
+            count.add(cell, operation, samples)
+        if cell.kind not in ("codec", "stream") and cell.stack not in self._externals:
+            size = operation.request_bytes, operation.reply_bytes
+            key = cell.connection, *(size if max(size) > _SEGMENT_BYTES else (0, 0))
             self._floors[key] = operation
             self._rounds[key] = cell.turns.rounds if cell.turns and self._rounds.get(key, 1) else 0
-
-    @property
-    def _looks(self) -> int:
-        return 2 + int(self.trials_s // 60)
 
     @property
     def looks_s(self) -> float:
         if not self._floors:
             return 0.0
+        rtt_s, costs, cores = round_trip_s(self._placement), self._costs, _cores(self._plan)
         rounds = [number for number in self._rounds.values() if number]
-        look_s = _look_s(self._plan, self._placement, len(self._floors) - len(rounds), self._costs)
-        return look_s * self._looks + sum(
-            self._costs.start_s + number * self._costs.between_turns_s for number in rounds
-        )
+        exchange_s = min(costs.floor_at_most_s, costs.floor_requests * (rtt_s + costs.default_request_s / cores))
+        floor_s = exchange_s + costs.start_s / 2 / cores + costs.between_s
+        look_s = costs.ping_s + 50 * rtt_s + (len(self._floors) - len(rounds)) * floor_s
+        return look_s * self._looks + sum(costs.start_s + number * costs.between_turns_s for number in rounds)
 
     @property
-    def sent_bytes(self) -> float:
-        """Bytes on the wire from one requester and back."""
-        rtt_s, costs = round_trip_s(self._placement), self._costs
-        exchanges = min(costs.floor_requests, costs.floor_at_most_s / rtt_s)
-        return self._trial_bytes + self._floor_bytes(exchanges)
+    def expected(self) -> _Count:
+        exchanges = self._costs.floor_at_most_s / round_trip_s(self._placement)
+        return self._with_floors(self._counts[0], min(self._costs.floor_requests, exchanges))
 
     @property
-    def sent_at_most_bytes(self) -> float:
-        return self._trial_at_most_bytes + self._floor_bytes(self._costs.floor_requests)
+    def at_most(self) -> _Count:
+        return self._with_floors(self._counts[1], self._costs.floor_requests)
 
-    def _floor_bytes(self, exchanges: float) -> float:
-        return self._looks * (exchanges + _OPENING) * sum(map(wire_bytes, self._floors.values()))
+    @property
+    def _looks(self) -> int:
+        return 2 + int(self.trials_s // 60)
+
+    def _with_floors(self, count: _Count, exchanges: float) -> _Count:
+        floors = self._looks * (exchanges + _OPENING) * sum(map(wire_bytes, self._floors.values()))
+        return replace(count, bytes=count.bytes + floors)
 
 
 def _cores(plan: Plan) -> float:
@@ -286,24 +277,17 @@ def round_trip_s(placement: Placement) -> float:
     return published.rtt_ms / 1000 if published and published.rtt_ms else _UNKNOWN_RTT_S[placement.kind]
 
 
-def _size_class(operation: Operation) -> tuple[int, int]:
-    size = operation.request_bytes, operation.reply_bytes
-    return size if max(size) > _SEGMENT_BYTES else (0, 0)
-
-
 class _Trial:
     """What one trial of a cell takes."""
 
     def __init__(self, plan: Plan, cell: Cell, operation: Operation, placement: Placement, costs: Costs) -> None:
         self._cell, self._operation, self._placement, self._costs = cell, operation, placement, costs
         self._cores = _cores(plan)
-        self._processes, self._workers = processes_of(cell.factors), workers_of(cell.factors)
         self._ends_share_a_host = placement.kind == "local" and PROVIDERS[plan.provider].makes_hosts
         opening = int(plan.resolved.get(cell.stack, {}).get("round_trips_to_open", 1))
         self._round_trips_to_open = opening + cell.handshakes
-        load, warmup, turns = cell.load, cell.warmup, cell.turns
-        if turns is not None:
-            load = turns.load_of(load, turns.in_block)
+        warmup, turns = cell.warmup, cell.turns
+        load = cell.load if turns is None else turns.load_of(cell.load, turns.in_block)
         self.latency_s = self._distance_s() + self._cpu_s()
         if cell.kind == "stream":
             self._count_events(plan)
@@ -314,8 +298,8 @@ class _Trial:
             each_s = 1 / math.sqrt(cell.find.lowest * cell.find.highest)  # the first rate tried, and the middle of all
         elif load.rate_per_s is not None:
             each_s = 1 / load.rate_per_s
-        ends = [] if load.requests is None else [load.requests * each_s]
-        measured_s = min([*ends, *([] if load.duration_s is None else [load.duration_s])])
+        asked_s = None if load.requests is None else load.requests * each_s
+        measured_s = min(end_s for end_s in (asked_s, load.duration_s) if end_s is not None)
         warmed = in_all(cell.factors) * warmup.requests  # each requester has a warm-up of its own
         warmup_s = min(max(warmed * warmup_each_s, warmup.at_least_s), warmup.at_most_s)
         self.samples = math.ceil(measured_s / each_s + warmup_s / warmup_each_s)
@@ -334,25 +318,19 @@ class _Trial:
 
     def _count_events(self, plan: Plan) -> None:
         """Of a stream: its schedule says how many rows there are, and how long they take."""
-        per_second = self._operation.payload["per_second"]
-        warm_s, duration_s = (
-            min(self._cell.warmup.at_least_s, self._cell.warmup.at_most_s),
-            self._cell.load.duration_s or 0.0,
+        cell, per_second = self._cell, self._operation.payload["per_second"]
+        warm_s, duration_s = min(cell.warmup.at_least_s, cell.warmup.at_most_s), cell.load.duration_s or 0.0
+        self.samples = self.samples_at_most = math.ceil(
+            (per_second * (warm_s + duration_s) + 2) * cell.load.concurrency
         )
-        each = per_second * (warm_s + duration_s)
-        self.samples = self.samples_at_most = math.ceil((each + 2) * self._cell.load.concurrency)
-        self.elapsed_s = (
-            self._overhead_s(plan) + warm_s + reads_for_s(duration_s, per_second, knobs(self._cell.factors))
-        )
+        self.elapsed_s = self._overhead_s(plan) + warm_s + reads_for_s(duration_s, per_second, knobs(cell.factors))
 
     def _overhead_s(self, plan: Plan) -> float:
-        makes_hosts = PROVIDERS[plan.provider].makes_hosts
-        remote_s = self._costs.remote_s if makes_hosts else 0.0
-        starting = self._costs.start_s / (1 if self._ends_share_a_host else 2)  # two hosts start at the same time
-        if not makes_hosts:
-            starting = self._costs.start_s
-        starting *= (self._workers + self._processes) / 2
-        return starting / self._cores + self._costs.between_s + remote_s + 5 * round_trip_s(self._placement)
+        costs, makes_hosts = self._costs, PROVIDERS[plan.provider].makes_hosts
+        starting = costs.start_s / (2 if makes_hosts and not self._ends_share_a_host else 1)  # two hosts start at once
+        starting *= (processes_of(self._cell.factors) + workers_of(self._cell.factors)) / 2
+        remote_s = costs.remote_s if makes_hosts else 0.0
+        return starting / self._cores + costs.between_s + remote_s + 5 * round_trip_s(self._placement)
 
     @property
     def each_s(self) -> float:
@@ -362,57 +340,43 @@ class _Trial:
         return max((self._distance_s() + cpu_s) / self._cell.load.concurrency, busiest_s)
 
     def _cpu_s(self) -> float:
+        cell, costs = self._cell, self._costs
         body_bytes = self._operation.request_bytes + self._operation.reply_bytes
-        if self._cell.kind == "codec":
-            return self._costs.codec_s + self._costs.codec_byte_s * body_bytes
-        opening_s = self._costs.open_s if self._cell.connection == "per-request" else 0.0
-        if self._costs.own_s is not None:
-            return opening_s + self._costs.own_s
-        small_s = self._costs.request_s.get(self._cell.stack, self._costs.default_request_s)
-        return opening_s + self._cell.calls * small_s + self._operation.calls * self._costs.byte_s * body_bytes
+        if cell.kind == "codec":
+            return costs.codec_s + costs.codec_byte_s * body_bytes
+        opening_s = costs.open_s if cell.connection == "per-request" else 0.0
+        if costs.own_s is not None:
+            return opening_s + costs.own_s
+        small_s = costs.request_s.get(cell.stack, costs.default_request_s)
+        return opening_s + cell.calls * small_s + self._operation.calls * costs.byte_s * body_bytes
 
     def _distance_s(self) -> float:
         """What the network takes of one request, or of all calls of a task: round trips, and the time on the wire."""
         if self._cell.kind == "codec":
             return 0.0
-        largest = max(self._operation.request_bytes, self._operation.reply_bytes)
-        bodies = (self._operation.request_bytes, self._operation.reply_bytes)
+        bodies, link = (self._operation.request_bytes, self._operation.reply_bytes), self._placement.link
         held_back = sum(rounds_beyond_first(self._cell.factors, body) for body in bodies)
         round_trips = self._cell.in_a_row * (1 + held_back)
         if self._cell.connection == "per-request":
             round_trips += self._round_trips_to_open
-            window_bytes = (self._placement.link.initial_window or _INITIAL_WINDOW) * _FULL_SEGMENT_BYTES
-            if largest > window_bytes:
-                round_trips += math.ceil(math.log2(largest / window_bytes + 1)) - 1
-        rate_mbit = self._placement.link.rate_mbit
-        wire_s = (
-            8 * (self._operation.request_bytes + self._operation.reply_bytes) / (rate_mbit * 1e6) if rate_mbit else 0.0
-        )
+            window_bytes = (link.initial_window or _INITIAL_WINDOW) * _FULL_SEGMENT_BYTES
+            if max(bodies) > window_bytes:
+                round_trips += math.ceil(math.log2(max(bodies) / window_bytes + 1)) - 1
+        wire_s = 8 * sum(bodies) / (link.rate_mbit * 1e6) if link.rate_mbit else 0.0
         return round_trips * round_trip_s(self._placement) + self._operation.calls * wire_s
 
 
-def _look_s(plan: Plan, placement: Placement, floors: int, costs: Costs) -> float:
-    rtt_s = round_trip_s(placement)
-    exchange_s = min(costs.floor_at_most_s, costs.floor_requests * (rtt_s + costs.default_request_s / _cores(plan)))
-    start_s = costs.start_s / 2 / _cores(plan) + costs.between_s
-    return costs.ping_s + 50 * rtt_s + floors * (exchange_s + start_s)
-
-
-def _hosts_s(plan: Plan, costs: Costs) -> float:
+def _hosts_s(plan: Plan, costs: Costs) -> tuple[float, float]:
+    """For making hosts, uploading and installing, and for taking them down."""
     provider = PROVIDERS[plan.provider]
     if not provider.makes_hosts:
-        return 0.0
+        return 0.0, 0.0
     hosts = topology(plan).hosts if provider.uploads else ()
     stores = sum(host.role == "store" for host in hosts)
     upload_s = (len(hosts) * costs.upload_bytes + stores * costs.database_bytes) * 8 / (costs.upload_mbit * 1e6)
     up_s = provider.seconds_up if costs.hosts_up_s is None else costs.hosts_up_s
-    return up_s + upload_s + costs.deploy_s / _cores(plan)
-
-
-def _teardown_s(plan: Plan, costs: Costs) -> float:
-    provider = PROVIDERS[plan.provider]
-    declared_s = provider.seconds_down if costs.hosts_down_s is None else costs.hosts_down_s
-    return declared_s if provider.makes_hosts else 0.0
+    down_s = provider.seconds_down if costs.hosts_down_s is None else costs.hosts_down_s
+    return up_s + upload_s + costs.deploy_s / _cores(plan), down_s
 
 
 def cost_of(plan: Plan, hours: float) -> float | None:
@@ -432,9 +396,7 @@ _BETWEEN_CONTINENTS_USD = 0.05  # at least
 
 # What a GiB costs within a continent, and at least on the way to or from it; by the first word of a region's name.
 _CONTINENT_USD = {
-    "us": 0.02,
-    "northamerica": 0.02,
-    "europe": 0.02,
+    **dict.fromkeys(("us", "northamerica", "europe"), 0.02),
     "asia": 0.08,
     "australia": 0.10,
     "southamerica": 0.14,
@@ -477,18 +439,18 @@ def wire_bytes(operation: Operation) -> float:
     return (operation.request_bytes + operation.reply_bytes) * _TEXT * _PACKETS + _HEADS_BYTES
 
 
-def priced(plan: Plan, sent: Mapping[str, float], fetched_bytes: float) -> Traffic:
-    """What it costs to send so many bytes per placement (by id), and to fetch the samples; nothing without prices."""
+def _traffic(plan: Plan, blocks: Mapping[str, _Count]) -> Traffic:
+    """What it costs to send what a block of each placement (by id) has, and to fetch samples; nothing without prices."""
     if not PROVIDERS[plan.provider].has_prices:
         return Traffic()
     wanted = topology(plan)
     zones = {host.name: host.zone for host in wanted.hosts}
     between, usd = 0.0, 0.0
-    for placement, size in sent.items():
+    for placement, block in blocks.items():
         ends = wanted.ends[placement]
-        price = usd_per_gib(zones[ends.requesters[0]], zones[ends.responder])
-        if price:
-            between += size
-            usd += size / _GIB * price
+        if price := usd_per_gib(zones[ends.requesters[0]], zones[ends.responder]):
+            between += block.bytes * plan.blocks
+            usd += block.bytes * plan.blocks / _GIB * price
+    fetched_bytes = sum(block.rows for block in blocks.values()) * _ROW_BYTES * plan.blocks
     out = fetched_bytes + len(plan.trials) * plan.requesters * _CONTROL_BYTES
     return Traffic(between_bytes=round(between), out_bytes=round(out), usd=usd + out / _GIB * _OUT_USD)

@@ -8,16 +8,12 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import product
 
 from orchestrator.catalogue.read import catalogue
-from orchestrator.experiment.model.loader import Located
-from orchestrator.experiment.model.options import (
-    MOST_PER_S,
-    FindSpec,
-    LoadSpec,
-    WarmupSpec,
-)
+from orchestrator.experiment.model.loader import Located, Steps
+from orchestrator.experiment.model.options import MOST_PER_S, FindSpec, LoadSpec, WarmupSpec
 from orchestrator.experiment.plan.cells import cell_id
 from orchestrator.experiment.plan.plan import Cell, Find
 from orchestrator.experiment.read.tree import Key
@@ -78,10 +74,10 @@ def resolve_loads(
         for key in keys:
             if getattr(spec, key) is not None:
                 located.add((*place, key), reason.format(key=key, operation=path[-1] if path else ""))
+    in_flight = own.concurrency or common.concurrency
     if way == "stream":
         duration = own.duration or common.duration or _DEFAULT_TIMED_S
-        clients_each = own.concurrency or common.concurrency or (1,)
-        return tuple((Load(concurrency=number, duration_s=duration), None) for number in clients_each)
+        return tuple((Load(concurrency=number, duration_s=duration), None) for number in in_flight or (1,))
     if way == "search":
         return _searches(located, common, own, path)
     loads = _open_loads(located, common, own, own_path) if is_open else _closed_loads(located, common, own, own_path)
@@ -90,25 +86,19 @@ def resolve_loads(
     return tuple((load, None) for load in loads)
 
 
-def _open_loads(located: Located, common: LoadSpec, own: LoadSpec, path: tuple[Key, ...]) -> list[Load]:
+def _open_loads(located: Located, common: LoadSpec, own: LoadSpec, path: Steps) -> list[Load]:
     requests, duration = _end(located, common, own, path, is_open=True)
+    offered = partial(Load, requests=requests, duration_s=duration)
     is_bounded = own.concurrency is not None or common.rate is not None  # a closed loop's concurrency is no bound
     in_flight = (own.concurrency or common.concurrency) if is_bounded else None
+    rates, spreads = own.rate or common.rate or (), own.arrivals or common.arrivals or ("poisson",)
     return [
-        Load(
-            concurrency=concurrency or room(rate, requests),
-            requests=requests,
-            duration_s=duration,
-            rate_per_s=rate,
-            arrivals=arrivals,
-        )
-        for concurrency, rate, arrivals in product(
-            in_flight or (None,), own.rate or common.rate or (), own.arrivals or common.arrivals or ("poisson",)
-        )
+        offered(concurrency=concurrency or room(rate, requests), rate_per_s=rate, arrivals=arrivals)
+        for concurrency, rate, arrivals in product(in_flight or (None,), rates, spreads)
     ]
 
 
-def _closed_loads(located: Located, common: LoadSpec, own: LoadSpec, path: tuple[Key, ...]) -> list[Load]:
+def _closed_loads(located: Located, common: LoadSpec, own: LoadSpec, path: Steps) -> list[Load]:
     requests, duration = _end(located, common, own, path, is_open=False)
     thinks = (own.think if own.think is not None else common.think) or (0.0,)
     spreads = own.thinking or common.thinking
@@ -125,8 +115,8 @@ def _closed_loads(located: Located, common: LoadSpec, own: LoadSpec, path: tuple
 
 
 def _all_are_streams(located: Located) -> bool:
-    known = catalogue().operations
-    return all(spec.name in known and known[spec.name].kind == "stream" for spec in located.experiment.operations)
+    streams = {name for name, operation in catalogue().operations.items() if operation.kind == "stream"}
+    return all(spec.name in streams for spec in located.experiment.operations)
 
 
 def room(rate_per_s: float, requests: int | None = None) -> int:
@@ -142,7 +132,7 @@ def room(rate_per_s: float, requests: int | None = None) -> int:
 
 
 def _end(
-    located: Located, common: LoadSpec, own: LoadSpec, path: tuple[Key, ...], *, is_open: bool
+    located: Located, common: LoadSpec, own: LoadSpec, path: Steps, *, is_open: bool
 ) -> tuple[int | None, float | None]:
     ends = own if own.requests is not None or own.duration is not None else common
     requests, duration, at_most = ends.requests, ends.duration, own.at_most or common.at_most
@@ -163,23 +153,18 @@ def _end(
     return requests, at_most
 
 
-def _check(located: Located, load: Load, path: tuple[Key, ...]) -> None:
+def _check(located: Located, load: Load, path: Steps) -> None:
     if load.requests is not None and load.concurrency > load.requests:
-        located.add(
-            (*path, "concurrency"),
-            f"{load.concurrency:,} requests in flight, but a trial has only {load.requests:,} requests.",
-        )
-    if load.rate_per_s is not None and load.duration_s is not None and load.rate_per_s * load.duration_s < 1:
-        located.add(
-            (*path, "rate"),
-            f"at {format_rate(load.rate_per_s)} no request is sent in {format_duration(load.duration_s)}.",
-        )
-    if load.think_s and load.duration_s is not None and load.think_s >= load.duration_s:
-        located.add(
-            (*path, "think"),
-            f"with a think time of {format_duration(load.think_s)} nobody sends a second request in"
-            f" {format_duration(load.duration_s)}.",
-        )
+        reason = f"{load.concurrency:,} requests in flight, but a trial has only {load.requests:,} requests."
+        located.add((*path, "concurrency"), reason)
+    if load.duration_s is None:
+        return
+    lasting = format_duration(load.duration_s)
+    if load.rate_per_s is not None and load.rate_per_s * load.duration_s < 1:
+        located.add((*path, "rate"), f"at {format_rate(load.rate_per_s)} no request is sent in {lasting}.")
+    if load.think_s >= load.duration_s:
+        think = format_duration(load.think_s)
+        located.add((*path, "think"), f"with a think time of {think} nobody sends a second request in {lasting}.")
 
 
 def resolve_warmup(located: Located, own: WarmupSpec | None, path: Sequence[Key], kind: Kind = "call") -> Warmup:
@@ -191,20 +176,16 @@ def resolve_warmup(located: Located, own: WarmupSpec | None, path: Sequence[Key]
         values = (getattr(own, name), getattr(common, name), otherwise)
         return float(next(value for value in values if value is not None))
 
-    requests = int(pick("requests", default.requests))
-    if kind == "stream":
-        requests = 0
-        if own.requests is not None or (common.requests is not None and _all_are_streams(located)):
-            place = (*path, "warmup", "requests") if own.requests is not None else ("warmup", "requests")
-            located.add(place, "a stream warms up for `at_least`, and has no number of requests.")
+    requests = 0 if kind == "stream" else int(pick("requests", default.requests))
+    if kind == "stream" and (own.requests is not None or (common.requests is not None and _all_are_streams(located))):
+        place = (*path, "warmup", "requests") if own.requests is not None else ("warmup", "requests")
+        located.add(place, "a stream warms up for `at_least`, and has no number of requests.")
     at_least_s = pick("at_least", default.at_least_s)
     at_most_s = pick("at_most", max(default.at_most_s, at_least_s))
     if at_most_s < at_least_s:
-        where = (*path, "warmup") if own.model_fields_set else ("warmup",)
-        located.add(
-            (*where, "at_most"),
-            f"the warm-up ends after {format_duration(at_most_s)}, before it has lasted {format_duration(at_least_s)}.",
-        )
+        end, least = format_duration(at_most_s), format_duration(at_least_s)
+        place = (*path, "warmup", "at_most") if own.model_fields_set else ("warmup", "at_most")
+        located.add(place, f"the warm-up ends after {end}, before it has lasted {least}.")
     return Warmup(requests=requests, at_least_s=at_least_s, at_most_s=at_most_s)
 
 
@@ -217,18 +198,13 @@ def describe_load(load: Load, kind: Kind = "call", calls: int = 1) -> str:
         rate = format_rate(load.rate_per_s) if calls == 1 else rate_of_tasks(load.rate_per_s, calls)
         how = f"{rate} {load.arrivals}, at most {how}"
     elif load.think_s:
-        how = f"at most {how}, {think_time(load)}"
+        spread = "" if load.thinking == "constant" else f" ({load.thinking})"
+        how = f"at most {how}, think time {exact_duration(load.think_s)}{spread}"
     sample = "messages" if kind == "codec" else "tasks" if calls > 1 else "requests"
     ends = [f"{load.requests:,} {sample}"] if load.requests is not None else []
     if load.duration_s is not None:
         ends.append(f"{'at most ' if ends else ''}{format_duration(load.duration_s)}")
     return ", ".join([*ends] if kind == "codec" else [*ends, how])
-
-
-def think_time(load: Load) -> str:
-    """`think time 10 ms`, `think time 10 ms (exponential)`."""
-    spread = "" if load.thinking == "constant" else f" ({load.thinking})"
-    return f"think time {exact_duration(load.think_s)}{spread}"
 
 
 def describe_search(find: Find, load: Load) -> str:
@@ -281,7 +257,7 @@ def at_step(cell: Cell, step: int) -> Cell:
 def _searches(
     located: Located, common: LoadSpec, own: LoadSpec, path: Sequence[Key]
 ) -> tuple[tuple[Load, Find | None], ...]:
-    where: tuple[Key, ...] = (*path, "load", "find") if own.find is not None else ("load", "find")
+    where: Steps = (*path, "load", "find") if own.find is not None else ("load", "find")
     spec = own.find or common.find
     assert spec is not None  # noqa: S101 - narrows the type
     duration = own.duration if own.duration is not None else common.duration
@@ -292,20 +268,17 @@ def _searches(
             timeout = format_duration(located.experiment.timeout)
             located.add((*where, "while"), f"'{goal.text}' is beyond `timeout`: a request has failed after {timeout}.")
     if highest <= lowest:
-        located.add(
-            (*where, "to" if spec.most is not None else "from"),
-            f"the rates tried go from {format_rate(lowest)} up, and {format_rate(highest)} is no higher.",
-        )
+        reason = f"the rates tried go from {format_rate(lowest)} up, and {format_rate(highest)} is no higher."
+        located.add((*where, "to" if spec.most is not None else "from"), reason)
         return ()
-    within = spec.within or _WITHIN
-    steps = max(1, math.ceil(round(math.log(highest / lowest) / math.log1p(within), 9)))
-    searches: list[tuple[Load, Find | None]] = []
+    steps = max(1, math.ceil(round(math.log(highest / lowest) / math.log1p(spec.within or _WITHIN), 9)))
+    offered = partial(Load, duration_s=duration_s, rate_per_s=highest)
+    find = Find(goals=spec.goals, lowest=lowest, highest=highest, steps=steps)
     in_flight: tuple[int | None, ...] = own.concurrency or common.concurrency or (None,)
-    for bound, arrivals in product(in_flight, own.arrivals or common.arrivals or ("poisson",)):
-        find = Find(goals=spec.goals, lowest=lowest, highest=highest, steps=steps, concurrency=bound)
-        load = Load(concurrency=bound or room(highest), duration_s=duration_s, rate_per_s=highest, arrivals=arrivals)
-        searches.append((load, find))
-    return tuple(searches)
+    return tuple(
+        (offered(concurrency=bound or room(highest), arrivals=arrivals), replace(find, concurrency=bound))
+        for bound, arrivals in product(in_flight, own.arrivals or common.arrivals or ("poisson",))
+    )
 
 
 def refuse_mixed_searches(located: Located, finds: Iterable[Find | None]) -> None:
@@ -313,13 +286,11 @@ def refuse_mixed_searches(located: Located, finds: Iterable[Find | None]) -> Non
     if len({find is None for find in finds}) > 1:
         specs = enumerate(located.experiment.operations)
         own = next((("operations", n, s.name) for n, s in specs if s.options.load and s.options.load.find), ())
-        located.add(
-            (*own, "load", "find"),
-            "an experiment searches for the rates of all its operations, or of none: ask the others in another.",
-        )
+        reason = "an experiment searches for the rates of all its operations, or of none: ask the others in another."
+        located.add((*own, "load", "find"), reason)
 
 
-def _begin(located: Located, spec: FindSpec, duration_s: float | None, where: tuple[Key, ...]) -> tuple[float, float]:
+def _begin(located: Located, spec: FindSpec, duration_s: float | None, where: Steps) -> tuple[float, float]:
     """The lowest rate tried, and for how long each is offered: so that every trial has the requests that the goals need."""
     needed = max(goal.requests for goal in spec.goals)
     if spec.lowest is None:

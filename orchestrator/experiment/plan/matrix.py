@@ -11,17 +11,19 @@ from typing import Any, TypeAlias
 from orchestrator.catalogue.offers import NATIVE, Language, Protocol
 from orchestrator.errors import nearest
 from orchestrator.experiment.model import factors
+from orchestrator.experiment.model.address import is_loopback
 from orchestrator.experiment.model.factor import Value, Values
-from orchestrator.experiment.model.loader import Located
+from orchestrator.experiment.model.factors import STACK
+from orchestrator.experiment.model.loader import Located, Steps
 from orchestrator.experiment.model.options import most_blocks
 from orchestrator.experiment.plan import rules
 from orchestrator.experiment.plan.cells import cell_id
-from orchestrator.experiment.plan.contrasts import reference_stack, resolve_contrasts
+from orchestrator.experiment.plan.contrasts import resolve_contrasts
 from orchestrator.experiment.plan.loads import refuse_mixed_searches, resolve_loads, resolve_warmup
 from orchestrator.experiment.plan.own import own_calls, own_json
 from orchestrator.experiment.plan.own.own_hosts import by_role
 from orchestrator.experiment.plan.payloads import PlannedOperation, resolve_operations, with_digest
-from orchestrator.experiment.plan.placements import is_elsewhere, resolve_placements
+from orchestrator.experiment.plan.placements import resolve_placements
 from orchestrator.experiment.plan.plan import (
     Cell,
     Contrast,
@@ -33,16 +35,8 @@ from orchestrator.experiment.plan.plan import (
     Stack,
     kind_of,
 )
-from orchestrator.experiment.plan.stacks import (
-    Entry,
-    WhyNot,
-    describe_stack,
-    label_stacks,
-    omitting,
-    resolve_entries,
-)
+from orchestrator.experiment.plan.stacks import Entry, WhyNot, describe_stack, label_stacks, omitting, resolve_entries
 from orchestrator.experiment.plan.topology import NamedLanguages
-from orchestrator.experiment.read.tree import Key
 from services.python.contract.limits import Kind
 from services.python.contract.lines import Load, Warmup
 
@@ -54,7 +48,7 @@ MAX_TRIALS = 50_000
 
 @dataclass(frozen=True, kw_only=True)
 class Matrix:
-    """Every cell, and the parts that cells refer to by id."""
+    """Every cell, and the parts that cells refer to by id, as plans have them."""
 
     stacks: tuple[Stack, ...]
     operations: tuple[Operation, ...]
@@ -82,10 +76,7 @@ class _Cells:
 
 
 def build_matrix(
-    located: Located,
-    known: Mapping[str, Protocol],
-    why_not: WhyNot = lambda _: "",
-    hosts: Sequence[OwnHost] = (),
+    located: Located, known: Mapping[str, Protocol], why_not: WhyNot = lambda _: "", hosts: Sequence[OwnHost] = ()
 ) -> Matrix:
     """Multiply the experiment out against the protocols there are. ExperimentError with everything that cannot be.
 
@@ -94,13 +85,13 @@ def build_matrix(
     operations: Sequence[PlannedOperation]
     if is_own := own_calls.has_own_services(located):
         entries = own_calls.own_entries(located, known, why_not)
-        operations = (PlannedOperation(operation=own_calls.OPERATION, file=None, item=0),)
+        operations = (PlannedOperation(operation=own_calls.OPERATION),)
     else:
         entries, operations = resolve_entries(located, known, why_not), resolve_operations(located)
-    is_away = is_own and is_elsewhere(e.external for e in entries if e.external)
+    is_away = is_own and any(entry.external and not is_loopback(entry.external.host) for entry in entries)
     hosts, placements = by_role(hosts, resolve_placements(located, hosts, is_elsewhere=is_away))
     located.raise_problems()
-    questions = [_question(located, operation) for operation in operations]
+    questions = [_question(located, planned) for planned in operations]
     refuse_mixed_searches(located, (find for _, loads, _ in questions for _, find in loads))
     _refuse_too_many_cells(located, entries, questions, placements)
     rules.refuse_calls_of_codecs(located, (entry.path for entry in entries if entry.kind == "codec"), placements)
@@ -108,8 +99,30 @@ def build_matrix(
     matrix = _Cells()
     excluder = _Excluder(located)
     for (planned, loads, warmup), entry in product(questions, entries):
+        operation = planned.operation
         for (load, find), call, placement in product(loads, entry.calls, placements):
-            _add_cell(located, matrix, excluder, entry, planned.operation, placement, load, find, call, warmup)
+            kind: Kind = "codec" if entry.kind == "codec" else kind_of(operation, call)
+            stack = entry.stack_for(load, kind)
+            values = factors.values(stack=stack, operation=operation, placement=placement, load=load, call=call)
+            if excluder.leaves_out(values, is_native=bool(entry.native)):
+                continue
+            parts = {"stack": stack.id, "operation": operation.id, "placement": placement.id}
+            cell = Cell(
+                id=cell_id(**parts, values=values, load=load, find=find),
+                stack=stack.id,
+                operation=operation.id,
+                placement=placement.id,
+                factors=values,
+                load=load,
+                warmup=warmup,
+                timeout_s=located.experiment.timeout,
+                kind="task" if stack.steps > 1 else kind,
+                find=find,
+                mixed=len(operation.mix),
+            )
+            client = entry.client_for(load, cell.kind)
+            case = rules.Case(entry=entry, client=client, operation=operation, placement=placement, cell=cell)
+            _add_cell(located, matrix, stack, case)
     excluder.report_idle()
     located.raise_problems()
     if not matrix.cells:
@@ -120,7 +133,7 @@ def build_matrix(
 
 def _question(located: Located, planned: PlannedOperation) -> _Question:
     kind = kind_of(planned.operation)
-    path: tuple[Key, ...] = ()
+    path: Steps = ()
     own, warmup = None, None
     if located.experiment.operations:
         spec = located.experiment.operations[planned.item]
@@ -129,44 +142,13 @@ def _question(located: Located, planned: PlannedOperation) -> _Question:
     return planned, resolve_loads(located, own, path, kind), resolve_warmup(located, warmup, path, kind)
 
 
-def _add_cell(
-    located: Located,
-    matrix: _Cells,
-    excluder: _Excluder,
-    entry: Entry,
-    operation: Operation,
-    placement: Placement,
-    load: Load,
-    find: Find | None,
-    call: Values,
-    warmup: Warmup,
-) -> None:
-    kind: Kind = "codec" if entry.kind == "codec" else kind_of(operation, call)
-    stack = entry.stack_for(load, kind)
-    kind = "task" if stack.steps > 1 else kind
-    values = factors.values(stack=stack, operation=operation, placement=placement, load=load, call=call)
-    if excluder.leaves_out(values, is_native=bool(entry.native)):
-        return
-    cell = Cell(
-        id=cell_id(stack=stack.id, operation=operation.id, placement=placement.id, values=values, load=load, find=find),
-        stack=stack.id,
-        operation=operation.id,
-        placement=placement.id,
-        factors=values,
-        load=load,
-        warmup=warmup,
-        timeout_s=located.experiment.timeout,
-        kind=kind,
-        find=find,
-        mixed=len(operation.mix),
-    )
-    client = entry.client_for(load, kind)
-    case = rules.Case(entry=entry, client=client, operation=operation, placement=placement, cell=cell)
+def _add_cell(located: Located, matrix: _Cells, stack: Stack, case: rules.Case) -> None:
+    entry, cell = case.entry, case.cell
     if reason := rules.refusal(case):
         located.add(entry.path, reason)
     elif cell.id in matrix.cells:
         is_native = entry.native or matrix.entries[stack.id].native
-        way = f"`{NATIVE}` is {client.name} here" if is_native else _CONTROL
+        way = f"`{NATIVE}` is {case.client.name} here" if is_native else _CONTROL
         located.add(entry.path, f"stack {stack.id} is given twice; {way}.")
     else:
         matrix.cells[cell.id] = cell
@@ -175,25 +157,17 @@ def _add_cell(
 
 
 def _refuse_too_many_cells(
-    located: Located,
-    entries: Sequence[Entry],
-    questions: Sequence[_Question],
-    placements: Sequence[Placement],
+    located: Located, entries: Sequence[Entry], questions: Sequence[_Question], placements: Sequence[Placement]
 ) -> None:
     """Count the product before it is made; what `exclude` would leave out counts too, as it is made first."""
     located.raise_problems()
     stacks = sum(prod(len(values) for values in entry.chosen.values()) for entry in entries)
     offered = sum(len(loads) for _, loads, _ in questions)
-    count = stacks * offered * len(placements)
+    sizes = {"stacks": stacks, "operations": offered, "placements": len(placements)}
+    count = prod(sizes.values())
     if count > MAX_CELLS:
-        sizes: dict[tuple[Key, ...], int] = {
-            ("stacks",): stacks,
-            ("operations",): offered,
-            ("placements",): len(placements),
-        }
-        largest = max(sizes, key=sizes.__getitem__)
         located.add(
-            largest,
+            (max(sizes, key=sizes.__getitem__),),
             f"{stacks:,} stacks and connections x {offered:,} operations and loads x {len(placements):,} placements are"
             f" {count:,} cells; a plan has at most {MAX_CELLS:,}. Ask less at once.",
         )
@@ -221,7 +195,8 @@ def _assemble(
     cells = list(matrix.cells.values())
     contrasts = resolve_contrasts(located, stacks, cells, {s.id for s in stacks if entries[s.id].native})
     located.raise_problems()
-    reference = reference_stack(contrasts, stacks)
+    named = [value for contrast in contrasts if contrast.factor == STACK for value in contrast.references]
+    reference = str(named[0]) if named else stacks[0].id
     resolved = {name: describe_stack(stack, entries[name]) for name, stack in matrix.stacks.items()}
     if located.experiment.control:
         twins = _twins(reference, stacks, entries)
@@ -259,7 +234,7 @@ def _assemble(
 
 def _named(matrix: _Cells) -> NamedLanguages:
     """Whose programs the stacks need; a service of one's own is nobody's here."""
-    named: list[tuple[tuple[Key, ...], Language]] = []
+    named: list[tuple[Steps, Language]] = []
     for stack in matrix.stacks.values():
         entry = matrix.entries[stack.id]
         if entry.responder is not None and entry.external is None:
@@ -278,9 +253,8 @@ def _refuse_lost(
         entry, operation = matrix.entries[cell.stack], planned.operation
         chosen = cell.factors[own_json.DOCUMENT]
         carried = own_json.way(resolved[cell.stack]["documents"], operation.payload, chosen, operation.shape)
-        client = entry.protocol.client(matrix.stacks[cell.stack].client)
-        ends = [client] if entry.responder is None else [entry.responder, client]
-        if reason := own_json.refusal(planned.limits, carried, ends):
+        ends = entry.responder, entry.protocol.client(matrix.stacks[cell.stack].client)
+        if reason := own_json.refusal(planned.limits, carried, filter(None, ends)):
             located.add(entry.path, f"{reason}. Leave this part out with `exclude`, or ask it of other stacks.")
 
 
@@ -301,9 +275,8 @@ class _Excluder:
 
     def __init__(self, located: Located) -> None:
         self._located = located
-        self._items = [
-            {key: frozenset(getattr(item, key)) for key in item.model_fields_set} for item in located.experiment.exclude
-        ]
+        items = located.experiment.exclude
+        self._items = [{key: frozenset(getattr(item, key)) for key in item.model_fields_set} for item in items]
         self._used: set[int] = set()
         self._seen: dict[str, set[Value]] = {key: set() for item in self._items for key in item}
 
@@ -312,11 +285,8 @@ class _Excluder:
         names = {key: {values[key], *([NATIVE] if is_native and key == "client" else [])} for key in self._seen}
         for key, seen in self._seen.items():
             seen |= names[key]
-        matching = {
-            number
-            for number, item in enumerate(self._items)
-            if all(names[key] & wanted for key, wanted in item.items())
-        }
+        items = enumerate(self._items)
+        matching = {number for number, item in items if all(names[key] & wanted for key, wanted in item.items())}
         self._used |= matching
         return bool(matching)
 

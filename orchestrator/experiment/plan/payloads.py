@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, fields, replace
 from functools import cache
 from itertools import product
 from math import gcd, prod
@@ -16,7 +16,7 @@ from orchestrator.catalogue.read import catalogue
 from orchestrator.disk import whole_file, writing
 from orchestrator.errors import UsageError
 from orchestrator.experiment.model.experiment import MixedSpec, MixOptions, OperationSpec
-from orchestrator.experiment.model.loader import Located
+from orchestrator.experiment.model.loader import Located, Steps
 from orchestrator.experiment.model.options import (
     EchoOptions,
     EventsOptions,
@@ -27,10 +27,9 @@ from orchestrator.experiment.model.options import (
     StreamOptions,
     TransferOptions,
 )
-from orchestrator.experiment.plan.plan import Mixed, Operation, PayloadFile, Plan, kind_of
+from orchestrator.experiment.plan.plan import Content, Mixed, Operation, PayloadFile, Plan, kind_of
 from orchestrator.experiment.read.fields import MOST_ITEMS
 from orchestrator.experiment.read.json_payload import JsonPayload, read_payload, refuse_outside
-from orchestrator.experiment.read.tree import Key
 from orchestrator.experiment.read.units import format_rate, format_size
 from orchestrator.files import UnreadableFile, read_file
 from services.python.contract.limits import MAX_PAYLOAD_BYTES, SCHEMA_CHANGES
@@ -44,9 +43,7 @@ MOST_FILES_BYTES = 128 * 2**20
 _INTEGER_BYTES = 8
 _RECORD_BYTES = 90  # a record of `services.python.operations.echo.records` as JSON, on average
 _IMAGE_BYTES = 1_580_000
-_ECHO_BYTES = 100
-_TRANSFER_BYTES = 100
-_EVENT_BYTES = 100
+_ECHO_BYTES = _TRANSFER_BYTES = _EVENT_BYTES = 100
 _EVOLUTION_RECORDS = 20
 _QUERY_BYTES = 30  # of a count and a seed, as JSON
 _EVENTS_PER_S = 100.0
@@ -72,8 +69,8 @@ class PlannedOperation:
     """One operation with one payload, the file it needs, its item of the experiment, and its document's limits."""
 
     operation: Operation
-    file: PayloadFile | None
-    item: int
+    file: PayloadFile | None = None
+    item: int = 0
     limits: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -82,17 +79,19 @@ def resolve_operations(located: Located) -> tuple[PlannedOperation, ...]:
     questions: dict[str, PlannedOperation] = {}
     read_bytes = 0
     for item, spec in enumerate(located.experiment.operations):
-        for planned in _expand(located, item, spec):
-            if planned.operation.id in questions:
-                located.add(("operations", item), f"operation '{planned.operation.label}' is given twice.")
-            questions.setdefault(planned.operation.id, planned)
-            read_bytes += planned.file.bytes if planned.file is not None else 0
+        tasks = spec.options.calls if isinstance(spec.options, PlainOptions) else (1,)
+        for planned, calls in product(_payloads(located, item, spec), tasks):
+            operation, file = planned.operation.in_task(calls), planned.file
+            if operation.id in questions:
+                located.add(("operations", item), f"operation '{operation.label}' is given twice.")
+            if file is not None:
+                file = replace(file, operation=operation.id)
+                read_bytes += file.bytes
+            questions.setdefault(operation.id, replace(planned, operation=operation, file=file))
             if read_bytes > MOST_FILES_BYTES:
-                located.add(
-                    ("operations", item),
-                    f"the payload files of an experiment have at most {format_size(MOST_FILES_BYTES)} together;"
-                    " ask less at once.",
-                )
+                most = format_size(MOST_FILES_BYTES)
+                reason = f"the payload files of an experiment have at most {most} together; ask less at once."
+                located.add(("operations", item), reason)
                 located.raise_problems()
     return tuple(questions.values())
 
@@ -102,10 +101,8 @@ def with_digest(planned: PlannedOperation) -> PlannedOperation:
     if planned.file is None or planned.file.source != GENERATED:
         return planned
     digest = _picture_digest(planned.file.bytes)
-    payload = {**planned.operation.payload, "sha256": digest}
-    return replace(
-        planned, operation=replace(planned.operation, payload=payload), file=replace(planned.file, sha256=digest)
-    )
+    operation = replace(planned.operation, payload={**planned.operation.payload, "sha256": digest})
+    return replace(planned, operation=operation, file=replace(planned.file, sha256=digest))
 
 
 @cache
@@ -116,35 +113,23 @@ def _picture_digest(size: int) -> str:
     return digest.hexdigest()
 
 
-def _expand(located: Located, item: int, spec: OperationSpec) -> Iterator[PlannedOperation]:
-    """Everything that an item requests: each payload, with each number of calls."""
-    for planned in _payloads(located, item, spec):
-        for calls in spec.options.calls if isinstance(spec.options, PlainOptions) else (1,):
-            operation = planned.operation.in_task(calls)
-            file = None if planned.file is None else replace(planned.file, operation=operation.id)
-            yield replace(planned, operation=operation, file=file)
-
-
 def _payloads(
-    located: Located, item: int, spec: OperationSpec | MixedSpec, path: tuple[Key, ...] = ()
+    located: Located, item: int, spec: OperationSpec | MixedSpec, path: Steps = ()
 ) -> Iterator[PlannedOperation]:
     """`path`: where the operation is in the file, unless at the item's own place."""
-    options = spec.options
     path = path or ("operations", item, spec.name)
-    if isinstance(options, EchoOptions) and options.json_file is not None:
-        yield from _own_json(located, item, path, options.json_file)
-        return
-    if isinstance(options, ExchangeOptions):
-        yield from _exchange(located, item, path, options)
-        return
-    if isinstance(options, ImageOptions):
-        yield from _images(located, item, path, options)
-        return
-    match options:
-        case MixOptions():
-            operations = _mixes(located, item, options)
+    operations: Iterable[Operation | PlannedOperation]
+    match options := spec.options:
+        case EchoOptions(json_file=str(given)):
+            operations = _own_json(located, path, given)
         case EchoOptions():
             operations = _echoes(options)
+        case ExchangeOptions():
+            operations = _exchange(located, path, spec.names[0], options)
+        case ImageOptions():
+            operations = _images(located, path, options)
+        case MixOptions():
+            operations = _mixes(located, item, options)
         case TransferOptions():
             operations = _transfers(options)
         case EvolutionOptions():
@@ -152,20 +137,20 @@ def _payloads(
         case StreamOptions():
             operations = _streams(spec.name, options)
         case _:
-            operations = iter([_without_payload(spec.name)])
-    yield from (PlannedOperation(operation=operation, file=None, item=item) for operation in operations)
+            operations = [_without_payload(spec.name)]
+    for operation in operations:
+        planned = operation if isinstance(operation, PlannedOperation) else PlannedOperation(operation=operation)
+        yield replace(planned, item=item)
 
 
 def _without_payload(name: str) -> Operation:
     offered = catalogue().operations[name]
-    sent, returned = (
-        sum(_FIELD_BYTES[kind] for kind in fields.values()) for fields in (offered.request, offered.reply)
-    )
+    sent, returned = (sum(map(_FIELD_BYTES.__getitem__, each.values())) for each in (offered.request, offered.reply))
     made_of = tuple(offered.made_of)
     return Operation(id=name, name=name, label=name, request_bytes=sent, reply_bytes=returned, made_of=made_of)
 
 
-def _document(located: Located, path: tuple[Key, ...], given: str) -> tuple[JsonPayload, str] | None:
+def _document(located: Located, path: Steps, given: str) -> tuple[JsonPayload, str] | None:
     """A JSON file of the user's and its place below the experiment's folder; None where that is noted in `located`."""
     try:
         document = read_payload(located.folder, given)
@@ -175,33 +160,28 @@ def _document(located: Located, path: tuple[Key, ...], given: str) -> tuple[Json
     return document, str((located.folder / given).resolve().relative_to(located.folder.resolve()))
 
 
-def _exchange(
-    located: Located, item: int, path: tuple[Key, ...], options: ExchangeOptions
-) -> Iterator[PlannedOperation]:
+def _exchange(located: Located, path: Steps, kind: str, options: ExchangeOptions) -> Iterator[PlannedOperation]:
     sides = [_document(located, (*path, key), getattr(options, key)) for key in ("request", "reply")]
     if sides[0] is None or sides[1] is None:
         return
     (request, source), (reply, of_reply) = sides[0], sides[1]
-    content = joined(request.content, reply.content)
     names = [Path(options.request), Path(options.reply)]
-    digest, name = hashlib.sha256(content).hexdigest(), "-".join(_slug(file.stem) for file in names)
+    name = "-".join(_slug(file.stem) for file in names)
+    file = _file(f"exchange-{name}", name, joined(request.content, reply.content), source, of_reply)
     operation = Operation(
-        id=f"exchange-{name}",
-        name=located.experiment.operations[item].names[0],
+        id=file.operation,
+        name=kind,
         label=f"exchange {names[0].name}, reply {names[1].name}",
-        payload={"kind": "documents", "sha256": digest},
+        payload={"kind": "documents", "sha256": file.sha256},
         request_bytes=len(request.content),
         reply_bytes=len(reply.content),
     )
-    file = PayloadFile(
-        operation=operation.id,
-        name=f"{name}.json",
-        sha256=digest,
-        bytes=len(content),
-        source=source,
-        reply=of_reply,
-    )
-    yield PlannedOperation(operation=operation, file=file, item=item, limits={**reply.limits, **request.limits})
+    yield PlannedOperation(operation=operation, file=file, limits={**reply.limits, **request.limits})
+
+
+def _file(operation: str, name: str, content: bytes, source: str, reply: str = "") -> PayloadFile:
+    digest, size = hashlib.sha256(content).hexdigest(), len(content)
+    return PayloadFile(operation=operation, name=f"{name}.json", sha256=digest, bytes=size, source=source, reply=reply)
 
 
 def joined(request: bytes, reply: bytes) -> bytes:
@@ -209,20 +189,23 @@ def joined(request: bytes, reply: bytes) -> bytes:
     return b'{"request": %b, "reply": %b}' % (request.strip(), reply.strip())
 
 
-def _own_json(located: Located, item: int, path: tuple[Key, ...], given: str) -> Iterator[PlannedOperation]:
+def _own_json(located: Located, path: Steps, given: str) -> Iterator[PlannedOperation]:
     if (side := _document(located, (*path, "json"), given)) is None:
         return
     document, source = side
-    name, digest, size = _slug(Path(given).stem), hashlib.sha256(document.content).hexdigest(), len(document.content)
-    file = PayloadFile(operation=f"echo-{name}", name=f"{name}.json", sha256=digest, bytes=size, source=source)
-    operation = _echo(name, Path(given).name, {"kind": "json", "sha256": digest}, size)
-    yield PlannedOperation(operation=operation, file=file, item=item, limits=document.limits)
+    name = _slug(Path(given).stem)
+    file = _file(f"echo-{name}", name, document.content, source)
+    operation = _echo(name, Path(given).name, {"kind": "json", "sha256": file.sha256}, file.bytes)
+    yield PlannedOperation(operation=operation, file=file, limits=document.limits)
+
+
+def _records(count: int) -> str:
+    return f"{count:,} record{'s' if count > 1 else ''}"
 
 
 def _echoes(options: EchoOptions) -> Iterator[Operation]:
     for count in options.records or ():
-        label = f"{count:,} record{'s' if count > 1 else ''}"
-        yield _echo(f"{count}-records", label, {"kind": "records", "count": count}, count * _RECORD_BYTES)
+        yield _echo(f"{count}-records", _records(count), {"kind": "records", "count": count}, count * _RECORD_BYTES)
     for size in options.bytes or (() if options.records else (_ECHO_BYTES,)):
         yield _echo(_slug(format_size(size)), format_size(size), {"kind": "bytes", "size": size}, size)
 
@@ -264,24 +247,23 @@ def _streams(name: str, options: StreamOptions) -> Iterator[Operation]:
 
 def _evolutions(options: EvolutionOptions) -> Iterator[Operation]:
     for count, change in product(options.records or (_EVOLUTION_RECORDS,), options.schema_change or SCHEMA_CHANGES):
-        label = f"{count:,} record{'s' if count > 1 else ''}"
         yield Operation(
             id=f"evolution-{count}-records-{change}",
             name="evolution",
-            label=f"evolution {label}, schema change: {change}",
+            label=f"evolution {_records(count)}, schema change: {change}",
             payload={"kind": "evolution", "count": count, "schema_change": change},
             request_bytes=_QUERY_BYTES,
             reply_bytes=count * _RECORD_BYTES,
         )
 
 
-def _images(located: Located, item: int, path: tuple[Key, ...], options: ImageOptions) -> Iterator[PlannedOperation]:
+def _images(located: Located, path: Steps, options: ImageOptions) -> Iterator[PlannedOperation]:
+    full = options.decode == "full"
     for index, size in enumerate(options.bytes or (_IMAGE_BYTES,)):
         text = format_size(size)
         if size < SMALLEST_PICTURE:
             located.add((*path, "bytes", index), f"a picture takes at least {SMALLEST_PICTURE} B; {text} is too small.")
             continue
-        full = options.decode == "full"
         operation = Operation(
             id=f"image-{_slug(text)}{'-full' if full else ''}",
             name="image",
@@ -292,7 +274,7 @@ def _images(located: Located, item: int, path: tuple[Key, ...], options: ImageOp
         )
         name = f"image-{_slug(text)}.png"
         file = PayloadFile(operation=operation.id, name=name, sha256="", bytes=size, source=GENERATED)
-        yield PlannedOperation(operation=operation, file=file, item=item)
+        yield PlannedOperation(operation=operation, file=file)
 
 
 def _slug(text: str) -> str:
@@ -308,8 +290,8 @@ def materialise(plan: Plan, folder: Path) -> list[Path]:
     for file in plan.payload_files:
         target = folder / f"{file.sha256[:16]}-{file.name}"
         if not _is_right(file, target):
-            with writing(target, "`orch run --resume`"):
-                _write(plan, file, target)
+            with writing(target, "`orch run --resume`"), whole_file(target) as partial:
+                _write(plan, file, partial)
         targets.append(target)
     return targets
 
@@ -323,16 +305,13 @@ def _is_right(file: PayloadFile, target: Path) -> bool:
 
 def _write(plan: Plan, file: PayloadFile, target: Path) -> None:
     digest = hashlib.sha256()
-    with whole_file(target) as partial:
-        with partial.open("wb") as opened:
-            for piece in pieces(file.bytes) if file.source == GENERATED else [own_content(plan, file)]:
-                digest.update(piece)
-                opened.write(piece)
-        if digest.hexdigest() != file.sha256:
-            raise UsageError(
-                f"{file.sources} has changed since the plan was made",
-                hint=f"plan again: orch plan {plan.experiment_path}",
-            )
+    with target.open("wb") as opened:
+        for piece in pieces(file.bytes) if file.source == GENERATED else [own_content(plan, file)]:
+            digest.update(piece)
+            opened.write(piece)
+    if digest.hexdigest() != file.sha256:
+        hint = f"plan again: orch plan {plan.experiment_path}"
+        raise UsageError(f"{file.sources} has changed since the plan was made", hint=hint)
 
 
 def own_content(plan: Plan, file: PayloadFile) -> bytes:
@@ -347,10 +326,8 @@ def _content(plan: Plan, source: str) -> bytes:
         refuse_outside(path, Path(plan.experiment_path).parent)
         return read_file(path, MAX_PAYLOAD_BYTES)
     except (FileNotFoundError, UnreadableFile) as error:
-        raise UsageError(
-            f"{path}, a payload of the plan, cannot be read: {error}",
-            hint=f"plan again: orch plan {plan.experiment_path}",
-        ) from error
+        hint = f"plan again: orch plan {plan.experiment_path}"
+        raise UsageError(f"{path}, a payload of the plan, cannot be read: {error}", hint=hint) from error
 
 
 _PER_UNIT = 10_000  # shares have a resolution of a hundredth of a per cent
@@ -358,16 +335,15 @@ _PER_UNIT = 10_000  # shares have a resolution of a hundredth of a per cent
 
 def _mixes(located: Located, item: int, options: MixOptions) -> Iterator[Operation]:
     """Every combination of the items of a mix; what cannot be mixed is noted at its place."""
-    path: tuple[Key, ...] = ("operations", item, "mix", "of")
+    path: Steps = ("operations", item, "mix", "of")
     choices: list[list[Operation]] = []
     for place, spec in enumerate(options.of):
         fitting = []
         for planned in _payloads(located, item, spec, (*path, place, spec.name)):
             operation = planned.operation
             if planned.file is not None:
-                located.add(
-                    (*path, place), f"a mix carries what orch makes up itself, and {operation.label} needs a file."
-                )
+                reason = f"a mix carries what orch makes up itself, and {operation.label} needs a file."
+                located.add((*path, place), reason)
             elif kind_of(operation) != "call":
                 located.add((*path, place), f"'{spec.name}' is no call, and a mix is made of calls.")
             else:
@@ -378,7 +354,8 @@ def _mixes(located: Located, item: int, options: MixOptions) -> Iterator[Operati
         twice = next(label for label in labels if labels.count(label) > 1)
         located.add(path, f"'{twice}' is given twice: add its shares up.")
         return
-    weights = _weights([spec.share for spec in options.of])
+    weights = [round(spec.share * _PER_UNIT) for spec in options.of]
+    weights = [weight // (gcd(*weights) or 1) for weight in weights]
     if min(weights) < 1:
         located.add(path, "a share is less than 0.01 %, the smallest that is drawn.")
         return
@@ -405,12 +382,6 @@ def mix_shares(operation: Operation) -> tuple[float, ...]:
     return tuple(mixed.weight / total for mixed in operation.mix)
 
 
-def _weights(shares: list[float]) -> list[int]:
-    weights = [round(share * _PER_UNIT) for share in shares]
-    least = gcd(*weights) or 1
-    return [weight // least for weight in weights]
-
-
 def _mix(weights: list[int], operations: tuple[Operation, ...]) -> Operation:
     total = sum(weights)
     weighted = list(zip(weights, operations, strict=True))
@@ -422,14 +393,7 @@ def _mix(weights: list[int], operations: tuple[Operation, ...]) -> Operation:
         request_bytes=round(sum(weight * operation.request_bytes for weight, operation in weighted) / total),
         reply_bytes=round(sum(weight * operation.reply_bytes for weight, operation in weighted) / total),
         mix=tuple(
-            Mixed(
-                weight=weight,
-                name=operation.name,
-                label=operation.label,
-                payload=operation.payload,
-                request_bytes=operation.request_bytes,
-                reply_bytes=operation.reply_bytes,
-            )
+            Mixed(weight=weight, **{each.name: getattr(operation, each.name) for each in fields(Content)})
             for weight, operation in weighted
         ),
     )

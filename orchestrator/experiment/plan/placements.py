@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 from math import prod
+from typing import NoReturn
 
 from orchestrator.errors import did_you_mean
 from orchestrator.experiment.model.address import is_loopback
 from orchestrator.experiment.model.experiment import Experiment
 from orchestrator.experiment.model.host_rules import ZONE_PATTERN
-from orchestrator.experiment.model.loader import Located
+from orchestrator.experiment.model.loader import Located, Steps
 from orchestrator.experiment.model.options import LINK_KEYS, LinkSpec, PlacementSpec
 from orchestrator.experiment.plan.plan import External, Link, OwnHost, Placement, PlacementKind
 from orchestrator.experiment.plan.topology import known_pairs, profile, region_of
-from orchestrator.experiment.providers import EMULATING, PROVIDERS, any_of
+from orchestrator.experiment.providers import EMULATING, PROVIDERS, Provider, any_of
 from orchestrator.experiment.read.fields import MOST_ITEMS
-from orchestrator.experiment.read.tree import Key
 
 _BUILT_IN = ("local", "same-zone", "cross-region")
 _EXTERNAL = "external"
@@ -49,22 +49,31 @@ def resolve_placements(
     usual, _ = PROVIDERS[experiment.provider].zones
     home = next((wanted.from_zone for wanted in every if wanted.from_zone), usual)
     placements: list[Placement] = []
-    paths: dict[str, tuple[Key, ...]] = {}
+    paths: dict[str, Steps] = {}
     for wanted in every:
         if wanted.name in paths:
             located.add(wanted.path, f"placement '{wanted.name}' is given twice.")
             continue
         paths[wanted.name] = wanted.path
-        if not PROVIDERS[experiment.provider].makes_hosts:
-            placement = _on_this_machine(located, wanted)
-        elif PROVIDERS[experiment.provider].hosts_are_given:
-            placement = _between_given_hosts(located, wanted, hosts)
-        else:
-            placement = _between_hosts(located, wanted, home)
-        if placement is not None:
-            placements.append(placement)
+        try:
+            if not PROVIDERS[experiment.provider].makes_hosts:
+                placements.append(_on_this_machine(wanted))
+            elif PROVIDERS[experiment.provider].hosts_are_given:
+                placements += _between_given_hosts(located, wanted, hosts)
+            else:
+                placements.append(_between_hosts(located, wanted, home))
+        except _Unfit as unfit:
+            located.add(unfit.path, str(unfit))
     _refuse_two_distances(located, placements, paths)
     return _each_pinned(located, placements)
+
+
+class _Unfit(Exception):
+    """A placement that cannot be, with its place in the file."""
+
+    def __init__(self, path: Steps, reason: str) -> None:
+        super().__init__(reason)
+        self.path = path
 
 
 def _each_pinned(located: Located, placements: Sequence[Placement]) -> tuple[Placement, ...]:
@@ -81,8 +90,7 @@ def _each_pinned(located: Located, placements: Sequence[Placement]) -> tuple[Pla
         return ()
     return tuple(
         replace(placement, id=f"{placement.id}-{pin}", name=f"{placement.name}-{pin}", pin=pin)
-        for placement in placements
-        for pin in pins
+        for placement, pin in product(placements, pins)
     )
 
 
@@ -101,43 +109,36 @@ def _elsewhere(located: Located) -> tuple[Placement, ...]:
     return (Placement(id=name, name=name, kind="external"),)
 
 
-def _on_this_machine(located: Located, wanted: Wanted) -> Placement | None:
+def _on_this_machine(wanted: Wanted) -> Placement:
     if wanted.base == "local" and not wanted.from_zone and not wanted.to_zone:
-        _refuse_link_of_one_host(located, wanted)
+        _refuse_link_of_one_host(wanted)
         return Placement(id="local", name="local", kind="local")
     others = ", ".join(f"`provider: {p.name}` {p.about_distance}" for p in PROVIDERS.values() if p.about_distance)
     real = any_of(tuple(p.name for p in PROVIDERS.values() if p.distance == "real"))
-    located.add(
-        wanted.path,
-        f"provider local has one machine, so '{wanted.base}' is not available there: its only placement is local. {others};"
-        f" the distance is real with {real}.",
-    )
-    return None
+    reason = f"provider local has one machine, so '{wanted.base}' is not available there: its only placement is local."
+    raise _Unfit(wanted.path, f"{reason} {others}; the distance is real with {real}.")
 
 
-def _refuse_link_of_one_host(located: Located, wanted: Wanted) -> None:
-    for key in list(wanted.link)[:1]:
-        located.add((*wanted.path, key), f"'{key}' needs two hosts: both ends of a local placement share one.")
+def _refuse_link_of_one_host(wanted: Wanted) -> None:
+    for key in wanted.link:
+        raise _Unfit((*wanted.path, key), f"'{key}' needs two hosts: both ends of a local placement share one.")
 
 
-def _between_given_hosts(located: Located, wanted: Wanted, hosts: Sequence[OwnHost]) -> Placement | None:
+def _between_given_hosts(located: Located, wanted: Wanted, hosts: Sequence[OwnHost]) -> Iterator[Placement]:
     """By names of hosts, or else between the first requester and the first responder."""
     if wanted.link:
         _refuse_another_network(located, wanted)
-        return None
     is_local = wanted.base == "local"
     to_host = wanted.to_zone or (wanted.from_zone if is_local else None)
-    responder = _given_host(located, wanted, "to", to_host, "responder", hosts)
-    requester = (
-        _given_host(located, wanted, "from", wanted.from_zone, "requester", hosts) if not is_local else responder
-    )
-    if responder is None or requester is None:
-        return None
+    requester = responder = _given_host(located, wanted, "to", to_host, "responder", hosts)
+    if not is_local:
+        requester = _given_host(located, wanted, "from", wanted.from_zone, "requester", hosts)
+    if not responder or not requester:
+        return
     if not is_local and requester == responder:
-        located.add(wanted.path, f"'{wanted.name}' has both ends on one host: that placement is called local.")
-        return None
+        raise _Unfit(wanted.path, f"'{wanted.name}' has both ends on one host: that placement is called local.")
     kind: PlacementKind = "local" if is_local else "same-zone"
-    return Placement(id=wanted.name, name=wanted.name, kind=kind, from_zone=requester, to_zone=responder)
+    yield Placement(id=wanted.name, name=wanted.name, kind=kind, from_zone=requester, to_zone=responder)
 
 
 def _given_host(
@@ -150,122 +151,105 @@ def _given_host(
     if name is not None:
         located.add((*wanted.path, key), f"there is no host '{name}'. {did_you_mean(name, names)}")
     elif hosts:
-        located.add(
-            wanted.path, f"placement '{wanted.name}' needs `{key}`, a host's name: none has the name or `role` {role}."
-        )
+        reason = f"placement '{wanted.name}' needs `{key}`, a host's name: none has the name or `role` {role}."
+        located.add(wanted.path, reason)
     return None
 
 
-def _between_hosts(located: Located, wanted: Wanted, home: str) -> Placement | None:
+def _between_hosts(located: Located, wanted: Wanted, home: str) -> Placement:
     provider, is_local = PROVIDERS[located.experiment.provider], wanted.base == "local"
     for key, zone in (("from", wanted.from_zone), ("to", wanted.to_zone)):
         if zone and not provider.module_is_given and not re.match(ZONE_PATTERN, zone):
-            located.add(
-                (*wanted.path, key), f"'{zone}' is not a zone: a region and a letter, such as {provider.zones[0]}."
-            )
-            return None
+            reason = f"'{zone}' is not a zone: a region and a letter, such as {provider.zones[0]}."
+            raise _Unfit((*wanted.path, key), reason)
     if wanted.link and not is_local and provider.distance == "real":
         _refuse_another_network(located, wanted)
-        return None
-    zones = _zones(located, wanted, home)
-    if zones is None:
-        return None
-    from_zone, to_zone = zones
+    from_zone, to_zone = _zones(provider, wanted, home)
     kind: PlacementKind = "local" if is_local else "same-zone" if from_zone == to_zone else "cross-region"
     link = Link()
     if is_local:
-        _refuse_link_of_one_host(located, wanted)
+        _refuse_link_of_one_host(wanted)
     elif provider.distance == "emulated":
         link = _emulated_link(located, wanted, from_zone, to_zone)
     return Placement(id=wanted.name, name=wanted.name, kind=kind, from_zone=from_zone, to_zone=to_zone, link=link)
 
 
-def _refuse_another_network(located: Located, wanted: Wanted) -> None:
+def _refuse_another_network(located: Located, wanted: Wanted) -> NoReturn:
     """Between two zones of a cloud there is one distance, which nobody chooses."""
     name = PROVIDERS[located.experiment.provider].name
     key = next(iter((*wanted.listed, *wanted.link)))
-    located.add(
+    raise _Unfit(
         (*wanted.path, key) if "zones" not in wanted.path else (_GRID, key),
         f"'{key}' is not for an experiment to choose on {name}: leave it out, give pairs of zones"
         f" (`distance: {{zones: [{{from: ..., to: ...}}]}}`), or use {any_of(EMULATING)}.",
     )
 
 
-def _zones(located: Located, wanted: Wanted, home: str) -> tuple[str, str] | None:
+def _zones(provider: Provider, wanted: Wanted, home: str) -> tuple[str, str]:
     """The requester's and the responder's zone; of a list of distances, requesters each in a zone of their own."""
-    provider = PROVIDERS[located.experiment.provider]
-    if wanted.base != "local" and wanted.number is not None and wanted.path[:2] != (_GRID, "zones"):
+    own_zone = f"{provider.name}-{wanted.base.replace('_', '-').strip('-')}"
+    if wanted.base != "local" and wanted.listed and wanted.path[:2] != (_GRID, "zones"):
         if not wanted.from_zone and wanted.base != "same-zone":
-            return f"{provider.name}-{_as_zone(wanted.base)}-{wanted.number}-a", wanted.to_zone or home
-        located.add(
+            return f"{own_zone}-{wanted.number}-a", wanted.to_zone or home
+        raise _Unfit(
             (*wanted.path, wanted.listed[0]),
             f"'{wanted.listed[0]}' is a list, and between two zones there is one distance: give the placement a name of its"
             " own and no `from`, so that each value gets a zone of its own.",
         )
-        return None
     if wanted.base in ("local", "same-zone"):
         from_zone = wanted.from_zone or wanted.to_zone or home
         if (wanted.to_zone or from_zone) == from_zone:
             return from_zone, from_zone
-        located.add(wanted.path, f"a {wanted.base} placement cannot have two zones; give it another name.")
-        return None
+        raise _Unfit(wanted.path, f"a {wanted.base} placement cannot have two zones; give it another name.")
     if wanted.base == "cross-region" and not wanted.from_zone and not wanted.to_zone:
-        return home, _away_from(home, provider.zones)
+        return home, _away_from(home, provider)
     is_emulated = provider.distance == "emulated"
     if is_emulated and "rtt" in wanted.link and not wanted.to_zone:
-        return wanted.from_zone or home, f"{provider.name}-{_as_zone(wanted.base)}-a"
+        return wanted.from_zone or home, f"{own_zone}-a"
     if wanted.from_zone and wanted.to_zone:
         return wanted.from_zone, wanted.to_zone
     missing = "from" if not wanted.from_zone else "to"
     near = "" if wanted.base in _BUILT_IN else f" {did_you_mean(wanted.base, _BUILT_IN)}"
     or_rtt = f", or on {provider.name} an `rtt`" if is_emulated else ""
-    located.add(
-        wanted.path, f"placement '{wanted.base}' needs `{missing}`, a zone such as {provider.zones[0]}{or_rtt}.{near}"
-    )
-    return None
+    reason = f"placement '{wanted.base}' needs `{missing}`, a zone such as {provider.zones[0]}{or_rtt}.{near}"
+    raise _Unfit(wanted.path, reason)
 
 
-def _away_from(home: str, zones: tuple[str, str]) -> str:
-    usual, away = zones
+def _away_from(home: str, provider: Provider) -> str:
+    usual, away = provider.zones
     return away if region_of(home) != region_of(away) else usual
 
 
-def _as_zone(name: str) -> str:
-    return name.replace("_", "-").strip("-")
-
-
 def _emulated_link(located: Located, wanted: Wanted, from_zone: str, to_zone: str) -> Link:
-    known, rtt_s = profile(from_zone, to_zone), wanted.link.get("rtt")
-    if wanted.base == "cross-region" and wanted.number is not None:  # its zones replace those of the placement
-        known = profile(to_zone, _away_from(to_zone, PROVIDERS[located.experiment.provider].zones))
-    if rtt_s is None and known is None:
-        located.add(
+    link, given = profile(from_zone, to_zone), wanted.link
+    if wanted.base == "cross-region" and wanted.listed:  # its zones replace those of the placement
+        link = profile(to_zone, _away_from(to_zone, PROVIDERS[located.experiment.provider]))
+    if "rtt" in given:
+        link = Link(rtt_ms=given["rtt"] * 1000, source="the experiment file")
+    if link is None:
+        raise _Unfit(
             wanted.path,
             f"no published round trip between {from_zone} and {to_zone} is known here"
             f" (known: {', '.join(known_pairs())}). Give one: `rtt: 80ms`.",
         )
-    link = known or Link()
-    if rtt_s is not None:
-        link = Link(rtt_ms=rtt_s * 1000, source="the experiment file")
-    jitter_ms = wanted.link.get("jitter", 0.0) * 1000
+    jitter_ms = given.get("jitter", 0.0) * 1000
     if link.rtt_ms is not None and jitter_ms > link.rtt_ms:
         located.add((*wanted.path, "jitter"), "the jitter is larger than the round trip itself.")
     return replace(
         link,
         jitter_ms=jitter_ms,
-        rate_mbit=wanted.link.get("rate", _EMULATED_RATE_MBIT),
-        loss=wanted.link.get("loss", 0.0),
-        initial_window=None if (window := wanted.link.get(_WINDOW)) is None else int(window),
+        rate_mbit=given.get("rate", _EMULATED_RATE_MBIT),
+        loss=given.get("loss", 0.0),
+        initial_window=int(given[_WINDOW]) if _WINDOW in given else None,
     )
 
 
-def _refuse_two_distances(located: Located, placements: list[Placement], paths: Mapping[str, tuple[Key, ...]]) -> None:
+def _refuse_two_distances(located: Located, placements: Sequence[Placement], paths: Mapping[str, Steps]) -> None:
     seen: dict[frozenset[str | None], Placement] = {}
     for placement in placements:
         if placement.kind == "local":
             continue
-        pair = frozenset({placement.from_zone, placement.to_zone})
-        first = seen.setdefault(pair, placement)
+        first = seen.setdefault(frozenset({placement.from_zone, placement.to_zone}), placement)
         if first.link != placement.link:
             located.add(
                 paths[placement.name],
@@ -278,17 +262,17 @@ def _refuse_two_distances(located: Located, placements: list[Placement], paths: 
 class Wanted:
     """One placement with one value of each key, and its place in the file; `base` is the name that the file gives.
 
-    `number` is its place among those of its lists, from 1; None where nothing is listed.
+    `number` is its place among those of its lists, from 1.
     """
 
-    path: tuple[Key, ...]
+    path: Steps
     base: str
     name: str
     from_zone: str | None
     to_zone: str | None
     link: Mapping[str, float]  # by key; what is not given is absent
-    number: int | None = None
-    listed: tuple[str, ...] = ()  # the keys that have several values
+    number: int
+    listed: tuple[str, ...]  # the keys that have several values
 
 
 def given_placements(experiment: Experiment) -> tuple[PlacementSpec, ...]:
@@ -309,8 +293,7 @@ def wanted_placements(experiment: Experiment) -> Iterator[Wanted]:
         return
     if grid.zones is None:
         yield from _each((_GRID,), _GRID, None, None, grid)
-        return
-    for index, pair in enumerate(grid.zones):
+    for index, pair in enumerate(grid.zones or ()):
         name = f"{pair.from_zone}-{pair.to_zone}"
         yield from _each((_GRID, "zones", index), name, pair.from_zone, pair.to_zone, grid)
 
@@ -318,17 +301,12 @@ def wanted_placements(experiment: Experiment) -> Iterator[Wanted]:
 def count_placements(experiment: Experiment) -> int:
     """How many `wanted_placements` gives, without making them."""
     grid = experiment.distance
-    count = sum(_combinations(spec) for spec in given_placements(experiment))
-    return count + (_combinations(grid) * len(grid.zones or (None,)) if grid is not None else 0)
+    grids = [] if grid is None else [grid] * len(grid.zones or (None,))
+    specs: list[LinkSpec] = [*given_placements(experiment), *grids]
+    return sum(prod(len(values) for key in LINK_KEYS if (values := getattr(spec, key))) for spec in specs)
 
 
-def _combinations(spec: LinkSpec) -> int:
-    return prod(len(values) for key in LINK_KEYS if (values := getattr(spec, key)))
-
-
-def _each(
-    path: tuple[Key, ...], base: str, from_zone: str | None, to_zone: str | None, spec: LinkSpec
-) -> Iterator[Wanted]:
+def _each(path: Steps, base: str, from_zone: str | None, to_zone: str | None, spec: LinkSpec) -> Iterator[Wanted]:
     given: dict[str, tuple[float, ...]] = {key: values for key in LINK_KEYS if (values := getattr(spec, key))}
     listed = tuple(key for key, values in given.items() if len(values) > 1)
     for number, combination in enumerate(product(*given.values()), start=1):
@@ -340,7 +318,7 @@ def _each(
             from_zone=from_zone,
             to_zone=to_zone,
             link=link,
-            number=number if listed else None,
+            number=number,
             listed=listed,
         )
 
@@ -369,8 +347,3 @@ def refuse_several_distances(located: Located, answering: Sequence[External]) ->
                 f"it answers from {where}, another stack from {away[0].host}: their difference would be the network's."
                 " Measure them in two experiments, or have both answer on one machine.",
             )
-
-
-def is_elsewhere(externals: Iterable[External]) -> bool:
-    """Whether their addresses are of another machine than this one; who answers behind one of this machine is not known."""
-    return any(not is_loopback(external.host) for external in externals)

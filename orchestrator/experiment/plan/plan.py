@@ -110,30 +110,28 @@ class Shape:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Mixed:
-    """Of all requests it has `weight` in the sum of all weights. The rest is as of a plan's `Operation`."""
+class Content:
+    """An operation with its payload (the process contract's); `label` e.g. `image 1.58 MB`."""
 
-    weight: int
-    name: str
-    label: str
-    payload: dict[str, Any] = field(default_factory=lambda: {"kind": "none"})
-    request_bytes: int = 0
-    reply_bytes: int = 0
-
-
-@dataclass(frozen=True, kw_only=True)
-class Operation:
-    """An operation with its payload (the process contract's); `label` e.g. `image 1.58 MB`.
-
-    With `calls` above 1 it is a task of so many calls. A mix has several operations; its bytes are the mean of a request.
-    """
-
-    id: str
     name: str
     label: str
     payload: dict[str, Any] = field(default_factory=lambda: {"kind": "none"})
     request_bytes: int = 0  # approximate bytes of content in one call's request and reply, for estimates and floors
     reply_bytes: int = 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Mixed(Content):
+    """Of all requests it has `weight` in the sum of all weights."""
+
+    weight: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Operation(Content):
+    """With `calls` above 1 a task of so many calls. A mix has several operations; its bytes are the mean of a request."""
+
+    id: str
     shape: Shape | None = None  # of its document, where a cell carries it as a typed message
     calls: int = 1
     made_of: tuple[str, ...] = ()  # the operations that can be asked in its place

@@ -18,13 +18,7 @@ from orchestrator.experiment.model.options import FEWEST, UntilSpec, most_blocks
 from orchestrator.experiment.plan import topology
 from orchestrator.experiment.plan.cells import makes_stores
 from orchestrator.experiment.plan.contrasts import by_address
-from orchestrator.experiment.plan.estimate import (
-    cost_of,
-    estimate,
-    hosts_needed,
-    round_trip_s,
-    sent_to,
-)
+from orchestrator.experiment.plan.estimate import cost_of, estimate, hosts_needed, round_trip_s, sent_to
 from orchestrator.experiment.plan.matrix import Matrix, build_matrix
 from orchestrator.experiment.plan.own.own_hosts import own_hosts
 from orchestrator.experiment.plan.own.own_module import own_module
@@ -54,7 +48,6 @@ def make_plan(
     known = protocols() if known is None else known
     module = own_module(located)
     _check_provider(located)
-    _check_limits(located)
     experiment = located.experiment
     why_not = topology.startable(experiment.provider, experiment.machine) if needs_programs else lambda _: ""
     matrix = build_matrix(located, known, why_not, own_hosts(located))
@@ -68,10 +61,7 @@ def make_plan(
         provider=experiment.provider,
         machine=experiment.machine or PROVIDERS[experiment.provider].default_machine,
         pin=experiment.pin[0],
-        stacks=matrix.stacks,
-        operations=matrix.operations,
-        placements=matrix.placements,
-        cells=matrix.cells,
+        **{part: value for part, value in vars(matrix).items() if part != "named"},
         trials=schedule(matrix.cells, most_blocks(experiment.repeats), experiment.seed),
         repeats=most_blocks(experiment.repeats),
         until=Until(within=until.until, at_least=until.at_least, at_most=until.at_most) if until else None,
@@ -79,19 +69,14 @@ def make_plan(
         limits=Limits(wall_s=experiment.limits.wall, cost_usd=experiment.limits.cost, ttl_s=experiment.limits.ttl),
         metric=experiment.metric,
         matters=experiment.matters,
-        reference=matrix.reference,
-        contrasts=matrix.contrasts,
         stability=experiment.stability,
         hold_out=0.0 if experiment.predict is None else experiment.predict.hold_out,
         sealed=sealed,
-        payload_files=matrix.payload_files,
-        hosts=matrix.hosts,
         module=_as_named(Path(module)) if module else "",
         makes_stores=makes_stores(experiment.provider, matrix.cells),
         experiment_path=_as_named(path),
         experiment_sha256=located.sha256,
         overrides=tuple(overrides),
-        resolved=matrix.resolved,
     )
     plan = with_turns(plan, experiment.turn, known)
     for key, reason in refusals_of_plan(plan):
@@ -115,42 +100,25 @@ def _check_provider(located: Located) -> None:
     if not provider.makes_hosts:
         if experiment.machine is not None:
             makers = " and ".join(WITH_MACHINES)
-            located.add(
-                ("machine",), f"provider {provider.name} measures on this very machine; `machine` is for {makers}."
-            )
+            reason = f"provider {provider.name} measures on this very machine; `machine` is for {makers}."
+            located.add(("machine",), reason)
         if any(hosts != 1 for hosts in getattr(experiment, REQUESTERS)):
-            located.add(
-                (REQUESTERS,),
-                f"provider {provider.name} has one host; several requesters need {any_of(MAKERS)}.",
-            )
+            reason = f"provider {provider.name} has one host; several requesters need {any_of(MAKERS)}."
+            located.add((REQUESTERS,), reason)
         return
-    if provider.needs_controller:
-        _check_controller()
+    given = os.environ.get("ORCH_CONTROLLER_CIDR")
+    if provider.needs_controller and given is not None and (why := controller_refusal(given)):
+        # Terraform would refuse to open the hosts' SSH to much of the internet.
+        raise UsageError(f"ORCH_CONTROLLER_CIDR={given} {why}", hint="ORCH_CONTROLLER_CIDR=203.0.113.7/32 orch plan")
     if provider.hosts_are_given and experiment.machine is not None:
         located.add(("machine",), "a machine of your own is what it is: leave `machine` out.")
     elif not provider.module_is_given and experiment.machine not in (None, *provider.machines):
-        located.add(
-            ("machine",),
-            f"{experiment.provider} has no machine type '{experiment.machine}'."
-            f" {did_you_mean(str(experiment.machine), provider.machines)}",
-        )
-
-
-def _check_controller() -> None:
-    """Refuse, before Terraform would, to open the hosts' SSH to much of the internet."""
-    given = os.environ.get("ORCH_CONTROLLER_CIDR")
-    reason = None if given is None else controller_refusal(given)
-    if reason:
-        raise UsageError(f"ORCH_CONTROLLER_CIDR={given} {reason}", hint="ORCH_CONTROLLER_CIDR=203.0.113.7/32 orch plan")
-
-
-def _check_limits(located: Located) -> None:
-    limits = located.experiment.limits
-    if PROVIDERS[located.experiment.provider].makes_hosts and limits.ttl < limits.wall:
-        located.add(
-            ("limits", "ttl"),
-            f"hosts expire after {format_duration(limits.ttl)}, before `limits.wall` ({format_duration(limits.wall)}).",
-        )
+        meant = did_you_mean(str(experiment.machine), provider.machines)
+        located.add(("machine",), f"{experiment.provider} has no machine type '{experiment.machine}'. {meant}")
+    limits = experiment.limits
+    if limits.ttl < limits.wall:
+        ttl, wall = format_duration(limits.ttl), format_duration(limits.wall)
+        located.add(("limits", "ttl"), f"hosts expire after {ttl}, before `limits.wall` ({wall}).")
 
 
 def _sealed(located: Located, matrix: Matrix) -> tuple[str, ...]:
@@ -196,19 +164,16 @@ def _check_given_hosts(located: Located, plan: Plan) -> None:
                 " give further hosts `role: requester`.",
             )
         if plan.makes_stores and ends.store is None:
-            located.add(
-                ("hosts",), "PostgreSQL needs a host with `role: store`, or a server that ORCH_POSTGRESQL names."
-            )
+            reason = "PostgreSQL needs a host with `role: store`, or a server that ORCH_POSTGRESQL names."
+            located.add(("hosts",), reason)
 
 
 def _check_hosts(located: Located, plan: Plan) -> None:
     count = len(hosts_needed(plan))
     if count > MOST_HOSTS:
         near = "placements" if located.experiment.distance is None else "distance"
-        located.add(
-            (REQUESTERS if plan.requesters > 1 else near,),
-            f"the placements need {count:,} hosts; a deployment has at most {MOST_HOSTS}.",
-        )
+        reason = f"the placements need {count:,} hosts; a deployment has at most {MOST_HOSTS}."
+        located.add((REQUESTERS if plan.requesters > 1 else near,), reason)
 
 
 def _check_requests(located: Located, plan: Plan) -> None:
@@ -230,16 +195,13 @@ def _check_sent(located: Located, plan: Plan) -> None:
     for address, stacks in by_address(elsewhere).items():
         sent = sent_to(plan, {stack.id for stack in stacks})
         for key, value, limit, words in (
-            ("requests", sent.requests_at_most, limits.requests, "up to {} requests"),
-            ("rate", sent.rate_per_s, limits.rate, "up to {} requests a second"),
-            ("in_flight", sent.in_flight, limits.in_flight, "{} requests at once"),
+            ("requests", sent.requests_at_most, limits.requests, "up to {:,.0f} requests"),
+            ("rate", sent.rate_per_s, limits.rate, "up to {:,.0f} requests a second"),
+            ("in_flight", sent.in_flight, limits.in_flight, "{:,.0f} requests at once"),
         ):
             if value > limit:
-                located.add(
-                    ("limits", key),
-                    f"{address} would get {words.format(f'{value:,.0f}')}, more than `limits.{key}` ({limit:,.0f}). Raise it"
-                    " if that service can bear them, or send fewer.",
-                )
+                more = f"{address} would get {words.format(value)}, more than `limits.{key}` ({limit:,.0f})."
+                located.add(("limits", key), f"{more} Raise it if that service can bear them, or send fewer.")
 
 
 def _check_cost(located: Located, plan: Plan) -> None:
@@ -247,14 +209,14 @@ def _check_cost(located: Located, plan: Plan) -> None:
     provider = PROVIDERS[plan.provider]
     if not provider.costs_money or plan.machine is None:
         return
+    lasting, most_usd = format_duration(plan.limits.ttl_s), plan.limits.cost_usd
     if not provider.has_prices:
         if "cost" not in located.experiment.limits.model_fields_set:
             located.add(
                 ("limits", "cost"),
                 f"orch has no prices of {provider.name} and cannot keep a limit: look up what the hosts cost for"
-                f" {format_duration(plan.limits.ttl_s)}, and give that, such as `limits: {{cost: 2 USD}}`.",
+                f" {lasting}, and give that, such as `limits: {{cost: 2 USD}}`.",
             )
-            located.raise_problems()
         return
     regions = [region_of(zone) for zone in hosts_needed(plan)]
     cost = cost_of(plan, plan.limits.ttl_s / 3600)
@@ -264,15 +226,14 @@ def _check_cost(located: Located, plan: Plan) -> None:
             f"no price is known for {plan.machine} in {', '.join(sorted(set(regions)))} (list of {PRICES_AS_OF}),"
             f" so `limits.cost` cannot be kept. Choose a machine type and regions of infra/{plan.provider}/prices.json.",
         )
-    else:
-        traffic = estimate(plan).traffic_at_most
-        if cost + traffic.usd > plan.limits.cost_usd:
-            gigabytes = (traffic.between_bytes + traffic.out_bytes) / 1e9
-            moved = f" and move up to {gigabytes:.1f} GB for {traffic.usd:.2f} USD," if traffic.usd >= 0.005 else ""
-            advice = "ask fewer or smaller requests" if traffic.usd > cost else "shorten limits.ttl"
-            located.add(
-                ("limits", "cost"),
-                f"{len(regions)} hosts may cost {cost:.2f} USD until they expire after"
-                f" {format_duration(plan.limits.ttl_s)},{moved}"
-                f" more than limits.cost ({plan.limits.cost_usd:.2f} USD). Raise it, or {advice}.",
-            )
+        return
+    traffic = estimate(plan).traffic_at_most
+    if cost + traffic.usd > most_usd:
+        gigabytes = (traffic.between_bytes + traffic.out_bytes) / 1e9
+        moved = f" and move up to {gigabytes:.1f} GB for {traffic.usd:.2f} USD," if traffic.usd >= 0.005 else ""
+        advice = "ask fewer or smaller requests" if traffic.usd > cost else "shorten limits.ttl"
+        located.add(
+            ("limits", "cost"),
+            f"{len(regions)} hosts may cost {cost:.2f} USD until they expire after {lasting},{moved}"
+            f" more than limits.cost ({most_usd:.2f} USD). Raise it, or {advice}.",
+        )

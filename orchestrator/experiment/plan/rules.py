@@ -41,7 +41,6 @@ from services.python.contract.limits import Kind
 from services.python.contract.lines import Load
 from services.python.contract.streams import MOST_EVENTS, schedule
 
-_PINGS = "keepalive"
 _LARGEST_REPLY = 32_768  # bytes of content that no codec here makes larger than the smallest window
 
 
@@ -104,6 +103,7 @@ def _of_codecs(case: Case) -> Refused:
     if case.entry.kind != "codec":
         return
     load, operation = case.load, case.operation
+    reason = "a codec alone encodes and decodes one message after the other, so {} does not apply to it"
     for is_so, what in (
         (case.cell.find is not None, "a rate that `find` searches for"),
         (load.rate_per_s is not None, f"a rate of {case.rate}"),
@@ -113,26 +113,19 @@ def _of_codecs(case: Case) -> Refused:
         (bool(operation.mix), "a mix"),
     ):
         if is_so:
-            yield (
-                f"a codec alone encodes and decodes one message after the other, so {what} does not apply to it",
-                "Ask it of other stacks",
-            )
+            yield reason.format(what), "Ask it of other stacks"
 
 
 def _of_connections(case: Case) -> Refused:
     if case.kind in ("codec", "stream"):
         return
-    for name in (*OF_SOCKETS, _PINGS, CONNECTIONS):
+    for name in (*OF_SOCKETS, "keepalive", CONNECTIONS):
         if case.call["connection"] == "per-request" and case.differs(name):
-            yield (
-                f"{case.given(name)} is of connections that are kept, and `connection: per-request` keeps none",
-                "Give `connection: reuse`",
-            )
+            reason = f"{case.given(name)} is of connections that are kept, and `connection: per-request` keeps none"
+            yield reason, "Give `connection: reuse`"
     if (case.shared or 0) > case.load.concurrency:
-        yield (
-            f"{case.given(CONNECTIONS)} is more than the {case.load.concurrency:,} in flight: some would carry nothing",
-            "Give fewer, or raise the concurrency",
-        )
+        more = f"{case.given(CONNECTIONS)} is more than the {case.load.concurrency:,} in flight"
+        yield f"{more}: some would carry nothing", "Give fewer, or raise the concurrency"
 
 
 def _of_requesters(case: Case) -> Refused:
@@ -142,15 +135,11 @@ def _of_requesters(case: Case) -> Refused:
     names = [name for name in (REQUESTERS, PROCESSES) if case.differs(name)]
     given = " with ".join(case.given(name) for name in names)
     if REQUESTERS in names and case.placement.kind in ("local", "external"):
-        yield (
-            f"{case.given(REQUESTERS)} needs as many requester hosts, and this placement has one",
-            f"Give a placement between hosts, with {any_of(MAKERS)}",
-        )
+        reason = f"{case.given(REQUESTERS)} needs as many requester hosts, and this placement has one"
+        yield reason, f"Give a placement between hosts, with {any_of(MAKERS)}"
     if scarce := _scarce(case, requesters):
-        yield (
-            f"{given} is more than {scarce}, which they share: some would send nothing",
-            "Give fewer, or more to share",
-        )
+        reason = f"{given} is more than {scarce}, which they share: some would send nothing"
+        yield reason, "Give fewer, or more to share"
     if case.load.rate_per_s is not None and case.load.arrivals == "uniform":
         yield (
             f"{given} cannot space requests evenly (`arrivals: uniform`): each would, and all of them together would not",
@@ -173,22 +162,17 @@ def _of_streams(case: Case) -> Refused:
     if case.kind != "stream":
         return
     clients, responder, warmup = case.load.concurrency, case.entry.responder, case.cell.warmup
-    if responder is not None and responder.most_streams is not None and clients > responder.most_streams:
-        yield (
-            f"{case.entry.protocol.name}'s responder {responder.name} serves at most {responder.most_streams:,} streams at"
-            f" once, and would leave {clients - responder.most_streams:,} of {clients:,} clients waiting for the others to"
-            " end",
-            "Ask with fewer",
-        )
+    most = None if responder is None else responder.most_streams
+    if responder is not None and most is not None and clients > most:
+        served = f"{case.entry.protocol.name}'s responder {responder.name} serves at most {most:,} streams at once"
+        waiting = f"would leave {clients - most:,} of {clients:,} clients waiting for the others to end"
+        yield f"{served}, and {waiting}", "Ask with fewer"
     per_second = float(case.operation.payload["per_second"])
     seconds = (min(warmup.at_least_s, warmup.at_most_s), case.load.duration_s or 0.0)
     events = share_of(case.call, case.load, 0, 0).concurrency * sum(schedule(per_second, each)[1] for each in seconds)
     if events > MOST_EVENTS:
-        yield (
-            f"{events:,} events to the clients of one requester in a trial, warm-up included: at most {MOST_EVENTS:,} are"
-            " recorded",
-            "Lower the rate, the duration or the number of clients",
-        )
+        sent = f"{events:,} events to the clients of one requester in a trial, warm-up included"
+        yield f"{sent}: at most {MOST_EVENTS:,} are recorded", "Lower the rate, the duration or the number of clients"
 
 
 def _of_stores(case: Case) -> Refused:
@@ -227,16 +211,18 @@ def _of_pages(case: Case) -> Refused:
 def _of_ends(case: Case) -> Refused:
     of_store = next((offered.name for offered in case.offered if STORE in offered.resources), None)
     if workers_of(case.call) > 1 and of_store:
-        yield (
-            f"{case.given(WORKERS)} with {of_store}: each worker would have a store of its own, and undo what the others'"
-            " payments change",
-            f"Give `{WORKERS}: 1`",
-        )
+        undone = "each worker would have a store of its own, and undo what the others' payments change"
+        yield f"{case.given(WORKERS)} with {of_store}: {undone}", f"Give `{WORKERS}: 1`"
     for name in operation_names(case.operation):
         if unable := refusal_of_ends(case.entry, case.client, name, case.call, case.kind):
             yield unable.reason, way_out(case.entry, case.client, name, case.call, case.kind)
-    if reason := refusal_of_replies(case.client, case.operation, case.call):
-        yield reason, f"Ask for replies of at most {_LARGEST_REPLY:,} B"
+    window, reason, size = case.call.get(FLOW_WINDOW), case.client.refuses.get(REPLIES), case.operation.reply_bytes
+    if reason is not None and isinstance(window, int) and size > _LARGEST_REPLY:
+        ruled = f"`{FLOW_WINDOW}: {window}` is the responder's for requests, and {reason}"
+        yield (
+            f"{ruled}: it would not hold back a reply of {size:,} B",
+            f"Ask for replies of at most {_LARGEST_REPLY:,} B",
+        )
 
 
 REFUSALS: tuple[Callable[[Case], Refused], ...] = (
@@ -254,17 +240,6 @@ def refusal(case: Case) -> str | None:
     """Return why a cell cannot be measured, and what to do instead; None where it can."""
     first = next((refused for rules in REFUSALS for refused in rules(case)), None)
     return None if first is None else f"{first[0]}. {first[1]}, {OR_EXCLUDE}."
-
-
-def refusal_of_replies(client: Client, operation: Operation, call: Values) -> str | None:
-    """Return why a cell's replies are not held back by the window that it sets; None where they are."""
-    window, reason = call.get(FLOW_WINDOW), client.refuses.get(REPLIES)
-    if reason is None or not isinstance(window, int) or operation.reply_bytes <= _LARGEST_REPLY:
-        return None
-    return (
-        f"`{FLOW_WINDOW}: {window}` is the responder's for requests, and {reason}: it would not hold back a reply of "
-        f"{operation.reply_bytes:,} B"
-    )
 
 
 # ---- what takes no turns with others
@@ -291,32 +266,22 @@ def why_no_turns(cell: Cell, language: Language, together: int) -> str | None:
 
 # ---- what a whole plan cannot have
 
-PLAN_REFUSALS: tuple[tuple[str, Callable[[Plan], bool], str], ...] = (
-    (
-        "stability",
-        lambda plan: (
-            plan.stability and (any(c.find for c in plan.cells) or all(c.kind == "stream" for c in plan.cells))
-        ),
-        "searches compare rates, and streams have a schedule: neither has a spread to compare; leave `stability` out.",
-    ),
-    (
-        "repeats",
-        lambda plan: (
-            plan.until is not None
-            and (
-                any(cell.find or cell.kind == "stream" or cell.mixed for cell in plan.cells)
-                or all(pair.is_control for pair in pairs(plan))
-            )
-        ),
-        "`until` waits for intervals of medians that are compared, and searches, streams, mixes and a stack alone have none;"
-        " give a number.",
-    ),
-)
-
 
 def refusals_of_plan(plan: Plan) -> Iterator[tuple[str, str]]:
     """Yield what a whole plan cannot have: the key of the file, and the reason."""
-    return ((key, reason) for key, applies, reason in PLAN_REFUSALS if applies(plan))
+    cells = plan.cells
+    if plan.stability and (any(cell.find for cell in cells) or all(cell.kind == "stream" for cell in cells)):
+        yield (
+            "stability",
+            "searches compare rates, and streams have a schedule: neither has a spread to compare; leave `stability` out.",
+        )
+    is_without = any(cell.find or cell.kind == "stream" or cell.mixed for cell in cells)
+    if plan.until is not None and (is_without or all(pair.is_control for pair in pairs(plan))):
+        yield (
+            "repeats",
+            "`until` waits for intervals of medians that are compared, and searches, streams, mixes and a stack alone have"
+            " none; give a number.",
+        )
 
 
 # ---- what a whole experiment cannot have
@@ -335,9 +300,7 @@ def refuse_calls_of_codecs(located: Located, paths: Iterable[Sequence[Key]], pla
             every = len(items) == len(experiment.stacks)
             located.add((factor.name,), f"{reason}{'' if every else ', and give it to the stacks that call'}.")
     if items and PROVIDERS[experiment.provider].makes_hosts:
-        located.add(
-            items[0],
-            f"a codec alone needs no other host: it is measured on this machine, with `provider: {THIS_MACHINE}`.",
-        )
+        where = f"it is measured on this machine, with `provider: {THIS_MACHINE}`."
+        located.add(items[0], f"a codec alone needs no other host: {where}")
     elif items and any(placement.kind != "local" for placement in placements):
         located.add(items[0], "a codec alone is at no distance from anybody: its only placement is local.")

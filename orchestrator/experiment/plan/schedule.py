@@ -41,10 +41,9 @@ def schedule(cells: Sequence[Cell], repeats: int, seed: int) -> tuple[PlannedTri
             name = names[placement]
             for place in orders[name][block]:
                 cell = by_placement[name][place]
-                if block % rounds >= cell.rounds:
-                    continue
-                trial_seed = _trial_seed(seed, block, cell.operation)
-                trials.append(PlannedTrial(index=len(trials), block=block, cell=cell.id, seed=trial_seed))
+                if block % rounds < cell.rounds:
+                    trial_seed = _trial_seed(seed, block, cell.operation)
+                    trials.append(PlannedTrial(index=len(trials), block=block, cell=cell.id, seed=trial_seed))
     return tuple(trials)
 
 
@@ -146,16 +145,14 @@ def size_of(operation: Operation) -> int:
 
 def series_id(cell: Cell, operation: Operation, placement: Placement, stack: Stack) -> str | None:
     """What cells have in common that differ in distance and size alone; None where not modelled."""
-    load = cell.load
+    load, sent, returned = cell.load, operation.request_bytes, operation.reply_bytes
     is_plain = load.concurrency == 1 and load.rate_per_s is None and not load.think_s
     is_plain = is_plain and cell.find is None and not cell.mixed
     if cell.kind != "call" or not is_plain or placement.kind not in ("same-zone", "cross-region"):
         return None
     if stack.control_of is not None or stack.external is not None:
         return None
-    one_way = operation.request_bytes != operation.reply_bytes
-    other = min(operation.request_bytes, operation.reply_bytes)
-    way = f"{'request' if operation.request_bytes < operation.reply_bytes else 'reply'}-{other}" if one_way else ""
+    way = "" if sent == returned else f"request-{sent}" if sent < returned else f"reply-{returned}"
     return "__".join(part for part in (cell.stack, operation.name, way, *short(cell.factors)) if part)
 
 
@@ -173,8 +170,7 @@ def by_series(
     series: dict[str, list[Member]] = {}
     for cell in cells:
         operation, placement = of_operation[cell.operation], of_placement[cell.placement]
-        name = series_id(cell, operation, placement, of_stack[cell.stack])
-        if name is not None:
+        if name := series_id(cell, operation, placement, of_stack[cell.stack]):
             member = Member(cell=cell, placement=placement, rtt_s=rtts_s[placement.id], size=size_of(operation))
             series.setdefault(name, []).append(member)
     return series
@@ -183,14 +179,11 @@ def by_series(
 def why_not_fitted(members: Sequence[Member]) -> str | None:
     """What must be added before these cells can be fitted and tested, as a clause; None where nothing must."""
     sizes, distances = {member.size for member in members}, {member.rtt_s for member in members}
-    if len(sizes) < FEWEST_SIZES:
-        more = FEWEST_SIZES - len(sizes)
+    if more := max(0, FEWEST_SIZES - len(sizes)):
         return f"{len(sizes)} payload{'s' * (len(sizes) != 1)}: add {more} more, small and large ones"
-    if len(distances) < FEWEST_DISTANCES:
-        more = FEWEST_DISTANCES - len(distances)
-        return (
-            f"{len(distances)} distance{'s' * (len(distances) != 1)}: add {more} more to `distance`, near and far ones"
-        )
+    if more := max(0, FEWEST_DISTANCES - len(distances)):
+        known = f"{len(distances)} distance{'s' * (len(distances) != 1)}"
+        return f"{known}: add {more} more to `distance`, near and far ones"
     if any(member.placement.link.loss for member in members):
         return "packets are lost, and loss is outside of the model: leave `loss` out"
     return None
@@ -211,13 +204,9 @@ def seal(members: Sequence[Member], share: float, seed: int, name: str) -> tuple
     others = sorted((m for m in members if m is not corner), key=lambda m: m.cell.id)
     random.Random(f"{seed}/sealed/{name}").shuffle(others)  # noqa: S311 - a choice, not a secret
     kept, sealed = [m for m in members if m is not corner], [corner.cell.id]
-    if not _can_be_fitted(kept, members):
-        return tuple(sealed)
-    for member in others:
-        if len(sealed) >= max(1, round(share * len(members))):
-            break
+    for member in others if _can_be_fitted(kept, members) else ():
         rest = [m for m in kept if m is not member]
-        if _can_be_fitted(rest, members):
+        if len(sealed) < round(share * len(members)) and _can_be_fitted(rest, members):
             kept = rest
             sealed.append(member.cell.id)
     return tuple(sealed)

@@ -23,22 +23,20 @@ from orchestrator.experiment.model.factors import (
     knobs,
     without_call,
 )
-from orchestrator.experiment.model.loader import Located
-from orchestrator.experiment.plan.cells import by_own_driver
+from orchestrator.experiment.model.loader import Located, Steps
 from orchestrator.experiment.plan.contrasts import (
     ALL_READ,
     LANGUAGES,
     NOT_KNOWN,
     READING_NOT_KNOWN,
+    REQUESTER,
+    RESPONDER,
     SOME_UNREAD,
-    declared_work,
-    languages_of_ends,
     parts_alone,
     parts_of,
 )
-from orchestrator.experiment.plan.own.own_json import carried_alone, carried_by
+from orchestrator.experiment.plan.own.own_json import carried_by
 from orchestrator.experiment.plan.plan import NOBODY, External, Stack
-from orchestrator.experiment.read.tree import Key
 from services.python.contract.knobs import HTTP, HTTP_3
 from services.python.contract.limits import RESUMED, SESSION, TLS, TLS_1_3, Kind
 from services.python.contract.lines import Load
@@ -56,7 +54,7 @@ WhyNot: TypeAlias = Callable[[Language], str]
 class Entry:
     """One combination of a stack item: the responder and, unless the load decides, the client."""
 
-    path: tuple[Key, ...]
+    path: Steps
     protocol: Protocol
     responder: Responder | None  # None: a codec alone
     client: Client | None
@@ -75,8 +73,14 @@ class Entry:
         """Every way in which its requests are to be made: a value for each factor of the call, none where nobody is."""
         if self.kind != "call":
             return (without_call(),)
-        own = self.responder is not None and not self.names_driver
-        return tuple(by_own_driver(call, self.responder) if own else call for call in choices(self.chosen))
+        drivers = () if self.responder is None or self.names_driver else self.responder.drivers
+        return tuple(
+            # A responder's own first driver stands in where it lacks the usual one.
+            {**call, DRIVER: drivers[0]}
+            if drivers and call[STORE] == POSTGRESQL and call[DRIVER] not in drivers
+            else call
+            for call in choices(self.chosen)
+        )
 
     def client_for(self, load: Load, kind: Kind = "call") -> Client:
         """The client named in the file, else the protocol's default one: for several in flight, or for one."""
@@ -116,41 +120,38 @@ def resolve_entries(located: Located, known: Mapping[str, Protocol], why_not: Wh
 
 
 def _expand(
-    located: Located, path: tuple[Key, ...], spec: StackSpec, known: Mapping[str, Protocol], why_not: WhyNot
+    located: Located, path: Steps, spec: StackSpec, known: Mapping[str, Protocol], why_not: WhyNot
 ) -> Iterator[Entry]:
     names_driver = DRIVER in spec.model_fields_set or DRIVER in located.experiment.model_fields_set
     entry = partial(Entry, path=path, chosen=chosen_calls(located, spec), names_driver=names_driver)
     if spec.protocol == ALL:
         if spec.responder or spec.client:
-            located.add(
-                path, "`all` takes every protocol with its defaults; name a protocol to choose a responder or client."
-            )
+            reason = "`all` takes every protocol with its defaults; name a protocol to choose a responder or client."
+            located.add(path, reason)
         operations = {name for operation in located.experiment.operations for name in operation.names}
         for protocol in known.values():
             if not protocol.is_floor and protocol.operations & operations:
                 yield entry(protocol=protocol, responder=protocol.responder(), client=None)
         return
     if spec.protocol not in known:
-        several = [name.strip() for name in spec.protocol.split(",")]
-        meant = did_you_mean(spec.protocol, [*known, ALL])
-        if len(several) > 1:
-            meant = f"Write several in brackets: [{', '.join(several)}]."
+        several = ", ".join(name.strip() for name in spec.protocol.split(","))
+        meant = (
+            f"Write several in brackets: [{several}]." if "," in several else did_you_mean(spec.protocol, [*known, ALL])
+        )
         located.add((*path, "protocol"), f"unknown protocol '{spec.protocol}'. {meant}")
         return
     protocol = known[spec.protocol]
     entry = partial(entry, protocol=protocol)
     names = spec.responder or (protocol.responders[0].name,)
     wanted = [_named(located, (*path, "responder"), protocol, name, protocol.responders) for name in names]
-    responders = [responder for responder in wanted if responder is not None]
     clients = list(clients_of(located, path, protocol, spec, why_not))
     for client, _ in clients:
         if client.kind == "codec":
             if spec.responder:
-                located.add(
-                    (*path, "responder"), f"nobody answers {client.name}, a codec alone: leave `responder` out."
-                )
+                reason = f"nobody answers {client.name}, a codec alone: leave `responder` out."
+                located.add((*path, "responder"), reason)
             yield entry(responder=None, client=client, names_driver=False)
-    for responder in responders:
+    for responder in filter(None, wanted):
         if not spec.client:
             yield entry(responder=responder, client=None)
         for client, native in clients:
@@ -159,7 +160,7 @@ def _expand(
 
 
 def clients_of(
-    located: Located, path: tuple[Key, ...], protocol: Protocol, spec: StackSpec, why_not: WhyNot
+    located: Located, path: Steps, protocol: Protocol, spec: StackSpec, why_not: WhyNot
 ) -> Iterator[tuple[Client, str]]:
     """Yield the clients that a stack names, and of `native` why it is this one: the first that can be started here."""
     place = (*path, "client")
@@ -184,9 +185,7 @@ def clients_of(
             located.add(place, f"no client of protocol {protocol.name} is compiled: `{NATIVE}` is none of {has}.")
 
 
-def _named(
-    located: Located, path: tuple[Key, ...], protocol: Protocol, name: str, parts: Sequence[Part]
-) -> Part | None:
+def _named(located: Located, path: Steps, protocol: Protocol, name: str, parts: Sequence[Part]) -> Part | None:
     by_name = {part.name: part for part in parts}
     if name not in by_name:
         meant = did_you_mean(name, by_name)
@@ -220,33 +219,28 @@ def refusal_of_ends(entry: Entry, client: Client, operation: str, call: Values, 
     if operation not in protocol.operations:
         carried = ", ".join(sorted(protocol.operations))
         return Unable(f"{protocol.name} does not carry '{operation}' (it carries {carried})")
-    ends: list[tuple[Responder | Client, str]] = [(client, "client")]
-    if responder is not None:
-        ends.insert(0, (responder, "responder"))
-    for end, role in ends:
-        if end.refuses and (declared := _declared(end, operation, call, kind)):
-            name, text = declared
-            return Unable(f"{protocol.name}'s {role} {end.name} cannot do {text}", name)
-    if (
-        responder is not None
-        and responder.drivers
-        and call[STORE] == POSTGRESQL
-        and call[DRIVER] not in responder.drivers
-    ):
-        return Unable(
-            f"{protocol.name}'s responder {responder.name} cannot do {DRIVER}: {call[DRIVER]}: its drivers are"
-            f" {' and '.join(responder.drivers)}",
-            DRIVER,
-        )
-    if lack := protocol.refusal_of(knobs(call), [end for end, _ in ends], _written(call)):
+    ends: list[Responder | Client] = [client] if responder is None else [responder, client]
+    for end in ends:
+        if end.refuses and (declared := _declared(protocol, end, operation, call, kind)):
+            return declared
+    drivers = () if responder is None or call[STORE] != POSTGRESQL else responder.drivers
+    if responder is not None and drivers and call[DRIVER] not in drivers:
+        words = f"{protocol.name}'s responder {responder.name} cannot do {DRIVER}: {call[DRIVER]}"
+        return Unable(f"{words}: its drivers are {' and '.join(drivers)}", DRIVER)
+    if lack := protocol.refusal_of(knobs(call), ends, _written(call)):
         name, text = lack
         return Unable(text, name)
-    reason = _refusal_of_session(call)
-    return Unable(reason) if reason else None
+    resumed = f"{SESSION}: {RESUMED}"
+    if call[SESSION] == RESUMED and call[TLS] != TLS_1_3:
+        return Unable(f"{resumed} is of TLS, and a connection with {TLS}: {call[TLS]} has no session")
+    if call[SESSION] == RESUMED and call["connection"] != "per-request":
+        kept = "one that is kept has a single handshake, and nothing to resume"
+        return Unable(f"{resumed} is of new connections: {kept}")
+    return None
 
 
-def _declared(end: Responder | Client, operation: str, call: Values, kind: Kind) -> tuple[str, str] | None:
-    """The factor of what an end declares that it refuses, if it is one's, with the reason; None where it refuses nothing."""
+def _declared(protocol: Protocol, end: Responder | Client, operation: str, call: Values, kind: Kind) -> Unable | None:
+    """What an end declares that it refuses; None where it refuses nothing."""
     refused = {
         operation: ("", f"'{operation}'"),
         kind: ("", f"'{operation}'"),
@@ -254,9 +248,11 @@ def _declared(end: Responder | Client, operation: str, call: Values, kind: Kind)
         **{f"{name}: {value}": (name, f"{name}: {value}") for name, value in call.items()},
         **{name: (name, f"{name}: {value}") for name, value in knobs(call).items()},
     }
-    return next(
-        ((name, f"{words}: {end.refuses[key]}") for key, (name, words) in refused.items() if key in end.refuses), None
-    )
+    subject = f"{protocol.name}'s {'client' if isinstance(end, Client) else 'responder'} {end.name}"
+    for key, (factor, words) in refused.items():
+        if key in end.refuses:
+            return Unable(f"{subject} cannot do {words}: {end.refuses[key]}", factor)
+    return None
 
 
 def _written(call: Values) -> dict[str, str]:
@@ -266,16 +262,6 @@ def _written(call: Values) -> dict[str, str]:
         for factor in KNOBS
         if factor.numbers is not None and isinstance(value := call[factor.name], int)
     }
-
-
-def _refusal_of_session(call: Values) -> str | None:
-    if call[SESSION] != RESUMED:
-        return None
-    if call[TLS] != TLS_1_3:
-        return f"{SESSION}: {RESUMED} is of TLS, and a connection with {TLS}: {call[TLS]} has no session"
-    if call["connection"] != "per-request":
-        return f"{SESSION}: {RESUMED} is of new connections: one that is kept has a single handshake, and nothing to resume"
-    return None
 
 
 def way_out(entry: Entry, client: Client, operation: str, call: Values, kind: Kind = "call") -> str:
@@ -333,19 +319,18 @@ def label_stacks(stacks: Iterable[Stack], always_named: Container[str] = ()) -> 
     every = list(stacks)
     labelled = []
     for stack in every:
-        siblings = [other for other in every if other.protocol == stack.protocol]
-        parts = [
-            getattr(stack, part)
-            for part in ("responder", "client")
-            if len({getattr(other, part) for other in siblings}) > 1 or getattr(stack, part) in always_named
-        ]
-        name = stack.protocol
         if stack.external is not None:
             name = stack.external.name
             clients = {other.client for other in every if other.responder == name}
             parts = [stack.client] if len(clients) > 1 else []
-        label = f"{name} ({', '.join(parts)})" if parts else name
-        labelled.append(replace(stack, label=label))
+        else:
+            name, siblings = stack.protocol, [other for other in every if other.protocol == stack.protocol]
+            parts = [
+                getattr(stack, part)
+                for part in ("responder", "client")
+                if len({getattr(other, part) for other in siblings}) > 1 or getattr(stack, part) in always_named
+            ]
+        labelled.append(replace(stack, label=f"{name} ({', '.join(parts)})" if parts else name))
     return tuple(labelled)
 
 
@@ -353,12 +338,15 @@ def describe_stack(stack: Stack, entry: Entry) -> dict[str, Any]:
     """Every default of a stack resolved: settings, versions installed here, and why this client."""
     protocol = entry.protocol
     responder, client = _responder(stack, protocol), protocol.client(stack.client)
-    if responder is None:
-        ends: tuple[Responder | Client, ...] = (client,)
-        parts = parts_alone(protocol, client)
-    else:
-        ends, parts = (responder, client), parts_of(responder, client)
+    ends: tuple[Responder | Client, ...] = (client,) if responder is None else (responder, client)
+    parts = parts_alone(protocol, client) if responder is None else parts_of(responder, client)
+    if stack.external is not None:
+        unknown = _unknown(protocol, stack.responder)
+        parts |= dict.fromkeys(("framework", "reading"), unknown)
+        parts["language"] = f"{unknown}, asked in {client.language.title}"
+    packages = {package for end in ends if not end.language.build for package in end.packages}
     fields = ALL_READ if not any(end.omits for end in ends) else SOME_UNREAD
+    known = responder if stack.external is None else None
     usual = "thin and comparable: the default" if entry.client is None else "named in the experiment"
     return {
         "protocol": protocol.title,
@@ -367,27 +355,28 @@ def describe_stack(stack: Stack, entry: Entry) -> dict[str, Any]:
             "responder": {} if responder is None else dict(responder.settings),
             "client": dict(client.settings),
         },
-        "parts": parts if stack.external is None else external_parts(parts, protocol, stack.responder, client),
-        "documents": carried_alone(parts) if responder is None else carried_by(responder, client),
-        "own_work": declared_work(*ends),
+        "parts": parts,
+        "documents": carried_by(responder, client, parts["codec"]),
+        "own_work": [
+            {key: words for key in ("name", "adds", "without", "omits") if (words := getattr(end, key, ""))}
+            for end in ends
+            if end.adds or end.omits
+        ],
         "fields": fields if stack.external is None else READING_NOT_KNOWN,
         "client_style": client.style,
-        LANGUAGES: languages_of_ends(responder if stack.external is None else None, client),
+        LANGUAGES: {**({RESPONDER: known.language.title} if known else {}), REQUESTER: client.language.title},
         **({"native": True} if client.native is not None else {}),
         "round_trips_to_open": protocol.round_trips(client.name),
         "client_reason": entry.native or usual,
-        "versions": _versions(package for end in ends if not end.language.build for package in end.packages),
+        "versions": {package: _version(package) for package in sorted(packages)},
     }
 
 
-def _versions(packages: Iterable[str]) -> dict[str, str]:
-    versions = {}
-    for package in sorted(set(packages)):
-        try:
-            versions[package] = version(package)
-        except PackageNotFoundError:
-            versions[package] = "not installed here"
-    return versions
+def _version(package: str) -> str:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return "not installed here"
 
 
 _UNTOLD = "it is your own service, and orch sets nothing there"
@@ -411,13 +400,6 @@ def external_responder(protocol: Protocol, name: str) -> Responder:
             validation=unknown,
         ),
     )
-
-
-def external_parts(known: Mapping[str, str], protocol: Protocol, name: str, client: Client) -> dict[str, str]:
-    """The parts of a stack whose responder is of that name, out of those that it would have if it were known."""
-    unknown = _unknown(protocol, name)
-    language = f"{unknown}, asked in {client.language.title}"
-    return {**known, "framework": unknown, "language": language, "reading": unknown}
 
 
 def _unknown(protocol: Protocol, name: str) -> str:

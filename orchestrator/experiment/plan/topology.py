@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import TYPE_CHECKING, Literal, TypeAlias
@@ -13,7 +13,7 @@ from orchestrator.catalogue.read import catalogue
 from orchestrator.errors import UsageError
 from orchestrator.experiment.machines import MACHINES
 from orchestrator.experiment.plan.cells import workers_of
-from orchestrator.experiment.plan.plan import Link, Placement, Plan
+from orchestrator.experiment.plan.plan import Link, Plan
 from orchestrator.experiment.providers import PROVIDERS
 from services.python.contract.knobs import WORKERS
 
@@ -62,12 +62,6 @@ class Topology:
     ends: dict[str, Ends]
 
 
-def zones_of(placement: Placement, home: str) -> tuple[str, str]:
-    """The requester's and the responder's zone; `home` stands in where the placement names none."""
-    to_zone = placement.to_zone or placement.from_zone or home
-    return placement.from_zone or to_zone, to_zone
-
-
 def topology(plan: Plan) -> Topology:
     """The fewest hosts that give every placement its ends: a responder per zone that answers, requesters per zone of theirs.
 
@@ -86,17 +80,18 @@ def topology(plan: Plan) -> Topology:
     ends: dict[str, Ends] = {}
 
     def host(role: str, zone: str, number: int = 1) -> str:
-        mine = [h for h in hosts.values() if (h.role == "requester") == (role == "requester")]
+        kind = role if role in ("requester", "store") else "responder"
+        mine = [h for h in hosts.values() if h.name.startswith(kind)]
         same = [h for h in mine if h.zone == zone]
         if len(same) < number:
-            kind = "requester" if role == "requester" else "responder"
             same.append(HostSpec(name=f"{kind}-{len(mine) + 1}", role=role, zone=zone, machine=machine))
         match = same[number - 1]
         hosts[match.name] = replace(match, role="both") if role == "both" else match
         return match.name
 
     for placement in plan.placements:
-        asks, answers = zones_of(placement, home)
+        answers = placement.to_zone or placement.from_zone or home
+        asks = placement.from_zone or answers
         if placement.kind == "local":
             both = host("both", answers)
             ends[placement.id] = Ends(requesters=(both,), responder=both)
@@ -107,14 +102,14 @@ def topology(plan: Plan) -> Topology:
         zones = (min(asks, answers), max(asks, answers))
         links[zones] = WantedLink(zones=zones, link=placement.link)
     if plan.makes_stores:
-        for ends_of, placement_ends in ends.items():
-            zone = hosts[placement_ends.responder].zone
-            there = [h.name for h in hosts.values() if h.role == "store" and h.zone == zone]
-            name = there[0] if there else f"store-{sum(h.role == 'store' for h in hosts.values()) + 1}"
-            hosts[name] = HostSpec(name=name, role="store", zone=zone, machine=machine)
-            ends[ends_of] = replace(placement_ends, store=name)
+        for name, placement_ends in ends.items():
+            ends[name] = replace(placement_ends, store=host("store", hosts[placement_ends.responder].zone))
     if PROVIDERS[plan.provider].distance == "emulated":
-        links |= _between_the_others({host.zone for host in hosts.values()}, links)
+        # A lab needs links between zones that no placement joins, too: the published one, or the longest wanted.
+        longest_ms = max((between.link.rtt_ms or 0.0 for between in links.values()), default=0.0)
+        unmeasured = Link(rtt_ms=longest_ms, source="no placement measures it")
+        for pair in combinations(sorted({spec.zone for spec in hosts.values()}), 2):
+            links.setdefault(pair, WantedLink(zones=pair, link=profile(*pair) or unmeasured))
     return Topology(hosts=tuple(hosts.values()), links=tuple(links.values()), ends=ends)
 
 
@@ -122,11 +117,10 @@ def _of_given_hosts(plan: Plan) -> Topology:
     """Those that placements need; further requesters, and the store, are the hosts with that role."""
     ends: dict[str, Ends] = {}
     store = next((host.name for host in plan.hosts if host.role == "store"), None) if plan.makes_stores else None
+    able = [host.name for host in plan.hosts if host.role in ("requester", "both")]
     for placement in plan.placements:
         requester, responder = str(placement.from_zone), str(placement.to_zone)
-        others = [
-            h.name for h in plan.hosts if h.role in ("requester", "both") and h.name not in (requester, responder)
-        ]
+        others = [name for name in able if name not in (requester, responder)]
         count = 1 if placement.kind == "local" else plan.requesters
         ends[placement.id] = Ends(requesters=(requester, *others)[:count], responder=responder, store=store)
     hosts = []
@@ -139,19 +133,6 @@ def _of_given_hosts(plan: Plan) -> Topology:
     return Topology(hosts=tuple(hosts), links=(), ends=ends)
 
 
-def _between_the_others(
-    zones: Set[str], links: Mapping[tuple[str, str], WantedLink]
-) -> dict[tuple[str, str], WantedLink]:
-    """Links between zones that no placement joins, which a lab needs too: the published one, or the longest wanted."""
-    longest_ms = max((between.link.rtt_ms or 0.0 for between in links.values()), default=0.0)
-    unmeasured = Link(rtt_ms=longest_ms, source="no placement measures it")
-    return {
-        pair: WantedLink(zones=pair, link=profile(*pair) or unmeasured)
-        for pair in combinations(sorted(zones), 2)
-        if pair not in links
-    }
-
-
 def with_too_few_cpus(plan: Plan) -> Iterator[str]:
     """Why some workers of a plan will wait for each other, as far as that is known before there are hosts."""
     most = max((workers_of(cell.factors) for cell in plan.cells), default=1)
@@ -162,10 +143,8 @@ def with_too_few_cpus(plan: Plan) -> Iterator[str]:
     if PROVIDERS[plan.provider].makes_hosts and machine is not None and machine.cores < most:
         yield f"{given} is more than the cores of {machine.name} ({machine.cores:g}): the workers wait for each other"
     elif pinned := [pin for pin in plan.pins if pin != "off"]:
-        yield (
-            f"{given} brings nothing here, as `pin: {pinned[0]}` gives the responder one CPU for all of them: give"
-            " `pin: 'off'`"
-        )
+        why = f"`pin: {pinned[0]}` gives the responder one CPU for all of them"
+        yield f"{given} brings nothing here, as {why}: give `pin: 'off'`"
 
 
 _STUDY = "ping between f1-micro instances, mean of the study 'Python Flask REST against Python gRPC by placement'"
@@ -225,10 +204,9 @@ NamedLanguages: TypeAlias = "Sequence[tuple[tuple[Key, ...], Language]]"
 
 def note_unusable(located: Located, named: NamedLanguages, why_not: Callable[[Language], str]) -> None:
     """Note each language whose programs cannot be started now, where the file names it first."""
-    places: dict[str, tuple[tuple[Key, ...], Language]] = {}
-    for path, language in (*named, *(((), language) for language in _always_needed())):
-        places.setdefault(language.name, (path, language))
-    for path, language in places.values():
+    every: NamedLanguages = (*named, *(((), language) for language in _always_needed()))
+    first = {language.name: (path, language) for path, language in reversed(every)}
+    for path, language in first.values():
         if why := why_not(language):
             located.add(path, f"{why}.")
 
@@ -265,20 +243,17 @@ def programs_in_words(plan: Plan) -> list[str]:
     titles = {language.name: language.title for language in needed_languages(plan)}
     sentences = []
     for name, build in require_programs(plan).items():
-        packages = packages_in_words(
-            build, (package for end in _ends(plan) if end.language.name == name for package in end.packages)
-        )
-        sentences.append(
-            f"{titles[name]}: {in_words(build.toolchain, build.source)}{packages and f'; in them {packages}'}"
-        )
+        used = (package for end in _ends(plan) if end.language.name == name for package in end.packages)
+        packages = packages_in_words(build, used)
+        toolchain = in_words(build.toolchain, build.source)
+        sentences.append(f"{titles[name]}: {toolchain}{packages and f'; in them {packages}'}")
     return sentences
 
 
 def needed_languages(plan: Plan) -> tuple[Language, ...]:
     """Whose programs a plan starts, each once; what the catalogue does not have is left to the trial that needs it."""
-    return tuple(
-        {language.name: language for language in (*(end.language for end in _ends(plan)), *_always_needed())}.values()
-    )
+    languages = (*(end.language for end in _ends(plan)), *_always_needed())
+    return tuple({language.name: language for language in languages}.values())
 
 
 def platform_of(provider: str, machine: str | None = None) -> str:

@@ -12,6 +12,7 @@ import json
 import os
 import shlex
 import socket
+import ssl
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -25,8 +26,8 @@ from orchestrator.catalogue.offers import Protocol
 from orchestrator.errors import UsageError, did_you_mean
 from orchestrator.experiment.model.address import is_loopback, resolve
 from orchestrator.experiment.model.experiment import StackSpec
-from orchestrator.experiment.model.loader import Located
-from orchestrator.experiment.model.own_services import OwnCallSpec, ServiceSpec
+from orchestrator.experiment.model.loader import Located, Steps
+from orchestrator.experiment.model.own_services import BodySpec, OwnCallSpec, ServiceSpec
 from orchestrator.experiment.plan.own.own_protos import (
     Unusable,
     compiled,
@@ -41,7 +42,6 @@ from orchestrator.experiment.plan.plan import External, Operation, Plan, Start
 from orchestrator.experiment.plan.stacks import Entry, WhyNot, chosen_calls, clients_of, external_responder
 from orchestrator.experiment.providers import PROVIDERS, THIS_MACHINE
 from orchestrator.experiment.read.problems import shown
-from orchestrator.experiment.read.tree import Key
 from orchestrator.files import UnreadableFile, read_file
 from services.python.contract.descriptors import method_of
 from services.python.contract.limits import TLS, TLS_1_3
@@ -53,10 +53,8 @@ OPERATION = Operation(
 """The one operation of an experiment with services of one's own."""
 MOST_ROWS = 100_000
 MOST_FILE_BYTES = 64 * 2**20
-_PREFIX = "own_"
 _LOOPBACK_6 = "::1"
 _LOOK_S = 1.0
-_CALL: tuple[Key, ...] = ("call",)
 
 
 def has_own_services(located: Located) -> bool:
@@ -82,46 +80,36 @@ def own_entries(located: Located, known: Mapping[str, Protocol], why_not: WhyNot
     entries: list[Entry] = []
     placed: list[External] = []
     for number, spec in enumerate(experiment.stacks):
-        path: tuple[Key, ...] = ("stacks", number)
+        path: Steps = ("stacks", number)
         service = experiment.services.get(spec.service or "")
         if service is None:
             if spec.service is not None:
                 meant = near(spec.service, experiment.services)
                 located.add((*path, "service"), f"`services` has no '{spec.service}'.{meant}")
             continue
-        external = _external(located, path, spec, service, rows)
-        if external is not None:
+        where = (_started if service.start else _running)(located, spec.service or "", service)
+        if where and (external := _Calls(located, path, spec, where, rows).external()):
             placed.append(external)
             entries += _entries(located, path, spec, known, external, why_not)
     located.raise_problems()
     if ("together" in experiment.pin or len(experiment.pin) > 1) and any(each.start is None for each in placed):
         located.add(("pin",), "orch cannot pin a service that it does not start: leave `pin` out, or turn it off.")
-    if PROVIDERS[experiment.provider].makes_hosts:
-        _refuse_on_made_hosts(located, placed)
+    only = f"is measured by `provider: {THIS_MACHINE}` alone."
+    for number, external in enumerate(placed if PROVIDERS[experiment.provider].makes_hosts else ()):
+        if external.start is None:
+            located.add(("stacks", number, "service"), f"a service that runs already {only}")
+        for name in dict.fromkeys(secrets(external.call)):
+            located.add(
+                ("stacks", number, "call"), f"a call with `${{{name}}}`, a variable of your environment, {only}"
+            )
     refuse_several_distances(located, placed)
     return tuple(entries)
 
 
-def _refuse_on_made_hosts(located: Located, placed: Sequence[External]) -> None:
-    alone = f"is measured by `provider: {THIS_MACHINE}` alone."
-    for number, external in enumerate(placed):
-        if external.start is None:
-            located.add(("stacks", number, "service"), f"a service that runs already {alone}")
-        for name in dict.fromkeys(secrets(external.call)):
-            located.add(
-                ("stacks", number, *_CALL), f"a call with `${{{name}}}`, a variable of your environment, {alone}"
-            )
-
-
 def _entries(
-    located: Located,
-    path: tuple[Key, ...],
-    spec: StackSpec,
-    known: Mapping[str, Protocol],
-    external: External,
-    why_not: WhyNot,
+    located: Located, path: Steps, spec: StackSpec, known: Mapping[str, Protocol], external: External, why_not: WhyNot
 ) -> Iterator[Entry]:
-    protocol = known[_PREFIX + str(external.call["kind"])]
+    protocol = known[f"own_{external.call['kind']}"]
     chosen = {**chosen_calls(located, spec), TLS: (TLS_1_3 if external.authority else "none",)}
     responder = external_responder(protocol, external.name)
     entry = partial(Entry, path=path, protocol=protocol, responder=responder, chosen=chosen, external=external)
@@ -136,33 +124,17 @@ def _entries(
 
 def _beyond_compiled(external: External) -> str:
     """What a call needs that compiled requesters have not; empty where they can make it."""
-    if "steps" in external.call:
-        return "steps"
-    if external.call.get("redirects"):
-        return "redirects"
-    if external.certificate:
-        return "calls with your own certificate"
-    return "compressed replies" if "accept-encoding" in map(str.lower, external.call.get("headers", ())) else ""
+    call = external.call
+    needs = {
+        "steps": "steps" in call,
+        "redirects": call.get("redirects"),
+        "calls with your own certificate": external.certificate,
+        "compressed replies": "accept-encoding" in map(str.lower, call.get("headers", ())),
+    }
+    return next((words for words, is_needed in needs.items() if is_needed), "")
 
 
 # ---- who answers
-
-
-def _external(
-    located: Located, path: tuple[Key, ...], spec: StackSpec, service: ServiceSpec, rows: Rows
-) -> External | None:
-    where = _started(located, spec.service or "", service) if service.start else _running(located, spec, service)
-    if where is None:
-        return None
-    call = _calls(located, path, spec, where, rows)
-    if call is None:
-        return None
-    place = (*path, *(_CALL if spec.call else ("steps",)))
-    for name in dict.fromkeys(secrets([call, dict(where.start.env) if where.start else {}])):
-        if name not in os.environ:
-            where_named = _place_of(place, spec.call, name, secrets) if spec.call else place
-            located.add(where_named, f"the environment has no {name}, which this call names as `${{{name}}}`.")
-    return replace(where, name=spec.name or spec.service or "", call=call)
 
 
 def _started(located: Located, name: str, service: ServiceSpec) -> External | None:
@@ -175,25 +147,20 @@ def _started(located: Located, name: str, service: ServiceSpec) -> External | No
         located.add(("services", name), f"its command cannot be read: {error}.")
         return None
     ready = service.ready
-    kind = "tcp" if ready is None else ready.kind
-    return External(
-        given="127.0.0.1",
-        host="127.0.0.1",
-        port=0,
-        start=Start(
-            argv=tuple(words),
-            folder=service.folder,
-            env=dict(service.env),
-            build=tuple(build),
-            ready=kind,
-            ready_at="" if ready is None else str(getattr(ready, kind)),
-            within_s=service.within,
-        ),
+    start = Start(
+        argv=tuple(words),
+        folder=service.folder,
+        env=dict(service.env),
+        build=tuple(build),
+        ready="tcp" if ready is None else ready.kind,
+        ready_at="" if ready is None else str(getattr(ready, ready.kind)),
+        within_s=service.within,
     )
+    return External(given="127.0.0.1", host="127.0.0.1", port=0, start=start)
 
 
-def _running(located: Located, spec: StackSpec, service: ServiceSpec) -> External | None:
-    path: tuple[Key, ...] = ("services", spec.service or "", "url" if service.url else "address")
+def _running(located: Located, name: str, service: ServiceSpec) -> External | None:
+    path: Steps = ("services", name, "url" if service.url else "address")
     host, port, is_secured = service.place
     try:
         address = resolve(host)
@@ -205,8 +172,6 @@ def _running(located: Located, spec: StackSpec, service: ServiceSpec) -> Externa
         return None
     authority = ""
     if is_secured:
-        import ssl
-
         authority = (service.tls and service.tls.ca) or ssl.get_default_verify_paths().cafile or ""
         if not authority or not (located.folder / authority).is_file():
             located.add(path, f"no authority of its certificate is at {authority or 'hand'}: give `tls: {{ca: FILE}}`.")
@@ -217,9 +182,7 @@ def _running(located: Located, spec: StackSpec, service: ServiceSpec) -> Externa
     return External(given=host, host=address, port=port, authority=authority, certificate=certificate)
 
 
-def _certificate(located: Located, path: tuple[Key, ...], service: ServiceSpec) -> tuple[str, ...]:
-    import ssl
-
+def _certificate(located: Located, path: Steps, service: ServiceSpec) -> tuple[str, ...]:
     if service.tls is None or service.tls.cert is None or service.tls.key is None:
         return ()
     files = (service.tls.cert, service.tls.key)
@@ -246,215 +209,229 @@ def _listens(address: str, port: int) -> bool:
 # ---- what is called
 
 
-def _calls(
-    located: Located, path: tuple[Key, ...], spec: StackSpec, where: External, rows: Rows
-) -> dict[str, Any] | None:
-    """What a stack calls, as plans and call files have it: a call, or the steps of a task; None where it cannot be made."""
-    shared = {"order": rows.order, "data": rows.source}
-    if spec.call is not None:
-        call = _call(located, (*path, *_CALL), spec.call, where, rows, ())
-        return None if call is None else {**call, **shared, "same": _same(located, (*path, *_CALL), spec.call, call)}
-    steps: list[dict[str, Any]] = []
-    saved: dict[str, None] = {}
-    for number, name in enumerate(spec.steps):
-        if (called := spec.calls.get(name)) is None:
-            located.add((*path, "steps", number), f"`calls` has no '{name}'.{near(name, spec.calls)}")
+@dataclass(frozen=True)
+class _Calls:
+    """What one stack calls, resolved; what cannot be is noted at its place in the file."""
+
+    located: Located
+    path: Steps
+    spec: StackSpec
+    where: External
+    rows: Rows
+
+    def external(self) -> External | None:
+        """The service with its call; None where that cannot be made."""
+        if (call := self._all()) is None:
             return None
-        step = _call(located, (*path, "calls", name), called, where, rows, tuple(saved))
-        if step is None:
+        for name in _secrets_of(call, self.where):
+            if name not in os.environ:
+                path: Steps = (*self.path, "steps")
+                if self.spec.call:
+                    path = _place_of((*self.path, "call"), self.spec.call, name, secrets)
+                self.located.add(path, f"the environment has no {name}, which this call names as `${{{name}}}`.")
+        return replace(self.where, name=self.spec.name or self.spec.service or "", call=call)
+
+    def _all(self) -> dict[str, Any] | None:
+        """A call as plans and call files have it, or the steps of a task."""
+        spec, path, add = self.spec, self.path, self.located.add
+        shared = {"order": self.rows.order, "data": self.rows.source}
+        if spec.call is not None:
+            call = self._one((*path, "call"), spec.call, ())
+            return None if call is None else {**call, **shared, "same": self._same((*path, "call"), spec.call, call)}
+        steps: list[dict[str, Any]] = []
+        saved: dict[str, None] = {}
+        for number, name in enumerate(spec.steps):
+            if (called := spec.calls.get(name)) is None:
+                add((*path, "steps", number), f"`calls` has no '{name}'.{near(name, spec.calls)}")
+                return None
+            if (step := self._one((*path, "calls", name), called, tuple(saved))) is None:
+                return None
+            steps.append(step)
+            saved |= dict.fromkeys(called.save)
+        kinds = {step["kind"] for step in steps}
+        reason = "steps are made on one connection"
+        if len(kinds) > 1 and kinds != {"http", "graphql"}:
+            add((*path, "steps"), f"{reason}, and these are of {' and '.join(sorted(kinds))}.")
+        if kinds & {"websocket", "socketio"} and len({(step["path"], str(step["headers"])) for step in steps}) > 1:
+            add((*path, "steps"), f"{reason}: of WebSocket and Socket.IO all have one path and the same headers.")
+        kind = steps[0]["kind"] if len(kinds) == 1 else "http"
+        same = self._same((*path, "calls", spec.steps[-1]), spec.calls[spec.steps[-1]], steps[-1])
+        return {"kind": kind, "steps": steps, **shared, "same": same}
+
+    def _one(self, path: Steps, spec: OwnCallSpec, saved: Collection[str]) -> dict[str, Any] | None:
+        """One call; None where it cannot be made. `saved`: what earlier steps save."""
+        located, rows = self.located, self.rows
+        call: dict[str, Any] = {
+            "kind": spec.kind,
+            "headers": dict(spec.headers),
+            "decode": spec.decode,
+            "expect": self._expect(path, spec),
+        }
+        if spec.save:
+            call["save"] = {name: self._query((*path, "save", name), place) for name, place in spec.save.items()}
+        if spec.redirects:
+            call["redirects"] = spec.redirects
+        problems = len(located.problems)
+        call |= self._request(path, spec)
+        if len(located.problems) > problems:
             return None
-        steps.append(step)
-        saved |= dict.fromkeys(called.save)
-    kinds = {step["kind"] for step in steps}
-    if len(kinds) > 1 and kinds != {"http", "graphql"}:
-        located.add(
-            (*path, "steps"), f"steps are made on one connection, and these are of {' and '.join(sorted(kinds))}."
-        )
-    if kinds & {"websocket", "socketio"} and len({(step["path"], str(step["headers"])) for step in steps}) > 1:
-        located.add(
-            (*path, "steps"),
-            "steps are made on one connection: of WebSocket and Socket.IO all have one path and the same headers.",
-        )
-    kind = steps[0]["kind"] if len(kinds) == 1 else "http"
-    same = _same(located, (*path, "calls", spec.steps[-1]), spec.calls[spec.steps[-1]], steps[-1])
-    return {"kind": kind, "steps": steps, **shared, "same": same}
+        templated = {key: value for key, value in call.items() if key not in ("query", "descriptors")}
+        columns_there = (*rows.columns, *saved)
+        for column in dict.fromkeys(columns(templated)):
+            if column not in columns_there:
+                known = "names a column, and there is no `data`."
+                if rows.source is not None and rows.columns:
+                    known = f"names no column of {Path(rows.source['path']).name}."
+                known = f"{known} {did_you_mean(column, columns_there)}" if columns_there else known
+                located.add(_place_of(path, spec, column, columns), f"`{{{column}}}` {known}")
+        if len(located.problems) == problems and spec.grpc is not None:
+            self._refuse_unfit_message(path, call, saved)
+        elif len(located.problems) == problems and spec.body is not None:
+            self._refuse_unfit_body((*path, "body"), spec, spec.body, saved)
+        return call
+
+    def _request(self, path: Steps, spec: OwnCallSpec) -> dict[str, Any]:
+        """What is sent, by the kind of the call."""
+        match spec.kind:
+            case "http" | "sse":
+                method, _, target = (spec.http or spec.sse or "").partition(" ")
+                events = {} if spec.sse is None else {"events": spec.events}
+                return {"method": method, "path": target, "body": self._body(path, spec.body), **events}
+            case "graphql":
+                query = _document(self.located, (*path, "graphql"), spec.graphql or "")
+                return {"path": spec.path or "/graphql", "query": query, "variables": spec.variables or {}}
+            case "websocket":
+                return {"path": spec.websocket, "send": spec.send}
+            case "socketio":
+                return {"path": spec.path or "/socket.io", "event": spec.socketio, "send": spec.send}
+        message, descriptors = {} if spec.message is None else spec.message, self._descriptors(path, spec)
+        return {"method": spec.grpc, "message": message, "descriptors": descriptors}
+
+    def _refuse_unfit_body(self, path: Steps, spec: OwnCallSpec, body: BodySpec, saved: Collection[str]) -> None:
+        document = body.document
+        if isinstance(document, str) and document.lstrip()[:1] in ("{", "[") and not is_place(document):
+            self.located.add(
+                (*path, "json"), "it is a text: write the JSON value without quotes, or give it as `text`."
+            )
+        media = next((text for name, text in spec.headers.items() if name.lower() == "content-type"), "")
+        if not ("json" in media or str(body.file).endswith(".json")):
+            return
+        if body.file is not None:
+            key, text = "file", _text(self.located, (*path, "file"), body.file)
+        elif body.text is not None:
+            names = dict.fromkeys(secrets(body.text), PLACEHOLDER)
+            row = {**self.rows.rows[0], **dict.fromkeys(saved, PLACEHOLDER)}
+            key, text = "text", written(render(body.text, row, names))
+        else:
+            return
+        try:
+            json.loads(text)
+        except ValueError as error:
+            self.located.add((*path, key), f"{body.file or 'its first row'} is no JSON: {error}.")
+
+    def _expect(self, path: Steps, spec: OwnCallSpec) -> dict[str, Any]:
+        expect = spec.expect
+        values = {self._query((*path, "expect"), key): value for key, value in expect.values.items()}
+        wanted = {"status": list(expect.status or ()), "values": values, "size": expect.size, "sha256": expect.sha256}
+        return {key: value for key, value in wanted.items() if value}
+
+    def _same(self, path: Steps, spec: OwnCallSpec, call: Mapping[str, Any]) -> dict[str, str]:
+        known = self.located.experiment.same
+        for name in spec.same:
+            if name not in known:
+                reason = f"the experiment's `same` has no '{name}'.{near(name, known)}"
+                self.located.add((*path, "same"), reason)
+        same = {}
+        for name, usual in known.items():
+            is_own = name in spec.same
+            key: Steps = (*path, "same", name) if is_own else ("same", name)
+            same[name] = self._query(key, spec.same.get(name, usual))
+            own = "" if is_own else f" Give this call a `same` of its own: `same: {{{name}: ...}}`."
+            self._refuse_unfit_place(key, call, same[name], own)
+        return same
+
+    def _query(self, path: Steps, text: str) -> str:
+        """A JSONPath; fields with points are one from the top."""
+        query = text if text.startswith("$") else f"$.{text}"
+        try:
+            jsonpath_rfc9535.compile(query)
+        except jsonpath_rfc9535.JSONPathError as error:
+            reason = str(error).splitlines()[0]
+            self.located.add(path, f"'{shown(text)}' is no JSONPath (RFC 9535): {reason}.")
+        return query
+
+    def _body(self, path: Steps, body: BodySpec | None) -> dict[str, Any]:
+        if body is None:
+            return {}
+        if body.file is not None:
+            return {"hex": _read(self.located, (*path, "body", "file"), body.file).hex()}
+        if body.form is not None:
+            return {"form": body.form}
+        return {"text": body.text} if body.text is not None else {"json": body.document}
+
+    def _descriptors(self, path: Steps, spec: OwnCallSpec) -> str:
+        """The descriptor set of a method, base64; empty where there is none, which is noted."""
+        key = "proto" if spec.proto else "descriptors" if spec.descriptors else "reflection"
+        method, where, folder = str(spec.grpc), self.where, self.located.folder
+        try:
+            if spec.proto:
+                content = compiled(folder / spec.proto)
+            elif spec.descriptors:
+                content = _read(self.located, (*path, key), spec.descriptors)
+            elif where.start is not None:
+                raise Unusable("a service that orch starts does not run while it is planned: give `proto`.")
+            else:
+                files = [str(folder / name) for name in where.certificate]
+                trusted = where.authority and str(folder / where.authority)
+                content = reflected(where.given, where.port, trusted, files, method.partition("/")[0])
+            return base64.b64encode(described_by(content, method)).decode()
+        except Unusable as error:
+            self.located.add((*path, error.key or key), str(error))
+            return ""
+
+    def _refuse_unfit_message(self, path: Steps, call: Mapping[str, Any], saved: Collection[str]) -> None:
+        method = method_of(call["descriptors"], call["method"])
+        if unknown := unknown_field(method.asked.DESCRIPTOR, call["message"]):
+            keys, message, known = unknown
+            meant = did_you_mean(str(keys[-1]), known)
+            reason = f"{message} has no field '{shown(str(keys[-1]))}'. {meant}"
+            self.located.add((*path, "message", *keys), reason)
+            return
+        places = {"expect": call["expect"].get("values", {}), "save": call.get("save", {}).values()}
+        for key, named in places.items():
+            for place in named:
+                self._refuse_unfit_place((*path, key), call, place)
+        environment = dict.fromkeys(secrets(call["message"]), "secret")
+        for number, row in enumerate(self.rows.rows, start=1):
+            try:
+                method.request(render(call["message"], {**row, **dict.fromkeys(saved, PLACEHOLDER)}, environment))
+            except ValueError as error:
+                reason = f"row {number} makes no request of {call['method']}: {error}."
+                self.located.add((*path, "message"), reason)
+                return
+
+    def _refuse_unfit_place(self, path: Steps, call: Mapping[str, Any], place: str, hint: str = "") -> None:
+        """Note a place in the reply of a unary method that its message has not."""
+        if call["kind"] != "grpc" or (method := method_of(call["descriptors"], call["method"])).is_stream:
+            return
+        if unknown := unknown_place(method.reply.DESCRIPTOR, place):
+            name, message, known = unknown
+            reason = f"{message}, the reply, has no field '{shown(name)}'. {did_you_mean(name, known)}{hint}"
+            self.located.add(path, reason)
 
 
-def _call(
-    located: Located, path: tuple[Key, ...], spec: OwnCallSpec, where: External, rows: Rows, saved: Collection[str]
-) -> dict[str, Any] | None:
-    """One call; None where it cannot be made. `saved`: what earlier steps save."""
-    call: dict[str, Any] = {
-        "kind": spec.kind,
-        "headers": dict(spec.headers),
-        "decode": spec.decode,
-        "expect": _expect(located, path, spec),
-    }
-    if spec.save:
-        call["save"] = {name: _path(located, (*path, "save", name), place) for name, place in spec.save.items()}
-    if spec.redirects:
-        call["redirects"] = spec.redirects
-    problems = len(located.problems)
-    if spec.http is not None:
-        method, _, target = spec.http.partition(" ")
-        call |= {"method": method, "path": target, "body": _body(located, path, spec)}
-    elif spec.graphql is not None:
-        query = _document(located, (*path, "graphql"), spec.graphql)
-        call |= {"path": spec.path or "/graphql", "query": query, "variables": spec.variables or {}}
-    elif spec.websocket is not None:
-        call |= {"path": spec.websocket, "send": spec.send}
-    elif spec.socketio is not None:
-        call |= {"path": spec.path or "/socket.io", "event": spec.socketio, "send": spec.send}
-    elif spec.sse is not None:
-        method, _, target = spec.sse.partition(" ")
-        call |= {"method": method, "path": target, "body": _body(located, path, spec), "events": spec.events}
-    else:
-        call |= {"method": spec.grpc, "message": {} if spec.message is None else spec.message}
-        call["descriptors"] = _descriptors(located, path, spec, where)
-    if len(located.problems) > problems:
-        return None
-    templated = {key: value for key, value in call.items() if key not in ("query", "descriptors")}
-    columns_there = (*rows.columns, *saved)
-    for column in dict.fromkeys(columns(templated)):
-        if column not in columns_there:
-            known = f"names no column of {rows.name}." if rows.columns else "names a column, and there is no `data`."
-            known = f"{known} {did_you_mean(column, columns_there)}" if columns_there else known
-            located.add(_place_of(path, spec, column, columns), f"`{{{column}}}` {known}")
-    if len(located.problems) == problems and call["kind"] == "grpc":
-        _refuse_unfit_message(located, path, call, rows, saved)
-    elif len(located.problems) == problems and spec.body is not None:
-        _refuse_unfit_body(located, (*path, "body"), spec, rows, saved)
-    return call
-
-
-def _place_of(
-    path: tuple[Key, ...], spec: OwnCallSpec, name: str, names: Callable[[Any], Iterator[str]]
-) -> tuple[Key, ...]:
+def _place_of(path: Steps, spec: OwnCallSpec, name: str, names: Callable[[Any], Iterator[str]]) -> Steps:
     """The key of a call in which a column or secret is named first."""
     for key in spec.model_fields_set:
         value = getattr(spec, key)
-        value = value.model_dump() if hasattr(value, "model_dump") else value
-        if name in names(value):
+        if name in names(value.model_dump() if hasattr(value, "model_dump") else value):
             return (*path, key)
     return path
 
 
-def _refuse_unfit_body(
-    located: Located, path: tuple[Key, ...], spec: OwnCallSpec, rows: Rows, saved: Collection[str]
-) -> None:
-    body, key = spec.body, next(iter(spec.body.model_fields_set)) if spec.body else ""
-    assert body is not None  # noqa: S101 - narrows the type
-    if isinstance(body.document, str) and body.document.lstrip()[:1] in ("{", "[") and not is_place(body.document):
-        located.add((*path, "json"), "it is a text: write the JSON value without quotes, or give it as `text`.")
-    media = next((text for name, text in spec.headers.items() if name.lower() == "content-type"), "")
-    if key not in ("text", "file") or not ("json" in media or str(body.file).endswith(".json")):
-        return
-    text = body.text
-    if text is None:
-        text = _text(located, (*path, key), body.file or "")
-    else:
-        names = dict.fromkeys(secrets(text), PLACEHOLDER)
-        text = written(render(text, {**rows.rows[0], **dict.fromkeys(saved, PLACEHOLDER)}, names))
-    try:
-        json.loads(text)
-    except ValueError as error:
-        located.add((*path, key), f"{body.file or 'its first row'} is no JSON: {error}.")
-
-
-def _expect(located: Located, path: tuple[Key, ...], spec: OwnCallSpec) -> dict[str, Any]:
-    expect = spec.expect
-    values = {_path(located, (*path, "expect"), key): value for key, value in expect.values.items()}
-    wanted = {"status": list(expect.status or ()), "values": values, "size": expect.size, "sha256": expect.sha256}
-    return {key: value for key, value in wanted.items() if value}
-
-
-def _same(located: Located, path: tuple[Key, ...], spec: OwnCallSpec, call: Mapping[str, Any]) -> dict[str, str]:
-    known = located.experiment.same
-    for name in spec.same:
-        if name not in known:
-            located.add((*path, "same"), f"the experiment's `same` has no '{name}'.{near(name, known)}")
-    places = {name: spec.same.get(name, place) for name, place in known.items()}
-    keys = {name: (*path, "same", name) if name in spec.same else ("same", name) for name in known}
-    same = {name: _path(located, keys[name], place) for name, place in places.items()}
-    for name, place in same.items():
-        own = "" if name in spec.same else f" Give this call a `same` of its own: `same: {{{name}: ...}}`."
-        _refuse_unfit_place(located, keys[name], call, place, own)
-    return same
-
-
-def _path(located: Located, path: tuple[Key, ...], text: str) -> str:
-    """A JSONPath; fields with points are one from the top."""
-    query = text if text.startswith("$") else f"$.{text}"
-    try:
-        jsonpath_rfc9535.compile(query)
-    except jsonpath_rfc9535.JSONPathError as error:
-        located.add(path, f"'{shown(text)}' is no JSONPath (RFC 9535): {str(error).splitlines()[0]}.")
-    return query
-
-
-def _body(located: Located, path: tuple[Key, ...], spec: OwnCallSpec) -> dict[str, Any]:
-    body = spec.body
-    if body is None:
-        return {}
-    if body.file is not None:
-        return {"hex": _read(located, (*path, "body", "file"), body.file).hex()}
-    if body.form is not None:
-        return {"form": body.form}
-    return {"text": body.text} if body.text is not None else {"json": body.document}
-
-
-def _descriptors(located: Located, path: tuple[Key, ...], spec: OwnCallSpec, where: External) -> str:
-    """The descriptor set of a method, base64; empty where there is none, which is noted."""
-    key = "proto" if spec.proto else "descriptors" if spec.descriptors else "reflection"
-    try:
-        if spec.proto:
-            content = compiled(located.folder / spec.proto)
-        elif spec.descriptors:
-            content = _read(located, (*path, key), spec.descriptors)
-        elif where.start is not None:
-            raise Unusable("a service that orch starts does not run while it is planned: give `proto`.")
-        else:
-            files = [str(located.folder / name) for name in where.certificate]
-            trusted = where.authority and str(located.folder / where.authority)
-            content = reflected(where.given, where.port, trusted, files, str(spec.grpc).partition("/")[0])
-        described = described_by(content, str(spec.grpc))
-    except Unusable as error:
-        located.add((*path, error.key or key), str(error))
-        return ""
-    return base64.b64encode(described).decode()
-
-
-def _refuse_unfit_message(
-    located: Located, path: tuple[Key, ...], call: Mapping[str, Any], rows: Rows, saved: Collection[str]
-) -> None:
-    environment = dict.fromkeys(secrets(call["message"]), "secret")
-    method = method_of(call["descriptors"], call["method"])
-    if unknown := unknown_field(method.asked.DESCRIPTOR, call["message"]):
-        keys, message, known = unknown
-        meant = did_you_mean(str(keys[-1]), known)
-        located.add((*path, "message", *keys), f"{message} has no field '{shown(str(keys[-1]))}'. {meant}")
-        return
-    places = {"expect": call["expect"].get("values", {}), "save": call.get("save", {}).values()}
-    for key, named in places.items():
-        for place in named:
-            _refuse_unfit_place(located, (*path, key), call, place)
-    for number, row in enumerate(rows.rows, start=1):
-        try:
-            method.request(render(call["message"], {**row, **dict.fromkeys(saved, PLACEHOLDER)}, environment))
-        except ValueError as error:
-            located.add((*path, "message"), f"row {number} makes no request of {call['method']}: {error}.")
-            return
-
-
-def _refuse_unfit_place(
-    located: Located, path: tuple[Key, ...], call: Mapping[str, Any], place: str, hint: str = ""
-) -> None:
-    """Note a place in the reply of a unary method that its message has not."""
-    if call["kind"] != "grpc" or (method := method_of(call["descriptors"], call["method"])).is_stream:
-        return
-    if unknown := unknown_place(method.reply.DESCRIPTOR, place):
-        name, message, known = unknown
-        located.add(path, f"{message}, the reply, has no field '{shown(name)}'. {did_you_mean(name, known)}{hint}")
+def _secrets_of(call: Mapping[str, Any], service: External) -> list[str]:
+    """Names of the secrets of a call and of the environment in which its service is started, each once."""
+    return list(dict.fromkeys(secrets([call, dict(service.start.env) if service.start else {}])))
 
 
 # ---- files
@@ -472,11 +449,6 @@ class Rows:
     def columns(self) -> tuple[str, ...]:
         """The columns that every row has."""
         return tuple(name for name in self.rows[0] if all(name in row for row in self.rows))
-
-    @property
-    def name(self) -> str:
-        """What messages call it."""
-        return "" if self.source is None else Path(self.source["path"]).name
 
 
 def _rows(located: Located) -> Rows:
@@ -496,9 +468,9 @@ def _rows(located: Located) -> Rows:
 def parse_rows(name: str, content: bytes) -> list[dict[str, Any]]:
     """Return the rows of a CSV with a header line, or of JSON lines; ValueError for what is neither."""
     text = content.decode("utf-8-sig")
+    rows: list[dict[str, Any]] = []
     if name.endswith(".csv"):
         reader = csv.DictReader(StringIO(text, newline=""), strict=True)
-        rows: list[dict[str, Any]] = []
         for row in reader:
             if None in row or None in row.values():
                 raise ValueError(f"line {reader.line_num} has another number of values than the header")
@@ -522,7 +494,7 @@ def _object(number: int, line: str) -> dict[str, Any]:
     return value
 
 
-def _document(located: Located, path: tuple[Key, ...], name: str) -> str:
+def _document(located: Located, path: Steps, name: str) -> str:
     from graphql import GraphQLSyntaxError, parse
 
     text = _text(located, path, name)
@@ -535,16 +507,15 @@ def _document(located: Located, path: tuple[Key, ...], name: str) -> str:
     return text
 
 
-def _text(located: Located, path: tuple[Key, ...], name: str) -> str:
-    content = _read(located, path, name)
+def _text(located: Located, path: Steps, name: str) -> str:
     try:
-        return content.decode()
+        return _read(located, path, name).decode()
     except UnicodeDecodeError:
         located.add(path, f"{name} is no text in UTF-8.")
         return ""
 
 
-def _read(located: Located, path: tuple[Key, ...], name: str) -> bytes:
+def _read(located: Located, path: Steps, name: str) -> bytes:
     """A file beside the experiment; empty where it cannot be read, which is noted."""
     try:
         return read_file(located.folder / name, MOST_FILE_BYTES)
@@ -587,10 +558,8 @@ def own_stacks(plan: Plan) -> Iterable[tuple[str, External]]:
 
 def require_secrets(plan: Plan) -> None:
     """Return when the environment has every variable that a plan's calls name; UsageError with those that it has not."""
-    named = (
-        name for _, own in own_stacks(plan) for name in secrets([own.call, dict(own.start.env) if own.start else {}])
-    )
-    if missing := sorted({name for name in named if name not in os.environ}):
+    named = {name for _, own in own_stacks(plan) for name in _secrets_of(own.call, own)}
+    if missing := sorted(named - os.environ.keys()):
         raise UsageError(
             f"the environment has no {', '.join(missing)}, which the plan's calls name", hint="set it first"
         )

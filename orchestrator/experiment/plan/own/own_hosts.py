@@ -36,17 +36,19 @@ def own_hosts(located: Located) -> tuple[OwnHost, ...]:
             located.add((key,), f"`{key}` is for machines of your own: `provider: {GIVEN}`.")
         return ()
     if len(given) != 1:
-        located.add(
-            tuple(given[1:]), "your own machines are in `hosts`, an `inventory` or a `state`: give one of them."
-        )
+        located.add(given[1:], "your own machines are in `hosts`, an `inventory` or a `state`: give one of them.")
         return ()
     if experiment.inventory is not None:
-        return _from_inventory(located, located.folder / experiment.inventory)
-    if experiment.state is not None:
-        there = hosts_of_state(located, located.folder / experiment.state)
-        return tuple(replace(host, role=host.role or _role_in(host.name)) for host in there)
-    hosts = []
-    for name, host in experiment.hosts.items():
+        hosts = _from_inventory(located, located.folder / experiment.inventory)
+    elif experiment.state is not None:
+        hosts = hosts_of_state(located, located.folder / experiment.state)
+    else:
+        hosts = _named_here(located)
+    return tuple(replace(host, role=host.role or _role_in(host.name)) for host in hosts)
+
+
+def _named_here(located: Located) -> Iterator[OwnHost]:
+    for name, host in located.experiment.hosts.items():
         if (host.ssh is None) == (host.container is None):
             located.add(("hosts", name), "a host has `ssh` or `container`: give one of them.")
             continue
@@ -55,26 +57,14 @@ def own_hosts(located: Located) -> tuple[OwnHost, ...]:
         except ValueError as error:
             located.add(("hosts", name), f"'{host.ssh}' are no words of a shell: {error}.")
             continue
-        role = host.role or _role_in(name)
-        hosts.append(
-            OwnHost(
-                name=name,
-                ssh=words,
-                container=host.container or "",
-                role=role,
-                address=host.address or "",
-                folder=host.folder or "",
-            )
-        )
-    return tuple(hosts)
+        given = {key: getattr(host, key) or "" for key in ("container", "role", "address", "folder")}
+        yield OwnHost(name=name, ssh=words, **given)
 
 
 def by_role(
     hosts: Sequence[OwnHost], placements: Sequence[Placement]
 ) -> tuple[tuple[OwnHost, ...], tuple[Placement, ...]]:
     """Return both with the hosts named by what they do: runs and reports have no name of a machine."""
-    if not hosts:
-        return (), tuple(placements)
     names: dict[str, str] = {}
     for host in hosts:
         answers = any(placement.to_zone == host.name for placement in placements)
@@ -88,7 +78,7 @@ def by_role(
 
 def _between(names: Mapping[str, str], placement: Placement) -> Placement:
     """A placement between hosts by their new names; one that was named after both hosts is named so again."""
-    if placement.from_zone is None or placement.to_zone is None:
+    if not names or placement.from_zone is None or placement.to_zone is None:
         return placement
     ends = names[placement.from_zone], names[placement.to_zone]
     name = "-".join(ends) if placement.name == f"{placement.from_zone}-{placement.to_zone}" else placement.name
@@ -100,17 +90,16 @@ def _role_in(name: str) -> str:
     return next((role for role in _ROLES if re.fullmatch(rf"{role}[-_.]?\d*", name)), "")
 
 
-def _from_inventory(located: Located, path: Path) -> tuple[OwnHost, ...]:
+def _from_inventory(located: Located, path: Path) -> Iterator[OwnHost]:
     beside = Path(sys.executable).with_name("ansible-inventory")
     program = str(beside) if beside.exists() else shutil.which("ansible-inventory")
     if program is None:
-        located.add(
-            ("inventory",), "ansible-inventory reads it, and is not installed: it comes with orch, `make setup`."
-        )
-        return ()
+        reason = "ansible-inventory reads it, and is not installed: it comes with orch, `make setup`."
+        located.add(("inventory",), reason)
+        return
     if not path.exists():
         located.add(("inventory",), f"there is no file {path}.")
-        return ()
+        return
     command = [program, "-i", str(path.resolve()), "--list"]
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=_READ_S)
     groups: dict[str, Any] = json.loads(done.stdout) if done.returncode == 0 else {}
@@ -122,21 +111,18 @@ def _from_inventory(located: Located, path: Path) -> tuple[OwnHost, ...]:
     if not named:
         why = on_one_line(done.stderr, 500) or "it is empty"
         located.add(("inventory",), f"ansible-inventory finds no host in {path}: {why}")
-    for name in named:
-        if not re.match(HOST_PATTERN, name) or variables.get(name, {}).get("ansible_connection", "ssh") != "ssh":
-            located.add(
-                ("inventory",), f"'{name}' is not a host that `ssh` reaches, with a name of letters, digits, . - _"
-            )
-    return tuple(
-        OwnHost(
+    for name, roles in named.items():
+        known = variables.get(name, {})
+        if not re.match(HOST_PATTERN, name) or known.get("ansible_connection", "ssh") != "ssh":
+            reason = f"'{name}' is not a host that `ssh` reaches, with a name of letters, digits, . - _"
+            located.add(("inventory",), reason)
+        yield OwnHost(
             name=name,
-            ssh=tuple(_ssh_words(name, variables.get(name, {}))),
-            role="both" if len(roles) > 1 else next(iter(roles), _role_in(name)),
-            address=str(variables.get(name, {}).get("orch_address", "")),
-            folder=str(variables.get(name, {}).get("orch_folder", "")),
+            ssh=tuple(_ssh_words(name, known)),
+            role="both" if len(roles) > 1 else next(iter(roles), ""),
+            address=str(known.get("orch_address", "")),
+            folder=str(known.get("orch_folder", "")),
         )
-        for name, roles in named.items()
-    )
 
 
 def _members(groups: Mapping[str, Any], group: str) -> list[str]:

@@ -11,7 +11,7 @@ import json
 import re
 import tempfile
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Literal
@@ -35,16 +35,14 @@ _CODEC = "Protocol Buffers"
 _OWN = ("json", "documents")  # kinds of payloads
 
 
-def carried_by(responder: Responder, client: End) -> How | None:
-    """The best that both ends can do with a document; None where it travels as it is, without Protocol Buffers."""
-    if all(end.lacks(DOCUMENT, TYPED) is None for end in (responder, client)):
+def carried_by(responder: Responder | None, client: End, codec: str) -> How | None:
+    """The best that both ends can do with a document; None where it travels as it is, without Protocol Buffers.
+
+    For a codec alone, without a responder, no schema is made.
+    """
+    if responder is not None and all(end.lacks(DOCUMENT, TYPED) is None for end in (responder, client)):
         return TYPED
-    return AS_VALUE if responder.parts.codec == _CODEC else None
-
-
-def carried_alone(parts: Mapping[str, str]) -> How | None:
-    """What a codec alone does with a document: no schema is made for it."""
-    return AS_VALUE if parts["codec"] == _CODEC else None
+    return AS_VALUE if codec == _CODEC else None
 
 
 def way(carried: object, payload: Mapping[str, Any], chosen: object, shape: Shape | None) -> How | None:
@@ -61,19 +59,16 @@ def is_compiler_there() -> bool:
 
 def with_shape(located: Located, planned: PlannedOperation) -> PlannedOperation:
     """The same with the shape of its document, of no message where it cannot have one; a missing compiler is noted."""
-    if planned.file is None or planned.operation.payload["kind"] not in _OWN:
+    file = planned.file
+    if file is None or planned.operation.payload["kind"] not in _OWN:
         return planned
-    path = ("operations", planned.item)
     if not is_compiler_there():
-        located.add(
-            path,
-            f"a typed message of {planned.file.source} is compiled with protoc, which is not here: {INSTALL}; or write"
-            f" `{DOCUMENT}: {AS_VALUE}`.",
-        )
+        reason = f"a typed message of {file.source} is compiled with protoc, which is not here: {INSTALL}"
+        located.add(("operations", planned.item), f"{reason}; or write `{DOCUMENT}: {AS_VALUE}`.")
         return planned
-    sources = filter(None, (planned.file.source, planned.file.reply))
+    sources = filter(None, (file.source, file.reply))
     documents = [json.loads(read_file(located.folder / source, MOST_JSON_BYTES)) for source in sources]
-    message = typed_message(documents[0], planned.file.name, *documents[1:])
+    message = typed_message(documents[0], file.name, *documents[1:])
     shape = Shape(proto_sha256=message.sha256, values=message.values, typed=message.typed, note=message.note)
     if message.proto:
         try:
@@ -100,20 +95,19 @@ def write_schemas(plan: Plan, files: Sequence[Path]) -> dict[str, tuple[Path, st
 
     `files` are those of `payloads.materialise`. MissingError without a compiler; UsageError where the message has changed.
     """
-    operations = {operation.id: operation for operation in plan.operations}
-    typed = {
-        cell.operation
+    shapes = {
+        cell.operation: next(operation.shape for operation in plan.operations if operation.id == cell.operation)
         for cell in plan.cells
         if plan_way(plan, cell.stack, cell.operation, cell.factors.get(DOCUMENT)) == TYPED
     }
     schemas = {}
     for file, path in zip(plan.payload_files, files, strict=True):
-        if file.operation not in typed:
+        if file.operation not in shapes:
             continue
         content = json.loads(path.read_bytes())
         documents = [content["request"], content["reply"]] if file.reply else [content]
         message = typed_message(documents[0], file.name, *documents[1:])
-        shape = operations[file.operation].shape
+        shape = shapes[file.operation]
         if shape is None or message.sha256 != shape.proto_sha256:
             raise UsageError(
                 f"the typed message of {file.source} is not what it was when the plan was made",
@@ -158,8 +152,7 @@ def sentence(plan: Mapping[str, Any]) -> str:
         shape = None if operation.get("shape") is None else Shape(**operation["shape"])
         by_way: dict[str, list[str]] = {}
         for cell in plan.get("cells", ()):
-            carried = plan.get("resolved", {}).get(cell["stack"], {}).get("documents")
-            how = way(carried, operation["payload"], cell["factors"].get(DOCUMENT), shape)
+            how = _way_of_cell(plan, cell, operation["payload"], shape)
             if cell["operation"] == operation["id"] and cell["stack"] in labels and how:
                 by_way.setdefault(how, []).append(labels[cell["stack"]])
         words = [
@@ -171,17 +164,17 @@ def sentence(plan: Mapping[str, Any]) -> str:
 
 def carried_cells(plan: Mapping[str, Any]) -> frozenset[str]:
     """The ids of the cells whose document travels over Protocol Buffers, of what `Plan.to_dict` gives."""
-    operations = {operation["id"]: operation for operation in plan.get("operations", ())}
+    payloads = {operation["id"]: operation["payload"] for operation in plan.get("operations", ())}
     return frozenset(
-        cell["id"]
-        for cell in plan.get("cells", ())
-        if way(
-            plan.get("resolved", {}).get(cell["stack"], {}).get("documents"),
-            operations[cell["operation"]]["payload"],
-            cell["factors"].get(DOCUMENT),
-            None,
-        )
+        cell["id"] for cell in plan.get("cells", ()) if _way_of_cell(plan, cell, payloads[cell["operation"]], None)
     )
+
+
+def _way_of_cell(
+    plan: Mapping[str, Any], cell: Mapping[str, Any], payload: Mapping[str, Any], shape: Shape | None
+) -> How | None:
+    carried = plan.get("resolved", {}).get(cell["stack"], {}).get("documents")
+    return way(carried, payload, cell["factors"].get(DOCUMENT), shape)
 
 
 def _share(how: str, shape: Shape | None) -> str:
@@ -198,7 +191,6 @@ def _share(how: str, shape: Shape | None) -> str:
 MOST_FIELDS = 2_000  # of all messages together: more take the compiler, and every start of an end, too long
 OR_NULL = "_or_null"
 _LONGEST_NAME = 40
-_ANY = "google.protobuf.Value"
 
 _HEAD = """\
 // The shape of {name}, written by orch; protos/documents.md says how it is read.
@@ -219,9 +211,9 @@ class TypedMessage:
     `proto` is empty where all of it is one, and `note` says why.
     """
 
-    proto: str
     values: int
-    typed: int
+    proto: str = ""
+    typed: int = 0
     note: str = ""
 
     @property
@@ -232,26 +224,20 @@ class TypedMessage:
 
 def typed_message(document: Any, name: str, *others: Any) -> TypedMessage:
     """The message of a document that a file called `name` holds; with `others` one that holds any of them."""
-    root = shape_of(document, *others)
+    root, messages, note = shape_of(document, *others), _Messages(), ""
+    kind = messages.named(root)
     if root.kind not in (OBJECT, LIST):
-        return TypedMessage(proto="", values=root.values, typed=0, note="it is no list, and no object of few keys")
-    messages = _Messages()
-    try:
-        kind = messages.named(root)
-    except _TooManyFields:
+        note = "it is no list, and no object of few keys"
+    elif messages.fields > MOST_FIELDS:
         note = f"its messages would have more than {MOST_FIELDS:,} fields"
-        return TypedMessage(proto="", values=root.values, typed=0, note=note)
-    if messages.holds_long_integers:
+    elif messages.holds_long_integers:
         note = "a whole number that no double holds is beside values of another kind"
-        return TypedMessage(proto="", values=root.values, typed=0, note=note)
-    body = "".join(f"\nmessage {n} {{\n{b}}}\n" for (_, b), n in messages.names.items())
+    if note:
+        return TypedMessage(values=root.values, note=note)
+    body = "".join(f"\nmessage {name} {{\n{body}}}\n" for (_, body), name in messages.names.items())
     imports = '\nimport "google/protobuf/struct.proto";\n' if "google.protobuf." in body else ""
     text = _HEAD.format(root=kind, name=name, imports=imports) + body
     return TypedMessage(proto=text, values=root.values, typed=root.values - messages.untyped)
-
-
-class _TooManyFields(Exception):
-    """The shape is larger than a person would write down."""
 
 
 class _Messages:
@@ -261,30 +247,25 @@ class _Messages:
         self.names: dict[tuple[str, str], str] = {}  # by what begins the name, and body
         self.untyped = 0
         self.holds_long_integers = False  # in a `google.protobuf.Value`
-        self._fields = 0
+        self.fields = 0
 
     def named(self, place: Place) -> str:
         """The type of one value of a place that is not null."""
-        match place.kind:
-            case kind if kind == OBJECT:
-                return self._message("Object", *self._object(place))
-            case kind if kind == LIST:
-                return self._message("List", f"repeated {self._items(place)} items = 1;")
-            case kind if kind == NULL:
-                return "google.protobuf.NullValue"
-            case kind if kind == VALUE:
-                self.untyped += place.values
-                self.holds_long_integers |= place.holds_long_integers
-                return _ANY
-            case kind:
-                return kind
+        kind = place.kind
+        if kind == OBJECT:
+            return self._message("Object", *self._object(place))
+        if kind == LIST:
+            return self._message("List", f"repeated {self._items(place)} items = 1;")
+        if kind == VALUE:
+            self.untyped += place.values
+            self.holds_long_integers |= place.holds_long_integers
+            return "google.protobuf.Value"
+        return "google.protobuf.NullValue" if kind == NULL else kind
 
     def _element(self, place: Place) -> str:
         """The type of a value that may be null, where no field can be left out to say so."""
         kind = self.named(place)
-        if place.nulls and place.kind not in (NULL, VALUE):
-            return self._message("Nullable", f"optional {kind} value = 1;")
-        return kind
+        return self._message("Nullable", f"optional {kind} value = 1;") if place.may_be_null else kind
 
     def _items(self, place: Place) -> str:
         return self._element(place.items or Place())
@@ -294,12 +275,12 @@ class _Messages:
         lines = []
         for number, (key, held) in enumerate(place.fields.items(), start=1):
             is_always_there = held.count == place.count - place.nulls
-            may_be_null = bool(held.nulls) and held.kind not in (NULL, VALUE)
-            name = _field_name(key, OR_NULL if is_always_there and may_be_null else "", taken, place.fields)
-            if is_always_there and not may_be_null and held.kind == LIST:
-                kind = f"repeated {self._items(held)}"
-            elif is_always_there and may_be_null:
+            is_or_null = is_always_there and held.may_be_null
+            name = _field_name(key, OR_NULL if is_or_null else "", taken, place.fields)
+            if is_or_null:
                 kind = f"optional {self.named(held)}"
+            elif is_always_there and held.kind == LIST:
+                kind = f"repeated {self._items(held)}"
             else:
                 kind = ("" if is_always_there else "optional ") + self._element(held)
             lines.append(f"{kind} {name} = {number} [json_name = {_literal(key)}];")
@@ -308,9 +289,7 @@ class _Messages:
     def _message(self, prefix: str, *fields: str) -> str:
         body = "".join(f"  {field}\n" for field in fields)
         if (prefix, body) not in self.names:
-            self._fields += len(fields)
-            if self._fields > MOST_FIELDS:
-                raise _TooManyFields
+            self.fields += len(fields)
             self.names[prefix, body] = f"{prefix}{len(self.names) + 1}"
         return self.names[prefix, body]
 
@@ -335,14 +314,8 @@ def _field_name(key: str, ending: str, taken: set[str], keys: Container[str]) ->
 
 def _literal(text: str) -> str:
     """A string of the .proto language; what is no visible ASCII is written as the octal digits of its UTF-8."""
-    return '"' + "".join(_escaped(byte) for byte in text.encode()) + '"'
-
-
-def _escaped(byte: int) -> str:
-    character = chr(byte)
-    if character in '"\\':
-        return "\\" + character
-    return character if 32 <= byte < 127 else f"\\{byte:03o}"
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
+    return '"' + "".join(chr(byte) if 32 <= byte < 127 else f"\\{byte:03o}" for byte in escaped.encode()) + '"'
 
 
 MOST_KEYS = 250  # different keys of the objects at one place: beyond, they are data
@@ -352,26 +325,25 @@ NULL = "null"
 VALUE = "value"
 OBJECT = "object"
 LIST = "list"
+_KINDS = {bool: "bool", int: "int", float: "float", str: "string", list: LIST, dict: OBJECT}
 
 
+@dataclass(slots=True)
 class Place:
-    """What was seen at one place of a document: how many values of each kind, and the places within them.
+    """What was seen at one place of a document: the kinds of values, and the places within them.
 
     `fields` are those of its objects by key; `members` has what further keys hold, and keys that no `json_name` can be.
     """
 
-    __slots__ = ("count", "fields", "items", "kinds", "least", "members", "most", "nulls", "unfit")
-
-    def __init__(self) -> None:
-        self.count = 0
-        self.nulls = 0
-        self.kinds: dict[str, int] = {}  # of all that is not null: bool, int, float, string, list, object
-        self.least = 0
-        self.most = 0
-        self.unfit = False  # holds an integer that no double can
-        self.items: Place | None = None
-        self.fields: dict[str, Place] = {}
-        self.members: Place | None = None
+    count: int = 0
+    nulls: int = 0
+    kinds: set[str] = field(default_factory=set)  # of all that is not null: bool, int, float, string, list, object
+    least: int = 0
+    most: int = 0
+    unfit: bool = False  # holds an integer that no double can
+    items: Place | None = None
+    fields: dict[str, Place] = field(default_factory=dict)
+    members: Place | None = None
 
     @property
     def values(self) -> int:
@@ -393,30 +365,18 @@ class Place:
         if value is None:
             self.nulls += 1
             return
-        if isinstance(value, dict):
-            self._add(OBJECT)
+        kind = _KINDS[type(value)]
+        self.kinds.add(kind)
+        if kind == OBJECT:
             for key, item in value.items():
                 self._member(key).see(item)
-        elif isinstance(value, list):
-            self._add(LIST)
+        elif kind == LIST:
             self.items = self.items or Place()
             for item in value:
                 self.items.see(item)
-        else:
-            self._see_scalar(value)
-
-    def _see_scalar(self, value: Any) -> None:
-        if isinstance(value, bool):
-            self._add("bool")
-        elif isinstance(value, int):
-            self._add("int")
+        elif kind == "int":
             self.least, self.most = min(self.least, value), max(self.most, value)
             self.unfit = self.unfit or int(float(value)) != value
-        else:
-            self._add("float" if isinstance(value, float) else "string")
-
-    def _add(self, kind: str) -> None:
-        self.kinds[kind] = self.kinds.get(kind, 0) + 1
 
     def _member(self, key: str) -> Place:
         if key in self.fields:
@@ -432,19 +392,20 @@ class Place:
 
         `value` where there are several kinds, none was seen, no type holds them, or keys are data.
         """
-        kinds = set(self.kinds)
-        if not kinds:
+        if not self.kinds:
             return NULL if self.nulls else VALUE
-        if kinds == {"int"}:
-            if self.least < 0 and self.most < _SIGNED_64:
-                return "sint64"
-            if self.least >= 0:
-                return "int64" if self.most < _SIGNED_64 else "uint64"
-        if kinds <= {"int", "float"}:
+        if self.kinds == {"int"} and self.most < _SIGNED_64:
+            return "sint64" if self.least < 0 else "int64"
+        if self.kinds == {"int"} and self.least >= 0:
+            return "uint64"
+        if self.kinds <= {"int", "float"}:
             return VALUE if self.unfit else "double"
-        if kinds == {OBJECT}:
-            return OBJECT if self.members is None else VALUE
-        return kinds.pop() if len(kinds) == 1 else VALUE
+        return VALUE if len(self.kinds) > 1 or self.members is not None else next(iter(self.kinds))
+
+    @property
+    def may_be_null(self) -> bool:
+        """Whether some values here are null, and others have a type that has none."""
+        return bool(self.nulls) and self.kind not in (NULL, VALUE)
 
 
 def shape_of(*documents: Any) -> Place:

@@ -52,10 +52,8 @@ class HostOutput:
 
 def find_program() -> str:
     """The path of terraform or tofu; MissingError when there is neither."""
-    for name in PROGRAMS:
-        path = shutil.which(name)
-        if path:
-            return path
+    if path := next(filter(None, map(shutil.which, PROGRAMS)), None):
+        return path
     raise MissingError(
         "neither terraform nor tofu is on the PATH; hosts are made with one of them",
         hint="install Terraform or OpenTofu, 1.6 or newer, from its vendor's package; `orch doctor` tells what else",
@@ -95,55 +93,45 @@ def own_module(located: Located) -> str:
             located.add(("module",), f"`module` is for {any_of(WITH_MODULE)}.")
         return ""
     if experiment.module is None:
-        located.add(
-            ("provider",), "give `module`, the folder of a Terraform module, or `module: existing` with a `state`."
-        )
+        reason = "give `module`, the folder of a Terraform module, or `module: existing` with a `state`."
+        located.add(("provider",), reason)
         return ""
     if experiment.module != EXISTING:
         folder = located.folder / experiment.module
-        for reason in _refusals(folder):
+        if reason := _refusal(folder):
             located.add(("module",), reason)
         return str(folder)
     if experiment.state is None:
-        located.add(
-            ("module",),
-            "`module: existing` needs `state`: the folder in which you ran Terraform, or a file terraform.tfstate.",
-        )
+        needed = "`state`: the folder in which you ran Terraform, or a file terraform.tfstate."
+        located.add(("module",), f"`module: existing` needs {needed}")
         located.raise_problems()
     located.experiment = experiment.model_copy(update={"provider": GIVEN})
     return ""
 
 
-def _refusals(folder: Path) -> Iterator[str]:
-    """Why no hosts can come out of a folder, before Terraform looks at it."""
+def _refusal(folder: Path) -> str:
+    """Why no hosts can come out of a folder, before Terraform looks at it; empty where they may."""
     if not folder.is_dir():
         there = [path.name for path in folder.parent.iterdir() if path.is_dir()] if folder.parent.is_dir() else []
-        yield f"there is no folder {folder}. {did_you_mean(folder.name, there) if there else ''}".rstrip()
-        return
+        return f"there is no folder {folder}. {did_you_mean(folder.name, there) if there else ''}".rstrip()
     files = [*folder.glob("*.tf"), *folder.glob("*.tf.json")]
     if not files:
-        yield f"{folder} is no Terraform module: it has no file *.tf."
-    elif not any(_HAS_HOSTS.search(path.read_text(encoding="utf-8", errors="replace")) for path in files):
-        yield f"the module {folder} has no output `hosts`: infra/README.md says what it holds."
+        return f"{folder} is no Terraform module: it has no file *.tf."
+    if not any(_HAS_HOSTS.search(path.read_text(encoding="utf-8", errors="replace")) for path in files):
+        return f"the module {folder} has no output `hosts`: infra/README.md says what it holds."
+    return ""
 
 
-def hosts_of_state(located: Located, place: Path) -> tuple[OwnHost, ...]:
-    """The hosts in the outputs of a state (a file, or the folder in which Terraform ran), as ssh reaches them."""
+def hosts_of_state(located: Located, place: Path) -> Iterator[OwnHost]:
+    """Yield the hosts in the outputs of a state (a file, or the folder in which Terraform ran), as ssh reaches them."""
     try:
         hosts = read_hosts(_outputs_of(place))
     except (MissingError, ProvisionError, ValueError) as error:
         located.add(("state",), f"{error}.")
-        return ()
-    return tuple(
-        OwnHost(
-            name=name,
-            ssh=tuple(_ssh_words(host.ssh)),
-            role=host.role or "",
-            address=host.address,
-            known_hosts=host.ssh.known_hosts or "",
-        )
-        for name, host in hosts.items()
-    )
+        return
+    for name, host in hosts.items():
+        words, known_hosts = tuple(_ssh_words(host.ssh)), host.ssh.known_hosts or ""
+        yield OwnHost(name=name, ssh=words, role=host.role or "", address=host.address, known_hosts=known_hosts)
 
 
 def _outputs_of(place: Path) -> dict[str, Any]:

@@ -51,14 +51,10 @@ def protoc(proto: Path, includes: Iterable[Path]) -> bytes:
         output = Path(folder, "set.pb")
         places = [f"-I{place}" for place in includes]
         arguments = ["--include_imports", f"--descriptor_set_out={output}", *places, proto.name]
+        command = [sys.executable, "-P", "-m", "grpc_tools.protoc", *arguments]
         try:
             done = subprocess.run(
-                [sys.executable, "-P", "-m", "grpc_tools.protoc", *arguments],
-                cwd=proto.parent,
-                capture_output=True,
-                text=True,
-                timeout=_COMPILE_S,
-                check=False,
+                command, cwd=proto.parent, capture_output=True, text=True, timeout=_COMPILE_S, check=False
             )
         except subprocess.TimeoutExpired as error:
             raise Unusable(f"it took longer than {_COMPILE_S:g} s") from error
