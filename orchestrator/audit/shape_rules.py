@@ -11,15 +11,7 @@ from orchestrator.audit.assessment import AuditVerdict, Outcome, Rule
 from orchestrator.audit.claim_forms import Statistic
 from orchestrator.audit.method import corrected_apart, method_of, of_several_runs
 from orchestrator.audit.model import AuditFile, Percentiles, Row
-from orchestrator.audit.precision import (
-    LADDER,
-    SHARES,
-    blanks,
-    bounds,
-    exceeds,
-    half_digit,
-    mean_bounds,
-)
+from orchestrator.audit.precision import LADDER, SHARES, blanks, bounds, exceeds, half_digit, mean_bounds
 
 _SAMPLES = Percentiles()
 _TICKS: tuple[Statistic, ...] = ("min", "median", "p75", "p90", "p95", "p99", "p999", "max")

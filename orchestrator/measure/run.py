@@ -308,8 +308,8 @@ class Run:
 
     def _deploy(self) -> None:
         """Hand the hosts over, describe them, bring the payloads to who asks, and the schemas of documents to all."""
-        from orchestrator.experiment import materialise
         from orchestrator.experiment.plan.own.own_json import write_schemas
+        from orchestrator.experiment.plan.payloads import materialise
 
         context, plan = self._context, self._context.plan
         built = require_programs(plan)

@@ -11,14 +11,7 @@ from orchestrator import quantities
 from orchestrator.findings.summary import RunSummary
 from orchestrator.questions.prediction.find import QUESTION as PREDICTION
 from orchestrator.questions.prediction.shapes import Judged, Modelled
-from orchestrator.questions.prediction.surface import (
-    EVEN,
-    NONE,
-    UNSURE,
-    Surface,
-    round_surface,
-    ways,
-)
+from orchestrator.questions.prediction.surface import EVEN, NONE, UNSURE, Surface, round_surface, ways
 from orchestrator.questions.prediction.words import bytes_text, name_of, trust
 from orchestrator.report.figures.base import Figure
 from orchestrator.report.figures.map import decision_map

@@ -14,15 +14,7 @@ from orchestrator.disk import DiskFull, writing
 from orchestrator.errors import InvalidMeasurement, MissingError, UsageError
 from orchestrator.experiment.plan.plan import Plan, read_plan
 from orchestrator.results import derive, stored_manifest
-from orchestrator.results.documents import (
-    ALTERED,
-    Damaged,
-    digest,
-    inside,
-    name_in_id,
-    whole_file,
-    write_json,
-)
+from orchestrator.results.documents import ALTERED, Damaged, digest, inside, name_in_id, whole_file, write_json
 from orchestrator.results.journal import Journal, is_held, try_hold
 from orchestrator.results.manifest import Manifest
 from orchestrator.results.names import JOURNAL, MANIFEST, is_run, not_one, run_folders

@@ -69,7 +69,7 @@ def gate(
     Exit codes: 0 not slower, 1 slower in two of two runs, 8 undecided, 2 bad input or replies that differ, 3 a version does
     not build, start or answer, 5 a check failed.
     """
-    from orchestrator.experiment.read.units import parse_duration
+    from orchestrator.experiment.read.units import DURATION
 
     console.as_json = as_json
     for option, path in (("--junit", junit), ("--markdown", markdown)):
@@ -83,7 +83,7 @@ def gate(
             overrides or [],
             sides,
             _limits(limit or ()),
-            parsed("--budget", parse_duration, budget),
+            parsed("--budget", DURATION.number, budget),
         )
         _forecast(gate, is_all=only_plan)
         if only_plan:

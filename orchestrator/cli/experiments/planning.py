@@ -52,7 +52,7 @@ def plan(
 
 def _check(files: list[Path], overrides: list[str]) -> None:
     """Print of each file whether it is valid; whether programs are built does not matter."""
-    from orchestrator.experiment import make_plan
+    from orchestrator.experiment.plan.planning import make_plan
     from orchestrator.experiment.read.problems import ExperimentError
 
     documents = []
@@ -141,7 +141,7 @@ def _tried(made: Plan) -> list[dict[str, Any]]:
 
 def _made(file: Path, overrides: list[str]) -> tuple[Plan, list[str]]:
     """The plan, and what is missing of the programs that it starts; ExperimentError for a file that is wrong itself."""
-    from orchestrator.experiment import make_plan
+    from orchestrator.experiment.plan.planning import make_plan
     from orchestrator.experiment.plan.topology import missing_programs
     from orchestrator.experiment.read.problems import ExperimentError
 

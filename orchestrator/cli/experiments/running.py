@@ -108,8 +108,9 @@ def _resume(run: str | None, overrides: list[str] | None, *, keep: bool, share: 
 
 def _plan_of(file: str | None, overrides: list[str], *, takes_stale: bool = False) -> Plan:
     """Return the plan of an experiment file, which becomes the current one, or the current one."""
-    from orchestrator.experiment import make_plan, store
+    from orchestrator.experiment import store
     from orchestrator.experiment.machines import require_fresh_prices
+    from orchestrator.experiment.plan.planning import make_plan
 
     if file is not None:
         plan = make_plan(Path(file), overrides)

@@ -78,7 +78,7 @@ def doctor(
 
 
 def _of_experiment(file: Path, provider: str | None) -> list[ProbeResult]:
-    from orchestrator.experiment import make_plan
+    from orchestrator.experiment.plan.planning import make_plan
     from orchestrator.experiment.providers import PROVIDERS
     from orchestrator.hosts.probes import of_experiment
 

@@ -59,9 +59,9 @@ def predict(
     _require_one(rtt, to, size, connection)
     share = None if matters is None else parsed("--matters", units.parse_margin, _number(matters))
     place = Reader(
-        rtt=0.0 if rtt is None else parsed("--rtt", units.parse_duration, rtt) * 1000,
+        rtt=0.0 if rtt is None else parsed("--rtt", units.DURATION.number, rtt) * 1000,
         size=parsed("--bytes", units.parse_size, size),
-        rate_mbit=None if rate is None else parsed("--rate", units.parse_bit_rate, rate),
+        rate_mbit=None if rate is None else parsed("--rate", units.BIT_RATE.number, rate),
         connection=connection,
         operation=operation,
     )

@@ -63,8 +63,6 @@ def _server(server: Mapping[str, Any]) -> str:
 
 
 class _Reader:
-    """A document whose references are followed."""
-
     def __init__(self, document: Mapping[str, Any]) -> None:
         self._document = document
 
@@ -82,7 +80,8 @@ class _Reader:
         values: dict[str, Sequence[Any]] = {}
         query, headers, left_out = [], {}, []
         for (place, name), parameter in parameters.items():
-            if place == "path" or (place in ("query", "header") and self._is_needed(parameter)):
+            is_needed = parameter.get("required") or "example" in parameter or parameter.get("examples")
+            if place == "path" or (place in ("query", "header") and is_needed):
                 values[column(name)] = self._values(parameter)
             elif place not in ("body", "formData"):
                 left_out.append(name)
@@ -110,9 +109,6 @@ class _Reader:
                 *[f"It needs {name}: give `headers` with a ${{SECRET}}." for name in next(iter(needed), {})],
             ],
         )
-
-    def _is_needed(self, parameter: Mapping[str, Any]) -> bool:
-        return bool(parameter.get("required") or "example" in parameter or parameter.get("examples"))
 
     def _values(self, parameter: Mapping[str, Any]) -> list[Any]:
         schema = self._at(parameter.get("schema") or parameter)

@@ -74,7 +74,6 @@ def _request(request: Mapping[str, Any], variables: Mapping[str, list[str]], aut
 
 
 def _escaped(text: str) -> str:
-    """A value of a query, escaped but for its variables."""
     return "".join(part if VARIABLE.fullmatch(part) else quote(part) for part in re.split(r"(\{\{[^{}]+\}\})", text))
 
 

@@ -32,11 +32,11 @@ def is_askable(address: str) -> bool:
         host = ip_address(address)
     except ValueError:
         return False
-    return not (host.is_unspecified or host.is_multicast or (host.version == 4 and _is_reserved(int(host))))
-
-
-def _is_reserved(number: int) -> bool:
-    return number >> 24 == 0 or number >> 28 == 0xF
+    return not (
+        host.is_unspecified
+        or host.is_multicast
+        or (host.version == 4 and (int(host) >> 24 == 0 or int(host) >> 28 == 0xF))
+    )
 
 
 def is_loopback(address: str) -> bool:

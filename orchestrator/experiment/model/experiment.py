@@ -20,35 +20,10 @@ from pydantic import (
 
 from orchestrator.catalogue.offers import NATIVE
 from orchestrator.catalogue.read import catalogue
+from orchestrator.experiment.model import options as parts
 from orchestrator.experiment.model.factor import Factor, Numbers
 from orchestrator.experiment.model.factors import FACTORS, OF_THE_CALL, STACK
 from orchestrator.experiment.model.host_rules import MOST_TTL_S
-from orchestrator.experiment.model.options import (
-    AUTO,
-    DistanceSpec,
-    EchoOptions,
-    EventsOptions,
-    EvolutionOptions,
-    ExchangeOptions,
-    ImageOptions,
-    LoadSpec,
-    Metric,
-    Name,
-    OptionsOfAny,
-    OwnHostSpec,
-    PlacementSpec,
-    PlainOptions,
-    PositiveDuration,
-    PredictSpec,
-    Repeats,
-    Short,
-    StreamOptions,
-    Strict,
-    TransferOptions,
-    TurnLength,
-    WarmupSpec,
-    Zone,
-)
 from orchestrator.experiment.model.own_services import Data, OwnCallSpec, Services, Text
 from orchestrator.experiment.providers import PROVIDERS, THIS_MACHINE, WITH_MACHINES, ProviderName
 from orchestrator.experiment.read import units
@@ -59,9 +34,9 @@ MOST_EXCLUDED = 200
 MOST_STEPS = 100
 _SHARE = "share"  # the key of a mix's item that is no operation
 _TINY_SHARE = 5e-7
-Model = TypeVar("Model", bound=Strict)
+Model = TypeVar("Model", bound=parts.Strict)
 _COMPARED_BY: Any = Literal.__getitem__((STACK, *(factor.name for factor in FACTORS)))
-_OF_KIND: dict[str, Any] = {"name": Short, "bytes": Size, "count": int, "rate": Rate, "time": Duration}
+_OF_KIND: dict[str, Any] = {"name": parts.Short, "bytes": Size, "count": int, "rate": Rate, "time": Duration}
 
 
 _ROUNDING = 1e-6  # of a duration in seconds, as a float, in milliseconds
@@ -101,14 +76,14 @@ def _read(levels: tuple[str, ...], numbers: Numbers, value: Any) -> str | int:
 
 
 def _milliseconds(value: Any) -> int:
-    exact = units.parse_duration(value) * 1000
+    exact = units.DURATION.number(value) * 1000
     if abs(exact - round(exact)) > _ROUNDING:
         raise ValueError(f"'{value}' is not a whole number of milliseconds")
     return round(exact)
 
 
 def _whole_rate(value: Any) -> int:
-    rate = units.parse_rate(value)
+    rate = units.RATE.number(value)
     if rate != int(rate):
         raise ValueError(f"'{value}' is not a whole number a second")
     return int(rate)
@@ -126,17 +101,14 @@ def _schema(levels: Sequence[str], numbers: Numbers) -> dict[str, Any]:
     return {"anyOf": [{"type": "string", "enum": list(levels)}, other]} if levels else other
 
 
-def _with_factors(fields: Callable[[Factor], tuple[Any, Any] | None]) -> Callable[[type[Model]], type[Model]]:
-    """Adds a key for every factor that `fields` gives a type and a default for."""
+def _with(keys: Mapping[str, Any]) -> Callable[[type[Model]], type[Model]]:
+    """Adds keys to a model, each with its type and its default."""
 
     def add(model: type[Model]) -> type[Model]:
-        return _extended(model, {factor.name: field for factor in FACTORS if (field := fields(factor))})
+        own: Any = {key: field for key, field in keys.items() if key not in model.model_fields}
+        return create_model(model.__name__, __base__=model, __module__=model.__module__, __doc__=model.__doc__, **own)
 
     return add
-
-
-def _extended(model: type[Model], keys: dict[str, Any]) -> type[Model]:
-    return create_model(model.__name__, __base__=model, __module__=model.__module__, __doc__=model.__doc__, **keys)
 
 
 def _one_or_many(factor: Factor) -> Any:
@@ -144,38 +116,38 @@ def _one_or_many(factor: Factor) -> Any:
     return many[level_or_number(factor) if factor.levels or factor.numbers else _OF_KIND[factor.kind]]
 
 
-def _chosen_for_all(factor: Factor) -> tuple[Any, Any] | None:
-    described = Field(description=f"{factor.description}.")
-    return (Annotated[_one_or_many(factor), described], (factor.default,)) if factor in OF_THE_CALL else None
+def _described(factor: Factor, kind: Any, words: str = "") -> Any:
+    return Annotated[kind, Field(description=f"{factor.description}{words}.")]
 
 
-def _chosen_for_a_stack(factor: Factor) -> tuple[Any, Any] | None:
-    described = Field(description=f"{factor.description}; the experiment's `{factor.name}` unless given.")
-    return (Annotated[_one_or_many(factor) | None, described], None) if factor in OF_THE_CALL else None
-
-
-def _left_out(factor: Factor) -> tuple[Any, Any] | None:
-    return (_one_or_many(factor) | None, None) if factor.is_excludable else None
-
-
-@_with_factors(_chosen_for_a_stack)
-class StackSpec(Strict):
+@_with(
+    {
+        factor.name: (
+            _described(factor, _one_or_many(factor) | None, f"; the experiment's `{factor.name}` unless given"),
+            None,
+        )
+        for factor in OF_THE_CALL
+    }
+)
+class StackSpec(parts.Strict):
     """The server and the client. A protocol's name alone means its default implementation and client."""
 
-    protocol: Short = Field("", description="The wire protocol; `orch services` lists them.")
-    responder: OneOrMany[Short] | None = Field(
+    protocol: parts.Short = Field("", description="The wire protocol; `orch services` lists them.")
+    responder: OneOrMany[parts.Short] | None = Field(
         None, description="The implementation that answers; the protocol's first one unless given."
     )
-    name: Name | None = Field(None, description="What tables call a stack with a `service`.")
-    service: Name | None = Field(None, description="One of your own `services`, instead of a protocol.")
+    name: parts.Name | None = Field(None, description="What tables call a stack with a `service`.")
+    service: parts.Name | None = Field(None, description="One of your own `services`, instead of a protocol.")
     call: OwnCallSpec | None = Field(None, description="How that service is called.")
-    calls: dict[Name, OwnCallSpec] = Field(default_factory=dict, description="The calls of `steps` by their names.")
-    steps: list[Name] = Field(
+    calls: dict[parts.Name, OwnCallSpec] = Field(
+        default_factory=dict, description="The calls of `steps` by their names."
+    )
+    steps: list[parts.Name] = Field(
         default_factory=list,
         max_length=MOST_STEPS,
         description="Names of `calls`, made one after the other on one connection as one task.",
     )
-    client: OneOrMany[Short] | None = Field(
+    client: OneOrMany[parts.Short] | None = Field(
         None,
         examples=[NATIVE],
         description="The client library; by default a thin one that suits the requests in flight."
@@ -199,38 +171,37 @@ class StackSpec(Strict):
         return self
 
 
-def _with_operations_without_options(model: type[Model]) -> type[Model]:
-    """Adds a key for every call of the catalogue that needs no payload: it takes no options."""
-    keys: dict[str, Any] = {
+def _without_options() -> dict[str, Any]:
+    """A key for every call of the catalogue that needs no payload: it takes no options."""
+    return {
         operation.name: (
-            Annotated[PlainOptions | None, Field(description=f"Asked with the message of {operation.message}.")],
+            Annotated[parts.PlainOptions | None, Field(description=f"Asked with the message of {operation.message}.")],
             None,
         )
         for operation in catalogue().operations.values()
-        if operation.kind == "call" and "none" in operation.payloads and operation.name not in model.model_fields
+        if operation.kind == "call" and "none" in operation.payloads
     }
-    return _extended(model, keys)
 
 
 _AS_OFFERED = {"exchange": "exchange_json"}  # manifests call the floor's own operation `exchange`
 
 
-class _Operations(Strict):
+class _Operations(parts.Strict):
     """A key for each operation; exactly one is given."""
 
-    timestamp: PlainOptions | None = Field(None, description="A time stamp in, a time stamp out.")
-    add: PlainOptions | None = Field(None, description="Two numbers in, their sum out.")
-    echo: EchoOptions | None = Field(None, description="A payload in, the same payload out.")
-    transfer: TransferOptions | None = Field(
+    timestamp: parts.PlainOptions | None = Field(None, description="A time stamp in, a time stamp out.")
+    add: parts.PlainOptions | None = Field(None, description="Two numbers in, their sum out.")
+    echo: parts.EchoOptions | None = Field(None, description="A payload in, the same payload out.")
+    transfer: parts.TransferOptions | None = Field(
         None, description="Known bytes out, known bytes back, each way of its own size."
     )
-    exchange: ExchangeOptions | None = Field(None, description="Your own JSON out, other JSON of your own back.")
-    image: ImageOptions | None = Field(None, description="A picture in, its width and height out.")
-    events: EventsOptions | None = Field(None, description="A subscription in, events out at a rate.")
-    activity: StreamOptions | None = Field(
+    exchange: parts.ExchangeOptions | None = Field(None, description="Your own JSON out, other JSON of your own back.")
+    image: parts.ImageOptions | None = Field(None, description="A picture in, its width and height out.")
+    events: parts.EventsOptions | None = Field(None, description="A subscription in, events out at a rate.")
+    activity: parts.StreamOptions | None = Field(
         None, description="A subscription in, the rows of the table of transactions out as events, at a rate."
     )
-    evolution: EvolutionOptions | None = Field(
+    evolution: parts.EvolutionOptions | None = Field(
         None, description="Records written with one schema and read with another; codecs alone."
     )
 
@@ -253,10 +224,10 @@ class _Operations(Strict):
         return tuple(_AS_OFFERED.get(item.name, item.name) for item in items)
 
     @property
-    def options(self) -> OptionsOfAny:
+    def options(self) -> parts.OptionsOfAny:
         """Its options."""
         options = getattr(self, self.name)
-        assert isinstance(options, OptionsOfAny)  # noqa: S101 - narrows the type
+        assert isinstance(options, parts.OptionsOfAny)  # noqa: S101 - narrows the type
         return options
 
 
@@ -269,7 +240,7 @@ def _with_options(value: Any) -> Any:
     return value
 
 
-@_with_operations_without_options
+@_with(_without_options())
 class MixedSpec(_Operations):
     """One operation of a mix, and its share of the requests."""
 
@@ -286,7 +257,7 @@ class MixedSpec(_Operations):
         return self
 
 
-class MixOptions(OptionsOfAny):
+class MixOptions(parts.OptionsOfAny):
     """Several operations, each with its share of the requests; which one a request is of is drawn by the trial's seed."""
 
     of: Annotated[
@@ -303,7 +274,7 @@ class MixOptions(OptionsOfAny):
         return items
 
 
-@_with_operations_without_options
+@_with(_without_options())
 class OperationSpec(_Operations):
     """What each request does: one operation with its options, or a mix of several."""
 
@@ -325,15 +296,15 @@ class _NamedAlone(Shorthand):
         return _with_options(value)
 
 
-@_with_factors(_left_out)
-class ExcludeSpec(Strict):
+@_with({factor.name: (_one_or_many(factor) | None, None) for factor in FACTORS if factor.is_excludable})
+class ExcludeSpec(parts.Strict):
     """A part of the matrix to leave out: every cell that matches all the keys given."""
 
 
-class LimitsSpec(Strict):
+class LimitsSpec(parts.Strict):
     """What a run may use."""
 
-    wall: PositiveDuration = Field(2700.0, description="Wall time of the whole run.")
+    wall: parts.PositiveDuration = Field(2700.0, description="Wall time of the whole run.")
     cost: Money = Field(1.0, le=1_000_000, description="US dollars that the hosts may cost.")
     ttl: Duration = Field(
         7200.0,
@@ -365,11 +336,11 @@ def _one_line(text: str) -> str:
     return line
 
 
-@_with_factors(_chosen_for_all)
-class Experiment(Strict):
+@_with({factor.name: (_described(factor, _one_or_many(factor)), (factor.default,)) for factor in OF_THE_CALL})
+class Experiment(parts.Strict):
     """One question about protocols, and how to measure the answer."""
 
-    name: Name = Field(description="A short name: lower-case letters, digits, - and _.")
+    name: parts.Name = Field(description="A short name: lower-case letters, digits, - and _.")
     question: Annotated[
         str,
         AfterValidator(_one_line),
@@ -379,7 +350,7 @@ class Experiment(Strict):
         THIS_MACHINE,
         description=f"Who makes the hosts: {', '.join(f'{p.title} ({p.name})' for p in PROVIDERS.values())}.",
     )
-    machine: Short | None = Field(
+    machine: parts.Short | None = Field(
         None,
         description=" ".join(
             [
@@ -388,19 +359,21 @@ class Experiment(Strict):
             ]
         ),
     )
-    hosts: dict[Zone, Annotated[OwnHostSpec, Shorthand("ssh", "What `ssh` takes, such as bench@10.0.0.5.")]] = Field(
+    hosts: dict[
+        parts.Zone, Annotated[parts.OwnHostSpec, Shorthand("ssh", "What `ssh` takes, such as bench@10.0.0.5.")]
+    ] = Field(
         default_factory=dict,
         description="ssh: your own machines by name.",
     )
-    inventory: Short | None = Field(
+    inventory: parts.Short | None = Field(
         None,
         description="ssh: a file of Ansible's in place of `hosts`; groups `requesters`, `responders`, `stores`.",
     )
-    module: Short | None = Field(
+    module: parts.Short | None = Field(
         None,
         description="terraform: the folder of your own Terraform module, or `existing`: hosts that are in a `state`.",
     )
-    state: Short | None = Field(
+    state: parts.Short | None = Field(
         None,
         description="ssh, or `module: existing`: the folder in which Terraform ran, or a state's file, whose output"
         " `hosts` takes the place of `hosts`.",
@@ -411,42 +384,44 @@ class Experiment(Strict):
         " placement of its own.",
     )
     stability: bool = Field(False, description="Say which stack is the most predictable, too: by SD, IQR and p99/p50.")
-    predict: PredictSpec | None = Field(
+    predict: parts.PredictSpec | None = Field(
         None, description="Fit the cost model, and test it on cells that are kept from the fit."
     )
     placements: OneOrMany[
         Annotated[
-            PlacementSpec,
+            parts.PlacementSpec,
             Shorthand("name", "local, same-zone or cross-region", ["local", "same-zone", "cross-region"]),
         ]
-    ] = Field((PlacementSpec(name="local"),), description="Where the two ends run.")
-    distance: Annotated[DistanceSpec, Shorthand("rtt", "A round trip, such as 80ms.", types=(str, list))] | None = (
-        Field(None, description="How far apart the two ends are: each value of a list is a placement of its own.")
-    )
+    ] = Field((parts.PlacementSpec(name="local"),), description="Where the two ends run.")
+    distance: (
+        Annotated[parts.DistanceSpec, Shorthand("rtt", "A round trip, such as 80ms.", types=(str, list))] | None
+    ) = Field(None, description="How far apart the two ends are: each value of a list is a placement of its own.")
     stacks: OneOrMany[
         Annotated[StackSpec, Shorthand("protocol", "A protocol, with its default implementation and client.")]
     ] = Field(description="What is compared; `all` is every protocol that carries one of the operations.")
     services: Services = {}  # noqa: RUF012 - pydantic copies it
     data: Data | None = Field(None, description="Rows of values for the calls of your own services.")
-    same: dict[Name, Text] = Field(
+    same: dict[parts.Name, Text] = Field(
         default_factory=dict,
         description="Your own services: values that all stacks must answer alike for a row, by their place in a reply.",
     )
     operations: OneOrMany[
         Annotated[OperationSpec, _NamedAlone("An operation with its default payload.", OPERATION_NAMES)]
     ] = Field((), description="What each request does; none where stacks call `services` of your own.")
-    load: LoadSpec = Field(
-        LoadSpec(), description="How requests are offered; 1,000 in a closed loop of one unless given."
+    load: parts.LoadSpec = Field(
+        parts.LoadSpec(), description="How requests are offered; 1,000 in a closed loop of one unless given."
     )
-    warmup: WarmupSpec = Field(WarmupSpec(), description="What comes before the measured window of a trial.")
-    timeout: PositiveDuration = Field(30.0, description="A request without a reply by then has failed.")
-    repeats: Repeats = Field(
+    warmup: parts.WarmupSpec = Field(
+        parts.WarmupSpec(), description="What comes before the measured window of a trial."
+    )
+    timeout: parts.PositiveDuration = Field(30.0, description="A request without a reply by then has failed.")
+    repeats: parts.Repeats = Field(
         5,
         description="Blocks: trials of every cell, in a balanced random order. A number, or `{until: 3%, at_most: 30}`:"
         " as many as intervals take that are so narrow.",
     )
-    turn: TurnLength = Field(
-        AUTO,
+    turn: parts.TurnLength = Field(
+        parts.AUTO,
         description="Stacks take turns of so long on running ends, in place of one measured phase after the other."
         " auto: 10 ms, and longer where 20 requests take longer. off: one phase after the other.",
     )
@@ -456,7 +431,7 @@ class Experiment(Strict):
         description="What the question is about: cells that differ in it alone are compared. The stack, or one of the"
         " factors; or a list of them.",
     )
-    reference: OneOrMany[Short | int | float] | None = Field(
+    reference: OneOrMany[parts.Short | int | float] | None = Field(
         None,
         description="What others are compared with: a stack (its protocol, or its label in `orch plan`), or a value of"
         " the factor in `compare_by`; several in a list. The first one unless given.",
@@ -464,7 +439,7 @@ class Experiment(Strict):
     control: bool = Field(
         False, description="Enter the reference stack twice more (A/A), to see what difference chance alone makes."
     )
-    metric: Metric = Field(
+    metric: parts.Metric = Field(
         "median", description="What the result is about: median latency, p99 latency, or requests answered a second."
     )
     matters: Margin = Field(

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from orchestrator.experiment.read.problems import shown
-from orchestrator.experiment.read.units import exact_duration, parse_duration, parse_share
+from orchestrator.experiment.read.units import DURATION, exact_duration, parse_share
 
 ERRORS = "errors"
 SHARES: Mapping[str, float] = {"p50": 0.5, "p90": 0.9, "p95": 0.95, "p99": 0.99, "p99.9": 0.999, "max": 1.0}
@@ -52,7 +52,7 @@ def parse_goal(text: object) -> Goal:
         raise ValueError(f"'{shown(statistic)}' is no statistic of a goal: known are {', '.join(known)}")
     if sign != "<":
         raise ValueError(f"'{shown(text)}': a goal is an upper bound, with <: {_LIKE}")
-    below = parse_share(limit) if statistic == ERRORS else parse_duration(limit)
+    below = parse_share(limit) if statistic == ERRORS else DURATION.number(limit)
     if below <= 0:
         raise ValueError(f"'{shown(text)}': nothing is below {limit}")
     return Goal(statistic=statistic, below=below)

@@ -159,7 +159,6 @@ def _known_at(path: Sequence[Key]) -> list[str]:
 
 
 def _explain(root: Node, details: ErrorDetails) -> Problem:
-    """A sentence of ours for one of pydantic's errors."""
     path = details["loc"]
     node, key_mark = root.find(path)
     kind = details["type"]
@@ -264,7 +263,6 @@ def _place_of(key: Key, owner: type[BaseModel]) -> str:
 
 
 def _model_at(path: Sequence[Key]) -> type[BaseModel]:
-    """Which model a mapping of the file is read by."""
     names = [step for step in path if isinstance(step, str)]
     known = _models_by_key()
     return next((known[name] for name in reversed(names) if name in known), model.Experiment)

@@ -70,7 +70,7 @@ SHORTEST_TURN_S, LONGEST_TURN_S = 0.01, 1.0
 def _turn(value: object) -> float | str:
     if value in (AUTO, OFF):
         return str(value)
-    length_s = units.parse_duration(value)
+    length_s = units.DURATION.number(value)
     if not SHORTEST_TURN_S <= length_s <= LONGEST_TURN_S:
         raise ValueError(
             f"a turn of {shown(value)} is not from 10 ms to 1 s: shorter ones are mostly their own beginnings, in longer"

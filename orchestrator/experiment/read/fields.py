@@ -32,12 +32,14 @@ Size = Annotated[
 Duration = Annotated[
     float,
     *_quantity(
-        units.DURATION, units.parse_duration, "A duration with its unit: us, ms, s, m, h.", "60s", "45m", "500ms"
+        units.DURATION, units.DURATION.number, "A duration with its unit: us, ms, s, m, h.", "60s", "45m", "500ms"
     ),
 ]
-Rate = Annotated[float, *_quantity(units.RATE, units.parse_rate, "Requests per time.", "500/s", "30/min")]
-BitRate = Annotated[float, *_quantity(units.BIT_RATE, units.parse_bit_rate, "A link's rate.", "1 Gbit/s", "100 Mbit/s")]
-Money = Annotated[float, *_quantity(units.MONEY, lambda text: float(units.MONEY.read(text)), "US dollars.", "1.00 USD")]
+Rate = Annotated[float, *_quantity(units.RATE, units.RATE.number, "Requests per time.", "500/s", "30/min")]
+BitRate = Annotated[
+    float, *_quantity(units.BIT_RATE, units.BIT_RATE.number, "A link's rate.", "1 Gbit/s", "100 Mbit/s")
+]
+Money = Annotated[float, *_quantity(units.MONEY, units.MONEY.number, "US dollars.", "1.00 USD")]
 Share = Annotated[float, *_quantity(units.SHARE, units.parse_share, "A share of all, in per cent.", "0.1 %")]
 Margin = Annotated[
     float,

@@ -43,6 +43,10 @@ class Quantity:
             raise ValueError(f"'{text}' is negative")
         return number * self.units[unit]
 
+    def number(self, text: object) -> float:
+        """Return the same in its base unit: seconds, requests a second, megabits a second, US dollars."""
+        return float(self.read(text))
+
 
 _MICRO, _MILLI = Fraction(1, 10**6), Fraction(1, 1000)
 _BYTES = {"B": 1, "kB": 10**3, "KB": 10**3, "MB": 10**6, "GB": 10**9, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30}
@@ -70,21 +74,6 @@ def parse_size(text: object) -> int:
     if size != int(size):
         raise ValueError(f"'{text}' is not a whole number of bytes")
     return int(size)
-
-
-def parse_duration(text: object) -> float:
-    """Seconds in `60s`, `45m`, `2h`, `500ms`."""
-    return float(DURATION.read(text))
-
-
-def parse_rate(text: object) -> float:
-    """Requests per second in `500/s` or `30/min`."""
-    return float(RATE.read(text))
-
-
-def parse_bit_rate(text: object) -> float:
-    """Megabits per second in `1 Gbit/s` or `100 Mbit/s`."""
-    return float(BIT_RATE.read(text))
 
 
 def parse_share(text: object) -> float:
@@ -145,13 +134,13 @@ def format_duration(seconds: float) -> str:
 
 
 def exact_duration(seconds: float) -> str:
-    """Seconds to the last digit, as `parse_duration` reads it: `12.5 ms`, `1.25 s`."""
+    """Seconds to the last digit, as `DURATION` reads it: `12.5 ms`, `1.25 s`."""
     exact = Decimal(repr(seconds))
     return f"{_trim(exact)} s" if seconds >= 1 else f"{_trim(exact * 1000)} ms"
 
 
 def format_rate(per_s: float) -> str:
-    """Requests per second as `parse_rate` reads it."""
+    """Requests per second as `RATE` reads it."""
     return f"{_trim(Decimal(repr(per_s)))}/s"
 
 

@@ -35,7 +35,7 @@ def spec(monkeypatch: pytest.MonkeyPatch) -> Any:
     grown = replace(here, protocols=protocols, operations={**here.operations, **{o.name: o for o in more}})
     monkeypatch.setattr(model, "catalogue", lambda: grown)
     monkeypatch.setattr(payloads, "catalogue", lambda: grown)
-    return model._with_operations_without_options(model.OperationSpec)
+    return model._with(model._without_options())(model.OperationSpec)
 
 
 def test_calls_that_need_no_payload_are_added_and_nothing_else(spec: Any) -> None:

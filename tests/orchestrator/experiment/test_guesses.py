@@ -13,10 +13,10 @@ import yaml
 
 from orchestrator.cli.experiments.plan_text import plan_document, plan_lines
 from orchestrator.errors import MissingError, UsageError
-from orchestrator.experiment import materialise
 from orchestrator.experiment.examples import FOLDER, examples, markdown
 from orchestrator.experiment.model.json_schema import json_schema
 from orchestrator.experiment.plan.own import own_json
+from orchestrator.experiment.plan.payloads import materialise
 from orchestrator.experiment.plan.plan import Plan, read_plan
 from orchestrator.experiment.plan.planning import make_plan
 from orchestrator.experiment.read.problems import ExperimentError

@@ -8,7 +8,8 @@ import pytest
 
 from orchestrator.catalogue.offers import Protocol
 from orchestrator.errors import UsageError
-from orchestrator.experiment import materialise, store
+from orchestrator.experiment import store
+from orchestrator.experiment.plan.payloads import materialise
 from orchestrator.experiment.plan.plan import Plan
 from orchestrator.experiment.plan.planning import make_plan
 from tests.support.experiments import MINIMAL

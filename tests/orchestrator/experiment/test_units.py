@@ -25,7 +25,7 @@ def test_a_size_carries_its_unit(text: str, size: int) -> None:
     [("60s", 60), ("45m", 2700), ("2h", 7200), ("500ms", 0.5), ("0s", 0), ("1.5 s", 1.5), ("20us", 2e-5)],
 )
 def test_a_duration_carries_its_unit(text: str, seconds: float) -> None:
-    assert units.parse_duration(text) == pytest.approx(seconds)
+    assert units.DURATION.number(text) == pytest.approx(seconds)
 
 
 @pytest.mark.parametrize(
@@ -41,11 +41,11 @@ def test_a_duration_carries_its_unit(text: str, seconds: float) -> None:
         (units.parse_size, "1.5 B", "'1.5 B' is not a whole number of bytes"),
         (units.parse_size, "-1 B", "'-1 B' is negative"),
         (units.parse_size, {"a": 1}, "this is not a size"),
-        (units.parse_duration, 60, "'60' is not a duration: write it with its unit, like 60s, 45m, 2h or 500ms"),
-        (units.parse_duration, "60 parsec", "'60 parsec' has no unit of duration"),
-        (units.parse_rate, "500", "'500' is not a rate: write it with its unit, like 500/s or 30/min"),
+        (units.DURATION.number, 60, "'60' is not a duration: write it with its unit, like 60s, 45m, 2h or 500ms"),
+        (units.DURATION.number, "60 parsec", "'60 parsec' has no unit of duration"),
+        (units.RATE.number, "500", "'500' is not a rate: write it with its unit, like 500/s or 30/min"),
         (
-            units.parse_rate,
+            units.RATE.number,
             "500/fortnight",
             "'500/fortnight' has no unit of rate: known are /s, /min, /h, as in 500/s or 30/min",
         ),
@@ -76,7 +76,7 @@ def test_a_size_survives_being_written_and_read(size: int) -> None:
 
 @given(st.floats(min_value=1e-3, max_value=1e6))
 def test_a_rate_survives_being_written_and_read(per_s: float) -> None:
-    assert units.parse_rate(units.format_rate(per_s)) == pytest.approx(per_s)
+    assert units.RATE.number(units.format_rate(per_s)) == pytest.approx(per_s)
 
 
 @pytest.mark.parametrize(
