@@ -49,7 +49,7 @@ def test_calls_that_need_no_payload_are_added_and_nothing_else(spec: Any) -> Non
 
 def test_what_travels_is_estimated_from_the_fields_of_its_message(spec: Any) -> None:
     asked = spec.model_validate({"stock": {}})
-    [found] = payloads._expand(None, 0, asked)  # type: ignore[arg-type]  # nothing of the file is looked at
+    [found] = payloads._payloads(None, 0, asked)  # type: ignore[arg-type]  # nothing of the file is looked at
     operation = found.operation
     assert (operation.id, operation.name, operation.payload) == ("stock", "stock", {"kind": "none"})
     assert (operation.request_bytes, operation.reply_bytes) == (8, 32 + 8 + 1)
