@@ -13,7 +13,7 @@ from orchestrator.catalogue.read import protocols
 from tests.conformance.certificates import certificates
 from tests.conformance.kit import Implementation
 from tests.conformance.promises.test_pairs import HOLDING, payload_of
-from tests.conformance.promises.test_streams import stream_trial
+from tests.conformance.promises.test_streams import STREAM
 from tests.support.built import why_not
 
 pytestmark = [pytest.mark.slow, pytest.mark.busy]
@@ -121,7 +121,8 @@ def test_events_that_both_carry_come_and_are_verified(
     )
     with answering.respond(protocol.name, responder.name, operations=["events"], **serving) as program:
         port = program.ready["port"]
-        trial = stream_trial(asking, protocol.name, client.name, port, tmp_path / "record", **asked)
+        line = asking.trial(protocol.name, client.name, port, tmp_path / "record", **STREAM, **asked)
+        trial = asking.request(line)
         sent = program.stats()["events"]["sent"]
     events = trial.done["events"]
     assert (events["delivered"], events["dropped"], trial.done["errors"]) == (events["offered"], 0, {})
