@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -15,12 +16,14 @@ from typing import Any
 import pytest
 
 from orchestrator.experiment.plan.plan import Link, Placement, Plan
+from orchestrator.results.folder import RunFolder
 from tests.support.plans import plan
 
 ROOT = Path(__file__).resolve().parents[2]
 CACHE = ROOT / ".orch" / "cache"  # the wheelhouse is the same for all tests
 MACHINE = "e2-standard-2"  # as many cores as a small test machine has: no limit that is felt
 RTT_MS = 4.0
+ORCH = (sys.executable, "-c", "from orchestrator.cli.main import main; main()")
 
 
 def lacking(answer: str) -> str:
@@ -58,6 +61,20 @@ def lab_plan(**changes: Any) -> Plan:
     )
     made = plan(provider="lab", machine=MACHINE, placements=(placement,), repeats=1)
     return replace(made, limits=replace(made.limits, ttl_s=900.0), **changes)
+
+
+@contextmanager
+def run_in_lab(folder: Path, *words: str) -> Iterator[RunFolder]:
+    """The run that `orch run WORDS` makes in this folder; afterwards all is taken down."""
+    environment = {**os.environ, "ORCH_CACHE": str(CACHE)}
+    settings: dict[str, Any] = {"cwd": folder, "env": environment, "capture_output": True, "text": True, "check": False}
+    try:
+        done = subprocess.run([*ORCH, "run", *words], **settings)
+        assert done.returncode in (0, 5), done.stderr
+        [place] = (folder / "results").glob("*")
+        yield RunFolder(place)
+    finally:
+        subprocess.run([*ORCH, "teardown"], **settings)
 
 
 @dataclass
