@@ -3,17 +3,12 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 
-from orchestrator.results.folder import RunFolder
-from tests.support.lab import CACHE, MACHINE, on_hosts
+from tests.support.lab import MACHINE, on_hosts, run_in_lab
 
 pytestmark = on_hosts(400)
 
-ORCH = [sys.executable, "-c", "from orchestrator.cli.main import main; main()"]
 EXPERIMENT = f"""\
 name: far
 question: Where is the floor of a large body?
@@ -34,19 +29,11 @@ limits: {{wall: 10m, ttl: 15m}}
 def test_a_large_call_over_a_distance_is_above_an_exchange_with_its_window_open(tmp_path: Path) -> None:
     """Before its window was opened, the exchange took 42 ms longer than the call on a kernel that uses BBR."""
     (tmp_path / "far.yaml").write_text(EXPERIMENT)
-    environment = {**os.environ, "ORCH_CACHE": str(CACHE)}
-    try:
-        done = subprocess.run(
-            [*ORCH, "run", "far.yaml"], cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
-        )
-        assert done.returncode in (0, 5), done.stderr
-        [folder] = (tmp_path / "results").glob("*")
-        floors = [reading for reading in RunFolder(folder).manifest().baselines if reading.kind == "tcp"]
+    with run_in_lab(tmp_path, "far.yaml") as run:
+        floors = [reading for reading in run.manifest().baselines if reading.kind == "tcp"]
         assert floors
         assert all(reading.opened and reading.send_bytes >= 300_000 for reading in floors)
-        [floor] = [c for c in json.loads((folder / "checks.json").read_text())["checks"] if c["name"] == "floor"]
+        [floor] = [c for c in json.loads((run.path / "checks.json").read_text())["checks"] if c["name"] == "floor"]
         assert floor["verdict"] == "pass", floor
         assert floor["evidence"]["bound"] == "tcp exchange"
         assert floor["explanation"].startswith("Above the floor")
-    finally:
-        subprocess.run([*ORCH, "teardown"], cwd=tmp_path, env=environment, check=False, capture_output=True)

@@ -2,27 +2,14 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
-import sys
 from pathlib import Path
 
-import pytest
-
-from orchestrator.results.folder import RunFolder
 from orchestrator.summarise import summarise
-from tests.support.lab import CACHE, MACHINE, ROOT, needs_lab
+from tests.support.lab import MACHINE, ROOT, on_hosts, run_in_lab
 
-pytestmark = [
-    pytest.mark.busy,
-    needs_lab,
-    pytest.mark.lab,
-    pytest.mark.terraform,
-    pytest.mark.slow,
-    pytest.mark.timeout(600),
-]
+pytestmark = on_hosts(600)
 
-ORCH = [sys.executable, "-c", "from orchestrator.cli.main import main; main()"]
 RTT_MS = 20.0
 SETTINGS = (
     "provider=lab",
@@ -35,21 +22,8 @@ SETTINGS = (
 
 
 def test_own_services_run_on_the_responders_host_with_floors_and_are_counted(tmp_path: Path) -> None:
-    environment = {**os.environ, "ORCH_CACHE": str(CACHE)}
     overrides = [word for setting in SETTINGS for word in ("--set", setting)]
-    experiment = str(ROOT / "experiments" / "own" / "orders.yaml")
-    try:
-        done = subprocess.run(
-            [*ORCH, "run", experiment, *overrides],
-            cwd=tmp_path,
-            env=environment,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        assert done.returncode in (0, 5), done.stderr
-        [folder] = (tmp_path / "results").glob("*")
-        run = RunFolder(folder)
+    with run_in_lab(tmp_path, str(ROOT / "experiments" / "own" / "orders.yaml"), *overrides) as run:
         trials = run.manifest().trials
         assert {trial.cell.split("-")[1] for trial in trials} == {"rest", "grpc", "graphql", "websocket"}
         assert [trial.failure for trial in trials if trial.failure is not None] == []
@@ -60,5 +34,3 @@ def test_own_services_run_on_the_responders_host_with_floors_and_are_counted(tmp
         assert all(cell.distribution and cell.distribution.median >= RTT_MS for cell in summary.cells)
         assert {check.verdict for check in summary.checks if check.name == "reply" and check.cell} == {"pass"}
         assert b"shop_rest.py" not in subprocess.run(["ps", "-eo", "args"], capture_output=True, check=True).stdout
-    finally:
-        subprocess.run([*ORCH, "teardown"], cwd=tmp_path, env=environment, check=False, capture_output=True)

@@ -3,19 +3,14 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
-from orchestrator.results.folder import RunFolder
-from tests.support.lab import CACHE, MACHINE, on_hosts
+from tests.support.lab import MACHINE, on_hosts, run_in_lab
 
 pytestmark = on_hosts(600)
 
-ORCH = [sys.executable, "-c", "from orchestrator.cli.main import main; main()"]
 EXPERIMENT = f"""\
 name: distances
 question: How many round trips does a request take?
@@ -36,18 +31,12 @@ IMPLIED = {("rest", "reuse"): 1, ("rest", "per-request"): 2, ("grpc", "reuse"): 
 
 def test_three_distances_are_measured_in_one_run_and_their_slope_is_round_trips(tmp_path: Path) -> None:
     (tmp_path / "distances.yaml").write_text(EXPERIMENT)
-    environment = {**os.environ, "ORCH_CACHE": str(CACHE)}
-    try:
-        done = subprocess.run(
-            [*ORCH, "run", "distances.yaml"], cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
-        )
-        assert done.returncode in (0, 5), done.stderr
-        [folder] = (tmp_path / "results").glob("*")
-        manifest = RunFolder(folder).manifest()
+    with run_in_lab(tmp_path, "distances.yaml") as run:
+        manifest = run.manifest()
         floors = {(reading.kind, reading.placement, reading.block) for reading in manifest.baselines}
         places = [f"distance-{rtt}ms" for rtt in (0, 15, 40)]
         assert floors == {(kind, place, block) for kind in ("ping", "tcp") for place in places for block in range(3)}
-        summary = json.loads((folder / "summary.json").read_text())
+        summary = json.loads((run.path / "summary.json").read_text())
         links = {link["placement"]: link["measured"] for link in summary["findings"]["distance"]["links"]}
         assert [links[place] for place in places] == [
             pytest.approx(rtt, abs=max(1.0, 0.1 * rtt)) for rtt in (0, 15, 40)
@@ -58,5 +47,3 @@ def test_three_distances_are_measured_in_one_run_and_their_slope_is_round_trips(
             assert fitted[case] == pytest.approx(trips, abs=0.2), case
         [curves] = summary["findings"]["axes"]
         assert [len(line["points"]) for panel in curves["panels"] for line in panel["lines"]] == [3] * 4
-    finally:
-        subprocess.run([*ORCH, "teardown"], cwd=tmp_path, env=environment, check=False, capture_output=True)
