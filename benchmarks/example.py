@@ -12,7 +12,7 @@ from pathlib import Path
 
 from playwright.sync_api import sync_playwright
 
-from orchestrator.cli.short_answer import short_lines
+from orchestrator.cli.answer import short_lines
 from orchestrator.disk import whole_file
 from orchestrator.hosts import chromium
 from orchestrator.report import write_report

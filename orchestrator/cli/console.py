@@ -6,6 +6,7 @@ import json
 import os
 import re
 import sys
+from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, TextIO
@@ -86,6 +87,11 @@ class Console:
         """A line of the answer; silent under --json."""
         if not self.as_json:
             print(_guarded(text), file=self.out)
+
+    def lines(self, texts: Iterable[str]) -> None:
+        """Lines of the answer."""
+        for text in texts:
+            self.result(text)
 
     def document(self, text: str) -> None:
         """A JSON document of orch, unchanged, whether or not --json was asked for."""

@@ -51,9 +51,7 @@ RUNS = {
     "publish": Verb(_KEEP, "runs.teams:publish", "Publish runs in a team's index."),
     "unpublish": Verb(_KEEP, "runs.teams:unpublish", "Take runs out of a team's index."),
 }
-SETUP = {
-    "build": Verb("Setup", "machine.build:build", "Build the programs of languages that need it."),
-}
+SETUP = {"build": Verb("Setup", "machine.build:build", "Build the programs of languages that need it.")}
 _MEASURE, _READ, _MACHINE = "Measure", "Read results", "Machine and hosts"
 VERBS = {
     "run": Verb(

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 from orchestrator.catalogue.offers import Language
 from orchestrator.catalogue.read import catalogue
 from orchestrator.catalogue.toolchains import judged
 from orchestrator.contract_lines import any_of, heard
-from orchestrator.errors import ProvisionError
+from orchestrator.errors import ProvisionError, on_one_line
 from services.python.contract.description import Description
 from services.python.contract.ping_lines import Ping, PingDone
 from services.python.contract.requester_lines import Failed
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,7 +47,8 @@ class Process(Protocol):
     def read(self, timeout_s: float) -> str | None:
         """The next line of its stdout without the line end; None at end of output.
 
-        TimeoutError after `timeout_s`, also while data arrives; ContractBroken when it prints more than it may.
+        TimeoutError after `timeout_s`, also while data arrives; ContractBroken when it prints more than it may. HostLost
+        when the output ended because the host is gone.
         """
 
     def close_stdin(self) -> None:
@@ -139,12 +143,25 @@ class Fleet(Protocol):
         """What of the hosts or of the way between them is gone, asked anew; None when all is there."""
 
 
-def facts_of(text: str, who: str) -> Description:
-    """What a host printed to describe itself; ProvisionError when that is not of the contract."""
+def described(host: Host, who: str, hint: str, *options: str, timeout_s: float) -> Description:
+    """What a host says of itself; ProvisionError with the hint where its program does not, or not as the contract has it."""
+    argv = [*catalogue().of_role("describe").argv("describe", host), *options]
     try:
-        return heard(Description, text, "host")
+        done = host.run(argv, timeout_s=timeout_s)
+        if done.returncode:
+            why = f"`{shlex.join(argv)}` ended with {done.returncode}: {on_one_line(done.stderr, 500)}"
+            raise ProvisionError(f"{who} cannot describe itself: {why}", hint=hint)
+        return heard(Description, done.stdout, "host")
+    except (TimeoutError, ContractBroken) as error:
+        raise ProvisionError(f"{who} cannot describe itself: {error}", hint=hint) from error
     except ValueError as error:
         raise ProvisionError(f"cannot read the description of {who}: {error}") from error
+
+
+def at_once(do: Callable[..., T], *arguments: Iterable[Any]) -> list[T]:
+    """Do it with all hosts at the same time; what came of it in the hosts' order."""
+    with ThreadPoolExecutor(max_workers=16) as pool:
+        return list(pool.map(do, *arguments))
 
 
 _ANSWER_S = 30.0

@@ -5,9 +5,8 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 _PROC = Path("/proc")
 _BETWEEN_READINGS_S = 1.0
@@ -54,7 +53,6 @@ class MachineNow:
 
     @property
     def is_known(self) -> bool:
-        """Whether anything is counted here."""
         return self.used is not None or self.load is not None
 
     def warning(self) -> str:
@@ -64,12 +62,7 @@ class MachineNow:
         return f"this machine is busy right now: {', and '.join(signs)}. That means: {MEANING}. What to do: {self.advice()}"
 
     def advice(self) -> str:
-        """What to do about it."""
         return f"{ADVICE}; {ADVICE_FOR_STEAL}" if (self.steal or 0) > _STEAL_CPUS else ADVICE
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data for `--json`, with the warning."""
-        return {**asdict(self), "warning": self.warning()}
 
 
 def look(proc: Path = _PROC, sleep: Callable[[float], None] = time.sleep) -> MachineNow:

@@ -72,7 +72,7 @@ def remove_certificates(folder: Path, hosts: Iterable[Host], certificates: Certi
 
     Where `certificates` were not made to the end, any host may have its key already, or a part of it.
     """
-    forget_certificates(folder)
+    shutil.rmtree(folder, ignore_errors=True)
     for host in hosts:
         tls = certificates.serving.get(host.name)
         if tls is None and certificates.serving:
@@ -86,11 +86,6 @@ def remove_certificates(folder: Path, hosts: Iterable[Host], certificates: Certi
             _LOG.warning(
                 "the key of %s could not be removed, and stays there until the host goes: %s", host.name, error
             )
-
-
-def forget_certificates(folder: Path) -> None:
-    """Remove the keys of a run from this machine."""
-    shutil.rmtree(folder, ignore_errors=True)
 
 
 def _key_of(host: Host) -> str:

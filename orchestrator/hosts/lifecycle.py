@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -27,6 +27,10 @@ class IntentLog(Protocol):
 
     def events(self) -> Iterator[dict[str, Any]]:
         """Everything written down so far, oldest first."""
+
+
+NETWORK: dict[str, Any] = {"kind": "network", "mtu": None, "scheduler": None, "paths": []}
+"""The link between hosts that are connected as they are, in an output of `infra/`."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,10 +65,6 @@ class Receipt:
     def open(self) -> tuple[str, ...]:
         """What keeps the teardown from being complete: what is left, and what is not known."""
         return (*self.left, *(f"not known: {item}" for item in self.unknown))
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data, ready for JSON."""
-        return asdict(self)
 
 
 @dataclass(frozen=True, kw_only=True)

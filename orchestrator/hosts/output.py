@@ -7,7 +7,7 @@ import select
 import signal
 import subprocess
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from orchestrator.hosts import processes
@@ -79,19 +79,32 @@ MOST_STDERR = 64 << 20
 
 
 class LineBuffer:
-    """Bytes as they come, given out as lines; linear in what is printed, however it is cut.
+    """What a process prints: stdout given out as lines, linear in what is printed, however it is cut; stderr counted.
 
-    Once the process has printed more than it may, on either stream, nothing but that is given out.
+    Once it has printed more than it may, on either stream, nothing but that is given out.
     """
 
     def __init__(self) -> None:
         self._bytes = bytearray()
         self._searched = 0
+        self._stderr_line, self._stderr = 0, 0
         self.broken: ContractBroken | None = None
 
-    def take(self, chunk: bytes) -> None:
-        """More output."""
-        self._bytes += chunk
+    def read(self, receive: Callable[[float], bytes], timeout_s: float) -> str | None:
+        """Return the next line of what `receive` brings in that time; None at the end. TimeoutError, ContractBroken."""
+        deadline_s, is_over = time.monotonic() + timeout_s, False
+        while (line := self.line()) is None:
+            if is_over:
+                raise TimeoutError(f"no line within {timeout_s:g} s, though it prints")
+            try:
+                chunk = receive(max(0.0, deadline_s - time.monotonic()))
+            except TimeoutError:
+                raise TimeoutError(f"no line within {timeout_s:g} s") from None
+            if not chunk:
+                return None
+            self._bytes += chunk
+            is_over = time.monotonic() >= deadline_s
+        return line
 
     def line(self) -> str | None:
         """Return the next line without its end; None when there is no whole one yet. ContractBroken."""
@@ -118,20 +131,13 @@ class LineBuffer:
         self._bytes.clear()
         return text or None
 
-
-class StderrLimit:
-    """Counts what goes to stderr."""
-
-    def __init__(self) -> None:
-        self._in_line = 0
-        self._total = 0
-
-    def take(self, chunk: bytes) -> None:
-        """ContractBroken when the line that this chunk goes on, or all of stderr, is too long."""
-        end = chunk.rfind(b"\n")
-        self._in_line = self._in_line + len(chunk) if end < 0 else len(chunk) - end - 1
-        self._total += len(chunk)
-        if self._in_line > LONGEST_LINE:
-            raise ContractBroken(f"it printed a line longer than {LONGEST_LINE >> 20} MiB on stderr")
-        if self._total > MOST_STDERR:
-            raise ContractBroken(f"it printed more than {MOST_STDERR >> 20} MiB on stderr")
+    def is_flooded(self, stderr: bytes) -> bool:
+        """Whether, with these bytes, a line of stderr or all of it is too long."""
+        end = stderr.rfind(b"\n")
+        self._stderr_line = self._stderr_line + len(stderr) if end < 0 else len(stderr) - end - 1
+        self._stderr += len(stderr)
+        if self._stderr_line > LONGEST_LINE:
+            self.broken = ContractBroken(f"it printed a line longer than {LONGEST_LINE >> 20} MiB on stderr")
+        elif self._stderr > MOST_STDERR:
+            self.broken = ContractBroken(f"it printed more than {MOST_STDERR >> 20} MiB on stderr")
+        return self.broken is not None

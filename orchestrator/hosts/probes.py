@@ -62,6 +62,10 @@ def _who_needs(ability: str) -> tuple[str, ...]:
     return tuple(p.name for p in PROVIDERS.values() if ability in p.needs)
 
 
+def _failed(name: str, error: OrchError, *needed_for: str) -> ProbeResult:
+    return ProbeResult(name=name, is_there=False, detail=error.message, needed_for=needed_for, hint=error.hint or "")
+
+
 def _ability(name: str, there: str | None, lacking: str, hint: str) -> ProbeResult:
     """An ability that `there` describes, or `lacking` where it is empty or None."""
     needed_for = _who_needs(name)
@@ -73,21 +77,16 @@ def _on_path(program: str) -> str | None:
 
 
 def _python() -> Iterator[ProbeResult]:
-    there = (
-        f"{platform.python_implementation()} {platform.python_version()} on {platform.system()} {platform.release()}"
-    )
-    yield _ability("python", there, "", "")
+    system = f"{platform.system()} {platform.release()}"
+    yield _ability("python", f"{platform.python_implementation()} {platform.python_version()} on {system}", "", "")
 
 
 def _processor() -> Iterator[ProbeResult]:
     affinity: Callable[[int], set[int]] | None = getattr(os, "sched_getaffinity", None)  # Linux has it, macOS has not
     cpus = len(affinity(0)) if affinity else os.cpu_count() or 1
-    yield ProbeResult(
-        name="cores",
-        is_there=cpus > 1,
-        detail=f"{cpus} CPU{'s' if cpus > 1 else ''} for this process",
-        hint="with one CPU both ends share it, and each slows the other: the results say so",
-    )
+    several = f"{cpus} CPUs for this process" if cpus > 1 else None
+    hint = "with one CPU both ends share it, and each slows the other: the results say so"
+    yield _ability("cores", several, "1 CPU for this process", hint)
     can_pin = affinity is not None and shutil.which("taskset") is not None
     yield _ability(
         "pinning",
@@ -101,14 +100,9 @@ def _quiet() -> ProbeResult:
     """What else runs here, in a second's look; nothing that a provider cannot do without."""
     now = look()
     signs = now.signs()
-    unknown = "this system does not count what else runs"
-    quiet = "little else runs right now" if now.is_known else unknown
-    return ProbeResult(
-        name="quiet",
-        is_there=not signs,
-        detail=f"busy right now: {', and '.join(signs)}" if signs else quiet,
-        hint=f"{MEANING}: {now.advice()}",
-    )
+    quiet = "little else runs right now" if now.is_known else "this system does not count what else runs"
+    busy = f"busy right now: {', and '.join(signs)}"
+    return _ability("quiet", None if signs else quiet, busy, f"{MEANING}: {now.advice()}")
 
 
 def _ping() -> ProbeResult:
@@ -199,7 +193,7 @@ def _database() -> ProbeResult:
     try:
         binaries = None if given else postgresql.find()
     except MissingError as error:
-        return ProbeResult(name="postgresql", is_there=False, detail=error.message, hint=error.hint or "")
+        return _failed("postgresql", error)
     detail = f"{binaries.version} in {binaries.folder}" if binaries else f"a server that {GIVEN} names"
     return ProbeResult(name="postgresql", is_there=True, detail=detail)
 
@@ -209,7 +203,7 @@ def _languages() -> Iterator[ProbeResult]:
     try:
         known = catalogue()
     except UsageError as error:
-        yield ProbeResult(name="services", is_there=False, detail=error.message, hint=error.hint or "")
+        yield _failed("services", error)
         return
     for language in known.languages.values():
         if language.build or language.needs:
@@ -239,14 +233,11 @@ def _provider(provider: str) -> ProbeResult:
     """What the provider's own program says: the same question that `orch run` asks before it makes anything."""
     from orchestrator.hosts.provision.infra import Infra
 
-    name, needed_for = f"provider {provider}", (provider,)
     try:
         Infra(provider).check()
     except MissingError as error:
-        return ProbeResult(
-            name=name, is_there=False, detail=error.message, needed_for=needed_for, hint=error.hint or ""
-        )
-    return ProbeResult(name=name, is_there=True, detail="ready", needed_for=needed_for)
+        return _failed(f"provider {provider}", error, provider)
+    return ProbeResult(name=f"provider {provider}", is_there=True, detail="ready", needed_for=(provider,))
 
 
 def of_experiment(plan: Plan) -> list[ProbeResult]:
@@ -280,14 +271,11 @@ def of_experiment(plan: Plan) -> list[ProbeResult]:
 def _controller() -> ProbeResult:
     """The address from which the hosts are reached: nothing is assumed, so it must be given."""
     named = os.environ.get("ORCH_CONTROLLER_CIDR")
-    return ProbeResult(
-        name="controller",
-        is_there=bool(named),
-        detail=f"SSH is opened to {named}"
-        if named
-        else "ORCH_CONTROLLER_CIDR is not set: nobody could reach the hosts",
-        needed_for=_who_needs("controller"),
-        hint="export ORCH_CONTROLLER_CIDR=203.0.113.7/32, with the address from which you come",
+    return _ability(
+        "controller",
+        named and f"SSH is opened to {named}",
+        "ORCH_CONTROLLER_CIDR is not set: nobody could reach the hosts",
+        "export ORCH_CONTROLLER_CIDR=203.0.113.7/32, with the address from which you come",
     )
 
 
@@ -300,10 +288,7 @@ def _cloud(provider: str, plans: Path) -> list[ProbeResult]:
     try:
         findings = Infra(provider).findings(hosts)
     except OrchError as error:
-        lost = ProbeResult(
-            name=provider, is_there=False, detail=error.message, needed_for=(provider,), hint=error.hint or ""
-        )
-        return [lost]
+        return [_failed(provider, error, provider)]
     return [
         ProbeResult(
             name=f"{provider} {f['name']}", is_there=f["ok"], detail=f["what"], needed_for=(provider,), hint=f["hint"]

@@ -8,6 +8,7 @@ elsewhere `can_look` is False.
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import logging
 import os
 import signal
@@ -40,7 +41,6 @@ class Known:
 
     @property
     def is_alive(self) -> bool:
-        """Whether it still runs."""
         return started_at(self.pid) == self.started
 
     def signal(self, number: signal.Signals, *, group: bool = True) -> None:
@@ -82,6 +82,15 @@ def signal_group(child: subprocess.Popen[bytes], number: signal.Signals) -> None
             os.killpg(child.pid, number)
 
 
+def try_lock(descriptor: int) -> bool:
+    """Whether the lock on this open file is ours now: nobody else held it."""
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
+
+
 def can_look() -> bool:
     """Whether this system shows the environment of processes."""
     return (_PROC / "self" / "environ").exists()
@@ -93,11 +102,8 @@ def started_at(pid: int) -> str | None:
     On Linux it is in clock ticks since the boot, and names the boot.
     """
     if (_PROC / "self" / "stat").exists():
-        try:
-            fields = (_PROC / str(pid) / "stat").read_text(errors="replace").rpartition(")")[2].split()
-        except (FileNotFoundError, ProcessLookupError):
-            return None
-        return None if fields[0] in "ZX" else f"{fields[19]}@{_boot()}"
+        fields = _stat(pid)
+        return None if not fields or fields[0] in "ZX" else f"{fields[19]}@{_boot()}"
     answer = subprocess.run(["ps", "-o", "lstart=", "-p", str(pid)], capture_output=True, text=True, check=False)
     return answer.stdout.strip() or None
 
@@ -110,7 +116,7 @@ def known(pid: int) -> Known | None:
 
 def marked(name: str, value: str) -> list[Known]:
     """Our user's processes whose environment says `name=value`, this one and those it was started by left out."""
-    wanted, spared, matches = f"{name}={value}".encode(), {os.getpid(), *_ancestors()}, []
+    wanted, spared, matches = f"{name}={value}".encode(), {*_ancestors()}, []
     for pid in _pids():
         try:
             is_it = wanted in (_PROC / str(pid) / "environ").read_bytes().split(b"\0")
@@ -157,30 +163,26 @@ def _waiting_for(left: Sequence[Known], steps: Steps, place: int) -> str:
 
 def cpu_s(pid: int) -> float:
     """CPU seconds that a process has used, all its threads; 0 where it is gone."""
+    fields = _stat(pid)
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK") if fields else 0.0
+
+
+def _stat(pid: int) -> list[str]:
+    """What proc_pid_stat(5) has from the third field, the state, on; empty where the process is gone."""
     try:
-        fields = (_PROC / str(pid) / "stat").read_text(errors="replace").rpartition(")")[2].split()
+        return (_PROC / str(pid) / "stat").read_text(errors="replace").rpartition(")")[2].split()
     except OSError:
-        return 0.0
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+        return []
 
 
 def _pids() -> list[int]:
     return [int(entry) for entry in os.listdir(_PROC) if entry.isdecimal()] if can_look() else []  # noqa: PTH208 - names
 
 
-def _parent(pid: int) -> int | None:
-    try:
-        return int((_PROC / str(pid) / "stat").read_text(errors="replace").rpartition(")")[2].split()[1])
-    except (OSError, IndexError):
-        return None
-
-
 def _ancestors() -> list[int]:
-    ancestors: list[int] = []
-    pid = _parent(os.getpid())
-    while pid:
-        ancestors.append(pid)
-        pid = _parent(pid)
+    ancestors = [os.getpid()]
+    while fields := _stat(ancestors[-1]):
+        ancestors.append(int(fields[1]))
     return ancestors
 
 

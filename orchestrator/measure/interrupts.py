@@ -10,7 +10,7 @@ import signal
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from types import FrameType, TracebackType
+from types import FrameType
 from typing import Any
 
 from orchestrator.errors import KEPT, Interrupted
@@ -52,9 +52,7 @@ class Interrupts:
         self._before[_TIMER_SIGNAL] = signal.signal(_TIMER_SIGNAL, self._time_is_up)
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.allow(None)
         for number, handler in self._before.items():
             signal.signal(number, handler)

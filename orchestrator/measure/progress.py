@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -52,7 +52,6 @@ class Progress:
     _samples: str = "requests"
 
     def skip(self, trials: int) -> None:
-        """So many trials were made before this session."""
         self.done += trials
 
     def begin(self, label: str, kind: Kind = "call", *, trials: int = 1) -> None:
@@ -74,7 +73,6 @@ class Progress:
         self.listener.live(f"{self._place(self.done + 1)} {self._label}: {doing}{self._left()}")
 
     def end(self, record: TrialRecord) -> None:
-        """A trial ended."""
         self.done += 1
         self._made += 1
         self._under_way -= 1
@@ -157,10 +155,6 @@ class InProgress:
     width: str = ""  # of a run that ends as soon as its intervals are narrow enough: how wide they are
     trouble: str = ""
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data, ready for JSON."""
-        return asdict(self)
-
     def sentence(self) -> str:
         """Its progress: `trial 3 of 24, about 1 min 5 s left; 0 of 3 blocks done`."""
         if self.trouble:
@@ -188,10 +182,6 @@ class Unfinished:
     blocks_done: int
     is_measured: bool  # only the judging, the report and the teardown are left
     was_killed: bool  # its process ended without writing that it does: it, or the machine
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data, ready for JSON."""
-        return asdict(self)
 
     def sentence(self) -> str:
         """What is stored: `4 of 24 trials are stored`."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from orchestrator import quantities
 from orchestrator.experiment.plan.loads import at_step, next_step
@@ -13,9 +12,6 @@ from orchestrator.experiment.plan.plan import Cell, Plan, PlannedTrial
 from orchestrator.measure.run_context import RunContext
 from orchestrator.questions.until.words import reach
 from orchestrator.results.manifest import DecisionRecord, Probe, TrialRecord
-
-if TYPE_CHECKING:
-    from orchestrator.questions.until.find import Look
 
 
 class Searching:
@@ -90,18 +86,12 @@ class Stopping:
 
         journal_state = self._context.folder.journal_state()
         widths = look(self._context.plan, journal_state.medians_by_block(), blocks)
-        decision = self._decided = record(widths)
+        reaches = tuple(width.reaches for width in widths.widths)
+        decision = self._decided = DecisionRecord(blocks=widths.blocks, reached=widths.reached, reaches=reaches)
         if journal_state.decisions.get(blocks) != decision:
             self._context.folder.append({"event": "decision", "decision": asdict(decision)})
             self._context.listener.progress(status(self._context.plan, decision))
         return widths.reached
-
-
-def record(look: Look) -> DecisionRecord:
-    """A look as the journal keeps it."""
-    return DecisionRecord(
-        blocks=look.blocks, reached=look.reached, reaches=tuple(width.reaches for width in look.widths)
-    )
 
 
 def expected_blocks(plan: Plan, decision: DecisionRecord | None) -> int:
@@ -121,7 +111,6 @@ def status(plan: Plan, decision: DecisionRecord | None) -> str:
     """Return how far such a run is: `block 7 of at most 30, widest interval ± 4.1 % of ± 3 % wanted`."""
     if plan.until is None or decision is None:
         return ""
-
     known = [reaches for reaches in decision.reaches if reaches is not None]
     place = f"block {decision.blocks} of at most {plan.until.at_most}"
     if len(known) < len(decision.reaches) or not known:

@@ -9,18 +9,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from orchestrator import __version__
+from orchestrator import __version__, errors
 from orchestrator.clock import SYSTEM, Clock
-from orchestrator.errors import (
-    KEPT,
-    InvalidMeasurement,
-    MissingError,
-    OrchError,
-    ProvisionError,
-    TeardownIncomplete,
-    TrialsFailed,
-    UsageError,
-)
 from orchestrator.experiment.plan.contrasts import announcements
 from orchestrator.experiment.plan.own.own_calls import require_secrets
 from orchestrator.experiment.plan.plan import Plan
@@ -35,12 +25,7 @@ from orchestrator.hosts.processes import started_at
 from orchestrator.hosts.provision.provider import open_deployment
 from orchestrator.measure import stages
 from orchestrator.measure.blocks import Measuring
-from orchestrator.measure.environment import (
-    crowded,
-    differences,
-    programs_record,
-    refuse_other_programs,
-)
+from orchestrator.measure.environment import crowded, differences, programs_record, refuse_other_programs
 from orchestrator.measure.interrupts import SESSION, Interrupts, OutOfTime
 from orchestrator.measure.own.call_files import put_calls, put_services
 from orchestrator.measure.own.sampling import compare_replies
@@ -91,24 +76,24 @@ class Result:
             "trials": self.trials,
             "failed_trials": self.failed_trials,
             "failed_checks": list(self.failed_checks),
-            "receipt": None if self.receipt is None else self.receipt.to_dict(),
+            "receipt": None if self.receipt is None else asdict(self.receipt),
             "kept": self.kept,
             "answer": None if self.summary is None else asdict(answer(self.summary)),
         }
 
-    def error(self) -> OrchError | None:
+    def error(self) -> errors.OrchError | None:
         """What the exit code must say although the run came to its end, the costliest first; None when all is well."""
         if self.receipt is not None and self.receipt.open:
             what = f"still up: {', '.join(self.receipt.left)}" if self.receipt.left else "not known what is still up"
             unknown = f"; not known: {', '.join(self.receipt.unknown)}" if self.receipt.unknown else ""
-            return TeardownIncomplete(f"{what}{unknown}", hint=f"orch teardown {self.folder.name}")
+            return errors.TeardownIncomplete(f"{what}{unknown}", hint=f"orch teardown {self.folder.name}")
         if self.failed_checks:
-            return InvalidMeasurement(
+            return errors.InvalidMeasurement(
                 f"checks failed: {', '.join(self.failed_checks)}. {self.invalid or 'The numbers are invalid.'}",
                 hint=f"orch runs check {self.folder.name}",
             )
         if self.failed_trials:
-            return TrialsFailed(
+            return errors.TrialsFailed(
                 f"{self.failed_trials} of {self.trials} trials failed",
                 hint=f"their last words are in {self.folder / 'logs'}",
             )
@@ -142,7 +127,7 @@ def start(
             if referee is not None:
                 folder.append({"event": "referee", "referee": asdict(referee)})
             return _run(folder, plan, part, workspace, listener=listener, keep=keep, clock=clock)
-        except (MissingError, UsageError) as error:
+        except (errors.MissingError, errors.UsageError) as error:
             if _is_untouched(folder):
                 error.details = {}
                 folder.discard()
@@ -166,11 +151,13 @@ def resume(
     """
     journal_state, plan = folder.journal_state(), folder.plan()
     if not journal_state.begin:
-        raise UsageError(f"run {folder.id} never began", hint="start a new one: orch run FILE")
+        raise errors.UsageError(f"run {folder.id} never began", hint="start a new one: orch run FILE")
     if journal_state.state == "complete" and (folder.path / RECEIPT).exists():
-        raise UsageError(f"run {folder.id} is complete: there is nothing to resume", hint=f"orch report {folder.id}")
+        raise errors.UsageError(
+            f"run {folder.id} is complete: there is nothing to resume", hint=f"orch report {folder.id}"
+        )
     if journal_state.begin["orch_version"] != __version__:
-        raise UsageError(
+        raise errors.UsageError(
             f"run {folder.id} was begun with orch {journal_state.begin['orch_version']}; this is {__version__}",
             hint="resume it with that version, or start a new run",
         )
@@ -186,14 +173,7 @@ def resume(
 
 
 def _run(
-    folder: RunFolder,
-    plan: Plan,
-    part: Share,
-    workspace: Workspace,
-    *,
-    listener: Listener,
-    keep: bool,
-    clock: Clock,
+    folder: RunFolder, plan: Plan, part: Share, workspace: Workspace, *, listener: Listener, keep: bool, clock: Clock
 ) -> Result:
     part.note(folder.id)
     try:
@@ -251,20 +231,20 @@ class Run:
         try:
             stages.walk(steps, self._begin, earlier)
         except HostLost as error:
-            lost = ProvisionError(
-                f"lost: {error}; {KEPT}",
+            lost = errors.ProvisionError(
+                f"lost: {error}; {errors.KEPT}",
                 hint=f"`orch run --resume {self._folder.id}` continues, if the hosts are the same or can be made the same",
             )
             raise self._explained(lost) from error
         except OutOfTime as error:
             raise self._explained(self._out_of_time()) from error
-        except OrchError as error:
+        except errors.OrchError as error:
             for note in getattr(error, "__notes__", ()):
                 self._context.listener.warning(note)
             raise self._explained(error) from error.__cause__
         return self._result
 
-    def _explained(self, error: OrchError) -> OrchError:
+    def _explained(self, error: errors.OrchError) -> errors.OrchError:
         """The error with the run it belongs to; what is still up comes first."""
         left = self._result.error() if self._result.receipt and self._result.receipt.open else None
         if left is not None:
@@ -273,15 +253,15 @@ class Run:
         error.details = {**self._result.to_dict(), **error.details}
         return error
 
-    def _out_of_time(self) -> OrchError:
+    def _out_of_time(self) -> errors.OrchError:
         """The stage that used up the time, and what to do."""
         doing, run = self._stage.doing, self._folder.id
         if self._stage.name in _CLOSING:
-            return OrchError(
+            return errors.OrchError(
                 f"{doing} took more than {duration(_CLOSING_S)}", hint=f"`orch report {run}` does it again"
             )
         limit = duration(self._context.plan.limits.wall_s)
-        kind = TrialsFailed if self._stage.name == "smoke" else ProvisionError
+        kind = errors.TrialsFailed if self._stage.name == "smoke" else errors.ProvisionError
         return kind(
             f"limits.wall ({limit}) was used up while {doing}; nothing was measured",
             hint=f"`orch run --resume {run}` tries again; a larger limits.wall in the experiment gives it more time",
@@ -364,7 +344,7 @@ class Run:
         for name in before.keys() & facts.keys():
             changed = differences(asdict(before[name]), asdict(facts[name]))
             if changed:
-                raise UsageError(
+                raise errors.UsageError(
                     f"run {self._folder.id} cannot be resumed: host {name} is not what it was: {'; '.join(changed[:6])}",
                     hint="trials made under different conditions must not be mixed: start a new run",
                 )
@@ -432,10 +412,10 @@ class Run:
             return
         try:
             self._result.receipt = self._deployment.teardown()
-        except OrchError as error:
-            raise TeardownIncomplete(
+        except errors.OrchError as error:
+            raise errors.TeardownIncomplete(
                 f"taking down run {self._folder.id} failed: {error.message}",
                 hint=f"run `orch teardown {self._folder.id}` again",
             ) from error
         self._context.listener.progress(self._result.receipt.sentence())  # also when the run itself failed
-        self._folder.write_json(RECEIPT, self._result.receipt.to_dict())
+        self._folder.write_json(RECEIPT, asdict(self._result.receipt))

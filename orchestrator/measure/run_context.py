@@ -74,22 +74,18 @@ class RunContext:
 
     @cached_property
     def stacks(self) -> Mapping[str, Stack]:
-        """The plan's stacks by id."""
         return {s.id: s for s in self.plan.stacks}
 
     @cached_property
     def operations(self) -> Mapping[str, Operation]:
-        """The plan's operations by id."""
         return {o.id: o for o in self.plan.operations}
 
     @cached_property
     def placements(self) -> Mapping[str, Placement]:
-        """The plan's placements by id."""
         return {p.id: p for p in self.plan.placements}
 
     @cached_property
     def cells(self) -> Mapping[str, Cell]:
-        """The plan's cells by id."""
         return {c.id: c for c in self.plan.cells}
 
     @cached_property
@@ -106,10 +102,7 @@ class RunContext:
     def bench(self, on_progress: OnProgress | None = None) -> Bench:
         """What trials are made with."""
         return Bench(
-            clock=self.clock,
-            interrupts=self.interrupts,
-            on_progress=on_progress,
-            beside_cpu_s=self.hosts.beside_cpu_s,
+            clock=self.clock, interrupts=self.interrupts, on_progress=on_progress, beside_cpu_s=self.hosts.beside_cpu_s
         )
 
     def ask(self, cell: Cell, seed: int, *, smoke: bool = False) -> Ask:
@@ -155,7 +148,6 @@ class RunContext:
         return Payload(**{**operation.payload, "path": self.payload_paths.get(operation.id)})
 
     def label(self, cell: Cell) -> str:
-        """Return a cell in words: only what differs between the cells of this plan."""
         return label(self.plan, cell)
 
     def bring(self, host: Host, remote: PurePosixPath, samples: str, cell: Cell | None = None) -> None:

@@ -58,9 +58,11 @@ def _try(context: RunContext, cell: Cell) -> None:
     name = "-".join(("smoke", *cell.exchange))
     ask = context.ask(cell, context.plan.seed, smoke=True)
     outcome = context.bench().make(ask, context.hosts.pair(cell.placement), name)
-    failure = outcome.failure or _without_sizes(outcome)
+    failure, sizes = outcome.failure, body_bytes(outcome.parts)
+    if failure is None and sizes is None:
+        failure = Failure(stage="smoke", kind="protocol", message="the requester checked no reply")
     if failure is None:
-        context.sizes[cell.exchange] = body_bytes(outcome.parts) or (0, 0)
+        context.sizes[cell.exchange] = sizes or (0, 0)
         if mixed := mixed_bytes(outcome.parts):
             context.mixed_sizes[cell.exchange] = mixed
         if cell.turns is not None and (latency_s := _latency_s(context, cell, outcome)):
@@ -106,9 +108,3 @@ def _latency_s(context: RunContext, cell: Cell, outcome: TrialRun) -> float | No
         except (FileNotFoundError, Damaged):
             return None
     return None if latency_ns is None else latency_ns / 1e9
-
-
-def _without_sizes(outcome: TrialRun) -> Failure | None:
-    if body_bytes(outcome.parts) is not None:
-        return None
-    return Failure(stage="smoke", kind="protocol", message="the requester checked no reply")

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Protocol
+from typing import ClassVar
 
 from orchestrator.catalogue.read import protocols
 from orchestrator.contract_lines import Heard, heard
@@ -99,45 +99,92 @@ class TrialFailed(Exception):
         self.message = message
 
 
-class Target(Protocol):
-    """Who answers one trial, from before its first request to its end."""
+class Target:
+    """Who answers one trial, from before its first request to its end; here nobody whom orch starts, asks or ends."""
 
-    ready: Ready | None  # what it said of itself once it could be asked; None where nobody says anything
-    counts: bool  # whether it can be asked for its stats
+    ready: Ready | None = None  # what it said of itself once it could be asked; None where nobody says anything
+    counts: bool = False  # whether it can be asked for its stats
 
     def start(self) -> None:
         """Begin to get ready, without waiting; TrialFailed when that cannot be."""
 
     def await_ready(self) -> Address | None:
         """Wait until it can be asked; what requesters are told of it, None where nobody is asked. TrialFailed."""
+        return None
 
-    def stats(self, stage: str) -> Stats | None:
+    def stats(self, stage: str) -> Stats | None:  # noqa: ARG002 - of those that can be asked
         """What it has done so far, asked in that stage of the trial; None where nothing can be known. TrialFailed."""
+        return None
 
     def cause(self, error: TrialFailed) -> TrialFailed:
         """The failure, or what of the target has led to it: what a requester saw may only follow from that."""
+        return error
 
     def end(self) -> None:
         """End what was started for this trial and nothing else. Idempotent."""
 
     def last_words(self) -> str:
         """The tail of what it wrote on stderr, complete once it was ended; empty where orch cannot read it."""
+        return ""
 
 
 @dataclass(kw_only=True)
-class Launched:
-    """A responder's process, started on the pair's host for one trial and ended with it."""
+class Program(Target):
+    """A process that is started on the pair's host for one trial and ended with it; `called` is who prints its lines."""
 
-    ask: Ask
     pair: Pair
     interrupts: Interrupts
-    identity: str = field(default_factory=lambda: secrets.token_hex(8))
     ready: Ready | None = None
     counts: bool = True
     _process: Process | None = None
+    called: ClassVar[str] = "the responder"
+
+    def end(self) -> None:
+        if self._process is not None:
+            self._process.end()
+
+    def last_words(self) -> str:
+        return "" if self._process is None else self._process.last_words()
+
+    @property
+    def running(self) -> Process:
+        """The process, which is there from `start` on."""
+        assert self._process is not None  # noqa: S101 - narrows the type
+        return self._process
+
+    def send(self, line: str, stage: str, died: str = "died") -> None:
+        """Write a line to it. TrialFailed."""
+        try:
+            self.running.send(line)
+        except BrokenPipeError:
+            raise self.failed(stage, "responder-died", died) from None
+
+    def line(self, stage: str, timeout_s: float, hung: str, died: str = "died") -> str:
+        """The next line of it. TrialFailed with what it did, `hung` or `died`, where there is none."""
+        try:
+            with self.interrupts.waiting():
+                line = self.running.read(timeout_s)
+        except TimeoutError:
+            raise self.failed(stage, "responder-hung", hung) from None
+        except ContractBroken as error:
+            raise TrialFailed(stage, "protocol", f"{self.called} was ended: {error}") from None
+        if line is None:
+            raise self.failed(stage, "responder-died", died)
+        return line
+
+    def failed(self, stage: str, kind: str, what: str) -> TrialFailed:
+        """The failure of one that did this."""
+        return TrialFailed(stage, kind, f"{self.called} {what}")
+
+
+@dataclass(kw_only=True)
+class Launched(Program):
+    """A responder's process."""
+
+    ask: Ask
+    identity: str = field(default_factory=lambda: secrets.token_hex(8))
 
     def start(self) -> None:
-        """Start the process and tell it what to answer."""
         host = self.pair.responder
         serve = Serve(
             protocol=self.ask.protocol,
@@ -153,11 +200,10 @@ class Launched:
         with names_of_catalogue():
             language = protocols()[self.ask.protocol].responder(self.ask.responder).language
         self._process = host.start(language.argv("respond", host), cpus=self.pair.responder_cpus)
-        self._send(serve.to_json(), "start")
+        self.send(serve.to_json(), "start")
 
     def await_ready(self) -> Address:
-        """Wait for the ready line."""
-        ready = of_contract(Ready, self._line("start", READY_S, "the responder was not ready"), "start")
+        ready = of_contract(Ready, self.line("start", READY_S, f"was not ready within {READY_S:g} s"), "start")
         if ready.identity != self.identity:
             raise TrialFailed("start", "identity", "the responder answers with another identity than it was given")
         workers, serving = workers_told(self.ask.knobs), ready.workers or 1
@@ -169,9 +215,8 @@ class Launched:
         return Address(host=self.pair.responder.address, port=ready.port, identity=self.identity)
 
     def stats(self, stage: str) -> Stats:
-        """Ask on stdin, and wait for the line."""
-        self._send("stats", stage)
-        stats = of_contract(Stats, self._line(stage, STATS_S, "the responder did not answer `stats`"), stage)
+        self.send("stats", stage)
+        stats = of_contract(Stats, self.line(stage, STATS_S, f"did not answer `stats` within {STATS_S:g} s"), stage)
         workers, serving = workers_told(self.ask.knobs), stats.workers
         if serving is not None and len(serving) != workers:
             raise TrialFailed(
@@ -191,66 +236,13 @@ class Launched:
         why = self._process.last_words().strip().rpartition("\n")[2]
         if error.stage == "start" and status == _CANNOT_START and why:
             return TrialFailed(error.stage, "responder-died", f"the responder did not start: {why}")
-        how = _ending(status)
+        how = f"exit status {status}" if status >= 0 else f"killed by signal {-status}"
         seen = "" if error.kind == "responder-died" else f"; {error.message}"
         return TrialFailed(error.stage, "responder-died", f"the responder died ({how}){seen}")
 
-    def end(self) -> None:
-        """End the process."""
-        if self._process is not None:
-            self._process.end()
-
-    def last_words(self) -> str:
-        """The tail of the process's stderr."""
-        return "" if self._process is None else self._process.last_words()
-
-    def _send(self, line: str, stage: str) -> None:
-        assert self._process is not None  # noqa: S101 - narrows the type
-        try:
-            self._process.send(line)
-        except BrokenPipeError:
-            raise TrialFailed(stage, "responder-died", "the responder died") from None
-
-    def _line(self, stage: str, timeout_s: float, complaint: str) -> str:
-        assert self._process is not None  # noqa: S101 - narrows the type
-        try:
-            with self.interrupts.waiting():
-                line = self._process.read(timeout_s)
-        except TimeoutError:
-            raise TrialFailed(stage, "responder-hung", f"{complaint} within {timeout_s:g} s") from None
-        except ContractBroken as error:
-            raise TrialFailed(stage, "protocol", f"the responder was ended: {error}") from None
-        if line is None:
-            raise TrialFailed(stage, "responder-died", "the responder died")
-        return line
-
-
-class _Unlaunched:
-    """What holds where no process of ours answers: nothing is started, known or ended."""
-
-    ready: Ready | None = None
-    counts = False
-
-    def start(self) -> None:
-        """Nothing is started."""
-
-    def stats(self, stage: str) -> None:
-        """Nobody here counts."""
-
-    def cause(self, error: TrialFailed) -> TrialFailed:
-        """All that is known is what the requester saw."""
-        return error
-
-    def end(self) -> None:
-        """Nothing is ended."""
-
-    def last_words(self) -> str:
-        """There are none that could be read."""
-        return ""
-
 
 @dataclass(kw_only=True)
-class Given(_Unlaunched):
+class Given(Target):
     """A service that runs already, at an address: orch sends requests, and never starts or ends it."""
 
     host: str
@@ -261,11 +253,8 @@ class Given(_Unlaunched):
         return Address(host=self.host, port=self.port, anonymous=True)
 
 
-class NoTarget(_Unlaunched):
+class NoTarget(Target):
     """A trial that asks nobody."""
-
-    def await_ready(self) -> None:
-        """There is nobody to tell of."""
 
 
 @contextmanager
@@ -292,11 +281,6 @@ def _has_line_or_lives(process: Process) -> bool:
         return process.read(0) is not None
     except TimeoutError:
         return True
-
-
-def _ending(status: int) -> str:
-    """An exit status in words; a negative one is a signal."""
-    return f"exit status {status}" if status >= 0 else f"killed by signal {-status}"
 
 
 _SPARE_S = 30.0

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import json
 import logging
+import shutil
 import signal
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 from orchestrator.errors import OrchError, UsageError, did_you_mean
 from orchestrator.experiment.providers import PROVIDERS
 from orchestrator.hosts import processes
-from orchestrator.hosts.certificates import forget_certificates
 from orchestrator.hosts.lifecycle import Receipt
 from orchestrator.hosts.local import postgresql
 from orchestrator.hosts.processes import Known
-from orchestrator.hosts.provision.deployments import Intent, Registry, deployment_id
+from orchestrator.hosts.provision.deployments import Registry, deployment_id
 from orchestrator.hosts.provision.infra import Infra
 from orchestrator.hosts.provision.provider import open_deployment
 from orchestrator.hosts.provision.takedown import take_down
@@ -68,10 +68,9 @@ def end(workspace: Workspace, run: str) -> Ending:
 
     While an orch measures it, that orch is ended, which takes down what it has made. UsageError when there is no such run.
     """
-    known = {name for intent in _intents(workspace) for name in (intent.run_id, intent.id)}
+    known = {name: intent.run_id for intent in _registry(workspace).intents() for name in (intent.run_id, intent.id)}
     if run in known:
-        identity = next(i.run_id for i in _intents(workspace) if run in (i.run_id, i.id))
-        return _ended_with_its_orch(workspace, identity, _folder(workspace, identity))
+        return _ended_with_its_orch(workspace, known[run], _folder(workspace, known[run]))
     try:
         folder = RunFolder.open(run, root=workspace.results, even_empty=True)
     except UsageError as error:
@@ -82,14 +81,17 @@ def end(workspace: Workspace, run: str) -> Ending:
 def end_what_is_up(workspace: Workspace) -> list[Ending]:
     """End every deployment that is up and what the latest run left on this machine; a run in progress is left alone."""
     up = [intent.run_id for intent in _registry(workspace).standing()]
+    deployed = {intent.run_id for intent in _registry(workspace).intents()}
     folder = newest(workspace.results)
-    latest = [folder.id] if folder is not None and folder.id not in _deployed(workspace) else []
+    latest = [folder.id] if folder is not None and folder.id not in deployed else []
     return [_ended_unless_going_on(workspace, run) for run in [*latest, *up]]
 
 
 def end_all(workspace: Workspace) -> list[Ending]:
     """End what every run has left, and everything else that carries our label; a run in progress is left alone."""
-    every = dict.fromkeys([*(f.id for f in runs(workspace.results)), *(i.run_id for i in _intents(workspace))])
+    every = dict.fromkeys(
+        [*(f.id for f in runs(workspace.results)), *(i.run_id for i in _registry(workspace).intents())]
+    )
     ended = [_ended_unless_going_on(workspace, run) for run in every]
     unknown = strays(workspace)
     unasked = [Ending(run=f"(any, {provider})", trouble=why) for provider, why in unknown.unasked.items()]
@@ -103,7 +105,7 @@ def end_databases() -> list[Ending]:
 
 def strays(workspace: Workspace) -> Strays:
     """What carries our label and stands, of every provider that this machine can ask, but is not known here."""
-    known = {intent.id for intent in _intents(workspace)}
+    known = {intent.id for intent in _registry(workspace).intents()}
     others, unasked = [], {}
     for provider in (p.name for p in PROVIDERS.values() if p.has_program):
         infra = Infra(provider)
@@ -118,16 +120,8 @@ def strays(workspace: Workspace) -> Strays:
     return Strays(strays=tuple(others), unasked=unasked)
 
 
-def _deployed(workspace: Workspace) -> set[str]:
-    return {intent.run_id for intent in _intents(workspace)}
-
-
 def _registry(workspace: Workspace) -> Registry:
     return Registry(workspace.deployments)
-
-
-def _intents(workspace: Workspace) -> list[Intent]:
-    return _registry(workspace).intents()
 
 
 def _swept(stray: Stray) -> Ending:
@@ -183,7 +177,7 @@ def _holder(folder: RunFolder) -> Known | None:
 def _ended(workspace: Workspace, run: str, folder: RunFolder | None = None) -> Ending:
     """Take down by the written intent where there is one, else by the run's own plan; the receipt is kept with the run."""
     folder = folder or _folder(workspace, run)
-    forget_certificates(workspace.private / run)  # keys that a killed orch has left
+    shutil.rmtree(workspace.private / run, ignore_errors=True)  # keys that a killed orch has left
     intent = _registry(workspace).read(deployment_id(run))
     try:
         if intent is not None:
@@ -196,8 +190,8 @@ def _ended(workspace: Workspace, run: str, folder: RunFolder | None = None) -> E
         return Ending(run=run, trouble=error.message)
     is_new = True
     if folder is not None:
-        is_new = bool(receipt.open) or _kept(folder) != json.loads(json.dumps(receipt.to_dict()))
-        folder.write_json("receipt.json", receipt.to_dict())
+        is_new = bool(receipt.open) or _kept(folder) != json.loads(json.dumps(asdict(receipt)))
+        folder.write_json("receipt.json", asdict(receipt))
     return Ending(run=run, receipt=receipt, is_new=is_new)
 
 

@@ -9,7 +9,7 @@ import tarfile
 import tempfile
 from pathlib import Path
 
-from orchestrator.cli.short_answer import short_lines
+from orchestrator.cli.answer import short_lines
 from orchestrator.results.folder import RunFolder
 from orchestrator.summarise import summarise
 from orchestrator.wording.notes import notes

@@ -5,8 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from orchestrator.results.folder import RunFolder
-from tests.support.lab import MACHINE, lab_run, on_hosts
+from tests.support.lab import MACHINE, on_hosts, run_in_lab
 
 pytestmark = on_hosts(400)
 
@@ -30,11 +29,11 @@ limits: {{wall: 10m, ttl: 15m}}
 def test_a_large_call_over_a_distance_is_above_an_exchange_with_its_window_open(tmp_path: Path) -> None:
     """Before its window was opened, the exchange took 42 ms longer than the call on a kernel that uses BBR."""
     (tmp_path / "far.yaml").write_text(EXPERIMENT)
-    with lab_run(tmp_path, "far.yaml") as folder:
-        floors = [reading for reading in RunFolder(folder).manifest().baselines if reading.kind == "tcp"]
+    with run_in_lab(tmp_path, "far.yaml") as run:
+        floors = [reading for reading in run.manifest().baselines if reading.kind == "tcp"]
         assert floors
         assert all(reading.opened and reading.send_bytes >= 300_000 for reading in floors)
-        [floor] = [c for c in json.loads((folder / "checks.json").read_text())["checks"] if c["name"] == "floor"]
-    assert floor["verdict"] == "pass", floor
-    assert floor["evidence"]["bound"] == "tcp exchange"
-    assert floor["explanation"].startswith("Above the floor")
+        [floor] = [c for c in json.loads((run.path / "checks.json").read_text())["checks"] if c["name"] == "floor"]
+        assert floor["verdict"] == "pass", floor
+        assert floor["evidence"]["bound"] == "tcp exchange"
+        assert floor["explanation"].startswith("Above the floor")

@@ -20,11 +20,10 @@ from orchestrator.hosts.own.survey import inspect
 from orchestrator.hosts.provision.deployment import RemoteDeployment
 from orchestrator.hosts.provision.deployments import Registry
 from orchestrator.workspace import Workspace
-from tests.support.lab import CACHE, MACHINE, RTT_MS, Diary, on_hosts
+from tests.support.lab import CACHE, Diary, on_hosts
 from tests.support.own_hosts import USER, Network, make_key
 
 ORCH = str(Path(sys.executable).with_name("orch"))
-_APART = 1.2  # of intervals of two runs, which another moment of the machine may part
 MOMENTS = int(os.environ.get("ORCH_MOMENTS", "2"))  # at which runs are killed; hosts are cut off at half as many
 REGISTRY = Registry(Workspace().deployments)
 pytestmark = on_hosts(600)
@@ -239,46 +238,3 @@ def test_a_host_that_vanished_is_in_the_receipt_until_it_answers_again(network: 
     assert len(receipt.unknown) == 1
     assert "on responder (responder does not answer on SSH" in receipt.unknown[0]
     assert [intent.state for intent in REGISTRY.standing()] == ["up"]
-
-
-def measured(path: Path, text: str, *options: str) -> dict[str, tuple[float, float]]:
-    """Run an experiment of two stacks; the interval of each figure by name."""
-    path.write_text(
-        f"name: {path.stem}\nquestion: Which?\nstacks: [rest, grpc]\noperations: [timestamp]\nrepeats: 5\n"
-        f"load: {{requests: 200, concurrency: 1}}\n{text}"
-    )
-    done = subprocess.run([ORCH, "run", str(path), *options], capture_output=True, text=True, check=False, timeout=500)
-    assert done.returncode in (0, 5), done.stdout + done.stderr  # a busy machine may make it invalid
-    (folder,) = Path("results").glob(f"*-{path.stem}-*")
-    summary = json.loads((folder / "summary.json").read_text())
-    medians = {f"median of {cell['stack']}": cell["median_interval"] for cell in summary["cells"]}
-    ratios = {f"{each['stack']} to {each['reference_label']}": each["interval"] for each in summary["comparisons"]}
-    return medians | ratios
-
-
-@pytest.mark.skipif(MOMENTS < 20, reason="of a whole series, as the killed runs: ORCH_MOMENTS=20")
-def test_a_run_over_ssh_agrees_with_one_in_the_lab_on_the_same_hosts(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("ORCH_CACHE", str(CACHE))
-    monkeypatch.setenv("ORCH_MACHINE_LOCK", str(tmp_path / "lock"))
-    far = f"provider: lab\nmachine: {MACHINE}\nplacements: [{{name: cross-region, rtt: {RTT_MS:g}ms}}]\n"
-    try:
-        in_lab = measured(Path("lab.yaml"), far, "--keep")
-        (intent,) = REGISTRY.standing()
-        folder = REGISTRY.folder_of(intent.id).resolve()
-        hosts = "".join(
-            f'  {host["role"]}: {{ssh: "-F {folder}/ssh_config {name}", address: {host["address"]}, folder: /opt}}\n'
-            for name, host in json.loads((folder / "output.json").read_text())["hosts"].items()
-        )
-        over_ssh = measured(Path("own.yaml"), f"provider: ssh\nhosts:\n{hosts}")
-    finally:
-        subprocess.run([ORCH, "teardown"], capture_output=True, check=True, timeout=300)
-    assert over_ssh.keys() == in_lab.keys()
-    apart = {
-        name: (interval, over_ssh[name])
-        for name, interval in in_lab.items()
-        if max(interval[0], over_ssh[name][0]) > _APART * min(interval[1], over_ssh[name][1])
-    }
-    assert apart == {}

@@ -5,9 +5,8 @@ from __future__ import annotations
 import subprocess
 from pathlib import Path
 
-from orchestrator.results.folder import RunFolder
 from orchestrator.summarise import summarise
-from tests.support.lab import MACHINE, ROOT, lab_run, on_hosts
+from tests.support.lab import MACHINE, ROOT, on_hosts, run_in_lab
 
 pytestmark = on_hosts(600)
 
@@ -24,9 +23,7 @@ SETTINGS = (
 
 def test_own_services_run_on_the_responders_host_with_floors_and_are_counted(tmp_path: Path) -> None:
     overrides = [word for setting in SETTINGS for word in ("--set", setting)]
-    experiment = str(ROOT / "experiments" / "own" / "orders.yaml")
-    with lab_run(tmp_path, experiment, *overrides) as folder:
-        run = RunFolder(folder)
+    with run_in_lab(tmp_path, str(ROOT / "experiments" / "own" / "orders.yaml"), *overrides) as run:
         trials = run.manifest().trials
         assert {trial.cell.split("-")[1] for trial in trials} == {"rest", "grpc", "graphql", "websocket"}
         assert [trial.failure for trial in trials if trial.failure is not None] == []

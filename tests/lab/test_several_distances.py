@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator.results.folder import RunFolder
-from tests.support.lab import MACHINE, lab_run, on_hosts
+from tests.support.lab import MACHINE, on_hosts, run_in_lab
 
 pytestmark = on_hosts(600)
 
@@ -32,12 +31,12 @@ IMPLIED = {("rest", "reuse"): 1, ("rest", "per-request"): 2, ("grpc", "reuse"): 
 
 def test_three_distances_are_measured_in_one_run_and_their_slope_is_round_trips(tmp_path: Path) -> None:
     (tmp_path / "distances.yaml").write_text(EXPERIMENT)
-    with lab_run(tmp_path, "distances.yaml") as folder:
-        manifest = RunFolder(folder).manifest()
+    with run_in_lab(tmp_path, "distances.yaml") as run:
+        manifest = run.manifest()
         floors = {(reading.kind, reading.placement, reading.block) for reading in manifest.baselines}
         places = [f"distance-{rtt}ms" for rtt in (0, 15, 40)]
         assert floors == {(kind, place, block) for kind in ("ping", "tcp") for place in places for block in range(3)}
-        summary = json.loads((folder / "summary.json").read_text())
+        summary = json.loads((run.path / "summary.json").read_text())
         links = {link["placement"]: link["measured"] for link in summary["findings"]["distance"]["links"]}
         assert [links[place] for place in places] == [
             pytest.approx(rtt, abs=max(1.0, 0.1 * rtt)) for rtt in (0, 15, 40)

@@ -14,6 +14,7 @@ from orchestrator.clock import Clock
 from orchestrator.errors import Interrupted
 from orchestrator.hosts.base import Completed, Pair
 from orchestrator.hosts.lifecycle import Receipt
+from orchestrator.hosts.output import capture
 from services.python.contract.description import Description
 from services.python.contract.lines import VERSION
 from services.python.load.record import HEADER
@@ -232,6 +233,16 @@ class FakeHost:
     def left_behind(self) -> list[str]:
         """Processes that nobody ended."""
         return [p.role for p in self.processes if not p.has_ended]
+
+
+class DistantHost(FakeHost):
+    """One that has a file only where it was put, and runs what it is told to."""
+
+    def put(self, local: Path, name: str) -> PurePosixPath:
+        return PurePosixPath(shutil.copy(local, self.folder / name))
+
+    def run(self, argv: Sequence[str], *, timeout_s: float) -> Completed:
+        return capture(argv, timeout_s=timeout_s)
 
 
 @dataclass

@@ -16,13 +16,14 @@ from typing import Any
 import pytest
 
 from orchestrator.experiment.plan.plan import Link, Placement, Plan
+from orchestrator.results.folder import RunFolder
 from tests.support.plans import plan
 
 ROOT = Path(__file__).resolve().parents[2]
 CACHE = ROOT / ".orch" / "cache"  # the wheelhouse is the same for all tests
 MACHINE = "e2-standard-2"  # as many cores as a small test machine has: no limit that is felt
 RTT_MS = 4.0
-ORCH = [sys.executable, "-c", "from orchestrator.cli.main import main; main()"]
+ORCH = (sys.executable, "-c", "from orchestrator.cli.main import main; main()")
 
 
 def lacking(answer: str) -> str:
@@ -48,21 +49,6 @@ def on_hosts(timeout_s: int) -> list[pytest.MarkDecorator]:
     return [mark.busy, needs_lab, mark.lab, mark.terraform, mark.slow, mark.timeout(timeout_s)]
 
 
-@contextmanager
-def lab_run(folder: Path, *words: str) -> Iterator[Path]:
-    """The folder of a run that `orch run WORDS` makes in that folder; nothing of it stands afterwards."""
-    environment = {**os.environ, "ORCH_CACHE": str(CACHE)}
-    try:
-        done = subprocess.run(
-            [*ORCH, "run", *words], cwd=folder, env=environment, capture_output=True, text=True, check=False
-        )
-        assert done.returncode in (0, 5), done.stderr  # a busy machine may make it invalid
-        [path] = (folder / "results").glob("*")
-        yield path
-    finally:
-        subprocess.run([*ORCH, "teardown"], cwd=folder, env=environment, check=False, capture_output=True)
-
-
 def lab_plan(**changes: Any) -> Plan:
     """Two hosts in two zones, 4 ms apart, and one small trial."""
     placement = Placement(
@@ -75,6 +61,20 @@ def lab_plan(**changes: Any) -> Plan:
     )
     made = plan(provider="lab", machine=MACHINE, placements=(placement,), repeats=1)
     return replace(made, limits=replace(made.limits, ttl_s=900.0), **changes)
+
+
+@contextmanager
+def run_in_lab(folder: Path, *words: str) -> Iterator[RunFolder]:
+    """The run that `orch run WORDS` makes in this folder; afterwards all is taken down."""
+    environment = {**os.environ, "ORCH_CACHE": str(CACHE)}
+    settings: dict[str, Any] = {"cwd": folder, "env": environment, "capture_output": True, "text": True, "check": False}
+    try:
+        done = subprocess.run([*ORCH, "run", *words], **settings)
+        assert done.returncode in (0, 5), done.stderr
+        [place] = (folder / "results").glob("*")
+        yield RunFolder(place)
+    finally:
+        subprocess.run([*ORCH, "teardown"], **settings)
 
 
 @dataclass

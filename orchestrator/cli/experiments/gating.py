@@ -18,6 +18,7 @@ from orchestrator.cli.here import WORKSPACE
 from orchestrator.cli.shared_options import AsJson, Overrides, parsed
 from orchestrator.cli.tables import coloured, table
 from orchestrator.errors import InvalidMeasurement, Undecided, UsageError
+from orchestrator.experiment.read.units import DURATION, parse_margin
 from orchestrator.results.outputs import output, require_output
 
 if TYPE_CHECKING:
@@ -69,8 +70,6 @@ def gate(
     Exit codes: 0 not slower, 1 slower in two of two runs, 8 undecided, 2 bad input or replies that differ, 3 a version does
     not build, start or answer, 5 a check failed.
     """
-    from orchestrator.experiment.read.units import DURATION
-
     console.as_json = as_json
     for option, path in (("--junit", junit), ("--markdown", markdown)):
         if path is not None:
@@ -78,13 +77,7 @@ def gate(
     commands = [command for command in (base_cmd, head_cmd) if command is not None]
     folders = [folder for folder in (base_folder, head_folder) if folder is not None]
     with _sides(file, base, head, commands, folders) as sides:
-        gate = _gate(
-            file,
-            overrides or [],
-            sides,
-            _limits(limit or ()),
-            parsed("--budget", DURATION.number, budget),
-        )
+        gate = _gate(file, overrides or [], sides, _limits(limit or ()), parsed("--budget", DURATION.number, budget))
         _forecast(gate, is_all=only_plan)
         if only_plan:
             return
@@ -101,19 +94,13 @@ def gate(
 
 def _limits(options: Sequence[str]) -> dict[str, float]:
     """The limit of each call that has its own; that of the others has no name."""
-    from orchestrator.experiment.read.units import parse_margin
-
     words = [option.rpartition("=") for option in options]
     return {name: parsed("--limit", parse_margin, share) for name, _, share in words}
 
 
 @contextmanager
 def _sides(
-    file: Path,
-    base: str | None,
-    head: str,
-    commands: Sequence[str],
-    folders: Sequence[Path],
+    file: Path, base: str | None, head: str, commands: Sequence[str], folders: Sequence[Path]
 ) -> Iterator[Sides]:
     """Both versions, in the one way that was given; UsageError for none or several."""
     from orchestrator.gate import arms
@@ -185,8 +172,7 @@ def _show(result: GateResult) -> None:
     from orchestrator.gate import words
 
     console.emit(result.to_dict())
-    for line in coloured(table(_HEADS, words.figures(result)), _STYLES):
-        console.result(line)
+    console.lines(coloured(table(_HEADS, words.figures(result)), _STYLES))
     console.result(f"{words.noise_line(result)}; {words.effort(result)}")
     for run in result.runs:
         if run.report:

@@ -16,20 +16,6 @@ from orchestrator.experiment.machines import PRICES_AS_OF
 from orchestrator.experiment.model.factor import Factor
 from orchestrator.experiment.model.factors import OF_THE_CALL, said
 from orchestrator.experiment.plan import contrasts
-from orchestrator.experiment.plan.contrasts import (
-    HTTP,
-    added_work,
-    against_reference,
-    all_pairs,
-    announcements,
-    behind_loopback,
-    compared,
-    differs_in,
-    externals_by_label,
-    has_version,
-    may_differ_in,
-    unread_fields,
-)
 from orchestrator.experiment.plan.estimate import TRAFFIC_PRICES_AS_OF, cost_of, costs_from, estimate
 from orchestrator.experiment.plan.loads import describe_load, describe_search
 from orchestrator.experiment.plan.own import own_json
@@ -93,15 +79,17 @@ def plan_document(plan: Plan, path: Path, history: Sequence[dict[str, Any]] = ()
         "estimate": asdict(expected),
         "cost": cost,
         "reference": plan.reference,
-        "compared": compared(plan),
+        "compared": contrasts.compared(plan),
         "stability": _stability(plan),
-        "differs_in": {label: list(parts) for label, parts in against_reference(plan)},
-        "may_differ_in": {label: list(parts) for label, parts in against_reference(plan, may_differ_in) if parts},
+        "differs_in": {label: list(parts) for label, parts in contrasts.against_reference(plan)},
+        "may_differ_in": {
+            label: list(parts) for label, parts in contrasts.against_reference(plan, contrasts.may_differ_in) if parts
+        },
         "library_defaults": library_defaults(plan.to_dict()),
         "documents": own_json.sentence(plan.to_dict()),
         "matters": plan.matters,
         "power": None if _is_search(plan) else describe(usual, history).to_dict(),
-        "external": announcements(plan),
+        "external": contrasts.announcements(plan),
         "congestion": congestion_in_force(plan),
         "warnings": warnings(plan, expected.duration_s),
         "plan": plan.to_dict(),
@@ -134,8 +122,8 @@ def plan_lines(plan: Plan, document: dict[str, Any]) -> Iterator[str]:
     yield ""
     yield from stack_lines(plan)
     for what, phrases in (
-        ("adds", added_work(plan.stacks, plan.resolved)),
-        ("unread", unread_fields(plan.stacks, plan.resolved)),
+        ("adds", contrasts.added_work(plan.stacks, plan.resolved)),
+        ("unread", contrasts.unread_fields(plan.stacks, plan.resolved)),
     ):
         yield from (f"{what + ':':7} {phrase}" for phrase in phrases)
     yield from _differences(plan)
@@ -170,14 +158,14 @@ def _facts(plan: Plan, document: dict[str, Any]) -> Iterator[tuple[str, str]]:
     yield from _turns(plan)
     if document["until"]:
         yield "until", _until_words(document["until"])
-    yield "compared", compared(plan)
+    yield "compared", contrasts.compared(plan)
     if document["stability"]:
         yield "stability", document["stability"]
     yield "matters", f"a difference of {margin(plan.matters)}: stacks whose whole interval is below it are equal"
     yield from _sealed(plan)
     yield "hosts", _hosts(plan, expected["hosts"])
     yield from (("external", text) for text in document["external"])
-    if behind := behind_loopback(plan.stacks):
+    if behind := contrasts.behind_loopback(plan.stacks):
         yield "external", behind
     if document["congestion"]:
         yield "TCP", f"congestion control: {document['congestion']}"
@@ -224,10 +212,7 @@ def _sealed(plan: Plan) -> Iterator[tuple[str, str]]:
     of_share = f"{percent(share, 0)} of {count(len(plan.cells), 'cell')}"
     if plan.hold_out - share > _ROUNDED:
         of_share += f"; {percent(plan.hold_out, 0)} were asked for, and more would leave too little to fit"
-    yield (
-        "held out",
-        f"{count(len(plan.sealed), 'cell')} ({of_share}), by seed {plan.seed}; --json names them",
-    )
+    yield ("held out", f"{count(len(plan.sealed), 'cell')} ({of_share}), by seed {plan.seed}; --json names them")
 
 
 def _is_search(plan: Plan) -> bool:
@@ -272,10 +257,13 @@ def _until_words(until: dict[str, Any]) -> str:
 
 def _differences(plan: Plan) -> Iterator[str]:
     """What differs from the reference, stacks that differ in the same parts together."""
-    reference = _label(plan, plan.reference or plan.stacks[0].id)
-    for by, verb, end in ((differs_in, "differs", ""), (may_differ_in, "may differ", ", which is not known")):
+    reference = {stack.id: stack.label for stack in plan.stacks}[plan.reference or plan.stacks[0].id]
+    for by, verb, end in (
+        (contrasts.differs_in, "differs", ""),
+        (contrasts.may_differ_in, "may differ", ", which is not known"),
+    ):
         alike: dict[str, list[str]] = {}
-        for label, named in against_reference(plan, by):
+        for label, named in contrasts.against_reference(plan, by):
             if named:
                 alike.setdefault(", ".join(named), []).append(label)
         for parts, labels in alike.items():
@@ -284,7 +272,7 @@ def _differences(plan: Plan) -> Iterator[str]:
 
 def _shown(plan: Plan, cell: Cell, factor: Factor) -> str:
     value = cell.factors[factor.name]
-    is_none = value is None or (factor.name == HTTP and not has_version(plan, cell.stack))
+    is_none = value is None or (factor.name == contrasts.HTTP and not contrasts.has_version(plan, cell.stack))
     return "-" if is_none else factor.written(value)
 
 
@@ -336,7 +324,7 @@ def _placement_row(plan: Plan, placement: Placement) -> tuple[str, str, str, str
         parts.append(f"an initial window of {link.initial_window} segments")
     here = there = "this machine"
     near = "none: one host"
-    if behind_loopback(plan.stacks):
+    if contrasts.behind_loopback(plan.stacks):
         are_all = all(stack.running for stack in plan.stacks)
         there = "a loopback address" if are_all else f"{here}, or a loopback address"
         near = "not known" if are_all else f"{near}, or not known"
@@ -344,10 +332,6 @@ def _placement_row(plan: Plan, placement: Placement) -> tuple[str, str, str, str
         there = "an address given"
     distance = ", ".join(parts) or (near if placement.kind == "local" else "the network's own")
     return placement.name, placement.from_zone or here, placement.to_zone or there, distance
-
-
-def _label(plan: Plan, stack_id: str | None) -> str:
-    return next((stack.label for stack in plan.stacks if stack.id == stack_id), "nothing")
 
 
 def _versions(plan: Plan) -> str:
@@ -359,7 +343,9 @@ def _versions(plan: Plan) -> str:
 def _hosts(plan: Plan, zones: Sequence[str]) -> str:
     if not zones:
         where = f"this machine, {_pinned(plan)}"
-        return f"{where}; what runs already is not pinned by orch" if externals_by_label(plan.stacks) else where
+        return (
+            f"{where}; what runs already is not pinned by orch" if contrasts.externals_by_label(plan.stacks) else where
+        )
     if PROVIDERS[plan.provider].hosts_are_given:
         given = {host.name: host.given for host in plan.hosts}
         return f"{len(zones)} of your own: {', '.join(f'{zone} ({given[zone]})' for zone in zones)}"
@@ -374,7 +360,7 @@ def _hosts(plan: Plan, zones: Sequence[str]) -> str:
 
 def _stability(plan: Plan) -> str:
     """What is compared by how far latencies spread; empty where that is not asked."""
-    pairs = [pair for pair in all_pairs(plan) if not pair.is_control] if plan.stability else []
+    pairs = [pair for pair in contrasts.all_pairs(plan) if not pair.is_control] if plan.stability else []
     return (
         f"every two stacks by {listed(list(SPREADS.values()))} ({count(len(pairs), 'pair')} of cells)" if pairs else ""
     )

@@ -13,6 +13,7 @@ from orchestrator.cli.console import console
 from orchestrator.cli.here import WORKSPACE
 from orchestrator.cli.shared_options import AsJson, Overrides, StalePrices
 from orchestrator.errors import MissingError, OrchError, UsageError
+from orchestrator.experiment.read.problems import ExperimentError
 
 if TYPE_CHECKING:
     from orchestrator.experiment.plan.plan import Plan
@@ -22,9 +23,7 @@ def plan(
     files: Annotated[
         list[Path],
         typer.Argument(
-            metavar="FILE",
-            help="The experiment, a YAML file; with --check, one or more.",
-            show_default=False,
+            metavar="FILE", help="The experiment, a YAML file; with --check, one or more.", show_default=False
         ),
     ],
     overrides: Overrides = None,
@@ -53,7 +52,6 @@ def plan(
 def _check(files: list[Path], overrides: list[str]) -> None:
     """Print of each file whether it is valid; whether programs are built does not matter."""
     from orchestrator.experiment.plan.planning import make_plan
-    from orchestrator.experiment.read.problems import ExperimentError
 
     documents = []
     for file in files:
@@ -107,13 +105,13 @@ def _plan(file: Path, overrides: list[str], *, takes_stale: bool, tries: bool) -
         from orchestrator.hosts.provision.preview import preview  # SSH, Ansible and Terraform take a while to import
 
         previewed = preview(planned)
-        document["terraform"] = previewed.to_dict()
+        document["terraform"] = {**asdict(previewed), "sentence": previewed.sentence()}
         if previewed.lacking:
             missing.append(f"{previewed.lacking} (`orch doctor --for {planned.provider}`)")
-    document["machine_now"] = look().to_dict() if provider.hosts_are_this_machine else None
+    now = look() if provider.hosts_are_this_machine else None
+    document["machine_now"] = now and {**asdict(now), "warning": now.warning()}
     document["missing"] = missing + _missing_database(planned)
-    for line in plan_lines(planned, document):
-        console.result(line)
+    console.lines(plan_lines(planned, document))
     document["tried"] = _tried(planned) if tries else None
     console.emit(document)
     if wrong := [each["stack"] for each in document["tried"] or () if each.get("failure")]:
@@ -143,7 +141,6 @@ def _made(file: Path, overrides: list[str]) -> tuple[Plan, list[str]]:
     """The plan, and what is missing of the programs that it starts; ExperimentError for a file that is wrong itself."""
     from orchestrator.experiment.plan.planning import make_plan
     from orchestrator.experiment.plan.topology import missing_programs
-    from orchestrator.experiment.read.problems import ExperimentError
 
     try:
         return make_plan(file, overrides), []

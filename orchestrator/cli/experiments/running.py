@@ -15,6 +15,7 @@ from orchestrator.cli.console import console
 from orchestrator.cli.here import WORKSPACE
 from orchestrator.cli.shared_options import AsJson, Overrides, ShareMachine, StalePrices
 from orchestrator.errors import MissingError, UsageError
+from orchestrator.quantities import size
 
 if TYPE_CHECKING:
     from orchestrator.experiment.plan.plan import Plan
@@ -89,7 +90,9 @@ def _start(
     beside = None if referee is None else referee_of(plan, referee)
     _refuse_full_disk(plan)
     _warn_of_this_machine(plan)
-    return start(plan, WORKSPACE, command=_command_line(), listener=console, keep=keep, share=share, referee=beside)
+    return start(
+        plan, WORKSPACE, command=["orch", *sys.argv[1:]], listener=console, keep=keep, share=share, referee=beside
+    )
 
 
 def _resume(run: str | None, overrides: list[str] | None, *, keep: bool, share: bool) -> Result:
@@ -103,7 +106,7 @@ def _resume(run: str | None, overrides: list[str] | None, *, keep: bool, share: 
     folder = RunFolder.open(run or LATEST, root=WORKSPACE.results, even_empty=True)
     _refuse_full_disk(folder.plan())
     _warn_of_this_machine(folder.plan())
-    return resume(folder, WORKSPACE, command=_command_line(), listener=console, keep=keep, share=share)
+    return resume(folder, WORKSPACE, command=["orch", *sys.argv[1:]], listener=console, keep=keep, share=share)
 
 
 def _plan_of(file: str | None, overrides: list[str], *, takes_stale: bool = False) -> Plan:
@@ -133,7 +136,6 @@ def _plan_of(file: str | None, overrides: list[str], *, takes_stale: bool = Fals
 
 def _refuse_full_disk(plan: Plan) -> None:
     from orchestrator.experiment.plan.estimate import estimate
-    from orchestrator.quantities import size
 
     here = WORKSPACE.root.resolve()
     needed, free = estimate(plan).disk_bytes + _SPARE_BYTES, shutil.disk_usage(here).free
@@ -156,10 +158,6 @@ def _warn_of_this_machine(plan: Plan) -> None:
         console.warning(warning)
 
 
-def _command_line() -> list[str]:
-    return ["orch", *sys.argv[1:]]
-
-
 def tell(result: Result, *, is_full: bool = False) -> None:
     """The last lines: the answer and a small table, or all of it, and what a person looks for next."""
     if result.kept is not None:
@@ -170,17 +168,10 @@ def tell(result: Result, *, is_full: bool = False) -> None:
             f"end them with `orch teardown {result.folder.name}`"
         )
     if result.summary is not None:
-        from orchestrator.cli.answer import answer_lines
-        from orchestrator.cli.short_answer import short_lines
+        from orchestrator.cli.answer import result_lines
 
-        width = min(shutil.get_terminal_size((100, 24)).columns, 120)
-        for line in short_lines(result.summary, width=width, has_table=not is_full):
-            console.result(line)
+        console.lines(result_lines(result.summary, is_full=is_full))
         console.result()
-        if is_full:
-            for line in answer_lines(result.summary, width=width):
-                console.result(line)
-            console.result()
     console.result(f"run     {result.folder}")
     if result.report is not None:
         console.result(f"report  {result.report}")

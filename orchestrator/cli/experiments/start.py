@@ -129,11 +129,9 @@ def examples(
     rows = rows_of()
     console.emit({"examples": [asdict(row) for row in rows]})
     if as_markdown:
-        for line in markdown(rows).splitlines():
-            console.result(line)
+        console.lines(markdown(rows).splitlines())
         return
     heads = ("name", "question", "minutes", "needs")
-    for line in table(heads, [(row.name, row.question, str(row.minutes), ", ".join(row.needs)) for row in rows]):
-        console.result(line)
+    console.lines(table(heads, [(row.name, row.question, str(row.minutes), ", ".join(row.needs)) for row in rows]))
     console.result()
     console.result("next: orch run experiments/NAME.yaml, or orch init --from NAME to change one")

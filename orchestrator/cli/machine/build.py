@@ -3,28 +3,24 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, Annotated, Any
+from collections.abc import Callable, Sequence
+from typing import Annotated, Any
 
 import typer
 
+from orchestrator.catalogue import building
+from orchestrator.catalogue.building import Result
+from orchestrator.catalogue.builds import LOG
+from orchestrator.catalogue.offers import Language
+from orchestrator.catalogue.read import catalogue
 from orchestrator.cli.console import console
 from orchestrator.cli.shared_options import AsJson
 from orchestrator.errors import BuildFailed, MissingError, UsageError, did_you_mean
 
-if TYPE_CHECKING:
-    from orchestrator.catalogue.building import Result
-    from orchestrator.catalogue.offers import Language
-
 
 def build(
     named: Annotated[
-        list[str] | None,
-        typer.Argument(
-            metavar="[LANGUAGE]...",
-            help="Folders of services/.",
-            show_default=False,
-        ),
+        list[str] | None, typer.Argument(metavar="[LANGUAGE]...", help="Folders of services/.", show_default=False)
     ] = None,
     again: Annotated[bool, typer.Option("--again", help="Build what is up to date, too.")] = False,
     lint: Annotated[bool, typer.Option("--lint", help="Run the languages' linters; build nothing.")] = False,
@@ -35,9 +31,6 @@ def build(
     Without LANGUAGE, every language whose toolchain is here is built, and what the others lack is printed. What is up to
     date is not built again. `build/built.json` in a language's folder records what was built.
     """
-    from orchestrator.catalogue import building
-    from orchestrator.catalogue.read import catalogue
-
     console.as_json = as_json
     if lint and again:
         raise UsageError("--lint builds nothing, so it does not go with --again")
@@ -82,28 +75,20 @@ def _tell(result: Result) -> None:
     elif result.kind == "lacking":
         console.result(f"{title}: left out: {result.why}")
     elif result.kind == "failed":
-        for line in _failure(result):
-            console.progress(line)
-
-
-def _failure(result: Result) -> Iterator[str]:
-    place = f" (in services/{result.language.name})" if result.command else ""
-    yield f"{result.language.title}: {shlex.join(result.command) or 'its build'}{place}: {result.why}"
-    yield from (f"    {line}" for line in result.words)
+        place = f" (in services/{result.language.name})" if result.command else ""
+        console.progress(f"{title}: {shlex.join(result.command) or 'its build'}{place}: {result.why}")
+        for line in result.words:
+            console.progress(f"    {line}")
 
 
 def _end(results: Sequence[Result], *, is_asked: bool, what: str) -> None:
-    from orchestrator.catalogue.builds import LOG
-
     document = {"languages": [_plain(result) for result in results]}
     failed = [result.language.title for result in results if result.kind == "failed"]
     logs = [f"services/{result.language.name}/{LOG}" for result in results if result.kind == "failed"]
     lacking = [result for result in results if result.kind == "lacking"]
     if failed:
         raise BuildFailed(
-            f"{what} {', '.join(failed)} failed",
-            hint=f"all that was said is in {', '.join(logs)}",
-            details=document,
+            f"{what} {', '.join(failed)} failed", hint=f"all that was said is in {', '.join(logs)}", details=document
         )
     if lacking and is_asked:
         whys = "; ".join(f"{result.language.title}: {result.why}" for result in lacking)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -13,9 +13,8 @@ from orchestrator.cli.here import WORKSPACE
 from orchestrator.cli.shared_options import AsJson
 from orchestrator.cli.tables import coloured, table
 from orchestrator.errors import MissingError, UsageError, did_you_mean
-
-if TYPE_CHECKING:
-    from orchestrator.hosts.probes import ProbeResult
+from orchestrator.experiment.providers import PROVIDERS
+from orchestrator.hosts.probes import ProbeResult, lacking, of_experiment, survey
 
 REFEREE = "referee"
 _MARKS = {True: "yes", False: "no"}
@@ -23,16 +22,11 @@ _MARKS = {True: "yes", False: "no"}
 
 def doctor(
     file: Annotated[
-        Path | None,
-        typer.Argument(metavar="[FILE]", help="An experiment: its machines or module are looked at, too."),
+        Path | None, typer.Argument(metavar="[FILE]", help="An experiment: its machines or module are looked at, too.")
     ] = None,
     provider: Annotated[
         str | None,
-        typer.Option(
-            "--for",
-            metavar="PROVIDER",
-            help="A provider, or `referee`: exit 3 if it cannot be used here.",
-        ),
+        typer.Option("--for", metavar="PROVIDER", help="A provider, or `referee`: exit 3 if it cannot be used here."),
     ] = None,
     as_json: AsJson = False,
 ) -> None:
@@ -42,9 +36,6 @@ def doctor(
     With `--for ssh FILE` the machines of an experiment are looked at, too: what they are, and whether requesters reach
     responders; with `--for terraform FILE` what Terraform would make.
     """
-    from orchestrator.experiment.providers import PROVIDERS
-    from orchestrator.hosts.probes import lacking, survey
-
     console.as_json = as_json
     if provider == REFEREE:
         _referee()
@@ -79,8 +70,6 @@ def doctor(
 
 def _of_experiment(file: Path, provider: str | None) -> list[ProbeResult]:
     from orchestrator.experiment.plan.planning import make_plan
-    from orchestrator.experiment.providers import PROVIDERS
-    from orchestrator.hosts.probes import of_experiment
 
     plan = make_plan(file, needs_programs=False)
     if plan.provider != provider or not PROVIDERS[plan.provider].makes_hosts:
@@ -119,5 +108,4 @@ def _referee() -> None:
 
 
 def _print(rows: list[tuple[str, str, str]]) -> None:
-    for line in coloured(table(("", "", ""), rows), {"yes": "green", "no": "yellow"}):
-        console.result(line)
+    console.lines(coloured(table(("", "", ""), rows), {"yes": "green", "no": "yellow"}))

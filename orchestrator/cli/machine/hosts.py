@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -30,7 +31,7 @@ def status(as_json: AsJson = False) -> None:
     console.as_json = as_json
     deployments, running = overview(Registry(WORKSPACE.deployments)), _runs_in_progress()
     left = unfinished(WORKSPACE.results)
-    console.emit({"deployments": deployments, "runs": running, "unfinished": None if left is None else left.to_dict()})
+    console.emit({"deployments": deployments, "runs": running, "unfinished": None if left is None else asdict(left)})
     if not deployments and not running:
         console.result("nothing is up, and no run is in progress here")
     for item in deployments:
@@ -64,7 +65,7 @@ def _runs_in_progress() -> list[dict[str, Any]]:
         console.result(f"    {f'since {run.since}, ' if run.since else ''}{run.sentence()}")
         if run.cell:
             console.result(f"    now: {run.cell}")
-    return [run.to_dict() for run in running]
+    return [asdict(run) for run in running]
 
 
 def ssh(
@@ -108,8 +109,7 @@ def teardown(
     everything: Annotated[
         bool,
         typer.Option(
-            "--all",
-            help="Also take down what earlier runs left, and all else here or in this project with our label.",
+            "--all", help="Also take down what earlier runs left, and all else here or in this project with our label."
         ),
     ] = False,
     as_json: AsJson = False,
@@ -146,7 +146,7 @@ def teardown(
             "from this folder: left alone; end it there, or with `orch teardown --all`"
         )
     _print_endings(endings, with_old=run is not None or everything)
-    receipts = [{"run": e.run, **e.receipt.to_dict()} for e in endings if e.receipt is not None]
+    receipts = [{"run": e.run, **asdict(e.receipt)} for e in endings if e.receipt is not None]
     left = [item for e in (*endings, *databases) for item in e.left]
     if left:
         raise TeardownIncomplete(

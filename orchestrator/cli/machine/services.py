@@ -9,6 +9,10 @@ from typing import Annotated, Any
 
 import typer
 
+from orchestrator.catalogue import builds
+from orchestrator.catalogue.builds import in_words
+from orchestrator.catalogue.platforms import here
+from orchestrator.catalogue.read import catalogue
 from orchestrator.cli.console import console
 from orchestrator.cli.shared_options import AsJson
 from orchestrator.cli.tables import table, width
@@ -21,20 +25,11 @@ _NOT_BUILT = "not built"
 
 def services(
     name: Annotated[
-        str | None,
-        typer.Argument(
-            metavar="[PROTOCOL]",
-            help="Show this one in full.",
-            show_default=False,
-        ),
+        str | None, typer.Argument(metavar="[PROTOCOL]", help="Show this one in full.", show_default=False)
     ] = None,
     as_json: AsJson = False,
 ) -> None:
     """List protocols with their servers and clients, and the languages; or everything about one protocol."""
-    from orchestrator.catalogue import builds
-    from orchestrator.catalogue.platforms import here
-    from orchestrator.catalogue.read import catalogue
-
     console.as_json = as_json
     offers = catalogue()
     answered = {protocol.name: protocol for protocol in offers.protocols.values() if protocol.responders}
@@ -43,8 +38,7 @@ def services(
     described = [_describe(protocol) for protocol in answered.values() if name in (None, protocol.name)]
     languages = [(language, builds.look(language, offers.folder, here())) for language in offers.languages.values()]
     states = {language.name: _NOT_BUILT if state.kind == "absent" else state.kind for language, state in languages}
-    for line in _overview(described, languages) if name is None else _details(described[0], states):
-        console.result(line)
+    console.lines(_overview(described, languages) if name is None else _details(described[0], states))
     console.emit({"protocols": described, "languages": [_language(*known) for known in languages]})
 
 
@@ -83,8 +77,6 @@ def _language(language: Any, state: Any) -> dict[str, Any]:
 
 def _programs(language: Any, state: Any) -> str:
     """Whether a language's programs are built, or what makes them."""
-    from orchestrator.catalogue.builds import in_words
-
     if state.why:
         known = _NOT_BUILT if state.kind == "absent" else state.kind
         why = known if state.why == f"they are {_NOT_BUILT}" else f"{known}: {state.why}"

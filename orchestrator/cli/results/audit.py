@@ -5,15 +5,17 @@ from __future__ import annotations
 import shutil
 import textwrap
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
+from orchestrator import quantities
+from orchestrator.audit import examine
+from orchestrator.audit.assessment import ACCUSING, SEVERITY, Assessment
+from orchestrator.audit.model import json_schema_text, read
 from orchestrator.cli.console import console, plain
 from orchestrator.cli.shared_options import AsJson
-
-if TYPE_CHECKING:
-    from orchestrator.audit.assessment import Assessment
+from orchestrator.errors import UsageError
 
 _INDENT = "     "
 _MARKS = {
@@ -34,11 +36,6 @@ def audit(
     as_json: AsJson = False,
 ) -> None:
     """Examine published figures, claim by claim: supported, contradicted, impossible, or undetermined."""
-    from orchestrator.audit import examine
-    from orchestrator.audit.assessment import ACCUSING, SEVERITY
-    from orchestrator.audit.model import json_schema_text, read
-    from orchestrator.errors import UsageError
-
     if schema:
         console.document(json_schema_text())
         return
@@ -59,8 +56,6 @@ def audit(
 
 def _print(assessment: Assessment, before: Assessment | None) -> None:
     """A claim once, below it each rule's verdict on it, and its arithmetic a part to a line."""
-    from orchestrator import quantities
-
     if before is None or before.claim != assessment.claim:
         console.result()
         console.result(plain(assessment.claim))

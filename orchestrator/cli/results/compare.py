@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
+from orchestrator import quantities
 from orchestrator.cli.console import console
 from orchestrator.cli.here import WORKSPACE
 from orchestrator.cli.keeping import judged
 from orchestrator.cli.shared_options import AsJson, Run, complete_runs, parsed
 from orchestrator.cli.tables import coloured, table
+from orchestrator.experiment.read.units import parse_margin
 
 if TYPE_CHECKING:
     from orchestrator.between_runs.across import Row, RunComparison
@@ -36,8 +38,7 @@ def compare(
     reference: Annotated[
         str | None,
         typer.Argument(
-            help="The run to compare with; by default, the run's own stacks are compared.",
-            autocompletion=complete_runs,
+            help="The run to compare with; by default, the run's own stacks are compared.", autocompletion=complete_runs
         ),
     ] = None,
     statistic: Annotated[
@@ -57,7 +58,6 @@ def compare(
 
     Runs that cannot be compared end with 2. `orch gate` measures two versions in one run, which detects far smaller changes.
     """
-    from orchestrator.experiment.read.units import parse_margin
     from orchestrator.wording.gate import judge
 
     console.as_json = as_json
@@ -114,8 +114,7 @@ def _print(comparison: RunComparison) -> None:
     for group, rows in groupby(comparison.rows, key=lambda row: row.group):
         console.result(console.style(group, "bold"))
         lines = [line for row in rows for line in _rows(row, comparison.margin, comparison.in_all_rows)]
-        for line in coloured(table(("", "", "", ""), lines), _STYLES):
-            console.result(line)
+        console.lines(coloured(table(("", "", "", ""), lines), _STYLES))
     if any(row.value is not None for row in comparison.rows):
         console.result(
             "  The ratio is the geometric mean over blocks, and so are the numbers in brackets; "
@@ -129,15 +128,17 @@ def _print(comparison: RunComparison) -> None:
 
 def _rows(row: Row, margin: float, in_all_rows: tuple[str, ...]) -> Iterator[tuple[str, str, str, str]]:
     """Yield verdict, ratio, interval and words of a row; then what is particular to it."""
-    from orchestrator import quantities
     from orchestrator.findings.trial_values import COSTS
+    from orchestrator.report.comparison import values
     from orchestrator.wording.reasons import why
 
     def figures(ratio: float | None, interval: tuple[float, float] | None) -> tuple[str, str]:
         bounds = "" if interval is None else " to ".join(quantities.bounds(interval, margin))
         return "-" if ratio is None else quantities.factor(ratio), bounds
 
-    yield row.verdict, *figures(row.ratio, row.interval), f"{row.label}{_values(row)}: {why(row)}"
+    both = values(row)
+    absolute = "" if both is None else f" ({both[0]} -> {both[1]})"
+    yield row.verdict, *figures(row.ratio, row.interval), f"{row.label}{absolute}: {why(row)}"
     for cost in row.costs:
         before, after = (
             "-" if value is None else quantities.cost(cost.statistic, value)
@@ -149,10 +150,3 @@ def _rows(row: Row, margin: float, in_all_rows: tuple[str, ...]) -> Iterator[tup
     for text in (*(f"{but}{text}" for text in row.doubts if text not in in_all_rows), *row.notes):
         if text not in in_all_rows:
             yield "", "", "", text
-
-
-def _values(row: Row) -> str:
-    from orchestrator.report.comparison import values
-
-    both = values(row)
-    return "" if both is None else f" ({both[0]} -> {both[1]})"

@@ -12,6 +12,7 @@ from orchestrator.cli.console import console
 from orchestrator.cli.here import WORKSPACE
 from orchestrator.cli.keeping import judged
 from orchestrator.cli.shared_options import AsJson, Runs
+from orchestrator.errors import UsageError
 
 if TYPE_CHECKING:
     from orchestrator.exports.findings import JudgedRun
@@ -21,9 +22,7 @@ def export(
     runs: Runs,
     format: Annotated[  # noqa: A002 - the option's name
         str | None,
-        typer.Option(
-            help="csv, json, excel, html, parquet or markdown; by default, as the name after --out ends.",
-        ),
+        typer.Option(help="csv, json, excel, html, parquet or markdown; by default, as the name after --out ends."),
     ] = None,
     raw: Annotated[
         bool, typer.Option("--raw/--summary", help="A row for each sample, or (by default) one for each cell.")
@@ -41,7 +40,6 @@ def export(
 
     All runs go into one file; docs/reference/data.md lists its columns.
     """
-    from orchestrator.errors import UsageError
     from orchestrator.exports.findings import JudgedRun, file_name
     from orchestrator.exports.targets import require_free, upload
     from orchestrator.exports.writers import chosen

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict, replace
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
 from orchestrator.cli.console import console
 from orchestrator.cli.here import WORKSPACE
-from orchestrator.cli.keeping import judged_with_model
+from orchestrator.cli.keeping import judged
 from orchestrator.cli.shared_options import AsJson, Run, parsed
+from orchestrator.errors import InvalidMeasurement, UsageError, did_you_mean
+from orchestrator.experiment.read import units
 
 if TYPE_CHECKING:
     from orchestrator.findings.summary import RunSummary
@@ -28,14 +30,12 @@ def predict(
     ] = None,
     rate: Annotated[str | None, typer.Option(help="Your link, such as 100Mbit/s; the run's own unless given.")] = None,
     connection: Annotated[
-        str | None, typer.Option(help="`reuse` or `per-request`; both, where both were measured, unless given.")
+        Literal["reuse", "per-request"] | None, typer.Option(help="Both, where both were measured, unless given.")
     ] = None,
     operation: Annotated[str | None, typer.Option(help="Of a run of several operations: which one.")] = None,
     stack: Annotated[
         list[str] | None,
-        typer.Option(
-            help="This stack alone: its label, id or protocol; again for more; every one unless given.",
-        ),
+        typer.Option(help="This stack alone: its label, id or protocol; again for more; every one unless given."),
     ] = None,
     matters: Annotated[
         str | None, typer.Option(metavar="SHARE", help="What matters to you, such as 10%; the plan's unless given.")
@@ -47,8 +47,6 @@ def predict(
     Printed are latencies with 90 % intervals, their causes, and the fastest; exit status 2 where nothing can be predicted.
     """
     from orchestrator.cli.results.predict_text import lines, refusals
-    from orchestrator.errors import UsageError
-    from orchestrator.experiment.read import units
     from orchestrator.hosts.local.host import round_trip_to
     from orchestrator.questions.prediction.answer import answer
     from orchestrator.questions.prediction.refusals import Reader
@@ -56,7 +54,7 @@ def predict(
     from orchestrator.results.folder import RunFolder
 
     console.as_json = as_json
-    _require_one(rtt, to, size, connection)
+    _require_one(rtt, to, size)
     share = None if matters is None else parsed("--matters", units.parse_margin, _number(matters))
     place = Reader(
         rtt=0.0 if rtt is None else parsed("--rtt", units.DURATION.number, rtt) * 1000,
@@ -69,12 +67,11 @@ def predict(
     if to is not None:
         console.progress(f"pinging {to}")
         place = replace(place, rtt=round_trip_to(to))
-    summary = judged_with_model(folder)
+    summary = judged(folder, is_modelled=True)
     model = _required_model(summary, place)
     place = replace(place, stacks=_stacks(summary, stack or ()))
     predicted = answer(model, place, summary.matters if share is None else share)
-    for line in lines(summary, predicted):
-        console.result(line)
+    console.lines(lines(summary, predicted))
     console.emit({"run": summary.run_id, **asdict(predicted), "trust": trust(model.judged)})
     if not predicted.settings:
         console.as_json = False  # stdout holds its one document already
@@ -84,18 +81,11 @@ def predict(
         )
 
 
-def _require_one(rtt: str | None, to: str | None, size: str | None, connection: str | None) -> None:
-    from orchestrator.errors import UsageError, did_you_mean
-
+def _require_one(rtt: str | None, to: str | None, size: str | None) -> None:
     if (rtt is None) == (to is None):
         raise UsageError("give your round trip: either --rtt or --to", hint="orch predict RUN --rtt 80ms --bytes 20kB")
     if size is None:
         raise UsageError("give your payload: --bytes", hint="orch predict RUN --rtt 80ms --bytes 20kB")
-    if connection not in (None, "reuse", "per-request"):
-        raise UsageError(
-            f"--connection {connection!a}: connections are kept or opened for each request",
-            hint=did_you_mean(connection, ("reuse", "per-request")),
-        )
 
 
 def _number(text: str) -> str | float:
@@ -108,7 +98,6 @@ def _number(text: str) -> str | float:
 
 def _required_model(summary: RunSummary, place: Reader) -> Modelled:
     """InvalidMeasurement where the run has no model at all; UsageError where it did not measure what is place."""
-    from orchestrator.errors import InvalidMeasurement, UsageError, did_you_mean
     from orchestrator.questions.prediction.find import QUESTION
 
     modelled = QUESTION.of(summary)
@@ -140,7 +129,6 @@ def _required_model(summary: RunSummary, place: Reader) -> Modelled:
 
 def _stacks(summary: RunSummary, words: Sequence[str]) -> tuple[str, ...]:
     """Ids of the stacks that words name by id, label or protocol; UsageError for a word of no stack of the run."""
-    from orchestrator.errors import UsageError, did_you_mean
     from orchestrator.experiment.plan.plan import read_plan
 
     measured = read_plan(summary.plan).stacks

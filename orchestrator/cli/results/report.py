@@ -14,7 +14,7 @@ from orchestrator.cli.console import console
 from orchestrator.cli.here import WORKSPACE
 from orchestrator.cli.keeping import judged, keep
 from orchestrator.cli.shared_options import AsJson, complete_runs
-from orchestrator.errors import UsageError
+from orchestrator.errors import MissingError, UsageError
 
 if TYPE_CHECKING:
     from orchestrator.findings.summary import RunSummary
@@ -33,8 +33,7 @@ def report(
     ],
     out: Annotated[Path | None, typer.Option(help="Write to this file instead (one run only).")] = None,
     pictures: Annotated[
-        Path | None,
-        typer.Option(metavar="FOLDER", help="Write each chart there, too, as SVG and PNG; needs chromium."),
+        Path | None, typer.Option(metavar="FOLDER", help="Write each chart there, too, as SVG and PNG; needs chromium.")
     ] = None,
     markdown: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write a summary in Markdown, too; `-` prints it.")
@@ -50,6 +49,7 @@ def report(
     What analysis finds is stored in the run folder anew. With `--markdown -` that alone is on stdout, and the page's path on
     stderr.
     """
+    from orchestrator.report import default_path
     from orchestrator.report.carried_run import is_page
     from orchestrator.report.page import write_page
     from orchestrator.results.folder import RunFolder
@@ -63,7 +63,7 @@ def report(
     written, pages = [], []
     for name in runs:
         summary, text = _of_page(Path(name)) if is_page(name) else _of_run(name, has_samples=samples)
-        pages.append(write_page(text, out or _place(summary)))
+        pages.append(write_page(text, out or default_path(summary, WORKSPACE.reports)))
         (console.progress if markdown == STDOUT else console.result)(str(pages[-1]))
         entry: dict[str, Any] = {"run": summary.run_id, "report": str(pages[-1])}
         if pictures is not None:
@@ -112,12 +112,6 @@ def _of_page(page: Path) -> tuple[RunSummary, str]:
         return summary, page_with_run(run, summary)
 
 
-def _place(summary: RunSummary) -> Path:
-    from orchestrator.report import default_path
-
-    return default_path(summary, WORKSPACE.reports)
-
-
 def _draw(summary: RunSummary, folder: Path, browser: str) -> tuple[Path, ...]:
     from orchestrator.hosts import chromium
     from orchestrator.report.pictures import write_pictures
@@ -129,7 +123,6 @@ def _draw(summary: RunSummary, folder: Path, browser: str) -> tuple[Path, ...]:
 
 def _browser() -> str:
     """The program that draws; MissingError without it."""
-    from orchestrator.errors import MissingError
     from orchestrator.hosts import chromium
 
     if (program := chromium.find()) is None:

@@ -9,23 +9,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from orchestrator.cli import shared_options as options
 from orchestrator.cli.console import console
 from orchestrator.cli.here import WORKSPACE
-from orchestrator.cli.shared_options import (
-    AsJson,
-    Find,
-    IndexAt,
-    OfTeam,
-    Run,
-    Runs,
-    Since,
-    Until,
-    Yes,
-    an_index,
-    filters,
-    nothing_here,
-    update_index,
-)
 from orchestrator.cli.tables import confirmed, table
 from orchestrator.quantities import count
 
@@ -36,25 +22,25 @@ SCHEMA_VERSION = 1
 
 
 def list_runs(
-    find: Find = None,
-    since: Since = None,
-    until: Until = None,
+    find: options.Find = None,
+    since: options.Since = None,
+    until: options.Until = None,
     limit: Annotated[int, typer.Option(min=1, help="Show at most so many.")] = 30,
-    index: IndexAt = None,
-    team: OfTeam = False,
-    as_json: AsJson = False,
+    index: options.IndexAt = None,
+    team: options.OfTeam = False,
+    as_json: options.AsJson = False,
 ) -> None:
     """List the runs that are here, newest first: state, stacks, checks and answer; filters that are given must all hold."""
     console.as_json = as_json
-    wanted = filters(find, since, until)
-    with an_index(index, of_team=team) as opened:
+    wanted = options.filters(find, since, until)
+    with options.an_index(index, of_team=team) as opened:
         listed = opened.runs(replace(wanted, limit=limit))
         total = len(listed) if len(listed) < limit else opened.count(wanted)
     runs = [run.to_dict() for run in listed]
     console.emit({"schema_version": SCHEMA_VERSION, "runs": runs, "shown": len(runs), "of": total})
     if not listed:
         is_filtered = bool(find or since or until)
-        console.result("no run matches" if is_filtered else nothing_here(is_shared=index is not None or team))
+        console.result("no run matches" if is_filtered else options.nothing_here(is_shared=index is not None or team))
     else:
         _print(listed, total)
 
@@ -63,8 +49,7 @@ def _print(listed: list[Listed], total: int) -> None:
     heads = ("run", "date", "experiment", "state", "stacks", "checks", "answer")
     head, *lines = table(heads, [_columns(run) for run in listed], shutil.get_terminal_size((160, 24)).columns)
     console.result(console.style(head, "bold"))
-    for line in lines:
-        console.result(line)
+    console.lines(lines)
     if total > len(listed):
         console.result(f"{len(listed):,} of {total:,} runs; --limit shows more")
 
@@ -86,9 +71,9 @@ def _columns(run: Listed) -> tuple[str, ...]:
 
 
 def note(
-    run: Run,
+    run: options.Run,
     text: Annotated[str | None, typer.Argument(help="What to note; without it the run's notes are shown.")] = None,
-    as_json: AsJson = False,
+    as_json: options.AsJson = False,
 ) -> None:
     """Write a note on a run, or show its notes; `orch runs --find WORD` finds it.
 
@@ -115,7 +100,7 @@ def note(
         console.result("  no notes")
 
 
-def delete(runs: Runs, yes: Yes = False, as_json: AsJson = False) -> None:
+def delete(runs: options.Runs, yes: options.Yes = False, as_json: options.AsJson = False) -> None:
     """Delete runs: their folders, their reports, and their notes.
 
     Nothing is deleted where one of several may not be.
@@ -137,7 +122,7 @@ def delete(runs: Runs, yes: Yes = False, as_json: AsJson = False) -> None:
         confirm(len(chosen), "delete")
     for name, run in chosen.items():
         folders.delete(WORKSPACE, run, reports[name])
-    update_index()
+    options.update_index()
     console.result(f"deleted: {', '.join(chosen)}")
     gone = {name: [str(path) for path in (run.path, *reports[name])] for name, run in chosen.items()}
     console.emit({"deleted": gone})

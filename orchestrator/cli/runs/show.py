@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Annotated
 
@@ -13,6 +12,7 @@ from orchestrator.cli.here import WORKSPACE
 from orchestrator.cli.keeping import judged, keep
 from orchestrator.cli.shared_options import AsJson, Run
 from orchestrator.cli.tables import coloured, table
+from orchestrator.errors import InvalidMeasurement
 from orchestrator.quantities import count
 
 if TYPE_CHECKING:
@@ -28,19 +28,12 @@ def show(
     as_json: AsJson = False,
 ) -> None:
     """Show the result of a run: the answer and its figures, as `orch run` ends with it."""
-    from orchestrator.cli.answer import answer_lines
-    from orchestrator.cli.short_answer import short_lines
+    from orchestrator.cli.answer import result_lines
     from orchestrator.results.folder import RunFolder
 
     console.as_json = as_json
     summary = judged(RunFolder.open(run, root=WORKSPACE.results))
-    width = min(shutil.get_terminal_size((100, 24)).columns, 120)
-    for line in short_lines(summary, width=width, has_table=not full):
-        console.result(line)
-    if full:
-        console.result()
-        for line in answer_lines(summary, width=width):
-            console.result(line)
+    console.lines(result_lines(summary, is_full=full))
     console.emit(summary.documents()["summary.json"])
 
 
@@ -54,7 +47,6 @@ def check(
     The checks are stored in the run folder anew.
     """
     from orchestrator.checks import failed_names
-    from orchestrator.errors import InvalidMeasurement
     from orchestrator.findings.check_result import checks_document, counts, in_words
     from orchestrator.report.groups import cell_names, groups
     from orchestrator.results.folder import RunFolder
@@ -71,8 +63,7 @@ def check(
         for name in dict.fromkeys(check.name for check in summary.checks)
         for row in _rows([check for check in summary.checks if check.name == name], names, everything=everything)
     ]
-    for line in coloured(table(("", "", ""), rows), _STYLES):
-        console.result(line)
+    console.lines(coloured(table(("", "", ""), rows), _STYLES))
     console.result(in_words(counts(summary.checks)))
     if failed := failed_names(summary.checks):
         console.as_json = False  # stdout holds its one document already

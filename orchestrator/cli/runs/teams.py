@@ -11,6 +11,7 @@ from orchestrator.cli.here import WORKSPACE
 from orchestrator.cli.keeping import judged
 from orchestrator.cli.runs.listing import confirm
 from orchestrator.cli.shared_options import AsJson, IndexAt, OfTeam, Runs, Yes, complete_runs
+from orchestrator.errors import UsageError
 
 if TYPE_CHECKING:
     from sqlalchemy import URL
@@ -61,7 +62,6 @@ def unpublish(
     as_json: AsJson = False,
 ) -> None:
     """Take runs out of a team's index. A run that is not there is an error, after the others."""
-    from orchestrator.errors import UsageError
     from orchestrator.history import shared
 
     console.as_json = as_json
@@ -83,7 +83,6 @@ def unpublish(
 
 def _team(index: str | None, *, team: bool) -> URL:
     """The URL of the index that was named; UsageError where none was."""
-    from orchestrator.errors import UsageError
     from orchestrator.history import shared
 
     url = shared.chosen(index, of_team=team)

@@ -6,26 +6,18 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from orchestrator import quantities
 from orchestrator.cli.console import console, plain
-from orchestrator.cli.shared_options import (
-    AsJson,
-    Find,
-    IndexAt,
-    OfTeam,
-    Since,
-    Until,
-    an_index,
-    filters,
-    nothing_here,
-)
+from orchestrator.cli.shared_options import AsJson, Find, IndexAt, OfTeam, Since, Until, an_index, filters, nothing_here
 from orchestrator.cli.tables import table
+from orchestrator.errors import UsageError, did_you_mean
+from orchestrator.quantities import Unit
 
 if TYPE_CHECKING:
     from orchestrator.history.filters import Filters
     from orchestrator.history.index import Index
     from orchestrator.history.record import Seen
     from orchestrator.history.trend import Point, Trend
-    from orchestrator.quantities import Unit
 
 SCHEMA_VERSION = 1
 _MOST_CELLS = 50
@@ -40,10 +32,7 @@ _LEGEND = (
 def trend(
     cells: Annotated[
         list[str] | None,
-        typer.Argument(
-            metavar="CELL-or-STACK...",
-            help="Id of a cell, its beginning, or a stack's id or label.",
-        ),
+        typer.Argument(metavar="CELL-or-STACK...", help="Id of a cell, its beginning, or a stack's id or label."),
     ] = None,
     statistic: Annotated[
         Literal["median", "p99", "throughput"], typer.Option(help="Which of each trial's numbers is followed.")
@@ -78,8 +67,6 @@ def trend(
 
 def _seen(index: Index, word: str, wanted: Filters, *, is_shared: bool) -> dict[str, list[Seen]]:
     """The cells that a word means, with their runs; UsageError, with what it may stand for, where no run measured it."""
-    from orchestrator.errors import UsageError, did_you_mean
-
     cells = index.seen(word, wanted)
     if cells:
         return cells
@@ -109,14 +96,12 @@ def _list(index: Index, wanted: Filters, *, is_shared: bool) -> None:
         console.result(few if index.cells() else _none_judged(index, is_shared=is_shared))
         return
     shown = [(str(runs), plain(cell), plain(label)) for cell, _, label, runs in cells[:_MOST_CELLS]]
-    for line in table(("runs", "cell", "measured"), shown):
-        console.result(line)
+    console.lines(table(("runs", "cell", "measured"), shown))
     if len(cells) > _MOST_CELLS:
         console.result(f"and {len(cells) - _MOST_CELLS:,} more; --json has all")
 
 
 def _print(series: Trend) -> None:
-    from orchestrator import quantities
     from orchestrator.history.steps import FEWEST
     from orchestrator.history.trend import letter
 
@@ -155,7 +140,6 @@ def _print(series: Trend) -> None:
 
 
 def _row(point: Point, series: Trend, unit: Unit, beside: str, *, several: bool) -> tuple[str, ...]:
-    from orchestrator import quantities
     from orchestrator.history.trend import letter, step_clause
 
     value: float | None = getattr(point, series.statistic)

@@ -33,10 +33,7 @@ class Difference:
         return f"{', '.join(self.place)}: stated {self.stated}, recomputed {self.recomputed}"
 
 
-def verify(
-    run: RunOrReport = "latest",
-    as_json: AsJson = False,
-) -> None:
+def verify(run: RunOrReport = "latest", as_json: AsJson = False) -> None:
     """Recompute what was recorded: a run's files by their digests, the figures of a run or a report from their samples.
 
     Exit status 5 when a file or a figure is missing or not as it was written.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shlex
 import shutil
 import sys
 import tempfile
@@ -15,12 +14,12 @@ from typing import Any
 import services
 from orchestrator.catalogue.read import catalogue
 from orchestrator.disk import whole_file
-from orchestrator.errors import MissingError, ProvisionError, UsageError, on_one_line
+from orchestrator.errors import MissingError, UsageError
 from orchestrator.experiment.model.address import resolve
 from orchestrator.experiment.model.factors import GIVEN
 from orchestrator.experiment.plan.plan import Plan
 from orchestrator.hosts import processes
-from orchestrator.hosts.base import Completed, ContractBroken, Pair, facts_of, ping
+from orchestrator.hosts.base import Completed, Pair, described, ping
 from orchestrator.hosts.lifecycle import IntentLog, Receipt
 from orchestrator.hosts.local.process import LocalProcess
 from orchestrator.hosts.output import capture
@@ -57,11 +56,9 @@ class LocalHost:
         self._started: list[LocalProcess] = []
 
     def python(self) -> Sequence[str]:
-        """The interpreter that runs orch, which has `services` too."""
         return (sys.executable,)
 
     def start(self, argv: Sequence[str], *, cpus: str | None = None) -> LocalProcess:
-        """Start a process of the contract, on those CPUs only where taskset is available."""
         pinned = ["taskset", "-c", cpus, *argv] if cpus is not None and shutil.which("taskset") else list(argv)
         process = LocalProcess(pinned, env=self._environment, cwd=self._folder)
         self._started = [p for p in self._started if p.is_running()]
@@ -78,29 +75,14 @@ class LocalHost:
         return PurePosixPath(local.resolve())
 
     def fetch(self, remote: PurePosixPath, local: Path) -> None:
-        """Move a file out of the workspace; it appears at `local` whole or not at all."""
         with whole_file(local, sync=False) as partial:
             shutil.move(Path(remote), partial)
 
     def facts(self) -> Description:
-        """What this machine says of itself; ProvisionError when it cannot be run."""
-        argv = catalogue().of_role("describe").argv("describe", self)
-        try:
-            done = self.run(argv, timeout_s=_FACTS_TIMEOUT_S)
-        except (TimeoutError, ContractBroken) as error:
-            raise ProvisionError(
-                f"this machine cannot be described: {error}", hint="`orch doctor` says what is missing"
-            ) from error
-        if done.returncode != 0:
-            raise ProvisionError(
-                f"this machine cannot be described: {shlex.join(argv)} ended with {done.returncode}: "
-                f"{on_one_line(done.stderr, 300)}",
-                hint="`orch doctor` says what is missing",
-            )
-        return facts_of(done.stdout, "this machine")
+        hint = "`orch doctor` says what is missing"
+        return described(self, "this machine", hint, timeout_s=_FACTS_TIMEOUT_S)
 
     def end_all(self) -> None:
-        """End every process that still runs."""
         for process in self._started:
             process.end(_GRACE_S)
         self._started.clear()
@@ -110,11 +92,9 @@ class LocalFleet:
     """One machine for every placement; with several requesters, several names of it."""
 
     def __init__(self, hosts: Sequence[LocalHost], pinnings: Mapping[str, Pinning]) -> None:
-        self._hosts = tuple(hosts)
-        self._pinnings = pinnings  # by placement
+        self._hosts, self._pinnings = tuple(hosts), pinnings  # by placement
 
     def pair(self, placement_id: str) -> Pair:
-        """Both ends on this machine, each pinned as the plan wants."""
         pinning = self._pinnings[placement_id]
         return Pair(
             requesters=self._hosts,
@@ -125,18 +105,15 @@ class LocalFleet:
         )
 
     def hosts(self) -> Sequence[LocalHost]:
-        """Every name of this machine."""
         return self._hosts
 
     def beside_cpu_s(self) -> float:
-        """See `Fleet.beside_cpu_s`."""
         return time.process_time()
 
     def fault(self) -> None:
         """None: were this machine gone, nobody would ask."""
 
     def describe(self) -> dict[str, Any]:
-        """The provider, the pinning, and what of it is not as wanted."""
         return {"provider": "local", **pinning_facts(self._pinnings)}
 
 
@@ -173,7 +150,9 @@ class LocalDeployment:
         """
         for host in self._hosts:
             host.end_all()
-        recorded = [Known(pid=e["pid"], started=e["started"]) for e in self._intent_log.events() if _is_process(e)]
+        events = (e for e in self._intent_log.events() if e.get("event") == "process")
+        # One that ended before its start time was read has no identity.
+        recorded = [Known(pid=e["pid"], started=e["started"]) for e in events if e.get("started") is not None]
         others: set[Known] = set()
 
         def still_there() -> list[Known]:
@@ -194,7 +173,6 @@ class LocalDeployment:
         )
 
     def describe(self) -> dict[str, Any]:
-        """Nothing stays up on this machine."""
         return {"provider": "local", "hosts": [host.name for host in self._hosts]}
 
     @property
@@ -215,11 +193,6 @@ def _environment() -> dict[str, str]:
     inherited = os.environ.get("PYTHONPATH")
     environment = {name: value for name, value in os.environ.items() if name != GIVEN}
     return {**environment, "PYTHONPATH": f"{root}{os.pathsep}{inherited}" if inherited else root}
-
-
-def _is_process(event: dict[str, Any]) -> bool:
-    """Whether an event names a process; one that ended before its start time was read has no identity."""
-    return event.get("event") == "process" and event.get("started") is not None
 
 
 _PINGS, _APART_S = 10, 0.1

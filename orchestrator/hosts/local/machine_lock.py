@@ -7,7 +7,6 @@ its /tmp.
 
 from __future__ import annotations
 
-import fcntl
 import getpass
 import json
 import os
@@ -19,7 +18,7 @@ from typing import TypeAlias
 
 from orchestrator.errors import MissingError
 from orchestrator.experiment.providers import PROVIDERS
-from orchestrator.hosts.processes import started_at
+from orchestrator.hosts.processes import started_at, try_lock
 from orchestrator.strict_json import parse_json
 
 VARIABLE = "ORCH_MACHINE_LOCK"
@@ -59,7 +58,7 @@ def machine(provider: str, *, share: bool = False) -> Iterator[Share]:
         return
     descriptor = _open(Path(os.environ.get(VARIABLE) or PLACE))
     try:
-        if _is_locked(descriptor):
+        if try_lock(descriptor):
             with suppress(OSError):  # another user's file that we may only read: the lock holds even so
                 os.ftruncate(descriptor, 0)
         elif not share:
@@ -93,14 +92,6 @@ def _open(path: Path) -> int:
             f"the machine's lock {path} cannot be used: {os.strerror(error.errno or 0)}",
             hint=f"name another file in {VARIABLE}, the same for all who measure on this machine",
         ) from error
-
-
-def _is_locked(descriptor: int) -> bool:
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    return True
 
 
 def _write(descriptor: int, run: str) -> None:

@@ -58,11 +58,6 @@ class Binaries:
     folder: Path
     version: str
 
-    @property
-    def major(self) -> int:
-        """The first number of its version."""
-        return int(self.version.partition(".")[0])
-
 
 @dataclass(frozen=True, kw_only=True)
 class _User:
@@ -94,7 +89,7 @@ def find() -> Binaries:
             seen.append(f"{folder}: cannot be started{f' by {user.name}' if user.name else ''}")
             continue
         binaries = Binaries(folder=folder, version=version)
-        if binaries.major >= OLDEST:
+        if int(version.partition(".")[0]) >= OLDEST:
             return binaries
         seen.append(f"{folder}: PostgreSQL {version}")
     there = f" ({'; '.join(seen)})" if seen else ""

@@ -20,7 +20,7 @@ from typing import IO, cast
 
 from orchestrator.hosts import processes
 from orchestrator.hosts.base import ContractBroken
-from orchestrator.hosts.output import LineBuffer, StderrLimit
+from orchestrator.hosts.output import LineBuffer
 from orchestrator.hosts.processes import PROCESS_MARK
 
 LAST_WORDS = 4_000
@@ -62,11 +62,9 @@ class LocalProcess:
         return self._popen.pid
 
     def is_running(self) -> bool:
-        """Whether it has not ended yet."""
         return not processes.has_ended(self._popen)
 
     def send(self, line: str) -> None:
-        """One line to its stdin; BrokenPipeError when it is gone, or has not read for half a minute."""
         if self._stdin.closed:
             raise BrokenPipeError("stdin is closed")
         rest = memoryview(line.encode() + b"\n")
@@ -74,36 +72,31 @@ class LocalProcess:
         poll = select.poll()
         poll.register(self._stdin, select.POLLOUT)
         while rest:
-            if not poll.poll(_left_ms(deadline)):
+            if not poll.poll(max(0.0, deadline - time.monotonic()) * 1000):
                 raise BrokenPipeError(f"it has read nothing for {_SEND_S:g} s")
             with contextlib.suppress(BlockingIOError):
                 rest = rest[os.write(self._stdin.fileno(), rest) :]
 
     def read(self, timeout_s: float) -> str | None:
-        """The next line of its stdout; None at end of output; TimeoutError after `timeout_s`, whatever it prints.
-
-        ContractBroken, and its end, when it prints more than it may on either stream.
-        """
         if self._stdout.closed:
             return None
-        deadline = time.monotonic() + timeout_s
+        try:
+            line = self._lines.read(self._receive, timeout_s)
+        except ContractBroken:
+            self._signal(signal.SIGKILL)
+            raise
+        if line is None and not self.is_running():
+            self._drain.join(timeout=1.0)  # which may know why it ended
+        return self._lines.rest() if line is None else line
+
+    def _receive(self, patience_s: float) -> bytes:
         poll = select.poll()
         poll.register(self._stdout, select.POLLIN | select.POLLHUP)
-        is_over = False
-        while True:
-            line = self._next_line()
-            if line is not None:
-                return line
-            if is_over or not poll.poll(_left_ms(deadline)):
-                raise TimeoutError(f"no line within {timeout_s:g} s")
-            chunk = os.read(self._stdout.fileno(), _CHUNK)
-            if not chunk:
-                return self._at_the_end()
-            self._lines.take(chunk)
-            is_over = time.monotonic() >= deadline
+        if not poll.poll(patience_s * 1000):
+            raise TimeoutError
+        return os.read(self._stdout.fileno(), _CHUNK)
 
     def close_stdin(self) -> None:
-        """End of input: a responder ends, a requester starts none."""
         with contextlib.suppress(BrokenPipeError):
             self._stdin.close()
 
@@ -130,28 +123,15 @@ class LocalProcess:
         return status if status is not None else -signal.SIGKILL
 
     def last_words(self) -> str:
-        """The tail of its stderr, at most 4,000 characters."""
         if not self.is_running():
             self._drain.join(timeout=1.0)
         return b"".join(tuple(self._tail)).decode(errors="replace")[-LAST_WORDS:].strip()
-
-    def _next_line(self) -> str | None:
-        try:
-            return self._lines.line()
-        except ContractBroken:
-            self._signal(signal.SIGKILL)
-            raise
-
-    def _at_the_end(self) -> str | None:
-        if not self.is_running():
-            self._drain.join(timeout=1.0)  # which may know why it ended
-        return self._lines.rest()
 
     def _signal(self, number: signal.Signals) -> None:
         processes.signal_group(self._popen, number)
 
     def _keep_tail(self) -> None:
-        size, limit = 0, StderrLimit()
+        size = 0
         poll = select.poll()
         poll.register(self._stderr, select.POLLIN | select.POLLHUP)
         poll.register(self._stop, select.POLLIN | select.POLLHUP)
@@ -164,17 +144,10 @@ class LocalProcess:
                 size += len(chunk)
                 while size - len(self._tail[0]) >= 4 * LAST_WORDS:  # UTF-8 takes at most four bytes a character
                     size -= len(self._tail.popleft())
-                try:
-                    limit.take(chunk)
-                except ContractBroken as error:
-                    self._lines.broken = error
+                if self._lines.is_flooded(chunk):
                     self._signal(signal.SIGKILL)
                     break
         os.close(self._stop)
-
-
-def _left_ms(deadline_s: float) -> float:
-    return max(0.0, deadline_s - time.monotonic()) * 1000
 
 
 @cache

@@ -54,10 +54,7 @@ def _described(host: OwnHost, engine: str, facts: dict[str, Any]) -> dict[str, A
             hint=f"`{engine} start {shlex.quote(host.container)}`",
         )
     addresses = [network["IPAddress"] for network in facts["NetworkSettings"].get("Networks", {}).values()]
-    return {
-        "container": {"engine": engine, "id": facts["Id"]},
-        "address": next(filter(None, addresses), ""),
-    }
+    return {"container": {"engine": engine, "id": facts["Id"]}, "address": next(filter(None, addresses), "")}
 
 
 def ssh_of(host: OwnHost, alias: str) -> dict[str, Any]:

@@ -15,10 +15,10 @@ from orchestrator.errors import MissingError, OrchError, ProvisionError
 from orchestrator.experiment.plan.plan import Plan
 from orchestrator.experiment.plan.topology import topology
 from orchestrator.experiment.providers import THIS_MACHINE
-from orchestrator.hosts.base import HostLost
-from orchestrator.hosts.lifecycle import Maker, Swept
+from orchestrator.hosts.base import HostLost, at_once
+from orchestrator.hosts.lifecycle import NETWORK, Maker, Swept
 from orchestrator.hosts.local.machine_lock import PLACE, machine
-from orchestrator.hosts.own.survey import FIREWALL, argv, ask, at_once, closed_ports, line_of, require, survey
+from orchestrator.hosts.own.survey import FIREWALL, argv, ask, closed_ports, line_of, require, survey
 from orchestrator.hosts.remote.container import Container
 from orchestrator.hosts.remote.host import RemoteHost, RemoteProcess
 from orchestrator.hosts.remote.ssh_files import remote_host
@@ -42,8 +42,7 @@ class OwnMaker(Maker):
         looked = survey(plan, self._folder)
         require(looked)
         self._looks = {each.name: {key: each.seen[key] for key in _RECORDED} for each in looked}
-        link: dict[str, Any] = {"kind": "network", "mtu": None, "scheduler": None, "paths": []}
-        return {"hosts": {each.name: each.output for each in looked}, "link": link}
+        return {"hosts": {each.name: each.output for each in looked}, "link": NETWORK}
 
     def prepare(self, plan: Plan, members: Mapping[str, RemoteHost]) -> dict[str, Any]:
         """See `Maker.prepare`: hold every machine, try the ports, make the folders, compare the clocks."""
@@ -75,7 +74,6 @@ class OwnMaker(Maker):
         return {"machines": self._looks, "clocks": clocks}
 
     def release(self) -> None:
-        """See `Maker.release`."""
         for holder in self._held:
             holder.end(grace_s=1.0)
         self._held = []

@@ -5,22 +5,19 @@ from __future__ import annotations
 import ipaddress
 import json
 import tempfile
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 from orchestrator.errors import OrchError, ProvisionError, on_one_line
 from orchestrator.experiment.plan.plan import OwnHost, Plan
 from orchestrator.experiment.plan.topology import OWN, HostSpec, Topology, topology
 from orchestrator.experiment.read.units import format_size
-from orchestrator.hosts.base import HostLost
+from orchestrator.hosts.base import HostLost, at_once
 from orchestrator.hosts.own.access import reached
 from orchestrator.hosts.remote.host import RemoteHost, RemoteProcess
 from orchestrator.hosts.remote.ssh_files import remote_host, write_ssh_files
-
-T = TypeVar("T")
 
 _TEXT = Path(__file__).with_name("on_host.py").read_text(encoding="utf-8")
 _PYTHONS = "python3 python3.14 python3.13 python3.12 python3.11"
@@ -48,7 +45,6 @@ class Looked:
     warnings: tuple[str, ...] = ()
 
     def sentence(self) -> str:
-        """In one line."""
         if not self.seen:
             return self.trouble or "open from requester to responder, TCP and UDP"
         seen = self.seen
@@ -86,12 +82,6 @@ def line_of(process: RemoteProcess) -> dict[str, Any]:
         )
     answer: dict[str, Any] = json.loads(line)
     return answer
-
-
-def at_once(do: Callable[[Any], T], items: Iterable[Any]) -> list[T]:
-    """Do it with all of them at the same time."""
-    with ThreadPoolExecutor(max_workers=16) as pool:
-        return list(pool.map(do, items))
 
 
 def survey(plan: Plan, folder: Path) -> list[Looked]:

@@ -6,19 +6,15 @@ What is in them runs as root on hosts, so other users must not be able to write 
 from __future__ import annotations
 
 import io
-import logging
 import os
 import stat
 import tarfile
 import tempfile
 from collections.abc import Callable, Iterable
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from orchestrator.errors import ProvisionError
-
-_LOG = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,23 +27,11 @@ class Member:
 
 
 def cache_folder() -> Path:
-    """Where archives are kept: `ORCH_CACHE`, else `orch` in the user's cache folder (XDG base directories).
-
-    Where that cannot be made, in the folder for temporary files, which is logged.
-    """
+    """Where archives are kept: `ORCH_CACHE`, else `orch` in the user's cache folder (XDG base directories)."""
     if named := os.environ.get("ORCH_CACHE"):
         return Path(named)
     base = os.environ.get("XDG_CACHE_HOME", "")
-    folder = Path(base if base.startswith("/") else os.path.expanduser("~/.cache")) / "orch"  # noqa: PTH111 - "~" may stay
-    with suppress(OSError):
-        if folder.is_absolute():  # a user may have no home
-            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-            if os.access(folder, os.W_OK):
-                return folder
-    instead = Path(tempfile.gettempdir()) / f"orch-{os.getuid()}"
-    if not instead.is_dir():
-        _LOG.warning("%s cannot be written: archives are kept in %s, until that is emptied", folder, instead)
-    return instead
+    return (Path(base) if base.startswith("/") else Path("~/.cache").expanduser()) / "orch"
 
 
 def kept(path: Path, make: Callable[[Path], None]) -> Path:

@@ -45,7 +45,7 @@ def programs(plan: Plan, target: Target, cache: Path) -> Bundle | None:
         return None
     parts = (part for file in files for part in (file.name.encode(), file.content, oct(file.mode).encode()))
     digest = digest_of(parts)[:_DIGITS]
-    sums = "".join(f"{_sha256(file)}  {file.name}\n" for file in files)
+    sums = "".join(f"{hashlib.sha256(file.content).hexdigest()}  {file.name}\n" for file in files)
     members = [Member(name=_SUMS, content=sums.encode()), *files]
     return Bundle(path=kept(cache / f"programs-{digest}.tar", lambda path: write_tar(path, members)), digest=digest)
 
@@ -57,7 +57,3 @@ def _content(path: Path) -> bytes:
         raise ProvisionError(
             f"{path} cannot be read: {error.strerror}", hint="`orch services` shows what is built"
         ) from error
-
-
-def _sha256(file: Member) -> str:
-    return hashlib.sha256(file.content).hexdigest()

@@ -7,11 +7,10 @@ only the intent.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any
 
 from orchestrator.clock import SYSTEM
 from orchestrator.errors import ProvisionError, on_one_line
@@ -19,7 +18,7 @@ from orchestrator.experiment.plan.estimate import cost_of
 from orchestrator.experiment.plan.plan import Plan
 from orchestrator.experiment.plan.topology import Topology, needed_languages, topology
 from orchestrator.experiment.providers import PROVIDERS
-from orchestrator.hosts.base import runtimes
+from orchestrator.hosts.base import at_once, runtimes
 from orchestrator.hosts.lifecycle import IntentLog, Receipt
 from orchestrator.hosts.provision import ansible, artifacts, stores
 from orchestrator.hosts.provision.archives import cache_folder
@@ -32,8 +31,6 @@ from orchestrator.hosts.remote.fleet import RemoteFleet, measure_distance, prove
 from orchestrator.hosts.remote.host import RemoteHost
 from orchestrator.hosts.remote.ssh_files import SSH_CONFIG, remote_host, write_ssh_files
 from orchestrator.workspace import Workspace
-
-T = TypeVar("T")
 
 OUTPUT = "output.json"
 _BOOT_S = 180.0
@@ -59,7 +56,6 @@ class RemoteDeployment:
         self._members: dict[str, RemoteHost] = {}
 
     def provision(self) -> None:
-        """Make the hosts, or repair those that exist; see `Deployment.provision`."""
         self._maker.check()
         ansible.find_playbook_program()
         stood = self._registry.read(self.id)
@@ -72,15 +68,14 @@ class RemoteDeployment:
         self._intent_log.append({"event": "provisioned", "deployment": self.id, "link": output["link"]})
 
     def deploy(self) -> RemoteFleet:
-        """Install what both ends need, and prove that the hosts stand where they should; see `Deployment.deploy`."""
         output = json.loads((self.folder / OUTPUT).read_text())
         hosts = output["hosts"]
         self._close()
         members = self._members = {name: self._host(name, host) for name, host in hosts.items()}
-        _at_once(lambda host: host.session, members.values())  # each has booted, or says why not
+        at_once(lambda host: host.session, members.values())  # each has booted, or says why not
         prepared = self._maker.prepare(self._plan, members)
         tasks_changed, dsns = self._install(hosts)
-        facts = dict(zip(members, _at_once(RemoteHost.facts, members.values()), strict=True))
+        facts = dict(zip(members, at_once(RemoteHost.facts, members.values()), strict=True))
         prove_placement(facts, hosts)
         fleet = RemoteFleet(
             members=members,
@@ -108,9 +103,12 @@ class RemoteDeployment:
         cache = cache_folder()
         plan, members = self._plan, self._members
         pythons = [str(hosts[name].get("interpreter", "python3")) for name in members]
-        targets = dict(zip(members, _at_once(_target, members.values(), pythons), strict=True))
+        targets = dict(zip(members, at_once(_target, members.values(), pythons), strict=True))
         programs = {target: artifacts.programs(plan, target, cache) for target in set(targets.values())}
-        self._require_runtimes(hosts)
+        ends = [host for name, host in members.items() if hosts[name]["role"] != "store"]
+        for language in needed_languages(plan):
+            if language.needs:
+                at_once(partial(runtimes, language), ends)  # before anything is put on a host that lacks something
         lock = ROOT / "locks" / "services.lock"
         wheels = {target: wheelhouse(lock, target, cache) for target in programs}
         store = next((name for name, host in hosts.items() if host["role"] == "store"), next(iter(hosts)))
@@ -130,15 +128,7 @@ class RemoteDeployment:
         log = self.folder / "logs" / "ansible.log"
         return ansible.deploy(ROOT / "ansible", inventory, log), database.dsns
 
-    def _require_runtimes(self, hosts: dict[str, Any]) -> None:
-        """ProvisionError where a host that asks or answers has not what the languages need; before it is deployed to."""
-        needing = [language for language in needed_languages(self._plan) if language.needs]
-        ends = [host for name, host in self._members.items() if hosts[name]["role"] != "store"]
-        for language in needing:
-            _at_once(partial(runtimes, language), ends)
-
     def teardown(self) -> Receipt:
-        """Close the connections, and take the deployment down from its intent; see `Deployment.teardown`."""
         self._close()
         intent = self._registry.read(self.id)
         return (
@@ -148,7 +138,6 @@ class RemoteDeployment:
         )
 
     def describe(self) -> dict[str, Any]:
-        """Provider, hosts, until when, and how to end them; see `Deployment.describe`."""
         intent = self._registry.read(self.id)
         if intent is None:
             return {"provider": self._plan.provider, "deployment": self.id, "hosts": []}
@@ -193,12 +182,6 @@ class RemoteDeployment:
         self._maker.release()
         for host in self._members.values():
             host.close()
-
-
-def _at_once(ask: Callable[..., T], *arguments: Iterable[Any]) -> list[T]:
-    """Ask every host the same, all at the same time; the answers in the hosts' order."""
-    with ThreadPoolExecutor(max_workers=16) as pool:
-        return list(pool.map(ask, *arguments))
 
 
 def _target(host: RemoteHost, python: str) -> Target:

@@ -89,7 +89,6 @@ class Registry:
         return sorted((i for i in intents if i is not None), key=lambda i: i.created_at)
 
     def standing(self) -> list[Intent]:
-        """Return the deployments that may still be up."""
         return [i for i in self.intents() if i.state != "down"]
 
     def find(self, name: str | None) -> Intent:

@@ -27,7 +27,6 @@ class Infra:
 
     @property
     def module(self) -> Path:
-        """The Terraform root module."""
         return ROOT / "infra" / self.provider
 
     def check(self) -> None:
@@ -41,7 +40,6 @@ class Infra:
             )
 
     def target(self) -> dict[str, str | None]:
-        """Where hosts are made and looked for from here: a cloud project, this machine."""
         named: dict[str, str | None] = self._ask("target")["target"]
         return named
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -14,8 +13,8 @@ from orchestrator.experiment.plan.own.own_module import HostOutput, find_program
 from orchestrator.experiment.plan.plan import Plan
 from orchestrator.experiment.plan.topology import HostSpec, WantedLink, topology
 from orchestrator.experiment.providers import PROVIDERS
-from orchestrator.hosts.base import HostLost
-from orchestrator.hosts.lifecycle import Maker, Swept
+from orchestrator.hosts.base import HostLost, at_once
+from orchestrator.hosts.lifecycle import NETWORK, Maker, Swept
 from orchestrator.hosts.provision.infra import Infra
 from orchestrator.hosts.provision.terraform import Terraform
 from orchestrator.hosts.remote.ssh import ensure_key
@@ -49,20 +48,16 @@ class TerraformMaker(Maker):
         self._id = folder.name
 
     def check(self) -> None:
-        """See `Maker.check`."""
         self._infra.check()
         find_program()
 
     def target(self) -> dict[str, str | None]:
-        """See `Maker.target`."""
         return self._infra.target()
 
     def require_target(self, made_in: dict[str, str | None] | None) -> None:
-        """See `Maker.require_target`."""
         self._infra.require_target(made_in)
 
     def make(self, plan: Plan, *, is_new: bool) -> dict[str, Any]:
-        """See `Maker.make`."""
         self._terraform.variables.write_text(variables(plan, self._id, self._terraform.folder / "keys"))
         self._terraform.init()
         # Terraform does not see that a namespace or a link has died; the provider does.
@@ -71,7 +66,6 @@ class TerraformMaker(Maker):
         return self._terraform.output()
 
     def status(self) -> dict[str, Any]:
-        """See `Maker.status`."""
         return self._infra.status(self._id)
 
     def destroy(self) -> str | None:
@@ -87,11 +81,9 @@ class TerraformMaker(Maker):
         return None
 
     def sweep(self) -> Swept:
-        """See `Maker.sweep`: what carries the deployment's label."""
         return self._infra.sweep(self._id)
 
     def clear(self) -> None:
-        """See `Maker.clear`."""
         self._terraform.clear()
 
 
@@ -106,7 +98,6 @@ class ModuleMaker(TerraformMaker):
             self._terraform = terraform_of(provider, folder, link.readlink())
 
     def check(self) -> None:
-        """See `Maker.check`."""
         find_program()
 
     def target(self) -> dict[str, str | None]:
@@ -138,7 +129,7 @@ class ModuleMaker(TerraformMaker):
             )
         return {
             "hosts": {host.name: self._completed(host, hosts[host.name]) for host in wanted},
-            "link": output.get("link") or _NETWORK,
+            "link": output.get("link") or NETWORK,
         }
 
     def _completed(self, wanted: HostSpec, given: HostOutput) -> dict[str, Any]:
@@ -187,8 +178,7 @@ class ModuleMaker(TerraformMaker):
             if self._terraform.state.exists():
                 raise ProvisionError(f"only Terraform's state {self._terraform.state} knows its hosts") from error
             hosts = {}
-        with ThreadPoolExecutor(max_workers=16) as pool:
-            seen = dict(zip(hosts, pool.map(of_host, hosts, hosts.values()), strict=True))
+        seen = dict(zip(hosts, at_once(of_host, hosts, hosts.values()), strict=True))
         return {"hosts": seen, "link": {"kind": "network", "alive": True, "why": None}, "replace": []}
 
     def sweep(self) -> Swept:
@@ -236,7 +226,6 @@ def variables(plan: Plan, identity: str, keys: Path) -> str:
 
 
 _SHAPE = "each host has `address` and `ssh: {user, host_name}`; infra/README.md lists what else it may have"
-_NETWORK: dict[str, Any] = {"kind": "network", "mtu": None, "scheduler": None, "paths": []}
 
 
 def _link(wanted: WantedLink) -> dict[str, Any]:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import tempfile
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from orchestrator.errors import OrchError
 from orchestrator.experiment.plan.own.own_module import find_program
@@ -28,15 +27,10 @@ class Preview:
     lacking: str | None = None
 
     def sentence(self) -> str:
-        """In one line, for a person."""
         hosts = ", ".join(f"{name} in {zone}" for name, zone in self.hosts)
         if self.changes is None:
             return f"not asked ({self.lacking}); it would make {hosts}"
         return f"{self.changes.add} to add: {hosts}, and what connects them"
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data, ready for JSON."""
-        return {**asdict(self), "sentence": self.sentence()}
 
 
 def preview(plan: Plan) -> Preview:

@@ -7,7 +7,6 @@ holds a lock of the deployment as long as it lives, so whoever comes next waits 
 
 from __future__ import annotations
 
-import fcntl
 import logging
 import os
 import signal
@@ -20,7 +19,7 @@ from pathlib import Path
 
 from orchestrator.errors import Interrupted, ProvisionError
 from orchestrator.hosts import processes
-from orchestrator.hosts.processes import RUN_MARK, Known
+from orchestrator.hosts.processes import RUN_MARK, Known, try_lock
 
 LOCK = "running.lock"
 WAIT_S = 900.0  # for a program that another orch started: a cloud takes minutes to make what it was asked for
@@ -42,7 +41,6 @@ class Ended:
 
     @property
     def words(self) -> str:
-        """Everything it said."""
         return f"{self.out}\n{self.err}"
 
 
@@ -93,7 +91,7 @@ def end_orphan(lock: Path, patience_s: float = PATIENCE_S, kill_s: float = KILL_
         return False
     descriptor = os.open(lock, os.O_RDWR)
     try:
-        if _try_lock(descriptor):
+        if try_lock(descriptor):
             return False
         if (program := _written(descriptor)) is not None:
             _end(program, lock, ((signal.SIGINT, patience_s), (signal.SIGTERM, kill_s)), kill_s)
@@ -109,7 +107,7 @@ def _held(lock: Path) -> Iterator[int]:
     lock.parent.mkdir(parents=True, exist_ok=True)
     descriptor = os.open(lock, os.O_RDWR | os.O_CREAT, 0o600)
     try:
-        if not _try_lock(descriptor):
+        if not try_lock(descriptor):
             _LOG.info("waiting for %s, which another orch started here", _written(descriptor) or "a program")
             _await_lock(descriptor, lock, WAIT_S)
         os.ftruncate(descriptor, 0)
@@ -120,7 +118,7 @@ def _held(lock: Path) -> Iterator[int]:
 
 def _await_lock(descriptor: int, lock: Path, patience_s: float) -> None:
     deadline = time.monotonic() + patience_s
-    while not _try_lock(descriptor):
+    while not try_lock(descriptor):
         if time.monotonic() > deadline:
             program = _written(descriptor) or "a program"
             raise ProvisionError(
@@ -128,14 +126,6 @@ def _await_lock(descriptor: int, lock: Path, patience_s: float) -> None:
                 hint=f"`orch teardown` ends it; its process id is in {lock}",
             )
         time.sleep(_LOOK_S)  # flock has no time-out
-
-
-def _try_lock(descriptor: int) -> bool:
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    return True
 
 
 def _written(descriptor: int) -> Known | None:

@@ -27,11 +27,6 @@ class Changes:
     change: int
     destroy: int
 
-    @property
-    def none(self) -> bool:
-        """Whether everything is as it should be."""
-        return not (self.add or self.change or self.destroy)
-
 
 @dataclass(frozen=True, kw_only=True)
 class Terraform:
@@ -75,7 +70,6 @@ class Terraform:
         self._run(*self._changing("apply", "-lock-timeout=30s"), *again)
 
     def destroy(self) -> None:
-        """Destroy what the state knows; works without a plan and any number of times."""
         self._run(*self._changing("destroy", "-lock-timeout=60s"))
 
     def clear(self) -> None:
@@ -89,7 +83,6 @@ class Terraform:
             copy.unlink()
 
     def output(self) -> dict[str, Any]:
-        """The module's outputs, by name."""
         return read_outputs(self._run("output", "-json", *self._local_state()))
 
     def resources(self) -> list[str]:

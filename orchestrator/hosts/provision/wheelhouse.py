@@ -40,12 +40,10 @@ class Target:
 
     @property
     def platform(self) -> str:
-        """As programs are made for it."""
         return named("linux", self.machine)
 
     @property
     def short(self) -> str:
-        """Major and minor version."""
         return ".".join(self.python.split(".")[:2])
 
     @property

@@ -38,7 +38,6 @@ class Container:
             return False
 
     def connect(self) -> ContainerSession:
-        """Return a connection; NoAnswer where it runs no command."""
         return ContainerSession(self)
 
 
@@ -77,24 +76,19 @@ class ContainerChannel:
         self.status_event.set()
 
     def settimeout(self, timeout_s: float | None) -> None:
-        """How long each call below may take until TimeoutError."""
         for ours, _ in self._ends:
             ours.settimeout(timeout_s)
 
     def sendall(self, data: bytes) -> None:
-        """Write to its stdin; OSError when it is gone."""
         self._ends[0][0].sendall(data)
 
     def shutdown_write(self) -> None:
-        """End its stdin."""
         self._ends[0][0].shutdown(socket.SHUT_WR)
 
     def recv(self, size: int) -> bytes:
-        """Return what comes on its stdout; nothing at the end."""
         return _received(self._ends[0][0], size)
 
     def recv_stderr(self, size: int) -> bytes:
-        """Return what comes on its stderr; nothing at the end."""
         return _received(self._ends[1][0], size)
 
     def close(self) -> None:
@@ -139,15 +133,12 @@ class ContainerSession:
 
     @property
     def is_open(self) -> bool:
-        """Whether the container runs."""
         return not self._waiting.status_event.is_set()
 
     def channel(self, timeout_s: float) -> ContainerChannel:  # noqa: ARG002 - nothing is waited for
-        """A new channel; EOFError when the container has stopped."""
         if not self.is_open:
             raise EOFError("the container has stopped")
         return ContainerChannel(self._container)
 
     def close(self) -> None:
-        """End the connection. Idempotent."""
         self._waiting.close()

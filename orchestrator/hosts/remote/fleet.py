@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -12,7 +11,7 @@ from orchestrator.errors import ProvisionError
 from orchestrator.experiment.plan.plan import Pin, Placement, Plan
 from orchestrator.experiment.plan.topology import Topology
 from orchestrator.experiment.providers import PROVIDERS
-from orchestrator.hosts.base import Pair, ping
+from orchestrator.hosts.base import Pair, at_once, ping
 from orchestrator.hosts.pinning import Pinning, choose, cpus_in, pinning_facts
 from orchestrator.hosts.processes import cpu_s
 from orchestrator.hosts.remote.host import RemoteHost
@@ -38,7 +37,6 @@ class RemoteFleet:
     _cpus: dict[str, set[int]] = field(default_factory=dict)  # by host
 
     def pair(self, placement_id: str) -> Pair:
-        """See `Fleet.pair`."""
         ends = self.topology.ends[placement_id]
         responder = self.members[ends.responder]
         pinning = self._pinning(placement_id)
@@ -52,7 +50,6 @@ class RemoteFleet:
         )
 
     def hosts(self) -> Sequence[RemoteHost]:
-        """See `Fleet.hosts`."""
         return tuple(self.members.values())
 
     def describe(self) -> dict[str, Any]:
@@ -62,14 +59,12 @@ class RemoteFleet:
         return {**self.about, **pinning_facts(pinnings), **({} if is_shared else {"warnings": []})}
 
     def beside_cpu_s(self) -> float | None:
-        """See `Fleet.beside_cpu_s`."""
         if not PROVIDERS[self.about["provider"]].hosts_are_this_machine:
             return None
         emulator_pid = self.about["link"].get("emulator_pid")
         return time.process_time() + (cpu_s(emulator_pid) if emulator_pid else 0.0)
 
     def fault(self) -> str | None:
-        """See `Fleet.fault`."""
         seen = self.look()
         gone = [
             f"host {name}: {seen['hosts'].get(name, {'why': 'it is gone'})['why']}"
@@ -103,9 +98,7 @@ def measure_distance(fleet: RemoteFleet, plan: Plan) -> list[dict[str, Any]]:
     it is only recorded, None where a host cannot ping.
     """
     apart = [placement for placement in plan.placements if placement.kind != "local"]
-    pairs = [fleet.pair(placement.id) for placement in apart]
-    with ThreadPoolExecutor(max_workers=16) as pool:
-        return list(pool.map(_measured, apart, pairs))
+    return at_once(_measured, apart, [fleet.pair(placement.id) for placement in apart])
 
 
 def _measured(placement: Placement, pair: Pair) -> dict[str, Any]:

@@ -19,12 +19,11 @@ from typing import Any
 
 import paramiko
 
-from orchestrator.catalogue.read import catalogue
 from orchestrator.disk import DiskFull, is_full, whole_file
 from orchestrator.errors import ProvisionError, on_one_line
 from orchestrator.files import sha256_of
-from orchestrator.hosts.base import Completed, ContractBroken, HostLost, facts_of
-from orchestrator.hosts.output import LineBuffer, StderrLimit
+from orchestrator.hosts.base import Completed, HostLost, described
+from orchestrator.hosts.output import LineBuffer
 from orchestrator.hosts.remote.container import Container, ContainerChannel, ContainerSession
 from orchestrator.hosts.remote.ssh import Access, Session, await_session
 from services.python.contract.description import Description
@@ -78,7 +77,6 @@ class RemoteProcess:
         self._reader.start()
 
     def _read_err(self) -> None:
-        limit = StderrLimit()
         while True:
             try:
                 data = self._channel.recv_stderr(_PIECE_BYTES)
@@ -91,15 +89,11 @@ class RemoteProcess:
                 self._pid = int(found[1]), found[2]
                 text = text.replace(found[0], "", 1)
             self._stderr = text[-_WORDS:]
-            try:
-                limit.take(data)
-            except ContractBroken as error:
-                self._lines.broken = error
+            if self._lines.is_flooded(data):
                 self._channel.close()  # wakes whoever reads stdout
                 return
 
     def send(self, line: str) -> None:
-        """See `Process.send`."""
         try:
             with self._within(_SEND_S):
                 self._channel.sendall(line.encode() + b"\n")
@@ -107,23 +101,17 @@ class RemoteProcess:
             raise BrokenPipeError(f"{self._host.name}: its process is gone, or does not read") from error
 
     def read(self, timeout_s: float) -> str | None:
-        """See `Process.read`; HostLost when the output ended because the host is gone."""
-        deadline_s, is_over = time.monotonic() + timeout_s, False
-        while True:
-            line = self._lines.line()
-            if line is not None:
-                return line
-            if is_over:
-                raise TimeoutError(f"{self._host.name}: no line within {timeout_s:g} s, though it prints")
-            try:
-                with self._within(deadline_s - time.monotonic()):
-                    data = self._channel.recv(_PIECE_BYTES)
-            except TimeoutError:
-                raise TimeoutError(f"{self._host.name}: nothing said for {timeout_s:g} s") from None
-            if not data:
-                return self._at_the_end()
-            self._lines.take(data)
-            is_over = time.monotonic() >= deadline_s
+        try:
+            line = self._lines.read(self._receive, timeout_s)
+        except TimeoutError as error:
+            raise TimeoutError(f"{self._host.name}: {error}") from None
+        if line is None and (line := self._lines.rest()) is None:
+            self._explain_end()
+        return line
+
+    def _receive(self, patience_s: float) -> bytes:
+        with self._within(patience_s):
+            return self._channel.recv(_PIECE_BYTES)
 
     @contextmanager
     def _within(self, timeout_s: float) -> Iterator[None]:
@@ -133,12 +121,6 @@ class RemoteProcess:
             yield
         finally:
             self._channel.settimeout(None)
-
-    def _at_the_end(self) -> str | None:
-        rest = self._lines.rest()
-        if rest is None:
-            self._explain_end()
-        return rest
 
     def _explain_end(self) -> None:
         """Tell a process that ended by itself from one whose host, connection or memory is gone."""
@@ -152,7 +134,6 @@ class RemoteProcess:
             self._stderr = f"{self._stderr}{why}\n"
 
     def close_stdin(self) -> None:
-        """See `Process.close_stdin`."""
         try:
             self._channel.shutdown_write()
         except (OSError, paramiko.SSHException):
@@ -172,7 +153,6 @@ class RemoteProcess:
         return int(self._channel.exit_status)
 
     def last_words(self) -> str:
-        """See `Process.last_words`."""
         return self._stderr
 
 
@@ -215,7 +195,6 @@ class RemoteHost:
 
     @property
     def is_connected(self) -> bool:
-        """Whether there is an open connection."""
         return self._session is not None and self._session.is_open
 
     def close(self) -> None:
@@ -225,11 +204,9 @@ class RemoteHost:
             self._session = None
 
     def python(self) -> Sequence[str]:
-        """See `Host.python`."""
         return ("env", f"PYTHONPATH={self.root / 'code'}", str(self.root / "venv" / "bin" / "python"))
 
     def start(self, argv: Sequence[str], *, cpus: str | None = None) -> RemoteProcess:
-        """See `Host.start`."""
         pin = ["taskset", "-c", cpus] if cpus else []
         with _losing(self.name):
             return RemoteProcess(self.session.channel(_OPEN_S), shlex.join([*pin, *argv]), self)
@@ -277,7 +254,6 @@ class RemoteHost:
             raise HostLost(f"{self.name}: `{argv[0]}` was silent for {timeout_s:g} s") from error
 
     def answers(self) -> bool:
-        """Whether the host still runs a command when asked."""
         try:
             return self.run(["true"], timeout_s=_ANSWER_S).returncode == 0
         except HostLost:
@@ -324,10 +300,10 @@ class RemoteHost:
                     raise FileNotFoundError(errno.ENOENT, f"{self.name} has no such file", str(remote))
                 if status != 0 or words.split()[:1] != [sha256_of(partial)]:
                     raise HostLost(f"{self.name}: {remote} arrived damaged: {words.strip()[-200:]}")
-        except FileNotFoundError:
-            raise
         except OSError as error:
-            raise _cannot_store_here(local, error) from error
+            if is_full(error):
+                raise DiskFull(local) from error
+            raise
         self.run(["rm", "-f", str(remote)], timeout_s=_ANSWER_S)
 
     def _sha256_there(self, remote: PurePosixPath) -> str | None:
@@ -335,17 +311,6 @@ class RemoteHost:
         return done.stdout.split()[0].lstrip("\\") if done.returncode == 0 else None
 
     def facts(self) -> Description:
-        """See `Host.facts`; ProvisionError when the host cannot run what was deployed."""
-        program = catalogue().of_role("describe")
         where = ["--cloud", self.cloud] if self.cloud else []
-        done = self.run([*program.argv("describe", self), *where], timeout_s=_COPY_S)
-        if done.returncode:
-            raise ProvisionError(
-                f"{self.name} cannot describe itself: {on_one_line(done.stderr, 500)}",
-                hint="is the deployment complete? run again, or `orch teardown` first",
-            )
-        return facts_of(done.stdout, self.name)
-
-
-def _cannot_store_here(local: Path, error: OSError) -> Exception:
-    return DiskFull(local) if is_full(error) else error
+        hint = "is the deployment complete? run again, or `orch teardown` first"
+        return described(self, self.name, hint, *where, timeout_s=_COPY_S)

@@ -49,7 +49,6 @@ class Access:
     own_keys: tuple[str, ...] = ()
 
     def connect(self) -> Session:
-        """Return a connection; the errors of `Session`."""
         return Session(self)
 
 
@@ -69,12 +68,10 @@ class Proxy:
             )
 
     def words(self) -> str:
-        """What the program had to say on its stderr, in one line."""
         self._said.seek(0)
         return " ".join(self._said.read().decode(errors="replace").split())[-500:]
 
     def close(self) -> None:
-        """Hang up, and see the program end."""
         self.socket.close()
         try:
             self._program.wait(timeout=_FAREWELL_S)
@@ -107,7 +104,6 @@ class Session:
 
     @property
     def is_open(self) -> bool:
-        """Whether the connection is open, as far as this side knows."""
         return bool(self.fabric.is_connected)
 
     def channel(self, timeout_s: float) -> paramiko.Channel:

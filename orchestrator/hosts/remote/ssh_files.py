@@ -21,29 +21,24 @@ _SSH_OPTIONS = """\
 """
 
 
-def root_of(host: dict[str, Any]) -> PurePosixPath:
-    """The folder that holds all that is installed on a host."""
-    return PurePosixPath(host.get("folder") or ROOT)
-
-
-def workspace_of(host: dict[str, Any], run: str) -> PurePosixPath:
-    """Where a run keeps its files: below that folder where the host is not made for the run."""
-    return root_of(host) / "workspace" if host.get("folder") else PurePosixPath("/var/tmp/orch") / run  # noqa: S108
-
-
 def remote_host(
     name: str, host: dict[str, Any], folder: Path, run: str, *, boot_s: float | None = None, cloud: str | None = None
 ) -> RemoteHost:
-    """A host of the deployment in `folder`; `write_ssh_files` comes before its first use."""
+    """A host of the deployment in `folder`; `write_ssh_files` comes before its first use.
+
+    One that is not made for the run has a `folder` of its own, which holds all that is installed, and the run's files.
+    """
+    root = PurePosixPath(host.get("folder") or ROOT)
+    workspace = root / "workspace" if host.get("folder") else PurePosixPath("/var/tmp/orch") / run  # noqa: S108
     return RemoteHost(
         name=name,
         address=host.get("address", ""),
         zone=host.get("zone"),
         access=Container(name=name, **host["container"]) if "container" in host else _access(name, host["ssh"], folder),
-        workspace=workspace_of(host, run),
+        workspace=workspace,
         boot_s=boot_s,
         cloud=cloud,
-        root=root_of(host),
+        root=root,
     )
 
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass
 from pathlib import PurePosixPath
+from typing import ClassVar
 
 from orchestrator.catalogue.read import catalogue
 from orchestrator.experiment.plan.plan import Start
-from orchestrator.hosts.base import ContractBroken, Host, Pair, Process
-from orchestrator.measure.interrupts import Interrupts
-from orchestrator.measure.target import STATS_S, TrialFailed, of_contract
+from orchestrator.hosts.base import ContractBroken, Host, Process
+from orchestrator.measure.target import STATS_S, Program, TrialFailed, of_contract
 from services.python.contract.lines import Target as Address
 from services.python.contract.responder_lines import Own, Ready, Stats
 from services.python.contract.templates import render
@@ -38,20 +38,16 @@ def last_lines(process: Process) -> str:
 
 
 @dataclass(kw_only=True)
-class Started:
+class Started(Program):
     """A person's own service, started on the responder's CPUs for one trial and ended with its process tree.
 
     `folder` is on the responder's host. `answered` and `peers` of its stats are 0: it does not count for us.
     """
 
     start_as: Start
-    pair: Pair
-    interrupts: Interrupts
     folder: str
     connections: int = 0  # as many as requesters keep open at once
-    ready: Ready | None = None
-    counts: bool = True
-    _process: Process | None = None
+    called: ClassVar[str] = "the service's holder"
 
     def start(self) -> None:
         """Start it on a port that is free now."""
@@ -71,10 +67,9 @@ class Started:
             raise TrialFailed("start", "responder-died", "the program that holds the service died") from None
 
     def await_ready(self) -> Address:
-        """Wait until it can be asked, within its limit."""
         start = self.start_as
         hung = f"was not ready by {start.ready} within {start.within_s:g} s"
-        line = self._line("start", start.within_s, hung, "ended before it was ready")
+        line = self.line("start", start.within_s, hung, "ended before it was ready")
         ready = of_contract(Ready, line, "start")
         if ready.open_files is not None and ready.open_files <= self.connections:
             few = f"the service may have {ready.open_files} files open, too few for {self.connections} connections"
@@ -83,14 +78,10 @@ class Started:
 
     def stats(self, stage: str) -> Stats:
         """CPU time and memory of its process tree."""
-        try:
-            self._running.send("stats")
-        except BrokenPipeError:
-            raise self._failed(stage, "responder-died", "ended") from None
-        return of_contract(Stats, self._line(stage, STATS_S, "cannot be counted", "ended"), stage)
+        self.send("stats", stage, "ended")
+        return of_contract(Stats, self.line(stage, STATS_S, "cannot be counted", "ended"), stage)
 
     def cause(self, error: TrialFailed) -> TrialFailed:
-        """Where the service has died, that."""
         if error.kind in ("responder-died", "responder-hung") or self._process is None:
             return error
         try:
@@ -98,36 +89,10 @@ class Started:
                 return error
         except (TimeoutError, ContractBroken):
             return error
-        return self._failed(error.stage, "responder-died", f"ended: {error.message}")
+        return self.failed(error.stage, "responder-died", f"ended: {error.message}")
 
-    def end(self) -> None:
-        """End it and all that it started."""
-        if self._process is not None:
-            self._process.end()
-
-    def last_words(self) -> str:
-        """The tail of its output, once it was ended."""
-        return "" if self._process is None else self._process.last_words()
-
-    @property
-    def _running(self) -> Process:
-        assert self._process is not None  # noqa: S101 - narrows the type
-        return self._process
-
-    def _line(self, stage: str, timeout_s: float, hung: str, died: str) -> str:
-        try:
-            with self.interrupts.waiting():
-                line = self._running.read(timeout_s)
-        except TimeoutError:
-            raise self._failed(stage, "responder-hung", hung) from None
-        except ContractBroken as error:
-            raise TrialFailed(stage, "protocol", f"the service's holder was ended: {error}") from None
-        if line is None:
-            raise self._failed(stage, "responder-died", died)
-        return line
-
-    def _failed(self, stage: str, kind: str, what: str) -> TrialFailed:
+    def failed(self, stage: str, kind: str, what: str) -> TrialFailed:
         """The failure with the command and its last lines, which only the ended have said."""
-        self._running.end()
+        self.running.end()
         command = " ".join(self.start_as.argv)
-        return TrialFailed(stage, kind, f"the service {what} (`{command}`){last_lines(self._running)}")
+        return TrialFailed(stage, kind, f"the service {what} (`{command}`){last_lines(self.running)}")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import os
 import re
 import signal
@@ -25,12 +24,8 @@ from tests.support.runs import a_run, write_run
 
 
 @pytest.fixture(autouse=True)
-def opened(tmp_path, monkeypatch):
+def opened(out, monkeypatch):
     """The addresses that a browser was told."""
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(console, "as_json", False)
-    monkeypatch.setattr(console, "out", io.StringIO())
-    monkeypatch.setattr(console, "err", io.StringIO())
     told = []
     monkeypatch.setattr(webbrowser, "open", lambda address: told.append(address) or True)
     return told

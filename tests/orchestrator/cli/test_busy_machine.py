@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import json
 from pathlib import Path
 
@@ -20,11 +19,7 @@ SIGN = "other programs used 1.50 of 2 CPUs"
 
 
 @pytest.fixture(autouse=True)
-def streams(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    for name in ("out", "err"):
-        monkeypatch.setattr(console, name, io.StringIO())
-    monkeypatch.setattr(console, "as_json", False)
+def streams(out):
     Path("example.yaml").write_text(EXPERIMENT)
     return console
 
@@ -48,8 +43,7 @@ def test_plan_warns_in_text_and_json(now, streams):
     planning.plan([Path("example.yaml")])
     assert (f"warning: this machine is busy right now: the hypervisor took 0.50 of 2 CPUs away, and {SIGN}"
             in streams.out.getvalue()) == (now is BUSY)  # fmt: skip
-    streams.out.truncate(0)
-    streams.out.seek(0)
+    streams.out.said()
     planning.plan([Path("example.yaml")], as_json=True)
     told = json.loads(streams.out.getvalue())["machine_now"]
     assert (told["used"], bool(told["warning"])) == (now.used, now is BUSY)

@@ -1,13 +1,11 @@
 """`orch runs check` and `orch compare`: what they print, and how they end."""
 
-import io
 import json
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from orchestrator.cli.console import console
 from orchestrator.cli.results import compare
 from orchestrator.cli.runs import show
 from orchestrator.errors import InvalidMeasurement, Regression, Undecided, UsageError
@@ -16,14 +14,7 @@ from orchestrator.results.folder import RunFolder
 from tests.support.plans import plan
 from tests.support.runs import a_run, write_run
 
-
-@pytest.fixture(autouse=True)
-def out(tmp_path, monkeypatch):
-    """Standard output of a call made in an empty folder."""
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(console, "as_json", False)
-    monkeypatch.setattr(console, "out", io.StringIO())
-    return console.out
+pytestmark = pytest.mark.usefixtures("out")
 
 
 def a_run_called(name, **knobs):

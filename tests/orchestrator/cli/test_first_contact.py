@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import io
 import json
 from dataclasses import replace
 from pathlib import Path
 
-import pytest
-
 from orchestrator.cli.answer import answer_lines
-from orchestrator.cli.console import console
 from orchestrator.cli.machine import hosts
 from orchestrator.results.folder import RunFolder
 from orchestrator.summarise import summarise
@@ -20,20 +16,12 @@ from tests.support.runs import a_run, write_run
 from tests.support.summaries import a_run as a_summary
 
 
-@pytest.fixture(autouse=True)
-def elsewhere(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(console, "as_json", False)
-
-
-def test_status_shows_a_local_run_that_goes_on_and_afterwards_that_it_was_interrupted(monkeypatch):
-    shown = io.StringIO()
-    monkeypatch.setattr(console, "out", shown)
+def test_status_shows_a_local_run_that_goes_on_and_afterwards_that_it_was_interrupted(out):
     folder = RunFolder.create(plan(repeats=3), command=["orch", "run"], root=Path("results"))
     folder.append({"event": "stage", "stage": "measure"})
 
     hosts.status()
-    during = shown.getvalue()
+    during = out.said()
     assert folder.id in during
     assert "on this machine" in during
     assert "experiment a test" in during
@@ -43,53 +31,44 @@ def test_status_shows_a_local_run_that_goes_on_and_afterwards_that_it_was_interr
 
     folder.release()
     hosts.status()
-    after = shown.getvalue().removeprefix(during).splitlines()
-    assert after == [
+    assert out.said().splitlines() == [
         "nothing is up, and no run is in progress here",
         f"run {folder.id}  killed, its process is gone: none of 3 trials is stored",
         f"    finish it with: orch run --resume {folder.id}",
     ]
 
 
-def test_status_names_the_cell_that_is_measured_and_the_blocks_done(monkeypatch):
-    shown = io.StringIO()
-    monkeypatch.setattr(console, "out", shown)
+def test_status_names_the_cell_that_is_measured_and_the_blocks_done(out):
     folder = RunFolder.create(plan("tcp", "rest", repeats=2), command=["orch", "run"], root=Path("results"))
     folder.append({"event": "stage", "stage": "measure"})
     folder.append({"event": "block", "block": 0, "attempt": 0})
     hosts.status()
-    assert "    now: tcp · echo 64 B" in shown.getvalue().splitlines()
+    assert "    now: tcp · echo 64 B" in out.getvalue().splitlines()
     folder.append({"event": "block-end", "block": 0, "attempt": 0})
-    shown.truncate(0)
-    shown.seek(0)
+    out.said()
     hosts.status(as_json=True)
-    (found,) = json.loads(shown.getvalue())["runs"]
+    (found,) = json.loads(out.said())["runs"]
     keys = ("experiment", "stage", "cell", "blocks", "blocks_done")
     assert [found[key] for key in keys] == ["a test", "measure", "", 2, 1]
     folder.release()
-    shown.truncate(0)
-    shown.seek(0)
     hosts.status(as_json=True)
-    left = json.loads(shown.getvalue())["unfinished"]
+    left = json.loads(out.said())["unfinished"]
     assert (left["was_killed"], left["blocks_done"], left["experiment"]) == (True, 1, "a test")
 
 
-def test_status_says_what_is_stored_of_an_interrupted_run_and_the_next_commands(monkeypatch):
-    shown = io.StringIO()
-    monkeypatch.setattr(console, "out", shown)
+def test_status_says_what_is_stored_of_an_interrupted_run_and_the_next_commands(out):
     run, name = a_run(blocks=3), "20261121-040000-cut-cccc"
     stored = replace(run.stored, state="interrupted", trials=run.stored.trials[:-2])
     write_run(replace(run, stored=stored), Path("results") / name)
     hosts.status()
-    assert shown.getvalue().splitlines()[1:] == [
+    assert out.said().splitlines()[1:] == [
         f"run {name}  interrupted: 4 of 6 trials are stored",
         f"    finish it with: orch run --resume {name}",
         f"    see what is stored with: orch report {name}",
     ]
     write_run(run, Path("results") / "20261121-050000-whole-dddd")
-    before = shown.getvalue()
     hosts.status()
-    assert shown.getvalue().removeprefix(before) == "nothing is up, and no run is in progress here\n"
+    assert out.said() == "nothing is up, and no run is in progress here\n"
 
 
 def test_a_percentile_of_all_requests_has_a_note():

@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 
-from orchestrator.cli.console import console
 from orchestrator.cli.experiments import gating
 from orchestrator.cli.here import WORKSPACE
 from orchestrator.errors import InvalidMeasurement, Regression, Undecided, UsageError
@@ -24,19 +23,8 @@ DOUBTED = a_gate(a_call(a_row("slower"), failed_checks=("reply",)))
 
 
 @pytest.fixture(autouse=True)
-def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(console, "as_json", False)
+def file(out: io.StringIO, tmp_path: Path) -> Path:
     return repository(tmp_path)
-
-
-@pytest.fixture(autouse=True)
-def out(monkeypatch: pytest.MonkeyPatch) -> io.StringIO:
-    """Standard output."""
-    streams = io.StringIO(), io.StringIO()
-    for name, stream in zip(("out", "err"), streams, strict=True):
-        monkeypatch.setattr(console, name, stream)
-    return streams[0]
 
 
 @pytest.fixture

@@ -11,7 +11,6 @@ from typing import Any
 
 import pytest
 
-from orchestrator.cli.console import console
 from orchestrator.cli.results import predict
 from orchestrator.errors import InvalidMeasurement, UsageError
 from orchestrator.experiment.plan.planning import make_plan
@@ -52,16 +51,14 @@ def summary(folder: Path) -> RunSummary:
 @pytest.fixture
 def once(summary: RunSummary, monkeypatch: pytest.MonkeyPatch) -> None:
     """The run is judged once, and not for each call."""
-    monkeypatch.setattr(predict, "judged_with_model", lambda _: summary)
+    monkeypatch.setattr(predict, "judged", lambda *_, **__: summary)
 
 
 @pytest.fixture(autouse=True)
-def out(folder: Path, monkeypatch: pytest.MonkeyPatch) -> io.StringIO:
+def out(out: io.StringIO, folder: Path, monkeypatch: pytest.MonkeyPatch) -> io.StringIO:
     """Standard output of calls in that folder."""
     monkeypatch.chdir(folder)
-    monkeypatch.setattr(console, "as_json", False)
-    monkeypatch.setattr(console, "out", io.StringIO())
-    return console.out  # type: ignore[return-value]
+    return out
 
 
 def refused(**options: Any) -> UsageError:
@@ -127,7 +124,6 @@ def test_what_was_not_measured_is_refused_with_the_reason(options: dict[str, Any
         ({"size": "-1 kB"}, "--bytes: '-1 kB' is negative"),
         ({"rate": "fast"}, "--rate: 'fast' is not a link rate"),
         ({"matters": "500%"}, "--matters: '500%' is not a margin"),
-        ({"connection": "keep"}, "connections are kept or opened"),
         ({"operation": "image"}, "operation 'image' was not measured"),
         ({"stack": ["grcp"]}, "no stack 'grcp' was measured"),
     ],
@@ -176,6 +172,6 @@ def test_what_kept_the_run_from_answering_stands_above_its_predictions(
 ) -> None:
     invalid = replace(summary, checks=(check("reply", None),))
     why = answer(invalid).invalid_because
-    monkeypatch.setattr(predict, "judged_with_model", lambda _: invalid)
+    monkeypatch.setattr(predict, "judged", lambda *_, **__: invalid)
     predict.predict("mapped", **AT)
     assert f"It rests on measurements to doubt: {why}." in " ".join(out.getvalue().split())

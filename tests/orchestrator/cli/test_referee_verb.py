@@ -11,7 +11,6 @@ from typing import Any
 import pytest
 
 from orchestrator import errors
-from orchestrator.cli.console import console
 from orchestrator.cli.experiments import running
 from orchestrator.cli.machine import doctor
 from orchestrator.referee.generators import GHZ, OHA, TOOLS, WRK, Found, Tool
@@ -60,14 +59,6 @@ def settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
         return found[-1]
 
     return settings
-
-
-@pytest.fixture
-def out(monkeypatch: pytest.MonkeyPatch) -> io.StringIO:
-    stream = io.StringIO()
-    monkeypatch.setattr(console, "out", stream)
-    monkeypatch.setattr(console, "as_json", False)
-    return stream
 
 
 def by_protocol(of: dict[str, str]) -> dict[str, str]:

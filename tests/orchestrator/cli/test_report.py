@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import io
 import json
 from contextlib import suppress
 from dataclasses import replace
@@ -17,14 +16,11 @@ from tests.support.runs import a_run, write_run
 
 
 @pytest.fixture(autouse=True)
-def out(tmp_path, monkeypatch):
-    """Standard output of a call made in an empty folder with two runs in it."""
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(console, "as_json", False)
-    monkeypatch.setattr(console, "out", io.StringIO())
+def out(out):
+    """Standard output of a call made in a folder with two runs."""
     for run_id in ("20261121-025500-one-aaaa", "20261121-030000-two-bbbb"):
         write_run(a_run(blocks=3), Path("results") / run_id)
-    return console.out
+    return out
 
 
 def test_a_report_lies_under_reports_and_its_path_is_the_answer(out):
@@ -85,7 +81,6 @@ def test_a_run_folder_that_cannot_be_written_to_still_has_a_report(out, monkeypa
     def refused(self, name, document):
         raise PermissionError(13, "Permission denied")
 
-    monkeypatch.setattr(console, "err", io.StringIO())
     monkeypatch.setattr(RunFolder, "write_json", refused)
 
     report.report(["latest"])
@@ -133,16 +128,11 @@ def test_every_verb_names_the_manifest_that_is_missing_from_a_run_that_has_ended
         calls[verb]()
 
 
-VERBS = {
-    "report": lambda: report.report(["latest"]),
-    "check": show.check,
-    "compare": lambda: compare.compare("latest"),
-}
+VERBS = {"report": lambda: report.report(["latest"]), "check": show.check, "compare": lambda: compare.compare("latest")}
 
 
 @pytest.mark.parametrize("verb", VERBS)
-def test_every_verb_says_that_the_latest_run_is_still_in_progress(monkeypatch, verb):
-    monkeypatch.setattr(console, "err", io.StringIO())
+def test_every_verb_says_that_the_latest_run_is_still_in_progress(verb):
     folder = RunFolder.open("latest", root=Path("results"))
     folder.hold()
     with suppress(InvalidMeasurement):  # a check of the synthetic run may fail
@@ -153,8 +143,7 @@ def test_every_verb_says_that_the_latest_run_is_still_in_progress(monkeypatch, v
 
 
 @pytest.mark.parametrize("verb", VERBS)
-def test_every_verb_says_how_much_of_an_interrupted_run_is_stored_and_how_it_goes_on(monkeypatch, verb):
-    monkeypatch.setattr(console, "err", io.StringIO())
+def test_every_verb_says_how_much_of_an_interrupted_run_is_stored_and_how_it_goes_on(verb):
     run = a_run(blocks=3)
     stored = replace(run.stored, state="interrupted", trials=run.stored.trials[:-2])
     write_run(replace(run, stored=stored), Path("results") / "20261121-040000-cut-cccc")

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import io
 import json
 import shutil
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from orchestrator.cli.console import console
 from orchestrator.cli.results import report
 from orchestrator.cli.runs import verify
 from orchestrator.errors import InvalidMeasurement, UsageError
@@ -27,29 +26,13 @@ def a_folder(root: Path, name: str, seed: int) -> Path:
 
 
 @pytest.fixture
-def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(console, "as_json", False)
+def here(out: Any, tmp_path: Path) -> Path:
     a_folder(tmp_path, "20231114-221320-one-0000", 1)
     return tmp_path
 
 
-@pytest.fixture
-def out(monkeypatch: pytest.MonkeyPatch) -> io.StringIO:
-    monkeypatch.setattr(console, "out", io.StringIO())
-    return console.out
-
-
-def said(out: io.StringIO) -> str:
-    """What was printed since the last look."""
-    text = out.getvalue()
-    out.seek(0)
-    out.truncate()
-    return text
-
-
 def printed(out) -> dict:
-    return json.loads(said(out))
+    return json.loads(out.said())
 
 
 def made(printer, /, **options) -> Path:

@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import json
 import shutil
-import sys
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -21,12 +20,9 @@ from tests.support.plans import plan
 
 
 @pytest.fixture(autouse=True)
-def empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
+def empty_folder(out, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Infra, "check", lambda self: None)
     monkeypatch.setattr(Infra, "standing", lambda self: {})
-    monkeypatch.setattr(console, "as_json", False)
-    return tmp_path
 
 
 def a_run() -> RunFolder:
@@ -102,97 +98,86 @@ def test_the_exit_code_says_the_worst_that_happened(result, exit_code):
     assert (error.exit_code if error else None) == exit_code
 
 
-def test_a_run_with_failed_trials_prints_one_json_document_that_names_it(monkeypatch, capsys):
+def test_a_run_with_failed_trials_prints_one_json_document_that_names_it(out, monkeypatch):
     result = Result(folder=Path("results/x"), trials=2, failed_trials=1, receipt=receipt())
     monkeypatch.setattr(running, "_start", lambda file, overrides, **options: result)
-    monkeypatch.setattr(console, "out", sys.stdout)
     with pytest.raises(errors.TrialsFailed) as caught:
         running.run("x.yaml", as_json=True)
     console.error(caught.value)
-    document = json.loads(capsys.readouterr().out)
+    document = json.loads(out.said())
     assert (document["run"], document["error"]["exit_code"]) == ("x", 7)
 
 
-def test_the_last_lines_name_the_run_folder_and_the_report(monkeypatch, capsys):
+def test_the_last_lines_name_the_run_folder_and_the_report(out, monkeypatch):
     result = Result(folder=Path("results/x"), report=Path("reports/x.html"), receipt=receipt())
     monkeypatch.setattr(running, "_start", lambda file, overrides, **options: result)
-    monkeypatch.setattr(console, "out", sys.stdout)
     running.run("x.yaml")
-    assert capsys.readouterr().out.splitlines() == ["run     results/x", "report  reports/x.html"]
+    assert out.said().splitlines() == ["run     results/x", "report  reports/x.html"]
 
 
-def test_teardown_ends_with_a_receipt_and_says_so_when_nothing_is_up_any_more(monkeypatch, capsys):
+def test_teardown_ends_with_a_receipt_and_says_so_when_nothing_is_up_any_more(out):
     folder = a_run()
-    monkeypatch.setattr(console, "out", sys.stdout)
     receipt = f"{folder.id}  receipt (local): 0 created"
     hosts.teardown(None)
-    assert capsys.readouterr().out.splitlines()[-1].startswith(receipt)
+    assert out.said().splitlines()[-1].startswith(receipt)
     hosts.teardown(None)
-    assert capsys.readouterr().out == "nothing is up\n"
+    assert out.said() == "nothing is up\n"
     hosts.teardown(folder.id)
-    assert capsys.readouterr().out.startswith(receipt)
+    assert out.said().startswith(receipt)
     assert json.loads((folder.path / "receipt.json").read_text())["left"] == []
 
 
-def test_teardown_of_everything_goes_through_all_runs(monkeypatch, capsys):
-    monkeypatch.setattr(console, "out", sys.stdout)
+def test_teardown_of_everything_goes_through_all_runs(out):
     for everything in (False, True):
         hosts.teardown(None, everything=everything)
-        assert capsys.readouterr().out == "nothing is up\n"
+        assert out.said() == "nothing is up\n"
     ids = {a_run().id, a_run().id}
     hosts.teardown(None, everything=True, as_json=True)
-    assert {r["run"] for r in json.loads(capsys.readouterr().out)["receipts"]} == ids
+    assert {r["run"] for r in json.loads(out.said())["receipts"]} == ids
 
 
-def test_a_run_that_cannot_be_taken_down_keeps_no_other_from_it(monkeypatch, capsys):
-    monkeypatch.setattr(console, "out", sys.stdout)
+def test_a_run_that_cannot_be_taken_down_keeps_no_other_from_it(out):
     damaged, whole = a_run(), a_run()
     (damaged.path / "plan.json").write_text("{")
     with pytest.raises(errors.TeardownIncomplete, match=rf"run {damaged.id}: .*plan\.json: cannot be read"):
         hosts.teardown(None, everything=True)
-    assert capsys.readouterr().out.startswith(f"{whole.id}  receipt")
+    assert out.said().startswith(f"{whole.id}  receipt")
 
 
-def test_a_run_that_goes_on_is_ended_only_by_its_name(monkeypatch, capsys):
-    monkeypatch.setattr(console, "out", sys.stdout)
+def test_a_run_that_goes_on_is_ended_only_by_its_name(out):
     folder = RunFolder.create(plan(), command=["orch", "run"], root=Path("results"))
     hosts.teardown(None)
-    assert f"{folder.id}  is still in progress in another orch process" in capsys.readouterr().out
+    assert f"{folder.id}  is still in progress in another orch process" in out.said()
     assert not (folder.path / "receipt.json").exists()
     hosts.teardown(folder.id)
-    assert "receipt (local)" in capsys.readouterr().out
+    assert "receipt (local)" in out.said()
 
 
-def test_what_was_made_elsewhere_is_named_and_ended_only_with_all(monkeypatch, capsys):
+def test_what_was_made_elsewhere_is_named_and_ended_only_with_all(out, monkeypatch):
     swept = []
-    monkeypatch.setattr(console, "out", sys.stdout)
-    monkeypatch.setattr(console, "err", sys.stderr)
     monkeypatch.setattr(
         Infra, "standing", lambda self: {"o1": {"hosts": ["a"]}} if self.provider == "lab" and not swept else {}
     )
     monkeypatch.setattr(Infra, "sweep", lambda self, identity: swept.append(identity) or Swept(removed=("orch-o1-a",)))
     hosts.teardown(None)
-    told = capsys.readouterr()
-    assert told.out == "nothing is up\n"
-    assert "o1 (lab: a) carries our label" in told.err
+    assert out.said() == "nothing is up\n"
+    assert "o1 (lab: a) carries our label" in console.err.said()
     assert swept == []
     hosts.teardown(None, everything=True)
-    assert "o1  receipt (lab): 1 created, 1 destroyed, nothing left" in capsys.readouterr().out
+    assert "o1  receipt (lab): 1 created, 1 destroyed, nothing left" in out.said()
     assert swept == ["o1"]
 
 
-def test_a_provider_that_cannot_be_asked_is_no_provider_without_hosts(monkeypatch, capsys):
+def test_a_provider_that_cannot_be_asked_is_no_provider_without_hosts(out, monkeypatch):
     def standing(self):
         if self.provider == "gcp":
             raise errors.ProvisionError("gcp: list failed: 403")
         return {}
 
-    monkeypatch.setattr(console, "out", sys.stdout)
-    monkeypatch.setattr(console, "err", sys.stderr)
     monkeypatch.setattr(Infra, "target", lambda self: {"project": "demo"})
     monkeypatch.setattr(Infra, "standing", standing)
     hosts.teardown(None)
-    assert "gcp could not be asked what else is up: gcp: list failed: 403" in capsys.readouterr().err
+    assert "gcp could not be asked what else is up: gcp: list failed: 403" in console.err.said()
     with pytest.raises(errors.TeardownIncomplete, match="could not be asked what else is up"):
         hosts.teardown(None, everything=True)
 

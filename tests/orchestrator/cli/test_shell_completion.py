@@ -32,11 +32,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.mark.parametrize(
     ("words", "offered"),
-    [
-        (["comp"], ["compare"]),
-        (["compare", ""], ["latest", TWO, ONE]),
-        (["compare", "20261121"], [ONE]),
-    ],
+    [(["comp"], ["compare"]), (["compare", ""], ["latest", TWO, ONE]), (["compare", "20261121"], [ONE])],
 )
 def test_a_word_goes_on_as_what_is_here_does(words: list[str], offered: list[str]) -> None:
     asking = {

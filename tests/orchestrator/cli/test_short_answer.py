@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import json
 from dataclasses import replace
 from pathlib import Path
@@ -10,9 +9,8 @@ from pathlib import Path
 import pytest
 import typer
 
-from orchestrator.cli.console import console
+from orchestrator.cli.answer import short_lines
 from orchestrator.cli.results import audit
-from orchestrator.cli.short_answer import short_lines
 from orchestrator.errors import UsageError
 from orchestrator.findings.summary import RunSummary
 from orchestrator.report import render
@@ -79,12 +77,10 @@ AUDITS = Path(__file__).parents[3] / "experiments" / "audits"
 
 
 @pytest.fixture(autouse=True)
-def out(monkeypatch):
+def out(out, monkeypatch):
     """Standard output on a terminal of 80 columns."""
-    monkeypatch.setattr(console, "as_json", False)
-    monkeypatch.setattr(console, "out", io.StringIO())
     monkeypatch.setenv("COLUMNS", "80")
-    return console.out
+    return out
 
 
 def test_the_document_has_what_scripts_need(out):

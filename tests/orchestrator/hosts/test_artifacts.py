@@ -39,7 +39,6 @@ def test_the_tar_has_what_was_built_and_a_list_that_a_host_can_check_it_by(
 ) -> None:
     plan = plan_of(tmp_path, monkeypatch, artifacts=["build/words"], make=f"{MAKE}echo words > build/words\n")
     bundle = artifacts.programs(plan, TARGET, tmp_path / "cache")
-    assert bundle is not None
     unpacked = tmp_path / "host"
     unpacked.mkdir()
     with tarfile.open(bundle.path) as tar:
@@ -58,13 +57,10 @@ def test_the_tar_has_what_was_built_and_a_list_that_a_host_can_check_it_by(
 def test_equal_programs_are_an_equal_tar_and_others_another(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     plan = plan_of(tmp_path, monkeypatch)
     first, again = (artifacts.programs(plan, TARGET, tmp_path / name) for name in ("one", "two"))
-    assert first is not None
-    assert again is not None
     assert first.path.read_bytes() == again.path.read_bytes()
     (tmp_path / "services" / "tiny" / "source" / "respond").write_text("#!/bin/sh\nexit 7\n")
     assert building.build(tiny(tmp_path / "services"), tmp_path / "services", say=lambda said: None).kind == "built"
     other = artifacts.programs(plan, TARGET, tmp_path / "one")
-    assert other is not None
     assert other.digest != first.digest
 
 

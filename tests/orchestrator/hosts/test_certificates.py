@@ -2,26 +2,26 @@
 
 from __future__ import annotations
 
-import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path, PurePosixPath
 from typing import Any
 
 import pytest
 
 from orchestrator.experiment.plan.planning import make_plan
-from orchestrator.hosts.base import Completed, HostLost
+from orchestrator.hosts.base import HostLost
 from orchestrator.hosts.certificates import Certificates, make_certificates, remove_certificates
 from orchestrator.measure import teardown
-from orchestrator.measure.target import Ask
 from orchestrator.measure.trial import unlike_told
 from orchestrator.results.folder import RunFolder
 from orchestrator.workspace import Workspace
 from services.python.contract.requester_lines import Negotiated
 from tests.orchestrator.measure.test_run import Lab
-from tests.support.hosts import FakeDeployment, FakeFleet, FakeHost, FakeProcess, Line, good_requester
+from tests.orchestrator.measure.test_trial import ASK
+from tests.support.hosts import DistantHost, FakeDeployment, FakeFleet, FakeProcess, Line, good_requester
 
 ORCH = [sys.executable, "-c", "from orchestrator.cli.main import main; main()"]
 EXPERIMENT = """\
@@ -42,17 +42,6 @@ def written(folder: Path) -> Path:
     path = folder / "secured.yaml"
     path.write_text(EXPERIMENT)
     return path
-
-
-class DistantHost(FakeHost):
-    """One that has a file only where it was put, and removes what it is told to."""
-
-    def put(self, local: Path, name: str) -> PurePosixPath:
-        return PurePosixPath(shutil.copy(local, self.folder / name))
-
-    def run(self, argv: Sequence[str], *, timeout_s: float) -> Completed:
-        done = subprocess.run(argv, capture_output=True, text=True, timeout=timeout_s)
-        return Completed(returncode=done.returncode, stdout=done.stdout, stderr=done.stderr)
 
 
 def telling(version: str) -> Callable[[FakeProcess], Iterator[Line]]:
@@ -150,7 +139,6 @@ def test_a_real_run_leaves_no_key_and_keeps_what_was_negotiated(tmp_path: Path) 
     told = {trial.cell: trial.requesters[0].done.tls for trial in trials}
     plain, secured = (told[f"tcp-threads-socket__add__local__reuse{what}__c1"] for what in ("", "__tls1.3"))
     assert plain is None
-    assert secured is not None
     assert (secured.version, secured.handshakes, secured.resumed) == ("TLSv1.3", 3, 0)
 
 
@@ -178,13 +166,6 @@ def test_a_cell_whose_connections_were_not_what_it_has_fails_and_others_go_on(tm
 def test_what_was_negotiated_is_held_against_the_cell(
     told: dict[str, Any] | None, knobs: dict[str, str], reason: str | None
 ) -> None:
-    ask = Ask(
-        protocol="tcp",
-        responder="threads",
-        client="socket",
-        operation="add",
-        knobs={"tls": "tls1.3", **knobs},
-        certificates=Certificates(),
-    )
+    ask = replace(ASK, knobs={"tls": "tls1.3", **knobs}, certificates=Certificates())
     found = unlike_told(None if told is None else Negotiated(**told), ask)
     assert (found is None) if reason is None else (reason in str(found))

@@ -103,7 +103,6 @@ def test_a_container_that_ends_is_lost_and_comes_back_with_its_name(host: Remote
     process = host.start(["sh", "-c", "echo $$; exec cat"])
     pid = int(process.read(WAIT_S) or 0)
     waiting = host.session._waiting._program  # type: ignore[union-attr]
-    assert waiting is not None
     (engine / "web.json").rename(engine / "stopped")
     for each in (waiting.pid, pid):
         os.kill(each, signal.SIGKILL)

@@ -19,7 +19,7 @@ from orchestrator.hosts.provision.deployment import RemoteDeployment
 from orchestrator.hosts.provision.deployments import Registry
 from orchestrator.hosts.provision.infra import Infra
 from orchestrator.hosts.provision.takedown import take_down
-from orchestrator.hosts.provision.terraform import Terraform
+from orchestrator.hosts.provision.terraform import Changes, Terraform
 from orchestrator.hosts.remote.fleet import RemoteFleet
 from orchestrator.hosts.remote.host import RemoteHost
 from orchestrator.workspace import Workspace
@@ -101,7 +101,6 @@ def test_the_intent_is_on_the_disk_before_anything_is_made(folder: Path, monkeyp
     monkeypatch.setattr(Terraform, "apply", apply)
     with pytest.raises(ProvisionError, match="quota exceeded"):
         deployment.provision()
-    assert seen[0] is not None
     assert seen[0].state == "intended"
     assert set(seen[0].hosts) == {"requester-1", "responder-1"}
     assert [e["event"] for e in diary.written] == ["deployment"]
@@ -114,7 +113,7 @@ def test_a_second_provisioning_and_a_second_deployment_change_nothing(standing: 
     terraform = Terraform(module=Infra("lab").module, folder=folder, variables=folder / "variables.tfvars.json")
     before, intent = Infra("lab").status(standing.deployment.id), REGISTRY.read(standing.deployment.id)
     assert before["replace"] == []
-    assert terraform.plan().none
+    assert terraform.plan() == Changes(add=0, change=0, destroy=0)
     standing.deployment.provision()
     assert Infra("lab").status(standing.deployment.id) == before
     assert REGISTRY.read(standing.deployment.id) == intent
@@ -184,7 +183,6 @@ def test_what_was_started_ends_when_the_controller_is_killed(standing: Standing,
     """
     lines = "\n".join(line[8:] for line in controller.splitlines())
     child = subprocess.Popen([sys.executable, "-c", lines], stdout=subprocess.PIPE, stdin=subprocess.PIPE, text=True)
-    assert child.stdout is not None
     with child:
         pid = int(child.stdout.readline())
         assert child.stdout.readline() == "up\n"
@@ -232,7 +230,6 @@ def test_control_traffic_does_not_cross_the_measured_link(standing: Standing, tm
 
 def test_taking_down_leaves_nothing_however_often_it_is_done(made: RemoteDeployment) -> None:
     intent = REGISTRY.read(made.id)
-    assert intent is not None
     assert carriers(made.id)
     receipt = made.teardown()
     assert receipt.sentence() == "receipt (lab): 2 created, 2 destroyed, nothing left"
@@ -297,6 +294,5 @@ RemoteDeployment(lab_plan(), Diary(Path("results/orphan")), Workspace()).provisi
     child.wait()
     assert processes_with(deployment.id), "terraform ended with its orch: this test shows nothing"
     intent = REGISTRY.read(deployment.id)
-    assert intent is not None
     assert take_down(REGISTRY, intent).left == ()
     assert carriers(deployment.id) == []

@@ -94,7 +94,6 @@ def test_a_process_that_hears_nothing_still_dies_with_its_parent():
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
     )
-    assert parent.stdout is not None
     child = int(parent.stdout.readline())
     start = started_at(child)
     parent.kill()

@@ -43,7 +43,6 @@ def another(*words: str, folder: Path | None = None) -> Iterator[subprocess.Pope
         env={**os.environ, "PYTHONPATH": str(Path.cwd())},
     )
     try:
-        assert process.stdout is not None
         assert process.stdout.readline() == "held\n"
         yield process
     finally:

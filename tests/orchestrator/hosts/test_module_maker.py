@@ -130,7 +130,6 @@ def test_hosts_that_only_a_state_knows_are_left_or_unknown(module: Path) -> None
     state = REGISTRY.folder_of(ID) / "terraform.tfstate"
     kept = state.read_text()
     intent = REGISTRY.read(ID)
-    assert intent is not None
     (module / "main.tf").write_text("{")
     receipt = take_down(REGISTRY, intent)
     assert (receipt.destroyed, len(receipt.unknown)) == ((), 2)

@@ -38,9 +38,7 @@ def started(shell: str) -> tuple[subprocess.Popen[str], str, str]:
     child = subprocess.Popen(
         [shell, "-c", f"{_SAY_PID}; exec sleep 60"], stderr=subprocess.PIPE, text=True, start_new_session=True
     )
-    assert child.stderr is not None
     found = _PID.fullmatch(child.stderr.readline())
-    assert found is not None
     return child, found[1], found[2]
 
 
@@ -70,7 +68,6 @@ def test_what_is_left_of_a_group_whose_leader_is_gone_is_ended(shell):
     leader = subprocess.Popen(
         [shell, "-c", "sleep 60 & echo $!"], stdout=subprocess.PIPE, text=True, start_new_session=True
     )
-    assert leader.stdout is not None
     left = int(leader.stdout.readline())
     leader.wait(60)
     assert Path(f"/proc/{left}").exists()

@@ -15,15 +15,7 @@ import pytest
 
 from orchestrator.errors import ProvisionError
 from orchestrator.hosts.remote import ssh
-from orchestrator.hosts.remote.ssh import (
-    Access,
-    NoAnswer,
-    Proxy,
-    Session,
-    WrongKey,
-    await_session,
-    ensure_key,
-)
+from orchestrator.hosts.remote.ssh import Access, NoAnswer, Proxy, Session, WrongKey, await_session, ensure_key
 from tests.support.wire import refusing_port
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import os
 import platform
 import shutil
 import subprocess
@@ -125,17 +124,3 @@ def test_the_cache_is_the_users_own_and_not_the_checkouts(monkeypatch: pytest.Mo
     monkeypatch.setenv("XDG_CACHE_HOME", "relative")
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
     assert archives.cache_folder() == tmp_path / "home" / ".cache" / "orch"
-
-
-def test_without_a_writable_home_archives_are_kept_elsewhere_which_is_logged_once(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
-    monkeypatch.delenv("ORCH_CACHE", raising=False)
-    monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
-    monkeypatch.setenv("HOME", "/proc/none")
-    monkeypatch.setattr("tempfile.gettempdir", lambda: str(tmp_path))
-    caplog.set_level("INFO", logger="orchestrator")
-    for _ in range(2):
-        archives.private(archives.cache_folder())
-    assert [path.name for path in tmp_path.iterdir()] == [f"orch-{os.getuid()}"]
-    assert [record.args[0] for record in caplog.records] == [Path("/proc/none/.cache/orch")]

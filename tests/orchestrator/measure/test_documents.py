@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import json
-import shutil
 import subprocess
 import sys
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 
 import pytest
 
@@ -16,7 +15,7 @@ from orchestrator.experiment.plan.planning import make_plan
 from orchestrator.results.folder import RunFolder
 from orchestrator.summarise import summarise
 from tests.orchestrator.measure.test_run import Lab
-from tests.support.hosts import FakeDeployment, FakeFleet, FakeHost
+from tests.support.hosts import DistantHost, FakeDeployment, FakeFleet
 
 ORCH = [sys.executable, "-c", "from orchestrator.cli.main import main; main()"]
 EXPERIMENT = """\
@@ -40,13 +39,6 @@ def written(folder: Path, stacks: str) -> Path:
     path = folder / "own.yaml"
     path.write_text(EXPERIMENT.replace("{protocol: [STACKS], document: [typed, value]}", each))
     return path
-
-
-class DistantHost(FakeHost):
-    """One that has a file only where it was put."""
-
-    def put(self, local: Path, name: str) -> PurePosixPath:
-        return PurePosixPath(shutil.copy(local, self.folder / name))
 
 
 def test_both_ends_are_given_the_schema_that_lies_on_their_own_host(tmp_path: Path) -> None:

@@ -37,8 +37,7 @@ def test_a_signal_while_waiting_raises_at_once():
 
 
 @pytest.mark.parametrize(
-    ("number", "words"),
-    [(signal.SIGTERM, "SIGTERM; finished blocks are kept"), (signal.SIGHUP, "terminal was closed")],
+    ("number", "words"), [(signal.SIGTERM, "SIGTERM; finished blocks are kept"), (signal.SIGHUP, "terminal was closed")]
 )
 def test_a_signal_amid_other_work_waits_for_the_next_checkpoint(number, words):
     with Interrupts() as interrupts:

@@ -266,7 +266,6 @@ def test_the_wall_time_ends_a_trial_that_would_go_on_and_on(folder, monkeypatch)
     assert not result.is_complete
     assert any("limits.wall is used up" in text for text in told.warnings)
     assert RunFolder(result.folder).manifest().state == "interrupted"
-    assert result.receipt is not None
     assert result.receipt.left == ()
 
 
@@ -308,7 +307,6 @@ def test_a_responder_that_stops_amid_a_trial_fails_that_trial_and_the_others_go_
     assert told.is_done
     first, second = RunFolder(result.folder).manifest().trials
     assert (first.outcome, second.outcome) == ("failed", "ok")
-    assert first.failure is not None
     assert first.failure.kind == kind
     assert isinstance(result.error(), TrialsFailed | InvalidMeasurement)
     assert_nothing_left(folder)

@@ -13,23 +13,20 @@ import pytest
 from orchestrator import errors
 from orchestrator.experiment.plan.plan import Plan
 from orchestrator.hosts.base import ContractBroken
-from orchestrator.measure.interrupts import Interrupts
 from orchestrator.measure.refereeing import Refereeing, require_same
 from orchestrator.measure.run import Run
-from orchestrator.measure.run_context import RunContext
 from orchestrator.referee.exchange import Exchange
 from orchestrator.referee.generators import GHZ, WRK, Found
 from orchestrator.results.folder import RunFolder
 from orchestrator.results.manifest import RefereeRecord, RefereeTool
 from orchestrator.results.verification import verify
+from tests.orchestrator.measure.test_run import Lab
 from tests.support.hosts import (
     FakeDeployment,
     FakeFleet,
     FakeHost,
     FakeProcess,
-    FakeTime,
     Line,
-    Told,
     interrupted,
     ready_line,
     stats_line,
@@ -95,26 +92,20 @@ class _Program(FakeProcess):
         return self.status
 
 
-class Bench:
+class Bench(Lab):
     """A run with a referee on that machine."""
 
     def __init__(self, folder: Path, **how: Any) -> None:
-        self.time, self.diary, self.told = FakeTime(), list[str](), Told()
+        super().__init__(folder)
         self.host = Machine(folder=folder / "host", time=self.time, diary=self.diary, **how)
-        self.folder = folder
+        self.deployment = FakeDeployment(fleet=FakeFleet((self.host,), self.host), diary=self.diary)
 
     def run(self, planned: Plan, settings: RefereeRecord | None = None) -> RunFolder:
-        folder = RunFolder.create(planned, command=["orch"], root=self.folder / "results", now=self.time.clock())
-        settings = settings or a_referee(planned)
-        folder.append({"event": "referee", "referee": vars_of(settings)})
-        context = RunContext(
-            plan=planned, folder=folder, clock=self.time.clock(), interrupts=Interrupts(), listener=self.told
-        )
-        context.referee = folder.journal_state().referee
-        deployment = FakeDeployment(fleet=FakeFleet((self.host,), self.host), diary=self.diary)
-        self.runs = folder
-        Run(context, deployment, self.folder / "reports").execute()
-        return folder
+        root = self.folder / "results"
+        self.runs = RunFolder.create(planned, command=["orch"], root=root, now=self.time.clock())
+        self.runs.append({"event": "referee", "referee": vars_of(settings or a_referee(planned))})
+        super().run(planned)
+        return self.runs
 
 
 def a_referee(planned: Plan) -> RefereeRecord:
@@ -127,10 +118,7 @@ def vars_of(settings: RefereeRecord) -> dict[str, Any]:
 
 
 @pytest.fixture(autouse=True)
-def beside_no_analysis(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(Run, "_check", lambda self: None)
-    monkeypatch.setattr(Run, "_report", lambda self: None)
+def beside_no_analysis(no_analysis: None, monkeypatch: pytest.MonkeyPatch) -> None:
     generators = {"wrk": Found(tool=WRK, path=PROGRAM, version="4.1.0", sha256="f" * 64)}
     monkeypatch.setattr(Run, "_load_generators", lambda self: generators)
     monkeypatch.setattr(Refereeing, "_recorded", lambda self, cell, trial: Exchange(path="/add", bodies=(b"{}",)))

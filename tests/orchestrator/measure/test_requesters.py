@@ -11,21 +11,13 @@ import pytest
 from orchestrator import errors
 from orchestrator.hosts.base import Pair
 from orchestrator.measure.interrupts import Interrupts
-from orchestrator.measure.run import Result, Run
-from orchestrator.measure.run_context import RunContext
+from orchestrator.measure.run import Result
 from orchestrator.measure.trial import Bench, TrialRun
 from orchestrator.results.folder import RunFolder
 from services.python.contract.lines import Load
+from tests.orchestrator.measure.test_run import Lab
 from tests.orchestrator.measure.test_trial import ASK
-from tests.support.hosts import (
-    FakeDeployment,
-    FakeFleet,
-    FakeHost,
-    FakeTime,
-    Told,
-    checked_line,
-    good_requester,
-)
+from tests.support.hosts import FakeDeployment, FakeFleet, FakeHost, FakeTime, checked_line, good_requester
 from tests.support.plans import plan
 
 START = {"type": "start", "anchor": {"wall_ns": 0, "monotonic_ns": 0}}
@@ -93,7 +85,6 @@ def never_hears_again(ended: threading.Event):
 def test_the_death_of_one_is_told_with_its_host_and_voids_the_trial(hosts, dies, stage, is_told) -> None:
     hosts.requesters[1].requester = lambda number: dies
     outcome = hosts.make()
-    assert outcome.failure is not None
     assert (outcome.failure.stage, outcome.failure.kind) == (stage, "requester-died")
     assert outcome.failure.message == "the requester on requester-2 died"
     assert outcome.parts == ()
@@ -115,34 +106,24 @@ def test_the_others_are_ended_at_once_where_one_dies_while_they_measure(hosts, m
 
     monkeypatch.setattr(hosts.requesters[0], "start", start)
     outcome = hosts.make()
-    assert outcome.failure is not None
     assert outcome.failure.message == "the requester on requester-2 died"
     assert ended.is_set()
     assert hosts.left_behind == []
 
 
-def run_of(
-    hosts: Hosts, folder: Path, monkeypatch: pytest.MonkeyPatch, *, repeats: int, asking: int = 3
-) -> tuple[Result, RunFolder]:
-    monkeypatch.chdir(folder)
-    monkeypatch.setattr(Run, "_check", lambda self: None)
-    monkeypatch.setattr(Run, "_report", lambda self: None)
-    planned = plan("tcp", repeats=repeats, requesters=asking)
-    run_folder = RunFolder.create(planned, command=["orch", "run"], root=folder / "results", now=hosts.time.clock())
-    context = RunContext(
-        plan=planned, folder=run_folder, clock=hosts.time.clock(), interrupts=Interrupts(), listener=Told()
-    )
-    deployment = FakeDeployment(fleet=FakeFleet(hosts.requesters, hosts.responder), diary=hosts.diary)
-    return Run(context, deployment, folder / "reports", keep=False).execute(), run_folder
+def run_of(hosts: Hosts, folder: Path, *, repeats: int, asking: int = 3) -> tuple[Result, RunFolder]:
+    lab = Lab(folder)
+    lab.time = hosts.time
+    lab.deployment = FakeDeployment(fleet=FakeFleet(hosts.requesters, hosts.responder), diary=hosts.diary)
+    return lab.run(plan("tcp", repeats=repeats, requesters=asking)), lab.runs
 
 
-def test_a_run_goes_on_with_the_next_trial_and_never_counts_two_of_three(hosts, tmp_path, monkeypatch) -> None:
+def test_a_run_goes_on_with_the_next_trial_and_never_counts_two_of_three(hosts, tmp_path, no_analysis) -> None:
     # On each host: the smoke test, then (on the first one) the floor before the first block, the trial, ...
     hosts.requesters[1].requester = lambda number: dies_measuring if number == 1 else good_requester
-    result, folder = run_of(hosts, tmp_path, monkeypatch, repeats=2)
+    result, folder = run_of(hosts, tmp_path, repeats=2)
     first, second = folder.journal_state().trials
     assert (first.outcome, second.outcome) == ("failed", "ok")
-    assert first.failure is not None
     assert first.failure.message == "the requester on requester-2 died"
     assert all(part.samples is None for part in first.requesters)
     assert [part.host for part in second.requesters] == ["requester-1", "requester-2", "requester-3"]
@@ -150,8 +131,8 @@ def test_a_run_goes_on_with_the_next_trial_and_never_counts_two_of_three(hosts, 
     assert isinstance(result.error(), errors.TrialsFailed)
 
 
-def test_a_cell_of_fewer_hosts_is_asked_from_the_first_ones_alone(hosts, tmp_path, monkeypatch) -> None:
-    _, folder = run_of(hosts, tmp_path, monkeypatch, repeats=1, asking=2)
+def test_a_cell_of_fewer_hosts_is_asked_from_the_first_ones_alone(hosts, tmp_path, no_analysis) -> None:
+    _, folder = run_of(hosts, tmp_path, repeats=1, asking=2)
     (trial,) = folder.manifest().trials
     assert [part.host for part in trial.requesters] == ["requester-1", "requester-2"]
     assert [len(host.processes) > 1 for host in hosts.requesters] == [

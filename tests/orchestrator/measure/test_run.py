@@ -46,42 +46,23 @@ class Lab:
         self.host = FakeHost(folder=folder / "host", time=self.time, diary=self.diary)
         self.deployment = FakeDeployment(fleet=FakeFleet((self.host,), self.host), diary=self.diary)
         self.told = Told()
-        self.run_folder: RunFolder | None = None
+        self.runs: RunFolder | None = None
 
     def run(self, planned: Plan, *, keep: bool = False) -> Result:
         """A new run, or the same one again."""
-        if self.run_folder is None:
+        if self.runs is None:
             root = self.folder / "results"
-            self.run_folder = RunFolder.create(planned, command=["orch", "run"], root=root, now=self.time.clock())
+            self.runs = RunFolder.create(planned, command=["orch", "run"], root=root, now=self.time.clock())
         context = RunContext(
-            plan=planned,
-            folder=self.run_folder,
-            clock=self.time.clock(),
-            interrupts=Interrupts(),
-            listener=self.told,
+            plan=planned, folder=self.runs, clock=self.time.clock(), interrupts=Interrupts(), listener=self.told
         )
+        context.referee = self.runs.journal_state().referee
         return Run(context, self.deployment, self.folder / "reports", keep=keep).execute()
 
-    @property
-    def runs(self) -> RunFolder:
-        assert self.run_folder is not None
-        return self.run_folder
-
 
 @pytest.fixture
-def lab(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Lab:
-    monkeypatch.chdir(tmp_path)
+def lab(no_analysis: None, tmp_path: Path) -> Lab:
     return Lab(tmp_path)
-
-
-@pytest.fixture
-def no_analysis(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Ten equal samples make a poor report: leave analysis and report to their own tests."""
-    monkeypatch.setattr(Run, "_check", lambda self: None)
-    monkeypatch.setattr(Run, "_report", lambda self: None)
-
-
-pytestmark = pytest.mark.usefixtures("no_analysis")
 
 
 def test_a_run_goes_from_provisioning_to_teardown_with_floors_around_each_block(lab):
@@ -200,7 +181,6 @@ def test_a_stack_that_fails_the_smoke_test_is_left_out_and_the_others_are_measur
         ("rest__echo__local__reuse__c1", "failed"),
         ("tcp__echo__local__reuse__c1", "ok"),
     ]
-    assert records[0].failure is not None
     assert records[0].failure.stage == "smoke"
     assert len(words(lab.diary, "start responder rest")) == 1
     assert isinstance(result.error(), errors.TrialsFailed)
@@ -222,7 +202,6 @@ def test_a_trial_that_fails_is_recorded_with_last_words_and_the_others_go_on(lab
     result = lab.run(plan("tcp", repeats=2))
     assert (result.trials, result.failed_trials) == (2, 1)
     failed = lab.runs.journal_state().trials[0]
-    assert failed.failure is not None
     assert "so long" in failed.failure.last_words
     assert lab.runs.manifest().trials[0].failure == Failure(stage=failed.failure.stage, kind="requester-died")
     assert "so long" in (lab.runs.path / "logs" / "trial-0000-a0.txt").read_text()
@@ -239,7 +218,6 @@ def test_a_requester_that_is_done_but_stored_nothing_fails_its_trial(lab):
     result = lab.run(plan("tcp", repeats=1))
     assert result.failed_trials == 1
     failure = lab.runs.manifest().trials[0].failure
-    assert failure is not None
     assert failure.stage == "collect"
 
 

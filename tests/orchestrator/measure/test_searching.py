@@ -10,7 +10,6 @@ import pytest
 from orchestrator import errors
 from orchestrator.experiment.plan.loads import next_step, room, search_bounds
 from orchestrator.experiment.plan.plan import Find, Plan
-from orchestrator.measure.run import Run
 from orchestrator.results.manifest import TrialRecord
 from services.python.contract.lines import STATUSES
 from services.python.load.record import HEADER
@@ -25,10 +24,7 @@ N = 200
 
 
 @pytest.fixture
-def lab(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Lab:
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(Run, "_check", lambda self: None)
-    monkeypatch.setattr(Run, "_report", lambda self: None)
+def lab(no_analysis: None, tmp_path: Path) -> Lab:
     lab = Lab(tmp_path)
     lab.host.requester = lambda number: asks(CAPACITY)
     return lab

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import shutil
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 from types import SimpleNamespace
 from typing import Any
@@ -24,7 +24,7 @@ from orchestrator.measure.environment import crowded
 from orchestrator.measure.interrupts import Interrupts
 from orchestrator.measure.run_context import RunContext
 from orchestrator.measure.stages import STAGES, Stage, walk
-from orchestrator.measure.target import Ask, Deadline
+from orchestrator.measure.target import Deadline
 from orchestrator.results.folder import RunFolder
 from orchestrator.workspace import Workspace
 from services.python.contract.counters import Clocks
@@ -32,6 +32,7 @@ from services.python.contract.description import Description
 from services.python.contract.lines import Load, Warmup
 from services.python.contract.ping_lines import PingDone
 from services.python.contract.requester_lines import Progress, Start
+from tests.orchestrator.measure.test_trial import ASK
 from tests.support.hosts import FakeTime, rows
 from tests.support.plans import plan
 
@@ -98,17 +99,7 @@ MEASURED = Progress(phase="measured", requests=1, elapsed_s=1.0)
 
 
 def deadline(*, calls: int = 1, **load) -> Deadline:
-    warmup = Warmup(at_most_s=10.0)
-    ask = Ask(
-        protocol="tcp",
-        responder="threads",
-        client="socket",
-        operation="echo",
-        load=Load(**load),
-        warmup=warmup,
-        timeout_s=5.0,
-        calls=calls,
-    )
+    ask = replace(ASK, load=Load(**load), warmup=Warmup(at_most_s=10.0), calls=calls)
     return Deadline(ask=ask, ready_s=90.0)
 
 
@@ -163,12 +154,7 @@ def test_a_load_bounded_in_time_has_an_end_and_one_bounded_in_requests_has_none(
 
 @pytest.mark.parametrize(
     ("method", "min_ms", "pings"),
-    [
-        ("icmp-datagram", 0.02, 500),
-        ("icmp-raw", 10.0, 100),
-        ("icmp-raw", 70.0, 20),
-        ("system-ping", 0.02, 20),
-    ],
+    [("icmp-datagram", 0.02, 500), ("icmp-raw", 10.0, 100), ("icmp-raw", 70.0, 20), ("system-ping", 0.02, 20)],
 )
 def test_a_look_pings_for_about_a_second_and_often_enough_for_a_minimum(method, min_ms, pings):
     assert pings_for(PingDone(method=method, sent=3, received=3, min_ms=min_ms, avg_ms=min_ms)) == pings
@@ -181,8 +167,7 @@ def fleet(responder_cpus: str | None) -> Any:
 
 
 @pytest.mark.parametrize(
-    ("cpus", "pinned", "crowds"),
-    [(4, None, False), (2, None, True), (4, "0", True), (None, None, False)],
+    ("cpus", "pinned", "crowds"), [(4, None, False), (2, None, True), (4, "0", True), (None, None, False)]
 )
 def test_workers_without_a_cpu_each_are_a_warning(
     tmp_path: Path, cpus: int | None, pinned: str | None, crowds: bool
@@ -259,14 +244,8 @@ def test_a_record_is_brought_as_it_is(tmp_path):
         (rows(1).replace(b"\2", b"\1", 1), "record version 1, this reads 2"),
         (rows(1)[:-1], "its 111 bytes after the header are no whole number of rows of 112"),
         (b"", "not a timing record: it does not begin with its magic bytes"),
-        (
-            rows(1, kind=2),
-            "it holds rows of kind part, which no cell of kind call has",
-        ),
-        (
-            rows(1, kind=-7),
-            "it holds rows of kind number -7, which no cell of kind call has",
-        ),
+        (rows(1, kind=2), "it holds rows of kind part, which no cell of kind call has"),
+        (rows(1, kind=-7), "it holds rows of kind number -7, which no cell of kind call has"),
     ],
 )
 def test_what_cannot_be_read_is_not_kept_and_says_where_it_was(tmp_path, content, why):

@@ -70,7 +70,6 @@ def test_a_service_that_runs_already_is_asked_by_its_name_and_neither_started_no
 def test_a_failure_beside_a_responder_that_runs_already_is_told_as_the_requester_saw_it(host):
     host.requester = lambda number: script({"type": "failed", "kind": "refused", "message": "no server"})
     failure = make(host, ask=replace(ASK, external=External(given="there", host="198.18.0.9", port=4712))).failure
-    assert failure is not None
     assert (failure.stage, failure.kind, failure.message) == ("check", "refused", "the requester gave up: no server")
     assert "responder" not in failure.last_words
     assert host.left_behind == []
@@ -131,7 +130,6 @@ def test_a_responder_of_another_number_of_workers_is_not_measured(host, line, as
 
     host.responder = lambda argv: another
     failure = make(host, ask=replace(ASK, knobs={"workers": asked} if asked else {})).failure
-    assert failure is not None
     assert (failure.stage, failure.kind) == ("start", "protocol")
     words = {
         "ready": f"the responder answers from {told or 1} processes, not from {asked or 1}",
@@ -179,7 +177,6 @@ def test_a_process_that_dies_while_others_measure_is_named_and_none_is_left(host
 
     host.requester = lambda number: dies if number == place else good_requester
     failure = make(host, ask=SHARED).failure
-    assert failure is not None
     assert (failure.kind, failure.message) == ("requester-died", f"requester process {place + 1} of 3 on fake died")
     assert f"requester process {place + 1} of 3 on fake: so long" in failure.last_words
     assert host.left_behind == []
@@ -212,7 +209,6 @@ def test_a_responder_that_breaks_the_contract_fails_the_trial(host, case):
     talk, stage, kind = BROKEN_RESPONDERS[case]
     host.responder = lambda argv: talk
     outcome = make(host)
-    assert outcome.failure is not None
     assert (outcome.failure.stage, outcome.failure.kind) == (stage, kind)
     assert "responder: so long" in outcome.failure.last_words
     assert host.left_behind == []
@@ -225,7 +221,6 @@ def test_why_a_responder_did_not_start_is_what_it_says_in_its_last_line(host, mo
         "tests.support.hosts.FakeProcess.last_words", lambda self: "warned\nthe database is not there\n"
     )
     failure = make(host).failure
-    assert failure is not None
     assert (failure.stage, failure.kind) == ("start", "responder-died")
     assert failure.message == "the responder did not start: the database is not there"
 
@@ -237,7 +232,6 @@ def test_an_end_that_speaks_another_contract_is_refused_by_name(host, end):
     else:
         host.requester = lambda number: script({**checked_line(), "contract": 1})
     failure = make(host).failure
-    assert failure is not None
     assert failure.message == f"this orchestrator speaks contract 2; the {end} speaks 1"
 
 
@@ -251,7 +245,6 @@ def dies_while_measuring(process):
 def test_a_responder_that_died_while_measuring_fails_the_trial_though_the_requester_was_done(host):
     host.responder = lambda argv: dies_while_measuring
     failure = make(host).failure
-    assert failure is not None
     assert (failure.stage, failure.kind) == ("measure", "responder-died")
 
 
@@ -264,7 +257,6 @@ def test_what_the_requester_saw_of_a_responder_that_died_is_laid_to_the_responde
         CHECKED, START, {"type": "failed", "kind": "refused", "message": "no server"}
     )
     failure = make(host).failure
-    assert failure is not None
     assert (failure.stage, failure.kind) == ("warm-up", "responder-died")
     assert failure.message == "the responder died (exit status 0); the requester gave up: no server"
 
@@ -281,11 +273,7 @@ BROKEN_REQUESTERS = {
         "wrong-reply",
     ),
     "falls silent": (script(CHECKED, START, TimeoutError()), "warm-up", "hung"),
-    "dies while measuring": (
-        script(CHECKED, START, WARM, PROGRESS, None),
-        "measure",
-        "requester-died",
-    ),
+    "dies while measuring": (script(CHECKED, START, WARM, PROGRESS, None), "measure", "requester-died"),
     "prints no JSON": (script(CHECKED, "Traceback"), "check", "protocol"),
     "says nothing of what it did": (script(CHECKED, START, {"type": "done", "contract": 2}), "warm-up", "protocol"),
     "is done by another contract": (script(CHECKED, START, {**done_line(), "contract": 3}), "warm-up", "protocol"),
@@ -303,7 +291,6 @@ def test_a_requester_that_cannot_measure_fails_the_trial(host, case):
     talk, stage, kind = BROKEN_REQUESTERS[case]
     host.requester = lambda number: talk
     outcome = make(host)
-    assert outcome.failure is not None
     assert (outcome.failure.stage, outcome.failure.kind) == (stage, kind)
     assert host.left_behind == []
 
@@ -324,10 +311,7 @@ def never_done(process):
 
 def test_a_load_that_ends_in_time_is_given_up_when_it_does_not(host):
     host.requester = lambda number: never_done
-    bench = Bench(clock=host.time.clock(), interrupts=Interrupts(), on_progress=lambda line: None)
-    ask = Ask(protocol="tcp", responder="threads", client="socket", operation="echo", load=Load(duration_s=1.0))
-    failure = bench.make(ask, Pair((host,), host), "t0").failure
-    assert failure is not None
+    failure = make(host, ask=replace(ASK, load=Load(duration_s=1.0))).failure
     assert failure.kind == "hung"
 
 

@@ -12,7 +12,6 @@ from orchestrator import errors
 from orchestrator.experiment.plan.plan import Plan, Until
 from orchestrator.measure.progress import Steps, shown
 from orchestrator.measure.remaining import expected_blocks, status
-from orchestrator.measure.run import Run
 from orchestrator.results.manifest import DecisionRecord
 from orchestrator.results.verification import verify
 from tests.orchestrator.measure.test_run import Lab
@@ -27,10 +26,7 @@ def a_plan(within: float, *, at_most: int = 8) -> Plan:
 
 
 @pytest.fixture
-def lab(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Lab:
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(Run, "_check", lambda self: None)
-    monkeypatch.setattr(Run, "_report", lambda self: None)
+def lab(no_analysis: None, tmp_path: Path) -> Lab:
     lab = Lab(tmp_path)
     lab.host.requester = lambda number: answered(number)
     return lab

@@ -8,8 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from orchestrator.cli.answer import answer_lines, prediction
-from orchestrator.cli.short_answer import short_lines
+from orchestrator.cli.answer import answer_lines, prediction, short_lines
 from orchestrator.findings.summary import RunSummary
 from orchestrator.questions.prediction.find import QUESTION as PREDICTION
 from orchestrator.questions.prediction.fit import fit_all

@@ -8,7 +8,7 @@ from dataclasses import asdict, replace
 from hypothesis import given, settings
 from hypothesis import strategies as some
 
-from orchestrator.cli.short_answer import short_lines
+from orchestrator.cli.answer import short_lines
 from orchestrator.findings.ranking import rankings
 from orchestrator.findings.summary import RunSummary
 from orchestrator.findings.validity import invalid_cells, withhold

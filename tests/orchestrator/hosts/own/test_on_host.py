@@ -25,7 +25,6 @@ def start(verb: str, **arguments: Any) -> subprocess.Popen[str]:
 
 
 def said(process: subprocess.Popen[str]) -> dict[str, Any]:
-    assert process.stdout is not None
     answer: dict[str, Any] = json.loads(process.stdout.readline())
     return answer
 
