@@ -45,6 +45,23 @@ class Way:
     judged: Judged | None
     matters: float
 
+    @classmethod
+    def over(
+        cls, fits: Sequence[Fit], rate: float | None, judged: Judged | None, matters: float, refused: dict[str, str]
+    ) -> Way:
+        """The way of these fits, which have it in common."""
+        series = fits[0].series
+        return cls(
+            setting=series.setting,
+            operation=series.operation,
+            connection=series.connection,
+            rate_mbit=rate,
+            fits=tuple(fits),
+            refused=refused,
+            judged=judged,
+            matters=matters,
+        )
+
     @property
     def rtt_range(self) -> tuple[float, float]:
         """From half the nearest round trip to twice the farthest one, ms."""
@@ -102,7 +119,10 @@ def ways(modelled: Modelled, matters: float) -> tuple[Way, ...]:
         by_setting.setdefault((fit.series.setting, fit.series.operation), []).append(fit)
     results = []
     for (setting, operation), fits in by_setting.items():
-        for rate in _rates(fits):
+        known = sorted(
+            {rate for fit in fits for rate in fit.rate_range or ()}
+        )  # of the links: the least and the largest
+        for rate in dict.fromkeys((known[0], known[-1])) if known else (None,):
             kept, refused = _predicted(fits, judged, rate)
             refused |= {
                 series.label: modelled.not_fitted[series.id]
@@ -110,25 +130,8 @@ def ways(modelled: Modelled, matters: float) -> tuple[Way, ...]:
                 if series.id in modelled.not_fitted and (series.setting, series.operation) == (setting, operation)
             }
             if kept:
-                results.append(
-                    Way(
-                        setting=setting,
-                        operation=operation,
-                        connection=kept[0].series.connection,
-                        rate_mbit=rate,
-                        fits=kept,
-                        refused=refused,
-                        judged=judged,
-                        matters=matters,
-                    )
-                )
+                results.append(Way.over(kept, rate, judged, matters, refused))
     return tuple(results)
-
-
-def _rates(fits: Sequence[Fit]) -> list[float | None]:
-    """The least and the largest rate of the links; None where nobody knows one."""
-    known = sorted({rate for fit in fits for rate in fit.rate_range or ()})
-    return list(dict.fromkeys((known[0], known[-1]))) if known else [None]
 
 
 def _predicted(
@@ -195,18 +198,13 @@ def _layer(way: Way, fit: Fit, rtts: Floats, sizes: Floats) -> Estimate:
     rate = way.rate_mbit or (fit.rate_range[0] if fit.rate_range else np.inf)
     places = Places(rtt=rtt, size=size, rate_mbit=np.array(rate))
     predicted = estimate(fit, places, way.judged)
-    return replace(
-        predicted,
-        latency=_kept(predicted.latency, is_within),
-        causes={name: _kept(value, is_within) for name, value in predicted.causes.items()},
-        half=_kept(predicted.half, is_within),
-        relative=_kept(predicted.relative, is_within),
-    )
 
+    def kept(values: Floats) -> Floats:
+        return np.where(is_within, values, np.nan)
 
-def _kept(values: Floats, is_within: npt.NDArray[np.bool_]) -> Floats:
-    kept: Floats = np.where(is_within, values, np.nan)
-    return kept
+    latency, half, relative = map(kept, (predicted.latency, predicted.half, predicted.relative))
+    causes = {name: kept(value) for name, value in predicted.causes.items()}
+    return replace(predicted, latency=latency, half=half, relative=relative, causes=causes)
 
 
 def _standings(latency: Floats, relative: Floats, freedom: Sequence[float], matters: float) -> Grid:

@@ -102,9 +102,8 @@ def _require_enough(series: Series, cells: Sequence[ModelCell]) -> None:
     if len(rtts) < FEWEST_DISTANCES or rtts[-1] - rtts[0] < _LEAST_RANGE_MS:
         has = quantities.listed([quantities.ms(rtt) for rtt in rtts]) or "none"
         raise NotFittedError(
-            f"{quantities.count(len(rtts), 'distance')} ({has}) of at least {FEWEST_DISTANCES} for the smallest payload, "
-            f"over"
-            f" {_LEAST_RANGE_MS:g} ms or more, that are not sealed: add them to `distance`, such as 1ms, 20ms and 80ms"
+            f"{quantities.count(len(rtts), 'distance')} ({has}) of at least {FEWEST_DISTANCES} for the smallest payload,"
+            f" over {_LEAST_RANGE_MS:g} ms or more, that are not sealed: add them to `distance`, such as 1ms, 20ms and 80ms"
         )
 
 
@@ -187,9 +186,7 @@ def _rounds(data: Data, opening: int, weights: Floats) -> tuple[tuple[tuple[floa
         here = data.level == level
         y, w, rtt = data.mean_y[here], weights[here], data.mean_rtt[here]
         size = float(np.maximum(data.up, data.down)[here].max())
-        fewest = (
-            (opening + 1) * rtt + wire_ms(data.up[here], data.rate[here]) + wire_ms(data.down[here], data.rate[here])
-        )
+        fewest = (opening + 1) * rtt + wire_ms(data.up[here] + data.down[here], data.rate[here])
         tried, chi2 = trips * _TRIPS, _left_over(trips * _TRIPS, y, w, rtt, fewest, least_hosts)
         best = int(np.argmin(chi2)) if level else 0
         if chi2[best] + log(data.mean_y.size) >= chi2[0]:

@@ -20,11 +20,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from orchestrator.evidence.run_evidence import OK, Samples, named
+from orchestrator.evidence.run_evidence import OK, EventCounts, Samples, StreamTrial, named
 from orchestrator.experiment.model.factors import knobs
 from orchestrator.experiment.plan.plan import Cell
 from orchestrator.findings.summary import StreamSummary
-from orchestrator.questions.streams.trial import EventCounts, StreamTrial
 from orchestrator.record_layout import CLOCKS, KINDS
 from orchestrator.results.manifest import TrialRecord
 from orchestrator.statistics import quantiles as st
@@ -304,11 +303,6 @@ def due(cell: Cell) -> tuple[int, int]:
     return schedule(_per_second(cell), cell.load.duration_s or 0.0)
 
 
-def due_in_warm_up(cell: Cell) -> int:
-    """How many events each client is to be sent before that."""
-    return schedule(_per_second(cell), min(cell.warmup.at_least_s, cell.warmup.at_most_s))[1]
-
-
 def _per_second(cell: Cell) -> float:
     return float(cell.factors.get("per_second") or 1.0)
 
@@ -328,10 +322,15 @@ class StreamsOfCell:
     def add(self, record: TrialRecord, parts: Sequence[StreamSamples]) -> StreamTrial:
         """One trial, from the samples of all its requesters."""
         late, gaps, on_time = (
-            _together([getattr(part, name) for part in parts]) for name in ("late_ns", "gaps_ns", "gaps_on_time_ns")
+            st.merged([getattr(part, name) for part in parts]) for name in ("late_ns", "gaps_ns", "gaps_on_time_ns")
         )
         kept = [share for part in parts if (share := part.rate_kept) is not None]
         begun = [begun_ns for part in parts if (begun_ns := part.begun_ns) is not None]
+        cell = self._cell
+        interval_ns, count = due(cell)
+        # Before the measured phase the check had an event of each requester, and the warm-up its own.
+        warm = schedule(_per_second(cell), min(cell.warmup.at_least_s, cell.warmup.at_most_s))[1]
+        earlier = len(parts) + cell.load.concurrency * warm
         before, after = (None if s is None else s.events for s in (record.stats_before, record.stats))
         offsets = [part.offset for part in parts if part.measured]
         known = [offset for offset in offsets if offset is not None]
@@ -340,9 +339,9 @@ class StreamsOfCell:
             counts=sum((part.counts for part in parts), EventCounts()),
             sent=None
             if after is None or not all(part.is_whole for part in parts)
-            else after.sent - (before.sent if before else 0) - self._asked_before(len(parts)),
-            interval_ns=due(self._cell)[0],
-            lasts_ns=due(self._cell)[0] * due(self._cell)[1],
+            else after.sent - (before.sent if before else 0) - earlier,
+            interval_ns=interval_ns,
+            lasts_ns=interval_ns * count,
             late_p99_ns=st.quantile(late, 0.99) if late.size else None,
             late_most_ns=int(late[-1]) if late.size else None,
             worst_late_ns=None if after is None else after.worst_late_ns,
@@ -370,23 +369,19 @@ class StreamsOfCell:
         self._gaps.append(gaps)
         return trial
 
-    def _asked_before(self, requesters: int) -> int:
-        """Events sent before the measured phase: of the check, and of the warm-up."""
-        return requesters + self._cell.load.concurrency * due_in_warm_up(self._cell)
-
     def summary(self, timed: Distribution | None) -> StreamSummary | None:
         """`timed`: the distribution of the cell's samples, which are deliveries where both ends share a clock."""
         if not self._trials:
             return None
         counts = sum((trial.counts for trial in self._trials), EventCounts())
-        gap_median, gap_p99, censored = _percentiles(self._gaps, [trial.counts.dropped for trial in self._trials])
+        dropped = [trial.counts.dropped for trial in self._trials]
+        gap_median, gap_p99, censored = _percentiles(self._gaps, dropped)
         delivery = timed if self._is_one_clock else None
         if delivery is not None:
             censored += tuple(f"delivery_{name}" for name in ("median", "p99") if name in delivery.censored)
         waiting = [trial.waiting for trial in self._trials if trial.waiting is not None]
         median, p99, bound_ns = (delivery.median if delivery else None), (delivery.p99 if delivery else None), None
         if len(self._deliveries) == len(self._trials):
-            dropped = [trial.counts.dropped for trial in self._trials]
             median, p99, among = _percentiles(self._deliveries, dropped, prefix="delivery")
             censored += among
             bound_ns = max(trial.bound_ns or 0 for trial in self._trials)
@@ -416,11 +411,6 @@ class StreamsOfCell:
         )
 
 
-def _together(parts: Sequence[Nanoseconds]) -> Nanoseconds:
-    """All of them, ascending."""
-    return np.sort(np.concatenate([np.empty(0, dtype=np.int64), *parts]))
-
-
 def _percentiles(
     trials: Sequence[Nanoseconds], dropped: Sequence[int], *, prefix: str = "gap"
 ) -> tuple[float | None, float | None, tuple[str, ...]]:
@@ -428,8 +418,5 @@ def _percentiles(
     percentiles = st.of_trials(trials, dropped)
     if percentiles is None:
         return None, None, ()
-    return (
-        percentiles.median,
-        percentiles.p99,
-        tuple(f"{prefix}_{name}" for name in ("median", "p99") if name in percentiles.censored),
-    )
+    censored = tuple(f"{prefix}_{name}" for name in ("median", "p99") if name in percentiles.censored)
+    return percentiles.median, percentiles.p99, censored
