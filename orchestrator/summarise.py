@@ -10,7 +10,7 @@ from typing import Any
 from orchestrator.checks import CHECKS, run_checks
 from orchestrator.errors import InvalidMeasurement, UsageError
 from orchestrator.evidence.cell_summaries import summarise_cells
-from orchestrator.evidence.collect import collect, last_attempts
+from orchestrator.evidence.collect import collect
 from orchestrator.evidence.conditions import conditions, remarks, settings
 from orchestrator.experiment.plan.plan import Plan, read_plan
 from orchestrator.findings.compare import compare_cells, compare_costs
@@ -20,6 +20,7 @@ from orchestrator.questions import registry
 from orchestrator.questions.base import Basis
 from orchestrator.questions.capacity import observe as probes
 from orchestrator.questions.capacity.excuse import excused
+from orchestrator.questions.capacity.expand import last_attempts
 from orchestrator.questions.distance.links import Delivered, delivered
 from orchestrator.questions.stalls import find as stalls
 from orchestrator.results.folder import RunFolder

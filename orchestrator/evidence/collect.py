@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
@@ -35,7 +35,7 @@ from orchestrator.experiment.plan.plan import Cell, Operation, Placement, Plan, 
 from orchestrator.experiment.plan.topology import limit_of
 from orchestrator.experiment.providers import PROVIDERS
 from orchestrator.findings.summary import FloorSummary, PartSummary, Strip, TrialSummary
-from orchestrator.questions.capacity.expand import expanded
+from orchestrator.questions.capacity.expand import expanded, last_attempts
 from orchestrator.questions.mix.observe import COLUMNS_OF_MIXES, OperationsOfMix
 from orchestrator.questions.streams import observe as streams
 from orchestrator.questions.streams.observe import DROPPED, StreamSamples
@@ -115,15 +115,6 @@ def _is_pinned(manifest: Manifest, plan: Plan, cell: CellEvidence) -> bool:
     if cell.placement.pin is not None:
         cpus = manifest.fleet.get("cpus_by_placement", {}).get(cell.placement.id, {}).get("requester", cpus)
     return cpus not in (None, "off") and not cell.is_external
-
-
-def last_attempts(trials: Iterable[TrialRecord]) -> list[TrialRecord]:
-    """The trials that count: a block that was cut and repeated counts only as it was made last."""
-    trials = list(trials)
-    last: dict[int, int] = {}
-    for trial in trials:
-        last[trial.block] = max(last.get(trial.block, 0), trial.attempt)
-    return sorted((t for t in trials if t.attempt == last[t.block]), key=lambda t: t.index)
 
 
 def _parts(

@@ -112,8 +112,7 @@ class Samples:
 
     def of_phase(self, name: str) -> Nanoseconds:
         """A column of the measured phase."""
-        values: Nanoseconds = self.columns[name][self._measured]
-        return values
+        return np.asarray(self.columns[name][self._measured])
 
     @property
     def rows(self) -> int:
@@ -153,8 +152,7 @@ class Samples:
         if not self.rests.drawn:
             return np.full(index.size, self.rests.mean_ns, dtype=np.int64)
         drawn = np.asarray(self.rests.drawn, dtype=np.int64)
-        rests: Nanoseconds = drawn[(self.rests.workers + index) % drawn.size]
-        return rests
+        return np.asarray(drawn[(self.rests.workers + index) % drawn.size])
 
     @cached_property
     def whole_span_ns(self) -> int:
@@ -164,8 +162,7 @@ class Samples:
     @cached_property
     def ok(self) -> npt.NDArray[np.bool_]:
         """Which of the measured requests succeeded."""
-        good: npt.NDArray[np.bool_] = self.status == OK
-        return good
+        return np.asarray(self.status == OK)
 
     @cached_property
     def failed(self) -> npt.NDArray[np.bool_]:
@@ -208,8 +205,7 @@ class Samples:
         if not self.in_turns:
             return gaps[:0] if between_turns else gaps
         differ = self.turn[by_ready][self.in_flight :] != self.turn[by_free][: -self.in_flight]
-        chosen: Nanoseconds = gaps[differ if between_turns else ~differ]
-        return chosen
+        return np.asarray(gaps[differ if between_turns else ~differ])
 
     @cached_property
     def turn(self) -> Nanoseconds:
@@ -230,8 +226,7 @@ class Samples:
         by_sending = good[np.argsort(self.columns["sequence"][good], kind="stable")]
         _, first = np.unique(self.columns["connection"][by_sending], return_index=True)
         rows = by_sending[first]
-        latency: Nanoseconds = self.columns["received_ns"][rows] - self.columns["sent_ns"][rows]
-        return latency
+        return np.asarray(self.columns["received_ns"][rows] - self.columns["sent_ns"][rows])
 
 
 def named(statuses: Nanoseconds) -> dict[str, int]:

@@ -206,9 +206,6 @@ def _judge(
     families = Counter(p.comparison.control for p, result in known if result is not None and result.p_value is not None)
     both_ways = zip(pairs, _holm(pairs, results, alpha), _holm(pairs, undisturbed, alpha), strict=True)
     for pair, as_measured, without in both_ways:
-        if as_measured is None or without is None:
-            yield _comparison(pair, _NOTHING, margin, 0.0, 1)
-            continue
         is_control = pair.comparison.control
         judged = as_measured if is_control else _spanning(pair, as_measured, without)
         envelope = 0.0 if is_control else max(envelopes.get(setting, 0.0) for setting in pair.settings)
@@ -217,19 +214,16 @@ def _judge(
 
 @dataclass(frozen=True, kw_only=True)
 class _Judged:
-    """A ratio's p value and interval, corrected for all of the run."""
+    """A ratio's p value and interval, corrected for all of the run; None without an interval."""
 
     p_value: float | None = None
     interval: Interval | None = None
     disturbed: Disturbed | None = None
 
 
-_NOTHING = _Judged()
-
-
-def _holm(pairs: Sequence[_Pair], results: Sequence[LogMean | None], alpha: float) -> list[_Judged | None]:
-    """By pair; None where there is no interval. The controls of a run are a family of their own."""
-    judged: list[_Judged | None] = [None] * len(pairs)
+def _holm(pairs: Sequence[_Pair], results: Sequence[LogMean | None], alpha: float) -> list[_Judged]:
+    """By pair. The controls of a run are a family of their own."""
+    judged = [_Judged()] * len(pairs)
     for control in (False, True):
         known = {
             number: result

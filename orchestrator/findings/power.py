@@ -129,8 +129,7 @@ def _halves(sd: float, blocks: int, compared: int) -> npt.NDArray[np.float64]:
     freedom = blocks - 1
     shares = (np.arange(_S_POINTS) + 0.5) / _S_POINTS
     s = sd * np.sqrt(special.chdtri(freedom, shares) / freedom)
-    half: npt.NDArray[np.float64] = t_quantile(1 - ALPHA / compared / 2, freedom) * s / sqrt(blocks)
-    return half
+    return np.asarray(t_quantile(1 - ALPHA / compared / 2, freedom) * s / sqrt(blocks))
 
 
 def _fewest(suffices: Callable[[int], bool]) -> int | None:

@@ -44,6 +44,18 @@ def longer(draft: Draft, by_ns: Any) -> None:
         draft.done["anchor_end"][clock] += int(extra.sum())
 
 
+def leave_unsent(draft: Draft, places: np.ndarray, at_ns: int, reason: str) -> None:
+    """These requests of an open loop were due and never sent, which was known at that moment."""
+    rows = draft.columns
+    rows["connection"][places] = rows["bytes_sent"][places] = rows["bytes_received"][places] = -1
+    rows["sent_ns"][places] = rows["received_ns"][places] = at_ns
+    rows["status"][places] = STATUSES.index("not-sent")
+    for name in ("requests", "verified"):
+        draft.done[name] -= places.size
+    draft.done |= {"not_sent": int(places.size), "not_sent_reason": reason}
+    draft.stats["answered"] -= places.size
+
+
 def heard_of(draft: Draft) -> Heard:
     """When a requester's lines pass orch, whose clock is as the host's: it was told just before it began."""
     warm, begun = draft.columns["phase"] == 0, int(draft.columns["sent_ns"][draft.columns["phase"] == 1].min())

@@ -191,8 +191,7 @@ def _begun(samples: Samples) -> Nanoseconds:
             return ready[:0]
         ready = ready[first]
     began = np.sort(ready)[:workers]
-    later: Nanoseconds = began - began[0] - (wanted - wanted[0])[: began.size]
-    return later
+    return np.asarray(began - began[0] - (wanted - wanted[0])[: began.size])
 
 
 def _follows(latencies: Nanoseconds, pauses: Nanoseconds) -> float | None:

@@ -173,8 +173,7 @@ def _scatter(fits: Sequence[_Fitted], before: Scatter) -> Scatter:
 
 def drift(by_block: Floats, hosts: Floats, unsure: Sequence[float]) -> Floats:
     """Return by which share each block was slower than all; sizes whose hosts' time is known best count most."""
-    shares: Floats = (by_block / hosts - 1) @ _counts(hosts, unsure) / _counts(hosts, unsure).sum()
-    return shares
+    return np.asarray((by_block / hosts - 1) @ _counts(hosts, unsure) / _counts(hosts, unsure).sum())
 
 
 def block_noise(by_block: Floats, hosts: Floats, unsure: Sequence[float]) -> float:
@@ -194,8 +193,7 @@ def _counts(hosts: Floats, unsure: Sequence[float]) -> Floats:
     Where no near cell was fitted, it is what is left of much longer times, and may be off by more than all of it.
     """
     known = (hosts / np.maximum(np.array(unsure), TINY_MS)) ** 2
-    counts: Floats = known / known.max()
-    return counts
+    return np.asarray(known / known.max())
 
 
 def _unsure(fit: _Fitted, scatter: Scatter) -> tuple[Unsure, ...]:

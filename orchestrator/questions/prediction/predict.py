@@ -93,5 +93,4 @@ def along(sizes: Floats, values: Floats, at_size: Floats) -> Floats:
     low = (values[1] - values[0]) / (sizes[1] - sizes[0])
     high = (values[-1] - values[-2]) / (sizes[-1] - sizes[-2])
     beyond = np.maximum(at_size - sizes[-1], 0.0) * high + np.minimum(at_size - sizes[0], 0.0) * low
-    along_line: Floats = inside + beyond
-    return along_line
+    return np.asarray(inside + beyond)

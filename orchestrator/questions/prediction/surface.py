@@ -24,7 +24,7 @@ NONE, UNSURE, EVEN = -1, -2, 0
 """Codes of a place: fewer than two stacks are predicted, no significant difference, it does not matter."""
 
 ABSENT, FIRST, TIE, UNRESOLVED, SLOWER = range(-1, 4)
-STEPS = (1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 8)
+_STEPS = (1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 8)  # of a decade
 _MOST_STACKS = 26  # on one map: as many as there are letters
 _WIDEST = 1e9  # between the ends of a range: no run is wider, and a grid over more would not end
 
@@ -173,18 +173,18 @@ def surface(way: Way, rtts: Floats, sizes: Floats) -> Surface:
     )
 
 
-def round_surface(way: Way, steps: Sequence[float] = STEPS) -> Surface:
+def round_surface(way: Way) -> Surface:
     """At round numbers, so many in a decade, within twice what was measured."""
-    rtts = list(round_numbers(way.rtt_range, steps))
-    sizes = sorted({int(size) for size in round_numbers(way.size_range, steps)})
+    rtts = list(_round_numbers(way.rtt_range))
+    sizes = sorted({int(size) for size in _round_numbers(way.size_range)})
     return surface(way, np.array(rtts), np.array(sizes, dtype=np.float64))
 
 
-def round_numbers(within: tuple[float, float], steps: Sequence[float]) -> Iterator[float]:
+def _round_numbers(within: tuple[float, float]) -> Iterator[float]:
     """Ascending round numbers within a range, both ends included."""
     low, high = within
     for power in range(floor(log10(low)), ceil(log10(high)) + 1):
-        for step in steps:
+        for step in _STEPS:
             value = float(f"{step * 10.0**power:.6g}")
             if low * (1 - 1e-9) <= value <= high * (1 + 1e-9):
                 yield value

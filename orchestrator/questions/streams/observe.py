@@ -84,6 +84,7 @@ class StreamSamples(Samples):
         parent, number = columns["parent"][events], columns["sequence"][events]
         right = columns["status"][events] == OK
         self._made = np.flatnonzero((columns["kind"] == _REQUEST) & (columns["phase"] == 1))
+        self.ended = columns["status"][columns["kind"] == _REQUEST]  # of each subscription, those of the warm-up too
         known = np.isin(parent, columns["sequence"][self._made]) & (columns["sender_clock"][events] == _SENDER)
         known &= (number >= 1) & (number <= self.count)
         first, is_reordered = _first_arrivals(parent, number, right & known, self.count)
@@ -134,21 +135,11 @@ class StreamSamples(Samples):
         """Subscriptions of the measured phase."""
         return int(self._made.size)
 
-    @property
-    def every_subscription(self) -> int:
-        """Those of the warm-up, too."""
-        return int((self._all["kind"] == _REQUEST).sum())
-
     @cached_property
     def unended(self) -> Mapping[str, int]:
         """How many subscriptions of the measured phase did not end as they should, by how they ended."""
         statuses = self._all["status"][self._made]
         return named(statuses[statuses != OK])
-
-    @property
-    def is_whole(self) -> bool:
-        """Whether all subscriptions ended as they should, those of the warm-up too: then the sender counted them all."""
-        return not (self._all["status"][self._all["kind"] == _REQUEST] != OK).any()
 
     @property
     def silent(self) -> int:
@@ -168,8 +159,7 @@ class StreamSamples(Samples):
     @cached_property
     def delivery_ns(self) -> Nanoseconds:
         """From the sender's stamp to the receipt of each delivered event; a time only where both ends share a clock."""
-        delivery: Nanoseconds = self._received - self._sender
-        return delivery
+        return np.asarray(self._received - self._sender)
 
     @cached_property
     def offset(self) -> Offset | None:
@@ -203,22 +193,19 @@ class StreamSamples(Samples):
     @cached_property
     def gaps_ns(self) -> Nanoseconds:
         """From each delivered event to the next that came in the same subscription, ascending."""
-        gaps: Nanoseconds = np.sort(np.diff(self._received)[~self._is_first[1:]])
-        return gaps
+        return np.asarray(np.sort(np.diff(self._received)[~self._is_first[1:]]))
 
     @cached_property
     def gaps_on_time_ns(self) -> Nanoseconds:
         """What `gaps_ns` would be had each event been sent when it was due and taken as long as it did, ascending."""
         came = self._received - self._lateness
         subscription = np.cumsum(self._is_first)
-        gaps: Nanoseconds = np.sort(np.diff(came[np.lexsort((came, subscription))])[~self._is_first[1:]])
-        return gaps
+        return np.asarray(np.sort(np.diff(came[np.lexsort((came, subscription))])[~self._is_first[1:]]))
 
     @property
     def _until_due(self) -> Nanoseconds:
         """How long after the first event of its subscription each one is due."""
-        until: Nanoseconds = (self._kept_number - 1) * self.interval_ns
-        return until
+        return np.asarray((self._kept_number - 1) * self.interval_ns)
 
     @cached_property
     def late_ns(self) -> Nanoseconds:
@@ -235,8 +222,7 @@ class StreamSamples(Samples):
         if not begin.size:
             return begin
         each = np.diff(np.append(self._begins, begin.size))
-        late: Nanoseconds = begin - np.repeat(np.minimum.reduceat(begin, self._begins), each)
-        return late
+        return np.asarray(begin - np.repeat(np.minimum.reduceat(begin, self._begins), each))
 
     @cached_property
     def begun_ns(self) -> int | None:
@@ -337,8 +323,8 @@ class StreamsOfCell:
         is_bound = not self._is_one_clock and bool(known) and len(known) == len(offsets)
         trial = StreamTrial(
             counts=sum((part.counts for part in parts), EventCounts()),
-            sent=None
-            if after is None or not all(part.is_whole for part in parts)
+            sent=None  # where some subscription did not end as it should the sender did not count them all
+            if after is None or any((part.ended != OK).any() for part in parts)
             else after.sent - (before.sent if before else 0) - earlier,
             interval_ns=interval_ns,
             lasts_ns=interval_ns * count,
@@ -353,7 +339,7 @@ class StreamsOfCell:
             early=sum(part.early for part in parts),
             silent=sum(part.silent for part in parts),
             unended=dict(sum((Counter(part.unended) for part in parts), Counter())),
-            asked=sum(part.every_subscription for part in parts),
+            asked=sum(part.ended.size for part in parts),
             reading_ns=self._reading_ns,
             hasty=sum(part.hasty(self._reading_ns) for part in parts) if self._reading_ns else 0,
             waiting=max((part.waiting or 0 for part in parts), default=0) if self._is_one_clock else None,

@@ -8,8 +8,7 @@ import pytest
 
 from orchestrator.experiment.plan import plan as p
 from orchestrator.summarise import summarise
-from services.python.contract.lines import STATUSES
-from tests.support.drafts import longer
+from tests.support.drafts import leave_unsent, longer
 from tests.support.judged import of, verdicts
 from tests.support.made_up import CLEAN, FAULTS, HERE, NEW_OF_EACH, OPEN, SHARED, SHARED_RATE, WEST
 from tests.support.matrix import others_slow
@@ -104,12 +103,7 @@ def test_what_was_not_sent_is_no_error_and_counted_once(reason, why):
         stretched = first + (rows["intended_ns"] - first) * 2
         rows["received_ns"] = stretched + 300 * US
         rows["sent_ns"] = stretched
-        rows["connection"][unsent] = rows["bytes_sent"][unsent] = rows["bytes_received"][unsent] = -1
-        rows["sent_ns"][unsent] = rows["received_ns"][unsent] = last
-        rows["status"][unsent] = STATUSES.index("not-sent")
-        sent = int(((rows["phase"] == 1) & (rows["status"] == 0)).sum())
-        draft.done |= {"requests": sent, "verified": sent, "not_sent": unsent.size, "not_sent_reason": reason}
-        draft.stats["answered"] -= unsent.size
+        leave_unsent(draft, unsent, last, reason)
 
     run = a_run(spoil=overload, stacks=("rest",), warmup=0, **OPEN)
     (cell,) = summarise(run).cells
