@@ -133,21 +133,6 @@ def cut(seen: Schedule, part: Part) -> str:
     return f"the schedule {side}, with {quantities.count(seen.intended, 'request')} due in it, not {of_load}."
 
 
-def _moved(seen: Schedule, part: Part) -> str:
-    """The explanation where the whole schedule is shifted in time; empty where it is not."""
-    if seen.early:
-        return (
-            f"{seen.early:,} of {seen.intended - seen.never_sent:,} requests were sent before they were due, "
-            f"by up to {quantities.ns(seen.earliest_ns)}."
-        )
-    begin_ns = part.done.begin_ns
-    if begin_ns is None or seen.first_due_ns == begin_ns:
-        return ""
-    late_ns = seen.first_due_ns - begin_ns
-    side = "after" if late_ns > 0 else "before"
-    return f"The first request was due {quantities.ns(abs(late_ns))} {side} the start of the measured phase, not at it."
-
-
 def judge(cell: CellEvidence) -> list[Finding]:
     """The schedule where there is one, and the requester's core and event loop."""
     findings = [finding for finding in _findings(cell) if finding is not None]
@@ -237,8 +222,15 @@ def _not_the_schedule(trial: TrialEvidence, part: Part, seen: Schedule, rate: fl
         )
     if unlike := cut(seen, part):
         return f"{_who(trial, part)}: {unlike}", _FIND_THE_END
-    moved = _moved(seen, part)
-    return (moved, _FIX_TIMES) if moved else None
+    if seen.early:
+        sent, early_by = seen.intended - seen.never_sent, quantities.ns(seen.earliest_ns)
+        return f"{seen.early:,} of {sent:,} requests were sent before they were due, by up to {early_by}.", _FIX_TIMES
+    begin_ns = part.done.begin_ns
+    if begin_ns is None or seen.first_due_ns == begin_ns:
+        return None
+    late_ns = seen.first_due_ns - begin_ns
+    away = f"{quantities.ns(abs(late_ns))} {'after' if late_ns > 0 else 'before'}"
+    return f"The first request was due {away} the start of the measured phase, not at it.", _FIX_TIMES
 
 
 def _schedule(cell: CellEvidence, trial: TrialEvidence, part: Part, seen: Schedule) -> Finding:
