@@ -12,8 +12,8 @@ from benchmarks.checks.refereed import beside
 from orchestrator.checks import CHECKS
 from orchestrator.checks.base import Check, rank, worst
 from orchestrator.evidence.collect import collect
-from orchestrator.evidence.run_evidence import Run
 from orchestrator.findings.check_result import CheckVerdict
+from orchestrator.results.folder import RunFolder
 
 NINE_IN_TEN = 0.9
 RUNS = 20
@@ -97,7 +97,7 @@ def verdict(check: Check, fault: Fault, size: float, seed: int) -> CheckVerdict:
     return judged(check, run)
 
 
-def judged(check: Check, run: Run) -> CheckVerdict:
+def judged(check: Check, run: RunFolder) -> CheckVerdict:
     """The gravest verdict of one check, the others left out."""
     evidence = collect(run, {check.name: check.observe} if check.observe else {})
     findings = [worst(check.judge_run(evidence))] if check.judge_run else []

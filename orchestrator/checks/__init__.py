@@ -14,7 +14,7 @@ from orchestrator.checks.network import clocks, connections, floor, goodput, pac
 from orchestrator.checks.replies import codec_size, completeness, reply
 from orchestrator.evidence.run_evidence import RunEvidence
 from orchestrator.findings.check_result import CheckResult
-from services.python.contract.limits import KINDS, Kind
+from services.python.contract.limits import KINDS
 
 CHECKS: tuple[Check, ...] = (
     floor.CHECK,
@@ -69,18 +69,14 @@ def run_checks(run: RunEvidence) -> tuple[CheckResult, ...]:
             for cell in of_its_kinds.cells
             if cell.trials or check.judges_empty
         ]
-        others = [cell.cell for cell in run.cells if cell.cell.kind not in check.kinds]
-        findings += [(_not_of_its_kinds(check, cell.kind), cell.id) for cell in others]
+        judged = quantities.listed([quantities.OF_KIND[kind][1] for kind in KINDS if kind in check.kinds])
+        for cell in (cell.cell for cell in run.cells if cell.cell.kind not in check.kinds):
+            text = f"This check applies to {judged}; this cell measures {quantities.OF_KIND[cell.kind][0]}."
+            findings.append((not_applicable(text), cell.id))
         ranked = sorted(((f, cell_id) for f, cell_id in findings if f), key=lambda pair: gravity(pair[0]), reverse=True)
         of_check = [check.result(_with_block(finding, blocks), cell_id) for finding, cell_id in ranked]
         results += of_check or [check.result(_NOTHING, None)]
     return tuple(results)
-
-
-def _not_of_its_kinds(check: Check, kind: Kind) -> Finding:
-    """The result for a cell of a kind of work that the check does not judge."""
-    judged = quantities.listed([quantities.OF_KIND[known][1] for known in KINDS if known in check.kinds])
-    return not_applicable(f"This check applies to {judged}; this cell measures {quantities.OF_KIND[kind][0]}.")
 
 
 def _with_block(finding: Finding, blocks: Mapping[int, int]) -> Finding:

@@ -25,16 +25,9 @@ from services.python.contract.limits import Kind
 
 Severity = Literal["fatal", "serious", "note"]
 
-CALLS: frozenset[Kind] = frozenset({"call", "task"})
-"""Work made of calls: one, or several that are timed as one."""
-
-
-CODECS: frozenset[Kind] = frozenset({"codec"})
-"""Work without a network: one message after the other, encoded and decoded."""
-
-
-STREAMS: frozenset[Kind] = frozenset({"stream"})
-"""The events of subscriptions."""
+CALLS: frozenset[Kind] = frozenset({"call", "task"})  # one call, or several that are timed as one
+CODECS: frozenset[Kind] = frozenset({"codec"})  # without a network: one message after the other, encoded and decoded
+STREAMS: frozenset[Kind] = frozenset({"stream"})  # the events of subscriptions
 
 
 @dataclass(frozen=True)
@@ -49,9 +42,9 @@ class Finding:
     overload: Overload | None = None
 
 
-def passes(explanation: str, evidence: dict[str, Any] | None = None, *, weight: float = 0.0) -> Finding:
+def passes(explanation: str, evidence: dict[str, Any], *, weight: float = 0.0) -> Finding:
     """Return that nothing is wrong."""
-    return Finding("pass", explanation, evidence=evidence or {}, weight=weight)
+    return Finding("pass", explanation, evidence=evidence, weight=weight)
 
 
 warns = partial(Finding, "warn")
@@ -158,7 +151,7 @@ def worst(judged: Judged) -> Finding | None:
 
 
 def gravity(finding: Finding) -> tuple[int, float]:
-    """The key by which findings of one check are ordered: the verdict, then the weight."""
+    """Order findings of one check: by the verdict, then by the weight."""
     return rank(finding.verdict), finding.weight
 
 

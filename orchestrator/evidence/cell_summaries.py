@@ -36,12 +36,9 @@ def summarise_cells(run: RunEvidence) -> tuple[CellSummary, ...]:
 
 def _summarise(cell: CellEvidence, run: RunEvidence) -> CellSummary:
     trials = tuple(replace(t.summary, held_up=host_noise.held_up(cell, t)) for t in cell.trials if t.summary)
-    outcomes: Counter[str] = Counter()
-    errors: Counter[str] = Counter()
-    for trial in cell.trials:
-        errors.update(trial.errors)
-        for part in trial.parts:
-            outcomes.update(part.done.outcomes)
+    parts = [part for trial in cell.trials for part in trial.parts]
+    outcomes = sum((Counter(part.done.outcomes) for part in parts), Counter[str]())
+    errors = sum((Counter(trial.errors) for trial in cell.trials), Counter[str]())
     return CellSummary(
         id=cell.cell.id,
         stack=cell.stack.id,
@@ -79,7 +76,7 @@ def _summarise(cell: CellEvidence, run: RunEvidence) -> CellSummary:
             connections=_connections(cell),
             outcomes=dict(outcomes),
             store_times=store_times.of_cell([trial.record for trial in cell.trials]),
-            over_fetched_bytes=_middle(part.done.over_fetched_bytes for trial in cell.trials for part in trial.parts),
+            over_fetched_bytes=_middle(part.done.over_fetched_bytes for part in parts),
         ),
     )
 

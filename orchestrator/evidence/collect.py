@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from orchestrator import quantities
 from orchestrator.errors import InvalidMeasurement, UsageError
-from orchestrator.evidence import responder_workers, values_of_trial
+from orchestrator.evidence import values_of_trial
 from orchestrator.evidence.joined_turns import counted, joined
 from orchestrator.evidence.one_clock import OnHost, busiest, by_host, seen_in_all
 from orchestrator.evidence.run_evidence import (
@@ -23,7 +22,6 @@ from orchestrator.evidence.run_evidence import (
     BaselineReading,
     CellEvidence,
     Part,
-    Run,
     RunEvidence,
     Samples,
     Totals,
@@ -37,16 +35,16 @@ from orchestrator.experiment.plan.plan import Cell, Operation, Placement, Plan, 
 from orchestrator.experiment.plan.topology import limit_of
 from orchestrator.experiment.providers import PROVIDERS
 from orchestrator.findings.summary import FloorSummary, PartSummary, Strip, TrialSummary
-from orchestrator.questions.capacity.expand import expanded
+from orchestrator.questions.capacity.expand import expanded, last_attempts
 from orchestrator.questions.mix.observe import COLUMNS_OF_MIXES, OperationsOfMix
 from orchestrator.questions.streams import observe as streams
 from orchestrator.questions.streams.observe import DROPPED, StreamSamples
+from orchestrator.results.folder import RunFolder
 from orchestrator.results.manifest import BaselineRecord, Manifest, RequesterRecord, TrialRecord
 from orchestrator.results.turn_times import disturbed
 from orchestrator.statistics import quantiles as st
 from orchestrator.statistics.quantiles import Distribution, Nanoseconds
 from services.python.contract.description import Description
-from services.python.contract.lines import Load
 from services.python.load.phases import rests
 
 Observe = Callable[[Samples], Any]
@@ -55,7 +53,7 @@ BINS_PER_CELL = 240
 
 
 def collect(
-    run: Run, observers: Mapping[str, Observe], of_whole: Mapping[str, Observe] = MappingProxyType({})
+    run: RunFolder, observers: Mapping[str, Observe], of_whole: Mapping[str, Observe] = MappingProxyType({})
 ) -> RunEvidence:
     """Read everything. `observers` see each requester's samples once; what they return is kept for their checks.
 
@@ -89,22 +87,24 @@ def collect(
         _cell(run, manifest, plan, cell, by_cell[cell.id], near[cell.placement], observers, of_whole)
         for cell in plan.cells
     )
-    return RunEvidence(
-        manifest=manifest,
-        plan=plan,
-        cells=tuple(
-            replace(
-                cell,
-                has_groups=PROVIDERS[plan.provider].makes_hosts and PROVIDERS[plan.provider].hosts_are_this_machine,
-                limit=limit_of(plan.provider, plan.machine),
-                is_pinned=_is_pinned(manifest, plan, cell),
-                one_host=_one_host(cell, cells),
-            )
-            for cell in cells
-        ),
-        readings=readings,
-        floors=floors,
+    here = {_wherever(cell): cell.replies for cell in reversed(cells) if cell.placement.kind == "local"}
+    provider = PROVIDERS[plan.provider]
+    cells = tuple(
+        replace(
+            cell,
+            has_groups=provider.makes_hosts and provider.hosts_are_this_machine,
+            limit=limit_of(plan.provider, plan.machine),
+            is_pinned=_is_pinned(manifest, plan, cell),
+            one_host=None if cell.placement.kind == "local" else here.get(_wherever(cell)),
+        )
+        for cell in cells
     )
+    return RunEvidence(manifest=manifest, plan=plan, cells=cells, readings=readings, floors=floors)
+
+
+def _wherever(cell: CellEvidence) -> tuple[object, ...]:
+    """What a cell has in common with the same one at another placement."""
+    return (cell.cell.stack, cell.cell.operation, *cell.cell.setting_elsewhere)
 
 
 def _is_pinned(manifest: Manifest, plan: Plan, cell: CellEvidence) -> bool:
@@ -117,71 +117,54 @@ def _is_pinned(manifest: Manifest, plan: Plan, cell: CellEvidence) -> bool:
     return cpus not in (None, "off") and not cell.is_external
 
 
-def last_attempts(trials: Iterable[TrialRecord]) -> list[TrialRecord]:
-    """The trials that count: a block that was cut and repeated counts only as it was made last."""
-    trials = list(trials)
-    last: dict[int, int] = {}
-    for trial in trials:
-        last[trial.block] = max(last.get(trial.block, 0), trial.attempt)
-    return sorted((t for t in trials if t.attempt == last[t.block]), key=lambda t: t.index)
-
-
-@dataclass(frozen=True, kw_only=True)
-class _Part:
-    """One requester of a trial: its record, its samples, and its share of the load."""
-
-    record: RequesterRecord
-    samples: Samples
-    share: Share
-
-    def evidence(self, observers: Mapping[str, Observe]) -> Part:
-        """Return what is kept of it when the samples are gone."""
-        return Part(
-            host=self.record.host,
-            done=self.record.done,
-            seen={name: see(self.samples) for name, see in observers.items()},
-            load=self.share.load,
-            connections=self.share.connections,
-            seed=self.share.seed,
-            process=self.record.process,
-            heard=self.record.heard,
-        )
-
-
 def _parts(
-    run: Run,
+    run: RunFolder,
     plan: Plan,
     cell: Cell,
     record: TrialRecord,
     wanted: Sequence[str],
     pieces: dict[int, list[Nanoseconds]],
+    observers: Mapping[str, Observe],
     *,
     is_one_clock: bool,
-) -> list[_Part]:
+) -> Iterator[tuple[RequesterRecord, Samples, Part]]:
     """Read the samples of a trial's requesters, turns joined; add the latencies of a sample's parts to `pieces`."""
-    parts = []
-    shares = shares_of(cell, record, plan.trials[record.index].seed)
-    for requester, share in zip(record.requesters, shares, strict=True):
+    hosts = list(dict.fromkeys(requester.host for requester in record.requesters))
+    for number, requester in enumerate(record.requesters):
         if not requester.samples:
             continue
+        host, seed = hosts.index(requester.host), seed_of(plan.trials[record.index].seed, number)
+        load = share_of(cell.factors, cell.load, host, requester.process)
         columns = run.samples(requester.samples, wanted)
         if record.turns:
             whole = columns
             columns = joined(whole, record)
-            requester = counted(requester, record, whole, columns, share.load.concurrency)
+            requester = counted(requester, record, whole, columns, load.concurrency)
             if turns := record.fitted_turns or cell.turns:
-                counting = len(record.turns) - sum(disturbed(record.turns))
-                share = replace(share, load=turns.load_of(share.load, counting))
-        samples = _samples(columns, cell, share.load, share.seed, is_one_clock=is_one_clock)
-        parts.append(_Part(record=requester, samples=samples, share=share))
+                load = turns.load_of(load, len(record.turns) - sum(disturbed(record.turns)))
+        if cell.kind == "stream":
+            samples: Samples = StreamSamples(columns, replace(cell, load=load), is_one_clock=is_one_clock)
+        else:
+            is_open_loop, resting = load.rate_per_s is not None, rests(load, seed)
+            samples = Samples(columns, is_open_loop=is_open_loop, in_flight=load.concurrency, rests=resting)
         if cell.kind in ("task", "codec"):
             for place, latencies in parts_of(columns).items():
                 pieces[place].append(latencies)
-    return parts
+        part = Part(
+            host=requester.host,
+            done=requester.done,
+            seen={name: see(samples) for name, see in observers.items()} if samples.measured else {},
+            load=load,
+            connections=connections_in(cell, host, requester.process) * (cell.mixed or 1),
+            seed=seed,
+            process=requester.process,
+            heard=requester.heard,
+        )
+        yield requester, samples, part
 
 
 def _cell(
-    run: Run,
+    run: RunFolder,
     manifest: Manifest,
     plan: Plan,
     cell: Cell,
@@ -205,16 +188,16 @@ def _cell(
     mix = OperationsOfMix(operation) if operation.mix else None
     wanted = (*COLUMNS, *streams.COLUMNS) if events is not None else COLUMNS_OF_MIXES if mix is not None else COLUMNS
     for record in finished:
-        parts = _parts(run, plan, cell, record, wanted, pieces, is_one_clock=is_one_clock)
-        samples = [part.samples for part in parts]
+        parts = list(_parts(run, plan, cell, record, wanted, pieces, observers, is_one_clock=is_one_clock))
+        samples = [samples for _, samples, _ in parts]
         stream = None if events is None else events.add(record, [s for s in samples if isinstance(s, StreamSamples)])
-        hosts = by_host([(part.record, part.samples) for part in parts])
+        hosts = by_host([(requester, samples) for requester, samples, _ in parts])
         errors = dict(sum((Counter(named(s.status[s.failed])) for s in samples), Counter()))
         errors = {DROPPED: stream.counts.dropped} if stream is not None and stream.counts.dropped else errors
         trial = TrialEvidence(
             record=record,
             summary=None,
-            parts=tuple(part.evidence(observers) for part in parts if part.samples.measured),
+            parts=tuple(part for _, samples, part in parts if samples.measured),
             totals=_totals(cell, hosts),
             errors=errors,
             not_sent=sum(s.never_sent_ns.size for s in samples),
@@ -246,19 +229,10 @@ def _cell(
         replies=replies,
         strip=strips.strip(),
         is_one_machine=is_one_clock,
-        parts_ms=tuple(_part(_named(cell, operation, place), took) for place, took in sorted(pieces.items())),
+        parts_ms=tuple(_parts_ms(cell, operation, pieces)),
         stream=events.summary(of_all) if events else None,
         mixed=() if mix is None else mix.summary(limit_ns),
     )
-
-
-def _samples(
-    columns: Mapping[str, npt.NDArray[Any]], cell: Cell, load: Load, seed: int, *, is_one_clock: bool
-) -> Samples:
-    if cell.kind == "stream":
-        return StreamSamples(columns, replace(cell, load=load), is_one_clock=is_one_clock)
-    is_open_loop = load.rate_per_s is not None
-    return Samples(columns, is_open_loop=is_open_loop, in_flight=load.concurrency, rests=rests(load, seed))
 
 
 def is_one_machine(plan: Plan, placement: Placement) -> bool:
@@ -266,17 +240,13 @@ def is_one_machine(plan: Plan, placement: Placement) -> bool:
     return placement.kind == "local" or PROVIDERS[plan.provider].hosts_are_this_machine
 
 
-def _named(cell: Cell, operation: Operation, place: int) -> str:
-    """Return the name of a part of a sample, from 1: its operation, where the sample is made of several."""
+def _parts_ms(cell: Cell, operation: Operation, pieces: Mapping[int, Sequence[Nanoseconds]]) -> Iterator[PartSummary]:
+    """Each part of a sample, from each trial's rows of it; of a sample made of several operations, by their names."""
     names = operation.made_of if is_in_pieces(cell.factors) else ()
-    return names[place - 1] if place <= len(names) else quantities.of_part(cell.kind, place)
-
-
-def _part(name: str, took: list[Nanoseconds]) -> PartSummary:
-    """`took` has each trial's rows of this part."""
-    pooled = st.of_trials([np.sort(each) for each in took])
-    assert pooled is not None  # noqa: S101 - a part is here because some trial has it
-    return PartSummary(name=name, n=pooled.n, median=pooled.median or 0.0, p99=pooled.p99)
+    for place, took in sorted(pieces.items()):
+        name = names[place - 1] if place <= len(names) else quantities.of_part(cell.kind, place)
+        if (pooled := st.of_trials([np.sort(each) for each in took])) is not None:
+            yield PartSummary(name=name, n=pooled.n, median=pooled.median or 0.0, p99=pooled.p99)
 
 
 def _distributions(
@@ -320,7 +290,7 @@ def _trial_summary(
         started_wall_ns=record.started_wall_ns,
         ended_wall_ns=record.ended_wall_ns,
         censored=tuple(name for name, value in (("median", median), ("p99", p99)) if value == math.inf),
-        responder_cpu_share=responder_workers.cpu_share(record, span_ns),
+        responder_cpu_share=values_of_trial.cpu_share(record, span_ns),
         responder_window_s=span_ns / 1e9,
         not_sent=not_sent,
         offered_per_s=_offered_per_s([host.whole for host in hosts]),
@@ -381,7 +351,7 @@ def _known_sum(columns: list[Nanoseconds]) -> int | None:
 
 
 def _baselines(
-    run: Run, manifest: Manifest, plan: Plan
+    run: RunFolder, manifest: Manifest, plan: Plan
 ) -> tuple[tuple[BaselineReading, ...], tuple[FloorSummary, ...]]:
     readings: list[BaselineReading] = []
     groups: dict[tuple[Any, ...], list[tuple[BaselineRecord, BaselineReading, Nanoseconds]]] = defaultdict(list)
@@ -427,39 +397,6 @@ def _floor(
             record.started_wall_ns for record, reading, _ in members if reading.median_ns is not None
         ),
     )
-
-
-def _one_host(cell: CellEvidence, cells: Iterable[CellEvidence]) -> Distribution | None:
-    if cell.placement.kind == "local":
-        return None
-    for other in cells:
-        same = (cell.cell.stack, cell.cell.operation, *cell.cell.setting_elsewhere)
-        there = (other.cell.stack, other.cell.operation, *other.cell.setting_elsewhere)
-        if other.placement.kind == "local" and there == same:
-            return other.replies
-    return None
-
-
-@dataclass(frozen=True, kw_only=True)
-class Share:
-    """One requester's part of the cell's load, the connections it keeps, and the seed of its draws."""
-
-    load: Load
-    connections: int
-    seed: int
-
-
-def shares_of(cell: Cell, record: TrialRecord, seed: int) -> list[Share]:
-    """The share of each requester of a trial, in the trial's order: host by host, process by process."""
-    hosts = list(dict.fromkeys(requester.host for requester in record.requesters))
-    return [
-        Share(
-            load=share_of(cell.factors, cell.load, hosts.index(requester.host), requester.process),
-            connections=connections_in(cell, hosts.index(requester.host), requester.process) * (cell.mixed or 1),
-            seed=seed_of(seed, number),
-        )
-        for number, requester in enumerate(record.requesters)
-    ]
 
 
 class StripMaker:

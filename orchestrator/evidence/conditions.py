@@ -43,13 +43,15 @@ def conditions(run: RunEvidence) -> tuple[tuple[str, str], ...]:
         or_slower = " or a stack is slower beyond doubt" if plan.until.or_slower else ""
         repeats += f" of at most {plan.until.at_most}, until intervals reach no further than ± {wanted}{or_slower},"
     given = contrasts.externals_by_label(plan.stacks)
-    lines = [("Provider", plan.provider), ("CPU pinning", _pinning(plan))]
-    for label, external in given.items():
-        lines.append((f"Not started by orch: {label}", _known_of(external)))
+    own = [f"{placement.name}: {_PINNING[placement.pin]}" for placement in plan.placements if placement.pin]
+    pinning = "; ".join(own) or _PINNING[plan.pin]
+    if given and plan.pin != "off":
+        pinning = f"{pinning}, where orch starts both"
+    lines = [("Provider", plan.provider), ("CPU pinning", pinning)]
+    lines += [(f"Not started by orch: {label}", _known_of(external)) for label, external in given.items()]
     if given:
-        lines.append(
-            ("Exchange floor", f"none for {quantities.listed(list(given))}: orch cannot start its own responder there")
-        )
+        floor = f"none for {quantities.listed(list(given))}: orch cannot start its own responder there"
+        lines.append(("Exchange floor", floor))
     if plan.machine:
         limit = limit_of(plan.provider, plan.machine)
         lines.append(("Machine", f"{quantities.of_cores(limit.cores)}: {plan.machine}" if limit else plan.machine))
@@ -63,9 +65,12 @@ def conditions(run: RunEvidence) -> tuple[tuple[str, str], ...]:
         }
         if values:
             lines.append((title, _each_once(key, values)))
+    ahead = manifest.fleet.get("clocks", {}).items()  # of the person's own hosts, before the run
+    offsets = [f"{name} {clock['ahead_ms']:+.3f} ± {clock['error_ms']:.3f} ms" for name, clock in ahead]
+    clocks = [("Clocks, ahead of orch's", ", ".join(offsets))] if offsets else []
     lines += [
-        *network_lines(run),
-        *_clocks(manifest.fleet.get("clocks", {})),
+        *_network_lines(run),
+        *clocks,
         *_databases(run),
         *_programs(manifest.programs),
         *_turns(run),
@@ -84,23 +89,12 @@ def _turns(run: RunEvidence) -> Iterator[tuple[str, str]]:
         return
     every = sum(len(record.turns) for record in records)
     lost = sum(sum(disturbed(record.turns)) for record in records)
-    spoilt = (
-        f", {quantities.percent(lost / every)} of them disturbed and left out" if lost else ", none of them disturbed"
-    )
+    spoilt = f"{quantities.percent(lost / every)} of them disturbed and left out" if lost else "none of them disturbed"
     alone = len(run.plan.cells) - len({cell.id for cell, _ in in_turns})
     reasons = f" ({'; '.join(run.plan.without_turns)})" if run.plan.without_turns else ""
     rest = f"; {quantities.count(alone, 'cell')} without{reasons}" if alone else ""
-    yield (
-        "Turns",
-        f"{quantities.each_turn((turns.length_s, turns.requests) for turns in taken)} each, {every:,} in all{spoilt}{rest}",
-    )
-
-
-def _clocks(clocks: Mapping[str, Mapping[str, float]]) -> Iterator[tuple[str, str]]:
-    """How far the clocks of the person's own hosts were ahead of orch's, before the run."""
-    if clocks:
-        offsets = [f"{name} {clock['ahead_ms']:+.3f} ± {clock['error_ms']:.3f} ms" for name, clock in clocks.items()]
-        yield "Clocks, ahead of orch's", ", ".join(offsets)
+    each = quantities.each_turn((turns.length_s, turns.requests) for turns in taken)
+    yield "Turns", f"{each} each, {every:,} in all, {spoilt}{rest}"
 
 
 def _programs(every: Mapping[str, ProgramsRecord]) -> Iterator[tuple[str, str]]:
@@ -130,14 +124,6 @@ def _ends(plan: Plan, placement: Placement) -> str:
     if behind and all(stack.running for stack in plan.stacks):
         return behind
     return f"one host; {behind}" if behind else "one host"
-
-
-def _pinning(plan: Plan) -> str:
-    own = [f"{placement.name}: {_PINNING[placement.pin]}" for placement in plan.placements if placement.pin]
-    is_given = bool(contrasts.externals_by_label(plan.stacks))
-    return (
-        f"{'; '.join(own) or _PINNING[plan.pin]}{', where orch starts both' if is_given and plan.pin != 'off' else ''}"
-    )
 
 
 def _known_of(given: External) -> str:
@@ -195,7 +181,7 @@ Ends = tuple[str, str]
 """Of a trial: the responder's and the requester's, empty where it is unknown."""
 
 
-def network_lines(run: RunEvidence) -> Iterator[tuple[str, str]]:
+def _network_lines(run: RunEvidence) -> Iterator[tuple[str, str]]:
     """The congestion controls in force, for each value that cells have."""
     for value, cells in _by_value(run.cells).items():
         if ends := sorted(_in_force(cells)):
@@ -221,16 +207,11 @@ def _by_value(cells: Iterable[CellEvidence]) -> dict[object, list[CellEvidence]]
 
 
 def _in_force(cells: Iterable[CellEvidence]) -> set[Ends]:
-    trials = [trial for cell in cells for trial in cell.trials]
-    ends = {
-        (
-            "" if trial.record.ready is None else trial.record.ready.settings.get(IN_FORCE, ""),
-            part.done.settings.get(IN_FORCE, ""),
-        )
-        for trial in trials
-        for part in trial.parts
-    }
-    return {each for each in ends if any(each)}
+    ends: set[Ends] = set()
+    for trial in (trial for cell in cells for trial in cell.trials):
+        responder = "" if trial.record.ready is None else trial.record.ready.settings.get(IN_FORCE, "")
+        ends |= {(responder, part.done.settings.get(IN_FORCE, "")) for part in trial.parts}
+    return ends - {("", "")}
 
 
 def _words(ends: Ends) -> str:

@@ -10,12 +10,12 @@ from orchestrator.evidence.run_evidence import CellEvidence, TrialEvidence, roun
 from orchestrator.experiment.plan.cells import ask_postgresql
 from orchestrator.experiment.plan.topology import Limit
 from orchestrator.findings.disturbed import MOST
-from orchestrator.results.manifest import TrialRecord
+from orchestrator.questions.stores import times as store_times
 from orchestrator.results.turn_times import disturbed
 from services.python.contract.counters import HostCounters
 
-STEAL, THROTTLED, PRESSURE, FOREIGN, INSIDE = 0.01, 0.01, 0.20, 0.25, 0.25
-"""What the check *noise* warns beyond."""
+LIMITS = {"steal": 0.01, "throttled": 0.01, "pressure": 0.20, "foreign": 0.25, "inside": 0.25}
+"""What the check *noise* warns beyond, by the share of `Noise`."""
 
 _RESPONDER = "responder"
 _QUIET = 0.10  # of a core, or of the time: so much passes on a quiet machine, in which trials do not differ
@@ -51,9 +51,8 @@ class Noise:
 
     @property
     def is_loud(self) -> bool:
-        """Whether it deserves a warning."""
-        limits = ((self.steal, STEAL), (self.throttled, THROTTLED), (self.pressure, PRESSURE))
-        return any(share is not None and share > limit for share, limit in limits)
+        """Whether what held it up deserves a warning."""
+        return any((getattr(self, kind) or 0.0) > LIMITS[kind] for kind in ("steal", "throttled", "pressure"))
 
     def beyond(self, limit: Limit | None) -> Noise:
         """Without what the machine type intends: throttling by its quota, steal from what is more than its share."""
@@ -122,8 +121,11 @@ def noises(cell: CellEvidence, trial: TrialEvidence) -> Iterator[Noise]:
         yield from _in_turns(trial)
         return
     stats_before, stats = record.stats_before, record.stats
-    database_s = _database_s(record) if ask_postgresql([cell.cell]) else 0.0
-    machine_s = sum(max(group.used_s, group.own_s) for group in groups.values())
+    database_s: float | None = 0.0
+    if ask_postgresql([cell.cell]):  # its server works while a connection is lent
+        counts = store_times.counts(record)
+        database_s = None if counts is None else float(counts[1].database_s - counts[0].database_s)
+    machine_s = sum(max(group.group_s or 0.0, group.own_s) for group in groups.values())
     machine_s += (database_s or 0.0) + (record.beside_cpu_s or 0.0)
     for part in trial.parts:
         group = groups[part.host]
@@ -194,10 +196,6 @@ class _Group:
     group_s: float | None = None
     elapsed_s: float = 0.0
 
-    @property
-    def used_s(self) -> float:
-        return self.own_s if self.group_s is None else self.group_s
-
     def inside(self, limit: Limit | None) -> float | None:
         """What others used in the group, as a share of what it may use of one core; None without a group."""
         if self.group_s is None or not self.elapsed_s:
@@ -232,13 +230,5 @@ def _groups(cell: CellEvidence, trial: TrialEvidence) -> dict[str, _Group]:
 
 
 def _group_s(before: HostCounters | None, after: HostCounters | None) -> float | None:
-    if before is None or after is None or before.cgroup_cpu_us is None or after.cgroup_cpu_us is None:
-        return None
-    return (after.cgroup_cpu_us - before.cgroup_cpu_us) / 1e6
-
-
-def _database_s(record: TrialRecord) -> float | None:
-    """The most that a database's server used: it works while a connection is lent. None where that is not known."""
-    before = record.stats_warm.store if record.stats_warm else None
-    after = record.stats.store if record.stats else None
-    return None if before is None or after is None else float(after.database_s - before.database_s)
+    first, last = (None if reading is None else reading.cgroup_cpu_us for reading in (before, after))
+    return None if first is None or last is None else (last - first) / 1e6

@@ -16,7 +16,7 @@ from orchestrator import record_layout
 from orchestrator.results.manifest import RequesterRecord, TrialRecord
 from orchestrator.results.turn_times import disturbed
 from services.python.contract.lines import STATUSES
-from services.python.contract.requester_lines import Done, Wire
+from services.python.contract.requester_lines import Wire
 
 Columns = Mapping[str, npt.NDArray[Any]]
 Integers = npt.NDArray[np.int64]
@@ -69,9 +69,13 @@ def counted(
     gone = {STATUSES[status]: int(count) for status, count in zip(statuses, counts, strict=True)}
     errors = {name: count - gone.get(name, 0) for name, count in done.errors.items() if count > gone.get(name, 0)}
     cpu_s = sum(turn.cpu_s for turn, is_lost in zip(record.turns, lost, strict=True) if not is_lost)
-    measured_s = None if done.measured_s is None else done.measured_s * _share_of_time(record, lost)
+    lengths_s = [(turn.length_s, is_lost) for turn, is_lost in zip(record.turns, lost, strict=True)]
+    share_of_time = sum(s for s, is_lost in lengths_s if not is_lost) / sum(s for s, _ in lengths_s)
+    measured_s = None if done.measured_s is None else done.measured_s * share_of_time
     gaps_s = _gaps_s(before, after["turn"], left_out, in_flight)
     paused_s = None if done.paused_s is None else max(0.0, done.paused_s - gaps_s)
+    scaled = {name: value * share for name in _OF_A_SHARE if (value := getattr(done, name)) is not None}
+    scaled |= {name: round(value) for name, value in scaled.items() if isinstance(getattr(done, name), int)}
     line = replace(
         done,
         requests=done.requests - requests,
@@ -83,7 +87,7 @@ def counted(
         cpu_s=cpu_s,
         cpu_share=cpu_s / measured_s if measured_s else None,
         wire=None if done.wire is None else Wire(**{name: round(n * share) for name, n in vars(done.wire).items()}),
-        **{name: _scaled(done, name, share) for name in _OF_A_SHARE},
+        **scaled,
     )
     return replace(part, done=line)
 
@@ -96,15 +100,3 @@ def _gaps_s(columns: Columns, turns: Integers, rows: npt.NDArray[np.bool_], in_f
         sent, received = np.sort(columns["sent_ns"][of_turn]), np.sort(columns["received_ns"][of_turn])
         gaps_ns += int(np.maximum(0, sent[in_flight:] - received[:-in_flight]).sum())
     return gaps_ns / 1e9 / in_flight
-
-
-def _share_of_time(record: TrialRecord, lost: tuple[bool, ...]) -> float:
-    whole_s = sum(turn.length_s for turn in record.turns)
-    return sum(t.length_s for t, is_lost in zip(record.turns, lost, strict=True) if not is_lost) / whole_s
-
-
-def _scaled(done: Done, name: str, share: float) -> Any:
-    value = getattr(done, name)
-    if value is None:
-        return None
-    return round(value * share) if isinstance(value, int) else value * share

@@ -33,8 +33,6 @@ class OnHost:
     @property
     def paused_s(self) -> float:
         """How long each of the host's workers paused, on average (`paused_s` of protos/process.md)."""
-        if len(self.records) == 1:
-            return self.records[0].done.paused_s or 0.0
         workers = sum(samples.in_flight for samples in self.parts)
         paused_s = sum((r.done.paused_s or 0.0) * s.in_flight for r, s in zip(self.records, self.parts, strict=True))
         return paused_s / workers if workers else 0.0

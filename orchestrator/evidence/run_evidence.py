@@ -6,11 +6,10 @@ per trial behind.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -20,7 +19,6 @@ from orchestrator.catalogue.read import protocols
 from orchestrator.experiment.plan.plan import Cell, Operation, Placement, Plan, Stack
 from orchestrator.experiment.plan.topology import Limit
 from orchestrator.findings.summary import FloorSummary, MixedSummary, PartSummary, StreamSummary, Strip, TrialSummary
-from orchestrator.questions.streams.trial import StreamTrial
 from orchestrator.results.manifest import BaselineRecord, Heard, Manifest, TrialRecord
 from orchestrator.statistics.quantiles import Distribution, Nanoseconds
 from services.python.contract.lines import STATUSES, Load
@@ -44,23 +42,6 @@ OK = 0
 _SAMPLES = [record_layout.KINDS.index(name) for name in ("request", "task", "codec", "mixed")]
 _PART, _MIXED = map(record_layout.KINDS.index, ("part", "mixed"))
 NOT_SENT = STATUSES.index("not-sent")
-
-
-class Run(Protocol):
-    """What analysis needs of a run folder; `results.folder.RunFolder` is one."""
-
-    @property
-    def path(self) -> Path:
-        """Where it lies."""
-
-    def manifest(self) -> Manifest:
-        """The run in one document."""
-
-    def manifest_bytes(self) -> bytes:
-        """manifest.json as it is stored; InvalidMeasurement when it is not stored, or the journal continues after it."""
-
-    def samples(self, relative_path: str, columns: Sequence[str]) -> dict[str, npt.NDArray[Any]]:
-        """Columns of one Parquet file, verified; InvalidMeasurement when it is damaged."""
 
 
 def _measured(name: str, *, only_right: bool = False) -> cached_property[Nanoseconds]:
@@ -105,25 +86,20 @@ class Samples:
             is_sample = np.isin(kinds, _SAMPLES)
             self.is_mix = bool((kinds == _MIXED).any())
             columns = {name: values[is_sample] for name, values in columns.items()}
-        self._columns = columns
+        self.columns = columns  # in the order of the record, the warm-up and unsent ones too
         self.is_open_loop = is_open_loop
         self.in_turns = "turn" in columns  # one behind the other (`joined_turns`)
         self.in_flight = in_flight  # as declared
         self.rests = rests
         due = columns["phase"] == 1
         unsent = columns["status"] == NOT_SENT
-        self._never_sent = due & unsent
-        self.never_sent_ns: Nanoseconds = columns["intended_ns"][self._never_sent]
+        self.never_sent = due & unsent  # by the rows of `columns`
+        self.never_sent_ns: Nanoseconds = columns["intended_ns"][self.never_sent]
         measured = np.flatnonzero(due & ~unsent)
         sent = columns["sent_ns"][measured]
         if sent.size > 1 and np.any(sent[1:] < sent[:-1]):
             measured = measured[np.argsort(sent, kind="stable")]
         self._measured = measured
-
-    @property
-    def columns(self) -> Mapping[str, npt.NDArray[Any]]:
-        """The samples in the order of the record, the warm-up and unsent ones too."""
-        return self._columns
 
     @property
     def most_in_flight(self) -> int:
@@ -136,33 +112,27 @@ class Samples:
 
     def of_phase(self, name: str) -> Nanoseconds:
         """A column of the measured phase."""
-        values: Nanoseconds = self._columns[name][self._measured]
-        return values
+        return np.asarray(self.columns[name][self._measured])
 
     @property
     def rows(self) -> int:
         """Samples of the record, warm-up included."""
-        return int(self._columns["sequence"].size)
+        return int(self.columns["sequence"].size)
 
     @property
     def measured(self) -> int:
         """Requests sent in the measured phase, failed ones included."""
         return int(self._measured.size)
 
-    @cached_property
-    def sequences(self) -> Nanoseconds:
-        """The sequence numbers of all rows, ascending."""
-        return np.sort(self._columns["sequence"])
-
     @property
     def out_of_place(self) -> int:
         """Rows of the warm-up not over before the measured phase begins, by number or time, and rows of no phase."""
-        phase, numbers = self._columns["phase"], self._columns["sequence"]
+        phase, numbers = self.columns["phase"], self.columns["sequence"]
         lost = int((~np.isin(phase, (0, 1))).sum())
         if not self.measured:
             return lost
         warm, begun_ns = phase == 0, self.sent_ns[0]
-        late = self._columns["received_ns"] > begun_ns
+        late = self.columns["received_ns"] > begun_ns
         if not self.in_turns:  # each of which has a warm-up of its own
             late |= numbers > numbers[phase == 1].min()
         return lost + int((warm & late).sum())
@@ -182,40 +152,22 @@ class Samples:
         if not self.rests.drawn:
             return np.full(index.size, self.rests.mean_ns, dtype=np.int64)
         drawn = np.asarray(self.rests.drawn, dtype=np.int64)
-        rests: Nanoseconds = drawn[(self.rests.workers + index) % drawn.size]
-        return rests
-
-    @property
-    def never_sent_places(self) -> Nanoseconds:
-        """`places` of what was due and never sent."""
-        places: Nanoseconds = self._columns["parent"][self._never_sent]
-        return places
+        return np.asarray(drawn[(self.rests.workers + index) % drawn.size])
 
     @cached_property
     def whole_span_ns(self) -> int:
         """First send to last reply, warm-up included."""
-        return int(self._columns["received_ns"].max() - self._columns["sent_ns"].min()) if self.rows else 0
+        return int(self.columns["received_ns"].max() - self.columns["sent_ns"].min()) if self.rows else 0
 
     @cached_property
     def ok(self) -> npt.NDArray[np.bool_]:
         """Which of the measured requests succeeded."""
-        good: npt.NDArray[np.bool_] = self.status == OK
-        return good
+        return np.asarray(self.status == OK)
 
     @cached_property
     def failed(self) -> npt.NDArray[np.bool_]:
-        """Which of them got no right reply: in every statistic those count as slower than every reply.
-
-        The one place that says what a failed request is. What an open loop did not get to send is not among the measured
-        requests: it is counted by itself.
-        """
+        """Which of them got no right reply, which count as slower than every reply; nothing else is a failed request."""
         return ~self.ok
-
-    @cached_property
-    def every_status(self) -> Nanoseconds:
-        """`status` of all rows, warm-up included."""
-        status: Nanoseconds = self._columns["status"]
-        return status
 
     @cached_property
     def latency_ns(self) -> Nanoseconds:
@@ -253,8 +205,7 @@ class Samples:
         if not self.in_turns:
             return gaps[:0] if between_turns else gaps
         differ = self.turn[by_ready][self.in_flight :] != self.turn[by_free][: -self.in_flight]
-        chosen: Nanoseconds = gaps[differ if between_turns else ~differ]
-        return chosen
+        return np.asarray(gaps[differ if between_turns else ~differ])
 
     @cached_property
     def turn(self) -> Nanoseconds:
@@ -263,20 +214,19 @@ class Samples:
 
     def schedule_ns(self, most: int) -> Nanoseconds:
         """When the first `most` requests of an open loop were due, sent or not, counted from the first; in their order."""
-        rows = np.flatnonzero(self._columns["phase"] == 1)
-        rows = rows[np.argsort(self._columns["sequence"][rows], kind="stable")][:most]
-        due: Nanoseconds = self._columns["intended_ns"][rows]
+        rows = np.flatnonzero(self.columns["phase"] == 1)
+        rows = rows[np.argsort(self.columns["sequence"][rows], kind="stable")][:most]
+        due: Nanoseconds = self.columns["intended_ns"][rows]
         return due - due[0] if due.size else due
 
     @cached_property
     def first_requests_ns(self) -> Nanoseconds:
         """The first successful request of each connection, warm-up included: what a reused connection starts with."""
-        good = np.flatnonzero(self._columns["status"] == OK)
-        by_sending = good[np.argsort(self._columns["sequence"][good], kind="stable")]
-        _, first = np.unique(self._columns["connection"][by_sending], return_index=True)
+        good = np.flatnonzero(self.columns["status"] == OK)
+        by_sending = good[np.argsort(self.columns["sequence"][good], kind="stable")]
+        _, first = np.unique(self.columns["connection"][by_sending], return_index=True)
         rows = by_sending[first]
-        latency: Nanoseconds = self._columns["received_ns"][rows] - self._columns["sent_ns"][rows]
-        return latency
+        return np.asarray(self.columns["received_ns"][rows] - self.columns["sent_ns"][rows])
 
 
 def named(statuses: Nanoseconds) -> dict[str, int]:
@@ -336,6 +286,68 @@ class Totals:
     goodput_mbit_per_s: float | None  # the larger of both directions
     first_request_ms: float | None
     window_s: float | None = None  # in which `ok` replies make `rate_per_s`; the longest one without a reply
+
+
+@dataclass(frozen=True, kw_only=True)
+class EventCounts:
+    """Events of the measured phase; `strange` rows are of no subscription, another clock, or a number beyond the last."""
+
+    offered: int = 0
+    delivered: int = 0
+    duplicated: int = 0
+    reordered: int = 0
+    wrong: int = 0
+    strange: int = 0
+
+    @property
+    def dropped(self) -> int:
+        """Due, and never came right."""
+        return max(0, self.offered - self.delivered)
+
+    def __add__(self, other: EventCounts) -> EventCounts:
+        return EventCounts(**{name: value + getattr(other, name) for name, value in vars(self).items()})
+
+
+@dataclass(frozen=True, kw_only=True)
+class StreamTrial:
+    """What came of a stream in one trial, all its requesters together.
+
+    `sent` is the sender's own count for the measured phase, `worst_late_ns` the sender's too, over the whole trial; None
+    where it does not say, or counted subscriptions that were left alone. `late_p99_ns` and `late_most_ns` are by the stamps
+    in the events, `begun_ns` is how long after its request a stream began, at worst. `rate_kept`: the rate of those stamps,
+    as a share of the planned one, of the slowest subscription. `gap_p99_ns` is of the gaps as they came, and
+    `gap_p99_on_time_ns` of what they would be had each event been sent when it was due. `before_sent`: events received
+    before they were sent, by one clock; `early`: those sent before they were due. `silent`: subscriptions without a right
+    event; `unended`: those that did not end as they should, by status. `asked`: all subscriptions, those of the warm-up
+    too. `lasts_ns`: by its schedule.
+
+    `reading_ns`: how long its clients take for an event at least (0: as they come), and `hasty` events were read sooner
+    than that has it. `waiting`: the most events of one subscription that were stamped and not received, None over two
+    clocks. There `bound_ns` is how far a delivery may be from what is shown of it, None where nothing bounds it;
+    `is_contradictory`: no offset between both clocks has every event stamped after it was asked for and before it came.
+    """
+
+    counts: EventCounts
+    sent: int | None
+    interval_ns: int
+    lasts_ns: int
+    late_p99_ns: float | None
+    late_most_ns: int | None
+    worst_late_ns: int | None
+    begun_ns: int | None
+    rate_kept: float | None
+    gap_p99_ns: float | None
+    gap_p99_on_time_ns: float | None
+    before_sent: int = 0
+    early: int = 0
+    silent: int = 0
+    unended: Mapping[str, int] = field(default_factory=dict)
+    asked: int = 0
+    reading_ns: int = 0
+    hasty: int = 0
+    waiting: int | None = None
+    bound_ns: int | None = None
+    is_contradictory: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -405,10 +417,10 @@ class CellEvidence:
         return self.stack.running is not None
 
     def parts(self, check: str) -> Iterator[tuple[TrialEvidence, Part, Any]]:
-        """Each requester's part of each trial, with what a check saw in it; parts without samples are left out."""
+        """Each requester's part of each trial in which a check saw something, with what it saw."""
         for trial in self.trials:
             for part in trial.parts:
-                if check in part.seen:
+                if part.seen.get(check) is not None:
                     yield trial, part, part.seen[check]
 
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TypeVar
 
-import numpy as np
-
+from orchestrator.evidence.run_evidence import SHORT_WINDOW_S
 from orchestrator.findings.trial_values import FIRST, FIRST_REQUEST, PER
 from orchestrator.results.manifest import TrialRecord
 from orchestrator.statistics import quantiles as st
 from orchestrator.statistics.quantiles import Nanoseconds
+from services.python.contract.responder_lines import Stats, WorkerStats
 
 
 def values(record: TrialRecord, ordered: Nanoseconds, failed: int, first_ms: float | None) -> dict[str, float]:
@@ -30,16 +30,12 @@ def spreads(ordered: Nanoseconds, failed: int = 0, first_ms: float | None = None
     """
     median, high, p99 = (st.finite(st.supported_quantile(ordered, share, failed)) for share in (0.5, 0.75, 0.99))
     return {
-        "sd": None if failed or ordered.size < st.SUPPORT else _sd_ms(ordered),
+        # About the minimum, as in `statistics.distribution`.
+        "sd": None if failed or ordered.size < st.SUPPORT else float((ordered - ordered[0]).std(ddof=1)) / st.NS_PER_MS,
         "iqr": None if high is None else high - st.quantile(ordered, 0.25, failed) / st.NS_PER_MS,
         "p99_to_p50": p99 / median if p99 is not None and median else None,
         FIRST: first_ms / median if first_ms is not None and median else None,
     }
-
-
-def _sd_ms(ordered: Nanoseconds) -> float:
-    """About the minimum, as in `statistics.distribution`."""
-    return float((ordered - ordered[0]).astype(np.float64).std(ddof=1)) / st.NS_PER_MS
 
 
 def _costs(record: TrialRecord) -> dict[str, float | None]:
@@ -95,3 +91,40 @@ def _largest_host(record: TrialRecord) -> int | None:
             return None
         hosts[requester.host] = hosts.get(requester.host, 0) + requester.done.memory_bytes
     return max(hosts.values(), default=None)
+
+
+# ---- the responder's workers, by their own count
+
+
+def cpu_share(record: TrialRecord, span_ns: int) -> float | None:
+    """Its CPU time over the time in which requests were made: no more than all of it where that was short.
+
+    Of several workers that of the busiest, which is its own limit from one core's worth on; or those of each CPU, where
+    there are fewer CPUs than workers and all of them together are busier than that. Whatever each says of itself, the
+    busiest used no less than an even share of what all did. What was done outside of that time (two connections of their
+    own, and their checks) counts, too: up to some 70 ms. None where it does not say.
+    """
+    cpu_s, stats = record.responder_cpu_s, record.stats
+    if cpu_s is None or span_ns <= 0:
+        return None
+    if stats and stats.workers and record.stats_before and record.stats_before.workers:
+        own = [
+            after.cpu_s - before.cpu_s
+            for before, after in _pairs(record.stats_before, stats)
+            if before.cpu_s is not None and after.cpu_s is not None
+        ]
+        workers, cpus = len(stats.workers), record.ready.cpus if record.ready is not None else None
+        cpu_s = max([*own, cpu_s / min(workers, cpus or workers)])
+    share = cpu_s * 1e9 / span_ns
+    return min(share, 1.0) if span_ns < SHORT_WINDOW_S * 1e9 else share
+
+
+def answered(record: TrialRecord) -> tuple[int, ...] | None:
+    """How many requests each worker answered in the measured phase; None where one process answers, or it does not say."""
+    pairs = _pairs(record.stats_warm or record.stats_before, record.stats)
+    return tuple(after.answered - before.answered for before, after in pairs) or None
+
+
+def _pairs(before: Stats | None, after: Stats | None) -> tuple[tuple[WorkerStats, WorkerStats], ...]:
+    first, last = (stats.workers or [] if stats is not None else [] for stats in (before, after))
+    return tuple(zip(first, last, strict=True)) if len(first) == len(last) else ()

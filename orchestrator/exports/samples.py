@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from orchestrator.errors import UsageError
-from orchestrator.evidence.collect import is_one_machine, last_attempts
+from orchestrator.evidence.collect import is_one_machine
 from orchestrator.evidence.joined_turns import joined
 from orchestrator.experiment.model.factors import FACTORS
 from orchestrator.experiment.plan.plan import Cell, Plan, read_plan
@@ -21,7 +21,7 @@ from orchestrator.exports.cell_columns import BETWEEN, CELL, FAILED, RTT, RUN, V
 from orchestrator.exports.typed_table import Column, Value, of_factor, schema
 from orchestrator.findings.summary import RunSummary
 from orchestrator.findings.validity import failed_in
-from orchestrator.questions.capacity.expand import expanded
+from orchestrator.questions.capacity.expand import expanded, last_attempts
 from orchestrator.questions.streams.observe import StreamSamples
 from orchestrator.record_layout import COLUMNS as RECORDED
 from orchestrator.results.convert import Constants, constants

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterable, Sequence
 
-from orchestrator.findings.summary import CellSummary, TrialSummary
+from orchestrator.findings.summary import FAILS, CellSummary, TrialSummary
 from orchestrator.findings.trial_values import SPREADS
 from orchestrator.statistics.terms import Reason, ReasonKind, Standing
 
@@ -79,7 +79,7 @@ def why_no_value(cell: CellSummary, statistic: str) -> Reason | None:
     A block whose p99 is a time-out is not left out: the others would be those in which less failed. Neither is a block
     with too few requests for a p99: where time ends a trial, those are the slow ones.
     """
-    if cell.why_undecodable:
+    if any(outcome.startswith(FAILS) for outcome in cell.details.outcomes):
         return Reason(kind=ReasonKind.UNDECODABLE, cells=(cell.id,))
     if not cell.trials and cell.failed_trials:
         return Reason(kind=ReasonKind.NO_TRIAL, cells=(cell.id,), numbers={"failed": cell.failed_trials})

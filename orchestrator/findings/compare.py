@@ -22,7 +22,7 @@ from orchestrator.experiment.plan.own.own_json import DOCUMENT
 from orchestrator.experiment.plan.plan import Cell, Plan
 from orchestrator.findings import naming
 from orchestrator.findings.block_values import by_block, by_schedule, lost, moved, why_no_value
-from orchestrator.findings.disturbed import Disturbed, both, corrected
+from orchestrator.findings.disturbed import Disturbed, corrected
 from orchestrator.findings.summary import CellSummary, Comparison
 from orchestrator.findings.trial_values import COST_NAMES, COSTS, SPREAD_NAMES, SPREADS, CostName, SpreadName
 from orchestrator.questions.until import find as until
@@ -49,18 +49,6 @@ class _Pair:
     held_up: tuple[float, ...]  # what others took of the cell's trials, by block
     held_up_reference: tuple[float, ...]
     corrected: tuple[float, ...]  # each block's ratio without that
-
-    @property
-    def control(self) -> bool:
-        return self.comparison.control
-
-    @property
-    def by_block(self) -> tuple[float, ...]:
-        return self.comparison.by_block
-
-    @property
-    def result(self) -> LogMean | None:
-        return _log_mean(self.by_block)
 
 
 def _log_mean(ratios: Sequence[float]) -> LogMean | None:
@@ -179,7 +167,8 @@ def _pair(plan: Plan, pair: contrasts.Pair, cell: CellSummary, reference: CellSu
         factor=pair.factor,
     )
     if pair.factor != STACK:
-        subject, values = naming.subject(plan, cell, pair.factor), naming.values(pair.factor, sides)
+        subject = naming.subject(plan, cell, pair.factor)
+        values = [BY_NAME[pair.factor].compared(side.factors[pair.factor]) for side in sides]  # `with gzip`
         comparison = replace(
             comparison,
             group=naming.without(pair.factor, reference),
@@ -205,54 +194,46 @@ def _pair(plan: Plan, pair: contrasts.Pair, cell: CellSummary, reference: CellSu
 def _judge(
     pairs: Sequence[_Pair], margin: float, invalid: Container[str], alpha: float = ALPHA
 ) -> Iterator[Comparison]:
-    """Holm over all pairs, and over all controls; error is shared within a placement.
+    """Holm over all pairs, and over all controls; comparisons of one placement moderate each other.
 
     A comparison is judged by the widest control in the setting of either of its cells. `alpha` below 0.05 corrects for
     what made a run end: p values grow by as much, so that below 0.05 the interval leaves out 1, and only then.
     """
-    results = _moderated(pairs, [pair.by_block for pair in pairs], invalid)
+    results = _moderated(pairs, [pair.comparison.by_block for pair in pairs], invalid)
     undisturbed = _moderated(pairs, [pair.corrected for pair in pairs], invalid)
     envelopes = _envelopes(pairs, results)
-    families = Counter(
-        pair.control
-        for pair, result in zip(pairs, results, strict=True)
-        if result is not None and result.p_value is not None
-    )
+    known = zip(pairs, results, strict=True)
+    families = Counter(p.comparison.control for p, result in known if result is not None and result.p_value is not None)
     both_ways = zip(pairs, _holm(pairs, results, alpha), _holm(pairs, undisturbed, alpha), strict=True)
     for pair, as_measured, without in both_ways:
-        if as_measured is None or without is None:
-            yield _comparison(pair, _NOTHING, margin, 0.0, 1)
-            continue
-        judged = as_measured if pair.control else _spanning(pair, as_measured, without)
-        envelope = 0.0 if pair.control else max(envelopes.get(setting, 0.0) for setting in pair.settings)
-        yield _comparison(pair, judged, margin, envelope, families[pair.control])
+        is_control = pair.comparison.control
+        judged = as_measured if is_control else _spanning(pair, as_measured, without)
+        envelope = 0.0 if is_control else max(envelopes.get(setting, 0.0) for setting in pair.settings)
+        yield _comparison(pair, judged, margin, envelope, families[is_control])
 
 
 @dataclass(frozen=True, kw_only=True)
 class _Judged:
-    """A ratio's p value and interval, corrected for all of the run."""
+    """A ratio's p value and interval, corrected for all of the run; None without an interval."""
 
     p_value: float | None = None
     interval: Interval | None = None
     disturbed: Disturbed | None = None
 
 
-_NOTHING = _Judged()
-
-
-def _holm(pairs: Sequence[_Pair], results: Sequence[LogMean | None], alpha: float) -> list[_Judged | None]:
-    """By pair; None where there is no interval. The controls of a run are a family of their own."""
-    judged: list[_Judged | None] = [None] * len(pairs)
+def _holm(pairs: Sequence[_Pair], results: Sequence[LogMean | None], alpha: float) -> list[_Judged]:
+    """By pair. The controls of a run are a family of their own."""
+    judged = [_Judged()] * len(pairs)
     for control in (False, True):
         known = {
             number: result
             for number, (pair, result) in enumerate(zip(pairs, results, strict=True))
-            if pair.control == control and result is not None and result.p_value is not None
+            if pair.comparison.control == control and result is not None and result.p_value is not None
         }
         p_values = [result.p_value for result in known.values() if result.p_value is not None]
         family = zip(intervals.holm(p_values), intervals.holm_levels(p_values, alpha), strict=True)
         for (number, result), (p_value, level) in zip(known.items(), family, strict=True):
-            judged[number] = _Judged(p_value=_corrected(p_value, alpha), interval=result.interval(level))
+            judged[number] = _Judged(p_value=min(1.0, p_value * ALPHA / alpha), interval=result.interval(level))
     return judged
 
 
@@ -264,19 +245,15 @@ def _spanning(pair: _Pair, as_measured: _Judged, without: _Judged) -> _Judged:
     is_one_side = (plain[0] > 1) == (other[0] > 1) and (plain[1] < 1) == (other[1] < 1)
     return _Judged(
         p_value=max(as_measured.p_value or 0.0, without.p_value or 0.0) if is_one_side else 1.0,
-        interval=both(plain, other),
+        interval=(min(plain[0], other[0]), max(plain[1], other[1])),
         disturbed=Disturbed(cell=pair.held_up, reference=pair.held_up_reference, as_measured=plain, corrected=other),
     )
-
-
-def _corrected(p_value: float, alpha: float) -> float:
-    return min(1.0, p_value * ALPHA / alpha)
 
 
 def _moderated(
     pairs: Sequence[_Pair], ratios: Sequence[Sequence[float]], invalid: Container[str]
 ) -> list[LogMean | None]:
-    """Each pair's result, of its ratios by block; error is shared with the pairs whose cell has the same placement."""
+    """Each pair's result, of its ratios by block; moderated by those whose cell has the same placement."""
     sound = [
         None if pair.cell.id in invalid or pair.reference.id in invalid else _log_mean(by_block)
         for pair, by_block in zip(pairs, ratios, strict=True)
@@ -288,27 +265,28 @@ def _envelopes(pairs: Sequence[_Pair], results: Sequence[LogMean | None]) -> dic
     """By how much the reference stack differs from itself, as |log ratio|, in each setting that has controls."""
     envelopes: dict[tuple[object, ...], float] = {}
     for pair, result in zip(pairs, results, strict=True):
-        if pair.control and result:
+        if pair.comparison.control and result:
             for setting in pair.settings:
                 envelopes[setting] = max(envelopes.get(setting, 0.0), abs(result.mean))
     return envelopes
 
 
-def _comparison(
-    pair: _Pair,
-    judged: _Judged,
-    margin: float,
-    envelope: float,
-    compared: int,  # how many comparisons the interval is widened for
-) -> Comparison:
-    result, interval, p_value, disturbed = pair.result, judged.interval, judged.p_value, judged.disturbed
+def _comparison(pair: _Pair, judged: _Judged, margin: float, envelope: float, compared: int) -> Comparison:
+    """The comparison, judged; `compared`: how many of them its interval is widened for."""
+    by_block, sides = pair.comparison.by_block, (pair.cell.id, pair.reference.id)
+    result, interval, p_value, disturbed = _log_mean(by_block), judged.interval, judged.p_value, judged.disturbed
     standing = equivalence.standing(interval, margin, envelope=envelope)
     if interval is None:
-        reason: Reason | None = _no_interval(pair)
-    elif disturbed and standing == "not resolved" and _is_decided(disturbed, margin, envelope):
-        reason = _unequally(pair)
+        few = {"blocks": len(by_block), "needed": intervals.FEWEST_BLOCKS}
+        reason: Reason | None = pair.censored or Reason(kind=ReasonKind.FEW_BLOCKS, cells=sides, numbers=few)
+    elif standing == "not resolved" and (
+        disturbed  # which leaves undecided what the blocks as they were measured decide
+        and equivalence.standing(disturbed.as_measured, margin, envelope=envelope) != "not resolved"
+    ):
+        shares = {"cell": fmean(pair.held_up), "reference": fmean(pair.held_up_reference)}
+        reason = Reason(kind=ReasonKind.DISTURBED, cells=sides, numbers=shares)
     else:
-        reason = equivalence.reason(interval, margin, envelope=envelope, by_block=pair.by_block, compared=compared)
+        reason = equivalence.reason(interval, margin, envelope=envelope, by_block=by_block, compared=compared)
     if survivors := lost(pair.cell, pair.reference, standing):
         standing, reason, interval, p_value = "cannot tell", survivors, None, None
     if pair.comparison.statistic in COSTS or pair.comparison.statistic in SPREADS:
@@ -322,21 +300,3 @@ def _comparison(
         disturbed=disturbed,
         reason=reason,
     )
-
-
-def _is_decided(disturbed: Disturbed, margin: float, envelope: float) -> bool:
-    """Whether the blocks as they were measured decide what they do not once they are corrected."""
-    return equivalence.standing(disturbed.as_measured, margin, envelope=envelope) != "not resolved"
-
-
-def _unequally(pair: _Pair) -> Reason:
-    """What others took of either side."""
-    shares = {"cell": fmean(pair.held_up), "reference": fmean(pair.held_up_reference)}
-    return Reason(kind=ReasonKind.DISTURBED, cells=(pair.cell.id, pair.reference.id), numbers=shares)
-
-
-def _no_interval(pair: _Pair) -> Reason:
-    if pair.censored:
-        return pair.censored
-    numbers = {"blocks": len(pair.by_block), "needed": intervals.FEWEST_BLOCKS}
-    return Reason(kind=ReasonKind.FEW_BLOCKS, cells=(pair.cell.id, pair.reference.id), numbers=numbers)

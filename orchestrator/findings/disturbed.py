@@ -50,8 +50,3 @@ def corrected(
         ratio * stretched(theirs, statistic) / stretched(own, statistic)
         for ratio, own, theirs in zip(ratios, cell, reference, strict=True)
     )
-
-
-def both(first: Interval, second: Interval) -> Interval:
-    """The narrowest interval that holds two."""
-    return min(first[0], second[0]), max(first[1], second[1])

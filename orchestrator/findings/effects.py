@@ -15,11 +15,9 @@ from orchestrator.findings.summary import CellSummary
 from orchestrator.questions.saturation.find import limit_of, mean_of, responder_cpu
 from orchestrator.statistics.equivalence import is_within
 from orchestrator.statistics.intervals import FEWEST_BLOCKS, LogMean, holm_levels, log_mean
-from orchestrator.statistics.terms import Interval
 
 OF_THE_MEASUREMENT = ("processes", "requesters", "read_rate")  # nothing that a service chooses
 _CHOICES = (*(f.name for f in OF_THE_CALL if f.name not in OF_THE_MEASUREMENT), "responder", "client")
-_PART_OF = {"responder": ("framework", "validation"), "client": ("client",), "connection": ("connection",)}
 
 
 @dataclass(frozen=True)
@@ -51,14 +49,12 @@ def effects(cells: Sequence[CellSummary], but: str, matters: float) -> list[Effe
         for members in alike.values():
             pairs += [pair for two in combinations(members, 2) if (pair := _effect(name, *two))]
     levels = holm_levels([1.0 if result.p_value is None else result.p_value for _, result in pairs])
-    return [
-        replace(effect, is_sure=_is_sure(result.interval(level), matters))
-        for (effect, result), level in zip(pairs, levels, strict=True)
-    ]
-
-
-def _is_sure(interval: Interval | None, matters: float) -> bool:
-    return interval is not None and not interval[0] <= 1 <= interval[1] and not is_within(interval, matters)
+    judged = []
+    for (effect, result), level in zip(pairs, levels, strict=True):
+        interval = result.interval(level)
+        is_apart = interval is not None and not interval[0] <= 1 <= interval[1] and not is_within(interval, matters)
+        judged.append(replace(effect, is_sure=is_apart))
+    return judged
 
 
 def _apart_from(name: str, cell: CellSummary) -> tuple[object, ...]:
@@ -95,21 +91,15 @@ def greatest(effects: Sequence[Effect], rankings: Sequence[Ranking]) -> tuple[Ef
     for effect in effects:
         if not effect.is_sure:
             continue
-        gaps = [
-            gap
-            for ranking in rankings
-            if (cell := ranking.cells[ranking.reference])
-            and (cell.operation_id, cell.placement_id) == effect.place
-            and (gap := _widest(ranking)) is not None
-        ]
+        gaps: list[float] = []
+        for ranking in rankings:
+            cell, tiers = ranking.cells[ranking.reference], ranking.tiers
+            gap = ranking.gap(tiers[0].cells[0], tiers[-1].cells[-1]) if tiers else None
+            if gap is not None and (cell.operation_id, cell.placement_id) == effect.place:
+                gaps.append(gap)
         if gaps and effect.gap > max(gaps) and (best is None or effect.gap > best[0].gap):
             best = effect, max(gaps)
     return best
-
-
-def _widest(ranking: Ranking) -> float | None:
-    tiers = ranking.tiers
-    return ranking.gap(tiers[0].cells[0], tiers[-1].cells[-1]) if tiers else None
 
 
 def limits(rankings: Sequence[Ranking]) -> dict[str, tuple[str, ...]]:

@@ -91,16 +91,12 @@ class Sweep:
 
     def position(self, cell: str) -> tuple[int, int] | None:
         """Return the number of a cell's panel and of its place there; None without one."""
-        return next(
-            (
-                (number, place)
-                for number, panel in enumerate(self.panels)
-                for line in panel.lines
-                for place, other in enumerate(line.cells)
-                if other is not None and other.id == cell
-            ),
-            None,
-        )
+        for number, panel in enumerate(self.panels):
+            for line in panel.lines:
+                for place, other in enumerate(line.cells):
+                    if other is not None and other.id == cell:
+                        return number, place
+        return None
 
     def panel(self, cell: str) -> Panel | None:
         """The panel that a cell is in."""
@@ -112,7 +108,8 @@ def sweep(summary: RunSummary) -> Sweep | None:
     """The run along the first of its axes; None of a run without one, and of a search for rates."""
     if CAPACITY.of(summary).rates:
         return None
-    cells = tuple(cell for cell in summary.cells if not _is_control(cell, summary))
+    controls = {stack["id"] for stack in summary.plan.get("stacks", ()) if stack.get("control_of")}
+    cells = tuple(cell for cell in summary.cells if cell.stack not in controls)
     axes = [name for name in _AXES if _varies(name, cells)]
     if not axes:
         return None
@@ -122,10 +119,6 @@ def sweep(summary: RunSummary) -> Sweep | None:
         panels.setdefault(_panel_key(axes[0], cell), []).append(cell)
     numbered = tuple(_panel(axes, members, summary, distances) for members in panels.values())
     return Sweep(axis=axes[0], panels=numbered, is_emulated=distances.is_emulated)
-
-
-def _is_control(cell: CellSummary, summary: RunSummary) -> bool:
-    return any(stack["id"] == cell.stack and stack.get("control_of") for stack in summary.plan.get("stacks", ()))
 
 
 def _free(axis: str) -> tuple[str, ...]:
@@ -231,10 +224,8 @@ def _floors(floors: Sequence[FloorSummary], columns: Sequence[Sequence[CellSumma
         {floor.policy for floor in floors if floor.kind == "tcp"}, key=lambda policy: (policy != _KEPT, policy)
     )
     for kind, policy in (*(("tcp", policy) for policy in policies), ("ping", "")):
-        beside = tuple(
-            next((f for f in floors if f.kind == kind and policy in ("", f.policy) and _is_beside(f, cells)), None)
-            for cells in columns
-        )
+        alike = [floor for floor in floors if floor.kind == kind and policy in ("", floor.policy)]
+        beside = tuple(next((f for f in alike if _is_beside(f, cells)), None) for cells in columns)
         if any(beside):
             yield FloorLine(kind=kind, policy=policy, floors=beside)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Literal
@@ -80,7 +80,9 @@ def leads(along: Sweep | None, rankings: Sequence[Ranking]) -> tuple[Lead, ...]:
             return ()
         if member.ratio is not None and ranking.value(member.cell) and ranking.value(ranking.reference):
             groups.setdefault((position[0], *_names(member)), {})[position[1]] = member
-    groups = {key: sound for key, by_place in groups.items() if len(sound := _comparable(by_place)) > 1}
+    for key, by_place in groups.items():  # those with an interval; all where none has one
+        groups[key] = {place: member for place, member in by_place.items() if member.interval is not None} or by_place
+    groups = {key: by_place for key, by_place in groups.items() if len(by_place) > 1}
     if not groups or len(groups) > MOST:
         return ()
     every = [
@@ -89,12 +91,6 @@ def leads(along: Sweep | None, rankings: Sequence[Ranking]) -> tuple[Lead, ...]:
     ]
     known = tuple(lead for lead in every if lead is not None)
     return known if len(known) == len(every) else ()
-
-
-def _comparable(by_place: Mapping[int, Comparison]) -> dict[int, Comparison]:
-    """The places with an interval; all of them where none has one."""
-    known = {place: member for place, member in by_place.items() if member.interval is not None}
-    return known or dict(by_place)
 
 
 def _names(member: Comparison) -> tuple[str, str]:
@@ -110,12 +106,18 @@ def _lead(
     """None where who leads changes more than once."""
     mine, reference = names
     ordered = [by_place[place] for place in sorted(by_place)]
-    aheads = [_ahead(member, mine, reference) for member in ordered]
-    if len([name for name, _ in groupby(filter(None, aheads))]) > 2 or _is_between(aheads):
+    aheads = [{"faster": mine, "slower": reference}.get(str(member.standing)) for member in ordered]
+    is_led_between = not set(aheads) - {None} <= {aheads[0], aheads[-1]}  # by one who leads at neither end
+    if len([name for name, _ in groupby(filter(None, aheads))]) > 2 or is_led_between:
         return None
     first, last = ordered[0], ordered[-1]
     leader = aheads[0] or aheads[-1] or (mine if (first.ratio or 1.0) < 1 else reference)
     other = reference if leader == mine else mine
+
+    def at_places(name: str) -> list[int]:
+        """Where this one is ahead."""
+        return [place for place, ahead in zip(sorted(by_place), aheads, strict=True) if ahead == name]
+
     places = [
         _at(panel.places[place], by_place[place], ahead, cells, is_mine=leader == mine)
         for place, ahead in ((min(by_place), aheads[0]), (max(by_place), aheads[-1]))
@@ -128,29 +130,10 @@ def _lead(
         first=places[0],
         last=places[1],
         change=_change(places[0], places[1], first, last, leader, ALPHA / leads),
-        until=panel.places[_last(leader, aheads, by_place)],
-        since=panel.places[_first(other, aheads, by_place)],
+        until=panel.places[max(at_places(leader), default=max(by_place))],
+        since=panel.places[min(at_places(other), default=max(by_place))],
         blocks=min(len(first.by_block), len(last.by_block)),
     )
-
-
-def _last(name: str, aheads: Sequence[str | None], places: Collection[int]) -> int:
-    """The last place where this one is ahead; the last of all where it never is."""
-    return max((at for at, ahead in zip(sorted(places), aheads, strict=True) if ahead == name), default=max(places))
-
-
-def _first(name: str, aheads: Sequence[str | None], places: Collection[int]) -> int:
-    """The first place where this one is ahead; the last of all where it never is."""
-    return min((at for at, ahead in zip(sorted(places), aheads, strict=True) if ahead == name), default=max(places))
-
-
-def _is_between(aheads: Sequence[str | None]) -> bool:
-    """Whether somebody leads between both ends who leads at neither."""
-    return not set(aheads) - {None} <= {aheads[0], aheads[-1]}
-
-
-def _ahead(member: Comparison, mine: str, reference: str) -> str | None:
-    return {"faster": mine, "slower": reference}.get(str(member.standing))
 
 
 def _at(
@@ -160,9 +143,8 @@ def _at(
     ratio, interval = member.ratio or 1.0, member.interval
     if is_mine:
         ratio, interval = 1 / ratio, (1 / interval[1], 1 / interval[0]) if interval else None
-    leader, other = (mine, reference) if is_mine else (reference, mine)
-    is_tie = member.standing == "tie"
-    return LeadAt(place=place, ratio=ratio, interval=interval, ahead=ahead, leader=leader, other=other, is_tie=is_tie)
+    sides = {"leader": mine, "other": reference} if is_mine else {"leader": reference, "other": mine}
+    return LeadAt(place=place, ratio=ratio, interval=interval, ahead=ahead, is_tie=member.standing == "tie", **sides)
 
 
 def _side(cell: CellSummary, place: Place) -> Side:

@@ -75,19 +75,9 @@ def without(factor: str, cell: CellSummary) -> str:
     operation = cell.operation
     if compared.belongs_to == "operation":
         operation = str(cell.factors["operation" if factor == "payload" or "payload" in free else "payload"])
-    parts = (
-        *([] if factor == "operation" else [operation]),
-        *([] if "placement" in free else [cell.placement]),
-        *calls,
-        *load,
-    )
-    return ", ".join(parts)
-
-
-def values(factor: str, cells: tuple[CellSummary, CellSummary]) -> tuple[str, str]:
-    """The factor's value in both cells, as a sentence that compares them says it: `with gzip`."""
-    own, other = (BY_NAME[factor].compared(cell.factors[factor]) for cell in cells)
-    return own, other
+    parts = [] if factor == "operation" else [operation]
+    parts += [] if "placement" in free else [cell.placement]
+    return ", ".join((*parts, *calls, *load))
 
 
 def subject(plan: Plan, cell: CellSummary, factor: str) -> str:

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from math import exp, log, sqrt
 from statistics import median, stdev
 from typing import Any
@@ -37,9 +37,8 @@ from orchestrator.statistics.intervals import ALPHA, FEWEST_BLOCKS, LEAST_SHARE,
 POWER = 0.8
 MOST_BLOCKS = 1_000
 
-# SD over blocks of the log ratio of two stacks' medians, where no run has been made yet: what pairs of processes on a
-# shared virtual machine of two cores differ by from block to block.
 DEFAULT_SD = 0.05
+"""SD over blocks of the log ratio of two stacks' medians, where no run was made yet: as on a shared machine of two cores."""
 
 _S_POINTS = 400  # at which the distribution of s is taken: more change no result by a thousandth
 
@@ -57,16 +56,28 @@ class PowerStatement:
     repeats_for_wanted: int | None
     repeats_for_tie: int | None  # with which two equal stacks are called a tie within it
     power: float = POWER
-    sentence: str = ""
+
+    @property
+    def sentence(self) -> str:
+        """All of it in words."""
+        least, margin = self.smallest_detectable, quantities.margin(self.wanted)
+        lead = f"{quantities.count(self.repeats, 'repeat')} of {FEWEST_BLOCKS} that an interval needs"
+        if least is not None:
+            found = quantities.difference(least)
+            lead = f"{self.repeats} repeats detect differences in medians from {found} on (80 % power)"
+        needed, for_tie = (
+            f"over {MOST_BLOCKS:,}" if repeats is None else f"{repeats:,}"
+            for repeats in (self.repeats_for_wanted, self.repeats_for_tie)
+        )
+        spread = f"spread from block to block {quantities.difference(exp(self.sd) - 1)}: {self.sd_source}"
+        return f"{lead}; {margin}, which matters here, takes {needed}, and a tie within it {for_tie} ({spread})."
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data for `--json`."""
-        return asdict(self)
+        return {**asdict(self), "sentence": self.sentence}
 
 
-def power_of(
-    difference: float, sd: float, blocks: int, *, margin: float = 0.0, compared: int = 1, alpha: float = ALPHA
-) -> float:
+def power_of(difference: float, sd: float, blocks: int, *, margin: float = 0.0, compared: int = 1) -> float:
     """The chance that a relative difference (0.05: one takes 5 % longer) is called one; 0 with fewer than three blocks.
 
     `margin` is what matters: an interval that lies within it is a tie, whether or not it leaves out 1.
@@ -78,21 +89,19 @@ def power_of(
     shift, limit = log(1 + difference), log(1 + margin)
     if sd <= 0:
         return float(shift > limit)
-    half = _halves(sd, blocks, compared, alpha)
+    half = _halves(sd, blocks, compared)
     beyond, error = np.maximum(half, limit - half), sd / sqrt(blocks)
     chances = special.ndtr((shift - beyond) / error) + special.ndtr((-shift - beyond) / error)
     return float(chances.mean())
 
 
-def smallest_detectable(
-    sd: float, blocks: int, *, margin: float = 0.0, compared: int = 1, alpha: float = ALPHA, power: float = POWER
-) -> float | None:
-    """The smallest relative difference called one with that power, to a thousandth of itself; None below three blocks."""
+def smallest_detectable(sd: float, blocks: int, *, margin: float = 0.0, compared: int = 1) -> float | None:
+    """The smallest relative difference called one by 80 %, to a thousandth of itself; None below three blocks."""
     if blocks < FEWEST_BLOCKS:
         return None
 
     def is_found(difference: float) -> bool:
-        return power_of(difference, sd, blocks, margin=margin, compared=compared, alpha=alpha) >= power
+        return power_of(difference, sd, blocks, margin=margin, compared=compared) >= POWER
 
     low, high = 0.0, 1e-6
     while not is_found(high):
@@ -103,21 +112,17 @@ def smallest_detectable(
     return high
 
 
-def repeats_needed(
-    difference: float, sd: float, *, margin: float = 0.0, compared: int = 1, alpha: float = ALPHA, power: float = POWER
-) -> int | None:
-    """The fewest blocks that call a relative difference one with that power; None when 1,000 do not suffice.
+def repeats_needed(difference: float, sd: float, *, margin: float = 0.0, compared: int = 1) -> int | None:
+    """The fewest blocks that call a relative difference one by 80 %; None when 1,000 do not suffice.
 
     ValueError for a difference below the margin: of those more blocks make a tie.
     """
     if difference < margin:
         raise ValueError(f"a difference of {difference:g} is below the margin of {margin:g}")
-    return _fewest(
-        lambda blocks: power_of(difference, sd, blocks, margin=margin, compared=compared, alpha=alpha) >= power
-    )
+    return _fewest(lambda blocks: power_of(difference, sd, blocks, margin=margin, compared=compared) >= POWER)
 
 
-def _halves(sd: float, blocks: int, compared: int, alpha: float) -> npt.NDArray[np.float64]:
+def _halves(sd: float, blocks: int, compared: int) -> npt.NDArray[np.float64]:
     """Equally likely values of half the interval's width, in logs, where the spreads of all comparisons are alike."""
     from scipy import special
 
@@ -125,8 +130,7 @@ def _halves(sd: float, blocks: int, compared: int, alpha: float) -> npt.NDArray[
     shares = (np.arange(_S_POINTS) + 0.5) / _S_POINTS
     own = special.chdtri(freedom, shares) / freedom  # variances, in units of the true one
     s = sd * np.sqrt(np.maximum(LEAST_SHARE * own, (lent + freedom * own) / (lent + freedom)))
-    half: npt.NDArray[np.float64] = t_quantile(1 - alpha / compared / 2, freedom + lent) * s / sqrt(blocks)
-    return half
+    return np.asarray(t_quantile(1 - ALPHA / compared / 2, freedom + lent) * s / sqrt(blocks))
 
 
 def _fewest(suffices: Callable[[int], bool]) -> int | None:
@@ -135,7 +139,7 @@ def _fewest(suffices: Callable[[int], bool]) -> int | None:
     return every[place] if place < len(every) else None
 
 
-def power_of_tie(margin: float, sd: float, blocks: int, *, compared: int = 1, alpha: float = ALPHA) -> float:
+def power_of_tie(margin: float, sd: float, blocks: int, *, compared: int = 1) -> float:
     """The chance that two equal stacks are called a tie within the margin; 0 with fewer than three blocks."""
     from scipy import special
 
@@ -143,16 +147,14 @@ def power_of_tie(margin: float, sd: float, blocks: int, *, compared: int = 1, al
         return 0.0
     if sd <= 0:
         return 1.0
-    left = log(1 + margin) - _halves(sd, blocks, compared, alpha)
+    left = log(1 + margin) - _halves(sd, blocks, compared)
     within = 2 * special.ndtr(np.maximum(left, 0.0) * sqrt(blocks) / sd) - 1
     return float(within.mean())
 
 
-def repeats_for_tie(
-    margin: float, sd: float, *, compared: int = 1, alpha: float = ALPHA, power: float = POWER
-) -> int | None:
-    """The fewest blocks with which equal stacks are called a tie with that chance; None when 1,000 do not suffice."""
-    return _fewest(lambda blocks: power_of_tie(margin, sd, blocks, compared=compared, alpha=alpha) >= power)
+def repeats_for_tie(margin: float, sd: float, *, compared: int = 1) -> int | None:
+    """The fewest blocks with which equal stacks are called a tie by 80 %; None when 1,000 do not suffice."""
+    return _fewest(lambda blocks: power_of_tie(margin, sd, blocks, compared=compared) >= POWER)
 
 
 def spread_of(comparisons: Iterable[Comparison | dict[str, Any]], statistic: str = "median") -> float | None:
@@ -171,11 +173,9 @@ def repeats_to_settle(margin: float, sd: float, *, compared: int = 1) -> int | N
 
     Each is so called four times in five; what lies between takes more.
     """
-    needed = (
-        repeats_needed(margin, sd, margin=margin, compared=compared),
-        repeats_for_tie(margin, sd, compared=compared),
-    )
-    return None if None in needed else max(n for n in needed if n is not None)
+    for_one = repeats_needed(margin, sd, margin=margin, compared=compared)
+    for_tie = repeats_for_tie(margin, sd, compared=compared)
+    return None if for_one is None or for_tie is None else max(for_one, for_tie)
 
 
 def describe(plan: Plan, history: Sequence[dict[str, Any]] = ()) -> PowerStatement:
@@ -186,7 +186,7 @@ def describe(plan: Plan, history: Sequence[dict[str, Any]] = ()) -> PowerStateme
     """
     sd, source = _spread(plan, history)
     compared, wanted = max(1, planned_comparisons(plan)), plan.matters
-    power = PowerStatement(
+    return PowerStatement(
         repeats=plan.repeats,
         comparisons=compared,
         sd=sd,
@@ -196,7 +196,6 @@ def describe(plan: Plan, history: Sequence[dict[str, Any]] = ()) -> PowerStateme
         repeats_for_wanted=repeats_needed(wanted, sd, margin=wanted, compared=compared),
         repeats_for_tie=repeats_for_tie(wanted, sd, compared=compared),
     )
-    return replace(power, sentence=_sentence(power))
 
 
 def planned_comparisons(plan: Plan) -> int:
@@ -207,29 +206,10 @@ def planned_comparisons(plan: Plan) -> int:
 def _spread(plan: Plan, history: Sequence[dict[str, Any]]) -> tuple[float, str]:
     alone = [run for run in history if SHARED not in run.get("warnings", ())]
     same = [run for run in alone if run.get("name") == plan.name]
-    for run in (*same, *(run for run in alone if _is_alike(run.get("plan") or {}, plan))):
-        sd = spread_of(run.get("comparisons", ()))
-        if sd:
+    work = plan.provider, {cell.kind for cell in plan.cells}
+    plans = [(run, run.get("plan") or {}) for run in alone]
+    alike = [r for r, p in plans if (p.get("provider"), {cell.get("kind") for cell in p.get("cells", ())}) == work]
+    for run in (*same, *alike):  # of the same provider and kinds of work: its blocks may differ as this one's will
+        if sd := spread_of(run.get("comparisons", ())):
             return sd, f"run {run['run_id']}"
     return DEFAULT_SD, "a default, as no earlier run shows it"
-
-
-def _is_alike(other: dict[str, Any], plan: Plan) -> bool:
-    """Whether a run's plan has the same provider and kinds of work: then its blocks may differ as this one's will."""
-    kinds = {cell.get("kind") for cell in other.get("cells", ())}
-    return other.get("provider") == plan.provider and kinds == {cell.kind for cell in plan.cells}
-
-
-def _sentence(power: PowerStatement) -> str:
-    least, margin = power.smallest_detectable, quantities.margin(power.wanted)
-    lead = f"{quantities.count(power.repeats, 'repeat')} of {FEWEST_BLOCKS} that an interval needs"
-    if least is not None:
-        lead = (
-            f"{power.repeats} repeats detect differences in medians from {quantities.difference(least)} on (80 % power)"
-        )
-    needed, for_tie = (
-        f"over {MOST_BLOCKS:,}" if repeats is None else f"{repeats:,}"
-        for repeats in (power.repeats_for_wanted, power.repeats_for_tie)
-    )
-    spread = f"spread from block to block {quantities.difference(exp(power.sd) - 1)}: {power.sd_source}"
-    return f"{lead}; {margin}, which matters here, takes {needed}, and a tie within it {for_tie} ({spread})."

@@ -63,7 +63,7 @@ def leaders(
         is_enough = reference in (other.cell, side.cell) or log(side.ratio / other.ratio) > least
         return is_enough and _is_ahead(other, side)
 
-    every = list(by_cell.values())
+    every = by_cell.values()
     ahead = [side.cell for side in every if not any(is_behind(side, other) for other in every if other is not side)]
     return tuple(sorted(ahead, key=lambda cell: (by_cell[cell].ratio, order(cell))))
 
@@ -243,8 +243,12 @@ def rankings(summary: RunSummary) -> tuple[Ranking, ...]:
     for c in summary.comparisons:
         if c.statistic == statistic and not c.control and {c.cell, c.reference_cell} <= cells.keys():
             settings.setdefault((c.factor, c.group, c.subject, c.reference_cell), []).append(c)
+    envelopes: dict[str, float] = {}
+    for c in summary.comparisons:
+        if c.control and c.statistic == statistic and c.ratio:
+            envelopes[c.group] = max(envelopes.get(c.group, 0.0), abs(log(c.ratio)))
     return tuple(
-        Ranking(*setting, tuple(members), _envelope(summary, setting[1], statistic), cells, summary.matters)
+        Ranking(*setting, tuple(members), envelopes.get(setting[1], 0.0), cells, summary.matters)
         for setting, members in settings.items()
     )
 
@@ -275,8 +279,3 @@ def ranked_by(summary: RunSummary) -> str:
     medians = [c for c in summary.comparisons if c.statistic == "median" and not c.control]
     is_set = bool(medians) and all(c.reason is not None and c.reason.kind is ReasonKind.SCHEDULE for c in medians)
     return "p99" if is_set else "median"
-
-
-def _envelope(summary: RunSummary, group: str, statistic: str) -> float:
-    controls = [c for c in summary.comparisons if c.control and c.statistic == statistic and c.group == group]
-    return max((abs(log(c.ratio)) for c in controls if c.ratio), default=0.0)

@@ -138,8 +138,43 @@ class MixedSummary:
 
 
 @dataclass(frozen=True, kw_only=True)
-class MeasuredCell:
-    """What a cell measures. Labels are the plan's."""
+class Sizes:
+    """Bytes and packets per request: sent, received; None where not counted."""
+
+    body: tuple[float, float] | None = None
+    wire: tuple[float, float] | None = None
+    packets: tuple[float, float] | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Floors:
+    """Medians of the baselines beside a cell, ms."""
+
+    tcp: float | None = None
+    ping: float | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Details:
+    """What only some kinds of work have; empty or None in others.
+
+    `parts`: of a task or a codec, in their order. `mixed`: each operation of a mix. `connections`: how many carried the
+    requests of a trial (the median over trials). `outcomes`: of records read by another schema, how often each came.
+    `store_times`: with a store. `over_fetched_bytes`: of a sample's reply, that nobody needs.
+    """
+
+    parts: tuple[PartSummary, ...] = ()
+    mixed: tuple[MixedSummary, ...] = ()
+    stream: StreamSummary | None = None
+    connections: float | None = None
+    outcomes: dict[str, int] = field(default_factory=dict)
+    store_times: StoreTimes | None = None
+    over_fetched_bytes: float | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class CellSummary:
+    """What a cell measures, by the plan's labels, and what came of it."""
 
     id: str
     stack: str  # id
@@ -151,6 +186,21 @@ class MeasuredCell:
     placement_id: str
     load: str  # in words, e.g. "1,000 requests, 1 in flight"
     kind: Kind = "call"
+    distribution: Distribution | None  # None: no successful sample
+    replies: Distribution | None = None  # the right replies alone; None where every request got one, or none did
+    median_interval: Interval | None
+    trials: tuple[TrialSummary, ...]
+    planned_trials: int = 0
+    failed_trials: int
+    requests: int
+    errors: dict[str, int]
+    not_sent: int = 0  # due in an open loop, and not sent before the window closed: neither replies nor errors
+    throughput_per_s: float | None  # right replies of all trials over the sum of their windows, less pauses
+    sizes: Sizes = Sizes()
+    floors: Floors = Floors()
+    strip: Strip | None
+    means: dict[str, Mean] = field(default_factory=dict)  # of the values that every trial has, by name (`trial_values`)
+    details: Details = Details()
 
     @property
     def protocol(self) -> str:
@@ -187,62 +237,6 @@ class MeasuredCell:
         """The operation, placement, call and load in few words: a name for what compared cells have in common."""
         return ", ".join((self.operation, self.placement, *short(self.factors), self.load))
 
-
-@dataclass(frozen=True, kw_only=True)
-class Sizes:
-    """Bytes and packets per request: sent, received; None where not counted."""
-
-    body: tuple[float, float] | None = None
-    wire: tuple[float, float] | None = None
-    packets: tuple[float, float] | None = None
-
-
-@dataclass(frozen=True, kw_only=True)
-class Floors:
-    """Medians of the baselines beside a cell, ms."""
-
-    tcp: float | None = None
-    ping: float | None = None
-
-
-@dataclass(frozen=True, kw_only=True)
-class Details:
-    """What only some kinds of work have; empty or None in others.
-
-    `parts`: of a task or a codec, in their order. `mixed`: each operation of a mix. `connections`: how many carried the
-    requests of a trial (the median over trials). `outcomes`: of records read by another schema, how often each came.
-    `store_times`: with a store. `over_fetched_bytes`: of a sample's reply, that nobody needs.
-    """
-
-    parts: tuple[PartSummary, ...] = ()
-    mixed: tuple[MixedSummary, ...] = ()
-    stream: StreamSummary | None = None
-    connections: float | None = None
-    outcomes: dict[str, int] = field(default_factory=dict)
-    store_times: StoreTimes | None = None
-    over_fetched_bytes: float | None = None
-
-
-@dataclass(frozen=True, kw_only=True)
-class CellSummary(MeasuredCell):
-    """What came of a cell."""
-
-    distribution: Distribution | None  # None: no successful sample
-    replies: Distribution | None = None  # the right replies alone; None where every request got one, or none did
-    median_interval: Interval | None
-    trials: tuple[TrialSummary, ...]
-    planned_trials: int = 0
-    failed_trials: int
-    requests: int
-    errors: dict[str, int]
-    not_sent: int = 0  # due in an open loop, and not sent before the window closed: neither replies nor errors
-    throughput_per_s: float | None  # right replies of all trials over the sum of their windows, less pauses
-    sizes: Sizes = Sizes()
-    floors: Floors = Floors()
-    strip: Strip | None
-    means: dict[str, Mean] = field(default_factory=dict)  # of the values that every trial has, by name (`trial_values`)
-    details: Details = Details()
-
     @property
     def over_floor(self) -> float | None:
         """The median less the TCP floor, ms."""
@@ -252,11 +246,6 @@ class CellSummary(MeasuredCell):
     def having(self, **values: Value) -> CellSummary:
         """The same cell with other values of some factors."""
         return replace(self, factors={**self.factors, **values})
-
-    @property
-    def why_undecodable(self) -> str:
-        """The outcome of a reader that cannot decode another schema; empty where it can."""
-        return next((outcome for outcome in self.details.outcomes if outcome.startswith(FAILS)), "")
 
     @property
     def failed(self) -> int:
@@ -354,8 +343,8 @@ class Comparison:
 
 
 @dataclass(frozen=True, kw_only=True)
-class MeasuredRun:
-    """Which run it was, how it was made, and under which conditions."""
+class RunSummary:
+    """All that later rooms read of a run: which it was, how and under which conditions it was made, and what came of it."""
 
     run_id: str
     name: str
@@ -372,23 +361,17 @@ class MeasuredRun:
     manifest_sha256: str = ""
     matters: float = 0.05  # a relative difference below this does not matter to the question (0.05: 5 %)
     schema_version: int = SCHEMA_VERSION
-
-    @property
-    def metric(self) -> str:
-        """What the result is about: median, p99 or throughput."""
-        return str(self.plan.get("metric", "median"))
-
-
-@dataclass(frozen=True, kw_only=True)
-class RunSummary(MeasuredRun):
-    """All that later rooms read of a run."""
-
     cells: tuple[CellSummary, ...]
     floors: tuple[FloorSummary, ...]
     comparisons: tuple[Comparison, ...]
     checks: tuple[CheckResult, ...]
     costs: tuple[Comparison, ...] = ()  # the same pairs of cells by what requests cost (`cost.COSTS`)
     findings: dict[str, Any] = field(default_factory=dict)  # of each question, by its name (`questions.registry`)
+
+    @property
+    def metric(self) -> str:
+        """What the result is about: median, p99 or throughput."""
+        return str(self.plan.get("metric", "median"))
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data, ready for JSON; numbers that are not finite never occur in it."""

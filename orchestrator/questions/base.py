@@ -6,36 +6,30 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
-from orchestrator.evidence.run_evidence import Run, RunEvidence
+from orchestrator.evidence.run_evidence import RunEvidence
 from orchestrator.experiment.plan.plan import Plan
 from orchestrator.findings.summary import RunSummary
+from orchestrator.results.folder import RunFolder
 
 F = TypeVar("F")
-
-
-@dataclass(frozen=True, kw_only=True)
-class Sampled:
-    """A run whose samples were read just now, and what was read; `is_modelled`: its cost model is wanted by the caller."""
-
-    run: Run
-    evidence: RunEvidence
-    is_modelled: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
 class Basis:
     """What questions are answered from.
 
-    `summary` has cells, checks, comparisons and the findings of earlier questions. `plan` has the cells of the summary, and
-    `searched` is the plan of a run that searches for rates, as it was made. `sampled` is None where a stored summary is
-    judged again. `invalid`: names of failed checks, by cell.
+    `evidence` is what was read of the samples of `run`, and `summary` has cells, checks, comparisons and the findings of
+    earlier questions. `plan` has the cells of the summary, and `searched` is the plan of a run that searches for rates, as
+    it was made. `invalid`: names of failed checks, by cell. `is_modelled`: the caller wants its cost model.
     """
 
+    run: RunFolder
+    evidence: RunEvidence
     plan: Plan
     searched: Plan | None
     summary: RunSummary
     invalid: Mapping[str, tuple[str, ...]]
-    sampled: Sampled | None = None
+    is_modelled: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)

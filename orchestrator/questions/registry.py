@@ -36,12 +36,10 @@ QUESTIONS: tuple[Question[Any], ...] = (
 
 def find(basis: Basis) -> dict[str, Any]:
     """Return the findings of every question that applies to a run, by its name; questions without findings are left out."""
-    planned, earlier = basis.searched or basis.plan, basis.summary.findings
     findings: dict[str, Any] = {}
     for question in QUESTIONS:
-        if question.applies(planned):
-            known = {**earlier, **findings}
-            finding = question.find(replace(basis, summary=replace(basis.summary, findings=known)))
+        if question.applies(basis.searched or basis.plan):
+            finding = question.find(replace(basis, summary=replace(basis.summary, findings=dict(findings))))
             if finding != question.empty:
                 findings[question.name] = finding
     return findings

@@ -12,6 +12,7 @@ from orchestrator.experiment.plan import plan as p
 from orchestrator.results.folder import RunFolder
 from orchestrator.statistics.terms import ReasonKind
 from orchestrator.summarise import summarise
+from tests.support.drafts import longer
 from tests.support.runs import MS, US, a_plan, a_run, write_run
 
 
@@ -103,12 +104,7 @@ def test_a_difference_inside_the_envelope_of_the_control_is_not_resolved():
     def spoil(draft):
         """Whichever of the twins comes second is 10 % slower, every time; the other stack differs by 5 %."""
         if "-aa" in draft.cell.stack:
-            later = np.arange(draft.columns["sequence"].size) * 30 * US
-            for name in ("intended_ns", "sent_ns"):
-                draft.columns[name] = draft.columns[name] + later
-            draft.columns["received_ns"] += later + 30 * US
-            for clock in ("wall_ns", "monotonic_ns"):
-                draft.done["anchor_end"][clock] += int(later[-1]) + 30 * US
+            longer(draft, 30 * US)
 
     run = a_run(controls=1, base_us={"rest": 300.0, "grpc": 315.0}, between=0.001, spoil=spoil)
     grpc = next(c for c in summarise(run).comparisons if c.stack == "grpc-thin" and c.statistic == "median")

@@ -33,6 +33,29 @@ class Draft:
     heard: Heard | None = None
 
 
+def longer(draft: Draft, by_ns: Any) -> None:
+    """Each request takes so much longer (one number, or one for each), and the next is sent so much later."""
+    rows = draft.columns
+    extra = np.broadcast_to(by_ns, rows["sequence"].shape).astype(np.int64)
+    later = np.concatenate([[0], np.cumsum(extra)[:-1]])
+    for name, more in (("intended_ns", later), ("sent_ns", later), ("received_ns", later + extra)):
+        rows[name] = rows[name] + more
+    for clock in draft.done["anchor_end"]:
+        draft.done["anchor_end"][clock] += int(extra.sum())
+
+
+def leave_unsent(draft: Draft, places: np.ndarray, at_ns: int, reason: str) -> None:
+    """These requests of an open loop were due and never sent, which was known at that moment."""
+    rows = draft.columns
+    rows["connection"][places] = rows["bytes_sent"][places] = rows["bytes_received"][places] = -1
+    rows["sent_ns"][places] = rows["received_ns"][places] = at_ns
+    rows["status"][places] = STATUSES.index("not-sent")
+    for name in ("requests", "verified"):
+        draft.done[name] -= places.size
+    draft.done |= {"not_sent": int(places.size), "not_sent_reason": reason}
+    draft.stats["answered"] -= places.size
+
+
 def heard_of(draft: Draft) -> Heard:
     """When a requester's lines pass orch, whose clock is as the host's: it was told just before it began."""
     warm, begun = draft.columns["phase"] == 0, int(draft.columns["sent_ns"][draft.columns["phase"] == 1].min())

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from orchestrator.evidence.run_evidence import Run
 from orchestrator.findings.check_result import CheckResult, CheckVerdict, by_check
+from orchestrator.results.folder import RunFolder
 from orchestrator.summarise import summarise
 
 
-def verdicts(run: Run) -> dict[str, CheckVerdict]:
+def verdicts(run: RunFolder) -> dict[str, CheckVerdict]:
     """The worst verdict of each check."""
     return by_check(summarise(run).checks)
 
 
-def of(run: Run, name: str) -> list[CheckResult]:
+def of(run: RunFolder, name: str) -> list[CheckResult]:
     """The results of one check, the worst cell first."""
     return [result for result in summarise(run).checks if result.name == name]

@@ -196,7 +196,30 @@ def a_body_that_never_reached_the_wire(draft):
     draft.done["wire"]["bytes_sent"] = 100
 
 
+def clock_that_stops_at(share, part=""):
+    """Clocks that stop at this share of the latency, in the cells whose stack's id holds this part."""
+
+    def spoil(draft):
+        if part in draft.cell.stack:
+            rows = draft.columns
+            rows["received_ns"] = rows["sent_ns"] + ((rows["received_ns"] - rows["sent_ns"]) * share).astype(np.int64)
+
+    spoil.__name__ = f"clock_that_stops_at_{share}"
+    return spoil
+
+
 OPEN = {"load": p.Load(concurrency=64, requests=2000, rate_per_s=500.0)}
+CLEAN = {
+    "sequential": {},
+    "eight in flight": {"load": p.Load(concurrency=8, requests=4000)},
+    "a new connection each time": {"connection": "per-request"},
+    "an open loop": OPEN,
+    "two placements": {"placements": [HERE, WEST]},
+    "a new connection far away": {"placements": [HERE, WEST], "connection": "per-request"},
+    "a payload": {"operation": BYTES},
+    "with a control": {"controls": 2},
+    "two requesters": {"requesters": 2},
+}
 SHARED = {"load": p.Load(concurrency=8, requests=4000), "calls": [{"connection": "reuse", "processes": 4}]}
 SHARED_RATE = {**OPEN, "calls": [{"connection": "reuse", "processes": 4}]}
 NEW_OF_EACH = {**SHARED, "calls": [{"connection": "per-request", "processes": 4}]}

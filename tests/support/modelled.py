@@ -9,11 +9,11 @@ from typing import cast
 import numpy as np
 
 from orchestrator.experiment.plan.schedule import Member, seal
-from orchestrator.questions.prediction.answer import predicted as predicted_of
+from orchestrator.questions.prediction.answer import Row, rows_of
 from orchestrator.questions.prediction.fit import fit_all
 from orchestrator.questions.prediction.judged import judged
 from orchestrator.questions.prediction.network import network_ms, on_the_wire
-from orchestrator.questions.prediction.shapes import Fit, ModelCell, Modelled, Predicted, Series, Windows
+from orchestrator.questions.prediction.shapes import Fit, ModelCell, Modelled, Series, Windows
 from orchestrator.questions.prediction.surface import Way, surface
 
 RTTS = (1.0, 5.0, 20.0, 50.0, 100.0)
@@ -170,16 +170,7 @@ def fitted(lab: Lab, *, is_sealed: bool = True, matters: float = 0.1) -> Modelle
     return Modelled(series=series, fits=fits, judged=judged(fits, cells, matters), refusals=(), not_fitted=not_fitted)
 
 
-def predicted(fit: Fit, rtt: float, size: float, rate_mbit: float | None) -> Predicted:
+def predicted(fit: Fit, rtt: float, size: float, rate_mbit: float | None) -> Row:
     """What the model says of one place."""
-    way = Way(
-        setting=fit.series.setting,
-        operation=fit.series.operation,
-        connection=fit.series.connection,
-        rate_mbit=rate_mbit,
-        fits=(fit,),
-        refused={},
-        judged=None,
-        matters=0.1,
-    )
-    return predicted_of(surface(way, np.array([rtt]), np.array([float(size)])), 0)
+    way = Way.over((fit,), rate_mbit, None, 0.1, {})
+    return rows_of(surface(way, np.array([rtt]), np.array([float(size)])))[0]

@@ -10,8 +10,7 @@ import numpy as np
 
 from orchestrator.experiment.plan import plan as p
 from orchestrator.experiment.plan.schedule import by_series, schedule, seal_all
-from tests.support.drafts import Draft
-from tests.support.runs import MemoryRun, S, a_plan, a_run
+from tests.support.runs import MemoryRun, a_plan, a_run
 
 SIZES = (100, 10_000, 300_000)
 RTTS = (1.0, 10.0, 30.0, 80.0)
@@ -96,13 +95,3 @@ def a_mapped_run(plan: p.Plan | None = None, **changed: Any) -> MemoryRun:
             each_us = operation.request_bytes * (_PER_BYTE_NS + wire_ns * 1.036) / 1e3
             effects[f"{protocol} {operation.request_bytes}"] = 1 + each_us / own_us
     return a_run(plan, effects=effects, shape=even, between=changed.pop("between", 0.003), **changed)
-
-
-def slower(draft: Draft, by_ns: int) -> None:
-    """Each request of the trial takes so much longer, and the next one is sent so much later."""
-    rows = draft.columns
-    shift = (rows["sequence"] - 1) * by_ns
-    rows["sent_ns"], rows["received_ns"] = rows["sent_ns"] + shift, rows["received_ns"] + shift + by_ns
-    rows["intended_ns"] = rows["sent_ns"]
-    for clock in ("monotonic_ns", "wall_ns"):
-        draft.done["anchor_end"][clock] += 1_000 * S

@@ -18,7 +18,7 @@ from orchestrator.measure.remaining import Searching
 from orchestrator.results.manifest import Probe, TrialRecord
 from services.python.contract.lines import STATUSES, Load
 from services.python.load.phases import arrivals
-from tests.support.drafts import Draft
+from tests.support.drafts import Draft, leave_unsent
 from tests.support.floor_readings import look
 from tests.support.runs import BOOT_NS, MS, US, MemoryRun, S, _draft, _manifest, _trial_record
 from tests.support.shapes import narrow
@@ -111,17 +111,7 @@ def unsent(draft: Draft, is_over: bool) -> None:
     measured = np.flatnonzero(rows["phase"] == 1)
     late = measured[np.argsort(rows["intended_ns"][measured], kind="stable")][-(measured.size // 3) :]
     rows["received_ns"] = np.minimum(rows["received_ns"], rows["sent_ns"] + 300 * US)
-    end = int(rows["received_ns"].max())
-    rows["connection"][late] = rows["bytes_sent"][late] = rows["bytes_received"][late] = -1
-    rows["sent_ns"][late] = rows["received_ns"][late] = end
-    rows["status"][late] = STATUSES.index("not-sent")
-    draft.done |= {
-        "requests": measured.size - late.size,
-        "verified": measured.size - late.size,
-        "not_sent": int(late.size),
-        "not_sent_reason": "requester-behind",
-    }
-    draft.stats["answered"] -= late.size
+    leave_unsent(draft, late, int(rows["received_ns"].max()), "requester-behind")
 
 
 def timed_out(draft: Draft, is_over: bool) -> None:

@@ -18,29 +18,20 @@ from orchestrator.statistics import intervals
 
 def judge(run: RunEvidence, results: Sequence[CheckResult]) -> Iterator[Finding]:
     """Each control beside what it repeats; `results` are what the other checks found."""
-    for control in (cell for cell in run.cells if cell.stack.control_of):
-        twin = next((c for c in run.cells if _is_twin(c, control)), None)
-        if twin is not None:
-            yield _invalid(control, twin, results) or _finding(control, twin)
+    by_setting = {(cell.stack.id, cell.cell.setting): cell for cell in run.cells}
+    for control in run.cells:
+        if twin := by_setting.get((control.stack.control_of or "", control.cell.setting)):
+            yield _finding(control, twin, results)
 
 
-def _is_twin(cell: CellEvidence, control: CellEvidence) -> bool:
-    return cell.stack.id == control.stack.control_of and cell.cell.setting == control.cell.setting
-
-
-def _invalid(control: CellEvidence, twin: CellEvidence, results: Sequence[CheckResult]) -> Finding | None:
-    troubles = {cell.stack.label: names for cell in (control, twin) if (names := failed_in(cell.cell.id, results))}
-    if not troubles:
-        return None
-    text = "; ".join(f"{label} failed {', '.join(names)}" for label, names in troubles.items())
-    return cannot_tell(
-        f"The control is invalid: {text}. How far the reference differs from itself is unknown.",
-        "Fix what those checks found, and measure again.",
-        {"cell": control.cell.id, "failed": sorted({name for names in troubles.values() for name in names})},
-    )
-
-
-def _finding(control: CellEvidence, twin: CellEvidence) -> Finding:
+def _finding(control: CellEvidence, twin: CellEvidence, results: Sequence[CheckResult]) -> Finding:
+    if troubles := {c.stack.label: names for c in (control, twin) if (names := failed_in(c.cell.id, results))}:
+        text = "; ".join(f"{label} failed {', '.join(names)}" for label, names in troubles.items())
+        return cannot_tell(
+            f"The control is invalid: {text}. How far the reference differs from itself is unknown.",
+            "Fix what those checks found, and measure again.",
+            {"cell": control.cell.id, "failed": sorted({name for names in troubles.values() for name in names})},
+        )
     mine, other = (
         {t.record.block: t.summary.median for t in cell.trials if t.summary and t.summary.median}
         for cell in (control, twin)

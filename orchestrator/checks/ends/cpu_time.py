@@ -45,14 +45,12 @@ def _ends(trial: TrialEvidence) -> Iterator[tuple[str, float, str, float]]:
     for dones in hosts.values():
         own = [done.cpu_s for done in dones if done.cpu_s is not None]
         if len(own) == len(dones):  # one count holds all processes of a host, from the first's start to the last's end
-            before = min((done.host_before for done in dones if done.host_before), key=_when, default=None)
-            after = max((done.host_after for done in dones if done.host_after), key=_when, default=None)
+            before = min(
+                (d.host_before for d in dones if d.host_before), key=lambda c: c.monotonic_ns or 0, default=None
+            )
+            after = max((d.host_after for d in dones if d.host_after), key=lambda c: c.monotonic_ns or 0, default=None)
             end = "requester" if len(dones) == 1 else "requester with its processes"
             yield from ((end, sum(own), *c) for c in _counted(before, after))
-
-
-def _when(counters: HostCounters) -> int:
-    return counters.monotonic_ns or 0
 
 
 def _counted(before: HostCounters | None, after: HostCounters | None) -> Iterator[tuple[str, float]]:
@@ -94,8 +92,7 @@ def idle_ends(cell: CellEvidence) -> list[Finding]:
     After the turns of a block all ends rest: what the responder uses then, it used beside the others' turns, too. A
     requester's own counters hold its turns and the time between them.
     """
-    shares = [(trial, *share) for trial in cell.trials if trial.record.turns for share in _shares(trial)]
-    return [_idle_end(*share) for share in shares]
+    return [_idle_end(trial, *share) for trial in cell.trials if trial.record.turns for share in _shares(trial)]
 
 
 def _shares(trial: TrialEvidence) -> Iterator[tuple[str, float]]:
@@ -108,9 +105,8 @@ def _shares(trial: TrialEvidence) -> Iterator[tuple[str, float]]:
         elapsed_s = elapsed(before, after)
         if before is None or after is None or not before.process or not after.process:
             continue
-        turns = record.turns
-        work = [turn.cpu_s * (turn.requests + turn.warm_up) / max(1, turn.requests) for turn in turns]
-        idle_s = elapsed_s - sum(turn.length_s for turn in turns)
+        work = [turn.cpu_s * (turn.requests + turn.warm_up) / max(1, turn.requests) for turn in record.turns]
+        idle_s = elapsed_s - sum(turn.length_s for turn in record.turns)
         used_s = after.process.get("cpu_s", 0.0) - before.process.get("cpu_s", 0.0) - sum(work)
         if idle_s > 1:
             yield "requester", max(0.0, used_s) / idle_s

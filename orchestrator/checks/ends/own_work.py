@@ -17,7 +17,7 @@ middle pause as well as their mean, in most of three blocks or more.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from statistics import median
 
@@ -85,7 +85,18 @@ def judge(cell: CellEvidence, run: RunEvidence) -> Iterator[Finding]:
                 {"trial": trial.record.index},
             )
         else:
-            yield _judged(trial.record.index, entering_s / measured_s, is_wrong=is_wrong)
+            share, evidence = entering_s / measured_s, {"trial": trial.record.index, "share": entering_s / measured_s}
+            measured = f"{quantities.percent(share)} of the time went into verifying and recording"
+            if share <= _MOST_UNNOTICED:
+                yield passes(f"{measured}.", evidence, weight=share)
+                continue
+            yield Finding(
+                "fail" if share > _MOST and is_wrong else "warn",
+                f"{measured}: up to that share of latency and throughput is the requester's own.",
+                "Compare only with stacks that have as many in flight, lower the concurrency, or offer a lower rate.",
+                evidence,
+                weight=share,
+            )
 
 
 def _entering(cell: CellEvidence) -> dict[int, float]:
@@ -99,19 +110,6 @@ def _entering(cell: CellEvidence) -> dict[int, float]:
     return {block: max(share for at, share in shares if at == block) for block, _ in shares}
 
 
-def _judged(trial: int, share: float, *, is_wrong: bool) -> Finding:
-    measured = f"{quantities.percent(share)} of the time went into verifying and recording"
-    if share <= _MOST_UNNOTICED:
-        return passes(f"{measured}.", {"trial": trial, "share": share}, weight=share)
-    return Finding(
-        "fail" if share > _MOST and is_wrong else "warn",
-        f"{measured}: up to that share of latency and throughput is the requester's own.",
-        "Compare only with stacks that have as many in flight, lower the concurrency, or offer a lower rate.",
-        {"trial": trial, "share": share},
-        weight=share,
-    )
-
-
 def _alone_in_flight(cell: CellEvidence, run: RunEvidence) -> Finding:
     mine = _typical(cell)
     if mine is None:
@@ -119,7 +117,9 @@ def _alone_in_flight(cell: CellEvidence, run: RunEvidence) -> Finding:
             f"Fewer than {_FEWEST} requests one after the other: too few to judge the pauses between them.",
             "Ask for more requests per trial.",
         )
-    beside = [(other, pauses) for other in _beside(cell, run) if (pauses := _typical(other)) is not None]
+    language = contrasts.language_of_requester(run.plan.resolved, cell.stack.id)  # as far as that is known
+    alike = [c for c in run.beside(cell) if contrasts.language_of_requester(run.plan.resolved, c.stack.id) == language]
+    beside = [(other, pauses) for other in alike if (pauses := _typical(other)) is not None]
     least_cell, least = min(beside, key=lambda entry: entry[1].pause_s, default=(cell, mine))
     excess_s = mine.pause_s - least.pause_s
     share, excess = mine.pause_s / mine.cycle_s, excess_s / mine.cycle_s
@@ -139,7 +139,10 @@ def _alone_in_flight(cell: CellEvidence, run: RunEvidence) -> Finding:
     is_much = share > max(_MUCH_ALONE, out_of_line) and mine.pause_s > _LEAST_ALONE_S and cell.cell.kind != "codec"
     if not is_out and not is_much:
         return passes(f"{measured}.", evidence, weight=excess)
-    omitted = _omitted(cell, run) if is_out else ""
+    omitted = ""  # which reading a codec alone says that it leaves out; of what calls a network hides most of it
+    if is_out and cell.cell.kind == "codec":
+        declared = run.plan.resolved.get(cell.stack.id, {}).get("own_work", ())
+        omitted = "; ".join(f"{end['name']} {end['omits']}" for end in declared if "omits" in end)
     is_wrong = not omitted and (
         (is_out and _is_wrong(cell, wrong, least_cell)) or (is_much and _is_wrong(cell, _MOST_ALONE, None))
     )
@@ -172,16 +175,8 @@ def _is_wrong(cell: CellEvidence, limit: float, least: CellEvidence | None) -> b
 
 def _in_blocks(cell: CellEvidence, is_typical: bool) -> dict[int, Pauses]:
     """By block the pauses of its requester: on average, or as their medians."""
-    seen = [(trial.record.block, pauses) for trial, _, pauses in cell.parts(NAME) if pauses is not None]
+    seen = [(trial.record.block, pauses) for trial, _, pauses in cell.parts(NAME)]
     return {block: pauses.typical or pauses if is_typical else pauses for block, pauses in seen}
-
-
-def _omitted(cell: CellEvidence, run: RunEvidence) -> str:
-    """Which reading a codec alone says that it leaves out; nothing of what calls, where a network hides most of it."""
-    if cell.cell.kind != "codec":
-        return ""
-    declared = run.plan.resolved.get(cell.stack.id, {}).get("own_work", ())
-    return "; ".join(f"{end['name']} {end['omits']}" for end in declared if "omits" in end)
 
 
 def _around_the_parts(cell: CellEvidence) -> Iterator[Finding]:
@@ -194,11 +189,9 @@ def _around_the_parts(cell: CellEvidence) -> Iterator[Finding]:
     share = around_ms / median_ms
     yield Finding(
         "warn" if share > _MUCH_AROUND else "pass",
-        f"Of the {quantities.ms(median_ms)} of a message {quantities.ms(around_ms)} "
-        f"({quantities.percent(share)}) are neither "
-        "encoding nor decoding: the stamps themselves, the call, and freeing the message before.",
-        "Compare encoding and decoding, which hold one clock reading each; ratios of the sums look smaller than they "
-        "are."
+        f"Of the {quantities.ms(median_ms)} of a message {quantities.ms(around_ms)} ({quantities.percent(share)}) are"
+        " neither encoding nor decoding: the stamps themselves, the call, and freeing the message before.",
+        "Compare encoding and decoding, which hold one clock reading each; ratios of the sums look smaller than they are."
         if share > _MUCH_AROUND
         else "Nothing to do.",
         {"around_us": around_ms * 1e3, "share_of_sum": share},
@@ -207,20 +200,12 @@ def _around_the_parts(cell: CellEvidence) -> Iterator[Finding]:
 
 
 def _typical(cell: CellEvidence) -> Pauses | None:
-    seen = [pauses for *_, pauses in cell.parts(NAME) if pauses is not None]
+    seen = [pauses for *_, pauses in cell.parts(NAME)]
     if cell.cell.kind == "codec":
         seen = [pauses.typical or pauses for pauses in seen]
     if not seen:
         return None
     return Pauses(pause_s=median(p.pause_s for p in seen), cycle_s=median(p.cycle_s for p in seen))
-
-
-def _beside(cell: CellEvidence, run: RunEvidence) -> Iterable[CellEvidence]:
-    """The cells that differ from it in the stack alone, whose requester is in the same language as far as that is known."""
-    language = contrasts.language_of_requester(run.plan.resolved, cell.stack.id)
-    for other in run.beside(cell):
-        if contrasts.language_of_requester(run.plan.resolved, other.stack.id) == language:
-            yield other
 
 
 CHECK = Check(name=NAME, severity="serious", kinds=CALLS | CODECS, observe=observe, judge_beside=judge)

@@ -100,9 +100,8 @@ def _finding(cell: CellEvidence, refereed: Refereed, tool: str, within: float) -
     elif agreement == "cannot tell":
         is_few = refereed.rounds < intervals.FEWEST_BLOCKS
         verdict, action = "cannot tell", "Raise `repeats`, or measure on a quieter machine."
-        judgement = (
-            "Too few rounds for an interval" if is_few else f"The interval reaches beyond {within:.0%} and within it"
-        )
+        judgement = f"The interval reaches beyond {within:.0%} and within it"
+        judgement = "Too few rounds for an interval" if is_few else judgement
     elif cause:
         verdict, judgement = "warn", f"That is slower by more than {within:.0%}: {cause}"
         action = (
@@ -150,23 +149,18 @@ def compare(trials: Iterable[TrialSummary], turns: Sequence[TurnRecord], within:
     blocks = sorted(ours.keys() & theirs.keys())
     if not blocks:
         return None
-    medians, rates = (
-        _compared([ours[block][place] for block in blocks], [theirs[block][place] for block in blocks], within)
-        for place in (0, 1)
-    )
+    both = []
+    for place in (0, 1):
+        result = intervals.paired([ours[block][place] for block in blocks], [theirs[block][place] for block in blocks])
+        interval = result.interval()
+        both.append(Compared(ratio=result.ratio, interval=interval, agreement=agreement(interval, within)))
     return Refereed(
         tool=turns[0].tool,
         rounds=len(blocks),
         lost=sum(t.median_ns is None for t in turns),
-        median_ms=medians,
-        rate_per_s=rates,
+        median_ms=both[0],
+        rate_per_s=both[1],
     )
-
-
-def _compared(ours: Sequence[float], theirs: Sequence[float], within: float) -> Compared:
-    result = intervals.paired(ours, theirs)
-    interval = result.interval()
-    return Compared(ratio=result.ratio, interval=interval, agreement=agreement(interval, within))
 
 
 def agreement(interval: Interval | None, within: float) -> Agreement:

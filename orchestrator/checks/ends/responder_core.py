@@ -14,8 +14,8 @@ from typing import Any
 
 from orchestrator import quantities
 from orchestrator.checks.base import CALLS, STREAMS, Check, Finding, cannot_tell, passes, warns
-from orchestrator.evidence.responder_workers import answered
 from orchestrator.evidence.run_evidence import SHORT_WINDOW_S, CellEvidence, TrialEvidence
+from orchestrator.evidence.values_of_trial import answered
 from orchestrator.experiment.plan.cells import workers_of
 from services.python.contract.limits import SATURATED
 
@@ -31,13 +31,10 @@ def judge(cell: CellEvidence) -> Iterator[Finding | None]:
 
 def _busy(cell: CellEvidence, trial: TrialEvidence) -> Finding:
     is_stream, workers = cell.cell.kind == "stream", workers_of(cell.cell.factors)
-    waits = _has_several(cell) or cell.is_open_loop or is_stream
+    waits = cell.cell.load.concurrency > 1 or cell.is_open_loop or is_stream
     share = trial.summary.responder_cpu_share if trial.summary else None
-    evidence: dict[str, Any] = {
-        "trial": trial.record.index,
-        "cpu_share": share,
-        "in_flight": cell.cell.load.concurrency,
-    }
+    in_flight = cell.cell.load.concurrency
+    evidence: dict[str, Any] = {"trial": trial.record.index, "cpu_share": share, "in_flight": in_flight}
     if (each := answered(trial.record)) is not None:
         evidence["answered"] = each  # by each worker
     if share is None:
@@ -69,18 +66,13 @@ def _busy(cell: CellEvidence, trial: TrialEvidence) -> Finding:
     return passes(f"{measured}.", evidence, weight=share)
 
 
-def _has_several(cell: CellEvidence) -> bool:
-    """Whether several requests may be in flight."""
-    return cell.cell.load.concurrency > 1
-
-
 def _spread(cell: CellEvidence, trial: TrialEvidence) -> Finding | None:
     """Whether a trial's workers could and did share the work; None where there is one, or too little was asked.
 
     Connections, not requests, are dealt out among workers: by who accepts first, or by a hash of the connection's addresses.
     """
     workers = workers_of(cell.cell.factors)
-    if workers == 1 or not _has_several(cell):
+    if workers == 1 or cell.cell.load.concurrency == 1:
         return None
     cpus = trial.record.ready.cpus if trial.record.ready is not None else None
     each = answered(trial.record)

@@ -64,7 +64,7 @@ def judge(cell: CellEvidence) -> list[Finding]:
         return []
     findings = []
     for trial in cell.trials:
-        windows = [(part, seen) for other, part, seen in cell.parts(NAME) if other is trial and seen is not None]
+        windows = [(part, seen) for other, part, seen in cell.parts(NAME) if other is trial]
         findings.append(_finding(cell, trial, windows))
     early = [finding for finding in findings if "early_s" in finding.evidence]
     apart = [finding for finding in findings if "early_s" not in finding.evidence]
@@ -77,26 +77,25 @@ def _finding(cell: CellEvidence, trial: TrialEvidence, windows: Sequence[tuple[P
     for part, seen in windows:
         by_host.setdefault(part.host, []).append((part, seen))
     hosts = {name: _host(seen, is_alone=len(by_host) == 1) for name, seen in by_host.items()}
-    unknown = sorted(name for name, host in hosts.items() if host is None)
-    if len(windows) < cell.requesters or unknown:
+    known = {name: host for name, host in hosts.items() if host is not None}
+    if len(windows) < cell.requesters or len(known) < len(hosts):
         return cannot_tell(
             "When each requester's window was is not known: whether they overlap is unknown.",
             "Check that every requester got replies, waited for `measure`, and has `anchor_end` in its `done` line.",
-            evidence | {"known": len(windows), "unknown": unknown},
+            evidence | {"known": len(windows), "unknown": sorted(hosts.keys() - known.keys())},
         )
-    known = {name: host for name, host in hosts.items() if host is not None}
     early = {name: host.least_ahead_ns - host.most_ahead_ns for name, host in known.items()}
     longest_ns = max(seen.end_ns - seen.begin_ns for _, seen in windows)
     slack_ns = longest_ns // DRIFT + 1_000_000
     if (worst_of := max(early, key=lambda name: early[name])) and early[worst_of] > slack_ns:
         return fails(
-            f"In {trial.called} the requester on {worst_of} sent requests "
-            f"{quantities.ns(early[worst_of])} before it was told to: requesters did not begin together.",
+            f"In {trial.called} the requester on {worst_of} sent requests {quantities.ns(early[worst_of])} before it was"
+            " told to: requesters did not begin together.",
             "Find out why it did not wait for `measure`, or whose stamps its record holds.",
             evidence | {"host": worst_of, "early_s": early[worst_of] / 1e9},
             weight=2.0,
         )
-    return _judged(cell, trial, known, longest_ns, evidence)
+    return _judged(cell, trial, windows, known, longest_ns, evidence)
 
 
 def _host(windows: Sequence[tuple[Part, Window]], *, is_alone: bool) -> _Host | None:
@@ -119,7 +118,12 @@ def _host(windows: Sequence[tuple[Part, Window]], *, is_alone: bool) -> _Host | 
 
 
 def _judged(
-    cell: CellEvidence, trial: TrialEvidence, hosts: Mapping[str, _Host], longest_ns: int, evidence: dict[str, object]
+    cell: CellEvidence,
+    trial: TrialEvidence,
+    windows: Sequence[tuple[Part, Window]],
+    hosts: Mapping[str, _Host],
+    longest_ns: int,
+    evidence: dict[str, object],
 ) -> Finding:
     spans = [
         (h.begin_ns - max(h.most_ahead_ns, h.least_ahead_ns), h.begin_ns - h.least_ahead_ns, h.end_ns - h.begin_ns)
@@ -130,7 +134,10 @@ def _judged(
     least, most = ((max(0, ns) / longest_ns if longest_ns > 0 else 1.0) for ns in (least_ns, most_ns))
     begins, ends = _apart([(first, last) for first, last, _ in spans]), _apart([(a + n, b + n) for a, b, n in spans])
     if len(hosts) == 1:  # its requesters apart, on their one clock
-        begins, ends = _of_one_clock(cell, trial)
+        begins, ends = (
+            max(moments) - min(moments)
+            for moments in ([seen.begin_ns for _, seen in windows], [seen.end_ns for _, seen in windows])
+        )
     evidence = evidence | {
         "overlap": least,
         "overlap_at_most": most,
@@ -169,13 +176,6 @@ def _judged(
 def _apart(moments: Sequence[tuple[int, int]]) -> int:
     """How far the moments can be apart at most, each known to lie between two."""
     return max([0, *(latest[1] - earliest[0] for latest, earliest in permutations(moments, 2))])
-
-
-def _of_one_clock(cell: CellEvidence, trial: TrialEvidence) -> tuple[int, int]:
-    """How far the begins, and the ends, of a host's requesters are apart."""
-    windows = [seen for other, _, seen in cell.parts(NAME) if other is trial and seen is not None]
-    begins, ends = [seen.begin_ns for seen in windows], [seen.end_ns for seen in windows]
-    return max(begins) - min(begins), max(ends) - min(ends)
 
 
 CHECK = Check(name=NAME, severity="serious", kinds=CALLS | STREAMS, observe=observe, judge=judge)

@@ -61,8 +61,7 @@ def judge(cell: CellEvidence) -> Finding | None:
     hosts = compared(trials)
     tests = 1 if len(hosts) == 2 else len(hosts)
     odd = [host for host in hosts if abs(log(host.ratio)) >= MATTERS and host.p * tests <= ALPHA]
-    most = max(odd, key=lambda host: (abs(log(host.ratio)), host.ratio), default=None)
-    most = most or max(hosts, key=lambda host: abs(log(host.ratio)))
+    most = max(odd or hosts, key=lambda host: (abs(log(host.ratio)), host.ratio if odd else 0.0))
     evidence = {"trials": len(trials), "host": most.host, "ratio": most.ratio, "p": most.p * tests, "sd": most.sd}
     differs = f"{quantities.off(most.ratio - 1)} {'slower' if most.ratio > 1 else 'quicker'}"
     if odd:
@@ -81,7 +80,7 @@ def _medians(cell: CellEvidence, index: int) -> dict[str, float] | None:
     """The log of each host's median in a trial, over its processes the mean; None where a host has none."""
     by_host: dict[str, list[float]] = {}
     for trial, part, seen in cell.parts(NAME):
-        if trial is cell.trials[index] and seen is not None and seen > 0:
+        if trial is cell.trials[index] and seen > 0:
             by_host.setdefault(part.host, []).append(log(seen))
     if len(by_host) < requesters_of(cell.cell.factors):
         return None

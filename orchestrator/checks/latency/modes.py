@@ -140,20 +140,16 @@ def judge(cell: CellEvidence, run: RunEvidence) -> Finding | None:
     if not trials:
         return None
     if cell.operation.mix:
-        return not_applicable(
-            "A mix has requests of several operations, each with a latency of its own: that they form groups"
-            " says nothing."
-        )
+        own = "A mix has requests of several operations, each with a latency of its own"
+        return not_applicable(f"{own}: that they form groups says nothing.")
     is_here = cell.placement.kind == "local"
     several = [entry for entry in trials if len(entry[2]) > 1]
-    findings = [_of_all(cell, run, trials)]
+    of_all = _of_all(cell, run, trials)
     if 2 * len(several) >= len(trials):
-        findings += [_finding(*entry, len(several), is_here) for entry in several]
-        return worst([finding for finding in findings if finding is not None])
+        return worst([of_all, *(_finding(*entry, len(several), is_here) for entry in several)])
     measured = f"; in {len(several)} of {len(trials)} trials there are more" if several else ""
-    return findings[0] or passes(
-        f"Latencies within a trial form one group{measured}.", {"trials": len(trials), "with_several": len(several)}
-    )
+    evidence = {"trials": len(trials), "with_several": len(several)}
+    return of_all or passes(f"Latencies within a trial form one group{measured}.", evidence)
 
 
 def _of_all(
@@ -168,22 +164,15 @@ def _of_all(
         return None
     slow_ns = median(mode.median_ns for mode in narrow) / cell.cell.calls
     for name, quick_ns, work_ns, way in _references(cell, run):
-        causes = [
-            cause
-            for cause in causes_of(slow_ns - work_ns, quick_ns)
-            if quick_ns <= way * cause.least_ms * NS_PER_MS and not cause.is_loss
-        ]
-        if causes:
+        known = [cause for cause in causes_of(slow_ns - work_ns, quick_ns) if not cause.is_loss]
+        if causes := [cause for cause in known if quick_ns <= way * cause.least_ms * NS_PER_MS]:
+            texts = [cause.text for cause in causes]
+            evidence = {"median_ms": slow_ns / NS_PER_MS, "against": name, "against_ms": quick_ns / NS_PER_MS}
             return warns(
                 f"Requests take {quantities.ns(slow_ns)}, against {quantities.ns(quick_ns)} {name}."
-                f" Possible cause: {'; or '.join(cause.text for cause in causes)}.",
+                f" Possible cause: {'; or '.join(texts)}.",
                 _action(causes),
-                {
-                    "median_ms": slow_ns / NS_PER_MS,
-                    "against": name,
-                    "against_ms": quick_ns / NS_PER_MS,
-                    "causes": [cause.text for cause in causes],
-                },
+                {**evidence, "causes": texts},
                 weight=sqrt(slow_ns / quick_ns),
             )
     return None

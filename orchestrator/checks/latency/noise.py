@@ -11,11 +11,17 @@ from math import ceil
 
 from orchestrator import quantities
 from orchestrator.checks.base import CALLS, CODECS, STREAMS, Check, Finding, cannot_tell, passes, warns, worst
-from orchestrator.evidence.host_noise import FOREIGN, INSIDE, PRESSURE, STEAL, THROTTLED, Noise, noises
+from orchestrator.evidence.host_noise import LIMITS, Noise, noises
 from orchestrator.evidence.run_evidence import CellEvidence, TrialEvidence
 from orchestrator.experiment.plan.cells import ask_postgresql
 
-KINDS = ("steal", "throttled", "pressure", "foreign", "inside")
+_LOUD = {
+    "steal": "the hypervisor took {} of a core away",
+    "throttled": "the CPU quota stopped it for {} of the time",
+    "pressure": "something waited for a CPU that others used for {} of the time",
+    "foreign": "other processes used {} of a core",
+    "inside": "other processes in the host used {} of what it may use",
+}
 
 
 def judge(cell: CellEvidence) -> Finding | None:
@@ -24,7 +30,8 @@ def judge(cell: CellEvidence) -> Finding | None:
     loudest = worst(_finding(trial, noise) for trial, noise in seen)
     if loudest is None:
         return None
-    if loudest.verdict == "pass" and (cell.is_external or _has_a_database_beside(cell)):
+    is_told_apart = not (cell.is_one_machine and ask_postgresql([cell.cell]))  # from a database's server, not counted
+    if loudest.verdict == "pass" and (cell.is_external or not is_told_apart):
         loudest = _of_one_end(cell, loudest)
     return replace(loudest, evidence={**loudest.evidence, "in_a_third": _in_a_third(seen)})
 
@@ -32,7 +39,7 @@ def judge(cell: CellEvidence) -> Finding | None:
 def _in_a_third(seen: Sequence[tuple[TrialEvidence, Noise]]) -> dict[str, float]:
     """By kind, the share that a third of the trials reach or exceed: one loud trial is no loud machine."""
     shares = {}
-    for kind in KINDS:
+    for kind in LIMITS:
         by_trial: dict[int, float] = {}
         for trial, noise in seen:
             by_trial[trial.record.index] = max(by_trial.get(trial.record.index, 0.0), getattr(noise, kind) or 0.0)
@@ -40,41 +47,25 @@ def _in_a_third(seen: Sequence[tuple[TrialEvidence, Noise]]) -> dict[str, float]
     return shares
 
 
-def _has_a_database_beside(cell: CellEvidence) -> bool:
-    """Whether a database's server, whose work is not counted by itself, is on the requester's machine."""
-    return cell.is_one_machine and ask_postgresql([cell.cell])
-
-
 def _of_one_end(cell: CellEvidence, quiet: Finding) -> Finding:
     """What a quiet requester's host says where the responder's work or the database's is not known."""
-    if not cell.is_external:
-        return replace(
-            quiet,
-            verdict="cannot tell",
-            explanation="Little CPU time was stolen or throttled; what others used is not told from what the database's"
-            " server did while it was asked.",
-            action="See for yourself that nothing else runs here, or give the database a host of its own.",
-        )
-    return replace(
-        quiet,
-        verdict="cannot tell",
-        explanation=f"The requester's host was quiet; what disturbed the responder is not known: {quantities.NOT_OURS}.",
-        action="See for yourself that nothing else runs where it answers.",
+    if cell.is_external:
+        text = f"The requester's host was quiet; what disturbed the responder is not known: {quantities.NOT_OURS}."
+        return cannot_tell(text, "See for yourself that nothing else runs where it answers.", quiet.evidence)
+    return cannot_tell(
+        "Little CPU time was stolen or throttled; what others used is not told from what the database's server did while"
+        " it was asked.",
+        "See for yourself that nothing else runs here, or give the database a host of its own.",
+        quiet.evidence,
     )
 
 
 def _finding(trial: TrialEvidence, noise: Noise) -> Finding:
     evidence = {"trial": trial.record.index, **noise.__dict__}
     loud = [
-        (share / limit, text.format(quantities.percent(share)))
-        for share, limit, text in (
-            (noise.steal, STEAL, "the hypervisor took {} of a core away"),
-            (noise.throttled, THROTTLED, "the CPU quota stopped it for {} of the time"),
-            (noise.pressure, PRESSURE, "something waited for a CPU that others used for {} of the time"),
-            (noise.foreign, FOREIGN, "other processes used {} of a core"),
-            (noise.inside, INSIDE, "other processes in the host used {} of what it may use"),
-        )
-        if share is not None and share > limit
+        (share / LIMITS[kind], text.format(quantities.percent(share)))
+        for kind, text in _LOUD.items()
+        if (share := getattr(noise, kind) or 0.0) > LIMITS[kind]
     ]
     if loud:
         return warns(
@@ -83,7 +74,7 @@ def _finding(trial: TrialEvidence, noise: Noise) -> Finding:
             evidence,
             weight=max(excess for excess, _ in loud),
         )
-    if all(getattr(noise, kind) is None for kind in KINDS):
+    if all(getattr(noise, kind) is None for kind in LIMITS):
         return cannot_tell(
             f"{noise.where[:1].upper()}{noise.where[1:]} counts neither steal, throttling nor pressure.",
             "Measure on Linux, which does, or make sure that nothing else runs.",

@@ -62,7 +62,7 @@ def observe(samples: Samples) -> Course | None:
 
 def judge(cell: CellEvidence, run: RunEvidence) -> Iterator[Finding | None]:
     """The drift that trials share, jumps of most of them, and warm-ups that were cut short."""
-    courses = [(trial, seen) for trial, _part, seen in cell.parts(NAME) if seen is not None]
+    courses = [(trial, seen) for trial, _, seen in cell.parts(NAME)]
     if courses:
         yield _drift(_drifts(cell), [_drifts(other) for other in run.in_blocks_of(cell)])
         yield _jump(courses)
@@ -72,9 +72,8 @@ def judge(cell: CellEvidence, run: RunEvidence) -> Iterator[Finding | None]:
 def _drifts(cell: CellEvidence) -> dict[int, float]:
     """By block the drift of a trial, whoever asked in it."""
     drifts: dict[int, list[float]] = {}
-    for trial, _part, seen in cell.parts(NAME):
-        if seen is not None:
-            drifts.setdefault(trial.record.block, []).append(seen.drift)
+    for trial, _, seen in cell.parts(NAME):
+        drifts.setdefault(trial.record.block, []).append(seen.drift)
     return {block: fmean(of_trial) for block, of_trial in drifts.items()}
 
 
@@ -143,18 +142,16 @@ def _jump(courses: Sequence[tuple[TrialEvidence, Course]]) -> Finding | None:
     if 2 * max(up, len(jumps) - up) <= len(courses):
         return None
     trial, seen = max(jumps, key=lambda jump: abs(jump[1].jump))
+    times = exp(seen.jump)
+    change = quantities.change(times - 1)
+    changes = f"becomes {change} as long" if times - 1 > quantities.MOST_CHANGE else f"changes by {change}"
     return warns(
-        f"Latency {_changes(exp(seen.jump))} after {quantities.percent(seen.at)} of {trial.called}, "
+        f"Latency {changes} after {quantities.percent(seen.at)} of {trial.called}, "
         f"and stays there; {len(jumps)} of {len(courses)} trials jump.",
         "Lengthen the warm-up (`warmup`) until this disappears.",
         {"trial": trial.record.index, "jump": exp(seen.jump) - 1, "at": seen.at, "trials": len(jumps)},
         weight=abs(seen.jump),
     )
-
-
-def _changes(times: float) -> str:
-    change = quantities.change(times - 1)
-    return f"becomes {change} as long" if times - 1 > quantities.MOST_CHANGE else f"changes by {change}"
 
 
 def _short_warmup(cell: CellEvidence) -> Finding | None:

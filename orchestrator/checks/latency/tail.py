@@ -46,7 +46,7 @@ def observe(samples: Samples) -> Tail | None:
 
 def judge(cell: CellEvidence) -> Finding | None:
     """Each trial's tail."""
-    tails = [(trial, part, seen) for trial, part, seen in cell.parts(NAME) if seen is not None]
+    tails = list(cell.parts(NAME))
     judged = [(t, seen) for t, part, seen in tails if seen.n >= _PER_ONE_IN_FLIGHT * part.load.concurrency]
     if tails and (cell.is_open_loop or not judged):
         return not_applicable("A queue, or too few requests for each in flight, shapes the tail.")
@@ -55,16 +55,15 @@ def judge(cell: CellEvidence) -> Finding | None:
 
 def _cut_off(trial: TrialEvidence, seen: Tail) -> Finding:
     evidence = {"trial": trial.record.index, **asdict(seen)}
-    if seen.reach is not None and seen.reach < _THIN and seen.is_mode:
-        measured = "The slowest requests are a group of their own, not a tail: see `latency modes`."
-        return passes(measured, evidence)
-    if seen.reach is not None and seen.reach < _THIN:
-        return warns(
-            f"The slowest of {seen.n:,} requests took barely longer than p99: the tail looks cut off.",
-            "Check whether slow requests were left out or cut at a limit; `completeness` counts them.",
-            evidence,
-        )
-    return passes("The tail has a normal shape.", evidence)
+    if seen.reach is None or seen.reach >= _THIN:
+        return passes("The tail has a normal shape.", evidence)
+    if seen.is_mode:
+        return passes("The slowest requests are a group of their own, not a tail: see `latency modes`.", evidence)
+    return warns(
+        f"The slowest of {seen.n:,} requests took barely longer than p99: the tail looks cut off.",
+        "Check whether slow requests were left out or cut at a limit; `completeness` counts them.",
+        evidence,
+    )
 
 
 NAME = "tail shape"

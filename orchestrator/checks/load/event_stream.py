@@ -20,11 +20,10 @@ from typing import Any
 from orchestrator import quantities
 from orchestrator.checks.base import STREAMS, Check, Finding, fails, in_most, passes, warns
 from orchestrator.checks.replies.reply import percentiles_moved
-from orchestrator.evidence.run_evidence import CellEvidence, Part, Samples, TrialEvidence
+from orchestrator.evidence.run_evidence import CellEvidence, EventCounts, Part, Samples, StreamTrial, TrialEvidence
 from orchestrator.findings.check_result import Overload
 from orchestrator.questions.stores import times as store_times
 from orchestrator.questions.streams.observe import StreamSamples
-from orchestrator.questions.streams.trial import EventCounts, StreamTrial
 from orchestrator.statistics.quantiles import quantile
 from services.python.contract.limits import SATURATED
 
@@ -65,9 +64,7 @@ def observe(samples: Samples) -> Seen | None:
 
 def judge(cell: CellEvidence) -> Iterator[Finding | None]:
     """All trials, and all of them together."""
-    for trial, part, seen in cell.parts(NAME):
-        if seen is not None:
-            yield _disagreement(trial, part, seen)
+    yield from (_disagreement(*part) for part in cell.parts(NAME))
     yield from (_busy(trial, part) for trial, part, _ in cell.parts(NAME))
     streams = [(trial, trial.stream) for trial in cell.trials if trial.stream]
     for trial, stream in streams:
@@ -88,27 +85,22 @@ def _disagreement(trial: TrialEvidence, part: Part, seen: Seen) -> Finding:
     if seen.subscriptions != part.load.concurrency or done.requests != seen.subscriptions:
         measured = quantities.count(seen.subscriptions, "subscription")
         troubles.append(f"{measured} of {part.load.concurrency:,} were measured")
-    if sum(done.errors.values()) != seen.unended:
-        troubles.append(
-            f"the requester said that {quantities.count(sum(done.errors.values()), 'subscription')} failed, by the record "
-            f"{seen.unended:,} did"
-        )
+    if (failed := sum(done.errors.values())) != seen.unended:
+        failures = quantities.count(failed, "subscription")
+        troubles.append(f"the requester said that {failures} failed, by the record {seen.unended:,} did")
     if counted is None:
         troubles.append("the requester did not say what came of its events")
     else:
-        names = ("offered", "delivered", "dropped", "duplicated", "reordered")
-        mine, theirs = ([getattr(each, name) for name in names] for each in (counts, counted))
         troubles += [
             f"the requester said {reported:,} {name}, the record holds {recorded:,}"
-            for name, recorded, reported in zip(names, mine, theirs, strict=True)
-            if recorded != reported
+            for name in ("offered", "delivered", "dropped", "duplicated", "reordered")
+            if (recorded := getattr(counts, name)) != (reported := getattr(counted, name))
         ]
         if done.verified != counted.delivered + counted.duplicated:
             troubles.append("not every event that counts was compared with what it should be")
     if counts.strange:
-        troubles.append(
-            f"{quantities.count(counts.strange, 'row is', 'rows are')} of no subscription, or of another clock"
-        )
+        strange = quantities.count(counts.strange, "row is", "rows are")
+        troubles.append(f"{strange} of no subscription, or of another clock")
     ready = trial.record.ready
     if ready is not None and done.identity != ready.identity:
         troubles.append("another responder answered than the one that was started")
@@ -146,7 +138,8 @@ def _busy(trial: TrialEvidence, part: Part) -> Finding | None:
 def _of_trial(trial: TrialEvidence, stream: StreamTrial) -> Iterator[Finding]:
     """What the sender's stamps and counts say, and how its streams ended."""
     evidence = _evidence(trial, stream)
-    yield from _of_stamps(trial, stream, evidence)
+    for weight, more, explanation, action in _of_stamps(trial, stream):
+        yield fails(explanation, action, {**evidence, **more}, weight=weight)
     yield from _of_counts(trial, stream, evidence)
     if stream.unended:
         ended = quantities.listed([f"{number:,} with {status}" for status, number in stream.unended.items()])
@@ -172,52 +165,45 @@ def _evidence(trial: TrialEvidence, stream: StreamTrial) -> dict[str, Any]:
     }
 
 
-def _of_stamps(trial: TrialEvidence, stream: StreamTrial, evidence: dict[str, Any]) -> Iterator[Finding]:
-    """Stamps that no honest sender of one clock gives."""
-    fail, counted = (
-        partial(Finding, verdict="fail"),
-        partial(quantities.count, singular="event was", several="events were"),
-    )
+def _of_stamps(trial: TrialEvidence, stream: StreamTrial) -> Iterator[tuple[float, dict[str, Any], str, str]]:
+    """Stamps that no honest sender of one clock gives: weight, evidence, explanation and action."""
+    counted = partial(quantities.count, singular="event was", several="events were")
+    within, waits = f"In {trial.called}", "(protos/process.md, Streams)."
     if stream.before_sent:
-        yield fail(
-            evidence={**evidence, "before_sent": stream.before_sent},
-            weight=1.0,
-            explanation=f"{counted(stream.before_sent)} received before being sent: the two ends do not read one clock.",
-            action=_STAMP,
-        )
+        text = f"{counted(stream.before_sent)} received before being sent: the two ends do not read one clock."
+        yield 1.0, {"before_sent": stream.before_sent}, text, _STAMP
     if stream.early:
-        yield fail(
-            evidence={**evidence, "early": stream.early},
-            weight=0.9,
-            explanation=f"In {trial.called} {counted(stream.early)} sent before being due: the load was not the planned"
-            " one, or the events are of an earlier subscription.",
-            action="Let the sender wait until an event is due, and stamp it then (protos/process.md, Streams).",
+        text = (
+            f"{within} {counted(stream.early)} sent before being due: the load was not the planned one, or the events are"
+            " of an earlier subscription."
+        )
+        yield (
+            0.9,
+            {"early": stream.early},
+            text,
+            f"Let the sender wait until an event is due, and stamp it then {waits}",
         )
     if stream.is_contradictory:
-        yield fail(
-            evidence=evidence,
-            weight=0.85,
-            explanation=f"In {trial.called} no offset between the clocks of both hosts has every event sent after it was "
-            "asked for and received after it was sent: the stamps are not of two clocks that count the same time.",
-            action=_STAMP,
+        text = (
+            f"{within} no offset between the clocks of both hosts has every event sent after it was asked for and received"
+            " after it was sent: the stamps are not of two clocks that count the same time."
         )
+        yield 0.85, {}, text, _STAMP
     if stream.hasty:
-        yield fail(
-            evidence={**evidence, "hasty": stream.hasty, "reading_ns": stream.reading_ns},
-            weight=0.85,
-            explanation=f"In {trial.called} {counted(stream.hasty)} read sooner than {quantities.ns(stream.reading_ns)} for"
-            " each after the first allow: clients read faster than `read_rate` says.",
-            action="Let the requester wait between two events of a subscription (protos/process.md, Streams).",
+        text = (
+            f"{within} {counted(stream.hasty)} read sooner than {quantities.ns(stream.reading_ns)} for each after the first"
+            " allow: clients read faster than `read_rate` says."
         )
+        more = {"hasty": stream.hasty, "reading_ns": stream.reading_ns}
+        yield 0.85, more, text, f"Let the requester wait between two events of a subscription {waits}"
     reported, seen = stream.worst_late_ns, stream.late_most_ns
     if stream.sent is not None and reported is not None and seen is not None and reported < seen:  # of all streams
-        yield fail(
-            evidence={**evidence, "late_most_ns": seen},
-            weight=0.8,
-            explanation=f"In {trial.called} the sender says that no event was more than {quantities.ns(reported)} late; "
-            f"by its own stamps one was {quantities.ns(seen)} late.",
-            action="Find out what the sender counts: its lateness is in no delivery, so its word on it must hold.",
+        text = (
+            f"{within} the sender says that no event was more than {quantities.ns(reported)} late; by its own stamps one"
+            f" was {quantities.ns(seen)} late."
         )
+        action = "Find out what the sender counts: its lateness is in no delivery, so its word on it must hold."
+        yield 0.8, {"late_most_ns": seen}, text, action
 
 
 def _rate(cell: CellEvidence, trial: TrialEvidence, stream: StreamTrial) -> Finding | None:
@@ -250,9 +236,8 @@ def _rate(cell: CellEvidence, trial: TrialEvidence, stream: StreamTrial) -> Find
         )
     if gap is not None and on_time is not None and gap > _LONGER_GAPS * on_time:
         return warns(
-            f"In {trial.called} the p99 of the gaps is {quantities.ns(gap)}; it would be "
-            f"{quantities.ns(on_time)} had "
-            "each event been sent when it was due: the gaps are the sender's timer's as much as the stack's.",
+            f"In {trial.called} the p99 of the gaps is {quantities.ns(gap)}; it would be {quantities.ns(on_time)} had each"
+            " event been sent when it was due: the gaps are the sender's timer's as much as the stack's.",
             "Take the gaps for the sender's; deliveries have none of it. Or measure on a quiet machine.",
             {**evidence, "gap_p99_ns": gap, "gap_p99_on_time_ns": on_time},
             weight=gap / on_time / 1e9,
@@ -283,13 +268,14 @@ def _why_slow(trial: TrialEvidence, stream: StreamTrial) -> str:
             return f"reading an event's row took {quantities.percent(share)} of the time between two"
     sender = trial.summary.responder_cpu_share if trial.summary else None
     readers = max((part.done.cpu_share or 0.0 for part in trial.parts), default=0.0)
-    could_not = "" if sender is None or sender <= SATURATED else f" (its core was {quantities.percent(sender)} busy)"
-    held = "" if readers <= SATURATED else f" (their core was {quantities.percent(readers)} busy)"
-    if could_not and not held:
-        return f"it could not keep up{could_not}"
-    if held and not could_not:
-        return f"its readers fell behind and held it back{held}"
-    return f"it could not keep up{could_not}, or its readers held it back{held}"
+    is_sender, is_reader = (sender or 0.0) > SATURATED, readers > SATURATED
+    could_not = "it could not keep up" + (
+        f" (its core was {quantities.percent(sender or 0.0)} busy)" if is_sender else ""
+    )
+    held = f"held it back (their core was {quantities.percent(readers)} busy)" if is_reader else "held it back"
+    if is_sender != is_reader:
+        return could_not if is_sender else f"its readers fell behind and {held}"
+    return f"{could_not}, or its readers {held}"
 
 
 def _of_counts(trial: TrialEvidence, stream: StreamTrial, evidence: dict[str, Any]) -> Iterator[Finding]:
@@ -322,10 +308,8 @@ def _of_cell(cell: CellEvidence) -> Finding:
     assert cell.stream is not None  # noqa: S101 - narrows the type
     events = cell.stream
     moved = percentiles_moved(events.dropped, events.offered)
-    evidence = {
-        name: getattr(events, name)
-        for name in ("offered", "sent", "delivered", "dropped", "duplicated", "reordered", "wrong")
-    }
+    names = ("offered", "sent", "delivered", "dropped", "duplicated", "reordered", "wrong")
+    evidence = {name: getattr(events, name) for name in names}
     kinds = {
         "never came": events.dropped - events.wrong if events.dropped >= events.wrong else events.dropped,
         "came wrong": events.wrong,
@@ -338,8 +322,7 @@ def _of_cell(cell: CellEvidence) -> Finding:
         evidence["silent"] = silent
         counted += f" ({quantities.count(silent, 'client')} got none at all)"
     if not counted:
-        came = f"All {events.offered:,} events came, once and in their order."
-        return passes(came, evidence)
+        return passes(f"All {events.offered:,} events came, once and in their order.", evidence)
     is_failed = bool(events.wrong or moved)
     beyond = f": enough to move {quantities.listed(moved)}, which the report shows" if moved else ""
     return Finding(

@@ -17,20 +17,21 @@ can have paused for longer than that, which is what it reports (`paused_s`) and 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from statistics import median
 from typing import Any
 
+import numpy as np
+
 from orchestrator import quantities
 from orchestrator.checks.base import CALLS, Check, Finding, cannot_tell, fails, passes, warns
-from orchestrator.checks.ends.workers import Busy, Slowest, busy
 from orchestrator.evidence.host_noise import noises
-from orchestrator.evidence.run_evidence import CellEvidence, Part, TrialEvidence
+from orchestrator.evidence.run_evidence import CellEvidence, Part, Samples, TrialEvidence
+from orchestrator.statistics.quantiles import Nanoseconds, distinct
 
 LITTLE = "Little's law"
 _FOLLOWS = 0.08  # honest clients stay below 0.05, a clock that stops at nine tenths gives 0.11
 _BUSY_MACHINE = 3.0  # the requester's work may take so many times its CPU time on a machine that is busy otherwise
-
-
 _OVERSTATED, _ROUNDING_S = 0.02, 10e-6
 _OF_SLOWEST, _OF_SLOWEST_ONCE = 0.15, 0.25
 _UNEXPLAINED = 0.5  # of what their pauses are longer
@@ -40,6 +41,171 @@ _SLOW = 1.5  # times the mean latency
 # Of a request, what no pause accounts for: more than both. Honest clients on a busy machine came to 14 us and 1.8 %.
 _OF_ALL_S, _OF_ALL_SHARE = 10e-6, 0.03
 _OF_ONE_S, _OF_ONE_SHARE = 15e-6, 0.05
+# Of what rows tell.
+_FEWEST_PAIRS = 100
+_STALLS = 3
+_SLOWEST_SHARE, _FEWEST_SLOWEST = 0.01, 5
+_SLOWEST_EXCESS_S = 15e-6
+
+
+# ---- how workers spent their time, as their rows tell it: requests, rests, and the pauses between
+
+
+@dataclass(frozen=True, kw_only=True)
+class Busy:
+    """Sum of all measured requests' time, and the window they lie in.
+
+    `rests_s` is how long workers rested, late wake-ups included. With think time a `next send` below is when the rest before
+    it was over, and the rest itself is in none of the pauses.
+    `pause_s` is the median time from a reply to the next send of the same worker; None where it is not known whose it was.
+    `gap_s` is the same from a reply to the send that it makes room for, and `gaps_s` are all of those, added up; None with
+    fewer requests than may be in flight. `pauses_s` are those with each of the three longest taken for a typical one.
+    `reopened`: connections that were kept open were opened again.
+    `follows` is by how much a pause grows with the latency before it (0.1: by 1 ms with each 10 ms); None where too few
+    requests tell.
+    """
+
+    requests: int
+    call_s: float
+    window_s: float
+    pause_s: float | None
+    follows: float | None
+    gap_s: float | None = None
+    gaps_s: float | None = None
+    pauses_s: float | None = None
+    reopened: bool = False
+    rests_s: float = 0.0
+    connections: int = 0
+    slowest: Slowest | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Slowest:
+    """The requests with the most time to the next send: how long they typically took, and how much longer they paused.
+
+    There are `count` of them. `excess_s` is their median pause less that of all requests.
+    """
+
+    count: int
+    call_s: float
+    excess_s: float
+
+    def is_cut(self, share: float) -> bool:
+        """Whether so much of their time is in the pauses after them, and more than a few instructions take."""
+        return self.excess_s > max(_SLOWEST_EXCESS_S, share * self.call_s)
+
+
+def busy(samples: Samples) -> Busy:
+    """Failed requests count too: their worker waited for them."""
+    latencies, pauses = pauses_of(samples)
+    gaps = samples.room_ns()
+    middle = float(np.median(gaps)) if gaps.size else 0.0
+    longest = np.sort(gaps)[-_STALLS:]
+    connections = distinct(samples.connection)
+    return Busy(
+        requests=samples.measured,
+        call_s=float((samples.received_ns - samples.sent_ns).sum()) / 1e9,
+        window_s=samples.span_ns / 1e9,
+        pause_s=float(np.median(pauses)) / 1e9 if pauses.size else None,
+        follows=_follows(latencies, pauses),
+        gap_s=middle / 1e9 if gaps.size else None,
+        gaps_s=float(gaps.sum()) / 1e9 if gaps.size else None,
+        pauses_s=float(gaps.sum() - np.maximum(longest - middle, 0).sum()) / 1e9 if gaps.size else None,
+        reopened=samples.in_flight < connections < samples.measured,
+        rests_s=_rested_s(samples),
+        connections=int(connections),
+        slowest=_slowest(latencies, pauses) if samples.in_flight == 1 else None,
+    )
+
+
+def _rested_s(samples: Samples) -> float:
+    """Think time of all workers within the window: before the first requests, and after those that others followed.
+
+    Nobody follows those whose rest would be over last, one for each worker.
+    """
+    if samples.rests is None or not samples.measured:
+        return 0.0
+    followed = np.argsort(samples.received_ns + samples.rest_ns, kind="stable")[: -samples.in_flight]
+    before = np.sort(samples.ready_ns)[: samples.in_flight] - samples.sent_ns[0]
+    late = samples.sent_ns - samples.ready_ns
+    return float(np.maximum(before, 0).sum() + samples.rest_ns[followed].sum() + late.sum()) / 1e9
+
+
+def _slowest(latencies: Nanoseconds, pauses: Nanoseconds) -> Slowest | None:
+    """Of one per cent of the requests; None where those are too few to have something typical."""
+    count = int(latencies.size * _SLOWEST_SHARE)
+    if count < _FEWEST_SLOWEST:
+        return None
+    longest = np.argpartition(latencies + pauses, -count)[-count:]
+    return Slowest(
+        count=count,
+        call_s=float(np.median(latencies[longest])) / 1e9,
+        excess_s=float(np.median(pauses[longest]) - np.median(pauses)) / 1e9,
+    )
+
+
+def pauses_of(samples: Samples) -> tuple[Nanoseconds, Nanoseconds]:
+    """Each request's time and the pause after it, until the same worker's next.
+
+    A kept connection belongs to one worker; requests that never overlap belong to one worker, too, if there is one. Where
+    workers share connections, nobody knows whose a request was.
+    """
+    sent, received, connection = samples.sent_ns, samples.received_ns, samples.connection
+    ready, free = samples.ready_ns, received + samples.rest_ns
+    following: Nanoseconds = ready[1:] - free[:-1]
+    if not following.size or (samples.in_flight == 1 and following.min() >= 0):
+        within = np.diff(samples.turn) == 0
+        return (received - sent)[:-1][within], following[within]
+    if distinct(connection) < samples.in_flight:
+        return following[:0], following[:0]
+    order = np.argsort(connection, kind="stable")
+    kept = (connection[order][1:] == connection[order][:-1]) & (np.diff(samples.turn[order]) == 0)
+    calls: Nanoseconds = (received - sent)[order][:-1][kept]
+    pauses: Nanoseconds = (ready[order][1:] - free[order][:-1])[kept]
+    return calls, pauses
+
+
+def cut_rests(samples: Samples) -> tuple[int, int]:
+    """How many rests at least did not last as the seed gives them, and by how many nanoseconds the shortest was too short.
+
+    Three views; the one that sees most counts: each worker's own requests; all together, as of n workers the k-th
+    reply whose rest is over frees one, so that the send n places later cannot be before it (also where a connection
+    was opened anew, or each request has its own); and how far apart workers begin, which constant rests never change.
+    """
+    _, of_each = pauses_of(samples)
+    free = np.sort(samples.received_ns + samples.rest_ns)[: -samples.in_flight]
+    views = (of_each, np.sort(samples.ready_ns)[samples.in_flight :] - free, _begun(samples))
+    short = [view[view < 0] for view in views]
+    return max(view.size for view in short), max((-int(view.min()) for view in short if view.size), default=0)
+
+
+def _begun(samples: Samples) -> Nanoseconds:
+    """By how much later than the seed gives the workers began after the first of them; empty where nobody knows."""
+    rests, ready, workers = samples.rests, samples.ready_ns, samples.in_flight
+    if rests is None or not ready.size:
+        return ready[:0]
+    wanted = np.sort(np.array([rests.first_ns(worker) for worker in range(workers)], dtype=np.int64))
+    if rests.drawn:  # a short rest may bring one its second request before another has its first
+        numbers, first = np.unique(samples.connection, return_index=True)
+        if numbers.size != workers or numbers[0] < 0:
+            return ready[:0]
+        ready = ready[first]
+    began = np.sort(ready)[:workers]
+    return np.asarray(began - began[0] - (wanted - wanted[0])[: began.size])
+
+
+def _follows(latencies: Nanoseconds, pauses: Nanoseconds) -> float | None:
+    """How the change of the pause goes with the change of the latency before it."""
+    if latencies.size < _FEWEST_PAIRS:
+        return None
+    calls, gaps = np.diff(latencies), np.diff(pauses)
+    low, high = np.quantile(calls, [0.25, 0.75])
+    shorter, longer = calls <= low, calls >= high
+    span = float(np.median(calls[longer]) - np.median(calls[shorter]))
+    return float(np.median(gaps[longer]) - np.median(gaps[shorter])) / span if span > 0 else None
+
+
+# ---- whether that adds up
 
 
 def judge(cell: CellEvidence) -> Iterator[Finding | None]:
@@ -104,7 +270,8 @@ def _constant_cut(cell: CellEvidence) -> Iterator[Finding]:
         unknown_s = _unknown_s(part, seen, part.load.concurrency)
         if unknown_s is None:
             return
-        pauses.append((trial, seen, unknown_s, min(unknown_s, _typically_unknown_s(part, seen))))
+        typically_s = _typical_s(seen) * seen.requests - (part.done.paused_s or 0.0) * part.load.concurrency
+        pauses.append((trial, seen, unknown_s, min(unknown_s, typically_s)))
     calls, requests = sum(seen.call_s for _, seen, *_ in pauses), sum(seen.requests for _, seen, *_ in pauses)
     if not requests:
         return
@@ -112,9 +279,8 @@ def _constant_cut(cell: CellEvidence) -> Iterator[Finding]:
     of_typical = sum(typically_s for *_, typically_s in pauses) / requests
     limit = max(_OF_ALL_S, _OF_ALL_SHARE * calls / requests)
     if of_all > limit:
-        held_up = (
-            sum(_held_up_s(cell, trial) for trial in {id(each[0]): each[0] for each in pauses}.values()) / requests
-        )
+        trials = {id(trial): trial for trial, *_ in pauses}.values()
+        held_up = sum(_held_up_s(cell, trial) for trial in trials) / requests
         beyond = sum(
             s > seen.requests * max(_OF_ALL_S, _OF_ALL_SHARE * seen.call_s / seen.requests) for _, seen, s, _ in pauses
         )
@@ -129,10 +295,9 @@ def _constant_cut(cell: CellEvidence) -> Iterator[Finding]:
             yield _stops_early(each, latency_s, {"trial": trial.record.index}, where, is_noise=is_noise)
 
 
-def _typically_unknown_s(part: Part, seen: Busy) -> float:
-    """All pauses, were each as long as the middle one, less what the requester did in them."""
-    typical_s = seen.gap_s if seen.pause_s is None else seen.pause_s
-    return (typical_s or 0.0) * seen.requests - (part.done.paused_s or 0.0) * part.load.concurrency
+def _typical_s(seen: Busy) -> float:
+    """The middle pause, of each worker's own where it is known whose a request was."""
+    return (seen.gap_s if seen.pause_s is None else seen.pause_s) or 0.0
 
 
 def _held_up_s(cell: CellEvidence, trial: TrialEvidence) -> float:
@@ -147,11 +312,10 @@ def _unknown_s(part: Part, seen: Busy, concurrency: int) -> float | None:
     several workers wait for one another, or connections were opened again between requests, what is typical of a pause
     counts if that is less.
     """
-    typical_s = seen.gap_s if seen.pause_s is None else seen.pause_s
-    if part.done.paused_s is None or typical_s is None or seen.pauses_s is None or not seen.requests:
+    if part.done.paused_s is None or seen.pauses_s is None or not seen.requests:
         return None
-    of_all_s, of_typical_s = seen.pauses_s, typical_s * seen.requests
-    shown_s = of_all_s if concurrency == 1 and not seen.reopened else min(of_all_s, of_typical_s)
+    is_whole = concurrency == 1 and not seen.reopened
+    shown_s = seen.pauses_s if is_whole else min(seen.pauses_s, _typical_s(seen) * seen.requests)
     return float(shown_s - part.done.paused_s * concurrency)  # said of one worker, on average
 
 
@@ -162,8 +326,7 @@ def _stops_early(
     evidence = {**evidence, "unknown_pause_ms": unknown_s * 1000, "latency_ms": latency_s * 1000}
     if is_noise:
         return warns(
-            f"{where or 'Between'} a reply and the next request, {quantities.ns(unknown_s * 1e9)} on average "
-            "are not"
+            f"{where or 'Between'} a reply and the next request, {quantities.ns(unknown_s * 1e9)} on average are not"
             " the requester's own work, but not in most pauses: the machine held some of them up, or the clock.",
             "See `noise`: on a quieter machine a clock that stops early for some of the requests would be told.",
             evidence,
@@ -199,11 +362,7 @@ def _cut_short(follows: list[float], typical: float) -> Finding:
         f"Pauses between requests grow with the latency before them, by {quantities.percent(typical)} of "
         f"it: the clock stops at about {quantities.percent(share)} of the wait.",
         "Check where the timer stops: what a latency leaves out appears in the pause after it.",
-        {
-            "pause_per_latency": round(typical, 4),
-            "of_trials": [round(f, 4) for f in follows],
-            "stops_at": share,
-        },
+        {"pause_per_latency": round(typical, 4), "of_trials": [round(f, 4) for f in follows], "stops_at": share},
         weight=typical,
     )
 
@@ -260,12 +419,8 @@ def _stops_early_for_slowest(slowest: Slowest, evidence: dict[str, Any], where: 
 
 
 def _little(trial: TrialEvidence, part: Part, seen: Busy) -> Finding:
-    concurrency = part.load.concurrency
-    evidence: dict[str, Any] = {
-        "trial": trial.record.index,
-        "concurrency": concurrency,
-        "requests": seen.requests,
-    }
+    concurrency, requests = part.load.concurrency, seen.requests
+    evidence: dict[str, Any] = {"trial": trial.record.index, "concurrency": concurrency, "requests": requests}
     if seen.requests < 10 * concurrency or seen.window_s <= 0:
         return cannot_tell(
             f"{quantities.count(seen.requests, 'request')}: too few for {concurrency} in flight to ignore the "
@@ -278,13 +433,11 @@ def _little(trial: TrialEvidence, part: Part, seen: Busy) -> Finding:
     cpu_s = part.done.cpu_s
     evidence |= {"ratio": round(ratio, 4), "missing_s": missing_s, "requester_cpu_s": cpu_s, "window_s": seen.window_s}
     evidence["typical_pause_ms"] = None if seen.pause_s is None else seen.pause_s * 1000
+    measured = f"Throughput x latency gives {ratio * concurrency:.2f} in flight, {concurrency} declared"
     if seen.rests_s:
         evidence["rests_s"] = seen.rests_s
-        measured = (
-            f"Throughput x (latency + think time) gives {ratio * concurrency:.2f} workers, {concurrency} declared"
-        )
-    else:
-        measured = f"Throughput x latency gives {ratio * concurrency:.2f} in flight, {concurrency} declared"
+        workers = f"{ratio * concurrency:.2f} workers"
+        measured = f"Throughput x (latency + think time) gives {workers}, {concurrency} declared"
     # Whose rest was the last one is not known: with few requests that is a share of all.
     if ratio > 1.02 + (2 * concurrency / seen.requests if seen.rests_s else 0):
         return fails(

@@ -23,19 +23,15 @@ def observe(samples: Samples) -> int:
 def judge(cell: CellEvidence) -> Iterator[Finding]:
     """The trial with the most, and the one that never got to what was declared."""
     for trial, part, most in cell.parts(NAME):
-        yield _peak(cell, trial, [part], most, whose=_whose(cell, part))
+        whose = ""
+        if part.load != cell.cell.load:  # one of several, whose share is not what the experiment declares
+            on = f" on {part.host}" if requesters_of(cell.cell.factors) > 1 else ""
+            whose = f" in requester process {part.process + 1}{on}"
+        yield _peak(cell, trial, [part], most, whose=whose)
     for trial in cell.trials:
         for host, most in trial.in_flight.items():
             own = [part for part in trial.parts if part.host == host]
             yield _peak(cell, trial, own, most, whose=f" over all requester processes on {host}")
-
-
-def _whose(cell: CellEvidence, part: Part) -> str:
-    """Which requester, where there are several: their shares are not what the experiment declares."""
-    if part.load == cell.cell.load:
-        return ""
-    on = f" on {part.host}" if requesters_of(cell.cell.factors) > 1 else ""
-    return f" in requester process {part.process + 1}{on}"
 
 
 def _peak(cell: CellEvidence, trial: TrialEvidence, parts: Sequence[Part], most: int, *, whose: str) -> Finding:
@@ -55,8 +51,7 @@ def _peak(cell: CellEvidence, trial: TrialEvidence, parts: Sequence[Part], most:
             "Check whether the requester kept up (`offered load`), or lower the concurrency.",
             evidence,
         )
-    measured = f"At most {most} in flight{whose}, {declared} declared."
-    return passes(measured, evidence)
+    return passes(f"At most {most} in flight{whose}, {declared} declared.", evidence)
 
 
 CHECK = Check(name=NAME, severity="fatal", kinds=CALLS | CODECS, observe=observe, judge=judge)

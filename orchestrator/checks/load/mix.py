@@ -20,6 +20,7 @@ from orchestrator.experiment.plan.payloads import mix_shares
 from services.python.load.phases import MIXED, mix_order
 
 _BEYOND_CHANCE = 4.5  # standard deviations: one count in 150,000
+_NOT_PLANNED = "Do not publish this cell: what was measured is not the mix that was planned."
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,30 +41,21 @@ def observe(samples: Samples) -> Seen | None:
     columns = samples.columns
     if not samples.is_mix:
         return None
+    sent = (columns["phase"] == 1) & (columns["status"] != NOT_SENT)
+    numbers = columns["sequence"][sent]
+    in_order = numbers[np.lexsort((numbers, columns["sent_ns"][sent]))]
+    highest = np.maximum.accumulate(np.searchsorted(np.sort(numbers), in_order))
     return Seen(
         numbers=columns["sequence"].astype(np.int64),
         places=columns["parent"].astype(np.int64),
-        passed_over=_passed_over(samples),
+        passed_over=int((highest - np.arange(numbers.size)).max(initial=0)),
         others=samples.in_flight - 1,
     )
 
 
-def _passed_over(samples: Samples) -> int:
-    columns = samples.columns
-    sent = (columns["phase"] == 1) & (columns["status"] != NOT_SENT)
-    if not sent.any():
-        return 0
-    numbers = columns["sequence"][sent]
-    in_order = numbers[np.lexsort((numbers, columns["sent_ns"][sent]))]
-    highest = np.maximum.accumulate(np.searchsorted(np.sort(numbers), in_order))
-    return int((highest - np.arange(numbers.size)).max())
-
-
 def judge(cell: CellEvidence) -> Finding | None:
     """Each requester's record against its seed."""
-    if not cell.operation.mix:
-        return None
-    return worst(_of_part(cell, trial, part, seen) for trial, part, seen in cell.parts(NAME) if seen is not None)
+    return worst(_of_part(cell, *part) for part in cell.parts(NAME)) if cell.operation.mix else None
 
 
 def _of_part(cell: CellEvidence, trial: TrialEvidence, part: Part, seen: Seen) -> Finding:
@@ -76,7 +68,7 @@ def _of_part(cell: CellEvidence, trial: TrialEvidence, part: Part, seen: Seen) -
     if wrong:
         return fails(
             f"{quantities.count(wrong, 'request')} of {numbers.size:,} asked another operation than the seed draws.",
-            "Do not publish this cell: what was measured is not the mix that was planned.",
+            _NOT_PLANNED,
             evidence,
             weight=wrong,
         )
@@ -85,22 +77,22 @@ def _of_part(cell: CellEvidence, trial: TrialEvidence, part: Part, seen: Seen) -
             f"{quantities.count(seen.passed_over, 'request')} waited at once while later ones were sent, and"
             f" {quantities.count(seen.others, 'other worker')} can hold back one each: they were not sent in the order "
             "drawn.",
-            "Do not publish this cell: what was measured is not the mix that was planned.",
+            _NOT_PLANNED,
             {**evidence, "passed_over": seen.passed_over, "others": seen.others},
             weight=seen.passed_over,
         )
     off = _furthest(counts, mix_shares(cell.operation), min(int(numbers.size), MIXED))
+    times = [f"{m.label} {n:,}" for m, n in zip(cell.operation.mix, counts, strict=True)]
     if off > _BEYOND_CHANCE:
+        often = ", ".join(f"{each} times" for each in times)
         return fails(
-            "The operations were not asked as often as their shares say: "
-            + ", ".join(f"{m.label} {n:,} times" for m, n in zip(cell.operation.mix, counts, strict=True))
-            + f", {off:.1f} standard deviations from what chance gives.",
-            "Do not publish this cell: what was measured is not the mix that was planned.",
+            f"The operations were not asked as often as their shares say: {often}, {off:.1f} standard deviations from what"
+            " chance gives.",
+            _NOT_PLANNED,
             {**evidence, "standard_deviations": off},
             weight=off,
         )
-    shares = ", ".join(f"{m.label} {n:,}" for m, n in zip(cell.operation.mix, counts, strict=True))
-    return passes(f"Asked as the seed draws them: {shares}.", evidence)
+    return passes(f"Asked as the seed draws them: {', '.join(times)}.", evidence)
 
 
 def _furthest(counts: Sequence[int], wanted: Sequence[float], independent: int) -> float:

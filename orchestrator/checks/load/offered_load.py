@@ -18,12 +18,11 @@ import numpy as np
 from orchestrator import quantities
 from orchestrator.checks.base import CALLS, Check, Finding, cannot_tell, fails, in_most, passes, warns
 from orchestrator.checks.ends.together import NAME as WINDOW
-from orchestrator.checks.ends.workers import cut_rests
+from orchestrator.checks.load.flight import cut_rests
 from orchestrator.evidence.run_evidence import CellEvidence, Part, Samples, TrialEvidence
 from orchestrator.findings.check_result import Overload
 from orchestrator.statistics.quantiles import Nanoseconds, quantile
 from services.python.contract.limits import SATURATED
-from services.python.contract.lines import Load
 from services.python.load.phases import NEVER, arrivals
 
 _REDRAWN = 10_000
@@ -31,6 +30,7 @@ _LATE_MS = 50.0
 _MOST_LATE = 0.05  # of a worker's round
 _ENDS_EARLY, _ENDS_EARLY_S = 0.02, 0.1  # of the declared duration, and seconds: a busy machine takes that long
 _NEARLY = 0.95
+_FIX_TIMES = "Fix the requester's intended times: latency counts from them, and a late one hides part of the wait."
 _FIND_THE_END = "Find out what ended the requester, or what it asked for: this is not the declared load."
 
 
@@ -112,13 +112,6 @@ def _digest(due_ns: Nanoseconds) -> str:
     return hashlib.sha256(due_ns.astype("<i8").tobytes()).hexdigest()[:16]
 
 
-def _is_as_drawn(seen: Schedule, part: Part, load: Load) -> bool:
-    """Whether requests were due when the trial's seed says: what is entered as intended is then no send time."""
-    load = replace(load, requests=min(seen.intended, _REDRAWN), duration_s=None)
-    due = np.asarray(arrivals(load, part.seed), dtype=np.int64)
-    return _digest(due - due[0]) == seen.first_due
-
-
 def cut(seen: Schedule, part: Part) -> str:
     """The explanation where a schedule ends before its load does, or goes on beyond; empty where it does not.
 
@@ -140,21 +133,6 @@ def cut(seen: Schedule, part: Part) -> str:
     return f"the schedule {side}, with {quantities.count(seen.intended, 'request')} due in it, not {of_load}."
 
 
-def _moved(seen: Schedule, part: Part) -> str:
-    """The explanation where the whole schedule is shifted in time; empty where it is not."""
-    if seen.early:
-        return (
-            f"{seen.early:,} of {seen.intended - seen.never_sent:,} requests were sent before they were due, "
-            f"by up to {quantities.ns(seen.earliest_ns)}."
-        )
-    begin_ns = part.done.begin_ns
-    if begin_ns is None or seen.first_due_ns == begin_ns:
-        return ""
-    late_ns = seen.first_due_ns - begin_ns
-    side = "after" if late_ns > 0 else "before"
-    return f"The first request was due {quantities.ns(abs(late_ns))} {side} the start of the measured phase, not at it."
-
-
 def judge(cell: CellEvidence) -> list[Finding]:
     """The schedule where there is one, and the requester's core and event loop."""
     findings = [finding for finding in _findings(cell) if finding is not None]
@@ -163,7 +141,9 @@ def judge(cell: CellEvidence) -> list[Finding]:
 
 
 def _findings(cell: CellEvidence) -> Iterator[Finding | None]:
-    for trial, part, seen in cell.parts(NAME):
+    parts = [(trial, part) for trial in cell.trials for part in trial.parts]
+    for trial, part in parts:
+        seen = part.seen.get(NAME)
         if isinstance(seen, Schedule):
             yield _schedule(cell, trial, part, seen)
         elif seen is not None:
@@ -233,19 +213,24 @@ def _not_the_schedule(trial: TrialEvidence, part: Part, seen: Schedule, rate: fl
     if abs(seen.intended_per_s / rate - 1) > 5 / sqrt(seen.intended):  # five standard deviations of a Poisson count
         rates = f"{quantities.rate(seen.intended_per_s)} requests per second, not the declared {quantities.rate(rate)}"
         return f"The requester's schedule has {rates}.", "Check how the requester draws its schedule (`arrivals`)."
-    if not _is_as_drawn(seen, part, part.load):
+    load = replace(part.load, requests=min(seen.intended, _REDRAWN), duration_s=None)
+    due = np.asarray(arrivals(load, part.seed), dtype=np.int64)
+    if _digest(due - due[0]) != seen.first_due:  # what is entered as intended may be a send time
         return (
             "Requests were not due at the times that the trial's seed gives.",
             "Fix the requester's schedule: latency counts from it, and one that follows replies hides late sends.",
         )
     if unlike := cut(seen, part):
         return f"{_who(trial, part)}: {unlike}", _FIND_THE_END
-    if moved := _moved(seen, part):
-        return (
-            moved,
-            "Fix the requester's intended times: latency counts from them, and a late one hides part of the wait.",
-        )
-    return None
+    if seen.early:
+        sent, early_by = seen.intended - seen.never_sent, quantities.ns(seen.earliest_ns)
+        return f"{seen.early:,} of {sent:,} requests were sent before they were due, by up to {early_by}.", _FIX_TIMES
+    begin_ns = part.done.begin_ns
+    if begin_ns is None or seen.first_due_ns == begin_ns:
+        return None
+    late_ns = seen.first_due_ns - begin_ns
+    away = f"{quantities.ns(abs(late_ns))} {'after' if late_ns > 0 else 'before'}"
+    return f"The first request was due {away} the start of the measured phase, not at it.", _FIX_TIMES
 
 
 def _schedule(cell: CellEvidence, trial: TrialEvidence, part: Part, seen: Schedule) -> Finding:
@@ -253,8 +238,7 @@ def _schedule(cell: CellEvidence, trial: TrialEvidence, part: Part, seen: Schedu
     rate = part.load.rate_per_s or 0.0
     evidence = {"trial": trial.record.index, "declared_per_s": rate, **seen.__dict__}
     if trouble := _not_the_schedule(trial, part, seen, rate):
-        explanation, action = trouble
-        return fails(explanation, action, evidence)
+        return fails(*trouble, evidence)
     delivered = seen.achieved_per_s / seen.intended_per_s
     measured = f"{quantities.percent(delivered)} of {quantities.rate(rate)} requests per second were sent"
     if seen.never_sent:
@@ -324,9 +308,9 @@ def _requester(cell: CellEvidence, trial: TrialEvidence, part: Part) -> Finding:
         )
     busy = f"The requester's core was {quantities.percent(share)} busy"
     if several and share > SATURATED:
+        so = "the requester, not the responder, is the bottleneck" if _has_room(trial) else "it is at its limit"
         return warns(
-            f"{busy}: "
-            f"{'the requester, not the responder, is the bottleneck' if _has_room(trial) else 'it is at its limit'}.",
+            f"{busy}: {so}.",
             "Read throughput as the client's limit; to find the responder's, add requesters (`processes`) or use a"
             " lighter client.",
             evidence,

@@ -56,16 +56,10 @@ def _ramp(place: npt.NDArray[np.int64], latency: npt.NDArray[np.int64], *, burst
     order = np.argsort(place, kind="stable")
     tenth = max(1, place.size // 10)
     first, last = np.median(latency[order[:tenth]]), np.median(latency[order[-tenth:]])
-    correlation = _rank_correlation(place, latency)
+    # Spearman's, ties ranked in order of appearance, which is enough to tell a ramp.
+    ranks = [np.argsort(np.argsort(values, kind="stable"), kind="stable") for values in (place, latency)]
+    correlation = float(np.corrcoef(ranks[0], ranks[1])[0, 1])
     return Ramp(correlation=correlation, growth=float(last / first) if first > 0 else 1.0, burst=burst)
-
-
-def _rank_correlation(a: npt.NDArray[np.int64], b: npt.NDArray[np.int64]) -> float:
-    """Spearman's, ties ranked in order of appearance, which is enough to tell a ramp."""
-    ranks = [np.empty(x.size) for x in (a, b)]
-    for rank, values in zip(ranks, (a, b), strict=True):
-        rank[np.argsort(values, kind="stable")] = np.arange(values.size)
-    return float(np.corrcoef(ranks[0], ranks[1])[0, 1])
 
 
 def judge(cell: CellEvidence) -> list[Finding]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from math import inf
 from statistics import median
 
 import numpy as np
@@ -55,16 +56,15 @@ def observe(samples: Samples) -> Stamps | None:
 def judge(cell: CellEvidence) -> Iterator[Finding | None]:
     """Every requester's clock in every trial, and in all of them."""
     for trial, part, seen in cell.parts(NAME):
-        if seen:
-            yield _stamps(cell, trial, part, seen)
-            yield _wall(trial, part)
+        yield _stamps(cell, trial, part, seen)
+        yield _wall(trial, part)
     yield _rates(cell)
 
 
 def _rates(cell: CellEvidence) -> Finding | None:
     """Both clocks between the anchors of every trial: a step is one trial's, a rate is that of most, by the same share."""
     shares = []
-    for _, part, _ in cell.parts(NAME):
+    for part in (part for trial in cell.trials for part in trial.parts):
         begin, end = part.done.anchor, part.done.anchor_end
         if not begin or not end:
             continue
@@ -100,18 +100,14 @@ def _stamps(cell: CellEvidence, trial: TrialEvidence, part: Part, seen: Stamps) 
             "Time requests with one monotonic clock (CLOCK_MONOTONIC), not with the wall clock.",
             evidence,
         )
-    begin, end = (
-        None if clocks is None else clocks.monotonic_ns for clocks in (part.done.anchor, part.done.anchor_end)
-    )
-    if (
-        begin is not None
-        and end is not None
-        and not (begin - _ANCHOR_NS <= seen.first_ns <= seen.last_ns <= end + _ANCHOR_NS)
-    ):
+    first, last = part.done.anchor, part.done.anchor_end
+    begin_ns, end_ns = first.monotonic_ns if first else -inf, last.monotonic_ns if last else inf
+    is_between = begin_ns - _ANCHOR_NS <= seen.first_ns <= seen.last_ns <= end_ns + _ANCHOR_NS
+    if first and last and not is_between:
         return fails(
             "Timestamps lie outside the clock anchors that the requester reported: they are another clock's.",
             "Take every timestamp from the monotonic clock; a CPU-time clock, for example, stops while waiting.",
-            {**evidence, "first_ns": seen.first_ns, "last_ns": seen.last_ns, "anchors_ns": [begin, end]},
+            {**evidence, "first_ns": seen.first_ns, "last_ns": seen.last_ns, "anchors_ns": [begin_ns, end_ns]},
         )
     share = step_ns / seen.median_ns if seen.median_ns > 0 else 1.0
     measured = f"The clock advances in steps of {quantities.ns(step_ns)}, {quantities.percent(share, 4)} of the median"

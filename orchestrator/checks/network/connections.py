@@ -7,6 +7,7 @@ declared are a fault, too: a library may put several channels on one connection.
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -62,25 +63,15 @@ def judge(cell: CellEvidence) -> Iterator[Finding]:
     yield from (finding for beyond, finding in missing if beyond > (0 if often else 1))
 
 
-def distinct_ports(connections: int) -> float:
-    """How many different ports so many connections use when each is drawn by chance: ports (1 - e^(-n / ports))."""
-    return _PORTS * -math.expm1(-connections / _PORTS)
-
-
-def _by_chance(cell: CellEvidence, trial: TrialEvidence) -> int:
-    """How many of a trial's connections may have a port of its checks' again: one more in some trials, but not in most."""
-    connections = sum(part.connections for part in trial.parts)
-    expected = cell.check_requests * len(trial.parts) * connections / _PORTS
-    return int(expected + 4 * math.sqrt(expected))
-
-
 def _ports_of(cell: CellEvidence, trial: TrialEvidence) -> float:
-    """How many different ports a trial's requests use at all hosts; the processes of one draw theirs from the same."""
-    requests: dict[str, int] = {}
+    """How many different ports a trial's requests use at all hosts; the processes of one draw theirs from the same.
+
+    Each is drawn by chance: n connections use ports (1 - e^(-n / ports)) of them.
+    """
+    requests: Counter[str] = Counter()
     for other, part, seen in cell.parts(NAME):
-        if other is trial:
-            requests[part.host] = requests.get(part.host, 0) + seen.ok
-    return sum(distinct_ports(number) for number in requests.values())
+        requests[part.host] += seen.ok if other is trial else 0
+    return sum(_PORTS * -math.expm1(-number / _PORTS) for number in requests.values())
 
 
 def _peers(trial: TrialEvidence) -> int | None:
@@ -135,11 +126,6 @@ def _sessions(part: Part, evidence: dict[str, object]) -> Finding | None:
     )
 
 
-def _leaves_streams(cell: CellEvidence) -> bool:
-    """Whether a call of a person's own service ends with a number of events, and not with the stream."""
-    return cell.stack.external is not None and any(call.get("events") for call in cell.stack.external.each_call)
-
-
 def _reuse(cell: CellEvidence, trial: TrialEvidence, part: Part, seen: Carried) -> Finding:
     requests, carried = seen.measured, seen.connections
     opened, peers = part.done.connections_opened, _peers(trial)
@@ -157,13 +143,17 @@ def _reuse(cell: CellEvidence, trial: TrialEvidence, part: Part, seen: Carried) 
     implied = sum(p.connections * cell.cell.connections_each + cell.check_requests for p in trial.parts)
     of_trial = sum(carried.measured for each, _, carried in cell.parts(NAME) if each is trial)
     own, at_responder = max(carried - declared, (opened or 0)), (peers or 0) - implied
-    many, _, extra, among = max(_reopened(own, requests), _reopened(at_responder, of_trial))
+    many, share, extra, among = max(
+        (count > max(_RECONNECTS * n, _ALWAYS_ALLOWED), count / max(n, 1), count, n)
+        for count, n in ((own, requests), (at_responder, of_trial))
+    )
     if extra > 0:
-        leaves = _leaves_streams(cell)
+        external = cell.stack.external  # whose call may end with a number of events, and not with the stream
+        leaves = external is not None and any(call.get("events") for call in external.each_call)
         return Finding(
             "fail" if many and not leaves else "warn",
             f"{quantities.count(extra, 'extra connection')} in {quantities.count(among, 'request')} "
-            f"({quantities.percent(extra / max(among, 1))}), beyond the declared "
+            f"({quantities.percent(share)}), beyond the declared "
             f"{quantities.count(declared, 'connection')} kept open.",
             "Each call leaves its stream at `events`, which ends the connection, and opens the next one: compare it "
             "with `connection: per-request`, or leave `events` out."
@@ -173,10 +163,9 @@ def _reuse(cell: CellEvidence, trial: TrialEvidence, part: Part, seen: Carried) 
             evidence,
             weight=extra,
         )
-    unused = (
-        0 if cell.operation.mix else declared - seen.used
-    )  # an operation that is asked seldom leaves its connection alone
-    if unused > 0 and not cell.is_open_loop and requests >= _EACH_HAS_CARRIED * declared:
+    unused = declared - seen.used
+    is_kept = not cell.operation.mix  # one that is asked seldom leaves its connection alone
+    if is_kept and unused > 0 and not cell.is_open_loop and requests >= _EACH_HAS_CARRIED * declared:
         return Finding(
             "fail" if unused > max(_FEW_UNUSED * declared, _ALWAYS_ALLOWED) else "warn",
             f"{quantities.count(requests, 'request')} used {quantities.count(seen.used, 'connection')} of the "
@@ -185,12 +174,8 @@ def _reuse(cell: CellEvidence, trial: TrialEvidence, part: Part, seen: Carried) 
             evidence | {"used": seen.used},
             weight=unused,
         )
-    return _counted(
-        cell,
-        evidence,
-        f"{quantities.count(requests, 'request')} over {quantities.count(carried, 'kept connection')}",
-        peers,
-    )
+    measured = f"{quantities.count(requests, 'request')} over {quantities.count(carried, 'kept connection')}"
+    return _counted(cell, evidence, measured, peers)
 
 
 def _missing_peers(cell: CellEvidence, trial: TrialEvidence) -> tuple[int, Finding] | None:
@@ -201,6 +186,9 @@ def _missing_peers(cell: CellEvidence, trial: TrialEvidence) -> tuple[int, Findi
     carried = cell.cell.connections_each * sum(part.connections for part in seen)
     of_the_check = cell.check_requests * len(seen)
     short = carried + of_the_check - peers
+    # So many may have a port of the checks' again: one more in some trials, but not in most.
+    again = cell.check_requests * len(trial.parts) * sum(part.connections for part in trial.parts) / _PORTS
+    by_chance = int(again + 4 * math.sqrt(again))
     finding = fails(
         f"{quantities.count(carried, 'connection')} by the requester's count and {of_the_check} of the check, "
         f"and the responder saw {quantities.count(peers, 'peer')}: the library used fewer.",
@@ -208,12 +196,7 @@ def _missing_peers(cell: CellEvidence, trial: TrialEvidence) -> tuple[int, Findi
         {"trial": trial.record.index, "policy": "reuse", "carried_by": carried, "peers": peers},
         weight=short,
     )
-    return short - _by_chance(cell, trial), finding
-
-
-def _reopened(extra: int, requests: int) -> tuple[bool, float, int, int]:
-    """Whether so many extra connections among so many requests are many, then their share, and both numbers."""
-    return extra > max(_RECONNECTS * requests, _ALWAYS_ALLOWED), extra / max(requests, 1), extra, requests
+    return short - by_chance, finding
 
 
 def _counted(cell: CellEvidence, evidence: dict[str, object], measured: str, peers: int | None) -> Finding:

@@ -46,7 +46,7 @@ _ONE_SEGMENT_BYTES, _SAME_SIZE = 1_400, 0.01
 class _Bound:
     """Faster than `least_ns` by more than `uncertain_ns` is impossible; `why_not` says why it is not, after all.
 
-    `is_anybodys`: nobody knows whether who answers the calls is who set it.
+    `is_anybodys`: nobody knows whether who answers the calls is who set it, so that no call passes by it.
     """
 
     name: str
@@ -56,14 +56,6 @@ class _Bound:
     is_of_each_call: bool = True
     work: str = "call"
     is_anybodys: bool = False
-
-    def is_no_pass(self, took_ns: int) -> bool:
-        """Whether it tells nothing of a call that is not quicker than it, as it is of somebody else."""
-        return self.is_anybodys and took_ns >= self.least_ns - self.uncertain_ns
-
-    def of_part(self, place: int) -> _Bound:
-        """The bound of one call of a task, by its place in it."""
-        return replace(self, work=f"call {place} of a task")
 
     def of_task(self, calls: int) -> _Bound:
         """The bound of so many calls, one after the other; itself for one."""
@@ -94,10 +86,8 @@ def observe(samples: Samples) -> Fastest:
     """See `Fastest`."""
     if not samples.call_ns.size:
         return Fastest(took_ns={})
-    took_ns = {0: int(samples.call_ns.min()), **samples.fastest_parts_ns}
-    if not samples.is_mix:
-        return Fastest(took_ns=took_ns)
-    places, bodies = samples.places[samples.ok], {}
+    took_ns, bodies = {0: int(samples.call_ns.min()), **samples.fastest_parts_ns}, {}
+    places = samples.places[samples.ok] if samples.is_mix else np.zeros(0, dtype=np.int64)
     for place in map(int, np.unique(places)):
         rows = np.flatnonzero(places == place)
         quickest = rows[np.argmin(samples.call_ns[rows])]
@@ -110,14 +100,11 @@ def judge(cell: CellEvidence) -> list[Finding]:
     """Each trial's fastest call against every bound that was measured beside it."""
     findings = list(_findings(cell))
     if not findings:
-        without = "socket round trip" if cell.is_external else "ping, socket round trip or tcp floor"
-        ping = ", and who answers a ping to the address of a service that is not ours is not known"
-        return [
-            cannot_tell(
-                f"No {without} was measured with this cell{ping if cell.is_external else ''}.",
-                "See the run's warnings for the reason.",
-            )
-        ]
+        without = "No ping, socket round trip or tcp floor was measured with this cell."
+        if cell.is_external:
+            ping = "who answers a ping to the address of a service that is not ours is not known"
+            without = f"No socket round trip was measured with this cell, and {ping}."
+        return [cannot_tell(without, "See the run's warnings for the reason.")]
     exact = [finding for finding in findings if finding.evidence["bound"].startswith(_MIN_RTT)]
     beside = [finding for finding in findings if not finding.evidence["bound"].startswith(_MIN_RTT)]
     findings = [*exact, *in_most(beside, len(cell.trials))]
@@ -132,11 +119,11 @@ def _findings(cell: CellEvidence) -> Iterator[Finding]:
             if cell.operation.mix:
                 applying = _of_mix(trial, part, cell, place, fastest)
             elif place:
-                applying = [b.of_part(place) for b in bounds if b.is_of_each_call]
+                applying = [replace(b, work=f"call {place} of a task") for b in bounds if b.is_of_each_call]
             else:
                 applying = [b.of_task(cell.cell.in_a_row) for b in bounds]
             for bound in applying:
-                if not bound.is_no_pass(took_ns):
+                if not bound.is_anybodys or took_ns < bound.least_ns - bound.uncertain_ns:
                     yield _finding(trial, took_ns, bound, is_far=is_far)
 
 
@@ -163,13 +150,12 @@ def _bounds(
     trial: TrialEvidence, part: Part, cell: CellEvidence, exchanges: Sequence[BaselineReading] | None = None
 ) -> Iterator[_Bound]:
     """Of the tcp exchanges given, or else of all that stand beside the cell."""
-    rtt_us = part.done.min_rtt_us
+    rtt_us, is_far = part.done.min_rtt_us, cell.placement.kind != "local"
     if rtt_us:
         yield _Bound(name=_MIN_RTT, least_ns=rtt_us * 1000, uncertain_ns=max(2000.0, 0.05 * rtt_us * 1000))
     pings = list(trial.readings_of("ping"))
-    if pings and not (cell.is_external and cell.placement.kind == "local"):
-        minima = [reading.minimum_ns or 0 for reading in pings]
-        least = min(minima)
+    if pings and (is_far or not cell.is_external):
+        least = min(reading.minimum_ns or 0 for reading in pings)
         yield _Bound(
             name="ping",
             least_ns=least,
@@ -180,11 +166,10 @@ def _bounds(
     echoes = list(trial.readings_of("tcp", cell.cell.id)) if exchanges is None else exchanges
     if echoes:
         least = min(reading.minimum_ns or 0 for reading in echoes)
-        far = cell.placement.kind != "local"
         yield _Bound(
             name=_EXCHANGE,
             least_ns=least,
-            uncertain_ns=max(0.1 * least, _disagreement(echoes)) if far else 0.75 * least,
+            uncertain_ns=max(0.1 * least, _disagreement(echoes)) if is_far else 0.75 * least,
             why_not=_why_no_bound(cell, echoes),
             # Of an operation that is asked by those it is made of, the exchange has the bodies of all of them.
             is_of_each_call=cell.cell.connection == "reuse" and not is_in_pieces(cell.cell.factors),
@@ -229,10 +214,13 @@ def _finding(trial: TrialEvidence, quickest_ns: int, bound: _Bound, *, is_far: b
     )
     if bound.why_not is not None and shortfall_ns > 0:
         # On one machine this happens every day; over a distance it makes the share above the floor meaningless.
+        better = (
+            "the ping, not with the tcp floor" if bound.name == _EXCHANGE else "TCP's own round trip, not with the ping"
+        )
         return Finding(
             "cannot tell" if is_far and shortfall_ns > bound.uncertain_ns else "pass",
             f"Below the {bound.name}, which is not a lower bound here: {numbers}; {bound.why_not}.",
-            _instead(bound) if is_far else "Nothing to do.",
+            f"Compare this cell with {better}." if is_far else "Nothing to do.",
             {**evidence, "why_no_bound": bound.why_not},
         )
     if shortfall_ns > bound.uncertain_ns:
@@ -252,12 +240,6 @@ def _finding(trial: TrialEvidence, quickest_ns: int, bound: _Bound, *, is_far: b
             evidence,
         )
     return passes(f"Above the floor: {numbers}.", evidence)
-
-
-def _instead(bound: _Bound) -> str:
-    if bound.name == _EXCHANGE:
-        return "Compare this cell with the ping, not with the tcp floor."
-    return "Compare this cell with TCP's own round trip, not with the ping."
 
 
 NAME = "floor"

@@ -20,7 +20,6 @@ from orchestrator.checks.base import CALLS, Check, Finding, cannot_tell, passes,
 from orchestrator.evidence.run_evidence import CellEvidence, Samples, TrialEvidence
 from services.python.contract.counters import HostCounters
 from services.python.contract.requester_lines import Done
-from services.python.contract.responder_lines import Stats
 
 _SHARE = 0.001  # of the requests
 _TIME_OUT_NS = 195_000_000  # 200 ms, and what timers of a kernel with ticks of 4 ms are early by
@@ -53,9 +52,9 @@ def judge(cell: CellEvidence) -> Finding | None:
 def _finding(cell: CellEvidence, trial: TrialEvidence) -> Finding:
     in_turns = bool(trial.record.turns)
     requesters = list(_of_requesters(trial, in_turns=in_turns))
-    answered = None
-    if cell.placement.kind != "local" and not in_turns:
-        answered = _grown(_host(trial.record.stats_before), _host(trial.record.stats))
+    answered, before, after = None, trial.record.stats_before, trial.record.stats
+    if cell.placement.kind != "local" and not in_turns and before is not None and after is not None:
+        answered = _grown(before.host, after.host)
     requests = sum(part.done.requests for part in trial.parts)
     waited = sum(seen for other, _, seen in cell.parts(NAME) if other is trial)
     known = [count for count in (*requesters, answered) if count is not None]
@@ -123,9 +122,8 @@ def _cost(waited: int, again: int) -> str:
             "Find out what drops or delays packets on the way. No request took 200 ms longer than the median, as a"
             " retransmission time-out would: the cost is within the spread."
         )
-    at_most = (
-        f", more than packets sent again ({again:,}), so others waited for something else" if waited > again else ""
-    )
+    others = f", more than packets sent again ({again:,}), so others waited for something else"
+    at_most = others if waited > again else ""
     return (
         "Find out what drops packets, and do not compare stacks by percentiles among the"
         f" {quantities.count(waited, 'request')} that took at least 200 ms longer than the median, as after a retransmission"
@@ -151,10 +149,6 @@ def _of_requesters(trial: TrialEvidence, *, in_turns: bool) -> Iterator[Packets 
         whole = max(known, key=lambda packets: packets[1]) if len(known) == len(dones) else None
         is_of_others = in_turns and whole is not None and _are_many(whole[0], sum(done.requests for done in dones))
         yield None if is_of_others else whole
-
-
-def _host(stats: Stats | None) -> HostCounters | None:
-    return None if stats is None else stats.host
 
 
 def _grown(before: HostCounters | None, after: HostCounters | None) -> Packets | None:

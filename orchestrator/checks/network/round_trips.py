@@ -12,11 +12,10 @@ a few requests there may hold a stall.
 
 from __future__ import annotations
 
-from functools import partial
 from math import ceil, log2
 
 from orchestrator import quantities
-from orchestrator.checks.base import CALLS, Check, Finding, cannot_tell, not_applicable
+from orchestrator.checks.base import CALLS, Check, Finding, cannot_tell, fails, not_applicable, passes, warns
 from orchestrator.evidence.run_evidence import CellEvidence, round_trips_to_open
 from orchestrator.experiment.plan.cells import rounds_beyond_first
 
@@ -34,8 +33,8 @@ def slow_start_rounds(body_bytes: float, initial_window: int | None = None) -> i
 
 def judge(cell: CellEvidence) -> Finding | None:
     """One verdict per cell between two hosts."""
-    if cell.placement.kind == "local" or cell.replies is None or cell.is_open_loop or _is_queueing(cell):
-        return None
+    if cell.placement.kind == "local" or cell.replies is None or cell.is_open_loop or cell.cell.load.concurrency > 1:
+        return None  # with several in flight a median also includes the time spent waiting for the others
     if cell.operation.mix:
         return not_applicable(
             "The requests of a mix carry bodies of several sizes, which take different numbers of round trips."
@@ -56,17 +55,14 @@ def judge(cell: CellEvidence) -> Finding | None:
     return _count(cell, rtt)
 
 
-def _is_queueing(cell: CellEvidence) -> bool:
-    """With more than one in flight a median also includes the time spent waiting for the others."""
-    return cell.cell.load.concurrency > 1
-
-
 def _count(cell: CellEvidence, rtt_ms: float) -> Finding:
     assert cell.replies is not None  # noqa: S101 - narrows the type
     assert cell.replies.median is not None  # noqa: S101
     here = cell.one_host.median if cell.one_host else None
     least = cell.one_host.minimum if cell.one_host else 0.0
-    wire_ms = _wire_ms(cell)
+    rate = cell.placement.link.rate_mbit
+    bodies = (cell.operation.request_bytes + cell.operation.reply_bytes) * cell.operation.calls
+    wire_ms = bodies * 8 / (rate * 1000) if rate else 0.0  # of all calls at the link's rate, where that is known
     trips = (cell.replies.median - (here or 0.0) - wire_ms) / rtt_ms
     calls = cell.cell.in_a_row
     opening = round_trips_to_open(cell.stack) + cell.cell.handshakes
@@ -84,43 +80,39 @@ def _count(cell: CellEvidence, rtt_ms: float) -> Finding:
         "expected": [low, high],
         "slack": round(slack, 2),
     }
-    finding = partial(Finding, evidence=evidence)
     measured = f"The distance accounts for {trips:.2f} round trips of {quantities.ms(rtt_ms)}"
     implied = f"{low}" if low == high else f"{low} to {high}"
     most_trips = (cell.replies.median - least - wire_ms) / rtt_ms
     if cell.is_external:
-        return finding(
-            verdict="cannot tell",
-            explanation=f"{measured}, its own work included: orch does not measure a service of your own on one host as"
-            " well, and who answers a ping to its address may be another.",
+        return cannot_tell(
+            f"{measured}, its own work included: orch does not measure a service of your own on one host as well, and who"
+            " answers a ping to its address may be another.",
+            evidence=evidence,
         )
     if most_trips < low - 0.3 - 0.5 * least / rtt_ms:
-        return finding(
-            verdict="fail",
-            explanation=f"{measured}; `{cell.cell.connection}` needs at least {implied}.",
-            action="Check whether connections were reused where they should be new, and whether the right host answered.",
+        return fails(
+            f"{measured}; `{cell.cell.connection}` needs at least {implied}.",
+            "Check whether connections were reused where they should be new, and whether the right host answered.",
+            evidence,
         )
     if here is None:
-        return finding(
-            verdict="cannot tell",
-            explanation=f"{measured}, including the hosts' own work: this stack was not measured on one host.",
-            action="Add the placement `local` to tell the network's share from the hosts'.",
+        return cannot_tell(
+            f"{measured}, including the hosts' own work: this stack was not measured on one host.",
+            "Add the placement `local` to tell the network's share from the hosts'.",
+            evidence,
         )
     if trips < low - slack:
-        return finding(
-            verdict="cannot tell",
-            explanation=f"On one host, requests took from {quantities.ms(least)} to over {quantities.ms(here)}: too much "
-            "spread.",
-            action="Plan more requests per trial and more `repeats`.",
+        spread = f"from {quantities.ms(least)} to over {quantities.ms(here)}"
+        return cannot_tell(
+            f"On one host, requests took {spread}: too much spread.",
+            "Plan more requests per trial and more `repeats`.",
+            evidence,
         )
+    measured = f"{measured}; `{cell.cell.connection}` implies {implied}."
     if trips > high + 0.5 + slack:
-        return finding(
-            verdict="warn",
-            weight=trips - high,
-            explanation=f"{measured}; `{cell.cell.connection}` implies {implied}.",
-            action="Look for an extra handshake, Nagle's algorithm with delayed acknowledgements, or a full queue.",
-        )
-    return finding(verdict="pass", explanation=f"{measured}; `{cell.cell.connection}` implies {implied}.")
+        action = "Look for an extra handshake, Nagle's algorithm with delayed acknowledgements, or a full queue."
+        return warns(measured, action, evidence, weight=trips - high)
+    return passes(measured, evidence)
 
 
 def _rounds(cell: CellEvidence, body_bytes: float) -> int:
@@ -128,13 +120,6 @@ def _rounds(cell: CellEvidence, body_bytes: float) -> int:
     initial = None if cell.cell.is_over_quic else cell.placement.link.initial_window  # which is TCP's
     growing = slow_start_rounds(body_bytes, initial)
     return max(growing, rounds_beyond_first(cell.cell.factors, body_bytes * _LARGEST_ENCODED))
-
-
-def _wire_ms(cell: CellEvidence) -> float:
-    """How long both bodies take at the link's rate, those of all calls; 0 where the rate is not known."""
-    rate = cell.placement.link.rate_mbit
-    bodies = (cell.operation.request_bytes + cell.operation.reply_bytes) * cell.operation.calls
-    return bodies * 8 / (rate * 1000) if rate else 0.0
 
 
 CHECK = Check(name="round-trips", severity="serious", kinds=CALLS, judge=judge)

@@ -9,27 +9,19 @@ are not, twice as much is worth a warning: bytes per request are then not those 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import partial
 from math import inf
 
-from orchestrator.checks.base import CALLS, CODECS, Check, Finding, cannot_tell, fails, worst
+from orchestrator.checks.base import CALLS, CODECS, Check, Finding, cannot_tell, fails, passes, warns, worst
 from orchestrator.evidence.run_evidence import CellEvidence
 from services.python.contract.knobs import KEEPALIVE
 
 _INCOMPRESSIBLE = ("bytes", "image", "transfer", "exchange")
 _FRAMED_BYTES = 256  # below, a codec's own few bytes outweigh the content
 _TWICE = 2.0
+_NOT_SENT = "Check whether the payload was sent at all, or was compressed: see the stack's settings."
 _PLAIN_OVERHEAD_BYTES = 4_000  # of a call: headers, and what opens a connection
 _SEGMENT_BYTES = 65_535  # at most, of one that is sent again
 _HANDSHAKE_BYTES = 6_000  # a chain of two certificates and two tickets are less
-
-
-def _most_on_the_wire(cell: CellEvidence, bodies: int, requests: int) -> float:
-    """Compressed bodies, a tenth more, and two thousand bytes of headers a request: no protocol here needs as many.
-
-    Records of TLS are within that tenth (22 bytes for up to 16 KiB); where each request has a handshake, that comes on top.
-    """
-    return 1.1 * bodies + 2_000 * requests * cell.cell.calls + _handshakes(cell, requests)
 
 
 def _handshakes(cell: CellEvidence, requests: int) -> int:
@@ -60,7 +52,7 @@ def _of_mix(cell: CellEvidence) -> Iterator[Finding]:
                 yield fails(
                     f"{mixed.label}: {body:,.0f} bytes {way} per request cannot hold the {content:,} bytes of"
                     " its payload.",
-                    "Check whether the payload was sent at all, or was compressed: see the stack's settings.",
+                    _NOT_SENT,
                     {"operation": mixed.label, "way": way, "content_bytes": content, "body_bytes": body},
                 )
 
@@ -84,49 +76,46 @@ def _of_way(cell: CellEvidence, way: str, content: int) -> Finding | None:
         return None
     body = bodies / requests
     evidence = {"way": way, "content_bytes": content, "body_bytes": body, "wire_bytes": wires and wires / requests}
-    finding = partial(Finding, evidence=evidence)
     is_framed = content >= _FRAMED_BYTES * cell.cell.calls
     incompressible = cell.operation.payload.get("kind") in _INCOMPRESSIBLE and is_framed
     if incompressible and body < 0.99 * content:
-        return finding(
-            verdict="fail",
-            explanation=f"{body:,.0f} bytes {way} per request cannot hold the {content:,} bytes of payload.",
-            action="Check whether the payload was sent at all, or was compressed: see the stack's settings.",
-        )
+        measured = f"{body:,.0f} bytes {way} per request cannot hold the {content:,} bytes of payload."
+        return fails(measured, _NOT_SENT, evidence)
+    enough = f"{body:,.0f} bytes of body {way} per request, as the payload needs."
+    if cell.cell.kind == "codec":
+        enough = f"{body:,.0f} bytes of an encoded {'request' if way == 'sent' else 'reply'}, as the content needs."
+    if wires is None and (incompressible or cell.cell.kind == "codec"):
+        return passes(enough, evidence)
     if wires is None:
-        if incompressible or cell.cell.kind == "codec":
-            return finding(verdict="pass", explanation=_enough(cell, body, way))
-        return finding(
-            verdict="cannot tell",
-            explanation=f"{body:,.0f} bytes of body {way} per request; the bytes on the wire are unknown.",
-            action="Measure on Linux with `connection: reuse`, where TCP_INFO counts them.",
+        return cannot_tell(
+            f"{body:,.0f} bytes of body {way} per request; the bytes on the wire are unknown.",
+            "Measure on Linux with `connection: reuse`, where TCP_INFO counts them.",
+            evidence,
         )
     carried = f"The wire carried {wires / requests:,.0f} bytes {way} per request"
     if wires < 0.95 * bodies:
-        return finding(
-            verdict="fail" if wires < 0.5 * bodies and cell.cell.connection == "reuse" else "warn",
-            explanation=f"{carried}, bodies {body:,.0f}.",
-            action="Check whether bodies are compressed or miscounted, or connections closed before being counted.",
+        return Finding(
+            "fail" if wires < 0.5 * bodies and cell.cell.connection == "reuse" else "warn",
+            f"{carried}, bodies {body:,.0f}.",
+            "Check whether bodies are compressed or miscounted, or connections closed before being counted.",
+            evidence,
         )
-    if cell.cell.factors["compression"] != "none" and wires > _most_on_the_wire(cell, bodies, requests):
-        return finding(
-            verdict="fail",
-            explanation=f"{carried}, more than compressed bodies of {body:,.0f} account for.",
-            action="Check both ends' settings for uncompressed bodies, and `lost packets` for retransmissions.",
+    # A tenth more, and two thousand bytes of headers a request: no protocol here needs as many. Records of TLS are within
+    # that tenth (22 bytes for up to 16 KiB); where each request has a handshake, that comes on top.
+    most = 1.1 * bodies + 2_000 * requests * cell.cell.calls + _handshakes(cell, requests)
+    if cell.cell.factors["compression"] != "none" and wires > most:
+        return fails(
+            f"{carried}, more than compressed bodies of {body:,.0f} account for.",
+            "Check both ends' settings for uncompressed bodies, and `lost packets` for retransmissions.",
+            evidence,
         )
     if wires > _most_of_plain(cell, bodies, requests):
-        return finding(
-            verdict="warn",
-            explanation=f"{carried}, more than bodies of {body:,.0f} and their headers account for.",
-            action="Do not rely on bytes per request here; find out what else the connections carry.",
+        return warns(
+            f"{carried}, more than bodies of {body:,.0f} and their headers account for.",
+            "Do not rely on bytes per request here; find out what else the connections carry.",
+            evidence,
         )
-    return finding(verdict="pass", explanation=_enough(cell, body, way))
-
-
-def _enough(cell: CellEvidence, body: float, way: str) -> str:
-    if cell.cell.kind == "codec":
-        return f"{body:,.0f} bytes of an encoded {'request' if way == 'sent' else 'reply'}, as the content needs."
-    return f"{body:,.0f} bytes of body {way} per request, as the payload needs."
+    return passes(enough, evidence)
 
 
 def _bodies(cell: CellEvidence, way: str) -> tuple[int | None, int | None, int]:

@@ -16,7 +16,6 @@ from orchestrator.checks.base import CALLS, CODECS, STREAMS, Check, Finding, can
 from orchestrator.evidence.run_evidence import CellEvidence, Part, Samples, TrialEvidence
 from orchestrator.experiment.model.factors import POSTGRESQL, SQLITE, STORE
 from orchestrator.questions.stores import times as store_times
-from orchestrator.questions.stores.times import StoreTimes
 from services.python.contract.lines import STATUSES
 
 # May have failed before the responder saw them; an error in the protocol's words may be that of something in between.
@@ -45,7 +44,7 @@ class Rows:
 
 def observe(samples: Samples) -> Rows:
     """Sequence numbers are given at sending, so that a row left out leaves a gap."""
-    numbers = samples.sequences
+    numbers = np.sort(samples.columns["sequence"])
     repeated = int((np.diff(numbers) == 0).sum())
     return Rows(
         recorded=samples.recorded,
@@ -57,7 +56,7 @@ def observe(samples: Samples) -> Rows:
         absent=int(numbers[-1]) - (samples.rows - repeated) if samples.rows else 0,
         repeated=repeated,
         out_of_place=samples.out_of_place,
-        unanswered=int(np.isin(samples.every_status, _UNANSWERED).sum()),
+        unanswered=int(np.isin(samples.columns["status"], _UNANSWERED).sum()),
     )
 
 
@@ -150,9 +149,16 @@ def _store_sums(cell: CellEvidence) -> list[Finding]:
     none is answered without asking the database.
     """
     trials = [(trial, times) for trial in cell.trials if (times := store_times.of_trial(trial.record)) is not None]
+    a_sample, off = "an event" if cell.cell.kind == "stream" else "a request", []
+    for trial, times in trials:
+        if unaccounted := store_times.unaccounted(times):
+            text = (
+                f"The responder's handling took {quantities.ms(times.handling)} {a_sample}, and its parts (waiting, "
+                f"database, service) add up to {quantities.percent(times.accounted)} of that: {unaccounted}."
+            )
+            evidence = {"trial": trial.record.index, "accounted": times.accounted, **vars(times)}
+            off.append(fails(text, _NO_TIMES, evidence))
     # A machine that stops the responder for a moment between two of its stamps does so in a trial, and not in most.
-    a_sample = "an event" if cell.cell.kind == "stream" else "a request"
-    off = [_sums(trial, times, text) for trial, times in trials if (text := _unaccounted(times, a_sample))]
     results = off if 2 * len(off) > len(trials) else []
     return results + (list(_storeless(cell.trials)) if cell.cell.factors.get(STORE) in (SQLITE, POSTGRESQL) else [])
 
@@ -169,21 +175,6 @@ def _storeless(trials: Sequence[TrialEvidence]) -> Iterator[Finding]:
                 {"trial": trial.record.index, "storeless": lacking, "requests": requests},
                 weight=lacking,
             )
-
-
-def _unaccounted(times: StoreTimes, a_sample: str) -> str:
-    """Parts of the handling time that do not add up to it; empty where they do."""
-    if not (off := store_times.unaccounted(times)):
-        return ""
-    return (
-        f"The responder's handling took {quantities.ms(times.handling)} {a_sample}, and its parts (waiting, "
-        f"database, service) add up to {quantities.percent(times.accounted)} of that: {off}."
-    )
-
-
-def _sums(trial: TrialEvidence, times: StoreTimes, text: str) -> Finding:
-    evidence = {"trial": trial.record.index, "accounted": times.accounted, **vars(times)}
-    return fails(text, _NO_TIMES, evidence)
 
 
 def _missing_trials(cell: CellEvidence) -> Finding:

@@ -13,10 +13,9 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import replace
-from functools import partial
 
 from orchestrator import quantities
-from orchestrator.checks.base import CALLS, CODECS, Check, Finding, worst
+from orchestrator.checks.base import CALLS, CODECS, Check, Finding, cannot_tell, fails, passes, warns, worst
 from orchestrator.evidence.run_evidence import CellEvidence, Part, Samples, TrialEvidence
 from orchestrator.statistics.quantiles import fails_that_move, is_supported
 from services.python.contract.lines import EXHAUSTED_REMEDY
@@ -54,91 +53,74 @@ def _missing(cell: CellEvidence) -> Finding | None:
         return None
     n = ok + failed
     names = percentiles_moved(failed, n)
-    kinds = Counter[str]()
-    for trial in cell.trials:
-        kinds.update(trial.errors)
-    evidence = {"requests": n, "failed": failed, "share": failed / n, "moved": names, "errors": dict(kinds)}
+    kinds = dict(sum((Counter(trial.errors) for trial in cell.trials), Counter[str]()))
+    evidence = {"requests": n, "failed": failed, "share": failed / n, "moved": names, "errors": kinds}
     why = _EXHAUSTED if "exhausted" in kinds else "Find out why requests fail: the table counts them by kind"
     text = quantities.no_reply(failed, n, cell.cell.kind)
     text = f"{text[0].upper()}{text[1:]}"
-    finding = partial(Finding, verdict="fail", evidence=evidence, weight=failed / n)
     if not ok:
-        return finding(explanation=f"{text}: there is no percentile to show.", action=f"{why}.")
+        return fails(f"{text}: there is no percentile to show.", f"{why}.", evidence, weight=1.0)
     if names:
         explanation = f"{text}: enough to move {quantities.listed(names)}, which the report shows."
-        return finding(explanation=explanation, action=f"{why}, before comparing how long they take.")
-    return finding(
-        verdict="warn",
-        explanation=f"{text}: too few to move a percentile shown; each counts as slower than every reply.",
-        action=f"{_EXHAUSTED}." if "exhausted" in kinds else "See the errors by kind in the table.",
+        return fails(explanation, f"{why}, before comparing how long they take.", evidence, weight=failed / n)
+    return warns(
+        f"{text}: too few to move a percentile shown; each counts as slower than every reply.",
+        f"{_EXHAUSTED}." if "exhausted" in kinds else "See the errors by kind in the table.",
+        evidence,
+        weight=failed / n,
     )
 
 
 def _finding(cell: CellEvidence, trial: TrialEvidence, part: Part, ok: int) -> Finding:
     expected, met = trial.record.ready.identity if trial.record.ready else None, part.done.identity
-    verified = part.done.verified
-    wrong = trial.errors.get("wrong-reply", 0)
+    verified, alike = part.done.verified, part.done.verified_by_bytes
     evidence = {
         "trial": trial.record.index,
         "counted": ok,
         "verified": verified,
-        "verified_by_bytes": part.done.verified_by_bytes,
+        "verified_by_bytes": alike,
         "identity_expected": expected,
         "identity_met": met,
         "errors": dict(trial.errors),
     }
-    finding = partial(Finding, evidence=evidence)
     if met is not None and expected is not None and met != expected:
-        return finding(
-            verdict="fail",
-            explanation=f"Another responder answered: it identified itself as {met!r}, not {expected!r}.",
-            action="Find out what else listens at that address, on the responder's host or between the hosts.",
+        return fails(
+            f"Another responder answered: it identified itself as {met!r}, not {expected!r}.",
+            "Find out what else listens at that address, on the responder's host or between the hosts.",
+            evidence,
         )
     if verified is not None and verified < ok:
-        return finding(
-            verdict="fail",
-            explanation=f"{ok - verified:,} of {ok:,} counted replies were never verified.",
-            action="Verify every reply in the requester: the latency of an unread reply means nothing.",
+        return fails(
+            f"{ok - verified:,} of {ok:,} counted replies were never verified.",
+            "Verify every reply in the requester: the latency of an unread reply means nothing.",
+            evidence,
         )
-    if wrong:
-        return finding(
-            verdict="fail",
-            explanation=f"{quantities.count(wrong, 'wrong reply', 'wrong replies')}, counted as errors: the responder is "
-            "faulty.",
-            action="See `error_examples` in journal.jsonl for one, fix the responder, and measure again.",
+    if wrong := trial.errors.get("wrong-reply", 0):
+        return fails(
+            f"{quantities.count(wrong, 'wrong reply', 'wrong replies')}, counted as errors: the responder is faulty.",
+            "See `error_examples` in journal.jsonl for one, fix the responder, and measure again.",
+            evidence,
         )
+    replies = quantities.count(ok, "reply", "replies")
+    right = f"{replies} verified"
+    if alike:
+        right = f"{replies} verified ({alike:,} by their bytes, which equal those of one that was read)"
     if (own := cell.stack.external) is not None and verified is not None:
         if not all(step["expect"] or step.get("save") for step in own.each_call):
-            return finding(
-                verdict="cannot tell",
-                explanation=f"{quantities.count(ok, 'reply', 'replies')} succeeded; whether they are right was not checked.",
-                action="Give the stack's `call` an `expect`.",
-            )
-        return finding(
-            verdict="pass",
-            explanation=f"{quantities.count(ok, 'reply', 'replies')} verified{_by_bytes(part)} by what the call expects"
-            f"{''.join(f'; {name}: {count:,}, warm-up included' for name, count in sorted(part.done.outcomes.items()))}.",
-        )
+            text = f"{replies} succeeded; whether they are right was not checked."
+            return cannot_tell(text, "Give the stack's `call` an `expect`.", evidence)
+        outcomes = sorted(part.done.outcomes.items())
+        counted = "".join(f"; {name}: {count:,}, warm-up included" for name, count in outcomes)
+        return passes(f"{right} by what the call expects{counted}.", evidence)
     if cell.cell.kind == "codec" and verified is not None:
-        return finding(
-            verdict="pass",
-            explanation=f"{quantities.count(ok, 'message')}, each decoded to what had been encoded.",
-        )
+        return passes(f"{quantities.count(ok, 'message')}, each decoded to what had been encoded.", evidence)
     if met is None or verified is None:
-        return finding(
-            verdict="cannot tell",
-            explanation="The requester did not report which responder answered or how many replies it verified.",
-            action="Use a requester that prints `identity` and `verified` in its `done` line.",
+        return cannot_tell(
+            "The requester did not report which responder answered or how many replies it verified.",
+            "Use a requester that prints `identity` and `verified` in its `done` line.",
+            evidence,
         )
-    return finding(
-        verdict="pass",
-        explanation=f"{quantities.count(ok, 'reply', 'replies')} verified{_by_bytes(part)}, from the responder of this run.",
-    )
-
-
-def _by_bytes(part: Part) -> str:
-    alike = part.done.verified_by_bytes
-    return f" ({alike:,} by their bytes, which equal those of one that was read)" if alike else ""
+    return passes(f"{right}, from the responder of this run.", evidence)
 
 
 NAME = "reply"

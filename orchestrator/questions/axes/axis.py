@@ -6,23 +6,21 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from orchestrator import quantities
-from orchestrator.experiment.model.factor import Factor
+from orchestrator.experiment.model.factor import Factor, Value
 from orchestrator.experiment.model.factors import BY_NAME, CALLS, FACTORS, OF_THE_CALL, is_in_pieces, of_load, phrases
 from orchestrator.experiment.plan.plan import Cell, Link, Operation, Placement
 from orchestrator.experiment.read.units import format_size
 from orchestrator.findings.summary import CellSummary
 from orchestrator.questions.axes.crossing import Scale
 
-DISTANCE = "distance"
+DISTANCE, _BOTH_SIZES = "distance", "both sizes"
 _EFFORT = ("requests", "duration_s")  # of a load: how much was measured, not what
 _LOG_FROM = 10.0  # the largest place over the smallest, from which on a logarithmic axis is easier to read
-
-At = Callable[[Cell, Placement, CellSummary], float | None]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Axis:
-    """One axis. `at` is a cell's place on it, `text` a place in words.
+    """One axis; `text` is a place on it in words.
 
     `factor` is the factor whose value the place is; `link` the part of the link, for those that belong to the placement.
     """
@@ -30,22 +28,36 @@ class Axis:
     name: str
     title: str
     unit: str
-    at: At
     text: Callable[[float], str]
     factor: Factor
     link: str = ""
-    is_always_linear: bool = False
 
     @property
     def _free(self) -> tuple[Factor, ...]:
         return (self.factor, *(BY_NAME[name] for name in self.factor.varies_with))
 
+    def at(self, cell: Cell, placement: Placement, summary: CellSummary) -> float | None:
+        """A cell's place; None where it has none."""
+        value: Value = None
+        if self.name == DISTANCE:  # what ping measured; the wanted one where it could not
+            if placement.kind not in ("local", "external"):
+                value = placement.link.rtt_ms if summary.floors.ping is None else summary.floors.ping
+        elif self.link:
+            value = None if placement.kind == "local" else getattr(placement.link, self.link)
+        elif self.name == _BOTH_SIZES:
+            sent, returned = cell.factors.get("bytes"), cell.factors.get("reply_bytes")
+            value = sent if sent == returned else None
+        else:
+            value = cell.factors.get(self.factor.name)
+        if not isinstance(value, int | float):
+            return None
+        return float(value) * 1000 if self.name == "think" else float(value)
+
     def scale(self, places: Iterable[float]) -> Scale:
         """How the places are best drawn."""
         ordered = sorted(places)
-        if self.is_always_linear or ordered[0] <= 0:
-            return "linear"
-        return "log" if ordered[-1] / ordered[0] >= _LOG_FROM else "linear"
+        is_wide = self.name != DISTANCE and ordered[0] > 0 and ordered[-1] / ordered[0] >= _LOG_FROM
+        return "log" if is_wide else "linear"
 
     def setting(self, cell: Cell, placement: Placement, *, has_call: bool) -> tuple[object, ...]:
         """What the cells of one picture have in common: all but the stack, the axis, what varies with it, and the effort.
@@ -64,12 +76,8 @@ class Axis:
         )
         operation = () if self.factor.belongs_to == "operation" else (cell.operation,)
         work = "call" if cell.kind == "task" else cell.kind
-        return (load, factors, operation, work, *self._place(placement))
-
-    def _place(self, placement: Placement) -> tuple[object, ...]:
-        if not self.link:
-            return (placement.id,)
-        return tuple((key, value) for key, value in vars(placement.link).items() if key not in (self.link, "source"))
+        link = {key: value for key, value in vars(placement.link).items() if key not in (self.link, "source")}
+        return (load, factors, operation, work, *(link.items() if self.link else [placement.id]))
 
     def parts(self, cell: Cell, operation: Operation, placement: Placement, *, has_call: bool) -> tuple[str, ...]:
         """What `setting` is, in words; each part has the same place for all cells."""
@@ -120,40 +128,6 @@ def _link_parts(link: Link, without: str) -> list[str]:
     return [text for key, text in parts.items() if text and key != without]
 
 
-def _measured(cell: Cell, placement: Placement, summary: CellSummary) -> float | None:  # noqa: ARG001 - an `At`
-    """The round trip that ping measured; the wanted one where it could not."""
-    if placement.kind in ("local", "external"):
-        return None
-    return summary.floors.ping if summary.floors.ping is not None else placement.link.rtt_ms
-
-
-def _of_the_link(key: str) -> At:
-    def at(cell: Cell, placement: Placement, summary: CellSummary) -> float | None:  # noqa: ARG001 - an `At`
-        value = None if placement.kind == "local" else getattr(placement.link, key)
-        return None if value is None else float(value)
-
-    return at
-
-
-def _of_factor(name: str) -> At:
-    def at(cell: Cell, placement: Placement, summary: CellSummary) -> float | None:  # noqa: ARG001 - an `At`
-        value = cell.factors.get(name)
-        return float(value) if isinstance(value, int | float) else None
-
-    return at
-
-
-def _think_ms(cell: Cell, placement: Placement, summary: CellSummary) -> float | None:  # noqa: ARG001 - an `At`
-    value = cell.factors.get("think")
-    return float(value) * 1000 if isinstance(value, int | float) else None
-
-
-def _both_ways(cell: Cell, placement: Placement, summary: CellSummary) -> float | None:  # noqa: ARG001 - an `At`
-    """The size of a transfer's request where its reply has the same."""
-    sent, returned = cell.factors.get("bytes"), cell.factors.get("reply_bytes")
-    return float(sent) if isinstance(sent, int) and sent == returned else None
-
-
 def _bytes(at: float) -> str:
     return format_size(round(at))
 
@@ -166,53 +140,33 @@ def _numeric(name: str, title: str, unit: str) -> Axis:
         name = unit.removesuffix("s") if at == 1 else unit
         return _bytes(at) if factor.kind == "bytes" else f"{at:,.6g}{space}{name}"
 
-    return Axis(name=name, title=title, unit=unit, at=_of_factor(name), text=text, factor=factor)
-
-
-def _percent(at: float) -> str:
-    return f"{at * 100:.3g} %"
-
-
-_PLACEMENT = BY_NAME["placement"]
+    return Axis(name=name, title=title, unit=unit, text=text, factor=factor)
 
 
 def _of_link(name: str, title: str, unit: str, key: str, text: Callable[[float], str]) -> Axis:
-    return Axis(name=name, title=title, unit=unit, at=_of_the_link(key), text=text, factor=_PLACEMENT, link=key)
+    return Axis(name=name, title=title, unit=unit, text=text, factor=BY_NAME["placement"], link=key)
 
+
+_SIZE_EACH_WAY = "payload of the request, and of the reply"
+_LOST = "share of packets lost in each direction, as asked of the link"
 
 AXES: tuple[Axis, ...] = (
-    Axis(
-        name=DISTANCE,
-        title="measured round trip",
-        unit="ms",
-        at=_measured,
-        text=quantities.ms,
-        factor=_PLACEMENT,
-        link="rtt_ms",
-        is_always_linear=True,
-    ),
+    _of_link(DISTANCE, "measured round trip", "ms", "rtt_ms", quantities.ms),
     _of_link("jitter", "jitter asked of the link", "ms", "jitter_ms", quantities.ms),
-    _of_link("loss", "share of packets lost in each direction, as asked of the link", "", "loss", _percent),
+    _of_link("loss", _LOST, "", "loss", lambda at: f"{at * 100:.3g} %"),
     _of_link("link rate", "rate of the link", "Mbit/s", "rate_mbit", lambda at: f"{at:g} Mbit/s"),
     _of_link(
         "initial window", "TCP's initial congestion window", "segments", "initial_window", lambda at: f"{at:g} segments"
     ),
     _numeric("bytes", "payload", "B"),
     _numeric("reply_bytes", "payload of the reply", "B"),
-    Axis(
-        name="both sizes",
-        title="payload of the request, and of the reply",
-        unit="B",
-        at=_both_ways,
-        text=_bytes,
-        factor=BY_NAME["payload"],
-    ),
+    Axis(name=_BOTH_SIZES, title=_SIZE_EACH_WAY, unit="B", text=_bytes, factor=BY_NAME["payload"]),
     _numeric("records", "payload", "records"),
     _numeric("per_second", "events offered to each client", "/s"),
     _numeric("calls", "calls of a task", "calls"),
     _numeric("concurrency", "requests in flight", "in flight"),
     _numeric("rate", "requests offered", "/s"),
-    Axis(name="think", title="think time", unit="ms", at=_think_ms, text=quantities.ms, factor=BY_NAME["think"]),
+    Axis(name="think", title="think time", unit="ms", text=quantities.ms, factor=BY_NAME["think"]),
     _numeric("processes", "requester processes", "processes"),
     _numeric("workers", "responder workers", "workers"),
 )

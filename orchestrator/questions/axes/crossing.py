@@ -55,9 +55,8 @@ class _Segment:
             roots = [-constant / linear] if linear else []
         else:
             inner = linear**2 - 4 * square * constant
-            inner = (
-                0.0 if -_ROUNDING * linear**2 < inner < 0 else inner
-            )  # equal blocks: both roots are the crossing itself
+            if -_ROUNDING * linear**2 < inner < 0:  # equal blocks: both roots are the crossing itself
+                inner = 0.0
             roots = [] if inner < 0 else [(-linear + sign * sqrt(inner)) / (2 * square) for sign in (-1, 1)]
         return sorted(u for u in roots if 0 <= u <= 1)
 
@@ -94,34 +93,23 @@ def crossing(places: Sequence[float], by_block: Differences, scale: Scale = "lin
     if not known[: where + 1].any() or not known[where + 1 :].any():
         return None
     u = -segments[where].a / segments[where].b
-    low, high = _below(segments, where, u, t), _above(segments, where, u, t)
-
-    along = _along_log if scale == "log" else _along
-    return Crossing(at=along(places, (where, u)), low=along(places, low), high=_along(places, high))
-
-
-def _along(places: Sequence[float], place: tuple[int, float]) -> float:
-    low, high = places[place[0]], places[place[0] + 1]
-    return low + place[1] * (high - low)
+    low, high = (_end(segments, where, u, t, is_below=is_below) for is_below in (True, False))
+    if scale == "log":
+        logs = [log(place) for place in places]
+        return Crossing(at=exp(_along(logs, where, u)), low=exp(_along(logs, *low)), high=_along(places, *high))
+    return Crossing(at=_along(places, where, u), low=_along(places, *low), high=_along(places, *high))
 
 
-def _along_log(places: Sequence[float], place: tuple[int, float]) -> float:
-    return exp(_along([log(place) for place in places], place))
+def _along(places: Sequence[float], segment: int, u: float) -> float:
+    return places[segment] + u * (places[segment + 1] - places[segment])
 
 
-def _below(segments: Sequence[_Segment], where: int, u: float, t: float) -> tuple[int, float]:
-    """The nearest place below, as segment and u, from which on the interval holds zero."""
-    for number in range(where, -1, -1):
-        roots = [root for root in segments[number].bounds(t) if number < where or root <= u + _ROUNDING]
+def _end(segments: Sequence[_Segment], where: int, u: float, t: float, *, is_below: bool) -> tuple[int, float]:
+    """The nearest place below, or above, up to which the interval holds zero, as segment and u."""
+    for number in range(where, -1, -1) if is_below else range(where, len(segments)):
+        roots = segments[number].bounds(t)
+        if number == where:
+            roots = [root for root in roots if (root <= u + _ROUNDING if is_below else root >= u - _ROUNDING)]
         if roots:
-            return number, roots[-1]
-    return 0, 0.0
-
-
-def _above(segments: Sequence[_Segment], where: int, u: float, t: float) -> tuple[int, float]:
-    """The nearest place above up to which the interval holds zero."""
-    for number in range(where, len(segments)):
-        roots = [root for root in segments[number].bounds(t) if number > where or root >= u - _ROUNDING]
-        if roots:
-            return number, roots[0]
-    return len(segments) - 1, 1.0
+            return number, roots[-1 if is_below else 0]
+    return (0, 0.0) if is_below else (len(segments) - 1, 1.0)

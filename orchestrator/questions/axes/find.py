@@ -13,7 +13,7 @@ from orchestrator.findings.block_values import by_block
 from orchestrator.findings.summary import CellSummary, Comparison
 from orchestrator.questions.axes.axis import AXES, Axis
 from orchestrator.questions.axes.crossing import Crossing, Scale, crossing
-from orchestrator.questions.base import Basis, Question
+from orchestrator.questions.base import Question
 from orchestrator.statistics.intervals import FEWEST_BLOCKS, mean_interval
 from orchestrator.statistics.terms import Interval
 
@@ -105,12 +105,8 @@ def curves(
     plan: Plan, cells: Sequence[CellSummary], comparisons: Sequence[Comparison], invalid: Container[str]
 ) -> tuple[Curves, ...]:
     """Every axis along which at least three cells differ in nothing else; cells that are `invalid` (by id) are left out."""
-    by_axis = []
-    for axis in AXES:
-        on_axis = settings(plan, cells, invalid, axis)
-        if on_axis:
-            by_axis.append(_of_axis(plan, axis, on_axis, comparisons))
-    return tuple(by_axis)
+    by_axis = ((axis, settings(plan, cells, invalid, axis)) for axis in AXES)
+    return tuple(_of_axis(plan, axis, on_axis, comparisons) for axis, on_axis in by_axis if on_axis)
 
 
 def settings(
@@ -131,16 +127,9 @@ def settings(
         if any("median" in trial.censored for trial in summary.trials):
             continue
         placement = placements[cell.placement]
-        at = axis.at(cell, placement, summary)
-        if at is not None:
-            placed = Placed(
-                cell=cell,
-                operation=operations[cell.operation],
-                placement=placement,
-                summary=summary,
-                at=at,
-                median=median,
-            )
+        if (at := axis.at(cell, placement, summary)) is not None:
+            operation = operations[cell.operation]
+            placed = Placed(cell=cell, operation=operation, placement=placement, summary=summary, at=at, median=median)
             by_setting.setdefault(axis.setting(cell, placement, has_call=has_call), []).append(placed)
     return {
         setting: placed
@@ -188,20 +177,11 @@ def _of_axis(
 
 
 def _line(members: Sequence[Placed]) -> Line:
-    return Line(
-        stack=members[0].cell.stack,
-        label=members[0].summary.stack_label,
-        points=tuple(
-            Point(
-                cell=m.cell.id,
-                at=m.at,
-                median=m.median,
-                interval=m.summary.median_interval,
-                wanted=m.placement.link.rtt_ms,
-            )
-            for m in members
-        ),
-    )
+    points = []
+    for m in members:
+        interval, wanted = m.summary.median_interval, m.placement.link.rtt_ms
+        points.append(Point(cell=m.cell.id, at=m.at, median=m.median, interval=interval, wanted=wanted))
+    return Line(stack=members[0].cell.stack, label=members[0].summary.stack_label, points=tuple(points))
 
 
 def _gaps(
@@ -215,19 +195,19 @@ def _gaps(
     mine = {m.cell.id: m for m in members}
     by_reference: dict[tuple[str, str, str], list[Comparison]] = {}
     for c in comparisons:
+        is_compared = c.statistic == "median" and not c.control
         is_along = c.factor in (axis.factor.name, *axis.factor.varies_with)
-        if (
-            c.statistic == "median"
-            and not c.control
-            and not is_along
-            and c.cell in mine
-            and c.reference_cell in on_axis
-        ):
+        if is_compared and not is_along and c.cell in mine and c.reference_cell in on_axis:
             by_reference.setdefault((c.factor, c.stack_label, c.reference_label), []).append(c)
     for (_, label, reference_label), rows in by_reference.items():
         ordered = sorted(rows, key=lambda row: mine[row.cell].at)
-        measured = [(row, mine[row.cell].at, _by_block(mine[row.cell], on_axis[row.reference_cell])) for row in ordered]
-        measured = [(row, at, of_block) for row, at, of_block in measured if of_block and row.ratio is not None]
+        measured = []
+        for row in ordered:
+            sides = (mine[row.cell], on_axis[row.reference_cell])
+            own, theirs = (by_block(side.summary.trials, "median") for side in sides)
+            of_block = {block: own[block] - theirs[block] for block in sorted(own.keys() & theirs.keys())}  # ms
+            if of_block and row.ratio is not None:
+                measured.append((row, mine[row.cell].at, of_block))
         if len(measured) < FEWEST_PLACES:
             continue
         points = tuple(
@@ -242,15 +222,8 @@ def _gaps(
         crossed = _crossing(scale, [at for _, at, _ in measured], [of_block for _, _, of_block in measured])
         if crossed is not None and not _is_told_on_both_sides(points, crossed):
             crossed = None
-        yield Gap(
-            stack=members[0].cell.stack, label=label, reference_label=reference_label, points=points, crossing=crossed
-        )
-
-
-def _by_block(cell: Placed, reference: Placed) -> dict[int, float]:
-    """The difference of the two medians in each block that holds both, ms."""
-    mine, theirs = by_block(cell.summary.trials, "median"), by_block(reference.summary.trials, "median")
-    return {block: mine[block] - theirs[block] for block in sorted(mine.keys() & theirs.keys())}
+        stack = members[0].cell.stack
+        yield Gap(stack=stack, label=label, reference_label=reference_label, points=points, crossing=crossed)
 
 
 def _crossing(scale: Scale, places: Sequence[float], by_places: Sequence[Mapping[int, float]]) -> Crossing | None:
@@ -271,9 +244,9 @@ def _is_told_on_both_sides(points: Sequence[Difference], crossed: Crossing) -> b
     return any({"faster", "slower"} == {lower, upper} for lower in below for upper in above)
 
 
-def _find(basis: Basis) -> tuple[Curves, ...]:
-    summary = basis.summary
-    return curves(basis.plan, summary.cells, summary.comparisons, basis.invalid)
-
-
-QUESTION: Question[tuple[Curves, ...]] = Question(name="axes", type=tuple[Curves, ...], empty=(), find=_find)
+QUESTION: Question[tuple[Curves, ...]] = Question(
+    name="axes",
+    type=tuple[Curves, ...],
+    empty=(),
+    find=lambda basis: curves(basis.plan, basis.summary.cells, basis.summary.comparisons, basis.invalid),
+)

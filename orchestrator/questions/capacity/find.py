@@ -8,7 +8,7 @@ their geometric mean, and every interval is widened by what the rates between tw
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import comb, sqrt
 from statistics import median_low
 from typing import Literal, NamedTuple
@@ -54,19 +54,14 @@ class Search:
     why_none: str = ""
 
     @property
-    def is_over(self) -> bool:
-        """Return whether it has a result."""
-        return not self.why_none
-
-    @property
     def is_below(self) -> bool:
         """Return whether the goals held at no rate."""
-        return self.is_over and self.held_per_s is None
+        return not self.why_none and self.held_per_s is None
 
     @property
     def is_at_least(self) -> bool:
         """Return whether the goals held at the highest rate."""
-        return self.is_over and self.missed_per_s is None and self.held_per_s is not None
+        return not self.why_none and self.missed_per_s is None and self.held_per_s is not None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -103,7 +98,7 @@ class FoundRate:
     @property
     def ended(self) -> tuple[Search, ...]:
         """Return the searches with a result."""
-        return tuple(search for search in self.searches if search.is_over)
+        return tuple(search for search in self.searches if not search.why_none)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -256,7 +251,7 @@ def _probe(find: Find, trial: TrialEvidence | None) -> _Probe:
 
 def median_of(find: Find, results: Sequence[Search]) -> tuple[float | None, Side]:
     """Return the median over searches, a rate that was tried: of an even number the lower of the two in the middle."""
-    rates = [search.held_per_s or 0.0 for search in results if search.is_over]
+    rates = [search.held_per_s or 0.0 for search in results if not search.why_none]
     if not rates:
         return None, ""
     middle = median_low(rates)
@@ -269,14 +264,14 @@ def interval_of(find: Find, results: Sequence[Search]) -> Interval | None:
     The rate that is shown is a median, and searches that missed by chance lie on one side of it. So with six searches or
     more the interval reaches to that of the median by ranks (Conover 1999, section 3.2), which needs no symmetry.
     """
-    ended = [search for search in results if search.is_over]
+    ended = [search for search in results if not search.why_none]
     if len(ended) < intervals.FEWEST_BLOCKS or any(search.is_below or search.is_at_least for search in ended):
         return None
     values = sorted(_value(find, search) for search in ended)
     interval = intervals.of_trials(values).interval()
     if interval is not None and (place := _place_of_interval(len(values))) is not None:
         interval = min(interval[0], values[place]), max(interval[1], values[-1 - place])
-    return interval and _wider(interval, sqrt(find.factor))
+    return interval and (interval[0] / sqrt(find.factor), interval[1] * sqrt(find.factor))
 
 
 def _place_of_interval(n: int) -> int | None:
@@ -290,10 +285,6 @@ def _place_of_interval(n: int) -> int | None:
     return place
 
 
-def _wider(interval: Interval, factor: float) -> Interval:
-    return interval[0] / factor, interval[1] * factor
-
-
 def _value(find: Find, search: Search) -> float:
     """The middle of a search's two rates; of one that ended outside, half a step beyond the last rate."""
     half = sqrt(find.factor)
@@ -304,20 +295,6 @@ def _value(find: Find, search: Search) -> float:
 # ---- comparisons
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Pair:
-    """A rate beside its reference's, and how each compares in the repeats in which both searches ended."""
-
-    rate: FoundRate
-    reference: FoundRate
-    planned: contrasts.Pair
-    by_search: tuple[float, ...]
-
-    @property
-    def is_control(self) -> bool:
-        return self.planned.is_control
-
-
 def compare_rates(plan: Plan, rates: Sequence[FoundRate]) -> tuple[RateComparison, ...]:
     """Return every pair of cells that the plan compares, by their rates; Holm over all of them, controls last.
 
@@ -326,72 +303,73 @@ def compare_rates(plan: Plan, rates: Sequence[FoundRate]) -> tuple[RateCompariso
     """
     by_cell = {rate.cell: rate for rate in rates}
     finds = {cell.id: cell.find for cell in plan.cells if cell.find is not None}
-    pairs = [
-        _pair(pair, by_cell[pair.cell.id], by_cell[pair.reference.id], finds)
-        for pair in contrasts.pairs(plan)
-        if pair.cell.id in by_cell and pair.reference.id in by_cell
-    ]
+    planned = [pair for pair in contrasts.pairs(plan) if {pair.cell.id, pair.reference.id} <= by_cell.keys()]
+    pairs = [_unjudged(pair, by_cell[pair.cell.id], by_cell[pair.reference.id], finds) for pair in planned]
     logs = [intervals.log_mean(np.log(pair.by_search)) if pair.by_search else None for pair in pairs]
-    results = intervals.moderated_by_place([pair.planned.cell.placement for pair in pairs], logs)
+    results = intervals.moderated_by_place([pair.cell.placement for pair in planned], logs)
     envelopes: dict[str, float] = {}
     for pair, result in zip(pairs, results, strict=True):
         if pair.is_control and result is not None:
-            envelopes[pair.rate.setting] = max(envelopes.get(pair.rate.setting, 0.0), abs(result.mean))
-    values = [
-        r.p_value for p, r in zip(pairs, results, strict=True) if not p.is_control and r and r.p_value is not None
-    ]
+            envelopes[pair.setting] = max(envelopes.get(pair.setting, 0.0), abs(result.mean))
+    compared = [r for pair, r in zip(pairs, results, strict=True) if r is not None and not pair.is_control]
+    values = [result.p_value for result in compared if result.p_value is not None]
     family = zip(intervals.holm(values), intervals.holm_levels(values), strict=True)
     return tuple(
-        _comparison(pair, result, family, envelopes, plan.matters) for pair, result in zip(pairs, results, strict=True)
+        _judged(pair, by_cell[pair.cell], by_cell[pair.reference_cell], result, family, envelopes, plan.matters)
+        for pair, result in zip(pairs, results, strict=True)
     )
 
 
-def _pair(pair: contrasts.Pair, rate: FoundRate, reference: FoundRate, finds: Mapping[str, Find]) -> _Pair:
+def _unjudged(pair: contrasts.Pair, rate: FoundRate, reference: FoundRate, finds: Mapping[str, Find]) -> RateComparison:
+    """A rate beside its reference's, and how each compares in the repeats in which both searches ended."""
     mine, theirs = (
         {search.repeat: _value(finds[side.cell], search) for search in side.ended} for side in (rate, reference)
     )
     shared = [] if rate.invalid or reference.invalid else sorted(mine.keys() & theirs.keys())
-    by_search = tuple(mine[repeat] / theirs[repeat] for repeat in shared)
-    return _Pair(rate=rate, reference=reference, planned=pair, by_search=by_search)
+    own, other = (
+        "" if pair.factor == STACK else f" {BY_NAME[pair.factor].compared(cell.factors[pair.factor])}"
+        for cell in (pair.cell, pair.reference)
+    )
+    return RateComparison(
+        cell=rate.cell,
+        reference_cell=reference.cell,
+        setting=rate.setting,
+        label=f"{rate.stack_label}{own}",
+        reference_label=f"{reference.stack_label}{other}",
+        ratio=None,
+        interval=None,
+        p_value=None,
+        by_search=tuple(mine[repeat] / theirs[repeat] for repeat in shared),
+        standing="cannot tell",
+        is_control=pair.is_control,
+    )
 
 
-def _comparison(
-    pair: _Pair,
+def _judged(
+    pair: RateComparison,
+    rate: FoundRate,
+    reference: FoundRate,
     result: LogMean | None,
     family: Iterator[tuple[float, float]],
     envelopes: Mapping[str, float],
     margin: float,
 ) -> RateComparison:
-    rate, reference = pair.rate, pair.reference
-    p_value, level, envelope = None, ALPHA, 0.0
-    if result is not None and result.p_value is not None:
-        p_value = result.p_value
-        if not pair.is_control:
-            (p_value, level), envelope = next(family), envelopes.get(rate.setting, 0.0)
-    interval = None if result is None else result.interval(level)
-    if interval is not None:
-        interval = _wider(interval, max(rate.factor, reference.factor))
+    if result is None:
+        return pair
+    p_value, level, envelope = result.p_value, ALPHA, 0.0
+    if p_value is not None and not pair.is_control:
+        (p_value, level), envelope = next(family), envelopes.get(rate.setting, 0.0)
+    interval = result.interval(level)
+    if interval is None:
+        return replace(pair, ratio=result.ratio, p_value=p_value)
+    factor = max(rate.factor, reference.factor)
+    interval = interval[0] / factor, interval[1] * factor
     standing = _STANDINGS.get(equivalence.standing(interval, margin, envelope=envelope), "cannot tell")
     allowed = _allowed(rate, reference)
-    bound: Bound = ""
-    if interval is not None and standing not in allowed:
-        standing, result, interval, p_value = "cannot tell", None, None, None
-    elif interval is not None and len(allowed) < len(_STANDINGS):
-        bound = _BOUNDS[standing]
-    return RateComparison(
-        cell=rate.cell,
-        reference_cell=reference.cell,
-        setting=rate.setting,
-        label=_label(rate, pair.planned.cell, pair.planned.factor),
-        reference_label=_label(reference, pair.planned.reference, pair.planned.factor),
-        ratio=result.ratio if result is not None else None,
-        interval=interval,
-        p_value=p_value,
-        by_search=pair.by_search,
-        standing=standing,
-        is_control=pair.is_control,
-        bound=bound,
-    )
+    if standing not in allowed:
+        return pair
+    bound = _BOUNDS[standing] if len(allowed) < len(_STANDINGS) else ""
+    return replace(pair, ratio=result.ratio, interval=interval, p_value=p_value, standing=standing, bound=bound)
 
 
 def _allowed(rate: FoundRate, reference: FoundRate) -> Set[str]:
@@ -405,21 +383,12 @@ def _allowed(rate: FoundRate, reference: FoundRate) -> Set[str]:
     return allowed
 
 
-def _label(rate: FoundRate, cell: Cell, factor: str) -> str:
-    """The stack, and by another factor its value too."""
-    return (
-        rate.stack_label if factor == STACK else f"{rate.stack_label} {BY_NAME[factor].compared(cell.factors[factor])}"
-    )
-
-
 def _find(basis: Basis) -> Capacity:
     """Return the rates that the searches of a run found, and how they compare."""
     if basis.searched is None:
         return Capacity()
-    rates = QUESTION.of(basis.summary).rates
-    if basis.sampled is not None:
-        sampled, summary = basis.sampled, basis.summary
-        rates = found_rates(basis.searched, sampled.run.manifest(), sampled.evidence, summary.cells, summary.checks)
+    summary = basis.summary
+    rates = found_rates(basis.searched, basis.run.manifest(), basis.evidence, summary.cells, summary.checks)
     return Capacity(rates=rates, comparisons=compare_rates(basis.searched, rates), margin=basis.plan.matters)
 
 

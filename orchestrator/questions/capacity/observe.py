@@ -99,15 +99,10 @@ def _figures(ordered_ns: Nanoseconds, failed: int, not_sent: int) -> dict[str, f
     """Every statistic that a goal may bound, of right replies in ascending order and what counts as slower than those."""
     figures: dict[str, float | None] = dict.fromkeys((*SHARES, ERRORS))
     if sent := ordered_ns.size + failed:
-        of_latency = {name: quantile(ordered_ns, share, failed + not_sent) for name, share in SHARES.items()}
-        figures = {name: finite(value / NS_PER_MS) for name, value in of_latency.items()}
+        for name, share in SHARES.items():
+            figures[name] = finite(quantile(ordered_ns, share, failed + not_sent) / NS_PER_MS)
         figures[ERRORS] = failed / sent
     return figures
-
-
-def of_failure(failure: Failure) -> Verdict:
-    """Return the verdict on a trial that failed: goals did not hold where no request got a right reply; else no result."""
-    return "not held" if failure.stage == "measure" and failure.kind in STATUSES else "no result"
 
 
 def verdict(find: Find, cell: Cell, failure: Failure | None, records: Sequence[Sequence[Path]]) -> Verdict:
@@ -116,18 +111,17 @@ def verdict(find: Find, cell: Cell, failure: Failure | None, records: Sequence[S
     A trial in which not one request got a right reply is one at which no goal held; any other failure tells nothing.
     """
     if failure is not None:
-        return of_failure(failure)
+        return "not held" if failure.stage == "measure" and failure.kind in STATUSES else "no result"
     from orchestrator.results.convert import read_record
 
     if not records:
         return "not held"
-    hosts = []
-    for of_host in records:
-        parts = []
-        for path in of_host:
-            rows = read_record(path, kind=cell.recorded, parts=cell.parts)
-            columns = {name: rows[:, place] for place, name in enumerate(COLUMNS)}
-            parts.append(Samples(columns, is_open_loop=True, in_flight=cell.load.concurrency))
-        hosts.append(put_together(parts))
+
+    def samples(path: Path) -> Samples:
+        rows = read_record(path, kind=cell.recorded, parts=cell.parts)
+        columns = {name: rows[:, place] for place, name in enumerate(COLUMNS)}
+        return Samples(columns, is_open_loop=True, in_flight=cell.load.concurrency)
+
+    hosts = [put_together(list(map(samples, of_host))) for of_host in records]
     measured = [host for host in hosts if host.measured] or hosts[:1]
     return "held" if observe(from_its_begin(measured)).held(find) else "not held"

@@ -42,7 +42,9 @@ def _sentence(rate: FoundRate) -> str:
     if rate.side == "at least":
         return f"{rate.goals} holds at {text}, the highest rate tried ({searches})"
     verb = f"does not hold at {text}, the lowest rate tried" if rate.side else f"holds up to {text}"
-    interval = "" if rate.side else f"{_interval(rate) or _no_interval(rate)}; "
+    interval = "" if rate.side else f"{_no_interval(rate)}; "
+    if rate.interval is not None and not rate.side:
+        interval = f"95 % interval {' to '.join(map(quantities.rate, rate.interval))}/s; "
     return f"{rate.goals} {verb} ({interval}{searches}){_limits(rate)}"
 
 
@@ -63,19 +65,10 @@ _LIMITS = {
 }
 
 
-def _interval(rate: FoundRate) -> str:
-    return "" if rate.interval is None else f"95 % interval {' to '.join(map(quantities.rate, rate.interval))}/s"
-
-
 def _no_interval(rate: FoundRate) -> str:
     outside = sum(search.is_below or search.is_at_least for search in rate.ended)
     why = f"{outside} ended outside of the rates tried" if outside else f"fewer than {FEWEST_BLOCKS} searches"
     return f"no interval: {why}"
-
-
-def _bound(comparison: RateComparison) -> float:
-    """The side of the interval that is known."""
-    return (comparison.interval or (0.0, 0.0))[comparison.bound == "at most"]
 
 
 # ---- tables
@@ -95,7 +88,8 @@ def _against(comparison: RateComparison) -> str:
     if comparison.ratio is None or comparison.standing == "cannot tell":
         return "insufficient data"  # a ratio of rates that are known from one side alone says nothing
     if comparison.bound:
-        return f"{comparison.bound} {change(_bound(comparison))}"
+        low, high = comparison.interval or (0.0, 0.0)
+        return f"{comparison.bound} {change(high if comparison.bound == 'at most' else low)}"
     return change(comparison.ratio) + (f" ({change_span(comparison.interval)})" if comparison.interval else "")
 
 
@@ -120,8 +114,8 @@ def tables(summary: RunSummary) -> tuple[Table, ...]:
 def _table(setting: str, goals: str, rates: Sequence[FoundRate], capacity: Capacity) -> Table:
     rows = [row(rate, capacity.comparisons) for rate in rates]
     table = text_table(f"highest rate while {goals} · {setting}", HEADS, rows, (NOTES,), texts=1)
-    shown = []
-    for line, rate in zip(table.rows, rates, strict=True):
-        first, *rest = line.entries
-        shown.append(replace(line, entries=(replace(first, value=rate.rate_per_s), *rest)))
+    shown = [
+        replace(line, entries=(replace(line.entries[0], value=rate.rate_per_s), *line.entries[1:]))
+        for line, rate in zip(table.rows, rates, strict=True)
+    ]
     return replace(table, rows=tuple(shown))

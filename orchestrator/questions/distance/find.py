@@ -78,26 +78,20 @@ def fit(medians: Mapping[str, Mapping[int, float]], floors: Mapping[str, Mapping
     shared = set.intersection(*(set(medians[name]) & set(floors[name]) for name in names))
     if not shared:
         return None
-    slopes, at_zero, all_x, all_y = [], [], [], []
-    for block in sorted(shared):
-        x = np.array([floors[name][block] for name in names])
-        y = np.array([medians[name][block] for name in names])
-        if float(np.ptp(x)) < _LEAST_RANGE_MS:
-            return None
-        slope = float(((x - x.mean()) * (y - y.mean())).sum() / ((x - x.mean()) ** 2).sum())
-        slopes.append(slope)
-        at_zero.append(float(y.mean() - slope * x.mean()))
-        all_x.append(x)
-        all_y.append(y)
-    mean, base = float(np.mean(slopes)), float(np.mean(at_zero))
-    residuals = np.mean(all_y, axis=0) - (base + mean * np.mean(all_x, axis=0))
+    x, y = (np.array([[by[name][block] for name in names] for block in sorted(shared)]) for by in (floors, medians))
+    if np.ptp(x, axis=1).min() < _LEAST_RANGE_MS:
+        return None
+    middle = x - x.mean(axis=1, keepdims=True)
+    slopes = (middle * (y - y.mean(axis=1, keepdims=True))).sum(axis=1) / (middle**2).sum(axis=1)
+    mean, base = float(slopes.mean()), float((y.mean(axis=1) - slopes * x.mean(axis=1)).mean())
+    residuals = y.mean(axis=0) - (base + mean * x.mean(axis=0))
     return Fit(
         round_trips=mean,
         interval=mean_interval(slopes),
         at_zero=base,
         off_line=float(np.abs(residuals).max()),
         distances=len(names),
-        blocks=len(slopes),
+        blocks=slopes.size,
     )
 
 
@@ -110,13 +104,11 @@ def round_trips(
     for placed in settings(plan, cells, invalid, axis).values():
         for members in by_stack(placed):
             first = members[0]
-            if first.cell.load.concurrency > 1 or first.cell.load.rate_per_s is not None:
-                continue
-            if first.cell.kind not in ("call", "task"):
-                continue
+            load, is_called = first.cell.load, first.cell.kind in ("call", "task")
             medians = {m.placement.id: by_block(m.summary.trials, "median") for m in members}
-            fitted = fit(medians, floors)
-            if fitted is None:
+            if not is_called or load.concurrency > 1 or load.rate_per_s is not None:
+                continue
+            if (fitted := fit(medians, floors)) is None:
                 continue
             stack = next(stack for stack in plan.stacks if stack.id == first.cell.stack)
             opening = round_trips_to_open(stack) + first.cell.handshakes
@@ -143,10 +135,8 @@ class Distance:
 
 
 def _find(basis: Basis) -> Distance:
-    """Return what a run says of its distances; read from samples, and kept where a summary is judged again."""
-    if basis.sampled is None:
-        return QUESTION.of(basis.summary)
-    plan, cells, readings = basis.plan, basis.summary.cells, basis.sampled.evidence.readings
+    """Return what a run says of its distances."""
+    plan, cells, readings = basis.plan, basis.summary.cells, basis.evidence.readings
     floors = floors_by_block(readings)
     return Distance(round_trips=round_trips(plan, cells, floors, basis.invalid), links=delivered(plan, readings))
 

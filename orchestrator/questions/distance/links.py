@@ -9,7 +9,7 @@ from statistics import median
 
 from orchestrator import quantities
 from orchestrator.evidence.run_evidence import BaselineReading
-from orchestrator.experiment.plan.plan import Placement, Plan
+from orchestrator.experiment.plan.plan import Link, Placement, Plan
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -75,14 +75,13 @@ def _of(placement: Placement, readings: Sequence[BaselineReading]) -> Delivered:
         high=max(medians, default=None),
         lost=lost / (answered + lost) if answered + lost else None,
         pings=answered + lost,
-        why_not="; ".join(
-            [*_why_not(placement, measured, lost, answered + lost), *_why_not_jitter(placement, readings)]
-        ),
+        why_not="; ".join(_why_not(link, measured, lost, answered + lost, readings)),
     )
 
 
-def _why_not(placement: Placement, measured: float | None, lost: int, pings: int) -> Iterator[str]:
-    link = placement.link
+def _why_not(
+    link: Link, measured: float | None, lost: int, pings: int, readings: Sequence[BaselineReading]
+) -> Iterator[str]:
     if link.rtt_ms is None:
         return
     if measured is None:
@@ -92,13 +91,9 @@ def _why_not(placement: Placement, measured: float | None, lost: int, pings: int
     share = 1 - (1 - link.loss) ** 2  # there and back
     if pings and abs(lost - share * pings) > _MOST_SIGMAS * sqrt(pings * share * (1 - share)) + 1:
         yield f"{quantities.percent(lost / pings)} of pings lost in place of {quantities.percent(share)}"
-
-
-def _why_not_jitter(placement: Placement, readings: Sequence[BaselineReading]) -> Iterator[str]:
-    """By how far a reading's pings lie apart, in the middle of all readings; what the hosts add is allowed for."""
+    # By how far a reading's pings lie apart, in the middle of all readings; what the hosts add is allowed for.
     spreads = [r.middle_half_ns / 1e6 for r in readings if r.middle_half_ns is not None and r.n >= _FEWEST_PINGS]
-    link = placement.link
-    if link.rtt_ms is None or not spreads:
+    if not spreads:
         return
     jitter, without = median(spreads) / _MIDDLE_HALF, replace(link, jitter_ms=0.0).slack_ms
     if not link.jitter_ms / _OFF_BY <= jitter <= link.jitter_ms * _OFF_BY + without / _MIDDLE_HALF:

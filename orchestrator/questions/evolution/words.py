@@ -62,12 +62,7 @@ def _table(operation: str, cells: Sequence[CellSummary]) -> Table:
         for (stack, change), outcome in outcomes.items()
         if outcome.startswith(FAILS)
     ]
-    rows = [
-        (stack, *(_brief(outcomes.get((stack, change), "")) for change in changes))
-        for stack in dict.fromkeys(stack for stack, _ in outcomes)
-    ]
+    brief = {key: "fails" if outcome.startswith(FAILS) else outcome for key, outcome in outcomes.items()}
+    stacks = dict.fromkeys(stack for stack, _ in outcomes)
+    rows = [(stack, *(brief.get((stack, change), "") for change in changes)) for stack in stacks]
     return text_table(f"what came of the field that changed · {operation}", ("stack", *changes), rows, failed)
-
-
-def _brief(outcome: str) -> str:
-    return FAILS.strip().removesuffix(":") if outcome.startswith(FAILS) else outcome

@@ -23,6 +23,7 @@ import numpy as np
 import numpy.typing as npt
 
 from orchestrator.statistics.intervals import ALPHA, FEWEST_BLOCKS, t_quantile, two_sided_p
+from orchestrator.statistics.terms import Interval
 
 Floats: TypeAlias = npt.NDArray[np.float64]
 
@@ -44,7 +45,7 @@ class Estimate:
         """The standard error."""
         return self.freedom * float(self.without.std(ddof=1)) / sqrt(self.without.size)
 
-    def interval(self, alpha: float = ALPHA) -> tuple[float, float]:
+    def interval(self, alpha: float = ALPHA) -> Interval:
         """The t-interval at level 1 - alpha."""
         half = t_quantile(1 - alpha / 2, self.freedom) * self.se
         return self.value - half, self.value + half

@@ -20,7 +20,7 @@ from orchestrator.experiment.plan import contrasts
 from orchestrator.experiment.plan.plan import Plan
 from orchestrator.findings.block_values import by_block, moved, why_no_value
 from orchestrator.findings.summary import CellSummary
-from orchestrator.questions.base import Basis, Question, is_no_search
+from orchestrator.questions.base import Question, is_no_search
 from orchestrator.questions.languages.estimates import Decomposition, Estimate, decompose
 from orchestrator.statistics import intervals
 from orchestrator.statistics.intervals import FEWEST_BLOCKS
@@ -83,14 +83,16 @@ def matrices(plan: Plan, cells: Sequence[CellSummary], invalid: Container[str]) 
             if name != "protocol" and "protocol" in every[place][0].factors
         }
     )
-    complete = []
-    for place, (matrix, parts) in enumerate(every):
-        if known := apart.get(place):
-            pairs = zip(matrix.factors, known.changes, strict=True)
-            changes = tuple(_change(name, change, beyond.get((place, name))) for name, change in pairs)
-            complete.append(replace(matrix, changes=changes))
-        else:
-            complete.append(matrix if parts is None else replace(matrix, why_not="not apart"))
+    complete = [matrix if parts is None else replace(matrix, why_not="not apart") for matrix, parts in every]
+    for place, parts in apart.items():
+        matrix = every[place][0]
+        pairs = zip(matrix.factors, parts.changes, strict=True)
+        changes = []
+        for name, estimate in pairs:
+            squares = (estimate.value, *estimate.interval())
+            times, low, high = (exp(sqrt(max(0.0, square))) for square in squares)
+            changes.append(Change(factor=name, times=times, interval=(low, high), beyond=beyond.get((place, name))))
+        complete[place] = replace(matrix, changes=tuple(changes))
     return tuple(complete)
 
 
@@ -115,14 +117,14 @@ def _settings(
         if sum(varies) > 1 and any(varies[1:]):
             most = max(len(by_block(cell.trials, "median")) for cell in by_key.values())
             fewest = max(1, min(most, FEWEST_BLOCKS))
-            usable = {key: cell for key, cell in by_key.items() if _is_usable(cell, invalid, fewest, plan.matters)}
+            usable = {
+                key: cell
+                for key, cell in by_key.items()
+                if cell.id not in invalid and len(by_block(cell.trials, "median")) >= fewest
+                if why_no_value(cell, "median") is None and moved(cell, "median", plan.matters) is None
+            }
             settings.append((next(iter(by_key.values())).setting, usable, list(labels[setting])))
     return settings
-
-
-def _is_usable(cell: CellSummary, invalid: Container[str], fewest: int, margin: float) -> bool:
-    has_value = why_no_value(cell, "median") is None and moved(cell, "median", margin) is None
-    return cell.id not in invalid and has_value and len(by_block(cell.trials, "median")) >= fewest
 
 
 def complete_part(keys: Sequence[Key]) -> tuple[tuple[str, ...], ...]:
@@ -177,17 +179,10 @@ def standings(contrasts: Mapping[tuple[int, FactorName], Estimate]) -> dict[tupl
     return resolved
 
 
-def _change(name: FactorName, estimate: Estimate, beyond: Standing | None) -> Change:
-    low, value, high = (
-        exp(sqrt(max(0.0, square))) for square in (estimate.interval()[0], estimate.value, estimate.interval()[1])
-    )
-    return Change(factor=name, times=value, interval=(low, high), beyond=beyond)
-
-
-def _find(basis: Basis) -> tuple[Matrix, ...]:
-    return matrices(basis.plan, basis.summary.cells, basis.invalid)
-
-
 QUESTION: Question[tuple[Matrix, ...]] = Question(
-    name="languages", type=tuple[Matrix, ...], empty=(), find=_find, applies=is_no_search
+    name="languages",
+    type=tuple[Matrix, ...],
+    empty=(),
+    find=lambda basis: matrices(basis.plan, basis.summary.cells, basis.invalid),
+    applies=is_no_search,
 )

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from orchestrator import quantities
 from orchestrator.findings.summary import RunSummary
-from orchestrator.questions.languages.find import QUESTION, Change, FactorName, Matrix, Standing, WhyNot
+from orchestrator.questions.languages.find import QUESTION, FactorName, Matrix, Standing, WhyNot
 from orchestrator.statistics.intervals import FEWEST_BLOCKS
 from orchestrator.wording.phrasing import capital
 from orchestrator.wording.tables.table import Table, text_table
@@ -16,6 +16,7 @@ _TITLES: Mapping[FactorName, str] = {
     "responder": "responder's language",
     "requester": "requester's language",
 }
+_HEADS = ("a change of", "ratio of medians", "95 % interval", "levels", "against the protocol")
 _NOTE = (
     "A change of a factor: the root mean square ratio between two of its levels, whatever the others. They are of these"
     " implementations of these languages."
@@ -44,21 +45,13 @@ def sentence(matrix: Matrix) -> str:
 
 def tables(summary: RunSummary) -> tuple[Table, ...]:
     """Return the table of each setting: how far a change of each factor goes."""
-    return tuple(map(_table, QUESTION.of(summary)))
-
-
-def _table(matrix: Matrix) -> Table:
-    left_out = f"Left out, as not every combination has valid medians: {quantities.listed(matrix.left_out)}."
-    return text_table(
-        f"language and protocol · {matrix.setting}",
-        ("a change of", "ratio of medians", "95 % interval", "levels", "against the protocol"),
-        [_row(change, matrix) for change in matrix.changes],
-        (_WHY_NOT.get(matrix.why_not, _NOTE), *([left_out] if matrix.left_out else [])),
-        texts=2,
-    )
-
-
-def _row(change: Change, matrix: Matrix) -> tuple[str, ...]:
-    bounds = " to ".join(quantities.bounds(change.interval))
-    levels = quantities.listed(matrix.factors[change.factor])
-    return _TITLES[change.factor], quantities.ratio(change.times), bounds, levels, change.beyond or "-"
+    shown = []
+    for matrix in QUESTION.of(summary):
+        left_out = f"Left out, as not every combination has valid medians: {quantities.listed(matrix.left_out)}."
+        notes = (_WHY_NOT.get(matrix.why_not, _NOTE), *([left_out] if matrix.left_out else []))
+        rows = []
+        for c in matrix.changes:
+            bounds, levels = " to ".join(quantities.bounds(c.interval)), quantities.listed(matrix.factors[c.factor])
+            rows.append((_TITLES[c.factor], quantities.ratio(c.times), bounds, levels, c.beyond or "-"))
+        shown.append(text_table(f"language and protocol · {matrix.setting}", _HEADS, rows, notes, texts=2))
+    return tuple(shown)

@@ -49,7 +49,8 @@ class OperationsOfMix:
                 sent, received = samples.bytes_sent[right], samples.bytes_received[right]
                 if right.any() and sent.min() >= 0 and received.min() >= 0:
                     self._bodies[place].append((int(sent.sum()), int(received.sum())))
-                self._not_sent[place] += int((samples.never_sent_places == place + 1).sum())
+                unsent = samples.columns["parent"][samples.never_sent]
+                self._not_sent[place] += int((unsent == place + 1).sum())
             self._latencies[place].append(np.sort(np.concatenate(latencies)) if latencies else np.empty(0, np.int64))
             self._failed[place].append(failed)
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from orchestrator import quantities
 from orchestrator.findings.summary import MixedSummary, RunSummary
 from orchestrator.wording.tables.table import Table, text_table
@@ -25,27 +23,22 @@ NOTE = (
 )
 
 
-def heads(unit: quantities.Unit) -> tuple[str, ...]:
-    """`HEADS` with a table's unit."""
-    return tuple(head.format(unit=unit.name) for head in HEADS)
-
-
 def figures(mixed: MixedSummary, unit: quantities.Unit) -> tuple[str, ...]:
     """A row, below `HEADS`."""
     drawn = "-" if mixed.drawn is None else quantities.percent(mixed.drawn)
     errors = f"{mixed.failed:,}" + (f", {mixed.not_sent:,} not sent" if mixed.not_sent else "")
-    sent, received = (
-        ("-", "-") if mixed.body_bytes is None else (quantities.number(size, 1) for size in mixed.body_bytes)
-    )
+    interval = "-"
+    if mixed.median_interval is not None:
+        is_vague = quantities.is_vague(mixed.median_interval)
+        interval = "*" if is_vague else " to ".join(map(unit.text, mixed.median_interval))
     return (
         f"{quantities.percent(mixed.share)} ({drawn})",
         _value(mixed, "median", unit),
-        _interval(mixed, unit),
+        interval,
         _value(mixed, "p99", unit),
         "-" if mixed.throughput_per_s is None else quantities.rate(mixed.throughput_per_s),
         errors,
-        sent,
-        received,
+        *(("-", "-") if mixed.body_bytes is None else (quantities.number(size, 1) for size in mixed.body_bytes)),
     )
 
 
@@ -59,27 +52,17 @@ def _value(mixed: MixedSummary, name: str, unit: quantities.Unit) -> str:
     return "-" if value is None else unit.text(value)
 
 
-def _interval(mixed: MixedSummary, unit: quantities.Unit) -> str:
-    if mixed.median_interval is None:
-        return "-"
-    return (
-        "*"
-        if quantities.is_vague(mixed.median_interval)
-        else " to ".join(unit.text(bound) for bound in mixed.median_interval)
-    )
-
-
 def tables(summary: RunSummary) -> tuple[Table, ...]:
     """Return the operations of a mix, a table for each setting."""
     settings: dict[str, list[tuple[str, MixedSummary]]] = {}
     for cell in summary.cells:
         for mixed in cell.details.mixed:
             settings.setdefault(cell.setting, []).append((cell.stack_label, mixed))
-    return tuple(_table(setting, rows) for setting, rows in settings.items())
-
-
-def _table(setting: str, rows: Sequence[tuple[str, MixedSummary]]) -> Table:
-    medians = [mixed.distribution.median for _, mixed in rows if mixed.distribution]
-    unit = quantities.unit_for(median for median in medians if median is not None)
-    texts = [(mixed.label, stack, *figures(mixed, unit)) for stack, mixed in rows]
-    return text_table(f"operations of the mix · {setting}", ("operation", "with", *heads(unit)), texts, (NOTE,))
+    shown = []
+    for setting, rows in settings.items():
+        medians = [mixed.distribution.median for _, mixed in rows if mixed.distribution]
+        unit = quantities.unit_for(median for median in medians if median is not None)
+        texts = [(mixed.label, stack, *figures(mixed, unit)) for stack, mixed in rows]
+        heads = ("operation", "with", *(head.format(unit=unit.name) for head in HEADS))
+        shown.append(text_table(f"operations of the mix · {setting}", heads, texts, (NOTE,)))
+    return tuple(shown)

@@ -10,10 +10,10 @@ from typing import Final, Literal
 import numpy as np
 
 from orchestrator.questions.prediction.refusals import Reader, refusals
-from orchestrator.questions.prediction.shapes import Fit, Modelled, Predicted
+from orchestrator.questions.prediction.shapes import Fit, Modelled
 from orchestrator.questions.prediction.surface import EVEN, NONE, TIE, UNRESOLVED, Surface, Way, surface
 from orchestrator.statistics.intervals import from_log
-from orchestrator.statistics.terms import Standing
+from orchestrator.statistics.terms import Interval, Standing
 
 Outcome = Literal["ahead", "does not matter", "not resolved", "alone"]
 
@@ -22,9 +22,15 @@ _STANDINGS: Final[Mapping[int, Standing]] = {TIE: "tie", UNRESOLVED: "not resolv
 
 
 @dataclass(frozen=True, kw_only=True)
-class Row(Predicted):
-    """One stack at the place beside the fastest one; `ratio` above 1 is slower."""
+class Row:
+    """The median latency of one stack at a place, beside the fastest one; `ratio` above 1 is slower."""
 
+    series: str
+    label: str
+    setting: str
+    latency: float
+    interval: Interval
+    causes: dict[str, float]  # distance, wire, windows, hosts, client: they add up to `latency`
     standing: Standing
     ratio: float
 
@@ -83,33 +89,15 @@ def answer(modelled: Modelled, place: Reader, matters: float) -> Answer:
         else:
             by_setting.setdefault((series.setting, series.operation), []).append(fitted)
     settings = []
-    for (setting, operation), fits in by_setting.items():
-        way = Way(
-            setting=setting,
-            operation=operation,
-            connection=fits[0].series.connection,
-            rate_mbit=place.rate_mbit,
-            fits=tuple(fits),
-            refused={},
-            judged=modelled.judged,
-            matters=matters,
-        )
+    for fits in by_setting.values():
+        way = Way.over(fits, place.rate_mbit, modelled.judged, matters, {})
         settings.append(_setting(surface(way, np.array([place.rtt]), np.array([float(place.size)]))))
     return Answer(place=place, settings=tuple(settings), refused=tuple(refused), matters=matters)
 
 
 def _setting(point: Surface) -> Setting:
     """The stacks of a surface of one place."""
-    order = np.argsort(point.latency[:, 0, 0], kind="stable").tolist()
-    least = float(point.latency[order[0], 0, 0])
-    rows = [
-        Row(
-            **vars(predicted(point, stack)),
-            standing=_STANDINGS.get(int(point.standing[stack, 0, 0]), "slower") if stack != order[0] else "reference",
-            ratio=float(point.latency[stack, 0, 0]) / least,
-        )
-        for stack in order
-    ]
+    rows = rows_of(point)
     standings = {row.standing for row in rows[1:]}
     outcome: Outcome = "ahead" if standings == {"slower"} else _OUTCOMES.get(int(point.codes[0, 0]), "not resolved")
     return Setting(
@@ -121,14 +109,20 @@ def _setting(point: Surface) -> Setting:
     )
 
 
-def predicted(point: Surface, stack: int) -> Predicted:
-    """Return what a surface of one place predicts of a stack, by its number."""
-    series, latency, half = point.series[stack], float(point.latency[stack, 0, 0]), float(point.half[stack, 0, 0])
-    return Predicted(
-        series=series.id,
-        label=series.label,
-        setting=series.setting,
-        latency=latency,
-        interval=(from_log(log(latency) - half), from_log(log(latency) + half)),
-        causes={name: float(values[stack, 0, 0]) for name, values in point.causes.items()},
-    )
+def rows_of(point: Surface) -> list[Row]:
+    """Return what a surface of one place predicts of each stack, the fastest first."""
+    rows: list[Row] = []
+    for stack in np.argsort(point.latency[:, 0, 0], kind="stable").tolist():
+        series, latency, half = point.series[stack], float(point.latency[stack, 0, 0]), float(point.half[stack, 0, 0])
+        row = Row(
+            series=series.id,
+            label=series.label,
+            setting=series.setting,
+            latency=latency,
+            interval=(from_log(log(latency) - half), from_log(log(latency) + half)),
+            causes={name: float(values[stack, 0, 0]) for name, values in point.causes.items()},
+            standing=_STANDINGS.get(int(point.standing[stack, 0, 0]), "slower") if rows else "reference",
+            ratio=latency / rows[0].latency if rows else 1.0,
+        )
+        rows.append(row)
+    return rows

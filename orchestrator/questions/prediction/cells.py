@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Container, Iterator, Mapping, Sequence
+from math import inf
 
 import numpy as np
 
@@ -89,7 +90,8 @@ def _model_cell(
     carried = summary.sizes.wire or summary.sizes.body
     if not blocks or carried is None:
         return
-    values = [trial.values for trial in summary.trials]
+    cpus = [cpu for trial in summary.trials if (cpu := trial.values.get("requester_cpu", inf)) < _MOST_CPU_S]
+    is_counted = bool(cpus) and len(cpus) == len(summary.trials)  # of 1,000 requests, s
     yield ModelCell(
         cell=cell.cell.id,
         series=series,
@@ -101,15 +103,9 @@ def _model_cell(
         blocks=tuple(blocks),
         rtt=tuple(floor[block] for block in blocks),
         median=tuple(medians[block] for block in blocks),
-        requester_cpu=_middle([each.get("requester_cpu") for each in values]),
+        requester_cpu=float(np.median(cpus)) * 1e3 / PER if is_counted else None,
         is_sealed=cell.cell.id in run.plan.sealed,
     )
-
-
-def _middle(per_thousand_s: Sequence[float | None]) -> float | None:
-    """CPU time of one request in ms, of seconds per 1,000; None where a trial did not count it, or cannot have."""
-    known = [value for value in per_thousand_s if value is not None and value < _MOST_CPU_S]
-    return float(np.median(known)) * 1e3 / PER if known and len(known) == len(per_thousand_s) else None
 
 
 def _congestion(members: Sequence[CellEvidence]) -> set[str]:
@@ -129,9 +125,8 @@ def _unlike_hosts(members: Sequence[CellEvidence]) -> str | None:
         return f"its trials had different congestion controls: {quantities.listed(sorted(controls))}"
     windows = {member.placement.link.initial_window for member in members}
     if len(windows) > 1 and members[0].cell.connection == "per-request" and not members[0].cell.is_over_quic:
-        shown = [
-            f"{window} segments" if window else "the kernel's own" for window in sorted(windows, key=lambda w: w or 0)
-        ]
+        ordered = sorted(windows, key=lambda window: window or 0)
+        shown = [f"{window} segments" if window else "the kernel's own" for window in ordered]
         return f"its links have different initial windows: {quantities.listed(shown)}"
     return None
 
@@ -146,9 +141,8 @@ def refusals(run: RunEvidence, links: Sequence[Delivered], modelled: Sequence[Mo
     reasons = [*_links(placements, links), *_throttled(run)]
     blocks = max(len(cell.blocks) for cell in modelled)
     if blocks < FEWEST_BLOCKS:
-        reasons.append(
-            f"only {quantities.count(blocks, 'block')} of at least {FEWEST_BLOCKS} measured: plan more `repeats`."
-        )
+        few = quantities.count(blocks, "block")
+        reasons.append(f"only {few} of at least {FEWEST_BLOCKS} measured: plan more `repeats`.")
     return tuple(reasons)
 
 
@@ -156,11 +150,8 @@ def _links(placements: Sequence[Placement], links: Sequence[Delivered]) -> Itera
     why = {link.placement: link.why_not for link in links}
     for placement in placements:
         if placement.link.loss:
-            yield (
-                f"{placement.name} loses {quantities.percent(placement.link.loss)} of its packets, and loss is outside of "
-                f"the"
-                " model: measure without `loss`."
-            )
+            loses = f"{placement.name} loses {quantities.percent(placement.link.loss)} of its packets"
+            yield f"{loses}, and loss is outside of the model: measure without `loss`."
         elif why.get(placement.name):
             yield f"the link of {placement.name} did not deliver what was asked: {why[placement.name]}. Measure it again."
 
@@ -174,7 +165,6 @@ def _throttled(run: RunEvidence) -> Iterator[str]:
     for where, share in worst.items():
         if share > _THROTTLED:
             yield (
-                f"{where} was stopped by its CPU quota for up to {quantities.percent(share)} of a trial: the model has no "
-                f"such"
-                " waits. Measure on a larger `machine`, or with a smaller load."
+                f"{where} was stopped by its CPU quota for up to {quantities.percent(share)} of a trial: the model has no"
+                " such waits. Measure on a larger `machine`, or with a smaller load."
             )

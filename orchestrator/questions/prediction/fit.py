@@ -76,10 +76,7 @@ def fit_all(series: Iterable[Series], cells: Sequence[ModelCell]) -> tuple[tuple
             fitted.append(candidate)
     for _ in range(2):
         scatter = _scatter(fitted, scatter)
-        fitted = [
-            _with_hosts(candidate.data, candidate.opening, candidate.windows, candidate.beyond_default, scatter)
-            for candidate in fitted
-        ]
+        fitted = [_with_hosts(each.data, each.opening, each.windows, each.beyond_default, scatter) for each in fitted]
     return tuple(_finished(candidate, scatter) for candidate in fitted), refused
 
 
@@ -138,9 +135,7 @@ def _require_like_blocks(fit: _Fitted) -> None:
     left = data.y - data.network(fit.opening, fit.windows)
     off = left - np.median(left, axis=1)[:, None]
     hosts, rtt = fit.hosts[data.level], data.mean_rtt
-    least_off = np.maximum(
-        np.maximum(_UNLIKE * rtt, 0.1 * data.mean_y), hosts
-    )  # more than hosts that are busy for once
+    least_off = np.maximum(np.maximum(_UNLIKE * rtt, 0.1 * data.mean_y), hosts)  # more than hosts busy for once
     is_off = (np.abs(off) > least_off[:, None]) & (rtt > hosts)[:, None]
     is_unlike = np.zeros_like(is_off)
     for is_side in (is_off & (off > 0), is_off & (off < 0)):
@@ -160,9 +155,8 @@ def _scatter(fits: Sequence[_Fitted], before: Scatter) -> Scatter:
 
     if not fits:
         return before
-    residuals, network, leverage = (
-        np.concatenate([getattr(fit, name) for fit in fits]) for name in ("residuals", "network", "leverage")
-    )
+    names = ("residuals", "network", "leverage")
+    residuals, network, leverage = (np.concatenate([getattr(fit, name) for fit in fits]) for name in names)
     hosts = np.concatenate([fit.hosts[fit.data.level] for fit in fits])
     free = np.clip(1 - leverage, 1e-6, 1.0)
 
@@ -171,9 +165,7 @@ def _scatter(fits: Sequence[_Fitted], before: Scatter) -> Scatter:
         return float((free * np.log(expected) + residuals**2 / expected).sum())
 
     bounds = [(log(_BOUNDS[0]), log(_BOUNDS[1]))] * 2
-    begin = [
-        min(max(log(part), low), high) for part, (low, high) in zip((before.hosts, before.network), bounds, strict=True)
-    ]
+    begin = np.clip(np.log([before.hosts, before.network]), *bounds[0])
     best = optimize.minimize(unlikely, begin, bounds=bounds, method="Nelder-Mead")
     between = [block_noise(fit.by_block, fit.hosts, [each.hosts for each in _unsure(fit, before)]) for fit in fits]
     return Scatter(hosts=max(exp(float(best.x[0])), float(np.median(between))), network=exp(float(best.x[1])))
@@ -181,8 +173,7 @@ def _scatter(fits: Sequence[_Fitted], before: Scatter) -> Scatter:
 
 def drift(by_block: Floats, hosts: Floats, unsure: Sequence[float]) -> Floats:
     """Return by which share each block was slower than all; sizes whose hosts' time is known best count most."""
-    shares: Floats = (by_block / hosts - 1) @ _counts(hosts, unsure) / _counts(hosts, unsure).sum()
-    return shares
+    return np.asarray((by_block / hosts - 1) @ _counts(hosts, unsure) / _counts(hosts, unsure).sum())
 
 
 def block_noise(by_block: Floats, hosts: Floats, unsure: Sequence[float]) -> float:
@@ -202,8 +193,7 @@ def _counts(hosts: Floats, unsure: Sequence[float]) -> Floats:
     Where no near cell was fitted, it is what is left of much longer times, and may be off by more than all of it.
     """
     known = (hosts / np.maximum(np.array(unsure), TINY_MS)) ** 2
-    counts: Floats = known / known.max()
-    return counts
+    return np.asarray(known / known.max())
 
 
 def _unsure(fit: _Fitted, scatter: Scatter) -> tuple[Unsure, ...]:
@@ -215,9 +205,8 @@ def _unsure(fit: _Fitted, scatter: Scatter) -> tuple[Unsure, ...]:
         hosts, middle, spread = 1 / sqrt(weights[here].sum()), 0.0, 0.0
         if fit.trips[level] > fit.opening + 1:
             middle, spread = _spread(fit.waiting[here], weights[here])
-        of_smaller = (
-            unsure[-1].trips if middle else 0.0
-        )  # where it takes as many, or those alone that it takes at least
+        # Where it takes as many as the smaller one, or those alone that it takes at least.
+        of_smaller = unsure[-1].trips if middle else 0.0
         trips = 1 / sqrt(spread) if fit.is_found[level] and spread > 0 else of_smaller
         unsure.append(Unsure(hosts=hosts, trips=trips, middle=middle))
     return tuple(unsure)
@@ -271,10 +260,10 @@ def _finished(fit: _Fitted, scatter: Scatter) -> Fit:
         opening=fit.opening,
         windows=fit.windows,
         sizes=tuple(int(size) for size in data.sizes),
-        up=_by_size(data, data.up),
-        down=_by_size(data, data.down),
-        hosts=_floats(fit.hosts),
-        by_block=tuple(_floats(row) for row in fit.by_block),
+        up=tuple(((data.up @ data.in_level) / data.in_level.sum(axis=0)).tolist()),
+        down=tuple(((data.down @ data.in_level) / data.in_level.sum(axis=0)).tolist()),
+        hosts=tuple(fit.hosts.tolist()),
+        by_block=tuple(map(tuple, fit.by_block.tolist())),
         unsure=_unsure(fit, scatter),
         requester_cpu=_requester_cpu(data),
         scatter_hosts=scatter.hosts,
@@ -285,10 +274,6 @@ def _finished(fit: _Fitted, scatter: Scatter) -> Fit:
         size_range=(float(data.sizes[0]), float(data.sizes[-1])),
         rate_range=(float(rates.min()), float(rates.max())) if rates.size == data.rate.size else None,
     )
-
-
-def _by_size(data: Data, values: Floats) -> tuple[float, ...]:
-    return _floats((values @ data.in_level) / data.in_level.sum(axis=0))
 
 
 def _requester_cpu(data: Data) -> tuple[float, ...]:
@@ -304,7 +289,3 @@ def _requester_cpu(data: Data) -> tuple[float, ...]:
             return ()
         times.append(near[0][1])
     return tuple(times)
-
-
-def _floats(values: Floats) -> tuple[float, ...]:
-    return tuple(float(value) for value in values)

@@ -21,24 +21,23 @@ def judged(
     fits: Sequence[Fit], cells: Sequence[ModelCell], matters: float = MATTERS, planned: int = 0
 ) -> Judged | None:
     """Every sealed cell of the series that were fitted, of so many that were planned; None without any."""
-    of_series = {fit.series.id: fit for fit in fits}
-    sealed = [_sealed(of_series[cell.series], cell) for cell in cells if cell.is_sealed and cell.series in of_series]
+    by_id = {fit.series.id: fit for fit in fits}
+    sealed = [_sealed(by_id[cell.series], cell) for cell in cells if cell.is_sealed and cell.series in by_id]
     if not sealed:
         return None
-    errors = [abs(cell.error) for cell in sealed]
-    by_series = {
-        name: _percentile([abs(cell.error) for cell in sealed if cell.series == name], 90)
-        for name in dict.fromkeys(cell.series for cell in sealed)
-    }
+    errors: dict[str, list[float]] = {}
+    for each in sealed:
+        errors.setdefault(each.series, []).append(abs(each.error))
+    median, p90 = np.percentile([abs(each.error) for each in sealed], [50, 90])
     return Judged(
         cells=tuple(sealed),
-        median=_percentile(errors, 50),
-        p90=_percentile(errors, 90),
+        median=float(median),
+        p90=float(p90),
         coverage=sum(cell.is_covered for cell in sealed) / len(sealed),
-        by_series=by_series,
-        winners=_winners(of_series, cells, matters),
+        by_series={name: float(np.percentile(values, 90)) for name, values in errors.items()},
+        winners=_winners(by_id, cells, matters),
         not_judged=max(0, planned - len(sealed)),
-        widened=_widened(of_series, sealed),
+        widened=_widened(by_id, sealed),
     )
 
 
@@ -82,10 +81,6 @@ def _widened(fits: Mapping[str, Fit], sealed: Sequence[SealedCell]) -> dict[str,
     }
 
 
-def _percentile(values: Sequence[float], percent: float) -> float:
-    return float(np.percentile(values, percent))
-
-
 def _winners(fits: Mapping[str, Fit], cells: Sequence[ModelCell], matters: float) -> tuple[int, int]:
     """Places with a sealed cell at which one stack was faster by more than matters; at how many it was the predicted one."""
     places: dict[tuple[object, ...], list[ModelCell]] = {}
@@ -98,10 +93,7 @@ def _winners(fits: Mapping[str, Fit], cells: Sequence[ModelCell], matters: float
         measured = sorted((float(np.mean(cell.median)), cell.series) for cell in members)
         is_sealed = any(cell.is_sealed for cell in members)
         if len(members) > 1 and is_sealed and measured[1][0] > measured[0][0] * (1 + matters):
-            predicted = min((_latency(fits[cell.series], cell), cell.series) for cell in members)
+            places_of = ((cell, Places.one(float(np.mean(cell.rtt)), cell.size, cell.rate_mbit)) for cell in members)
+            predicted = min((float(estimate(fits[c.series], at).latency), c.series) for c, at in places_of)
             outcomes.append(predicted[1] == measured[0][1])
     return len(outcomes), sum(outcomes)
-
-
-def _latency(fitted: Fit, cell: ModelCell) -> float:
-    return float(estimate(fitted, Places.one(float(np.mean(cell.rtt)), cell.size, cell.rate_mbit)).latency)

@@ -47,14 +47,8 @@ class Grid:
     @classmethod
     def of_all(cls, windows: list[Windows]) -> Grid:
         """One for each row."""
-        grids = [cls.of(each) for each in windows]
-        column = (len(grids), 1)
-        return cls(
-            first=np.array([each.first for each in grids]).reshape(column),
-            growth=np.array([each.growth for each in grids]).reshape(column),
-            steady=np.array([each.steady for each in grids]).reshape(column),
-            is_stepped=np.array([each.is_stepped for each in grids]).reshape(column),
-        )
+        grids = [vars(cls.of(each)) for each in windows]
+        return cls(**{name: np.array([[each[name]] for each in grids]) for name in grids[0]})
 
 
 def on_the_wire(body: float | Floats) -> Floats:
@@ -72,9 +66,8 @@ def waits_ms(size: float | Floats, rtt_ms: float | Floats, rate_mbit: float | Fl
     """How long a sender of so many bytes waits for windows, beyond the time that its bytes take at the link's rate."""
     left = np.asarray(size, dtype=np.float64)
     window = np.minimum(windows.first, windows.steady)
-    left, window, rtt, rate = (
-        np.array(part, dtype=np.float64) for part in np.broadcast_arrays(left, window, rtt_ms, rate_mbit)
-    )
+    parts = np.broadcast_arrays(left, window, rtt_ms, rate_mbit)
+    left, window, rtt, rate = (np.array(part, dtype=np.float64) for part in parts)
     waited = np.zeros_like(left)
     for _ in range(_ROUNDS):
         left = left - window

@@ -56,21 +56,31 @@ def estimate(fitted: Fit, places: Places, judged: Judged | None = None) -> Estim
     rtt, size, rate = np.broadcast_arrays(places.rtt, places.size, places.rate_mbit)
     size = size.astype(np.float64)
     up, down = (np.maximum(along(sizes, np.array(values), size), 1.0) for values in (fitted.up, fitted.down))
-    hosts = _hosts(fitted, size)
+    known = np.array(fitted.hosts)
+    hosts = np.maximum(along(sizes, known, size), _LEAST * np.interp(size, sizes, known))
     distance, wire, windows = network_ms(fitted.opening, up, down, rtt, rate, fitted.windows)
-    latency = hosts + distance + wire + windows
-    client = np.minimum(_cpu(fitted.requester_cpu, sizes, size), hosts)
-    waits = np.where(windows > 0, rtt, 0.0)
-    unsure = _unsure(fitted, sizes, size, waits) + (rtt * _between(fitted, np.maximum(up, down))) ** 2
-    beside, elsewhere = _deviations(fitted, hosts, distance + wire + windows, unsure)
+    network = distance + wire + windows
+    latency = hosts + network
+    cpu = along(sizes, np.array(fitted.requester_cpu), size) if fitted.requester_cpu else np.zeros_like(size)
+    client = np.minimum(np.maximum(cpu, 0.0), hosts)
+    # Variances, ms squared: of what the fit found, and of round trips between the sizes at which they were found.
+    each = np.array([(unsure.hosts**2, unsure.trips**2, unsure.middle) for unsure in fitted.unsure]).T
+    of_hosts, of_trips, middle = (np.interp(size, sizes, part) for part in each)
+    beside = of_hosts + of_trips * (np.where(windows > 0, rtt, 0.0) - middle) ** 2
+    if rounds := fitted.windows.rounds:
+        beside = beside + (rtt * unsure_rounds(rounds, np.maximum(up, down)) / _SIGMAS_BETWEEN) ** 2
+    beside = beside + (fitted.scatter_hosts * hosts) ** 2 + (fitted.scatter_network * network) ** 2
+    by_block = np.array(fitted.by_block)
+    slower = drift(by_block, known, [unsure.hosts for unsure in fitted.unsure])  # what slowed whole blocks
+    elsewhere = beside + (hosts * float(slower.std(ddof=1)) / sqrt(by_block.shape[0])) ** 2
     parts = (distance, wire, windows, hosts - client, client)
     freedom = min(fitted.freedom, 3.0 * (len(fitted.by_block) - 1))
     wider = 1.0 if judged is None else judged.widened.get(fitted.series.id, 1.0)
     return Estimate(
         latency=latency,
         causes=dict(zip(CAUSES, parts, strict=True)),
-        half=wider * t_quantile(0.5 + LEVEL / 2, freedom) * elsewhere / latency,
-        relative=wider * beside / latency,
+        half=wider * t_quantile(0.5 + LEVEL / 2, freedom) * np.sqrt(elsewhere) / latency,
+        relative=wider * np.sqrt(beside) / latency,
         freedom=freedom,
     )
 
@@ -83,37 +93,4 @@ def along(sizes: Floats, values: Floats, at_size: Floats) -> Floats:
     low = (values[1] - values[0]) / (sizes[1] - sizes[0])
     high = (values[-1] - values[-2]) / (sizes[-1] - sizes[-2])
     beyond = np.maximum(at_size - sizes[-1], 0.0) * high + np.minimum(at_size - sizes[0], 0.0) * low
-    along_line: Floats = inside + beyond
-    return along_line
-
-
-def _hosts(fitted: Fit, size: Floats) -> Floats:
-    sizes, hosts = np.array(fitted.sizes, dtype=np.float64), np.array(fitted.hosts)
-    nearest = np.interp(size, sizes, hosts)
-    times: Floats = np.maximum(along(sizes, hosts, size), _LEAST * nearest)
-    return times
-
-
-def _cpu(values: tuple[float, ...], sizes: Floats, size: Floats) -> Floats:
-    return np.maximum(along(sizes, np.array(values), size), 0.0) if values else np.zeros_like(size)
-
-
-def _unsure(fitted: Fit, sizes: Floats, size: Floats, waits: Floats) -> Floats:
-    """Variance of what the fit found, ms squared; `waits` is the round trip where messages wait for more of them, else 0."""
-    parts = np.array([(each.hosts**2, each.trips**2, each.middle) for each in fitted.unsure]).T
-    hosts, trips, middle = (np.interp(size, sizes, part) for part in parts)
-    return np.asarray(hosts + trips * (waits - middle) ** 2)
-
-
-def _between(fitted: Fit, size: Floats) -> Floats:
-    """Standard deviation of round trips between the sizes at which they were found."""
-    rounds = fitted.windows.rounds
-    return unsure_rounds(rounds, size) / _SIGMAS_BETWEEN if rounds else np.zeros_like(size)
-
-
-def _deviations(fitted: Fit, hosts: Floats, network: Floats, unsure: Floats) -> tuple[Floats, Floats]:
-    by_block, means = np.array(fitted.by_block), np.array(fitted.hosts)
-    beside = unsure + (fitted.scatter_hosts * hosts) ** 2 + (fitted.scatter_network * network) ** 2
-    blocks = drift(by_block, means, [each.hosts for each in fitted.unsure])
-    whole = hosts * float(blocks.std(ddof=1)) / sqrt(by_block.shape[0])
-    return np.sqrt(beside), np.sqrt(beside + whole**2)
+    return np.asarray(inside + beyond)

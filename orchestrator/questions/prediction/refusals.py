@@ -37,7 +37,11 @@ class Reader:
 
 def refusals(fitted: Fit, judged: Judged | None, place: Reader) -> tuple[str, ...]:
     """Why nothing is predicted of a series there, a clause each; empty where it is."""
-    return (*_beyond(fitted, place), *_missed(fitted, judged))
+    p90 = None if judged is None else judged.by_series.get(fitted.series.id)
+    if p90 is None or p90 <= MOST_MISSED:
+        return tuple(_beyond(fitted, place))
+    missed = f"missed by {quantities.off(p90)} at p90, more than {quantities.margin(MOST_MISSED)}"
+    return (*_beyond(fitted, place), f"its sealed cells were {missed}")
 
 
 def rate_of(fitted: Fit, place: Reader) -> float | None:
@@ -65,9 +69,3 @@ def _range(what: str, value: float, measured: tuple[float, float], text: Callabl
         side = "more than twice the largest" if value > high else "less than half of the smallest"
         known = text(low) if low == high else f"{text(low)} to {text(high)}"
         yield f"{what} of {text(value)} is {side} that was measured, {known}"
-
-
-def _missed(fitted: Fit, judged: Judged | None) -> Iterator[str]:
-    p90 = None if judged is None else judged.by_series.get(fitted.series.id)
-    if p90 is not None and p90 > MOST_MISSED:
-        yield f"its sealed cells were missed by {quantities.off(p90)} at p90, more than {quantities.margin(MOST_MISSED)}"

@@ -123,18 +123,6 @@ class Fit:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Predicted:
-    """The median latency of one series at one place; `causes` add up to `latency`."""
-
-    series: str
-    label: str
-    setting: str
-    latency: float
-    interval: Interval
-    causes: dict[str, float]  # distance, wire, windows, hosts, client
-
-
-@dataclass(frozen=True, kw_only=True)
 class SealedCell:
     """A cell that the fit never saw: measured, and predicted. `error` is predicted / measured - 1."""
 

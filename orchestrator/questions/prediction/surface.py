@@ -24,7 +24,7 @@ NONE, UNSURE, EVEN = -1, -2, 0
 """Codes of a place: fewer than two stacks are predicted, no significant difference, it does not matter."""
 
 ABSENT, FIRST, TIE, UNRESOLVED, SLOWER = range(-1, 4)
-STEPS = (1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 8)
+_STEPS = (1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 8)  # of a decade
 _MOST_STACKS = 26  # on one map: as many as there are letters
 _WIDEST = 1e9  # between the ends of a range: no run is wider, and a grid over more would not end
 
@@ -44,6 +44,23 @@ class Way:
     refused: dict[str, str]
     judged: Judged | None
     matters: float
+
+    @classmethod
+    def over(
+        cls, fits: Sequence[Fit], rate: float | None, judged: Judged | None, matters: float, refused: dict[str, str]
+    ) -> Way:
+        """The way of these fits, which have it in common."""
+        series = fits[0].series
+        return cls(
+            setting=series.setting,
+            operation=series.operation,
+            connection=series.connection,
+            rate_mbit=rate,
+            fits=tuple(fits),
+            refused=refused,
+            judged=judged,
+            matters=matters,
+        )
 
     @property
     def rtt_range(self) -> tuple[float, float]:
@@ -102,7 +119,10 @@ def ways(modelled: Modelled, matters: float) -> tuple[Way, ...]:
         by_setting.setdefault((fit.series.setting, fit.series.operation), []).append(fit)
     results = []
     for (setting, operation), fits in by_setting.items():
-        for rate in _rates(fits):
+        known = sorted(
+            {rate for fit in fits for rate in fit.rate_range or ()}
+        )  # of the links: the least and the largest
+        for rate in dict.fromkeys((known[0], known[-1])) if known else (None,):
             kept, refused = _predicted(fits, judged, rate)
             refused |= {
                 series.label: modelled.not_fitted[series.id]
@@ -110,25 +130,8 @@ def ways(modelled: Modelled, matters: float) -> tuple[Way, ...]:
                 if series.id in modelled.not_fitted and (series.setting, series.operation) == (setting, operation)
             }
             if kept:
-                results.append(
-                    Way(
-                        setting=setting,
-                        operation=operation,
-                        connection=kept[0].series.connection,
-                        rate_mbit=rate,
-                        fits=kept,
-                        refused=refused,
-                        judged=judged,
-                        matters=matters,
-                    )
-                )
+                results.append(Way.over(kept, rate, judged, matters, refused))
     return tuple(results)
-
-
-def _rates(fits: Sequence[Fit]) -> list[float | None]:
-    """The least and the largest rate of the links; None where nobody knows one."""
-    known = sorted({rate for fit in fits for rate in fit.rate_range or ()})
-    return list(dict.fromkeys((known[0], known[-1]))) if known else [None]
 
 
 def _predicted(
@@ -170,18 +173,18 @@ def surface(way: Way, rtts: Floats, sizes: Floats) -> Surface:
     )
 
 
-def round_surface(way: Way, steps: Sequence[float] = STEPS) -> Surface:
+def round_surface(way: Way) -> Surface:
     """At round numbers, so many in a decade, within twice what was measured."""
-    rtts = list(round_numbers(way.rtt_range, steps))
-    sizes = sorted({int(size) for size in round_numbers(way.size_range, steps)})
+    rtts = list(_round_numbers(way.rtt_range))
+    sizes = sorted({int(size) for size in _round_numbers(way.size_range)})
     return surface(way, np.array(rtts), np.array(sizes, dtype=np.float64))
 
 
-def round_numbers(within: tuple[float, float], steps: Sequence[float]) -> Iterator[float]:
+def _round_numbers(within: tuple[float, float]) -> Iterator[float]:
     """Ascending round numbers within a range, both ends included."""
     low, high = within
     for power in range(floor(log10(low)), ceil(log10(high)) + 1):
-        for step in steps:
+        for step in _STEPS:
             value = float(f"{step * 10.0**power:.6g}")
             if low * (1 - 1e-9) <= value <= high * (1 + 1e-9):
                 yield value
@@ -195,18 +198,13 @@ def _layer(way: Way, fit: Fit, rtts: Floats, sizes: Floats) -> Estimate:
     rate = way.rate_mbit or (fit.rate_range[0] if fit.rate_range else np.inf)
     places = Places(rtt=rtt, size=size, rate_mbit=np.array(rate))
     predicted = estimate(fit, places, way.judged)
-    return replace(
-        predicted,
-        latency=_kept(predicted.latency, is_within),
-        causes={name: _kept(value, is_within) for name, value in predicted.causes.items()},
-        half=_kept(predicted.half, is_within),
-        relative=_kept(predicted.relative, is_within),
-    )
 
+    def kept(values: Floats) -> Floats:
+        return np.where(is_within, values, np.nan)
 
-def _kept(values: Floats, is_within: npt.NDArray[np.bool_]) -> Floats:
-    kept: Floats = np.where(is_within, values, np.nan)
-    return kept
+    latency, half, relative = map(kept, (predicted.latency, predicted.half, predicted.relative))
+    causes = {name: kept(value) for name, value in predicted.causes.items()}
+    return replace(predicted, latency=latency, half=half, relative=relative, causes=causes)
 
 
 def _standings(latency: Floats, relative: Floats, freedom: Sequence[float], matters: float) -> Grid:

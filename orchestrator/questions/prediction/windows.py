@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from itertools import product
 from math import log, sqrt
 
@@ -43,8 +42,7 @@ BEGIN = Scatter(hosts=0.03, network=0.004)
 
 def variance(hosts: Floats, network: Floats, scatter: Scatter) -> Floats:
     """Of cells whose hosts and network take so long, ms squared."""
-    squares: Floats = (scatter.hosts * hosts) ** 2 + (scatter.network * network) ** 2 + TINY_MS**2
-    return squares
+    return np.asarray((scatter.hosts * hosts) ** 2 + (scatter.network * network) ** 2 + TINY_MS**2)
 
 
 class Data:
@@ -63,6 +61,8 @@ class Data:
         self.up, self.down = (np.array([getattr(cell, name) for cell in self.cells]) for name in ("up", "down"))
         self.rate = np.array([cell.rate_mbit or np.inf for cell in self.cells])
         self.rtt, self.y = self._by_block("rtt"), self._by_block("median")
+        # The round trip and the median latency of each cell over all blocks, ms.
+        self.mean_rtt, self.mean_y = (np.asarray(values.mean(axis=1)) for values in (self.rtt, self.y))
         self.in_level = (self.level[:, None] == np.arange(self.sizes.size)[None, :]).astype(np.float64)
 
     def _by_block(self, name: str) -> Floats:
@@ -71,16 +71,6 @@ class Data:
             values = dict(zip(cell.blocks, getattr(cell, name), strict=True))
             rows.append([values[block] for block in self.blocks])
         return np.array(rows)
-
-    @cached_property
-    def mean_rtt(self) -> Floats:
-        """The round trip of each cell over all blocks, ms."""
-        return np.asarray(self.rtt.mean(axis=1))
-
-    @cached_property
-    def mean_y(self) -> Floats:
-        """The median latency of each cell over all blocks, ms."""
-        return np.asarray(self.y.mean(axis=1))
 
     def network(self, opening: int, windows: Windows) -> Floats:
         """What the network takes of each cell in each block."""
@@ -102,9 +92,8 @@ def _require_enough(series: Series, cells: Sequence[ModelCell]) -> None:
     if len(rtts) < FEWEST_DISTANCES or rtts[-1] - rtts[0] < _LEAST_RANGE_MS:
         has = quantities.listed([quantities.ms(rtt) for rtt in rtts]) or "none"
         raise NotFittedError(
-            f"{quantities.count(len(rtts), 'distance')} ({has}) of at least {FEWEST_DISTANCES} for the smallest payload, "
-            f"over"
-            f" {_LEAST_RANGE_MS:g} ms or more, that are not sealed: add them to `distance`, such as 1ms, 20ms and 80ms"
+            f"{quantities.count(len(rtts), 'distance')} ({has}) of at least {FEWEST_DISTANCES} for the smallest payload,"
+            f" over {_LEAST_RANGE_MS:g} ms or more, that are not sealed: add them to `distance`, such as 1ms, 20ms and 80ms"
         )
 
 
@@ -160,8 +149,7 @@ def _best(
 
 def _score(data: Data, chi2: Floats, beyond: Floats) -> Floats:
     n = data.mean_y.size
-    scores: Floats = n * np.log(1 + chi2 / n) + beyond * log(n)
-    return scores
+    return np.asarray(n * np.log(1 + chi2 / n) + beyond * log(n))
 
 
 def _nearby(windows: Windows, beyond: int) -> tuple[list[Windows], Floats]:
@@ -187,9 +175,7 @@ def _rounds(data: Data, opening: int, weights: Floats) -> tuple[tuple[tuple[floa
         here = data.level == level
         y, w, rtt = data.mean_y[here], weights[here], data.mean_rtt[here]
         size = float(np.maximum(data.up, data.down)[here].max())
-        fewest = (
-            (opening + 1) * rtt + wire_ms(data.up[here], data.rate[here]) + wire_ms(data.down[here], data.rate[here])
-        )
+        fewest = (opening + 1) * rtt + wire_ms(data.up[here] + data.down[here], data.rate[here])
         tried, chi2 = trips * _TRIPS, _left_over(trips * _TRIPS, y, w, rtt, fewest, least_hosts)
         best = int(np.argmin(chi2)) if level else 0
         if chi2[best] + log(data.mean_y.size) >= chi2[0]:
@@ -220,8 +206,7 @@ def _left_over(trips: Floats, y: Floats, weights: Floats, rtt: Floats, fewest: F
     """Chi square of one size for each number of round trips, the hosts' time being the best one."""
     left = y[None, :] - np.maximum(fewest[None, :], trips[:, None] * rtt[None, :])
     hosts = np.maximum(left @ (weights / weights.sum()), least_hosts)
-    chi2: Floats = ((left - hosts[:, None]) ** 2 * weights).sum(axis=1)
-    return chi2
+    return np.asarray(((left - hosts[:, None]) ** 2 * weights).sum(axis=1))
 
 
 def _opening(data: Data) -> int:

@@ -19,14 +19,13 @@ from typing import Literal
 
 from orchestrator import quantities
 from orchestrator.evidence.run_evidence import SHORT_WINDOW_S
-from orchestrator.experiment.model.factor import Value
 from orchestrator.experiment.model.factors import BY_NAME
 from orchestrator.experiment.read.units import format_rate
 from orchestrator.findings import naming, validity
 from orchestrator.findings.check_result import CheckResult
 from orchestrator.findings.summary import CellSummary, TrialSummary
 from orchestrator.findings.validity import failed_in
-from orchestrator.questions.base import Basis, Question, is_no_search
+from orchestrator.questions.base import Question, is_no_search
 from orchestrator.statistics import intervals
 from orchestrator.statistics.intervals import LogMean, Mean
 from services.python.contract.limits import SATURATED
@@ -93,40 +92,29 @@ class LoadSeries:
 FEWEST_POINTS = 3
 _LOADS = ("concurrency", "rate")
 
-Key = tuple[tuple[str, Value], ...]
-
 
 def find_series(
     cells: Sequence[CellSummary], checks: Sequence[CheckResult], *, matters: float
 ) -> tuple[LoadSeries, ...]:
     """Every series of three or more loads, in the order of its first cells; streams and codecs alone have none."""
-    closed: dict[Key, list[CellSummary]] = {}
-    opened: dict[Key, list[CellSummary]] = {}
+    alike: dict[tuple[object, ...], list[CellSummary]] = {}
     for cell in cells:
         if cell.kind in ("call", "task"):
-            (closed if cell.factors["rate"] is None else opened).setdefault(_key(cell), []).append(cell)
-    groups = [("concurrency", members) for members in closed.values()]
-    groups += [("rate", members) for alike in opened.values() for members in _by_bound(alike)]
+            rest = tuple(item for item in cell.factors.items() if item[0] not in _LOADS)
+            is_open = cell.factors["rate"] is not None
+            alike.setdefault((is_open, cell.stack, cell.operation_id, cell.placement_id, *rest), []).append(cell)
+    groups: list[tuple[str, list[CellSummary]]] = []
+    for (has_rate, *_), members in alike.items():
+        if not has_rate or len({cell.factors["rate"] for cell in members}) == len(members):
+            groups.append(("rate" if has_rate else "concurrency", members))
+            continue
+        bounds = dict.fromkeys(cell.factors["concurrency"] for cell in members)  # which was varied, too
+        groups += [("rate", [c for c in members if c.factors["concurrency"] == bound]) for bound in bounds]
     places = {cell.id: place for place, cell in enumerate(cells)}
     groups.sort(key=lambda group: places[group[1][0].id])
     return tuple(
         _series(factor, members, checks, matters) for factor, members in groups if len(members) >= FEWEST_POINTS
     )
-
-
-def _key(cell: CellSummary) -> Key:
-    rest = tuple((name, value) for name, value in cell.factors.items() if name not in _LOADS)
-    return (("stack", cell.stack), ("operation", cell.operation_id), ("placement", cell.placement_id), *rest)
-
-
-def _by_bound(cells: Sequence[CellSummary]) -> list[list[CellSummary]]:
-    """One series where the bound on requests in flight follows the rate; one for each bound where it was varied, too."""
-    if len({cell.factors["rate"] for cell in cells}) == len(cells):
-        return [list(cells)]
-    bounds: dict[Value, list[CellSummary]] = {}
-    for cell in cells:
-        bounds.setdefault(cell.factors["concurrency"], []).append(cell)
-    return [*bounds.values()]
 
 
 def _series(factor: str, cells: Sequence[CellSummary], checks: Sequence[CheckResult], margin: float) -> LoadSeries:
@@ -142,7 +130,8 @@ def _series(factor: str, cells: Sequence[CellSummary], checks: Sequence[CheckRes
         margin=margin,
         points=tuple(points),
     )
-    series = _with_knee(series, [_by_block(cell) for cell in cells], sound)
+    by_block = [{trial.block: trial.throughput_per_s for trial in cell.trials} for cell in cells]
+    series = _with_knee(series, by_block, sound)
     if is_open:
         kept = [*takewhile(lambda place: points[place].keeps_up, sound)]
         series = replace(series, keeps_up_to=kept[-1] if kept else None)
@@ -154,10 +143,6 @@ def _load(cell: CellSummary, factor: str) -> float:
     return float(value) if isinstance(value, (int, float)) else 0.0
 
 
-def _by_block(cell: CellSummary) -> dict[int, float]:
-    return {trial.block: trial.throughput_per_s for trial in cell.trials}
-
-
 # ---- a point
 
 
@@ -165,13 +150,11 @@ def _point(cell: CellSummary, factor: str, checks: Sequence[CheckResult], margin
     rates = [trial.throughput_per_s for trial in cell.trials]
     throughput = intervals.of_trials(rates) if rates and min(rates) > 0 else None
     load = _load(cell, factor)
-    offered = answered = None
-    if factor == "rate":
-        due = [trial.offered_per_s or load for trial in cell.trials]
-        offered = intervals.of_trials(due).ratio if due else None
-        answered = intervals.paired(rates, due) if throughput else None
-    keeps_up = None
+    offered = answered = keeps_up = None
     if factor == "rate" and rates:
+        due = [trial.offered_per_s or load for trial in cell.trials]
+        offered = intervals.of_trials(due).ratio
+        answered = intervals.paired(rates, due) if throughput else None
         is_answered = answered is not None and answered.mean >= -log(1 + margin)
         overloads = [check for check in checks if check.cell == cell.id and is_beyond_capacity(check)]
         keeps_up = is_answered and not cell.not_sent and not overloads
@@ -281,23 +264,16 @@ def _ends(ratios: Mapping[tuple[int, int], LogMean], sound: Sequence[int], least
 
 def limit_of(responder_cpu: float | None, requester_cpu: float | None) -> Limit:
     """Return which process fills its core and so limits; unknown where one share is unknown and the other one is low."""
-    busy = {
-        end: None if share is None else share >= SATURATED
-        for end, share in (("responder", responder_cpu), ("requester", requester_cpu))
-    }
-    if busy["responder"] and busy["requester"]:
-        return "both"
-    if busy["responder"]:
-        return "responder"
-    if busy["requester"]:
-        return "requester"
-    return "unknown" if None in busy.values() else "neither"
-
-
-def _find(basis: Basis) -> tuple[LoadSeries, ...]:
-    return find_series(basis.summary.cells, basis.summary.checks, matters=basis.plan.matters)
+    is_responder, is_requester = ((share or 0.0) >= SATURATED for share in (responder_cpu, requester_cpu))
+    if is_responder or is_requester:
+        return "both" if is_responder and is_requester else "responder" if is_responder else "requester"
+    return "unknown" if responder_cpu is None or requester_cpu is None else "neither"
 
 
 QUESTION: Question[tuple[LoadSeries, ...]] = Question(
-    name="saturation", type=tuple[LoadSeries, ...], empty=(), find=_find, applies=is_no_search
+    name="saturation",
+    type=tuple[LoadSeries, ...],
+    empty=(),
+    find=lambda basis: find_series(basis.summary.cells, basis.summary.checks, matters=basis.plan.matters),
+    applies=is_no_search,
 )

@@ -34,13 +34,15 @@ def _heads(series: LoadSeries, unit: quantities.Unit) -> tuple[str, ...]:
 
 def _row(series: LoadSeries, place: int, cell: CellSummary, unit: quantities.Unit) -> tuple[str, ...]:
     point, latency = series.points[place], cell.distribution
-    offered = (_rate(point.offered_per_s), _share(point.answered), f"{cell.not_sent:,}")
+    rates = [point.offered_per_s, point.throughput.value if point.throughput else None]
+    offered_per_s, per_s = ("-" if rate is None else quantities.rate(rate) for rate in rates)
+    offered = (offered_per_s, _share(point.answered), f"{cell.not_sent:,}")
     latencies = (latency.median, latency.p99) if latency else (None, None)
     errors = (quantities.count(cell.failed, "error"),) if cell.failed else ()
     return (
         point.load_text.removesuffix(" in flight"),
         *(offered if series.is_open else ()),
-        _rate(point.throughput.value if point.throughput else None),
+        per_s,
         _bounds(point) or "-",
         _share(point.of_highest),
         *("-" if value is None else unit.text(value) for value in latencies),
@@ -60,10 +62,6 @@ def remarks(series: LoadSeries, place: int) -> tuple[str, ...]:
         "beyond capacity": point.keeps_up is False,
     }
     return tuple(name for name, holds in is_so.items() if holds)
-
-
-def _rate(value: float | None) -> str:
-    return "-" if value is None else quantities.rate(value)
 
 
 def _bounds(point: LoadPoint) -> str:
@@ -159,11 +157,11 @@ def _keeps_up(series: LoadSeries) -> str:
 def tables(summary: RunSummary) -> tuple[Table, ...]:
     """Return a table for each stack and setting, with its sentences below."""
     cells = {cell.id: cell for cell in summary.cells}
-    return tuple(_table(series, [cells[point.cell] for point in series.points]) for series in QUESTION.of(summary))
-
-
-def _table(series: LoadSeries, cells: Sequence[CellSummary]) -> Table:
-    unit = quantities.unit_for(cell.distribution.median or 0.0 for cell in cells if cell.distribution)
-    rows = [_row(series, place, cell, unit) for place, cell in enumerate(cells)]
-    title = f"saturation · {series.setting} · {series.stack_label}"
-    return text_table(title, _heads(series, unit), rows, (*sentences(series), DASH), texts=1)
+    shown = []
+    for series in QUESTION.of(summary):
+        members = [cells[point.cell] for point in series.points]
+        unit = quantities.unit_for(cell.distribution.median or 0.0 for cell in members if cell.distribution)
+        rows = [_row(series, place, cell, unit) for place, cell in enumerate(members)]
+        title = f"saturation · {series.setting} · {series.stack_label}"
+        shown.append(text_table(title, _heads(series, unit), rows, (*sentences(series), DASH), texts=1))
+    return tuple(shown)

@@ -15,7 +15,7 @@ from orchestrator.findings.compare import compare_spreads
 from orchestrator.findings.summary import CellSummary, Comparison
 from orchestrator.findings.trial_values import SPREAD_NAMES, SpreadName
 from orchestrator.findings.validity import withhold
-from orchestrator.questions.base import Basis, Question, is_no_search
+from orchestrator.questions.base import Question, is_no_search
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,14 +48,10 @@ def least(comparisons: Sequence[Comparison], cells: Mapping[str, CellSummary]) -
     return tuple(results)
 
 
-def _find(basis: Basis) -> tuple[Comparison, ...]:
-    return withhold(compare_spreads(basis.plan, basis.summary.cells, basis.invalid), basis.invalid)
-
-
 QUESTION: Question[tuple[Comparison, ...]] = Question(
     name="stability",
     type=tuple[Comparison, ...],
     empty=(),
-    find=_find,
+    find=lambda basis: withhold(compare_spreads(basis.plan, basis.summary.cells, basis.invalid), basis.invalid),
     applies=lambda plan: plan.stability and is_no_search(plan),
 )

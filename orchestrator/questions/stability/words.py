@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 from orchestrator import quantities
 from orchestrator.findings.summary import CellSummary, RunSummary
@@ -17,11 +17,6 @@ NOTE = (
     " trial, too: the geometric mean of the trials', and its 95 % interval. A spread that some trial does not have is a"
     " dash: any request without a right reply leaves no SD."
 )
-
-
-def heads(unit: quantities.Unit) -> dict[str, str]:
-    """The head of each column, by `SHOWN_SPREADS`."""
-    return {name: f"{HEADS[name]}, {unit.name}" if is_time(name) else HEADS[name] for name in SHOWN_SPREADS}
 
 
 def is_time(name: str) -> bool:
@@ -41,12 +36,8 @@ def with_interval(name: str, spread: Mean | None, unit: quantities.Unit) -> str:
     text = value(name, spread.value, unit)
     if spread.interval is None:
         return text
-    bounds = (
-        "*"
-        if quantities.is_vague(spread.interval)
-        else " to ".join(value(name, bound, unit) for bound in spread.interval)
-    )
-    return f"{text} ({bounds})"
+    bounds = " to ".join(value(name, bound, unit) for bound in spread.interval)
+    return f"{text} ({'*' if quantities.is_vague(spread.interval) else bounds})"
 
 
 def tables(summary: RunSummary) -> tuple[Table, ...]:
@@ -54,19 +45,13 @@ def tables(summary: RunSummary) -> tuple[Table, ...]:
     settings: dict[str, list[CellSummary]] = {}
     for cell in summary.cells if summary.plan.get("stability") else ():
         settings.setdefault(cell.setting, []).append(cell)
-    return tuple(_table(setting, cells) for setting, cells in settings.items() if _shown(cells))
-
-
-def _shown(cells: Sequence[CellSummary]) -> list[str]:
-    return [name for name in SHOWN_SPREADS if any(name in cell.means for cell in cells)]
-
-
-def _table(setting: str, cells: Sequence[CellSummary]) -> Table:
-    unit = quantities.unit_for(
-        c.distribution.median for c in cells if c.distribution and c.distribution.median is not None
-    )
-    names = _shown(cells)
-    rows = [(c.stack_label, *(with_interval(name, c.means.get(name), unit) for name in names)) for c in cells]
-    return text_table(
-        f"spread (95 % interval) · {setting}", ("stack", *(heads(unit)[name] for name in names)), rows, (NOTE,)
-    )
+    shown = []
+    for setting, cells in settings.items():
+        medians = [cell.distribution.median for cell in cells if cell.distribution]
+        unit = quantities.unit_for(median for median in medians if median is not None)
+        names = [name for name in SHOWN_SPREADS if any(name in cell.means for cell in cells)]
+        rows = [(c.stack_label, *(with_interval(name, c.means.get(name), unit) for name in names)) for c in cells]
+        heads = [f"{HEADS[name]}, {unit.name}" if is_time(name) else HEADS[name] for name in names]
+        if names:
+            shown.append(text_table(f"spread (95 % interval) · {setting}", ("stack", *heads), rows, (NOTE,)))
+    return tuple(shown)

@@ -14,26 +14,12 @@ import numpy as np
 
 from orchestrator.evidence.run_evidence import CellEvidence, Samples
 from orchestrator.findings.summary import CellSummary
-from orchestrator.questions.base import Basis, Question, is_no_search
+from orchestrator.questions.base import Question, is_no_search
 from orchestrator.statistics.quantiles import NS_PER_MS, finite, supported_quantile
 
 NAME = "stalls"
 _BEYOND = 0.01  # the share of requests beyond p99
 _TIMES = 10.0  # so much longer than the measured p99 is the one at an even pace
-
-
-@dataclass(frozen=True, kw_only=True)
-class Stall:
-    """The worst trial of a cell, in ms, and in how many of its trials an even pace makes p99 at least tenfold."""
-
-    cell: str
-    stack_label: str
-    setting: str
-    longest: float
-    p99: float
-    even_p99: float
-    stalled: int
-    trials: int
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,6 +29,17 @@ class Reading:
     longest: float
     p99: float
     even_p99: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class Stall(Reading):
+    """The worst trial of a cell, and in how many of its trials an even pace makes p99 at least tenfold."""
+
+    cell: str
+    stack_label: str
+    setting: str
+    stalled: int
+    trials: int
 
 
 def observe(samples: Samples) -> Reading | None:
@@ -74,28 +71,22 @@ def stalls(evidence: Sequence[CellEvidence], cells: Sequence[CellSummary]) -> tu
         readings = [reading for trial in each.trials if (reading := trial.whole.get(NAME)) is not None]
         if cell is not None and 2 * len(readings) > len(cell.trials):
             worst = max(readings, key=lambda reading: reading.even_p99 / reading.p99)
-            worst_of_cells.append(
-                Stall(
-                    cell=cell.id,
-                    stack_label=cell.stack_label,
-                    setting=cell.setting,
-                    longest=worst.longest,
-                    p99=worst.p99,
-                    even_p99=worst.even_p99,
-                    stalled=len(readings),
-                    trials=len(cell.trials),
-                )
+            stall = Stall(
+                **vars(worst),
+                cell=cell.id,
+                stack_label=cell.stack_label,
+                setting=cell.setting,
+                stalled=len(readings),
+                trials=len(cell.trials),
             )
+            worst_of_cells.append(stall)
     return tuple(sorted(worst_of_cells, key=lambda stall: stall.p99 / stall.even_p99))
 
 
-def _find(basis: Basis) -> tuple[Stall, ...]:
-    """Return the stalls of a run; read from samples, and kept where a summary is judged again."""
-    if basis.sampled is None:
-        return QUESTION.of(basis.summary)
-    return stalls(basis.sampled.evidence.cells, basis.summary.cells)
-
-
 QUESTION: Question[tuple[Stall, ...]] = Question(
-    name=NAME, type=tuple[Stall, ...], empty=(), find=_find, applies=is_no_search
+    name=NAME,
+    type=tuple[Stall, ...],
+    empty=(),
+    find=lambda basis: stalls(basis.evidence.cells, basis.summary.cells),
+    applies=is_no_search,
 )

@@ -8,6 +8,7 @@ from statistics import median
 from typing import Final, Literal, get_args
 
 from orchestrator.results.manifest import TrialRecord
+from services.python.contract.responder_lines import StoreTimes as StoreSums
 
 Where = Literal["queue", "pool", "database", "service"]
 
@@ -47,10 +48,16 @@ _MS_PER_S = 1e3
 _TOLERANCE, _TOLERANCE_MS = 0.05, 0.005  # of the handling time, or what reading the clock takes where that is little
 
 
-def of_trial(record: TrialRecord) -> StoreTimes | None:
-    """Of the measured phase; None where the responder did not tell, or answered nothing."""
+def counts(record: TrialRecord) -> tuple[StoreSums, StoreSums] | None:
+    """The responder's counts before and after the measured phase; None where it did not tell."""
     before = record.stats_warm.store if record.stats_warm else None
     after = record.stats.store if record.stats else None
+    return None if before is None or after is None else (before, after)
+
+
+def of_trial(record: TrialRecord) -> StoreTimes | None:
+    """Of the measured phase; None where the responder did not tell, or answered nothing."""
+    before, after = counts(record) or (None, None)
     if before is None or after is None or (requests := after.requests - before.requests) <= 0:
         return None
     each = {
@@ -72,8 +79,7 @@ def of_cell(records: Sequence[TrialRecord]) -> StoreTimes | None:
 
 def storeless(record: TrialRecord) -> tuple[int, int] | None:
     """Measured requests that had no connection to a database, and all of them; None where the responder did not tell."""
-    before = record.stats_warm.store if record.stats_warm else None
-    after = record.stats.store if record.stats else None
+    before, after = counts(record) or (None, None)
     if before is None or after is None:
         return None
     return after.storeless - before.storeless, after.requests - before.requests

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Final
 
 from orchestrator import quantities
-from orchestrator.experiment.model.factor import Value
 from orchestrator.experiment.model.factors import BY_NAME, DRIVER, OF_THE_STORE, POOL, POSTGRESQL, STORE, short
 from orchestrator.findings.summary import CellSummary, RunSummary
 from orchestrator.questions.stores.times import PLACES, StoreTimes, Where
@@ -111,55 +110,33 @@ def sentence(cells: Iterable[CellSummary]) -> str:
     return " ".join(texts)
 
 
-def _parts(cell: CellSummary) -> tuple[str, ...]:
-    """What is asked, but for store and load."""
-    return (cell.operation, cell.placement, *_call(cell))
-
-
 def _row(cell: CellSummary, times: StoreTimes) -> StoreRow:
-    store, pool = (cell.factors.get(name, BY_NAME[name].default) for name in (STORE, POOL))
+    store, driver, pool = (cell.factors.get(name, BY_NAME[name].default) for name in (STORE, DRIVER, POOL))
     has_database = store not in (None, BY_NAME[STORE].default)
-    time_ms = _time_for(cell)
-    of_latency = times.handling * _calls(cell) / time_ms if time_ms else None
-    queries = times.queries * _calls(cell)
+    stream, calls = cell.details.stream, cell.factors.get("calls")
+    calls = calls if isinstance(calls, int) else 1
+    time_ms = cell.distribution.median if cell.distribution else None
+    if stream is not None:  # an event is handled until the next one is due
+        time_ms = stream.interval
+    of_latency = times.handling * calls / time_ms if time_ms else None
+    queries = times.queries * calls
+    named = BY_NAME[STORE].level(store).compared
+    # Of how requests are made, what has no column of its own.
+    call = short({name: value for name, value in cell.factors.items() if name not in _OF_THE_STORE})
     # Of several queries that together take longer than the sample some overlap: no part of that can be said to limit it.
     do_overlap = queries > 1 and of_latency is not None and of_latency > 1
     is_much = has_database and times.share(times.most) >= _HALF and (of_latency is None or of_latency >= _QUARTER)
     return StoreRow(
         cell=cell.id,
         stack=cell.stack_label,
-        asked=", ".join((*_parts(cell), cell.load)),
-        store=_named(cell, store),
+        asked=", ".join((cell.operation, cell.placement, *call, cell.load)),
+        store=f"{named} by {driver}" if store == POSTGRESQL else named,
         pool=BY_NAME[POOL].level(pool).compared if has_database else "",
         times=times,
         queries=queries,
         of_latency=of_latency,
         bottleneck=times.most if is_much and not do_overlap else None,
     )
-
-
-def _time_for(cell: CellSummary) -> float | None:
-    """What the handling of a sample is a part of, ms: its latency; of an event the interval until the next one is due."""
-    if cell.details.stream is not None:
-        return cell.details.stream.interval
-    return cell.distribution.median if cell.distribution else None
-
-
-def _call(cell: CellSummary) -> tuple[str, ...]:
-    """How requests are made, but for the store, which has columns of its own."""
-    return short({name: value for name, value in cell.factors.items() if name not in _OF_THE_STORE})
-
-
-def _calls(cell: CellSummary) -> int:
-    calls = cell.factors.get("calls")
-    return calls if isinstance(calls, int) else 1
-
-
-def _named(cell: CellSummary, store: Value) -> str:
-    """The store in words, PostgreSQL with its driver."""
-    words_of = BY_NAME[STORE].level(store).compared
-    driver = cell.factors.get(DRIVER, BY_NAME[DRIVER].default)
-    return f"{words_of} by {driver}" if store == POSTGRESQL else words_of
 
 
 def tables(summary: RunSummary) -> tuple[Table, ...]:

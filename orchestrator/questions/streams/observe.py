@@ -20,11 +20,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from orchestrator.evidence.run_evidence import OK, Samples, named
+from orchestrator.evidence.run_evidence import OK, EventCounts, Samples, StreamTrial, named
 from orchestrator.experiment.model.factors import knobs
 from orchestrator.experiment.plan.plan import Cell
 from orchestrator.findings.summary import StreamSummary
-from orchestrator.questions.streams.trial import EventCounts, StreamTrial
 from orchestrator.record_layout import CLOCKS, KINDS
 from orchestrator.results.manifest import TrialRecord
 from orchestrator.statistics import quantiles as st
@@ -85,6 +84,7 @@ class StreamSamples(Samples):
         parent, number = columns["parent"][events], columns["sequence"][events]
         right = columns["status"][events] == OK
         self._made = np.flatnonzero((columns["kind"] == _REQUEST) & (columns["phase"] == 1))
+        self.ended = columns["status"][columns["kind"] == _REQUEST]  # of each subscription, those of the warm-up too
         known = np.isin(parent, columns["sequence"][self._made]) & (columns["sender_clock"][events] == _SENDER)
         known &= (number >= 1) & (number <= self.count)
         first, is_reordered = _first_arrivals(parent, number, right & known, self.count)
@@ -135,21 +135,11 @@ class StreamSamples(Samples):
         """Subscriptions of the measured phase."""
         return int(self._made.size)
 
-    @property
-    def every_subscription(self) -> int:
-        """Those of the warm-up, too."""
-        return int((self._all["kind"] == _REQUEST).sum())
-
     @cached_property
     def unended(self) -> Mapping[str, int]:
         """How many subscriptions of the measured phase did not end as they should, by how they ended."""
         statuses = self._all["status"][self._made]
         return named(statuses[statuses != OK])
-
-    @property
-    def is_whole(self) -> bool:
-        """Whether all subscriptions ended as they should, those of the warm-up too: then the sender counted them all."""
-        return not (self._all["status"][self._all["kind"] == _REQUEST] != OK).any()
 
     @property
     def silent(self) -> int:
@@ -169,8 +159,7 @@ class StreamSamples(Samples):
     @cached_property
     def delivery_ns(self) -> Nanoseconds:
         """From the sender's stamp to the receipt of each delivered event; a time only where both ends share a clock."""
-        delivery: Nanoseconds = self._received - self._sender
-        return delivery
+        return np.asarray(self._received - self._sender)
 
     @cached_property
     def offset(self) -> Offset | None:
@@ -204,22 +193,19 @@ class StreamSamples(Samples):
     @cached_property
     def gaps_ns(self) -> Nanoseconds:
         """From each delivered event to the next that came in the same subscription, ascending."""
-        gaps: Nanoseconds = np.sort(np.diff(self._received)[~self._is_first[1:]])
-        return gaps
+        return np.asarray(np.sort(np.diff(self._received)[~self._is_first[1:]]))
 
     @cached_property
     def gaps_on_time_ns(self) -> Nanoseconds:
         """What `gaps_ns` would be had each event been sent when it was due and taken as long as it did, ascending."""
         came = self._received - self._lateness
         subscription = np.cumsum(self._is_first)
-        gaps: Nanoseconds = np.sort(np.diff(came[np.lexsort((came, subscription))])[~self._is_first[1:]])
-        return gaps
+        return np.asarray(np.sort(np.diff(came[np.lexsort((came, subscription))])[~self._is_first[1:]]))
 
     @property
     def _until_due(self) -> Nanoseconds:
         """How long after the first event of its subscription each one is due."""
-        until: Nanoseconds = (self._kept_number - 1) * self.interval_ns
-        return until
+        return np.asarray((self._kept_number - 1) * self.interval_ns)
 
     @cached_property
     def late_ns(self) -> Nanoseconds:
@@ -236,8 +222,7 @@ class StreamSamples(Samples):
         if not begin.size:
             return begin
         each = np.diff(np.append(self._begins, begin.size))
-        late: Nanoseconds = begin - np.repeat(np.minimum.reduceat(begin, self._begins), each)
-        return late
+        return np.asarray(begin - np.repeat(np.minimum.reduceat(begin, self._begins), each))
 
     @cached_property
     def begun_ns(self) -> int | None:
@@ -304,11 +289,6 @@ def due(cell: Cell) -> tuple[int, int]:
     return schedule(_per_second(cell), cell.load.duration_s or 0.0)
 
 
-def due_in_warm_up(cell: Cell) -> int:
-    """How many events each client is to be sent before that."""
-    return schedule(_per_second(cell), min(cell.warmup.at_least_s, cell.warmup.at_most_s))[1]
-
-
 def _per_second(cell: Cell) -> float:
     return float(cell.factors.get("per_second") or 1.0)
 
@@ -328,21 +308,26 @@ class StreamsOfCell:
     def add(self, record: TrialRecord, parts: Sequence[StreamSamples]) -> StreamTrial:
         """One trial, from the samples of all its requesters."""
         late, gaps, on_time = (
-            _together([getattr(part, name) for part in parts]) for name in ("late_ns", "gaps_ns", "gaps_on_time_ns")
+            st.merged([getattr(part, name) for part in parts]) for name in ("late_ns", "gaps_ns", "gaps_on_time_ns")
         )
         kept = [share for part in parts if (share := part.rate_kept) is not None]
         begun = [begun_ns for part in parts if (begun_ns := part.begun_ns) is not None]
+        cell = self._cell
+        interval_ns, count = due(cell)
+        # Before the measured phase the check had an event of each requester, and the warm-up its own.
+        warm = schedule(_per_second(cell), min(cell.warmup.at_least_s, cell.warmup.at_most_s))[1]
+        earlier = len(parts) + cell.load.concurrency * warm
         before, after = (None if s is None else s.events for s in (record.stats_before, record.stats))
         offsets = [part.offset for part in parts if part.measured]
         known = [offset for offset in offsets if offset is not None]
         is_bound = not self._is_one_clock and bool(known) and len(known) == len(offsets)
         trial = StreamTrial(
             counts=sum((part.counts for part in parts), EventCounts()),
-            sent=None
-            if after is None or not all(part.is_whole for part in parts)
-            else after.sent - (before.sent if before else 0) - self._asked_before(len(parts)),
-            interval_ns=due(self._cell)[0],
-            lasts_ns=due(self._cell)[0] * due(self._cell)[1],
+            sent=None  # where some subscription did not end as it should the sender did not count them all
+            if after is None or any((part.ended != OK).any() for part in parts)
+            else after.sent - (before.sent if before else 0) - earlier,
+            interval_ns=interval_ns,
+            lasts_ns=interval_ns * count,
             late_p99_ns=st.quantile(late, 0.99) if late.size else None,
             late_most_ns=int(late[-1]) if late.size else None,
             worst_late_ns=None if after is None else after.worst_late_ns,
@@ -354,7 +339,7 @@ class StreamsOfCell:
             early=sum(part.early for part in parts),
             silent=sum(part.silent for part in parts),
             unended=dict(sum((Counter(part.unended) for part in parts), Counter())),
-            asked=sum(part.every_subscription for part in parts),
+            asked=sum(part.ended.size for part in parts),
             reading_ns=self._reading_ns,
             hasty=sum(part.hasty(self._reading_ns) for part in parts) if self._reading_ns else 0,
             waiting=max((part.waiting or 0 for part in parts), default=0) if self._is_one_clock else None,
@@ -370,23 +355,19 @@ class StreamsOfCell:
         self._gaps.append(gaps)
         return trial
 
-    def _asked_before(self, requesters: int) -> int:
-        """Events sent before the measured phase: of the check, and of the warm-up."""
-        return requesters + self._cell.load.concurrency * due_in_warm_up(self._cell)
-
     def summary(self, timed: Distribution | None) -> StreamSummary | None:
         """`timed`: the distribution of the cell's samples, which are deliveries where both ends share a clock."""
         if not self._trials:
             return None
         counts = sum((trial.counts for trial in self._trials), EventCounts())
-        gap_median, gap_p99, censored = _percentiles(self._gaps, [trial.counts.dropped for trial in self._trials])
+        dropped = [trial.counts.dropped for trial in self._trials]
+        gap_median, gap_p99, censored = _percentiles(self._gaps, dropped)
         delivery = timed if self._is_one_clock else None
         if delivery is not None:
             censored += tuple(f"delivery_{name}" for name in ("median", "p99") if name in delivery.censored)
         waiting = [trial.waiting for trial in self._trials if trial.waiting is not None]
         median, p99, bound_ns = (delivery.median if delivery else None), (delivery.p99 if delivery else None), None
         if len(self._deliveries) == len(self._trials):
-            dropped = [trial.counts.dropped for trial in self._trials]
             median, p99, among = _percentiles(self._deliveries, dropped, prefix="delivery")
             censored += among
             bound_ns = max(trial.bound_ns or 0 for trial in self._trials)
@@ -416,11 +397,6 @@ class StreamsOfCell:
         )
 
 
-def _together(parts: Sequence[Nanoseconds]) -> Nanoseconds:
-    """All of them, ascending."""
-    return np.sort(np.concatenate([np.empty(0, dtype=np.int64), *parts]))
-
-
 def _percentiles(
     trials: Sequence[Nanoseconds], dropped: Sequence[int], *, prefix: str = "gap"
 ) -> tuple[float | None, float | None, tuple[str, ...]]:
@@ -428,8 +404,5 @@ def _percentiles(
     percentiles = st.of_trials(trials, dropped)
     if percentiles is None:
         return None, None, ()
-    return (
-        percentiles.median,
-        percentiles.p99,
-        tuple(f"{prefix}_{name}" for name in ("median", "p99") if name in percentiles.censored),
-    )
+    censored = tuple(f"{prefix}_{name}" for name in ("median", "p99") if name in percentiles.censored)
+    return percentiles.median, percentiles.p99, censored

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 from orchestrator.findings.summary import RunSummary, StreamSummary
 from orchestrator.quantities import Unit, significant, size, unit_for
@@ -64,15 +64,11 @@ def tables(summary: RunSummary) -> tuple[Table, ...]:
     for cell in summary.cells:
         if cell.details.stream is not None:
             settings.setdefault(cell.setting, []).append((cell.stack_label, cell.details.stream))
-    return tuple(_table(setting, rows) for setting, rows in settings.items())
-
-
-def _table(setting: str, rows: Sequence[tuple[str, StreamSummary]]) -> Table:
-    times = [ms for _, stream in rows for ms in (stream.interval, stream.delivery_p99) if ms is not None]
-    unit = unit_for(times)
-    return text_table(
-        f"events · {setting}",
-        ("stack", *(head.format(unit=unit.name) for head in HEADS_OF_EVENTS)),
-        [(stack, *of_events(stream, unit)) for stack, stream in rows],
-        [f"{TIMED_OF_EVENTS[name]}." for name in dict.fromkeys(stream.timed for _, stream in rows)],
-    )
+    shown = []
+    for setting, rows in settings.items():
+        unit = unit_for(ms for _, stream in rows for ms in (stream.interval, stream.delivery_p99) if ms is not None)
+        heads = ("stack", *(head.format(unit=unit.name) for head in HEADS_OF_EVENTS))
+        texts = [(stack, *of_events(stream, unit)) for stack, stream in rows]
+        notes = [f"{TIMED_OF_EVENTS[name]}." for name in dict.fromkeys(stream.timed for _, stream in rows)]
+        shown.append(text_table(f"events · {setting}", heads, texts, notes))
+    return tuple(shown)

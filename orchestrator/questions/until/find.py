@@ -82,14 +82,20 @@ def look(plan: Plan, medians: Medians, blocks: int) -> Look:
     results = intervals.moderated_by_place([pair.cell.placement for pair in planned], logs)
     compared = [(pair, result) for pair, result in zip(planned, results, strict=True) if not pair.is_control]
     level = alpha(plan, blocks) / max(1, len(compared))
-    widths = tuple(
-        Width(cell=pair.cell.id, reference_cell=pair.reference.id, reaches=_reaches(result, level))
-        for pair, result in compared
-    )
+    widths = []
+    for pair, result in compared:
+        reaches = None
+        if result is not None and result.se is not None:
+            half = intervals.t_quantile(1 - level / 2, result.freedom) * result.se
+            reaches = exp(min(half, 700.0)) - 1
+        widths.append(Width(cell=pair.cell.id, reference_cell=pair.reference.id, reaches=reaches))
     limit = plan.until.within * (1 + _TINY)
     is_narrow = all(width.reaches is not None and width.reaches <= limit for width in widths)
-    is_slower = plan.until.or_slower and any(_is_slower(result) for _, result in compared)
-    return Look(blocks=blocks, widths=widths, reached=is_narrow or is_slower)
+    is_slower = plan.until.or_slower and any(
+        result is not None and result.p_value is not None and result.mean > 0 and result.p_value < BEYOND_DOUBT
+        for _, result in compared
+    )
+    return Look(blocks=blocks, widths=tuple(widths), reached=is_narrow or is_slower)
 
 
 def expected_blocks(plan: Plan, sd: float) -> int:
@@ -110,8 +116,7 @@ def still_expected(plan: Plan, reaches: Sequence[float | None], blocks: int) -> 
 
 
 def _first_narrow(plan: Plan, compared: int, error_after: Callable[[int], float], first: int) -> int:
-    if plan.until is None:
-        return plan.blocks
+    assert plan.until is not None  # noqa: S101 - narrows the type
     within = log(1 + plan.until.within)
     for blocks in range(first, plan.until.at_most):
         level = alpha(plan, blocks) / max(1, compared)
@@ -146,14 +151,3 @@ def _result(pair: Pair, medians: Medians, blocks: int) -> LogMean | None:
         if (mine := medians.get(block, {})).keys() >= {pair.cell.id, pair.reference.id}
     ]
     return intervals.log_mean(logs) if logs else None
-
-
-def _is_slower(result: LogMean | None) -> bool:
-    return result is not None and result.p_value is not None and result.mean > 0 and result.p_value < BEYOND_DOUBT
-
-
-def _reaches(result: LogMean | None, level: float) -> float | None:
-    if result is None or result.se is None:
-        return None
-    half = intervals.t_quantile(1 - level / 2, result.freedom) * result.se
-    return exp(min(half, 700.0)) - 1

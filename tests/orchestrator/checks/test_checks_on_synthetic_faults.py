@@ -9,8 +9,9 @@ from orchestrator.checks import CHECKS
 from orchestrator.experiment.plan import plan as p
 from orchestrator.findings.check_result import counts, in_words
 from orchestrator.summarise import summarise
+from tests.support.drafts import longer
 from tests.support.judged import of, verdicts
-from tests.support.made_up import HERE, OPEN, WEST, clipped_tail
+from tests.support.made_up import HERE, OPEN, WEST, clipped_tail, clock_that_stops_at
 from tests.support.runs import MS, US, S, a_run, host_counters
 
 
@@ -35,28 +36,12 @@ def test_a_host_that_counts_nothing_is_not_called_quiet():
     assert verdicts(a_run(spoil=spoil))["noise"] == "cannot tell"
 
 
-def clock_that_stops_at(share):
-    def spoil(draft):
-        rows = draft.columns
-        rows["received_ns"] = rows["sent_ns"] + ((rows["received_ns"] - rows["sent_ns"]) * share).astype(np.int64)
-
-    spoil.__name__ = f"clock_that_stops_at_{share}"
-    return spoil
-
-
 def longer_by(extra_ms, share):
     """That share of the requests waits so much longer, up to a tenth more."""
 
     def spoil(draft):
-        rows = draft.columns
-        some = np.random.default_rng(7).random(rows["sequence"].size) < share
-        extra = np.where(some, extra_ms * (1 + 0.1 * np.random.default_rng(8).random(some.size)), 0) * MS
-        shift = np.cumsum(extra).astype(np.int64)
-        rows["sent_ns"][1:] += shift[:-1]
-        rows["intended_ns"] = rows["sent_ns"]
-        rows["received_ns"] += shift
-        for clock in draft.done["anchor_end"]:
-            draft.done["anchor_end"][clock] += int(shift[-1])
+        some = np.random.default_rng(7).random(draft.columns["sequence"].size) < share
+        longer(draft, np.where(some, extra_ms * (1 + 0.1 * np.random.default_rng(8).random(some.size)), 0) * MS)
 
     spoil.__name__ = f"{share}_of_the_requests_longer_by_{extra_ms}_ms"
     return spoil
@@ -108,10 +93,7 @@ def test_lost_packets_explain_a_mode_only_where_as_many_were_sent_again(again, i
     def spoil(draft):
         wait = np.zeros(draft.columns["sequence"].size, dtype=np.int64)
         wait[60::10] = 205 * MS
-        shift = np.concatenate([[0], np.cumsum(wait)[:-1]])
-        for name in ("sent_ns", "intended_ns"):
-            draft.columns[name] = draft.columns[name] + shift
-        draft.columns["received_ns"] = draft.columns["received_ns"] + shift + wait
+        longer(draft, wait)
         draft.done["wire"] = None if again is None else draft.done["wire"] | {"retransmits": again}
 
     (result, *_) = (r for r in summarise(a_run(spoil=spoil)).checks if r.name == "latency modes")
@@ -322,10 +304,8 @@ def test_trials_that_drift_either_way_are_steady_only_where_the_blocks_other_sta
     [(40, "a delayed acknowledgement"), (200, "a retransmission time-out"), (1000, "a handshake packet")],
 )
 def test_a_mode_is_named_with_its_share_and_known_cause(extra_ms, cause):
-    longer = longer_by(extra_ms, 0.1)
-
     def spoil(draft):
-        longer(draft)
+        longer_by(extra_ms, 0.1)(draft)
         draft.done["wire"]["retransmits"] = 100
 
     (first, *_) = of(a_run(spoil=spoil), "latency modes")

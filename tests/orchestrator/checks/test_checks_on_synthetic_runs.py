@@ -8,23 +8,12 @@ import pytest
 
 from orchestrator.experiment.plan import plan as p
 from orchestrator.summarise import summarise
-from services.python.contract.lines import STATUSES
+from tests.support.drafts import leave_unsent, longer
 from tests.support.judged import of, verdicts
-from tests.support.made_up import BYTES, FAULTS, HERE, NEW_OF_EACH, OPEN, SHARED, SHARED_RATE, WEST
+from tests.support.made_up import CLEAN, FAULTS, HERE, NEW_OF_EACH, OPEN, SHARED, SHARED_RATE, WEST
 from tests.support.matrix import others_slow
 from tests.support.runs import MS, US, S, a_plan, a_run, host_counters
 
-CLEAN = {
-    "sequential": {},
-    "eight in flight": {"load": p.Load(concurrency=8, requests=4000)},
-    "a new connection per request": {"connection": "per-request"},
-    "an open loop": {"load": p.Load(concurrency=64, requests=2000, rate_per_s=500.0)},
-    "two placements": {"placements": [HERE, WEST]},
-    "a new connection far away": {"placements": [HERE, WEST], "connection": "per-request"},
-    "a payload": {"operation": BYTES},
-    "with a control": {"controls": 2},
-    "two requesters": {"requesters": 2},
-}
 OF_PROCESSES = {
     "four processes": SHARED,
     "four processes on each of two hosts": {**SHARED, "requesters": 2},
@@ -114,12 +103,7 @@ def test_what_was_not_sent_is_no_error_and_counted_once(reason, why):
         stretched = first + (rows["intended_ns"] - first) * 2
         rows["received_ns"] = stretched + 300 * US
         rows["sent_ns"] = stretched
-        rows["connection"][unsent] = rows["bytes_sent"][unsent] = rows["bytes_received"][unsent] = -1
-        rows["sent_ns"][unsent] = rows["received_ns"][unsent] = last
-        rows["status"][unsent] = STATUSES.index("not-sent")
-        sent = int(((rows["phase"] == 1) & (rows["status"] == 0)).sum())
-        draft.done |= {"requests": sent, "verified": sent, "not_sent": unsent.size, "not_sent_reason": reason}
-        draft.stats["answered"] -= unsent.size
+        leave_unsent(draft, unsent, last, reason)
 
     run = a_run(spoil=overload, stacks=("rest",), warmup=0, **OPEN)
     (cell,) = summarise(run).cells
@@ -139,12 +123,7 @@ def test_what_was_not_sent_is_no_error_and_counted_once(reason, why):
 def test_a_control_that_differs_from_itself_is_a_warning():
     def spoil(draft):
         if "-aa" in draft.cell.stack:
-            rows = draft.columns
-            shift = np.arange(rows["sent_ns"].size) * 40 * US
-            rows["sent_ns"], rows["received_ns"] = rows["sent_ns"] + shift, rows["received_ns"] + shift + 40 * US
-            rows["intended_ns"] = rows["sent_ns"]
-            draft.done["anchor_end"]["monotonic_ns"] += 100 * S
-            draft.done["anchor_end"]["wall_ns"] += 100 * S
+            longer(draft, 40 * US)
 
     assert verdicts(a_run(spoil=spoil, controls=1))["control"] == "warn"
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -14,6 +13,7 @@ from services.python.contract.lines import STATUSES
 from services.python.load.phases import rests
 from tests.support import shapes
 from tests.support.judged import of, verdicts
+from tests.support.made_up import clock_that_stops_at
 from tests.support.runs import MS, US, a_run
 
 LITTLE, OFFERED, FLIGHT, OWN = "Little's law", "offered load", "in flight", "requester's own work"
@@ -21,16 +21,6 @@ LITTLE, OFFERED, FLIGHT, OWN = "Little's law", "offered load", "in flight", "req
 
 def load(concurrency: int = 8, thinking: Any = "exponential", think_s: float = 0.004) -> p.Load:
     return p.Load(concurrency=concurrency, requests=2_000, think_s=think_s, thinking=thinking)
-
-
-def stops_at(share: float) -> Callable[[Any], None]:
-    """A clock that stops early: the rest begins when the reply is really there."""
-
-    def spoil(draft: Any) -> None:
-        rows = draft.columns
-        rows["received_ns"] = rows["sent_ns"] + ((rows["received_ns"] - rows["sent_ns"]) * share).astype(np.int64)
-
-    return spoil
 
 
 @pytest.mark.parametrize(
@@ -57,7 +47,8 @@ def test_an_honest_run_passes(concurrency: int, thinking: str, connection: str) 
     ("concurrency", "share", "connection"), [(1, 0.85, "reuse"), (8, 0.85, "reuse"), (8, 0.75, "per-request")]
 )
 def test_a_clock_that_stops_early_is_found_behind_the_rests(concurrency: int, share: float, connection: str) -> None:
-    run = a_run(load=load(concurrency), connection=connection, spoil=stops_at(share))
+    """The rest begins when the reply is really there."""
+    run = a_run(load=load(concurrency), connection=connection, spoil=clock_that_stops_at(share))
     assert {result.verdict for result in of(run, LITTLE)} == {"fail"}
 
 

@@ -11,6 +11,7 @@ from orchestrator.checks import CHECKS
 from orchestrator.summarise import summarise
 from tests.support import made_up
 from tests.support.codec_runs import a_codec_run
+from tests.support.drafts import longer
 from tests.support.judged import verdicts
 from tests.support.runs import US
 
@@ -46,14 +47,7 @@ def decoded_late(draft):
 
 
 def messages_of_two_kinds(draft):
-    rows = draft.columns
-    wait = np.where(np.arange(rows["sequence"].size) % 10 == 0, 2_000 * US, 0)
-    shift = np.concatenate([[0], np.cumsum(wait)[:-1]])
-    for name in ("intended_ns", "sent_ns", "received_ns"):
-        rows[name] += shift
-    rows["received_ns"] += wait
-    for clock in draft.done["anchor_end"]:
-        draft.done["anchor_end"][clock] += int(wait.sum())
+    longer(draft, np.where(np.arange(draft.columns["sequence"].size) % 10 == 0, 2_000 * US, 0))
 
 
 FAULTS = [

@@ -2,7 +2,6 @@
 
 from dataclasses import replace
 
-import numpy as np
 import pytest
 
 from orchestrator.between_runs.across import compare_runs, compare_within
@@ -11,6 +10,7 @@ from orchestrator.experiment.plan.plan import Load
 from orchestrator.statistics.terms import ReasonKind
 from orchestrator.summarise import summarise
 from orchestrator.wording.gate import judge
+from tests.support.made_up import clock_that_stops_at
 from tests.support.runs import MemoryRun, a_run
 
 
@@ -80,42 +80,13 @@ def test_a_run_that_lost_trials_does_not_pass_as_surely_not_slower():
     assert "1 of 6 trials failed entirely" in error.message
 
 
-def halved(part, share=0.5):
-    """Clocks that stop at half (or that share) of the latency, in the cells whose stack's id holds this."""
-
-    def spoil(draft):
-        if part in draft.cell.stack:
-            rows = draft.columns
-            rows["received_ns"] = rows["sent_ns"] + ((rows["received_ns"] - rows["sent_ns"]) * share).astype(np.int64)
-
-    return spoil
-
-
-def slower(factor):
-    """The control takes so many times as long, and is valid."""
-
-    def spoil(draft):
-        if "-aa" in draft.cell.stack:
-            rows = draft.columns
-            latency = rows["received_ns"] - rows["sent_ns"]
-            longer = (latency * factor).astype(np.int64)
-            shift = np.concatenate([[0], np.cumsum(longer - latency)[:-1]])
-            for name in ("sent_ns", "intended_ns"):
-                rows[name] = rows[name] + shift
-            rows["received_ns"] = rows["sent_ns"] + longer
-            for clock in ("wall_ns", "monotonic_ns"):
-                draft.done["anchor_end"][clock] += int(abs(shift[-1])) + int(abs(longer - latency).max())
-
-    return spoil
-
-
 def standings(run):
     return {(c.stack, c.statistic): (c.standing, c.interval) for c in summarise(run).comparisons if not c.control}
 
 
 def test_an_invalid_control_changes_no_comparison_of_others():
-    found = standings(a_run(controls=1, spoil=halved("-aa")))
-    assert found == standings(a_run(controls=1, spoil=halved("-aa", 0.1)))
+    found = standings(a_run(controls=1, spoil=clock_that_stops_at(0.5, "-aa")))
+    assert found == standings(a_run(controls=1, spoil=clock_that_stops_at(0.1, "-aa")))
     assert {standing for standing, _ in found.values()} == {"faster"}
 
 

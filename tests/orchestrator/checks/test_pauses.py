@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from orchestrator.checks.latency.modes import DELAYED, EXPECT, LOST, causes_of, find_modes
 from orchestrator.experiment.plan import plan as p
 from orchestrator.summarise import summarise
+from tests.support.drafts import longer
 from tests.support.judged import of, verdicts
 from tests.support.runs import US, a_run
 
@@ -91,16 +92,8 @@ def kept_connections_wait(extra_ms, cpu_ms=0.0, base_ms=0.0):
     """Every request on a kept connection takes so much longer, and so much of that is CPU time; all take `base_ms` more."""
 
     def spoil(draft):
-        longer_ms = base_ms + (extra_ms if draft.cell.connection == "reuse" else 0)
-        rows = draft.columns
-        n = rows["sequence"].size
-        shift = np.arange(n) * int(longer_ms * MS)
-        rows["sent_ns"] = rows["sent_ns"] + shift
-        rows["intended_ns"] = rows["sent_ns"]
-        rows["received_ns"] = rows["received_ns"] + shift + int(longer_ms * MS)
-        for clock in draft.done["anchor_end"]:
-            draft.done["anchor_end"][clock] += int(n * longer_ms * MS)
-        draft.stats["cpu_s"] += n * cpu_ms / 1e3
+        longer(draft, (base_ms + (extra_ms if draft.cell.connection == "reuse" else 0)) * MS)
+        draft.stats["cpu_s"] += draft.columns["sequence"].size * cpu_ms / 1e3
 
     return spoil
 

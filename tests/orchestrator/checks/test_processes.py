@@ -58,7 +58,7 @@ def test_records_of_one_clock_become_one_record_in_the_order_of_sending() -> Non
     assert whole.span_ns == 110
     assert whole.most_in_flight == 3
     assert whole.in_flight == 3
-    assert len(set(whole.sequences)) == 7
+    assert len(set(whole.columns["sequence"])) == 7
     assert len(np.unique(whole.connection)) == 3  # 0, one that was never sent, and another 0
     alone = samples([1, 2])
     assert put_together([alone]) is alone

@@ -2,13 +2,10 @@
 
 import numpy as np
 
-from orchestrator.experiment.plan import plan as p
+from tests.support.drafts import longer
 from tests.support.judged import verdicts
-from tests.support.runs import MS, S, a_run
-
-LINK = p.Link(rtt_ms=30.0, rate_mbit=1_000.0)
-WEST = p.Placement(id="west", name="west", kind="cross-region", from_zone="a", to_zone="b", link=LINK)
-HERE = p.Placement(id="local", name="local", kind="local")
+from tests.support.made_up import HERE, WEST
+from tests.support.runs import MS, a_run
 
 
 def test_one_round_trip_where_a_new_connection_needs_two_is_impossible():
@@ -23,13 +20,8 @@ def test_one_round_trip_where_a_new_connection_needs_two_is_impossible():
 def test_a_stall_on_one_host_makes_no_round_trips_impossible():
     def spoil(draft):
         if draft.cell.placement == "local":
-            rows = draft.columns
-            late = np.arange(rows["sent_ns"].size) % 3 != 0  # two in three, so that the median is a stall
-            delay = np.cumsum(late) * 60 * MS
-            rows["sent_ns"] = rows["sent_ns"] + delay - late * 60 * MS
-            rows["received_ns"] = rows["received_ns"] + delay
-            rows["intended_ns"] = rows["sent_ns"]
-            draft.done["anchor_end"]["monotonic_ns"] += 1_000 * S
+            late = np.arange(draft.columns["sent_ns"].size) % 3 != 0  # two in three, so that the median is a stall
+            longer(draft, late * 60 * MS)
 
     assert verdicts(a_run(spoil=spoil, placements=[HERE, WEST]))["round-trips"] == "cannot tell"
 
@@ -37,11 +29,7 @@ def test_a_stall_on_one_host_makes_no_round_trips_impossible():
 def test_a_round_trip_too_many_is_a_warning():
     def spoil(draft):
         if draft.cell.placement == "west":
-            rows = draft.columns
-            shift = np.arange(rows["sent_ns"].size) * 60 * MS
-            rows["sent_ns"], rows["received_ns"] = rows["sent_ns"] + shift, rows["received_ns"] + shift + 60 * MS
-            rows["intended_ns"] = rows["sent_ns"]
-            draft.done["anchor_end"]["monotonic_ns"] += 100 * S
+            longer(draft, 60 * MS)
 
     assert verdicts(a_run(spoil=spoil, placements=[HERE, WEST]))["round-trips"] == "warn"
 

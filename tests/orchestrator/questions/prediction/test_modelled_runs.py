@@ -9,7 +9,8 @@ from typing import Any
 from orchestrator.questions.prediction.find import QUESTION as PREDICTION
 from orchestrator.questions.prediction.shapes import Modelled
 from orchestrator.summarise import summarise, summary_of
-from tests.support.modelled_runs import a_map, a_mapped_run, distances, slower
+from tests.support.drafts import longer
+from tests.support.modelled_runs import a_map, a_mapped_run, distances
 from tests.support.runs import MemoryRun
 
 
@@ -96,7 +97,7 @@ def test_a_window_changed_behind_its_back_is_refused() -> None:
 
     def held(draft: Any) -> None:
         if draft.cell.placement == "distance-80ms" and "300000" in draft.cell.operation:
-            slower(draft, 400_000_000)
+            longer(draft, 400_000_000)
 
     run = a_mapped_run(a_map(hold_out=0.0), spoil=held)
     found = modelled(run)

@@ -7,11 +7,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from orchestrator.questions.prediction.answer import answer
+from orchestrator.questions.prediction.answer import Row, answer
 from orchestrator.questions.prediction.fit import fit_all
 from orchestrator.questions.prediction.judged import judged
 from orchestrator.questions.prediction.refusals import Reader
-from orchestrator.questions.prediction.shapes import Fit, Modelled, Predicted
+from orchestrator.questions.prediction.shapes import Fit, Modelled
 from orchestrator.questions.prediction.surface import NONE, round_surface, surface, ways
 from tests.support.modelled import NEW, PACED_SIZES, Lab, Truth, fitted, paced, predicted, sealed_at
 
@@ -79,7 +79,7 @@ def test_hosts_time_that_no_near_cell_tells_is_less_certain() -> None:
     assert _width(far[1]) < 1.5 * _width(far[0])
 
 
-def _width(of: Predicted) -> float:
+def _width(of: Row) -> float:
     return of.interval[1] / of.interval[0] - 1
 
 

@@ -14,8 +14,8 @@ from orchestrator.findings.validity import invalid_cells
 from orchestrator.questions.saturation import words as saturation_words
 from orchestrator.questions.saturation.find import QUESTION as SATURATION
 from orchestrator.summarise import summarise
-from services.python.contract.lines import STATUSES, Load
-from tests.support.drafts import Draft
+from services.python.contract.lines import Load
+from tests.support.drafts import Draft, leave_unsent
 from tests.support.runs import MS, US, a_plan, a_run
 
 RATES = (250.0, 500.0, 1000.0, 4000.0)
@@ -44,12 +44,7 @@ def overload(draft: Draft) -> None:
     late = first + ((rows["intended_ns"] - first) * stretch).astype(np.int64)
     rows["sent_ns"] = np.where(measured, late, rows["sent_ns"])
     rows["received_ns"] = np.where(measured, rows["sent_ns"] + 300 * US, rows["received_ns"])
-    rows["connection"][unsent] = rows["bytes_sent"][unsent] = rows["bytes_received"][unsent] = -1
-    rows["sent_ns"][unsent] = rows["received_ns"][unsent] = last
-    rows["status"][unsent] = STATUSES.index("not-sent")
-    sent = int((measured & (rows["status"] == 0)).sum())
-    draft.done |= {"requests": sent, "verified": sent, "not_sent": unsent.size, "not_sent_reason": "connections-busy"}
-    draft.stats["answered"] -= unsent.size
+    leave_unsent(draft, unsent, last, "connections-busy")
 
 
 @pytest.fixture(scope="module")

@@ -6,28 +6,18 @@ import numpy as np
 import pytest
 
 from orchestrator.cli.answer import answer_lines
-from orchestrator.findings.summary import CellSummary, RunSummary, StreamSummary
 from orchestrator.quantities import MILLISECONDS
 from orchestrator.questions.streams import words as stream_words
 from orchestrator.questions.streams.observe import DRIFT, offset
 from orchestrator.questions.streams.words import TIMED_OF_EVENTS
 from orchestrator.report.render import render
 from orchestrator.summarise import summarise
+from tests.orchestrator.questions.streams.test_observe import cell_of, stream_of
 from tests.support import judged
 from tests.support.event_runs import FAR, a_stream_plan, a_stream_run, places
 from tests.support.runs import MS, Draft
 
 CHECK = "event stream"
-
-
-def cell_of(summary: RunSummary) -> CellSummary:
-    return next(cell for cell in summary.cells if cell.protocol == "websocket")
-
-
-def stream_of(summary: RunSummary) -> StreamSummary:
-    found = cell_of(summary).details.stream
-    assert found is not None
-    return found
 
 
 def test_over_a_distance_gaps_are_compared_and_deliveries_have_a_bound_whatever_the_clocks_say() -> None:
