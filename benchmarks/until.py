@@ -21,7 +21,7 @@ import numpy.typing as npt
 
 from benchmarks.simulated import write
 from orchestrator.questions.until.find import SHARE
-from orchestrator.statistics.intervals import ALPHA, t_quantile
+from orchestrator.statistics.intervals import ALPHA, LogMean, moderated, t_quantile
 
 RESULTS = Path(__file__).parent / "results" / "until.json"
 WITHIN = 0.03
@@ -58,12 +58,25 @@ def log_ratios(
     return cells[:, :, 1:] - cells[:, :, :1]
 
 
+def _halves(logs: Floats, alpha: float) -> Floats:
+    """By run and comparison, half of the interval of these blocks (shape: runs, blocks, comparisons)."""
+    runs, blocks, compared = logs.shape
+    sd = logs.std(axis=1, ddof=1)
+    if compared == 1:
+        return np.asarray(t_quantile(1 - alpha / 2, blocks - 1) * sd / sqrt(blocks))
+    halves = np.empty((runs, compared))
+    for run, row in enumerate(sd):
+        own = [LogMean(n=blocks, mean=0.0, sd=float(s), se=float(s) / sqrt(blocks), p_value=1.0) for s in row]
+        halves[run] = [t_quantile(1 - alpha / 2, r.freedom) * r.se for r in moderated(own) if r is not None and r.se]
+    return halves
+
+
 def ended(
     logs: Floats, *, within: float = WITHIN, at_least: int = 3, share: float = SHARE
 ) -> tuple[npt.NDArray[np.int64], Floats, Floats]:
     """By run: after how many blocks it ends; by run and comparison: the mean log, and half of the interval reported then.
 
-    The interval at the run's own level of all comparisons (Bonferroni), with the error shared as `intervals` does.
+    The interval at the run's own level of all comparisons (Bonferroni), moderated as `intervals` does.
     """
     runs, most, compared = logs.shape
     blocks = np.full(runs, most)
@@ -72,9 +85,7 @@ def ended(
     for made in range(at_least, most + 1):
         here = logs[open_, :made]
         alpha = ALPHA * (share if made < most else 1.0) / compared
-        error = here.std(axis=1, ddof=1) / sqrt(made)
-        error = np.maximum(error, np.median(error, axis=1, keepdims=True) / 2)
-        half = t_quantile(1 - alpha / 2, made - 1) * error
+        half = _halves(here, alpha)
         ends = (half <= log(1 + within)).all(axis=1) | (made == most)
         numbers = np.flatnonzero(open_)[ends]
         blocks[numbers], means[numbers], halves[numbers] = made, here.mean(axis=1)[ends], half[ends]
@@ -149,9 +160,7 @@ def saved(
 
     def reached(fixed: int) -> float:
         here = logs[:, :fixed]
-        error = here.std(axis=1, ddof=1) / sqrt(fixed)
-        error = np.maximum(error, np.median(error, axis=1, keepdims=True) / 2)
-        half = t_quantile(1 - ALPHA / compared / 2, fixed - 1) * error
+        half = _halves(here, ALPHA / compared)
         return float((half <= log(1 + within)).all(axis=1).mean())
 
     low, high = 2, room

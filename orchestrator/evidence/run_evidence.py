@@ -6,10 +6,11 @@ per trial behind.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from pathlib import Path
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -42,6 +43,23 @@ OK = 0
 _SAMPLES = [record_layout.KINDS.index(name) for name in ("request", "task", "codec", "mixed")]
 _PART, _MIXED = map(record_layout.KINDS.index, ("part", "mixed"))
 NOT_SENT = STATUSES.index("not-sent")
+
+
+class Run(Protocol):
+    """What analysis needs of a run: a run folder is one, and a run out of a report."""
+
+    @property
+    def path(self) -> Path:
+        """Where it lies."""
+
+    def manifest(self) -> Manifest:
+        """The run in one document."""
+
+    def manifest_bytes(self) -> bytes:
+        """manifest.json as it is stored; InvalidMeasurement when it is not stored, or the journal continues after it."""
+
+    def samples(self, relative_path: str, columns: Sequence[str]) -> dict[str, npt.NDArray[Any]]:
+        """Columns of one Parquet file, verified; InvalidMeasurement when it is damaged."""
 
 
 def _measured(name: str, *, only_right: bool = False) -> cached_property[Nanoseconds]:

@@ -6,10 +6,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
-from orchestrator.evidence.run_evidence import RunEvidence
+from orchestrator.evidence.run_evidence import Run, RunEvidence
 from orchestrator.experiment.plan.plan import Plan
 from orchestrator.findings.summary import RunSummary
-from orchestrator.results.folder import RunFolder
 
 F = TypeVar("F")
 
@@ -23,7 +22,7 @@ class Basis:
     it was made. `invalid`: names of failed checks, by cell. `is_modelled`: the caller wants its cost model.
     """
 
-    run: RunFolder
+    run: Run
     evidence: RunEvidence
     plan: Plan
     searched: Plan | None

@@ -391,7 +391,7 @@ class _Calls:
 
     def _refuse_unfit_message(self, path: Steps, call: Mapping[str, Any], saved: Collection[str]) -> None:
         method = method_of(call["descriptors"], call["method"])
-        if unknown := unknown_field(method.asked.DESCRIPTOR, call["message"]):
+        if unknown := unknown_field(method.request_type.DESCRIPTOR, call["message"]):
             keys, message, known = unknown
             meant = did_you_mean(str(keys[-1]), known)
             reason = f"{message} has no field '{shown(str(keys[-1]))}'. {meant}"
