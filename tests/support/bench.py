@@ -11,7 +11,6 @@ from typing import Any
 from services.python.contract.lines import Load
 from services.python.load.async_load import AwaitingLoops
 from services.python.load.loop import Loops, Work
-from services.python.load.memory import LEAST_BYTES
 from services.python.load.phases import MEASURED, Extent, Phase, measured
 from services.python.load.record import Record, Row, read_record
 from services.python.load.recorder import Recorder
@@ -38,8 +37,9 @@ class Bench:
         self.dialer: Any = ScriptedDialer(self.time)
         self.record = Record(path, rows_at_once)
         self.progress: list[Any] = []
-        recorder.setdefault("most_kept_bytes", LEAST_BYTES if in_flight > 1 else 0)
-        self.recorder = Recorder(self.record, verify, timeout_s=30, progress=self.progress.append, **recorder)
+        self.recorder = Recorder(
+            self.record, verify, timeout_s=30, progress=self.progress.append, in_flight=in_flight, **recorder
+        )
         self.event_loop = asyncio.new_event_loop()
 
     def make(self, sequence: int, _wall_ns: Any) -> Any:

@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 LEAST_BYTES = 64 << 20  # a machine with 600 MB of memory must do
-FOR_ONE_BYTES = 16 << 20  # of a trial in turns with one request in flight, beside which many others run
 MOST_BYTES = 256 << 20  # more is not quicker: the pages have to be touched before each trial
 LEAST_IN_ALL_BYTES, MOST_IN_ALL_BYTES = (
     1 << 30,

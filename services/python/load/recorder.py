@@ -1,9 +1,9 @@
 """The books of a trial: every reply verified, every request a row, errors by kind.
 
-Whatever is done between two requests stands in the latency of the others in flight, and leaves the caches of the processor
-cold for the next: so a reply is kept beside its stamps, and `settle` verifies it and stores its row when the phase is over.
-Still looked at at once are one reply a second, those that come while the last one looked at was wrong, so that a responder
-that answers wrongly is found out in time, and those for which there is no memory left (`memory.room_for_replies`).
+With one request in flight this is called while none is. With several, whatever it does stands in the latency of the
+others: then a reply is kept beside its stamps, and `settle` verifies it and stores its row when the phase is over. Still
+looked at at once are one reply a second, those that come while the last one looked at was wrong, so that a responder that
+answers wrongly is found out in time, and those for which there is no memory left (`memory.room_for_replies`).
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from typing import Any, Protocol, cast
 
 from services.python.contract.lines import STATUSES
 from services.python.load.client import CallFailed, InParts, Part, Reply, Request
+from services.python.load.memory import LEAST_BYTES
 from services.python.load.phases import MEASURED, NS, Phase, progress_line
 from services.python.load.record import KINDS, Record, Row
 from services.python.load.unverified import Unverified
@@ -121,7 +122,8 @@ class Recorder:
         *,
         timeout_s: float,
         progress: Callable[[dict[str, Any]], None],
-        most_kept_bytes: int = 0,
+        in_flight: int = 1,
+        most_kept_bytes: int = LEAST_BYTES,
         kind: str = "request",
         parent_of: Callable[[int], int] = lambda _sequence: 0,
         each_has: int = 0,
@@ -148,8 +150,8 @@ class Recorder:
         self._last_success_ns = 0
         self._connections = 0
         self._shared: dict[int, int] = {}
-        self._verifies_later = most_kept_bytes > 0
-        self._kept = Unverified(most_kept_bytes)
+        self._verifies_later = in_flight > 1
+        self._kept = Unverified(most_kept_bytes if in_flight > 1 else 0)
         self._reader: Readable | None = None
         self._known = Known(_NO_REQUEST, None, (0, 0))
         self._known_rows: dict[int, Known] = {}  # by the id of a request that lasts

@@ -1,7 +1,7 @@
-"""Replies that wait to be verified: kept while requests are in flight, and looked at when the phase is over.
+"""Replies that wait to be verified: kept while requests are in flight, and looked at when none is.
 
 What runs between two requests of one worker runs inside the latency of every other request of the same event loop or
-interpreter. So a reply is only kept, as a reference, beside the stamps of its row.
+interpreter. So with several in flight a reply is only kept, as a reference, beside the stamps of its row.
 """
 
 from __future__ import annotations
