@@ -177,8 +177,7 @@ def run(experiment: Part, design: str) -> dict[str, Any]:
             raise SystemExit(f"orch ended with {ended.returncode}:\n{ended.stderr[-2000:]}")
         results = folder / json.loads(ended.stdout)["folder"]
         summary = json.loads((results / "summary.json").read_text(encoding="utf-8"))
-        answer = json.loads(ended.stdout)["answer"]
-        return {"elapsed_s": round(elapsed_s, 1), "answer": answer, **figures(summary), "between": between(results)}
+        return {"elapsed_s": round(elapsed_s, 1), **figures(summary), "between": between(results)}
 
 
 def figures(summary: Mapping[str, Any]) -> dict[str, Any]:

@@ -63,8 +63,8 @@ class PowerStatement:
         least, margin = self.smallest_detectable, quantities.margin(self.wanted)
         lead = f"{quantities.count(self.repeats, 'repeat')} of {FEWEST_BLOCKS} that an interval needs"
         if least is not None:
-            found = quantities.difference(least)
-            lead = f"{self.repeats} repeats detect differences in medians from {found} on (80 % power)"
+            detectable = quantities.difference(least)
+            lead = f"{self.repeats} repeats detect differences in medians from {detectable} on (80 % power)"
         needed, for_tie = (
             f"over {MOST_BLOCKS:,}" if repeats is None else f"{repeats:,}"
             for repeats in (self.repeats_for_wanted, self.repeats_for_tie)

@@ -164,7 +164,7 @@ def _reuse(cell: CellEvidence, trial: TrialEvidence, part: Part, seen: Carried) 
             weight=extra,
         )
     unused = declared - seen.used
-    is_kept = not cell.operation.mix  # one that is asked seldom leaves its connection alone
+    is_kept = not cell.operation.mix  # an operation with a small share leaves its connection idle
     if is_kept and unused > 0 and not cell.is_open_loop and requests >= _EACH_HAS_CARRIED * declared:
         return Finding(
             "fail" if unused > max(_FEW_UNUSED * declared, _ALWAYS_ALLOWED) else "warn",
