@@ -135,10 +135,14 @@ def test_every_page_is_followed() -> None:
     assert sorted((*PAGES, "add-a-language")) == ALL_PAGES
 
 
-@pytest.mark.parametrize("name", PAGES)
-def test_a_page_says_of_every_block_what_it_is_for(name: str) -> None:
-    kinds = [step.kind for step in steps((RECIPES / f"{name}.md").read_text())]
-    assert {"create", "run", "prints"} <= set(kinds)
+def test_the_pages_fit_the_tree_and_say_what_each_block_is_for(tmp_path: Path) -> None:
+    copy_tree(tmp_path)
+    for name in PAGES:
+        blocks = steps((RECIPES / f"{name}.md").read_text())
+        assert {"create", "run", "prints"} <= {step.kind for step in blocks}, name
+        for step in blocks:
+            if step.path:
+                apply(step, tmp_path)
 
 
 @pytest.mark.parametrize("name", ALL_PAGES)
