@@ -22,12 +22,8 @@ RULES: tuple[tuple[Rule, RowRule], ...] = (
     (network_rules.ROUND_TRIPS, network_rules.round_trips),
     (network_rules.LINK_LOAD, network_rules.link_load),
     (shape_rules.RAMP, shape_rules.uniform_ramp),
-    (shape_rules.CONSTANT, shape_rules.constant),
     (load_rules.IN_FLIGHT, load_rules.in_flight),
     (load_rules.LITTLE, load_rules.littles_law),
-    (load_rules.TOTAL, load_rules.total_against_rate),
-    (load_rules.GAPS, load_rules.gap_is_no_latency),
-    (load_rules.DELIVERED, load_rules.delivered),
 )
 
 SCHEMA_VERSION = 2
