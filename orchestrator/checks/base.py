@@ -68,9 +68,9 @@ class Check:
 
     `kinds` are the kinds of work that it judges: it never sees a cell of another kind.
     `observe` sees each requester's samples of a trial; `judge` is given the cell, whose `parts(name)` hold what was
-    observed, `judge_beside` the cell and its run, `judge_run` the whole run, `judge_last` that and what all
-    checks before it found; None where the check does not apply. `severity` is how bad a fail is; `otherwise` is what counts
-    of a cell in which nothing was found, good or bad.
+    observed, `judge_beside` the cell and its run, `judge_last` the whole run and what all checks before it found; None
+    where the check does not apply. `severity` is how bad a fail is; `otherwise` is what counts of a cell in which nothing
+    was found, good or bad.
     """
 
     name: str
@@ -78,7 +78,6 @@ class Check:
     kinds: frozenset[Kind]
     judge: Callable[[CellEvidence], Judged] | None = None
     judge_beside: Callable[[CellEvidence, RunEvidence], Judged] | None = None
-    judge_run: Callable[[RunEvidence], Judged] | None = None
     judge_last: Callable[[RunEvidence, Sequence[CheckResult]], Judged] | None = None
     observe: Callable[[Samples], Any] | None = None
     judges_empty: bool = False  # cells without a finished trial, too

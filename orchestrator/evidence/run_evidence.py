@@ -98,9 +98,7 @@ class Samples:
         self.recorded = int(columns["sequence"].size)
         kinds = columns.get("kind")
         self.is_mix = False  # whether its requests ask several operations
-        self.fastest_parts_ns: Mapping[int, int] = {}  # the fastest right one of each place, from 1
         if kinds is not None and kinds.any():
-            self.fastest_parts_ns = {place: int(took.min()) for place, took in parts_of(columns).items()}
             is_sample = np.isin(kinds, _SAMPLES)
             self.is_mix = bool((kinds == _MIXED).any())
             columns = {name: values[is_sample] for name, values in columns.items()}
@@ -411,7 +409,6 @@ class CellEvidence:
     replies: Distribution | None  # of the right replies alone: what a check of the timings is to look at
     strip: Strip | None
     is_one_machine: bool = True  # both ends share its CPUs and their counters, as hosts of a lab do
-    has_groups: bool = False  # each host is a control group of this machine, as hosts of a lab are
     limit: Limit | None = None  # what the machine type intends that a host cannot have
     is_pinned: bool = True  # the scheduler cannot move the two ends together or apart meanwhile
     parts_ms: tuple[PartSummary, ...] = ()  # of its samples, where they have parts

@@ -85,11 +85,7 @@ def _spread(cell: CellEvidence, trial: TrialEvidence) -> Finding | None:
             weight=workers / cpus,
         )
     if each is None:
-        return cannot_tell(
-            f"How its {workers:,} workers shared the requests is unknown: it does not say.",
-            "Use a responder that prints `workers` in its `stats` line.",
-            evidence,
-        )
+        return None
     total = sum(each)
     if total < _FEWEST * workers:
         return None

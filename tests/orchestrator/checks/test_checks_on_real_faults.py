@@ -77,11 +77,6 @@ FAULTS |= {
     ),
     "a clock that stops at 90 %": (Fault(recorder=recorders.clock_that_stops_at(0.9)), "Little's law", {}),
     "a clock that stops at 75 %": (Fault(recorder=recorders.clock_that_stops_at(0.75)), "Little's law", {}),
-    "a clock that stops at 70 % for the slowest alone": (
-        Fault(recorder=recorders.SlowestCut, way={"rtt_ms": 2}),
-        "Little's law",
-        {"requests": 1_000},
-    ),
     "a clock that stops at 75 %, four in flight": (
         Fault(recorder=recorders.clock_that_stops_at(0.75)),
         "Little's law",

@@ -60,7 +60,6 @@ FAULTS = [
     (decoded_late, "requester's own work", "fail"),
     (made_up.cold_start, "steady state", "warn"),
     (messages_of_two_kinds, "latency modes", "pass"),
-    (made_up.clipped_tail, "tail shape", "warn"),
     (made_up.steal, "noise", "warn"),
     (made_up.pressure, "noise", "warn"),
     (made_up.foreign_work, "noise", "warn"),
