@@ -260,6 +260,13 @@ FAULTS: tuple[Fault, ...] = (
     Fault(check="noise", what="{} of a core used by others", sizes=_OF_A_CORE, inject=to.work_beside),
     Fault(
         check="noise",
+        what="{} of a lab's f1-micro used by others in it",
+        sizes=_OF_A_CORE,
+        inject=lab.inside,
+        planned=plans.lab,
+    ),
+    Fault(
+        check="noise",
         what="{} of a core used by others beside a lab",
         sizes=_OF_A_CORE,
         inject=lab.beside,

@@ -88,9 +88,11 @@ def collect(
         for cell in plan.cells
     )
     here = {_wherever(cell): cell.replies for cell in reversed(cells) if cell.placement.kind == "local"}
+    provider = PROVIDERS[plan.provider]
     cells = tuple(
         replace(
             cell,
+            has_groups=provider.makes_hosts and provider.hosts_are_this_machine,
             limit=limit_of(plan.provider, plan.machine),
             is_pinned=_is_pinned(manifest, plan, cell),
             one_host=None if cell.placement.kind == "local" else here.get(_wherever(cell)),

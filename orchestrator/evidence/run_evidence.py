@@ -409,6 +409,7 @@ class CellEvidence:
     replies: Distribution | None  # of the right replies alone: what a check of the timings is to look at
     strip: Strip | None
     is_one_machine: bool = True  # both ends share its CPUs and their counters, as hosts of a lab do
+    has_groups: bool = False  # each host is a control group of this machine, as hosts of a lab are
     limit: Limit | None = None  # what the machine type intends that a host cannot have
     is_pinned: bool = True  # the scheduler cannot move the two ends together or apart meanwhile
     parts_ms: tuple[PartSummary, ...] = ()  # of its samples, where they have parts

@@ -124,5 +124,5 @@ def check(name: str, cell: str | None, verdict: Any = "fail", **evidence: Any) -
 
 def noisy(cell: str, **shares: float) -> CheckResult:
     """The check *noise* of a cell that reached these shares in a third of its trials."""
-    none = {"steal": 0.0, "foreign": 0.0, "throttled": 0.0, "pressure": 0.0}
+    none = {"steal": 0.0, "foreign": 0.0, "throttled": 0.0, "pressure": 0.0, "inside": 0.0}
     return check("noise", cell, "warn", where="local", in_a_third=none | shares, **(none | shares))

@@ -20,6 +20,7 @@ _LOUD = {
     "throttled": "the CPU quota stopped it for {} of the time",
     "pressure": "something waited for a CPU that others used for {} of the time",
     "foreign": "other processes used {} of a core",
+    "inside": "other processes in the host used {} of what it may use",
 }
 
 

@@ -14,7 +14,7 @@ from orchestrator.findings.summary import RunSummary
 from orchestrator.summarise import summarise
 from services.python.contract.lines import STATUSES
 from tests.support.judged import of, verdicts
-from tests.support.made_up import CLEAN, FAULTS, HERE, WEST
+from tests.support.made_up import CLEAN, HERE, WEST
 from tests.support.runs import MS, a_plan, a_run
 
 CALLS = 3
@@ -73,13 +73,6 @@ def test_clean_tasks_fail_nothing_and_warn_of_nothing(planned):
     if planned.get("load", p.Load()).rate_per_s is not None:
         assert found.pop("Little's law") == "cannot tell"
     assert set(found.values()) <= {"pass", "not applicable"}, found
-
-
-@pytest.mark.parametrize(
-    ("spoil", "check", "verdict", "planned"), FAULTS, ids=[f"{f[0].__name__}-{f[1]}-{i}" for i, f in enumerate(FAULTS)]
-)
-def test_the_check_fires_on_its_error_in_a_task(spoil, check, verdict, planned):
-    assert verdicts(a_run(spoil=spoil, task=CALLS, **planned))[check] == verdict
 
 
 def two_calls_instead_of_three(draft):

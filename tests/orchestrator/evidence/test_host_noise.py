@@ -14,7 +14,7 @@ from orchestrator.evidence.run_evidence import CellEvidence
 from orchestrator.experiment.plan import plan as p
 from orchestrator.findings.check_result import CheckResult
 from tests.support.lines import host_counters
-from tests.support.made_up import WEST
+from tests.support.made_up import HERE, WEST
 from tests.support.runs import Draft, S, a_plan, a_run
 
 OWN_S = 1.0  # of each end, in ten seconds
@@ -95,6 +95,18 @@ def test_a_new_connection_is_on_the_network_for_its_own_round_trips_too(stack: s
     window_s = 10 * cell.trials[0].totals.ok * ping / 1e9  # a tenth of it for a round trip of each request
     trial = replace(cell.trials[0], totals=replace(cell.trials[0].totals, window_s=window_s))
     assert held_up(cell, trial) == pytest.approx(1 - trips / 10, rel=1e-4)
+
+
+@pytest.mark.parametrize("placement", [WEST, HERE])
+@pytest.mark.parametrize(("inside_s", "verdict"), [(0.0, "pass"), (0.3, "pass"), (0.8, "warn")])
+def test_a_neighbour_inside_a_hosts_quota_is_found_by_its_group(
+    placement: p.Placement, inside_s: float, verdict: str
+) -> None:
+    """Two tenths of a core are all that the host may use in ten seconds: 0.8 s are two fifths of them."""
+    result = judged(cell_of(lambda draft: quiet(draft, inside_s=inside_s), placement=placement))
+    assert result.verdict == verdict
+    assert result.evidence["inside"] == pytest.approx(inside_s / 2)
+    assert result.evidence["foreign"] == pytest.approx(0.0)
 
 
 @pytest.mark.parametrize(
