@@ -33,7 +33,7 @@ Range = Annotated[tuple[Positive, Positive], AfterValidator(_ascending)]
 
 Policy = Literal["reuse", "per-request"]
 Statistic = Literal[
-    "min", "p10", "p25", "mean", "median", "p75", "p90", "p95", "p99", "p999", "p9999", "max", "sd", "cv",
+    "min", "p10", "p25", "mean", "median", "p75", "p90", "p95", "p99", "p999", "p9999", "max", "sd",
     "throughput_per_s",
 ]  # fmt: skip
 

@@ -56,7 +56,7 @@ def _pair(test: Compared, left: Row, right: Row, file: AuditFile) -> tuple[Audit
         return "undetermined", f"{left.name} {a:g} against {right.name} {b:g}: too few digits to compare"
     readings = _readings(test, a, b)
     changes = ", ".join(_in_words(value, name) for name, value in readings.items())
-    unit = {"throughput_per_s": "/s", "cv": ""}.get(test.statistic, " ms")
+    unit = "/s" if test.statistic == "throughput_per_s" else " ms"
     text = f"{left.name} {a:g}{unit} against {right.name} {b:g}{unit}: {changes}"
     # Where each figure lies at the end of its rounding that favours the other one, and the reverse.
     corners = [_readings(test, x, y) for x, y in ((first.low, second.high), (first.high, second.low))]

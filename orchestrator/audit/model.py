@@ -171,9 +171,7 @@ class Row(Method):
     missing: str | None = Field(None, description="for readers: why the publication has no figures for this row")
 
     def value(self, statistic: Statistic) -> float | None:
-        """That figure of the row, the coefficient of variation computed; None where it was not published."""
-        if statistic == "cv":
-            return self.sd / self.mean if self.sd is not None and self.mean else None
+        """That figure of the row; None where it was not published."""
         figure = getattr(self, statistic)
         return float(figure) if figure is not None else None
 

@@ -52,9 +52,6 @@ def bounds(row: Row, file: AuditFile, statistic: Statistic) -> Bounds | None:
     if value is None:
         return None
     off = half_digit(value)
-    if statistic == "cv":
-        sd, mean = bounds(row, file, "sd"), bounds(row, file, "mean")
-        return Bounds(sd.low / mean.high, sd.high / mean.low if mean.low else math.inf) if sd and mean else None
     method = method_of(row, file)
     if method.resolution_ms and statistic != "throughput_per_s":
         off = max(off, method.resolution_ms)  # cut off, or rounded

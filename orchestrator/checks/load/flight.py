@@ -103,7 +103,7 @@ def pauses_of(samples: Samples) -> Nanoseconds:
     connection, ready, free = samples.connection, samples.ready_ns, samples.received_ns + samples.rest_ns
     following: Nanoseconds = ready[1:] - free[:-1]
     if not following.size or (samples.in_flight == 1 and following.min() >= 0):
-        return following[np.diff(samples.turn) == 0]
+        return np.asarray(following[np.diff(samples.turn) == 0])
     if distinct(connection) < samples.in_flight:
         return following[:0]
     order = np.argsort(connection, kind="stable")
