@@ -18,6 +18,7 @@ from functools import partial
 from statistics import median
 from typing import Any, Literal
 
+from orchestrator import quantities
 from orchestrator.evidence.run_evidence import CellEvidence, RunEvidence, Samples
 from orchestrator.findings.check_result import WORST_FIRST, CheckResult, CheckVerdict, Overload
 from orchestrator.statistics.intervals import FEWEST_BLOCKS
@@ -56,6 +57,13 @@ not_applicable = partial(Finding, "not applicable")
 def too_few(requests: int, what: str) -> Finding:
     """Return that a trial has too few requests for what a check looks at."""
     return cannot_tell(f"Fewer than {requests} requests per trial: too few {what}.", "Ask for more requests per trial.")
+
+
+def not_reported(what: str, field: str, evidence: Any, by: str = "requester", *, is_ours: bool = True) -> Finding:
+    """Return that an end did not report what a check needs, a field of the line that it prints at the end."""
+    line, why = "done" if by == "requester" else "stats", "" if is_ours else f": {quantities.NOT_OURS}"
+    action = f"Use a {by} of orch, or one that prints `{field}` in its `{line}` line."
+    return cannot_tell(f"The {by} did not report {what}{why}.", action, evidence)
 
 
 Judged = Finding | Iterable[Finding | None] | None

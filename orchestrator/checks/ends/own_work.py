@@ -24,7 +24,7 @@ from statistics import median
 import numpy as np
 
 from orchestrator import quantities
-from orchestrator.checks.base import CALLS, CODECS, Check, Finding, cannot_tell, is_of_the_stack, passes
+from orchestrator.checks.base import CALLS, CODECS, Check, Finding, cannot_tell, is_of_the_stack, not_reported, passes
 from orchestrator.evidence.run_evidence import CellEvidence, RunEvidence, Samples
 from orchestrator.experiment.plan import contrasts
 
@@ -77,11 +77,7 @@ def judge(cell: CellEvidence, run: RunEvidence) -> Iterator[Finding]:
             continue
         entering_s, measured_s = part.done.entering_s, part.done.measured_s
         if entering_s is None or not measured_s:
-            yield cannot_tell(
-                "The requester did not report how long it verified and recorded.",
-                "Use a requester that prints `entering_s` in its `done` line.",
-                {"trial": trial.record.index},
-            )
+            yield not_reported("how long it verified and recorded", "entering_s", {"trial": trial.record.index})
         else:
             share, evidence = entering_s / measured_s, {"trial": trial.record.index, "share": entering_s / measured_s}
             measured = f"{quantities.percent(share)} of the time went into verifying and recording"

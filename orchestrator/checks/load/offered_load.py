@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from orchestrator import quantities
-from orchestrator.checks.base import CALLS, Check, Finding, cannot_tell, fails, in_most, passes, warns
+from orchestrator.checks.base import CALLS, Check, Finding, fails, in_most, not_reported, passes, warns
 from orchestrator.checks.load.flight import cut_rests
 from orchestrator.evidence.run_evidence import CellEvidence, Part, Samples, TrialEvidence
 from orchestrator.findings.check_result import Overload
@@ -254,11 +254,7 @@ def _requester(cell: CellEvidence, trial: TrialEvidence, part: Part) -> Finding:
     several = part.load.concurrency > 1 or cell.is_open_loop
     evidence = {"trial": trial.record.index, "cpu_share": share}
     if share is None:
-        return cannot_tell(
-            "The requester did not report how busy its core was.",
-            "Use a requester that prints `cpu_share` in its `done` line.",
-            evidence,
-        )
+        return not_reported("how busy its core was", "cpu_share", evidence)
     busy = f"The requester's core was {quantities.percent(share)} busy"
     if several and share > SATURATED:
         return warns(

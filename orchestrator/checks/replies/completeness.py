@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from orchestrator import quantities
-from orchestrator.checks.base import CALLS, CODECS, STREAMS, Check, Finding, cannot_tell, fails, passes
+from orchestrator.checks.base import CALLS, CODECS, STREAMS, Check, Finding, fails, not_reported, passes
 from orchestrator.evidence.run_evidence import CellEvidence, Part, Samples, TrialEvidence
 from orchestrator.experiment.model.factors import POSTGRESQL, SQLITE, STORE
 from orchestrator.questions.stores import times as store_times
@@ -108,13 +108,9 @@ def _answered(cell: CellEvidence, trial: TrialEvidence) -> Finding:
     """The responder's own count against the record's: it knows of a task's calls, and not of tasks."""
     before, after = trial.record.stats_before, trial.record.stats
     if before is None or after is None or cell.stack.external is not None:
-        return cannot_tell(
-            f"How many requests it answered is unknown: {quantities.NOT_OURS}."
-            if cell.stack.external is not None
-            else "The responder did not report how many requests it answered.",
-            "Use a responder that orch starts, and that prints `answered` in its `stats` line.",
-            {"trial": trial.record.index},
-        )
+        is_ours = cell.stack.external is None
+        at = {"trial": trial.record.index}
+        return not_reported("how many requests it answered", "answered", at, "responder", is_ours=is_ours)
     seen = [part.seen[NAME] for part in trial.parts if NAME in part.seen]
     rows = sum(s.parts if cell.cell.kind == "task" else s.rows - s.never_sent for s in seen)
     unanswered = sum(s.unanswered for s in seen)
