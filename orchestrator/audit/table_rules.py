@@ -1,15 +1,12 @@
-"""Rules that look at several published rows together: shapes that real measurements do not share, winners that change."""
+"""A rule that looks at several published rows together: a shape that real measurements do not share."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
 from statistics import fmean
 
 from orchestrator.audit.assessment import Assessment, AuditVerdict, Rule, judge
 from orchestrator.audit.model import AuditFile, Row
 from orchestrator.audit.shape_rules import is_ramp
-
-TableRule = Callable[[AuditFile], Iterator[Assessment]]
 
 TEMPLATE = Rule(
     "tail template",
@@ -21,7 +18,7 @@ TEMPLATE = Rule(
 _INDEPENDENT = "the distributions of the stacks were measured independently"
 
 
-def tail_template(file: AuditFile) -> Iterator[Assessment]:
+def tail_template(file: AuditFile) -> Assessment | None:
     """Four stacks or more whose tails have one and the same shape, in proportion to means that differ.
 
     In a thousand real requests ten lie beyond the p99, and schedulers, collectors and interrupts put the slowest of them
@@ -35,8 +32,7 @@ def tail_template(file: AuditFile) -> Iterator[Assessment]:
         for r in file.results
         if r.p99 and r.max and r.mean and r.sd and r.measures == "latency" and not is_ramp(r, file)
     ]
-    if len(rows) >= 4:
-        yield _thin_tails(rows, file)
+    return _thin_tails(rows, file) if len(rows) >= 4 else None
 
 
 def _one_stack(rows: list[Row]) -> bool:
@@ -73,6 +69,3 @@ def _thin_tails(rows: list[Row], file: AuditFile) -> Assessment:
 
 def _relative_range(values: list[float]) -> float:
     return (max(values) - min(values)) / fmean(values) if fmean(values) else 0.0
-
-
-TABLE_RULES: tuple[TableRule, ...] = (tail_template,)

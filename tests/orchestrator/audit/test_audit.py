@@ -9,12 +9,7 @@ import pytest
 from orchestrator.audit import AuditFile, examine
 from orchestrator.audit.assessment import Assessment
 from orchestrator.audit.model import Row, json_schema_text, read
-from orchestrator.experiment.plan.plan import Link, Placement
 from orchestrator.experiment.read.problems import ExperimentError
-from orchestrator.findings.summary import RunSummary
-from orchestrator.summarise import summarise
-from services.python.contract.lines import Load
-from tests.support.runs import a_run
 
 AUDITS = Path(__file__).parents[3] / "experiments" / "audits"
 
@@ -168,64 +163,6 @@ def test_single_claims(rows: list[dict[str, object]], test: dict[str, object], v
     claims = [{"text": "c", "tests": [test]}]
     (claim,) = examine(published(rows, placements=placements, claims=claims)).claims
     assert claim.verdict == verdict, claim.arithmetic
-
-
-def as_published(summary: RunSummary) -> AuditFile:
-    """A run of ours as someone would publish it: rounded figures, the pings, and what is known of each row."""
-    pings = {c.placement: c.floors.ping for c in summary.cells if c.floors.ping}
-    rows = [
-        {
-            "name": f"{c.stack} {c.operation} {c.placement}",
-            "protocol": c.stack,
-            "operation": c.operation,
-            "placement": c.placement,
-            "connection": c.connection,
-            "concurrency": c.factors["concurrency"],
-            "samples": c.distribution.n,
-            "throughput_per_s": round(c.throughput_per_s or 0, 1),
-            "request_bytes": round(c.sizes.body[0]) if c.sizes.body else None,
-            "reply_bytes": round(c.sizes.body[1]) if c.sizes.body else None,
-            **{
-                name: round(value, 3)
-                for name, value in {
-                    "min": c.distribution.minimum,
-                    "mean": c.distribution.mean,
-                    "median": c.distribution.median,
-                    "p95": c.distribution.p95,
-                    "p99": c.distribution.p99,
-                    "max": c.distribution.maximum,
-                    "sd": c.distribution.sd,
-                }.items()
-                if value
-            },
-        }
-        for c in summary.cells
-        if c.distribution
-    ]
-    return published(
-        rows,
-        stated={"mode": "closed loop"},
-        placements=[{"name": name, "ping_ms": round(ping, 3)} for name, ping in pings.items()],
-    )
-
-
-@pytest.mark.parametrize("connection", ["reuse", "per-request"])
-@pytest.mark.parametrize("concurrency", [1, 8])
-def test_a_clean_run_of_our_own_comes_out_of_the_audit_clean(connection: str, concurrency: int) -> None:
-    places = [
-        Placement(id="local", name="local", kind="local"),
-        Placement(id="zone", name="zone", kind="same-zone", link=Link(rtt_ms=1.5)),
-        Placement(id="far", name="far", kind="cross-region", link=Link(rtt_ms=35.0)),
-    ]
-    load = Load(concurrency=concurrency, requests=2000)
-    file = as_published(summarise(a_run(placements=places, connection=connection, load=load)))
-    assert accusations(file) == []
-    assert {f.rule for f in examine(file).figures} >= {
-        "below the ping",
-        "round trips",
-        "Little's law",
-        "order of percentiles",
-    }
 
 
 def write(folder: Path, text: str) -> Path:
