@@ -5,7 +5,9 @@ response time law), and pauses are the requester's own work: no more than its CP
 can hold up the requester between two requests as well, but not between most of them: the typical pause counts.
 
 A clock that stops early leaves the rest of the latency in the pause after it: what the requester did not make itself, as it
-says how long it was busy between requests (`paused_s`).
+says how long it was busy between requests (`paused_s`). At a share f pauses follow latencies by (1 - f) / f, while an honest
+pause does not know how long the reply took. Changes from one request to the next are compared, by medians of the quarters
+with the largest and the smallest change.
 
 Whose a request was is not known where several are in flight and each has a connection of its own. Then the k-th reply is
 taken to free a worker for the send n places after the k-th; the sum of these pauses is that of the workers'. No requester
@@ -16,6 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from statistics import median
 from typing import Any
 
 import numpy as np
@@ -27,11 +30,13 @@ from orchestrator.evidence.run_evidence import CellEvidence, Part, Samples, Tria
 from orchestrator.statistics.quantiles import Nanoseconds, distinct
 
 LITTLE = "Little's law"
+_FOLLOWS = 0.08  # honest clients stay below 0.05, a clock that stops at nine tenths gives 0.11
 _BUSY_MACHINE = 3.0  # the requester's work may take so many times its CPU time on a machine that is busy otherwise
 _OVERSTATED, _ROUNDING_S = 0.02, 10e-6
 # Of a request, what no pause accounts for: more than both. Honest clients on a busy machine came to 14 us and 1.8 %.
 _OF_ALL_S, _OF_ALL_SHARE = 10e-6, 0.03
 _OF_ONE_S, _OF_ONE_SHARE = 15e-6, 0.05
+_FEWEST_PAIRS = 100
 _STALLS = 3
 
 
@@ -48,12 +53,15 @@ class Busy:
     `gap_s` is the same from a reply to the send that it makes room for, and `gaps_s` are all of those, added up; None with
     fewer requests than may be in flight. `pauses_s` are those with each of the three longest taken for a typical one.
     `reopened`: connections that were kept open were opened again.
+    `follows` is by how much a pause grows with the latency before it (0.1: by 1 ms with each 10 ms); None where too few
+    requests tell.
     """
 
     requests: int
     call_s: float
     window_s: float
     pause_s: float | None
+    follows: float | None
     gap_s: float | None = None
     gaps_s: float | None = None
     pauses_s: float | None = None
@@ -63,7 +71,7 @@ class Busy:
 
 def busy(samples: Samples) -> Busy:
     """Failed requests count too: their worker waited for them."""
-    pauses = pauses_of(samples)
+    latencies, pauses = pauses_of(samples)
     gaps = samples.room_ns()
     middle = float(np.median(gaps)) if gaps.size else 0.0
     longest = np.sort(gaps)[-_STALLS:]
@@ -73,6 +81,7 @@ def busy(samples: Samples) -> Busy:
         call_s=float((samples.received_ns - samples.sent_ns).sum()) / 1e9,
         window_s=samples.span_ns / 1e9,
         pause_s=float(np.median(pauses)) / 1e9 if pauses.size else None,
+        follows=_follows(latencies, pauses),
         gap_s=middle / 1e9 if gaps.size else None,
         gaps_s=float(gaps.sum()) / 1e9 if gaps.size else None,
         pauses_s=float(gaps.sum() - np.maximum(longest - middle, 0).sum()) / 1e9 if gaps.size else None,
@@ -94,22 +103,24 @@ def _rested_s(samples: Samples) -> float:
     return float(np.maximum(before, 0).sum() + samples.rest_ns[followed].sum() + late.sum()) / 1e9
 
 
-def pauses_of(samples: Samples) -> Nanoseconds:
-    """The pause after each request, until the same worker's next.
+def pauses_of(samples: Samples) -> tuple[Nanoseconds, Nanoseconds]:
+    """Each request's time and the pause after it, until the same worker's next.
 
     A kept connection belongs to one worker; requests that never overlap belong to one worker, too, if there is one. Where
     workers share connections, nobody knows whose a request was.
     """
-    connection, ready, free = samples.connection, samples.ready_ns, samples.received_ns + samples.rest_ns
+    connection, latencies = samples.connection, samples.received_ns - samples.sent_ns
+    ready, free = samples.ready_ns, samples.received_ns + samples.rest_ns
     following: Nanoseconds = ready[1:] - free[:-1]
     if not following.size or (samples.in_flight == 1 and following.min() >= 0):
-        return np.asarray(following[np.diff(samples.turn) == 0])
+        within = np.diff(samples.turn) == 0
+        return latencies[:-1][within], following[within]
     if distinct(connection) < samples.in_flight:
-        return following[:0]
+        return following[:0], following[:0]
     order = np.argsort(connection, kind="stable")
     kept = (connection[order][1:] == connection[order][:-1]) & (np.diff(samples.turn[order]) == 0)
     pauses: Nanoseconds = (ready[order][1:] - free[order][:-1])[kept]
-    return pauses
+    return latencies[order][:-1][kept], pauses
 
 
 def cut_rests(samples: Samples) -> tuple[int, int]:
@@ -120,9 +131,20 @@ def cut_rests(samples: Samples) -> tuple[int, int]:
     was opened anew, or each request has its own).
     """
     free = np.sort(samples.received_ns + samples.rest_ns)[: -samples.in_flight]
-    views = (pauses_of(samples), np.sort(samples.ready_ns)[samples.in_flight :] - free)
+    views = (pauses_of(samples)[1], np.sort(samples.ready_ns)[samples.in_flight :] - free)
     short = [view[view < 0] for view in views]
     return max(view.size for view in short), max((-int(view.min()) for view in short if view.size), default=0)
+
+
+def _follows(latencies: Nanoseconds, pauses: Nanoseconds) -> float | None:
+    """How the change of the pause goes with the change of the latency before it."""
+    if latencies.size < _FEWEST_PAIRS:
+        return None
+    calls, gaps = np.diff(latencies), np.diff(pauses)
+    low, high = np.quantile(calls, [0.25, 0.75])
+    shorter, longer = calls <= low, calls >= high
+    span = float(np.median(calls[longer]) - np.median(calls[shorter]))
+    return float(np.median(gaps[longer]) - np.median(gaps[shorter])) / span if span > 0 else None
 
 
 # ---- whether that adds up
@@ -140,6 +162,9 @@ def judge(cell: CellEvidence) -> Iterator[Finding | None]:
     yield from sorted(
         (_little(*part) for part in cell.parts(LITTLE)), key=lambda f: -abs(1 - f.evidence.get("ratio", 1))
     )
+    follows = [seen.follows for _, _, seen in cell.parts(LITTLE) if seen.follows is not None]
+    if follows and (typical := median(follows)) > _FOLLOWS and not _is_own_work(cell, typical):
+        yield _cut_short(follows, typical)
     yield from _constant_cut(cell)
     yield from (_overstated(cell, *part) for part in cell.parts(LITTLE))
 
@@ -252,6 +277,32 @@ def _stops_early(
         "Check where the timer starts and stops: what a latency leaves out appears in the pause after it.",
         evidence,
         weight=unknown_s,
+    )
+
+
+def _is_own_work(cell: CellEvidence, typical: float) -> bool:
+    """Whether the requester itself accounts for its pauses: a slow machine makes them grow together with latencies.
+
+    A clock that stops early leaves a share of the latency in the pause that nobody accounts for.
+    """
+    unknown = []
+    for _, part, seen in cell.parts(LITTLE):
+        if part.done.paused_s is None or seen.pause_s is None or seen.gaps_s is None or not seen.call_s:
+            return False
+        own_s = part.done.paused_s * part.load.concurrency
+        unknown.append((max(seen.gaps_s, seen.pause_s * seen.requests) - own_s) / seen.call_s)
+    return bool(unknown) and median(unknown) < typical / 2
+
+
+def _cut_short(follows: list[float], typical: float) -> Finding:
+    """Of all trials: one in which pauses follow latencies may be chance."""
+    share = 1 / (1 + typical)
+    return fails(
+        f"Pauses between requests grow with the latency before them, by {quantities.percent(typical)} of "
+        f"it: the clock stops at about {quantities.percent(share)} of the wait.",
+        "Check where the timer stops: what a latency leaves out appears in the pause after it.",
+        {"pause_per_latency": round(typical, 4), "of_trials": [round(f, 4) for f in follows], "stops_at": share},
+        weight=typical,
     )
 
 
