@@ -10,13 +10,12 @@ from tempfile import TemporaryDirectory
 
 from orchestrator.clock import SYSTEM, Clock
 from orchestrator.errors import MissingError, TeardownIncomplete, UsageError
-from orchestrator.experiment.plan.estimate import estimate
 from orchestrator.experiment.plan.own.own_calls import own_stacks
 from orchestrator.experiment.plan.plan import Plan
-from orchestrator.findings.power import DEFAULT_SD
 from orchestrator.findings.summary import RunSummary
 from orchestrator.gate import verdict
 from orchestrator.gate.arms import AGAIN, BASE, HEAD, Arms, without_builds
+from orchestrator.gate.forecast import Forecast, forecast, gates
 from orchestrator.gate.verdict import CallResult, GateResult
 from orchestrator.hosts.local.host import LocalHost
 from orchestrator.measure import run
@@ -24,36 +23,12 @@ from orchestrator.measure.own.call_files import put_services
 from orchestrator.measure.own.sampling import MOST_ROWS, Sampled, differences, first_replies
 from orchestrator.measure.run_context import Listener
 from orchestrator.questions.sameness.words import sentence
-from orchestrator.questions.until import find as until
 from orchestrator.statistics import intervals
 from orchestrator.workspace import Workspace
 
 FIRST = 0.6  # of the time: the rest is for measuring an alarm again, or without one what is undecided
 _LONGER = 1.5  # times the seconds of a call's first run: a second one of less decides nothing more
 _LEAST_S = 10.0  # in which a run measures something
-
-
-@dataclass(frozen=True, kw_only=True)
-class Forecast:
-    """How many blocks of `block_s` seconds a call is expected to take, and how many there is time for."""
-
-    call: str
-    block_s: float
-    blocks: int
-    room: int
-
-    @property
-    def can_decide(self) -> bool:
-        """Whether there is time for it."""
-        return self.blocks <= self.room
-
-
-def forecast(call: str, plan: Plan, seconds: float) -> Forecast:
-    """What a call takes that has so many seconds, where blocks spread as they usually do on a shared machine."""
-    expected = estimate(plan)
-    block_s = (expected.trials_s + expected.baselines_s) / plan.blocks
-    blocks = until.expected_blocks(plan, DEFAULT_SD)
-    return Forecast(call=call, block_s=block_s, blocks=blocks, room=int(seconds / block_s))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -78,9 +53,10 @@ class Gate:
 
     def forecasts(self) -> list[Forecast]:
         """How many blocks each call is expected to take, and how many there is time for."""
+        earlier = gates(self.workspace.gates, self.arms.name)
         each_s = FIRST * self.budget_s / len(self.arms.calls)
         plans = [self.arms.to_measure(number, self.limit_of(number), each_s) for number in range(len(self.arms.calls))]
-        return [forecast(call, plan, each_s) for call, plan in zip(self.arms.calls, plans, strict=True)]
+        return [forecast(call, plan, each_s, earlier) for call, plan in zip(self.arms.calls, plans, strict=True)]
 
     def prepare(self) -> None:
         """Build all versions and compare their replies.
@@ -192,10 +168,12 @@ class Gate:
         measured = CallResult(call=call, seconds=self.clock.monotonic_s() - began_s, run=result.folder.name)
         if summary is None:  # there was no time for a block
             return measured
+        noise, spread = verdict.noise(summary, self.arms.metric)
         return replace(
             measured,
             rows=verdict.judged(call, summary, self.limit_of(number), self.arms.metric),
-            noise=verdict.noise(summary, self.arms.metric),
+            noise=noise,
+            spread=spread,
             blocks=len({trial.block for cell in summary.cells for trial in cell.trials}),
             report=None if result.report is None else str(result.report),
             failed_checks=result.failed_checks,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from math import log
+from statistics import stdev
 from typing import Any, Literal
 
 from orchestrator.between_runs.across import Row, compare_within
@@ -36,13 +37,14 @@ class CallRow:
 
 @dataclass(frozen=True, kw_only=True)
 class CallResult:
-    """One run of one call. Noise is A/A: base against base again."""
+    """One run of one call. Noise is A/A: base against base again, and how far blocks spread, as an SD of logs."""
 
     call: str
     seconds: float
     run: str
     rows: tuple[CallRow, ...] = ()  # none where there was no time for a block
     noise: Interval | None = None
+    spread: float | None = None
     blocks: int = 0
     report: str | None = None
     failed_checks: tuple[str, ...] = ()
@@ -102,7 +104,8 @@ class GateResult:
     @property
     def noise(self) -> Interval | None:
         """The A/A interval that lies farthest from 1."""
-        return _farthest([call.noise for call in self.runs if call.noise])
+        known = [call.noise for call in self.runs if call.noise]
+        return max(known, key=lambda bounds: abs(log(bounds[0] * bounds[1])), default=None)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data for `--json` and the record."""
@@ -115,6 +118,8 @@ class GateResult:
             "head": {"label": self.head, "commit": self.commits[1], "changed": list(self.changed)},
             "calls": [document for call in self.calls for document in _documents(call)],
             "own_noise": None if self.noise is None else list(self.noise),
+            "spreads": {call.call: call.spread for call in self.calls},
+            "block_seconds": {call.call: call.seconds / call.blocks for call in self.calls if call.blocks},
             "rounds": sum(run.blocks for run in self.runs),
             "seconds": round(self.seconds, 1),
             "confirmed": any(row.again == "slower" for row in self.rows),
@@ -173,14 +178,13 @@ def _verdict(row: Row, limit: float) -> Verdict:
     return "not slower" if row.interval[1] < 1 + limit else "undecided"
 
 
-def noise(summary: RunSummary, metric: str) -> Interval | None:
-    """The interval of base against itself that lies farthest from 1."""
-    known = [c.interval for c in summary.comparisons if c.statistic == metric and c.control and c.interval]
-    return _farthest(known)
-
-
-def _farthest(known: list[Interval]) -> Interval | None:
-    return max(known, key=lambda bounds: abs(log(bounds[0] * bounds[1])), default=None)
+def noise(summary: RunSummary, metric: str) -> tuple[Interval | None, float | None]:
+    """The interval of base against itself that lies farthest from 1, and the SD over blocks of head's log ratios."""
+    pairs = [c for c in summary.comparisons if c.statistic == metric]
+    known = [c.interval for c in pairs if c.control and c.interval]
+    spreads = [stdev(map(log, c.by_block)) for c in pairs if len(c.by_block) >= intervals.FEWEST_BLOCKS]
+    farthest = max(known, key=lambda bounds: abs(log(bounds[0] * bounds[1])), default=None)
+    return farthest, max(spreads, default=None)
 
 
 def p_values(first: CallResult, again: CallResult) -> list[float]:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from math import exp
 
 from orchestrator import quantities
 from orchestrator.between_runs.across import RunComparison
 from orchestrator.errors import Regression, Undecided
 from orchestrator.experiment.read.units import format_duration
 from orchestrator.findings.trial_values import COSTS
-from orchestrator.gate.procedure import Forecast
+from orchestrator.gate.forecast import Forecast
 from orchestrator.gate.verdict import GateResult, Verdict
 from orchestrator.report import comparison as documents
 from orchestrator.report.markdown import escaped
@@ -41,12 +42,15 @@ def sentence(result: GateResult) -> str:
 
 def forecast_line(forecast: Forecast, limit: float) -> str:
     """Return whether the time can decide a call."""
+    gates = quantities.count(forecast.gates, "earlier gate")
+    source = f"as in {gates}" if forecast.gates else "assumed: no gate is recorded"
     needs = f"{quantities.count(forecast.blocks, 'block')} of {format_duration(round(forecast.block_s, 1))}"
     line = (
         f"{forecast.call}: a limit of {quantities.margin(limit)} takes {needs}, and there is time for {forecast.room}"
     )
+    spread = f"the blocks spread by {quantities.difference(exp(forecast.spread) - 1)}, {source}"
     doubt = "" if forecast.can_decide else "; undecided is likely, unless --budget or --limit is larger"
-    return f"{line}{doubt}"
+    return f"{line} ({spread}){doubt}"
 
 
 def noise_line(result: GateResult) -> str:

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from orchestrator.gate.verdict import CallResult, Verdict, confirmed, judged, p_values
+from orchestrator.gate.verdict import CallResult, Verdict, confirmed, judged, noise, p_values
 from orchestrator.summarise import summarise
 from tests.support.gates import LIMIT, a_call, a_gate, a_row
 from tests.support.runs import a_run
@@ -25,6 +25,7 @@ def test_head_is_judged_against_base_by_each_statistic(head: float, verdict: str
     assert rows["median"].verdict == verdict
     assert [statistic for statistic, row in rows.items() if row.is_decisive] == ["median"]
     assert set(rows) == {"median", "p99", "throughput"}
+    assert noise(summary, "median")[1] is not None
 
 
 def test_too_few_blocks_decide_nothing() -> None:
