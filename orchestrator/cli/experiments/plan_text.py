@@ -25,7 +25,7 @@ from orchestrator.experiment.providers import PROVIDERS
 from orchestrator.experiment.read.units import format_duration, format_size
 from orchestrator.findings.power import describe
 from orchestrator.findings.trial_values import SPREADS
-from orchestrator.hosts.plan_warnings import congestion_in_force, warnings
+from orchestrator.hosts.plan_warnings import warnings
 from orchestrator.quantities import count, difference, each_turn, listed, margin, percent, sample
 from orchestrator.questions.until.find import expected_blocks
 from orchestrator.results.documents import name_in_id
@@ -90,7 +90,6 @@ def plan_document(plan: Plan, path: Path, history: Sequence[dict[str, Any]] = ()
         "matters": plan.matters,
         "power": None if _is_search(plan) else describe(usual, history).to_dict(),
         "external": contrasts.announcements(plan),
-        "congestion": congestion_in_force(plan),
         "warnings": warnings(plan, expected.duration_s),
         "plan": plan.to_dict(),
     }
@@ -167,8 +166,6 @@ def _facts(plan: Plan, document: dict[str, Any]) -> Iterator[tuple[str, str]]:
     yield from (("external", text) for text in document["external"])
     if behind := contrasts.behind_loopback(plan.stacks):
         yield "external", behind
-    if document["congestion"]:
-        yield "TCP", f"congestion control: {document['congestion']}"
     if any(cell.is_secured for cell in plan.cells):
         yield "floor", _PLAIN_FLOOR
     yield from ((each["name"], each["sentence"]) for each in document.get("machines", ()))

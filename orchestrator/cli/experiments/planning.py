@@ -80,7 +80,6 @@ def _plan(file: Path, overrides: list[str], *, takes_stale: bool, tries: bool) -
     from orchestrator.experiment.plan.topology import programs_in_words
     from orchestrator.experiment.providers import PROVIDERS
     from orchestrator.hosts.busy import look
-    from orchestrator.hosts.plan_warnings import kernel_lacks
 
     try:
         planned, missing = _made(file, overrides)
@@ -92,7 +91,6 @@ def _plan(file: Path, overrides: list[str], *, takes_stale: bool, tries: bool) -
     provider = PROVIDERS[planned.provider]
 
     document: dict[str, Any] = plan_document(planned, path, earlier_summaries(WORKSPACE.results, planned.name))
-    document["warnings"] += kernel_lacks(planned)
     document["programs"] = [] if missing else programs_in_words(planned)
     document["terraform"] = None
     if provider.hosts_are_given:
