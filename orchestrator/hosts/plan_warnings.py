@@ -32,4 +32,3 @@ def warnings(plan: Plan, expected_s: float) -> list[str]:
         if missing and not PROVIDERS[plan.provider].makes_hosts:
             sentences.append(f"{stack} needs {', '.join(missing)}, not installed here: make setup")
     return [*sentences, *with_too_few_cpus(plan)]
-
