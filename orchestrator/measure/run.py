@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass
@@ -17,7 +18,7 @@ from orchestrator.experiment.plan.plan import Plan
 from orchestrator.experiment.plan.topology import require_programs
 from orchestrator.experiment.providers import PROVIDERS
 from orchestrator.hosts.base import HostLost
-from orchestrator.hosts.certificates import are_needed, make_certificates, remove_certificates
+from orchestrator.hosts.certificates import are_needed, make_certificates
 from orchestrator.hosts.lifecycle import Deployment, Receipt
 from orchestrator.hosts.local.machine_lock import Share, machine
 from orchestrator.hosts.local.postgresql import session_server
@@ -404,9 +405,7 @@ class Run:
     def _teardown(self) -> None:
         """End everything that was made, or say until when it stays. The receipt is kept beside the samples."""
         self._session.close()
-        if are_needed(self._context.plan):
-            hosts = () if self._context.fleet is None else self._context.fleet.hosts()
-            remove_certificates(self._private, hosts, self._context.certificates)
+        shutil.rmtree(self._private, ignore_errors=True)
         if self._keep:
             self._result.kept = self._deployment.describe()
             return

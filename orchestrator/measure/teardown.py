@@ -12,7 +12,6 @@ from orchestrator.errors import OrchError, UsageError, did_you_mean
 from orchestrator.experiment.providers import PROVIDERS
 from orchestrator.hosts import processes
 from orchestrator.hosts.lifecycle import Receipt
-from orchestrator.hosts.local import postgresql
 from orchestrator.hosts.processes import Known
 from orchestrator.hosts.provision.deployments import Registry, deployment_id
 from orchestrator.hosts.provision.infra import Infra
@@ -96,11 +95,6 @@ def end_all(workspace: Workspace) -> list[Ending]:
     unknown = strays(workspace)
     unasked = [Ending(run=f"(any, {provider})", trouble=why) for provider, why in unknown.unasked.items()]
     return [*ended, *(_swept(stray) for stray in unknown.strays), *unasked]
-
-
-def end_databases() -> list[Ending]:
-    """End the servers that this user's orch has started here and left when it was killed: what is left of them."""
-    return [Ending(run="(any, PostgreSQL)", trouble=left) for left in postgresql.end_what_is_left()]
 
 
 def strays(workspace: Workspace) -> Strays:

@@ -117,10 +117,10 @@ def teardown(
     """Take down what is running: every run's hosts or, on this machine, its processes. Safe to repeat at any time.
 
     Without RUN: every deployment that this folder's `.orch` records as up and, on this machine, what the latest run left; a
-    database that an orch started and left when it was killed is ended in any case; a run still in progress in another orch
-    process is left alone. RUN (a run's or a deployment's id) is ended in any case, even if its folder under results/ is
-    gone; an orch process that is still measuring it is ended first. Hosts that carry our label but were made from another
-    folder are listed, and ended only with --all: they may belong to somebody else. Exit 6 when something is left.
+    run still in progress in another orch process is left alone. RUN (a run's or a deployment's id) is ended in any case,
+    even if its folder under results/ is gone; an orch process that is still measuring it is ended first. Hosts that carry
+    our label but were made from another folder are listed, and ended only with --all: they may belong to somebody else. Exit 6
+    when something is left.
     """
     from orchestrator.measure import teardown as ending
     from orchestrator.measure.interrupts import without_terminal
@@ -139,7 +139,6 @@ def teardown(
             strays = others.strays
             for provider, reason in others.unasked.items():
                 console.warning(f"{provider} {reason}")
-        databases = ending.end_databases()
     for stray in strays:
         console.warning(
             f"{stray.id} ({stray.provider}: {', '.join(stray.hosts) or 'no host'}) carries our label but was not made "
@@ -147,7 +146,7 @@ def teardown(
         )
     _print_endings(endings, with_old=run is not None or everything)
     receipts = [{"run": e.run, **asdict(e.receipt)} for e in endings if e.receipt is not None]
-    left = [item for e in (*endings, *databases) for item in e.left]
+    left = [item for e in endings for item in e.left]
     if left:
         raise TeardownIncomplete(
             f"not taken down: {'; '.join(left)}", hint="run `orch teardown` again", details={"receipts": receipts}
