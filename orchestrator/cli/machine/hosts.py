@@ -119,8 +119,8 @@ def teardown(
     Without RUN: every deployment that this folder's `.orch` records as up and, on this machine, what the latest run left; a
     run still in progress in another orch process is left alone. RUN (a run's or a deployment's id) is ended in any case,
     even if its folder under results/ is gone; an orch process that is still measuring it is ended first. Hosts that carry
-    our label but were made from another folder are listed, and ended only with --all: they may belong to somebody else. Exit 6
-    when something is left.
+    our label but were made from another folder are listed, and ended only with --all: they may belong to somebody else.
+    Exit 6 when something is left.
     """
     from orchestrator.measure import teardown as ending
     from orchestrator.measure.interrupts import without_terminal
