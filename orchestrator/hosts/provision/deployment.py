@@ -73,7 +73,7 @@ class RemoteDeployment:
         self._close()
         members = self._members = {name: self._host(name, host) for name, host in hosts.items()}
         at_once(lambda host: host.session, members.values())  # each has booted, or says why not
-        prepared = self._maker.prepare(self._plan, members)
+        self._maker.prepare(self._plan, members)
         tasks_changed, dsns = self._install(hosts)
         facts = dict(zip(members, at_once(RemoteHost.facts, members.values()), strict=True))
         prove_placement(facts, hosts)
@@ -93,7 +93,6 @@ class RemoteDeployment:
                 name: {k: host[k] for k in ("role", "zone", "machine", "address")} for name, host in hosts.items()
             },
             "tasks_changed": tasks_changed,
-            **prepared,
             "distances": measure_distance(fleet, self._plan),
         }
         return fleet
