@@ -100,10 +100,10 @@ def _plan(file: Path, overrides: list[str], *, takes_stale: bool, tries: bool) -
         document["machines"] = [{**asdict(each), "sentence": each.sentence()} for each in looked]
         missing += [f"{each.trouble} ({each.hint})" for each in looked if each.trouble]
     elif provider.makes_hosts:
-        from orchestrator.hosts.provision.preview import preview  # SSH, Ansible and Terraform take a while to import
+        from orchestrator.hosts.provision.makers import preview  # SSH, Ansible and Terraform take a while to import
 
         previewed = preview(planned)
-        document["terraform"] = {**asdict(previewed), "sentence": previewed.sentence()}
+        document["terraform"] = asdict(previewed)
         if previewed.lacking:
             missing.append(f"{previewed.lacking} (`orch doctor --for {planned.provider}`)")
     now = look() if provider.hosts_are_this_machine else None

@@ -43,7 +43,7 @@ _PROBE = (
 
 
 class RemoteDeployment:
-    """The hosts of one run; see `hosts.provider.Deployment`."""
+    """The hosts of one run; see `hosts.lifecycle.Deployment`."""
 
     def __init__(self, plan: Plan, intent_log: IntentLog, workspace: Workspace) -> None:
         self._plan = plan
