@@ -25,7 +25,7 @@ def status(as_json: AsJson = False) -> None:
     The newest unfinished run is shown with what is stored of it, and how to continue it.
     """
     from orchestrator.hosts.provision.deployments import Registry
-    from orchestrator.hosts.provision.overview import overview
+    from orchestrator.hosts.provision.takedown import overview
     from orchestrator.measure.progress import unfinished
 
     console.as_json = as_json

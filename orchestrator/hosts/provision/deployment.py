@@ -20,13 +20,13 @@ from orchestrator.experiment.plan.topology import Topology, needed_languages, to
 from orchestrator.experiment.providers import PROVIDERS
 from orchestrator.hosts.base import at_once, runtimes
 from orchestrator.hosts.lifecycle import IntentLog, Receipt
-from orchestrator.hosts.provision import ansible, artifacts, stores
+from orchestrator.hosts.provision import ansible, stores
 from orchestrator.hosts.provision.archives import cache_folder
 from orchestrator.hosts.provision.deployments import Intent, Registry, deployment_id
 from orchestrator.hosts.provision.infra import ROOT
 from orchestrator.hosts.provision.makers import maker_of
 from orchestrator.hosts.provision.takedown import take_down
-from orchestrator.hosts.provision.wheelhouse import Target, code, wheelhouse
+from orchestrator.hosts.provision.wheelhouse import Target, built_programs, code, wheelhouse
 from orchestrator.hosts.remote.fleet import RemoteFleet, measure_distance, prove_placement
 from orchestrator.hosts.remote.host import RemoteHost
 from orchestrator.hosts.remote.ssh_files import SSH_CONFIG, remote_host, write_ssh_files
@@ -103,7 +103,7 @@ class RemoteDeployment:
         plan, members = self._plan, self._members
         pythons = [str(hosts[name].get("interpreter", "python3")) for name in members]
         targets = dict(zip(members, at_once(_target, members.values(), pythons), strict=True))
-        programs = {target: artifacts.programs(plan, target, cache) for target in set(targets.values())}
+        programs = {target: built_programs(plan, target, cache) for target in set(targets.values())}
         ends = [host for name, host in members.items() if hosts[name]["role"] != "store"]
         for language in needed_languages(plan):
             if language.needs:
