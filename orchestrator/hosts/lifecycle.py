@@ -9,9 +9,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from orchestrator.experiment.plan.plan import Plan
-from orchestrator.experiment.providers import PROVIDERS
 from orchestrator.hosts.base import Fleet
-from orchestrator.workspace import Workspace
 
 
 class IntentLog(Protocol):
@@ -136,14 +134,3 @@ class Deployment(Protocol):
 
     def describe(self) -> dict[str, Any]:
         """What a person must know of hosts that stay up: provider, id, until when, how to end them."""
-
-
-def open_deployment(plan: Plan, intent_log: IntentLog, workspace: Workspace) -> Deployment:
-    """Return the deployment of a plan's provider, whose hosts are made, found, or this machine."""
-    if PROVIDERS[plan.provider].makes_hosts:
-        from orchestrator.hosts.provision.deployment import RemoteDeployment  # only who has hosts pays for it
-
-        return RemoteDeployment(plan, intent_log, workspace)
-    from orchestrator.hosts.local.host import LocalDeployment
-
-    return LocalDeployment(plan, intent_log, workspace)

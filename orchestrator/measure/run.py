@@ -19,10 +19,11 @@ from orchestrator.experiment.plan.topology import require_programs
 from orchestrator.experiment.providers import PROVIDERS
 from orchestrator.hosts.base import HostLost
 from orchestrator.hosts.certificates import are_needed, make_certificates
-from orchestrator.hosts.lifecycle import Deployment, Receipt, open_deployment
+from orchestrator.hosts.lifecycle import Deployment, Receipt
 from orchestrator.hosts.local.machine_lock import Share, machine
 from orchestrator.hosts.local.postgresql import session_server
 from orchestrator.hosts.processes import started_at
+from orchestrator.hosts.provision.provider import open_deployment
 from orchestrator.measure import stages
 from orchestrator.measure.blocks import Measuring
 from orchestrator.measure.environment import crowded, differences, programs_record, refuse_other_programs

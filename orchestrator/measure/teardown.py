@@ -11,10 +11,11 @@ from dataclasses import asdict, dataclass
 from orchestrator.errors import OrchError, UsageError, did_you_mean
 from orchestrator.experiment.providers import PROVIDERS
 from orchestrator.hosts import processes
-from orchestrator.hosts.lifecycle import Receipt, open_deployment
+from orchestrator.hosts.lifecycle import Receipt
 from orchestrator.hosts.processes import Known
 from orchestrator.hosts.provision.deployments import Registry, deployment_id
 from orchestrator.hosts.provision.infra import Infra
+from orchestrator.hosts.provision.provider import open_deployment
 from orchestrator.hosts.provision.takedown import take_down
 from orchestrator.measure.interrupts import SESSION
 from orchestrator.results.folder import RunFolder, newest, runs

@@ -147,7 +147,8 @@ class RemoteProcess:
         for name in ("KILL",) if broken else ("TERM", "KILL"):
             if (not broken and ended.wait(grace_s)) or self._pid is None or not self._host.signal(*self._pid, name):
                 break
-        ended.wait(grace_s)
+        if ended.wait(grace_s):
+            self._reader.join(timeout=1.0)  # closing would drop what it has not read yet
         self._channel.close()
         self._reader.join(timeout=grace_s)
         return int(self._channel.exit_status)

@@ -9,9 +9,9 @@ from pathlib import Path, PurePosixPath
 import pytest
 
 from orchestrator.experiment.plan.plan import Placement
-from orchestrator.hosts.lifecycle import open_deployment
 from orchestrator.hosts.local.host import LocalDeployment, LocalHost
 from orchestrator.hosts.processes import started_at
+from orchestrator.hosts.provision.provider import open_deployment
 from orchestrator.results.folder import RunFolder
 from orchestrator.workspace import Workspace
 from tests.support.plans import plan
