@@ -203,9 +203,9 @@ def window_of(cell: Cell) -> int:
     return WINDOW_S if cell.load.duration_s is None else max(1, ceil(cell.load.duration_s))
 
 
-def require_same(settings: RefereeRecord | None, generators: dict[str, Found]) -> None:
+def require_same(settings: RefereeRecord, generators: dict[str, Found]) -> None:
     """UsageError where a run that is resumed had another program of a load generator."""
-    for name, tool in {} if settings is None else settings.tools.items():
+    for name, tool in settings.tools.items():
         if name not in generators or generators[name].sha256 != tool.sha256:
             raise UsageError(
                 f"the run cannot be resumed: it was begun beside {name} {tool.version}, and that program is not here",

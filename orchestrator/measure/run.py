@@ -44,8 +44,6 @@ if TYPE_CHECKING:
 
 RECEIPT = "receipt.json"
 """The last file of a run: what teardown destroyed, and what is left."""
-_CLOSING = ("check", "report")
-_CLOSING_S = 900.0
 
 
 @dataclass(kw_only=True)
@@ -263,10 +261,6 @@ class Run:
     def _out_of_time(self) -> errors.OrchError:
         """The stage that used up the time, and what to do."""
         doing, run = self._stage.doing, self._folder.id
-        if self._stage.name in _CLOSING:
-            return errors.OrchError(
-                f"{doing} took more than {duration(_CLOSING_S)}", hint=f"`orch report {run}` does it again"
-            )
         limit = duration(self._context.plan.limits.wall_s)
         kind = errors.TrialsFailed if self._stage.name == "smoke" else errors.ProvisionError
         return kind(
@@ -280,8 +274,8 @@ class Run:
 
     def _begin(self, stage: stages.Stage) -> None:
         self._stage = stage
-        if stage.always or stage.name in _CLOSING:  # limits.wall has ended the measuring; what follows is not held back
-            self._context.interrupts.allow(_CLOSING_S if stage.name in _CLOSING else None)
+        if stage.always:  # limits.wall has ended the measuring; what follows is not held back
+            self._context.interrupts.allow(None)
         if not stage.always:  # what must be done in any case is not held up by a signal or a full disk
             self._context.interrupts.checkpoint()
             if "collect" not in stage.needs:  # which ends the journal: the manifest is bound to its last line

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import logging
 import shutil
 import signal
@@ -19,7 +18,6 @@ from orchestrator.hosts.provision.provider import open_deployment
 from orchestrator.hosts.provision.takedown import take_down
 from orchestrator.measure.interrupts import SESSION
 from orchestrator.results.folder import RunFolder, newest, runs
-from orchestrator.strict_json import read_json
 from orchestrator.workspace import Workspace
 
 _LOG = logging.getLogger(__name__)
@@ -35,7 +33,6 @@ class Ending:
     receipt: Receipt | None = None
     trouble: str | None = None
     is_going_on: bool = False  # an orch measures it right now, so it was left alone
-    is_new: bool = True  # False: the receipt is that of an earlier teardown again, with nothing left: nothing was up
 
     @property
     def left(self) -> list[str]:
@@ -182,19 +179,9 @@ def _ended(workspace: Workspace, run: str, folder: RunFolder | None = None) -> E
             return Ending(run=run, trouble="neither its folder nor its deployment is written down here")
     except OrchError as error:
         return Ending(run=run, trouble=error.message)
-    is_new = True
     if folder is not None:
-        is_new = bool(receipt.open) or _kept(folder) != json.loads(json.dumps(asdict(receipt)))
         folder.write_json("receipt.json", asdict(receipt))
-    return Ending(run=run, receipt=receipt, is_new=is_new)
-
-
-def _kept(folder: RunFolder) -> object:
-    """The receipt of an earlier teardown as plain data; None where there is none that can be read."""
-    try:
-        return read_json(folder.path / "receipt.json")
-    except (OSError, ValueError, OrchError):
-        return None
+    return Ending(run=run, receipt=receipt)
 
 
 def _folder(workspace: Workspace, run: str) -> RunFolder | None:

@@ -144,7 +144,7 @@ def teardown(
             f"{stray.id} ({stray.provider}: {', '.join(stray.hosts) or 'no host'}) carries our label but was not made "
             "from this folder: left alone; end it there, or with `orch teardown --all`"
         )
-    _print_endings(endings, with_old=run is not None or everything)
+    _print_endings(endings)
     receipts = [{"run": e.run, **asdict(e.receipt)} for e in endings if e.receipt is not None]
     left = [item for e in endings for item in e.left]
     if left:
@@ -155,12 +155,8 @@ def teardown(
     console.emit({"receipts": receipts, "not_ours": not_ours})
 
 
-def _print_endings(endings: list[Ending], *, with_old: bool) -> None:
-    """The runs that were left alone first, so that the last line is a receipt where there is one.
-
-    `with_old`: also the receipt of a run that had been taken down before.
-    """
-    endings = [ending for ending in endings if ending.is_new or with_old]
+def _print_endings(endings: list[Ending]) -> None:
+    """The runs that were left alone first, so that the last line is a receipt where there is one."""
     for ending in sorted(endings, key=lambda e: not e.is_going_on):
         if ending.is_going_on:
             console.result(
