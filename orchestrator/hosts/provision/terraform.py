@@ -15,7 +15,7 @@ from typing import Any
 
 from orchestrator.errors import ProvisionError
 from orchestrator.experiment.plan.own.own_module import find_program, read_outputs
-from orchestrator.hosts.provision.archives import cache_folder, private
+from orchestrator.hosts.provision.archives import cache_folder
 from orchestrator.hosts.provision.programs import LOCK, run_logged
 
 
@@ -138,17 +138,14 @@ def _plugins() -> Path:
     """Where providers are installed, once for all deployments: what TF_PLUGIN_CACHE_DIR names, else our own cache."""
     named = os.environ.get("TF_PLUGIN_CACHE_DIR")
     folder = Path(named) if named else cache_folder() / "terraform-plugins"
-    if not named:
-        private(folder)  # what lies there is run
+    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     return folder.resolve()
 
 
 @contextmanager
 def _installing() -> Iterator[None]:
     """One `init` at a time: Terraform does not guard the cache against two that install into it."""
-    place = cache_folder()
-    private(place)
-    with (place / "terraform-plugins.lock").open("a") as lock:
+    with _plugins().with_suffix(".lock").open("a") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -11,9 +12,10 @@ import pytest
 from orchestrator.errors import ProvisionError
 from orchestrator.experiment.plan.plan import Link, Placement
 from orchestrator.experiment.plan.topology import topology
+from orchestrator.hosts.base import HostLost
 from orchestrator.hosts.remote import fleet as module
 from orchestrator.hosts.remote.fleet import RemoteFleet, measure_distance, prove_placement
-from orchestrator.hosts.remote.host import RemoteHost
+from orchestrator.hosts.remote.host import RemoteHost, _losing
 from orchestrator.hosts.remote.ssh import Access
 from services.python.contract.description import Description
 from services.python.contract.ping_lines import PingDone
@@ -145,3 +147,16 @@ def test_what_orch_and_the_links_program_used_is_counted_where_the_hosts_are_thi
     hosts = fleet()
     hosts.about = {"provider": provider, "link": {"kind": "any", "emulator_pid": emulator}}
     assert hosts.beside_cpu_s() == expected
+
+
+@pytest.mark.parametrize(
+    ("error", "expected"),
+    [
+        (OSError(errno.EHOSTUNREACH, "no route"), HostLost),
+        (ConnectionResetError(), HostLost),
+        (OSError(errno.ENOSPC, "disk full"), OSError),
+    ],
+)
+def test_a_host_without_a_route_to_it_is_lost_and_a_full_disk_is_not(error: OSError, expected: type[Exception]) -> None:
+    with pytest.raises(expected), _losing("a"):
+        raise error
