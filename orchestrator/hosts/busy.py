@@ -16,11 +16,11 @@ _USED_CPUS = 0.25
 
 _COLUMNS = ("user", "nice", "system", "idle", "iowait", "irq", "softirq", "steal")
 
-MEANING = (
-    "latencies taken now hold what the other work does to them: differences between stacks are blurred, and the answer "
-    "may be `not resolved`"
+_ADVICE = (
+    "That means: latencies taken now hold what the other work does to them: differences between stacks are blurred, and the"
+    " answer may be `not resolved`. What to do: end what else runs here, or wait;"
+    " `--set repeats=10` helps against what comes and goes"
 )
-ADVICE = "end what else runs here, or wait; `--set repeats=10` helps against what comes and goes"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,7 +45,7 @@ class MachineNow:
         """What was seen, what it means and what to do; empty when the machine is quiet."""
         if not (signs := self.signs()):
             return ""
-        return f"this machine is busy right now: {', and '.join(signs)}. That means: {MEANING}. What to do: {ADVICE}"
+        return f"this machine is busy right now: {', and '.join(signs)}. {_ADVICE}"
 
 
 def look(stat: Path = _STAT, sleep: Callable[[float], None] = time.sleep) -> MachineNow:

@@ -13,11 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from orchestrator.errors import MissingError, OrchError
-from orchestrator.experiment.model.factors import GIVEN
 from orchestrator.experiment.providers import PROVIDERS
-from orchestrator.hosts import chromium
-from orchestrator.hosts.busy import ADVICE, MEANING, look
-from orchestrator.hosts.local import postgresql
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,7 +32,7 @@ def survey(provider: str | None = None) -> list[ProbeResult]:
 
     A program that looks at this machine is always asked, since that is quick; a cloud only by name, over the network.
     """
-    here = [*_python(), *_processor(), _quiet(), _ping(), *_tools(), _browser(), _database()]
+    here = [*_python(), *_processor(), _ping(), *_tools()]
     makers = [p for p in PROVIDERS.values() if p.makes_hosts and provider in (None, p.name)]
     for maker in makers:
         if maker.hosts_are_this_machine:
@@ -86,15 +82,6 @@ def _processor() -> Iterator[ProbeResult]:
     )
 
 
-def _quiet() -> ProbeResult:
-    """What else runs here, in a second's look; nothing that a provider cannot do without."""
-    now = look()
-    signs = now.signs()
-    quiet = "this system does not count what else runs" if now.used is None else "little else runs right now"
-    busy = f"busy right now: {', and '.join(signs)}"
-    return _ability("quiet", None if signs else quiet, busy, f"{MEANING}: {ADVICE}")
-
-
 def _ping() -> ProbeResult:
     program = shutil.which("ping")
     there = f"the system's {program}" if program else None
@@ -118,21 +105,6 @@ def _tools() -> Iterator[ProbeResult]:
     yield _ability("ansible", there, "no ansible-playbook", "make setup")
     for program in ("ssh", "ssh-keygen"):
         yield _ability(program, shutil.which(program), f"no {program} on the PATH", "apt-get install openssh-client")
-
-
-def _browser() -> ProbeResult:
-    return _ability("chromium", chromium.find(), "none: `orch report --pictures` cannot draw", chromium.INSTALL)
-
-
-def _database() -> ProbeResult:
-    """The server that `store: postgresql` asks on this machine; needed for nothing else."""
-    given = os.environ.get(GIVEN)
-    try:
-        binaries = None if given else postgresql.find()
-    except MissingError as error:
-        return _failed("postgresql", error)
-    detail = f"{binaries.version} in {binaries.folder}" if binaries else f"a server that {GIVEN} names"
-    return ProbeResult(name="postgresql", is_there=True, detail=detail)
 
 
 def _provider(provider: str) -> ProbeResult:

@@ -185,17 +185,12 @@ class RemoteDeployment:
 
 def _target(host: RemoteHost, python: str) -> Target:
     done = host.run([python, "-c", _PROBE], timeout_s=60)
-    if done.returncode:
+    version, machine, libc = json.loads(done.stdout) if done.returncode == 0 else ("0", "", "")
+    if not libc or tuple(int(part) for part in version.split(".")[:2]) < (3, 11):
+        there = f"Python {version}" if machine else on_one_line(done.stderr, 200)
         raise ProvisionError(
-            f"{host.name} has no python3: {on_one_line(done.stderr, 200)}",
-            hint="use an image with Python 3.11 or newer",
+            f"{host.name} has no Python 3.11 or newer with glibc: {there}",
+            hint="use an image with both, such as Debian or Ubuntu",
         )
-    version, machine, libc = json.loads(done.stdout)
-    if not libc:
-        raise ProvisionError(
-            f"{host.name} has no glibc, and the wheels need one", hint="use an image such as Debian or Ubuntu"
-        )
-    if tuple(int(part) for part in version.split(".")[:2]) < (3, 11):
-        raise ProvisionError(f"{host.name} has Python {version}", hint="use an image with Python 3.11 or newer")
     major, minor = libc.split(".")[:2]
     return Target(python=version, machine=machine, glibc=(int(major), int(minor)))

@@ -1,4 +1,4 @@
-"""`orch doctor`, `plan` and `run` on a busy machine."""
+"""`orch plan` and `run` on a busy machine."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ import pytest
 
 from orchestrator.cli.console import console
 from orchestrator.cli.experiments import planning, running
-from orchestrator.cli.machine import doctor
 from orchestrator.hosts.busy import MachineNow
 
 BUSY = MachineNow(cpus=2, used=1.5, steal=0.5)
@@ -27,16 +26,7 @@ def streams(out):
 @pytest.fixture(params=[BUSY, QUIET], ids=["busy", "quiet"])
 def now(request, monkeypatch):
     monkeypatch.setattr("orchestrator.hosts.busy.look", lambda: request.param)
-    monkeypatch.setattr("orchestrator.hosts.probes.look", lambda: request.param)
     return request.param
-
-
-def test_doctor_warns_and_does_not_fail(now, streams):
-    doctor.doctor(provider="local")
-    shown = streams.out.getvalue()
-    assert (SIGN in shown) == (now is BUSY)
-    assert ("the answer may be `not resolved`" in shown) == (now is BUSY)
-    assert "provider local: can be used here" in shown
 
 
 def test_plan_warns_in_text_and_json(now, streams):
