@@ -193,7 +193,7 @@ def _facts(plan: Plan, document: dict[str, Any]) -> Iterator[tuple[str, str]]:
         yield "floor", _PLAIN_FLOOR
     yield from ((each["name"], each["sentence"]) for each in document.get("machines", ()))
     if document["terraform"]:
-        yield "terraform", document["terraform"]["sentence"]
+        yield "terraform", document["terraform"]
     yield (
         "duration",
         f"{'at most ' * _is_search(plan)}about {format_duration(expected['duration_s'])} on {expected['machine']}:"

@@ -102,10 +102,9 @@ def _plan(file: Path, overrides: list[str], *, takes_stale: bool, tries: bool) -
     elif provider.makes_hosts:
         from orchestrator.hosts.provision.makers import preview  # SSH, Ansible and Terraform take a while to import
 
-        previewed = preview(planned)
-        document["terraform"] = asdict(previewed)
-        if previewed.lacking:
-            missing.append(f"{previewed.lacking} (`orch doctor --for {planned.provider}`)")
+        document["terraform"], lacking = preview(planned)
+        if lacking:
+            missing.append(f"{lacking} (`orch doctor --for {planned.provider}`)")
     now = look() if provider.hosts_are_this_machine else None
     document["machine_now"] = now and {**asdict(now), "warning": now.warning()}
     document["missing"] = missing + _missing_database(planned)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import shlex
 import shutil
@@ -119,8 +118,3 @@ def _essence(words: str) -> str:
     """The lines of the failed tasks, at most 1,500 characters."""
     failed = [line for line in words.splitlines() if re.match(r"^(fatal|ERROR|\[ERROR\]|failed):?", line)]
     return " ".join(" ".join(failed or [words]).split())[:1500] or "it printed nothing"
-
-
-def write(inventory_file: Path, document: dict[str, Any]) -> None:
-    """The inventory as JSON, which is YAML."""
-    inventory_file.write_text(json.dumps(document, indent=2))

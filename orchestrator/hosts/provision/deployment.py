@@ -27,7 +27,7 @@ from orchestrator.hosts.provision.infra import ROOT
 from orchestrator.hosts.provision.makers import maker_of
 from orchestrator.hosts.provision.takedown import take_down
 from orchestrator.hosts.provision.wheelhouse import Target, built_programs, code, wheelhouse
-from orchestrator.hosts.remote.fleet import RemoteFleet, measure_distance, prove_placement
+from orchestrator.hosts.remote.fleet import RemoteFleet, measure_distance
 from orchestrator.hosts.remote.host import RemoteHost
 from orchestrator.hosts.remote.ssh_files import SSH_CONFIG, remote_host, write_ssh_files
 from orchestrator.workspace import Workspace
@@ -75,8 +75,6 @@ class RemoteDeployment:
         at_once(lambda host: host.session, members.values())  # each has booted, or says why not
         self._maker.prepare(self._plan, members)
         tasks_changed, dsns = self._install(hosts)
-        facts = dict(zip(members, at_once(RemoteHost.facts, members.values()), strict=True))
-        prove_placement(facts, hosts)
         fleet = RemoteFleet(
             members=members,
             topology=self._topology,
@@ -123,7 +121,8 @@ class RemoteDeployment:
         }
         config = self.folder / SSH_CONFIG
         inventory = self.folder / "inventory.json"
-        ansible.write(inventory, ansible.inventory(hosts, config, code(ROOT, cache), installed, database.variables))
+        document = ansible.inventory(hosts, config, code(ROOT, cache), installed, database.variables)
+        inventory.write_text(json.dumps(document, indent=2))  # which is YAML
         log = self.folder / "logs" / "ansible.log"
         return ansible.deploy(ROOT / "ansible", inventory, log), database.dsns
 

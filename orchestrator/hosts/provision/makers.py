@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import os
 import tempfile
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -228,19 +228,10 @@ def variables(plan: Plan, identity: str, keys: Path) -> str:
     return json.dumps(document, indent=2)
 
 
-@dataclass(frozen=True, kw_only=True)
-class Preview:
-    """What Terraform says that it would make, in a sentence, and why it could not be asked."""
+def preview(plan: Plan) -> tuple[str, str]:
+    """What a real `terraform plan` would make, in a sentence, and why Terraform could not be asked: a plan does without.
 
-    sentence: str
-    lacking: str | None = None
-
-
-def preview(plan: Plan) -> Preview:
-    """A real `terraform plan` for the hosts that the plan needs, in a folder that is gone afterwards.
-
-    What keeps Terraform from being asked (no program, no root, no credentials) is shown in the preview: a plan can be
-    made and read without it.
+    It works in a folder that is gone afterwards.
     """
     hosts = ", ".join(f"{host.name} in {host.zone}" for host in topology(plan).hosts)
     try:
@@ -252,9 +243,9 @@ def preview(plan: Plan) -> Preview:
             terraform = terraform_of(plan.provider, place, Path(plan.module).resolve() if plan.module else None)
             terraform.variables.write_text(variables(plan, "preview", place / "keys"))
             terraform.init()
-            return Preview(sentence=f"{terraform.plan()} to add: {hosts}, and what connects them")
+            return f"{terraform.plan()} to add: {hosts}, and what connects them", ""
     except OrchError as error:
-        return Preview(sentence=f"not asked ({error.message}); it would make {hosts}", lacking=error.message)
+        return f"not asked ({error.message}); it would make {hosts}", error.message
 
 
 _SHAPE = "each host has `address` and `ssh: {user, host_name}`; infra/README.md lists what else it may have"
