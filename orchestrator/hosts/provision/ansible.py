@@ -108,10 +108,11 @@ def deploy(ansible: Path, inventory_file: Path, log: Path) -> int:
         "ANSIBLE_FORCE_COLOR": "0",
     }
     command = [find_playbook_program(), "-i", str(inventory_file.resolve()), str((ansible / "deploy.yml").resolve())]
-    ended = run_logged(command, log, environment, lock=inventory_file.parent / LOCK)
-    if ended.status:
-        raise ProvisionError(f"deploying failed: {_essence(ended.words)}", hint=f"Ansible's whole output is in {log}")
-    return sum(map(int, re.findall(r"^\S+\s*: ok=\d+\s+changed=(\d+)", ended.out, re.MULTILINE)))
+    done = run_logged(command, log, environment, lock=inventory_file.parent / LOCK)
+    if done.returncode:
+        words = f"{done.stdout}\n{done.stderr}"
+        raise ProvisionError(f"deploying failed: {_essence(words)}", hint=f"Ansible's whole output is in {log}")
+    return sum(map(int, re.findall(r"^\S+\s*: ok=\d+\s+changed=(\d+)", done.stdout, re.MULTILINE)))
 
 
 def _essence(words: str) -> str:

@@ -14,11 +14,11 @@ import subprocess
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path
 
 from orchestrator.errors import Interrupted, ProvisionError
 from orchestrator.hosts import processes
+from orchestrator.hosts.base import Completed
 from orchestrator.hosts.processes import RUN_MARK, Known, try_lock
 
 LOCK = "running.lock"
@@ -29,20 +29,7 @@ _LOOK_S = 0.1
 _LOG = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True, kw_only=True)
-class Ended:
-    """How the program ended, and what it said on its two streams."""
-
-    status: int
-    out: str
-    err: str
-
-    @property
-    def words(self) -> str:
-        return f"{self.out}\n{self.err}"
-
-
-def run_logged(command: Sequence[str], log: Path, environment: Mapping[str, str], *, lock: Path) -> Ended:
+def run_logged(command: Sequence[str], log: Path, environment: Mapping[str, str], *, lock: Path) -> Completed:
     """Run it to its end, stdout in `log` and stderr beside it; an interrupt is passed on once it has ended.
 
     To end it, orch sends SIGINT, then SIGTERM and SIGKILL if it goes on.
@@ -71,7 +58,7 @@ def run_logged(command: Sequence[str], log: Path, environment: Mapping[str, str]
             raise
         out.seek(0)
         err.seek(0)
-        return Ended(status=child.returncode, out=out.read(), err=err.read())
+        return Completed(returncode=child.returncode, stdout=out.read(), stderr=err.read())
 
 
 def end_orphan(lock: Path, patience_s: float = PATIENCE_S, kill_s: float = KILL_S) -> bool:

@@ -126,12 +126,11 @@ class Terraform:
             "TF_VAR_python": sys.executable,
         }
         log = self._log(verb)
-        ended = run_logged(command, log, environment, lock=self.folder / LOCK)
-        if ended.status:
-            raise ProvisionError(
-                f"terraform {verb} failed: {_essence(ended.words)}", hint=f"its whole output is in {log}"
-            )
-        return ended.out
+        done = run_logged(command, log, environment, lock=self.folder / LOCK)
+        if done.returncode:
+            why = _essence(f"{done.stdout}\n{done.stderr}")
+            raise ProvisionError(f"terraform {verb} failed: {why}", hint=f"its whole output is in {log}")
+        return done.stdout
 
 
 def _plugins() -> Path:
