@@ -50,11 +50,7 @@ class OwnMaker(Maker):
             answer = line_of(holder)
             if not answer["held"]:
                 by = answer["by"]
-                who = (
-                    f"run {by.get('run') or '?'} of user {by.get('user')} in {by.get('folder')}"
-                    if by
-                    else "another run"
-                )
+                who = f"run {by['run']} of user {by['user']} in {by['folder']}" if by else "another run"
                 raise MissingError(
                     f"{host.name} is in use: {who} measures there; two at once would disturb each other",
                     hint="wait until it has ended, or take other hosts",
