@@ -7,7 +7,6 @@ its /tmp.
 
 from __future__ import annotations
 
-import getpass
 import json
 import os
 from collections.abc import Iterator
@@ -93,7 +92,13 @@ def _open(path: Path) -> int:
 
 def _write(descriptor: int, run: str) -> None:
     pid, started = _ourselves()
-    entry = {"pid": pid, "run": run, "user": _user(), "folder": str(Path.cwd()), "started": started}
+    entry = {
+        "pid": pid,
+        "run": run,
+        "user": os.environ.get("USER") or str(os.getuid()),
+        "folder": str(Path.cwd()),
+        "started": started,
+    }
     with suppress(OSError):  # a file that we may only read, or a full disk: it is only for people to read
         os.write(descriptor, (json.dumps(entry) + "\n").encode())
 
@@ -112,10 +117,3 @@ def _entries(descriptor: int) -> dict[_Orch, str]:
 
 def _ourselves() -> _Orch:
     return os.getpid(), started_at(os.getpid()) or ""
-
-
-def _user() -> str:
-    try:
-        return getpass.getuser()
-    except (KeyError, OSError):
-        return str(os.getuid())
