@@ -66,7 +66,6 @@ class Host(Protocol):
 
     name: str
     address: str
-    zone: str | None
     workspace: PurePosixPath
     services: PurePosixPath  # the folder with one for each language that has files of its own, as it lies there
 

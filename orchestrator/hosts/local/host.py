@@ -41,7 +41,6 @@ class LocalHost:
     ) -> None:
         self.name = name
         self.address = ADDRESS
-        self.zone: str | None = None
         self._folder = workspace.resolve()
         self._folder.mkdir(parents=True, exist_ok=True)
         self.workspace = PurePosixPath(self._folder)

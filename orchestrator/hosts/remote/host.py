@@ -161,7 +161,6 @@ class RemoteHost:
 
     name: str
     address: str
-    zone: str | None
     access: Access | Container
     workspace: PurePosixPath
     boot_s: float | None = None

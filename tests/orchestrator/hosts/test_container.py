@@ -53,9 +53,7 @@ def engine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.fixture
 def host(engine: Path, tmp_path: Path) -> Iterator[RemoteHost]:
     access = Container(name="responder", engine="podman", id="web")
-    made = RemoteHost(
-        name="responder", address="", zone=None, access=access, workspace=PurePosixPath(tmp_path / "workspace")
-    )
+    made = RemoteHost(name="responder", address="", access=access, workspace=PurePosixPath(tmp_path / "workspace"))
     (tmp_path / "workspace").mkdir()
     yield made
     made.close()

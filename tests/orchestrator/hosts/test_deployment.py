@@ -172,7 +172,7 @@ def test_what_was_started_ends_when_the_controller_is_killed(standing: Standing,
         from orchestrator.hosts.remote.host import RemoteHost
         from orchestrator.hosts.remote.ssh import Access
         a = Access(**{ {k: str(v) if isinstance(v, Path) else v for k, v in vars(standing.responder.access).items()}!r})
-        host = RemoteHost(name="h", address="", zone=None, access=a, workspace=PurePosixPath("/var/tmp"))
+        host = RemoteHost(name="h", address="", access=a, workspace=PurePosixPath("/var/tmp"))
         process = host.start(["sh", "-c", "echo $$; exec $0 $@", *host.python(), "-m", {module!r}])
         print(process.read(60), flush=True)
         if "respond" in {module!r}:

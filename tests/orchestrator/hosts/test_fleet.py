@@ -51,7 +51,7 @@ def host(name: str) -> RemoteHost:
         identity=Path("user"),
         known_hosts=Path("known_hosts"),
     )
-    return RemoteHost(name=name, address="198.18.0.1", zone="z", access=access, workspace=PurePosixPath("/w"))
+    return RemoteHost(name=name, address="198.18.0.1", access=access, workspace=PurePosixPath("/w"))
 
 
 def fleet(status: dict[str, Any] = ALL_THERE) -> RemoteFleet:
