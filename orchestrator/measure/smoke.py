@@ -17,7 +17,7 @@ from orchestrator.experiment.plan.turn_lengths import as_measured
 from orchestrator.experiment.read.units import format_duration
 from orchestrator.hosts.base import Fleet, runtimes
 from orchestrator.measure.run_context import RunContext
-from orchestrator.measure.trial import TrialRun, body_bytes, mixed_bytes
+from orchestrator.measure.trial import TrialRun, body_bytes
 from orchestrator.results.documents import Damaged
 from orchestrator.results.manifest import Failure, ProgramsRecord
 from services.python.contract.requester_lines import Done
@@ -65,12 +65,10 @@ def _try(context: RunContext, cell: Cell) -> None:
     ask = context.ask(cell, context.plan.seed, smoke=True)
     outcome = context.bench().make(ask, context.hosts.pair(cell.placement), name)
     failure, sizes = outcome.failure, body_bytes(outcome.parts)
-    if failure is None and sizes is None:
+    if failure is None and not sizes:
         failure = Failure(stage="smoke", kind="protocol", message="the requester checked no reply")
     if failure is None:
-        context.sizes[cell.exchange] = sizes or (0, 0)
-        if mixed := mixed_bytes(outcome.parts):
-            context.mixed_sizes[cell.exchange] = mixed
+        context.sizes[cell.exchange] = sizes
         if cell.turns is not None and (latency_s := _latency_s(context, cell, outcome)):
             context.own_s[cell.exchange] = own_s(context.plan, cell, latency_s)
         _refuse_other_libraries(context, cell, outcome)
