@@ -135,8 +135,8 @@ def test_its_address_is_the_first_that_its_networks_give_it(
 @pytest.mark.parametrize(
     ("case", "words"),
     [
-        ("no engine", "responder: neither docker nor podman is installed here"),
-        ("no container", "responder: no engine knows a container web (podman: no such object: web)"),
+        ("no engine", "responder: no engine knows a container web: neither docker nor podman is installed here"),
+        ("no container", "responder: no engine knows a container web: podman: no such object: web"),
         ("stopped", "responder: the container web is not running"),
     ],
 )
