@@ -12,8 +12,17 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from orchestrator.errors import MissingError, OrchError
+from orchestrator.catalogue import builds, platforms, toolchains
+from orchestrator.catalogue.offers import Language
+from orchestrator.catalogue.read import catalogue
+from orchestrator.errors import MissingError, OrchError, UsageError
+from orchestrator.experiment.model.factors import GIVEN
+from orchestrator.experiment.plan.own.own_json import INSTALL, is_compiler_there
+from orchestrator.experiment.plan.plan import Plan
 from orchestrator.experiment.providers import PROVIDERS
+from orchestrator.hosts import chromium
+from orchestrator.hosts.busy import MEANING, look
+from orchestrator.hosts.local import postgresql
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -27,19 +36,20 @@ class ProbeResult:
     hint: str = ""
 
 
-def survey(provider: str | None = None) -> list[ProbeResult]:
+def survey(plans: Path, provider: str | None = None) -> list[ProbeResult]:
     """Every finding about this machine; with a provider, also what that provider's own program says it lacks.
 
     A program that looks at this machine is always asked, since that is quick; a cloud only by name, over the network.
+    `plans` is where the current plan is looked up.
     """
-    here = [*_python(), *_processor(), _ping(), *_tools()]
+    here = [*_python(), *_processor(), _quiet(), _ping(), *_tools(), *_kernel(), _browser(), _database(), *_languages()]
     makers = [p for p in PROVIDERS.values() if p.makes_hosts and provider in (None, p.name)]
     for maker in makers:
         if maker.hosts_are_this_machine:
             here.append(_provider(maker.name))
         elif provider is not None and not maker.hosts_are_given:
             here += [_controller()] if maker.needs_controller else []
-            here += _cloud(maker.name) if maker.has_program else []
+            here += _cloud(maker.name, plans) if maker.has_program else []
     return here
 
 
@@ -62,6 +72,10 @@ def _ability(name: str, there: str | None, lacking: str, hint: str) -> ProbeResu
     return ProbeResult(name=name, is_there=bool(there), detail=there or lacking, needed_for=needed_for, hint=hint)
 
 
+def _on_path(program: str) -> str | None:
+    return shutil.which(program, path=f"{os.environ.get('PATH', '')}:/usr/sbin:/sbin")
+
+
 def _python() -> Iterator[ProbeResult]:
     system = f"{platform.system()} {platform.release()}"
     yield _ability("python", f"{platform.python_implementation()} {platform.python_version()} on {system}", "", "")
@@ -80,6 +94,15 @@ def _processor() -> Iterator[ProbeResult]:
         "no way to pin a process to a CPU",
         "on Linux install util-linux (taskset); macOS cannot pin: the results say so",
     )
+
+
+def _quiet() -> ProbeResult:
+    """What else runs here, in a second's look; nothing that a provider cannot do without."""
+    now = look()
+    signs = now.signs()
+    quiet = "little else runs right now" if now.is_known else "this system does not count what else runs"
+    busy = f"busy right now: {', and '.join(signs)}"
+    return _ability("quiet", None if signs else quiet, busy, f"{MEANING}: {now.advice()}")
 
 
 def _ping() -> ProbeResult:
@@ -103,8 +126,107 @@ def _tools() -> Iterator[ProbeResult]:
     has_ansible = Path(sys.executable).with_name("ansible-playbook").exists() or shutil.which("ansible-playbook")
     there = "ansible-playbook is installed" if has_ansible else None
     yield _ability("ansible", there, "no ansible-playbook", "make setup")
+    yield _ability(
+        "protoc",
+        "grpcio-tools is installed" if is_compiler_there() else None,
+        "no grpcio-tools, which make a typed message of your own JSON for gRPC and Protocol Buffers",
+        f"{INSTALL}; without it say `document: value`",
+    )
     for program in ("ssh", "ssh-keygen"):
         yield _ability(program, shutil.which(program), f"no {program} on the PATH", "apt-get install openssh-client")
+    no_sshd = "no sshd; emulated hosts are reached through one"
+    yield _ability("sshd", _on_path("sshd"), no_sshd, "apt-get install openssh-server (its service need not run)")
+    yield _ability("iproute2", _on_path("ip"), "no ip program", "apt-get install iproute2")
+
+
+def _kernel() -> Iterator[ProbeResult]:
+    yield _ability(
+        "root",
+        "running as root" if os.geteuid() == 0 else None,
+        "not running as root, which namespaces need",
+        "as root: sudo .venv/bin/orch run ...",
+    )
+    has_netem = _has_netem()
+    yield _ability(
+        "netem",
+        "the kernel emulates distance" if has_netem else None,
+        "not in this kernel: a user-space link does it",
+        "nothing to do; with netem the emulated distance is steadier",
+    )
+    has_tun = Path("/dev/net/tun").exists()
+    yield ProbeResult(
+        name="tun",
+        is_there=has_tun,
+        detail="/dev/net/tun" if has_tun else "no /dev/net/tun",
+        needed_for=() if has_netem else _who_needs("tun"),
+        hint="modprobe tun; in a container: --device /dev/net/tun",
+    )
+    version = _cgroup_version()
+    yield _ability(
+        "cgroup",
+        f"version {version}" if version else None,
+        "no control groups: a machine's size cannot be emulated",
+        "a Linux kernel with control groups",
+    )
+
+
+def _has_netem() -> bool:
+    modules = Path("/lib/modules") / platform.release()
+    listings = (Path("/proc/modules"), modules / "modules.builtin", modules / "modules.dep")
+    return any("sch_netem" in listing.read_text(errors="replace") for listing in listings if listing.is_file())
+
+
+def _cgroup_version() -> int | None:
+    if Path("/sys/fs/cgroup/cgroup.controllers").exists():
+        return 2
+    mounts = Path("/proc/mounts")
+    return 1 if mounts.exists() and " cgroup " in mounts.read_text() else None
+
+
+def _browser() -> ProbeResult:
+    return _ability("chromium", chromium.find(), "none: `orch report --pictures` cannot draw", chromium.INSTALL)
+
+
+def _database() -> ProbeResult:
+    """The server that `store: postgresql` asks on this machine; needed for nothing else."""
+    given = os.environ.get(GIVEN)
+    try:
+        binaries = None if given else postgresql.find()
+    except MissingError as error:
+        return _failed("postgresql", error)
+    detail = f"{binaries.version} in {binaries.folder}" if binaries else f"a server that {GIVEN} names"
+    return ProbeResult(name="postgresql", is_there=True, detail=detail)
+
+
+def _languages() -> Iterator[ProbeResult]:
+    """Whether the programs of each language that builds some can be started here, and could be built."""
+    try:
+        known = catalogue()
+    except UsageError as error:
+        yield _failed("services", error)
+        return
+    for language in known.languages.values():
+        if language.build or language.needs:
+            yield _programs_of(language, known.folder)
+
+
+def _programs_of(language: Language, services: Path) -> ProbeResult:
+    """Of one language: whether what was built can be started, which toolchain is here, and what is missing."""
+    folder = services / language.name
+    toolchain, needs = (
+        [toolchains.look(tool, folder) for tool in group] for group in (language.toolchain, language.needs)
+    )
+    state = builds.look(language, services, platforms.here())
+    versions = {status.tool.program: status.version for status in (*toolchain, *needs) if status.version}
+    here = ", ".join(f"{program} {version}" for program, version in versions.items())
+    no_toolchain, no_runtime = toolchains.lacking(toolchain), toolchains.lacking(needs)
+    build = f": `orch setup build {language.name}`" if state.why and not no_toolchain else ""
+    return ProbeResult(
+        name=f"build {language.name}",
+        is_there=not state.why and not no_runtime,
+        detail="; ".join(part for part in (state.why or state.kind, here, no_toolchain, no_runtime) if part),
+        hint=f"only experiments that name {language.title} need it{build}",
+    )
 
 
 def _provider(provider: str) -> ProbeResult:
@@ -118,6 +240,34 @@ def _provider(provider: str) -> ProbeResult:
     return ProbeResult(name=f"provider {provider}", is_there=True, detail="ready", needed_for=(provider,))
 
 
+def of_experiment(plan: Plan) -> list[ProbeResult]:
+    """What is there on each of the experiment's own machines, and whether ports are open; or what Terraform would make."""
+    from orchestrator.hosts.own.survey import inspect
+    from orchestrator.hosts.provision.preview import preview
+
+    if not plan.hosts:
+        seen = preview(plan)
+        return [
+            ProbeResult(
+                name="module",
+                is_there=seen.lacking is None,
+                detail=seen.sentence(),
+                needed_for=(plan.provider,),
+                hint=f"`terraform plan` in {plan.module or f'infra/{plan.provider}'} shows the same",
+            )
+        ]
+    return [
+        ProbeResult(
+            name=each.name,
+            is_there=not each.trouble,
+            detail=each.sentence(),
+            needed_for=(plan.provider,),
+            hint=each.hint,
+        )
+        for each in inspect(plan)
+    ]
+
+
 def _controller() -> ProbeResult:
     """The address from which the hosts are reached: nothing is assumed, so it must be given."""
     named = os.environ.get("ORCH_CONTROLLER_CIDR")
@@ -129,13 +279,14 @@ def _controller() -> ProbeResult:
     )
 
 
-def _cloud(provider: str) -> list[ProbeResult]:
-    """What the cloud says of a usual pair of hosts."""
+def _cloud(provider: str, plans: Path) -> list[ProbeResult]:
+    """What the cloud says of the hosts that the current plan needs, or else of a usual pair."""
     from orchestrator.hosts.provision.infra import Infra
 
     machine = PROVIDERS[provider].default_machine or PROVIDERS[provider].machines[0]
+    hosts = _hosts_of_current_plan(provider, plans) or [(zone, machine) for zone in PROVIDERS[provider].zones]
     try:
-        findings = Infra(provider).findings((zone, machine) for zone in PROVIDERS[provider].zones)
+        findings = Infra(provider).findings(hosts)
     except OrchError as error:
         return [_failed(provider, error, provider)]
     return [
@@ -144,3 +295,15 @@ def _cloud(provider: str) -> list[ProbeResult]:
         )
         for f in findings
     ]
+
+
+def _hosts_of_current_plan(provider: str, plans: Path) -> list[tuple[str, str]]:
+    """Zone and machine type of every host of the plan that `orch run` would take; none when it is for another provider."""
+    from orchestrator.experiment import store
+    from orchestrator.experiment.plan.topology import topology
+
+    try:
+        plan = store.current(plans)
+    except OrchError:
+        return []
+    return [(host.zone, host.machine) for host in topology(plan).hosts] if plan.provider == provider else []

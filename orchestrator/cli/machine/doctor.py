@@ -3,22 +3,27 @@
 from __future__ import annotations
 
 from dataclasses import asdict
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from orchestrator.cli.console import console
+from orchestrator.cli.here import WORKSPACE
 from orchestrator.cli.shared_options import AsJson
 from orchestrator.cli.tables import coloured, table
 from orchestrator.errors import MissingError, UsageError, did_you_mean
 from orchestrator.experiment.providers import PROVIDERS
-from orchestrator.hosts.probes import lacking, survey
+from orchestrator.hosts.probes import ProbeResult, lacking, of_experiment, survey
 
 REFEREE = "referee"
 _MARKS = {True: "yes", False: "no"}
 
 
 def doctor(
+    file: Annotated[
+        Path | None, typer.Argument(metavar="[FILE]", help="An experiment: its machines or module are looked at, too.")
+    ] = None,
     provider: Annotated[
         str | None,
         typer.Option("--for", metavar="PROVIDER", help="A provider, or `referee`: exit 3 if it cannot be used here."),
@@ -28,6 +33,8 @@ def doctor(
     """Show what this machine can do, and what each provider still needs. Changes nothing.
 
     With `--for PROVIDER` the exit code says whether that provider can be used: 3 when something that it needs is missing.
+    With `--for ssh FILE` the machines of an experiment are looked at, too: what they are, and whether requesters reach
+    responders; with `--for terraform FILE` what Terraform would make.
     """
     console.as_json = as_json
     if provider == REFEREE:
@@ -35,7 +42,9 @@ def doctor(
         return
     if provider is not None and provider not in PROVIDERS:
         raise UsageError(f"unknown provider '{provider}'", hint=did_you_mean(provider, [*PROVIDERS, REFEREE]))
-    findings = survey(provider)
+    findings = survey(WORKSPACE.plans, provider)
+    if file is not None:
+        findings += _of_experiment(file, provider)
     rows = []
     for finding in findings:
         rows.append((_MARKS[finding.is_there], finding.name, finding.detail))
@@ -57,6 +66,15 @@ def doctor(
         # The findings are already on stdout; as JSON they must stay its one document.
         console.as_json = False
         raise MissingError(f"provider {provider} cannot be used here: {details}", hint=missing[0].hint or None)
+
+
+def _of_experiment(file: Path, provider: str | None) -> list[ProbeResult]:
+    from orchestrator.experiment.plan.planning import make_plan
+
+    plan = make_plan(file, needs_programs=False)
+    if plan.provider != provider or not PROVIDERS[plan.provider].makes_hosts:
+        raise UsageError(f"{file} has `provider: {plan.provider}`", hint="look at a file with `--for` its own provider")
+    return of_experiment(plan)
 
 
 def _referee() -> None:

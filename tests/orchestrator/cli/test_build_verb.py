@@ -1,4 +1,4 @@
-"""`orch setup build`, and what `services`, `plan` and `validate` say of programs that are built."""
+"""`orch setup build`, and what `services`, `doctor`, `plan` and `validate` say of programs that are built."""
 
 from __future__ import annotations
 
@@ -107,10 +107,13 @@ def test_linters_that_find_fault_end_with_9(folder: Folder) -> None:
 
 
 @pytest.mark.slow
-def test_services_say_whether_programs_are_built_and_what_to_call(folder: Folder) -> None:
+def test_services_and_doctor_say_whether_programs_are_built_and_what_to_call(folder: Folder) -> None:
     made = write_tiny(folder.services)
     line = "Tiny      services/tiny    not built; `orch setup build tiny` makes them (sh -e make.sh)"
     assert line in folder.orch("services").stdout
+    doctor = folder.orch("doctor").stdout
+    assert "build tiny" in doctor
+    assert "only experiments that name Tiny need it: `orch setup build tiny`" in doctor
     folder.orch("setup", "build")
     assert "Tiny      services/tiny    built with sh 7.1, of source " in folder.orch("services").stdout
     (made / "make.sh").write_text(f"# new\n{MAKE}")

@@ -21,6 +21,7 @@ from orchestrator.experiment.plan.plan import Plan, read_plan
 from orchestrator.experiment.plan.planning import make_plan
 from orchestrator.experiment.read.problems import ExperimentError
 from orchestrator.experiment.store import is_stale
+from orchestrator.hosts.probes import survey
 from tests.support.experiments import MINIMAL, Write
 
 
@@ -136,7 +137,9 @@ def test_the_message_of_another_version_of_orch_is_not_measured(tmp_path: Path) 
 
 
 @pytest.mark.slow
-def test_without_a_compiler_plan_and_run_say_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_a_compiler_plan_run_and_doctor_say_what_to_install(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     plan = planned(tmp_path, HEAD + STACKS)
     files = materialise(plan, tmp_path / "payloads")
     monkeypatch.setattr(own_json, "find_spec", lambda _name: None)
@@ -146,5 +149,7 @@ def test_without_a_compiler_plan_and_run_say_what_to_install(tmp_path: Path, mon
     with pytest.raises(MissingError) as missing:
         own_json.write_schemas(plan, files)
     assert "grpcio-tools" in (missing.value.hint or "")
+    [protoc] = [finding for finding in survey(tmp_path) if finding.name == "protoc"]
+    assert (protoc.is_there, "grpcio-tools" in protoc.hint) == (False, True)
     only_value = planned(tmp_path, HEAD + "stacks: [grpc]\ndocument: value\n")
     assert list(ways(only_value).values()) == ["value"]
