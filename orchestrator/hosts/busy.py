@@ -19,10 +19,9 @@ _LOAD_PER_CPU = 0.5  # where nothing better is counted
 
 _STAT = ("user", "nice", "system", "idle", "iowait", "irq", "softirq", "steal")
 
-_ADVICE = (
-    "That means: latencies taken now hold what the other work does to them: differences between stacks are blurred, and the"
-    " answer may be `not resolved`. What to do: end what else runs here, or wait;"
-    " `--set repeats=10` helps against what comes and goes"
+MEANING = (
+    "latencies taken now hold what the other work does to them: differences between stacks are blurred, and the answer "
+    "may be `not resolved`"
 )
 ADVICE = "end what else runs here, or wait; `--set repeats=10` helps against what comes and goes"
 ADVICE_FOR_STEAL = "the hypervisor's share is other guests': another time or another machine is the only remedy"

@@ -1,4 +1,4 @@
-"""`orch plan` and `run` on a busy machine."""
+"""`orch doctor`, `plan` and `run` on a busy machine."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import pytest
 
 from orchestrator.cli.console import console
 from orchestrator.cli.experiments import planning, running
+from orchestrator.cli.machine import doctor
 from orchestrator.hosts.busy import MachineNow
 
 BUSY = MachineNow(cpus=2, used=1.5, steal=0.5, waiting=0.8, load=4.0)
@@ -26,7 +27,16 @@ def streams(out):
 @pytest.fixture(params=[BUSY, QUIET], ids=["busy", "quiet"])
 def now(request, monkeypatch):
     monkeypatch.setattr("orchestrator.hosts.busy.look", lambda: request.param)
+    monkeypatch.setattr("orchestrator.hosts.probes.look", lambda: request.param)
     return request.param
+
+
+def test_doctor_warns_and_does_not_fail(now, streams):
+    doctor.doctor(provider="local")
+    shown = streams.out.getvalue()
+    assert (SIGN in shown) == (now is BUSY)
+    assert ("the answer may be `not resolved`" in shown) == (now is BUSY)
+    assert "provider local: can be used here" in shown
 
 
 def test_plan_warns_in_text_and_json(now, streams):
@@ -45,6 +55,18 @@ def test_run_warns_before_it_measures(now, streams, monkeypatch):
     running._start("example.yaml", [], keep=False, share=False, referee=None, takes_stale=True)
     (said_before,) = began
     assert (SIGN in said_before) == (now is BUSY)
+
+
+def test_plan_and_run_say_what_this_machines_kernel_lacks(streams, monkeypatch):
+    monkeypatch.setattr("orchestrator.hosts.busy.look", lambda: QUIET)
+    monkeypatch.setattr(
+        "orchestrator.hosts.plan_warnings.kernel_lacks", lambda plan: [f"{plan.name} needs what is not here"]
+    )
+    planning.plan([Path("example.yaml")])
+    assert "warning: example needs what is not here" in streams.out.getvalue()
+    monkeypatch.setattr("orchestrator.measure.run.start", lambda *_, **__: None)
+    running._start("example.yaml", [], keep=False, share=False, referee=None, takes_stale=True)
+    assert "example needs what is not here" in streams.err.getvalue()
 
 
 def test_hosts_elsewhere_are_not_this_machine(streams, monkeypatch):
