@@ -65,11 +65,7 @@ def conditions(run: RunEvidence) -> tuple[tuple[str, str], ...]:
         }
         if values:
             lines.append((title, _each_once(key, values)))
-    ahead = manifest.fleet.get("clocks", {}).items()  # of the person's own hosts, before the run
-    offsets = [f"{name} {clock['ahead_ms']:+.3f} ± {clock['error_ms']:.3f} ms" for name, clock in ahead]
-    clocks = [("Clocks, ahead of orch's", ", ".join(offsets))] if offsets else []
     lines += [
-        *clocks,
         *_databases(run),
         *_programs(manifest.programs),
         *_turns(run),
