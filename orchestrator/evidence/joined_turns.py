@@ -60,9 +60,10 @@ def turn_medians(samples: Samples, record: TrialRecord) -> tuple[tuple[int, floa
     """When each turn that counts began (ns), and the median latency of its requests (ms); none where failures are median."""
     begun = samples.intended_ns if samples.is_open_loop else samples.sent_ns
     latency_ms = np.where(samples.ok, (samples.received_ns - begun) / 1e6, np.inf)
-    medians = [
-        (int(record.turns[n].begin_ns), float(np.median(latency_ms[samples.turn == n]))) for n in set(samples.turn)
-    ]
+    by_turn = np.argsort(samples.turn, kind="stable")
+    places, first = np.unique(samples.turn[by_turn], return_index=True)
+    each = zip(places, np.split(latency_ms[by_turn], first[1:]), strict=True)
+    medians = [(int(record.turns[place].begin_ns), float(np.median(values))) for place, values in each]
     return tuple(sorted(medians)) if all(np.isfinite(median) for _, median in medians) else ()
 
 

@@ -68,8 +68,12 @@ def ratios(cell: CellSummary, reference: CellSummary, statistic: str) -> dict[in
 
 def of_turns(turns: Sequence[tuple[int, float]], reference: Sequence[tuple[int, float]]) -> float:
     """The ratio of a block's two trials, by when each of their turns began and its median."""
-    (begun, medians), (others_begun, others) = (np.array(side).T for side in (turns, reference))
-    nearest = np.argsort(np.abs(begun[:, None] - others_begun), axis=1, kind="stable")[:, :NEIGHBOURS]
+    (begun, medians), (others_begun, others) = (np.array(sorted(side)).T for side in (turns, reference))
+    most = min(NEIGHBOURS, others.size)
+    first = np.searchsorted(others_begun, begun)[:, None] - most
+    near = np.clip(first, 0, others.size - min(2 * most, others.size)) + np.arange(min(2 * most, others.size))
+    by_distance = np.argsort(np.abs(others_begun[near] - begun[:, None]), axis=1, kind="stable")[:, :most]
+    nearest = np.take_along_axis(near, by_distance, axis=1)
     logs = np.sort(np.log(medians) - np.log(others)[nearest].mean(axis=1))
     cut = logs.size // 4
     return float(np.exp(logs[cut : logs.size - cut].mean()))

@@ -9,8 +9,12 @@ from pathlib import Path, PurePosixPath
 
 from orchestrator.catalogue.read import catalogue
 from orchestrator.errors import UsageError
+from orchestrator.experiment.model.factors import OF_THE_CALL
 from orchestrator.experiment.plan.cells import connections_of
-from orchestrator.experiment.plan.plan import Cell, PlannedTrial
+from orchestrator.experiment.plan.contrasts import HTTP
+from orchestrator.experiment.plan.own.own_json import DOCUMENT, TYPED, plan_way
+from orchestrator.experiment.plan.plan import Cell, Plan, PlannedTrial
+from orchestrator.experiment.providers import PROVIDERS
 from orchestrator.hosts.base import ContractBroken, Pair
 from orchestrator.measure.run_context import RunContext
 from orchestrator.measure.target import Ask, Launched, TrialFailed
@@ -21,7 +25,7 @@ from orchestrator.referee.readings import Unreadable, require_answered, require_
 from orchestrator.referee.relay import Relay
 from orchestrator.results.manifest import RefereeRecord, TurnRecord
 from orchestrator.results.verification import keep_output
-from services.python.contract.limits import SESSION, TLS
+from services.python.contract.limits import SESSION, TLS, TLS_1_3
 from services.python.contract.lines import Load, Target, Warmup
 
 WINDOW_S = 3
@@ -29,7 +33,6 @@ _REQUESTS = 64  # that are recorded; what comes in turn after so many comes agai
 _GRACE_S = 20.0  # beyond its window and the time-out of a request, until a program that does not end is hung
 _SLOWEST_S = 10.0
 _TERMINATED = -15
-_GHZ = "ghz"
 _PROTO = PurePosixPath("protos/orch.proto")
 
 
@@ -144,7 +147,7 @@ class Refereeing:
         if outcome.failure is not None:
             raise _Failed(f"its requests could not be recorded: {outcome.failure.message}")
         try:
-            if context.referee is not None and context.referee.cells[cell.id] == _GHZ:
+            if context.referee is not None and context.referee.cells[cell.id] == GHZ:
                 return recorded.grpc(target.sent, _method(context.operations[cell.operation].name))
             return recorded.http(target.sent)
         except recorded.NotRecorded as error:
@@ -210,3 +213,55 @@ def require_same(settings: RefereeRecord, generators: dict[str, Found]) -> None:
 def _method(operation: str) -> str:
     """The method of an operation, by the name that protos/orch.proto gives it."""
     return f"orch.v1.Orch/{''.join(word.capitalize() for word in operation.split('_'))}"
+
+
+WRK, OHA, GHZ = "wrk", "oha", "ghz"
+_GRPC, _HTTP = "gRPC", "HTTP/1.1"  # transports, as manifests declare them
+
+# What is the responder's alone, what is in the requests as they were recorded, and what a program can be given. Whatever
+# else differs from its default, the independent program would not do.
+_FOLLOWED = frozenset({"connection", TLS, "document", "workers", "store", "pool", "driver", "fields", "connections"})
+NO_TOOL = (
+    "load generators measure closed loops of single calls by HTTP/1.1 or gRPC, to responders that orch starts here"
+)
+
+
+def tools_for(plan: Plan, cell: Cell) -> tuple[str, ...]:
+    """Return the load generators that can measure a cell, the best first; none for what `NO_TOOL` leaves out."""
+    transport, keeps = _transport(plan, cell), cell.connection == "reuse"
+    if not _is_simple(plan, cell):
+        return ()
+    if transport == _GRPC:
+        is_typed = plan_way(plan, cell.stack, cell.operation, cell.factors.get(DOCUMENT)) == TYPED
+        return (GHZ,) if keeps and not is_typed else ()
+    if transport != _HTTP or isinstance(cell.factors.get("connections"), int):
+        return ()
+    return (WRK, OHA) if keeps and cell.factors.get(TLS) != TLS_1_3 else (OHA,)
+
+
+def _is_simple(plan: Plan, cell: Cell) -> bool:
+    """Whether a cell is a closed loop of single calls on this machine, of nothing that load generators do not do."""
+    stack = next(stack for stack in plan.stacks if stack.id == cell.stack)
+    placement = next(placement for placement in plan.placements if placement.id == cell.placement)
+    return (
+        cell.kind == "call"
+        and stack.external is None
+        and placement.kind == "local"
+        and not PROVIDERS[plan.provider].makes_hosts
+        and not cell.mixed
+        and cell.load.rate_per_s is None
+        and cell.find is None
+        and not cell.load.think_s
+        and all(
+            cell.factors.get(factor.name) in (None, factor.default) or factor.name in _FOLLOWED
+            for factor in OF_THE_CALL
+        )
+    )
+
+
+def _transport(plan: Plan, cell: Cell) -> str:
+    """What carries its messages, as far as that is known; a version of HTTP that it chose instead of the declared one."""
+    declared = str((plan.resolved.get(cell.stack, {}).get("parts") or {}).get("transport", ""))
+    version = cell.factors.get(HTTP)
+    declared = _HTTP if declared == f"Connect over {_HTTP}" else declared
+    return declared if declared != _HTTP or version in (None, "1.1") else f"HTTP/{version}"

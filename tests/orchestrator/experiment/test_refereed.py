@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator.cli.experiments.refereed import tools_for
 from orchestrator.experiment.plan.planning import make_plan
+from orchestrator.measure.refereeing import tools_for
 
 Write = Callable[[str], Path]
 
