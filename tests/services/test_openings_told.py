@@ -16,7 +16,6 @@ REQUESTS = 12
 TELLS_BOTH = [
     ("tcp", "socket"),
     ("tcp", "uvloop"),
-    ("http+json", "raw"),
     ("http+json", "pycurl"),
     ("http+json", "pycurl-multi"),
 ]
@@ -24,7 +23,6 @@ TELLS_TLS_ALONE = [
     ("http+json", "requests"),
     ("http+json", "httpx"),
     ("http+json", "aiohttp"),
-    ("websocket", "websocket-client"),
 ]
 LIGHT = [("tcp", "socket"), ("http+json", "pycurl")]
 

@@ -12,15 +12,13 @@ from services.python.load.client import CallFailed, Request
 from services.python.operations import OPERATIONS
 
 
-def typed_methods(schema: bytes | None, *, is_forwarded: bool = False) -> dict[str, Method]:
-    """How documents of a schema travel, by operation; `is_forwarded`: those of an echo alone, fields unread. ValueError."""
+def typed_methods(schema: bytes | None) -> dict[str, Method]:
+    """How documents of a schema travel, by operation. ValueError."""
     if schema is None:
         return {}
-    from services.python.codecs.typed import forwarding, typed_echo
+    from services.python.codecs.typed import typed_echo
 
     echo = typed_echo(schema)
-    if is_forwarded:
-        return {ECHO.name: forwarding(echo)}
     return {name: named(echo, name) for name, operation in OPERATIONS.items() if operation.message is ECHO}
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from operator import attrgetter
 from typing import Any
 
@@ -43,13 +43,6 @@ def typed_echo(schema: bytes) -> Method:
         unpack_request=unpack,
         pack_reply=pack,
         unpack_reply=unpack,
-    )
-
-
-def forwarding(method: Method) -> Method:
-    """The same for a responder that puts the message it got into its reply, its fields unread."""
-    return replace(
-        method, unpack_request=lambda message: {"document": message}, pack_reply=lambda content: content["document"]
     )
 
 

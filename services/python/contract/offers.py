@@ -125,8 +125,6 @@ class Client(Part):
     packages: tuple[str, ...] = ()
     refuses: Mapping[str, str] = field(default_factory=dict)
     settings: Mapping[str, str] = field(default_factory=dict)
-    round_trips_to_open: int | None = None
-    transport: str | None = None
     kind: Literal["call", "codec"] = "call"
     loads: tuple[str, ...] = ()
 
@@ -226,11 +224,6 @@ class Protocol(Part):
     def client(self, name: str) -> Client:
         """The client of that name; KeyError when there is none."""
         return {c.name: c for c in self.clients}[name]
-
-    def round_trips(self, client: str) -> int:
-        """What opening a connection costs with that client; the protocol's own figure for one that is not known."""
-        own = next((c.round_trips_to_open for c in self.clients if c.name == client), None)
-        return self.round_trips_to_open if own is None else own
 
     def default_client(self, concurrency: int) -> Client:
         """The thin, comparable client for so many requests in flight."""

@@ -105,7 +105,7 @@ class Connection(Protocol):
         """Encode, send, await one request, and read every field of the reply (`protos/fields.md`). Timed. CallFailed."""
 
     def value(self, reply: Any) -> Reply:
-        """The reply that `call` has read, named as the operation names it; decodes nothing (but of a parse-only client)."""
+        """The reply that `call` has read, named as the operation names it; decodes nothing."""
 
     def sizes(self, request: Request, reply: Any) -> tuple[int, int]:
         """Bytes of the request's and the reply's body (message without transport framing), counted by `call`. Not timed."""

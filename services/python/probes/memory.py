@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import resource
-import sys
 from pathlib import Path
 
 from services.python.contract.lines import Since
@@ -37,4 +36,4 @@ class PeakMemory:
         if peak is not None:
             return int(peak[1]) * 1024, self._since
         largest = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-        return largest * (1 if sys.platform == "darwin" else 1024), "process"
+        return largest * 1024, "process"

@@ -89,16 +89,12 @@ def refuse_differing(knobs: Mapping[str, str], port: int) -> None:
 
 
 def congestion_of(port: int) -> list[str]:
-    """What controls the congestion of the connections to that port, each once; empty where the system does not say."""
-    if not hasattr(socket, "TCP_CONGESTION"):
-        return []
+    """What controls the congestion of the connections to that port, each once."""
     return sorted({_congestion(sock) for sock in _sockets() if _leads_to(sock, port)})
 
 
 def windows_of(port: int) -> tuple[int, int] | None:
     """The largest windows that the connections to that port offer and are offered now, bytes; None where nobody says."""
-    if not hasattr(socket, "TCP_INFO"):
-        return None
     raw = [sock.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 512) for sock in _sockets() if _leads_to(sock, port)]
     enough = _WINDOWS_AT + _WINDOWS_OF_TCP_INFO.size
     both = [_WINDOWS_OF_TCP_INFO.unpack_from(info, _WINDOWS_AT) for info in raw if len(info) >= enough]
@@ -113,17 +109,13 @@ def windows_told(knobs: Mapping[str, str], port: int) -> dict[str, str]:
 
 
 def congestion_of_new() -> list[str]:
-    """What controls the congestion of a connection that nobody sets; empty as `congestion_of`."""
-    if not hasattr(socket, "TCP_CONGESTION"):
-        return []
+    """What controls the congestion of a connection that nobody sets."""
     with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as fresh:
         return [_congestion(fresh)]
 
 
 def congestion_of_listeners() -> list[str]:
-    """What controls the congestion of the connections that this process accepts, each once; empty as `congestion_of`."""
-    if not hasattr(socket, "TCP_CONGESTION"):
-        return []
+    """What controls the congestion of the connections that this process accepts, each once."""
     return sorted({_congestion(s) for s in _sockets() if s.getsockopt(socket.SOL_SOCKET, socket.SO_ACCEPTCONN)})
 
 
@@ -134,8 +126,6 @@ def in_force(congestion: list[str]) -> dict[str, str]:
 
 def _set(sock: socket.socket, knobs: Mapping[str, str]) -> None:
     if (wanted := knobs.get(CONGESTION)) is not None:
-        if not hasattr(socket, "TCP_CONGESTION"):
-            raise CannotSet(f"{CONGESTION}: {wanted}: this system has no choice of congestion control")
         try:
             sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, wanted.encode())
         except OSError as error:
@@ -151,8 +141,6 @@ def _set(sock: socket.socket, knobs: Mapping[str, str]) -> None:
 
 def _bound(sock: socket.socket, window: int) -> None:
     """Give a socket a receive window of so many bytes."""
-    if not hasattr(socket, "TCP_WINDOW_CLAMP"):
-        raise CannotSet(f"{TCP_WINDOW}: {window}: this system does not bound the window of a socket")
     sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, min(_BUFFER_OF_WINDOW * window, _LARGEST_INT))
     if sock.getsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF) < 2 * window:  # Linux gives twice what is asked for
         raise CannotSet(
@@ -202,8 +190,8 @@ def _is_at(sock: socket.socket, port: int) -> bool:
 
 
 def open_files() -> Iterable[int]:
-    """All descriptors of this process; none where the system does not list them."""
-    return map(int, os.listdir(_OPEN_FILES)) if _OPEN_FILES.is_dir() else ()  # noqa: PTH208 - names are wanted, quickly
+    """All descriptors of this process."""
+    return map(int, os.listdir(_OPEN_FILES))  # noqa: PTH208 - names are wanted, quickly
 
 
 def tcp_sockets(descriptors: Iterable[int]) -> Iterator[tuple[int, int, socket.socket]]:

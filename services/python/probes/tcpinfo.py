@@ -1,7 +1,6 @@
 """What the kernel knows of this process's own TCP connections (`TCP_INFO`), whichever library opened them.
 
-Sockets are found through /proc/self/fd, so gRPC's count as well. Where a system has no such folder (macOS), there is
-nothing to be had, and everything here is None.
+Sockets are found through /proc/self/fd, so gRPC's count as well.
 """
 
 from __future__ import annotations
@@ -64,10 +63,6 @@ def parse(raw: bytes) -> TcpInfo:
 def addresses_of(host: str, port: int) -> frozenset[str]:
     """The addresses a name stands for; OSError when it stands for none."""
     return frozenset(str(info[4][0]) for info in socket.getaddrinfo(host, port, type=socket.SOCK_STREAM))
-
-
-def _open_files() -> Iterable[int]:
-    return open_files() if hasattr(socket, "TCP_INFO") else ()
 
 
 def _find(addresses: frozenset[str], port: int, descriptors: Iterable[int]) -> Iterator[tuple[int, int, bytes]]:
@@ -154,7 +149,7 @@ class WireMeter:
 
     def _look_everywhere(self) -> int:
         """Read every socket there is; how many there are."""
-        looks = list(_find(self._addresses, self._port, _open_files()))
+        looks = list(_find(self._addresses, self._port, open_files()))
         self._usual = tuple(descriptor for descriptor, _, _ in looks)
         return self._note(looks)
 

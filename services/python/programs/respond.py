@@ -169,8 +169,6 @@ class Control:
 
 def main() -> NoReturn:
     """Answer until SIGTERM, SIGINT or the end of stdin."""
-    if len(sys.argv) > 1:
-        _explain()
     gc.disable()  # until it is ready: next to nothing of what libraries make while they are loaded is garbage
     lines = Lines()
     use_no_proxy()
@@ -263,20 +261,6 @@ def _go_on_as_worker(serve: Serve, responder: Responder, lines: Lines, where: st
     if not has_one:
         shared.close()
     return port, shared if has_one else None
-
-
-def _explain() -> NoReturn:
-    """`--help`, and a refusal of every other argument; argparse is not loaded for a start without any."""
-    import argparse
-
-    parser = argparse.ArgumentParser(
-        prog="python -m services.python.programs.respond",
-        description="Answer one protocol. It takes no arguments: one JSON line on stdin says what to answer and where, "
-        'for example {"type": "serve", "contract": 2, "protocol": "tcp", "identity": "a nonce"}. '
-        "protos/process.md and protos/schemas/serve.json describe it.",
-    )
-    parser.parse_args()
-    leave(0)
 
 
 def _refuse(message: str) -> NoReturn:

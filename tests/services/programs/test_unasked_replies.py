@@ -19,16 +19,13 @@ pytestmark = pytest.mark.busy
 CLIENTS = [
     ("tcp", "socket"),
     ("tcp", "uvloop"),
-    ("websocket", "websocket-client"),
-    ("websocket", "websockets"),
     ("websocket", "aiohttp"),
-    ("rest", "raw"),
 ]
 IDLE_S = 0.01
 
 
 def _is_light(protocol: str, client: str) -> bool:
-    return (protocol, client) in {("tcp", "socket"), ("websocket", "aiohttp"), ("rest", "raw")}
+    return (protocol, client) in {("tcp", "socket"), ("websocket", "aiohttp")}
 
 
 def whole(server: socket.socket) -> bytes:

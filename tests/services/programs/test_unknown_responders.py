@@ -25,7 +25,7 @@ pytestmark = pytest.mark.busy
 OK = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n"
 
 
-def a_trial(port: int, record: Path, *, protocol: str = "http+json", client: str = "raw", **changes: Any) -> Trial:
+def a_trial(port: int, record: Path, *, protocol: str = "http+json", client: str = "pycurl", **changes: Any) -> Trial:
     usual = {"target": Target(host="127.0.0.1", port=port), "load": Load(requests=5), "timeout_s": 5.0}
     return trial_of(protocol, client, port, record, **{**usual, **changes})
 

@@ -36,7 +36,6 @@ _SERVER_SETTINGS = {
 _TO_A_THREAD = "hands every request to a thread of a pool"
 _FROM_THE_POLLER = "is woken by gRPC's own poller thread"
 _NO_STREAMS = {"stream": "it blocks a thread; streams are read by awaiting clients"}
-_UNREAD = "stops the clock before any field of the reply is read"
 
 PROTOCOL = Protocol(
     name="grpc",
@@ -65,18 +64,6 @@ PROTOCOL = Protocol(
             settings={**_AIO_SETTINGS, "SO_REUSEPORT": "off", **_OF_WORKERS},
             shares="port",
         ),
-        Responder(
-            name="grpcio-parse-only",
-            module="services.python.protocols.grpc.parse_only_responder",
-            parts=_PARTS,
-            adds=_TO_A_THREAD,
-            omits="echoes records and documents without reading their fields",
-            packages=_PACKAGES,
-            refuses={**NO_LOOP, "exchange_json": "it sends back what came, its fields unread"},
-            settings=_SERVER_SETTINGS,
-            most_streams=_THREADS,  # each has a thread for as long as it lasts
-            shares="port",
-        ),
     ),
     clients=(
         Client(
@@ -92,24 +79,6 @@ PROTOCOL = Protocol(
             style="async",
             adds=_FROM_THE_POLLER,
             packages=(*_PACKAGES, "uvloop"),
-            settings=_AIO_SETTINGS,
-        ),
-        Client(
-            name="grpcio-parse-only",
-            module="services.python.protocols.grpc.requester",
-            style="sync",
-            omits=_UNREAD,
-            packages=_PACKAGES,
-            refuses=_NO_STREAMS,
-        ),
-        Client(
-            name="grpc-aio-parse-only",
-            module="services.python.protocols.grpc.aio_requester",
-            style="async",
-            adds=_FROM_THE_POLLER,
-            omits=_UNREAD,
-            packages=(*_PACKAGES, "uvloop"),
-            refuses={"stream": "every field of an event is read; use grpc-aio"},
             settings=_AIO_SETTINGS,
         ),
     ),

@@ -66,7 +66,7 @@ class GrpcAioConnection(GrpcConnectionBase):
             await channel.close()
 
 
-def dialer(call: CallSpec, client: Client) -> GrpcAioDialer:
+def dialer(call: CallSpec, client: Client) -> GrpcAioDialer:  # noqa: ARG001 - this module has one client
     """Opens channels for awaited calls; CallFailed when Protocol Buffers cannot carry the example request."""
-    made = calling(call, client)
+    made = calling(call)
     return GrpcAioDialer(made, channels(made, grpc.aio))

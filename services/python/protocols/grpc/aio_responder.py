@@ -32,7 +32,7 @@ async def _serve(dispatcher: Dispatcher, host: str, port: int, announce: Announc
         server,
         partial(_handler, dispatcher),
         partial(_stream_handler, dispatcher),
-        typed=typed_methods(dispatcher.schema),
+        typed_methods(dispatcher.schema),
     )
     actual_port = bind(server, host, port, dispatcher.tls)
     await server.start()

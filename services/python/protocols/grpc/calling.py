@@ -11,40 +11,32 @@ from services.python.codecs import gzipped
 from services.python.codecs.by_schema import method_of
 from services.python.codecs.protobuf import Method
 from services.python.contract.knobs import CONNECTIONS
-from services.python.contract.offers import Client
 from services.python.load.client import CallSpec, Reply, Request
 from services.python.load.sharing import Share, Shares
 from services.python.protocols.grpc import options, service
 
 GrpcReply = tuple[Any, Any, Any]
-"""What a client's `call` returns: the reply in plain values (of a parse-only client: its message), and what was noted of
-both messages: their lengths, or where they were compressed themselves.
+"""What a client's `call` returns: the reply in plain values, and what was noted of both messages: their lengths, or where
+they were compressed themselves.
 """
 
 
 @dataclass(frozen=True, kw_only=True)
 class Calling:
-    """One operation, made ready once for a trial.
-
-    `read` is what the timed call does to a parsed reply, `value` what is left to do after it: one of them reads the
-    fields, the other does nothing.
-    """
+    """One operation, made ready once for a trial."""
 
     channel: dict[str, Any]  # keywords of `secure_channel` where there are `credentials`, else of `insecure_channel`
     shared: int | None  # so many channels for all connections; None: one for each
     method: Method
     timeout_s: float
-    read: Callable[[Any], Any]
-    value: Callable[[Any], Reply]
     note: Callable[[bytes], Any]
     size: Callable[[Any], int]
 
 
-def calling(call: CallSpec, client: Client) -> Calling:
-    """How this client makes the call; CallFailed when Protocol Buffers cannot carry the example request."""
+def calling(call: CallSpec) -> Calling:
+    """How the call is made; CallFailed when Protocol Buffers cannot carry the example request."""
     method = method_of(call.operation, call.example, call.schema)
     is_compressed = gzipped.is_asked_for(call.knobs)
-    read, value = (_nothing, method.unpack_reply) if client.omits else (method.unpack_reply, _nothing)
     return Calling(
         channel={
             "target": options.address(call.host, call.port),
@@ -55,8 +47,6 @@ def calling(call: CallSpec, client: Client) -> Calling:
         shared=int(call.knobs[CONNECTIONS]) if CONNECTIONS in call.knobs else None,
         method=method,
         timeout_s=call.timeout_s,
-        read=read,
-        value=value,
         note=_nothing if is_compressed else len,
         size=_compressed_size if is_compressed else _nothing,
     )
@@ -124,8 +114,7 @@ class GrpcConnectionBase:
         self._method = calling.method
         self._timeout_s = calling.timeout_s
         self._pack = calling.method.pack_request
-        self._read = calling.read
-        self._value = calling.value
+        self._read = calling.method.unpack_reply
         self._size = calling.size
         self._lengths = MeasuredChannel(share.of, calling.note)
         self._ask = service.stub(self._lengths, calling.method)
@@ -139,8 +128,9 @@ class GrpcConnectionBase:
         return self._lengths.body
 
     def value(self, reply: GrpcReply) -> Reply:
-        """The reply in plain values; a parse-only client's is read only now."""
-        return self._value(reply[0])
+        """The reply in plain values."""
+        value: Reply = reply[0]
+        return value
 
     def sizes(self, request: Request, reply: GrpcReply) -> tuple[int, int]:  # noqa: ARG002 - noted as they were sent
         """Serialised bytes of the request and the reply message, compressed ones as they are on the wire."""

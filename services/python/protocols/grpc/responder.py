@@ -11,7 +11,7 @@ from typing import Any
 import grpc
 
 from services.python.codecs.by_schema import typed_methods
-from services.python.codecs.protobuf import Method, method_named
+from services.python.codecs.protobuf import Method
 from services.python.contract.responder_lines import Tls
 from services.python.protocols.grpc import options
 from services.python.protocols.grpc.service import add_methods
@@ -22,19 +22,6 @@ from services.python.serve.tls import pem
 
 def serve(dispatcher: Dispatcher, host: str, port: int, announce: Announce) -> None:
     """Answer until the process is ended; CannotServe when the address cannot be listened on."""
-    serve_methods(method_named, dispatcher, host, port, announce)
-
-
-def serve_methods(
-    of: Callable[[str], Method],
-    dispatcher: Dispatcher,
-    host: str,
-    port: int,
-    announce: Announce,
-    *,
-    is_forwarded: bool = False,
-) -> None:
-    """See `serve`; `of` a message says how it is read and made; `is_forwarded`: fields unread."""
     server = grpc.server(
         ThreadPoolExecutor(max_workers=dispatcher.threads),
         options=options.server(dispatcher.knobs),
@@ -44,8 +31,7 @@ def serve_methods(
         server,
         partial(_handler, dispatcher),
         partial(_stream_handler, dispatcher),
-        of,
-        typed_methods(dispatcher.schema, is_forwarded=is_forwarded),
+        typed_methods(dispatcher.schema),
     )
     actual_port = bind(server, host, port, dispatcher.tls)
     server.start()

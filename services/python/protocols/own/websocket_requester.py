@@ -1,8 +1,7 @@
-"""Calls somebody's own service by WebSocket: one message, one reply, with the clients of the protocol `websocket`."""
+"""Calls somebody's own service by WebSocket: one message, one reply, with the client of the protocol `websocket`."""
 
 from __future__ import annotations
 
-import importlib
 import json
 from operator import itemgetter
 from typing import Any
@@ -10,18 +9,14 @@ from typing import Any
 from services.python.contract.offers import Client
 from services.python.load.client import CallFailed, CallSpec
 from services.python.protocols.websocket.frames import Frame, Speech
+from services.python.protocols.websocket.requester import WebSocketDialer
 from services.python.transports.http.route import authority
 
-DIALERS = {
-    "websocket-client": ("services.python.protocols.websocket.requester", "WebSocketDialer"),
-    "websockets": ("services.python.protocols.websocket.websockets_requester", "WebSocketsDialer"),
-    "aiohttp": ("services.python.protocols.websocket.aiohttp_requester", "AiohttpDialer"),
-}
 _LIBRARYS_OWN = ("accept-encoding", "user-agent")
 
 
-def dialer(call: CallSpec, client: Client) -> Any:
-    """Opens connections of that WebSocket client."""
+def dialer(call: CallSpec, client: Client) -> WebSocketDialer:  # noqa: ARG001 - there is one
+    """Opens WebSocket connections."""
     example = call.example
     scheme = "ws" if call.tls is None else "wss"
     speech = Speech(
@@ -30,8 +25,7 @@ def dialer(call: CallSpec, client: Client) -> Any:
         decode=_document if example["call"]["decode"] else _frame,
         headers={name: text for name, text in example["headers"].items() if name not in _LIBRARYS_OWN},
     )
-    module, name = DIALERS[client.name]
-    return getattr(importlib.import_module(module), name)(call, speech)
+    return WebSocketDialer(call, speech)
 
 
 def _frame(frame: Frame) -> dict[str, Any]:

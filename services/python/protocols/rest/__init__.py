@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from services.python.codecs import coding
-from services.python.contract.knobs import NO_LOOP, SEVERAL, WORKERS
+from services.python.contract.knobs import SEVERAL, WORKERS
 from services.python.contract.offers import ANY, AS_IT_IS, SECURED, Parts, Protocol, Responder
 from services.python.transports.http import asgi, granian, version, wsgi
 from services.python.transports.http.clients import DEFAULT, clients
@@ -14,7 +14,7 @@ _PARTS = Parts(codec="JSON", transport="HTTP/1.1", server="uvicorn")
 _FRAMEWORKS = "services.python.transports.http.frameworks"
 _ON_GRANIAN = "starlette-granian"
 _UVICORN_REFUSES = version.one_alone("uvicorn", _ON_GRANIAN)
-_FLASK_REFUSES = {**version.one_alone("a WSGI server", _ON_GRANIAN), **NO_LOOP}
+_FLASK_REFUSES = wsgi.refuses(_ON_GRANIAN)
 
 _BARE = Responder(
     name="asgi",

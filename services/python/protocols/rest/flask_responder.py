@@ -10,7 +10,6 @@ from services.python.protocols.rest.flask_app import application
 from services.python.serve.dispatcher import Dispatcher
 from services.python.serve.responder import Announce, listen
 from services.python.serve.tls import server_context
-from services.python.transports.http.wsgi import behind_compression
 
 
 def serve(dispatcher: Dispatcher, host: str, port: int, announce: Announce) -> None:
@@ -21,7 +20,7 @@ def serve(dispatcher: Dispatcher, host: str, port: int, announce: Announce) -> N
     server = make_server(
         host,
         port,
-        behind_compression(application(dispatcher), dispatcher.knobs),
+        application(dispatcher),
         threaded=True,
         fd=listener.fileno(),
         ssl_context=server_context(dispatcher.tls),

@@ -112,14 +112,6 @@ _LIBRARIES = (
             "compression: zstd": "requests unpacks it with no library that is here",
         },
     ),
-    _Library(
-        name="raw",
-        module="services.python.transports.http.raw_client",
-        packages=(),
-        opens="a socket that speaks just enough HTTP/1.1: the floor among clients",
-        timeout=_EACH_WAIT,
-        refuses=version.one_alone("a bare socket"),
-    ),
 )
 
 
