@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import subprocess
-import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -91,31 +89,6 @@ def test_what_holds_a_large_buffer_does_not_wait(where: str) -> None:
         kept.waiting.append((1, 0, 0, 0, 0, request, reply))
     assert not kept.has_room()
     assert kept.most == 0
-
-
-_KEEPS_RECORDS = """
-import json, resource, sys
-from services.python.load.unverified import Unverified
-from services.python.operations.base import Lasting
-kept = Unverified(64 << 20)
-if sys.argv[1] == "untouched":
-    kept._touched = []
-text = json.dumps([{"id": n, "name": "granite", "value": n / 7, "tags": ["kelp", "amber"]} for n in range(200)])
-before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
-for row in range(400):
-    if len(kept.waiting) < kept.most or kept.has_room():
-        kept.waiting.append((row, 0, 0, 0, 0, {}, json.loads(text)))
-print(resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before)
-"""
-
-
-def test_replies_that_are_kept_are_decoded_into_memory_that_is_there_already() -> None:
-    """Page faults in the middle of a call would be the price of keeping; the kernel counts them."""
-    faults = {
-        how: int(subprocess.run([sys.executable, "-c", _KEEPS_RECORDS, how], capture_output=True, check=True).stdout)
-        for how in ("touched", "untouched")
-    }
-    assert faults["touched"] < faults["untouched"] / 5
 
 
 @pytest.fixture
