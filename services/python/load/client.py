@@ -84,7 +84,21 @@ class InParts(Protocol):
         """The steps of what `call` returned, in their order, within its stamps. Not timed."""
 
 
-class Connection(Protocol):
+class Readable(Protocol):
+    """What a connection tells of a reply, blocking or awaiting. Not timed."""
+
+    @property
+    def body(self) -> Any:
+        """The body of the last reply, as it came; None where the library keeps it to itself."""
+
+    def value(self, reply: Any) -> Reply:
+        """The reply that `call` has read, named as the operation names it; decodes nothing."""
+
+    def sizes(self, request: Request, reply: Any) -> tuple[int, int]:
+        """Bytes of the request's and the reply's body (message without transport framing), counted by `call`."""
+
+
+class Connection(Readable, Protocol):
     """One connection of a blocking client.
 
     It may offer more, which load loops look for by name:
@@ -97,18 +111,8 @@ class Connection(Protocol):
     * `shared`, of a connection that several requests in flight may share: which one it is a part of; None for its own.
     """
 
-    @property
-    def body(self) -> Any:
-        """The body of the last reply, as it came; None where the library keeps it to itself."""
-
     def call(self, request: Request) -> Any:
         """Encode, send, await one request, and read every field of the reply (`protos/fields.md`). Timed. CallFailed."""
-
-    def value(self, reply: Any) -> Reply:
-        """The reply that `call` has read, named as the operation names it; decodes nothing."""
-
-    def sizes(self, request: Request, reply: Any) -> tuple[int, int]:
-        """Bytes of the request's and the reply's body (message without transport framing), counted by `call`. Not timed."""
 
     def close(self) -> None:
         """End the connection; idempotent."""
@@ -136,21 +140,11 @@ class Dialer(Protocol):
         """A connection; the library may open the socket now or at the first call. CallFailed when it cannot."""
 
 
-class AsyncConnection(Protocol):
+class AsyncConnection(Readable, Protocol):
     """One connection of an awaiting client; see `Connection`."""
-
-    @property
-    def body(self) -> Any:
-        """See `Connection.body`."""
 
     async def call(self, request: Request) -> Any:
         """See `Connection.call`."""
-
-    def value(self, reply: Any) -> Reply:
-        """See `Connection.value`."""
-
-    def sizes(self, request: Request, reply: Any) -> tuple[int, int]:
-        """See `Connection.sizes`."""
 
     async def close(self) -> None:
         """See `Connection.close`."""

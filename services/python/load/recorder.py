@@ -13,10 +13,10 @@ import threading
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol, cast
+from typing import Any, cast
 
 from services.python.contract.lines import STATUSES
-from services.python.load.client import CallFailed, InParts, Part, Reply, Request
+from services.python.load.client import CallFailed, InParts, Part, Readable, Reply, Request
 from services.python.load.memory import LEAST_BYTES
 from services.python.load.phases import MEASURED, NS, Phase, progress_line
 from services.python.load.record import KINDS, Record, Row
@@ -57,20 +57,6 @@ class GaveUp(Exception):
     def __init__(self, kind: str, message: str) -> None:
         super().__init__(message)
         self.kind = kind
-
-
-class Readable(Protocol):
-    """What the books need of a connection, blocking or awaiting."""
-
-    @property
-    def body(self) -> Any:
-        """See `load.client.Connection.body`."""
-
-    def value(self, reply: Any) -> Reply:
-        """See `load.client.Connection.value`."""
-
-    def sizes(self, request: Request, reply: Any) -> tuple[int, int]:
-        """See `load.client.Connection.sizes`."""
 
 
 @dataclass(kw_only=True)

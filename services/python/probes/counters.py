@@ -21,13 +21,7 @@ _STAT_COLUMNS = ("user", "nice", "system", "idle", "iowait", "irq", "softirq", "
 
 
 def host_counters(proc: Path = _PROC, cgroup: Path = _CGROUP) -> HostCounters:
-    """One reading.
-
-    `cpu_ticks`: of all CPUs, in `tick_hz` per second, `total` and `busy` (all but idle and iowait) beside the kernel's
-    columns. `pressure_us`: microseconds in which something waited for cpu, memory, io (PSI, kernel documentation
-    `accounting/psi.rst`). `throttling` and `cgroup_cpu_us`: of this process's own cgroup. `tcp`: segments sent, and of these
-    sent again, by everything in this network namespace. `process`: of this process.
-    """
+    """One reading; `HostCounters` says what each counter is."""
     return HostCounters(
         monotonic_ns=time.monotonic_ns(),
         tick_hz=os.sysconf("SC_CLK_TCK"),

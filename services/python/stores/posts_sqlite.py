@@ -11,6 +11,8 @@ from queue import SimpleQueue
 from services.python.stores import posts_seed as seed
 from services.python.stores.base import Runs, Spent, StoreError
 from services.python.stores.posts_seed import Comment, Post, User
+from services.python.stores.seed import digest as digest_of
+from services.python.stores.seed import lines
 from services.python.stores.sqlite_file import connected, explained, lent, made, pooled, refuse_other_files, require_wal
 
 _MARK = 0x6F726370  # "orcp", in SQLite's header as the application's id
@@ -107,8 +109,8 @@ def _make(path: Path) -> None:
 def _refuse_other_rows(path: Path, connection: sqlite3.Connection) -> None:
     """StoreError unless the file holds the seeded rows and no others."""
     require_wal(path, connection)
-    rows = [seed.lines(connection.execute(query)) for query in _ALL]
-    if (digest := seed.digest(*rows)) != seed.DIGEST:
+    rows = [lines(connection.execute(query)) for query in _ALL]
+    if (digest := digest_of(*rows)) != seed.DIGEST:
         raise StoreError(
             f"the database {path} has other rows than the seed (digest {digest[:12]}, not {seed.DIGEST[:12]})."
             " It is left as it is"

@@ -113,7 +113,9 @@ def test_asyncpg_says_what_fails(database: str) -> None:
             connection.execute("ALTER TABLE orch_store.transactions DROP CONSTRAINT small")
 
     async def without_room(store: Any, spent: Spent) -> None:
-        with pytest.raises(StoreError, match=r"TooManyConnections|ConnectionDoesNotExist|no connection to the database"):
+        with pytest.raises(
+            StoreError, match=r"TooManyConnections|ConnectionDoesNotExist|no connection to the database"
+        ):
             await store.account(1, spent)
 
     awaited(database, ask)

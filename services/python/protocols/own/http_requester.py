@@ -69,7 +69,7 @@ class _Own(Counting, Generic[Wrapped]):
 
     @property
     def body(self) -> bytes | None:
-        """See `load.client.Connection.body`; none where redirects or compression are still to be counted."""
+        """See `load.client.Readable.body`; none where redirects or compression are still to be counted."""
         return self._connection.body if self._is_as_it_came else None
 
     def _onward(self, request: Request, status: int, redirects: int) -> Request | None:

@@ -66,7 +66,7 @@ class SocketIoConnection:
     """One Socket.IO session."""
 
     body = None
-    """See `load.client.Connection.body`: the library does not give it."""
+    """See `load.client.Readable.body`: the library does not give it."""
 
     def __init__(
         self, client: Any, http: aiohttp.ClientSession, traffic: Traffic, call: CallSpec, speech: events.Speech

@@ -37,14 +37,7 @@ OPERATIONS = {
     EXCHANGE: "exchange",
     TRANSFER: "transfer",
 }
-_CODES = {
-    "identity": IDENTITY,
-    "timestamp": TIMESTAMP,
-    "add": ADD,
-    "image": IMAGE,
-    "exchange": EXCHANGE,
-    "transfer": TRANSFER,
-}
+_CODES = {name: code for code, name in OPERATIONS.items() if name != "echo"}
 _SIZED = (EXCHANGE, TRANSFER)  # bytes with the size of the wanted reply before them
 _ECHO_CODES = {"data": ECHO_DATA, "records": ECHO_RECORDS, "document": ECHO_DOCUMENT}
 _ECHO_FORMS = {code: form for form, code in _ECHO_CODES.items()}

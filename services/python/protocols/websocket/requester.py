@@ -29,7 +29,7 @@ class WebSocketConnection:
     """One upgraded connection. It ends with its first failure: a late reply would be taken for the next one's."""
 
     body: frames.Frame | None = None
-    """See `load.client.Connection.body`."""
+    """See `load.client.Readable.body`."""
 
     def __init__(
         self, session: aiohttp.ClientSession, opened: aiohttp.ClientWebSocketResponse, speech: frames.Speech

@@ -3,10 +3,6 @@
 granian's own program starts the server in processes of its own, and the dispatcher with its counters would be in another one
 than is asked for them. So its embedded server runs here, on a socket made as everybody's is; with several workers, in each
 of them on the one that they share, as granian's own do.
-
-A body over HTTP/2 goes from granian's thread to the application, and back, in one frame at a time: for an echo of 5 MB the
-client waits about 360 times. On a machine where twenty other processes shared two CPUs each wait took 18 ms in the median,
-and the echo 10 s (2 s over HTTP/1.1), for 0.1 s of CPU time: the machine was busy, no window stayed shut.
 """
 
 from __future__ import annotations

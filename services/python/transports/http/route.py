@@ -116,7 +116,7 @@ class HttpConnection(Counting):
     """The part of a connection that is the same for every client, and is never timed."""
 
     body: bytes | None = None
-    """See `load.client.Connection.body`."""
+    """See `load.client.Readable.body`."""
 
     is_over = False
     """See `load.client.Connection`: `Connection: close`, or a GOAWAY of HTTP/2 where the library shows it."""
