@@ -76,8 +76,8 @@ class Responder(Part):
 
     `module` has `serve(dispatcher, host, port, announce)`. With `served_by`, the module of a server, it has
     `application(dispatcher)` instead, and with `framework`, a module that answers paths, only `paths()`; both are given the
-    codec where `codec` names a module of `codecs`. The other keys are as in `manifest`; `adds` and `omits` are short
-    phrases, a verb with its object (`validates every body with pydantic models`). `shares`: what its worker processes have
+    codec where `codec` names a module of `codecs`. The other keys are as in `manifest`; `adds` is a short phrase,
+    a verb with its object (`validates every body with pydantic models`). `shares`: what its worker processes have
     in common, where it can have several: one listening socket, or a port on which each listens with a socket of its own
     (SO_REUSEPORT).
     """
@@ -90,7 +90,6 @@ class Responder(Part):
     codec: str = ""
     adds: str = ""
     without: str = ""
-    omits: str = ""
     packages: tuple[str, ...] = ()
     refuses: Mapping[str, str] = field(default_factory=dict)
     settings: Mapping[str, str] = field(default_factory=dict)

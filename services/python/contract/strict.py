@@ -213,10 +213,13 @@ def _object_of(cls: type[Any]) -> _Reader:
     return read
 
 
-def _whole(value: object) -> int:
-    if type(value) is not int:
-        raise WrongShape(f"must be a whole number, not {_shown(value)}")
-    return value
+def _exactly(kind: type[Any], words: str) -> _Reader:
+    def read(value: object) -> Any:
+        if type(value) is not kind:
+            raise WrongShape(f"must be {words}, not {_shown(value)}")
+        return value
+
+    return read
 
 
 def _number(value: object) -> float:
@@ -229,24 +232,13 @@ def _number(value: object) -> float:
     raise WrongShape(f"must be a finite number, not {_shown(value)}")
 
 
-def _text(value: object) -> str:
-    if not isinstance(value, str):
-        raise WrongShape(f"must be text, not {_shown(value)}")
-    return value
-
-
-def _flag(value: object) -> bool:
-    if not isinstance(value, bool):
-        raise WrongShape(f"must be true or false, not {_shown(value)}")
-    return value
-
-
-def _nothing(value: object) -> None:
-    if value is not None:
-        raise WrongShape(f"must be null, not {_shown(value)}")
-
-
-_PLAIN: Mapping[Any, _Reader] = {int: _whole, float: _number, str: _text, bool: _flag, type(None): _nothing}
+_PLAIN: Mapping[Any, _Reader] = {
+    int: _exactly(int, "a whole number"),
+    float: _number,
+    str: _exactly(str, "text"),
+    bool: _exactly(bool, "true or false"),
+    type(None): _exactly(type(None), "null"),
+}
 
 
 def _bounded(reader: _Reader, limits: list[Between]) -> _Reader:

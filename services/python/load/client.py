@@ -140,6 +140,16 @@ class Dialer(Protocol):
         """A connection; the library may open the socket now or at the first call. CallFailed when it cannot."""
 
 
+@dataclass(frozen=True)
+class Dialing:
+    """A `Dialer` whose connections need no more than to be made."""
+
+    open: Callable[[], Connection]
+
+    def dial(self) -> Connection:
+        return self.open()
+
+
 class AsyncConnection(Readable, Protocol):
     """One connection of an awaiting client; see `Connection`."""
 
@@ -155,6 +165,16 @@ class AsyncDialer(Protocol):
 
     async def dial(self) -> AsyncConnection:
         """See `Dialer.dial`."""
+
+
+@dataclass(frozen=True)
+class AsyncDialing:
+    """The same for an awaiting client."""
+
+    open: Callable[[], Any]
+
+    async def dial(self) -> Any:
+        return self.open()
 
 
 class Joining(AsyncDialer, Protocol):

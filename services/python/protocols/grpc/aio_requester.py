@@ -2,29 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import grpc
 import grpc.aio
 
 from services.python.contract.offers import Client
-from services.python.load.client import CallFailed, CallSpec, Event, Request
-from services.python.load.sharing import Shares
+from services.python.load.client import AsyncDialing, CallFailed, CallSpec, Event, Request
 from services.python.protocols.grpc import options
-from services.python.protocols.grpc.calling import Calling, GrpcConnectionBase, GrpcReply, calling, channels
-
-
-@dataclass(frozen=True)
-class GrpcAioDialer:
-    """Opens channels on the running event loop; the TCP connection comes with a channel's first call."""
-
-    calling: Calling
-    channels: Shares[Any]
-
-    async def dial(self) -> GrpcAioConnection:
-        """A new channel, or a part of one where they are shared."""
-        return GrpcAioConnection(self.calling, self.channels.take())
+from services.python.protocols.grpc.calling import GrpcConnectionBase, GrpcReply, calling, channels
 
 
 class GrpcAioConnection(GrpcConnectionBase):
@@ -66,7 +52,8 @@ class GrpcAioConnection(GrpcConnectionBase):
             await channel.close()
 
 
-def dialer(call: CallSpec, client: Client) -> GrpcAioDialer:  # noqa: ARG001 - this module has one client
+def dialer(call: CallSpec, client: Client) -> AsyncDialing:  # noqa: ARG001 - this module has one client
     """Opens channels for awaited calls; CallFailed when Protocol Buffers cannot carry the example request."""
     made = calling(call)
-    return GrpcAioDialer(made, channels(made, grpc.aio))
+    shares = channels(made, grpc.aio)
+    return AsyncDialing(lambda: GrpcAioConnection(made, shares.take()))

@@ -2,28 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
-
 import grpc
 
 from services.python.contract.offers import Client
-from services.python.load.client import CallSpec, Request
-from services.python.load.sharing import Shares
+from services.python.load.client import CallSpec, Dialing, Request
 from services.python.protocols.grpc import options
-from services.python.protocols.grpc.calling import Calling, GrpcConnectionBase, GrpcReply, calling, channels
-
-
-@dataclass(frozen=True)
-class GrpcDialer:
-    """Opens channels; the TCP connection comes with a channel's first call."""
-
-    calling: Calling
-    channels: Shares[Any]
-
-    def dial(self) -> GrpcConnection:
-        """A new channel, or a part of one where they are shared."""
-        return GrpcConnection(self.calling, self.channels.take())
+from services.python.protocols.grpc.calling import GrpcConnectionBase, GrpcReply, calling, channels
 
 
 class GrpcConnection(GrpcConnectionBase):
@@ -42,7 +26,11 @@ class GrpcConnection(GrpcConnectionBase):
             channel.close()
 
 
-def dialer(call: CallSpec, client: Client) -> GrpcDialer:  # noqa: ARG001 - this module has one client
-    """Opens channels for blocking calls; CallFailed when Protocol Buffers cannot carry the example request."""
+def dialer(call: CallSpec, client: Client) -> Dialing:  # noqa: ARG001 - this module has one client
+    """Opens channels for blocking calls; CallFailed when Protocol Buffers cannot carry the example request.
+
+    The TCP connection comes with a channel's first call.
+    """
     made = calling(call)
-    return GrpcDialer(made, channels(made, grpc))
+    shares = channels(made, grpc)
+    return Dialing(lambda: GrpcConnection(made, shares.take()))

@@ -11,7 +11,7 @@ from google.protobuf.message import DecodeError
 from services.python.contract.descriptors import Method
 from services.python.contract.knobs import CONNECTIONS
 from services.python.contract.offers import Client
-from services.python.load.client import CallFailed, CallSpec, Reply, Request
+from services.python.load.client import AsyncDialing, CallFailed, CallSpec, Dialing, Reply, Request
 from services.python.load.sharing import Share, Shares
 from services.python.protocols.grpc import options
 
@@ -96,29 +96,17 @@ class AsyncConnection(_Base):
             await channel.close()
 
 
-class _Dialer:
-    def __init__(self, call: CallSpec, library: Any) -> None:
-        self._call = call
-        channel = {
-            "target": options.address(call.host, call.port),
-            "options": options.channel(call.knobs),
-            **options.credentials(call.tls),
-        }
-        opens = library.secure_channel if call.tls is not None else library.insecure_channel
-        number = int(call.knobs[CONNECTIONS]) if CONNECTIONS in call.knobs else None
-        self._channels: Shares[Any] = Shares(lambda: opens(**channel), number)
-
-
-class _BlockingDialer(_Dialer):
-    def dial(self) -> Connection:
-        return Connection(self._channels.take(), self._call)
-
-
-class _AwaitingDialer(_Dialer):
-    async def dial(self) -> AsyncConnection:
-        return AsyncConnection(self._channels.take(), self._call)
-
-
-def dialer(call: CallSpec, client: Client) -> _BlockingDialer | _AwaitingDialer:
+def dialer(call: CallSpec, client: Client) -> Dialing | AsyncDialing:
     """Opens channels of that client."""
-    return _BlockingDialer(call, grpc) if client.style == "sync" else _AwaitingDialer(call, grpc.aio)
+    library: Any = grpc if client.style == "sync" else grpc.aio
+    channel = {
+        "target": options.address(call.host, call.port),
+        "options": options.channel(call.knobs),
+        **options.credentials(call.tls),
+    }
+    opens = library.secure_channel if call.tls is not None else library.insecure_channel
+    number = int(call.knobs[CONNECTIONS]) if CONNECTIONS in call.knobs else None
+    channels: Shares[Any] = Shares(lambda: opens(**channel), number)
+    if client.style == "sync":
+        return Dialing(lambda: Connection(channels.take(), call))
+    return AsyncDialing(lambda: AsyncConnection(channels.take(), call))
