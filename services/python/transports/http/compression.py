@@ -10,7 +10,6 @@ from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any
 
 from services.python.codecs.coding import Coding
-from services.python.transports.http.asgi import whole
 
 Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
@@ -36,7 +35,7 @@ class CompressedAsgi:
         try:
             if dict(scope["headers"]).get(b"content-encoding") != self._name:
                 raise ValueError("another Content-Encoding")
-            body = self._coding.unpack(await whole(receive))
+            body = self._coding.unpack(await _whole(receive))
         except ValueError:
             start: Message = {"type": "http.response.start", "status": 415, "headers": []}
             await _reply(send, start, _REFUSED % self._name, self._coding)
@@ -64,6 +63,15 @@ class CompressedAsgi:
                 await _reply(send, start, b"".join(parts), self._coding)
 
         await self._app({**scope, "headers": fields}, plain, compress)
+
+
+async def _whole(receive: Receive) -> bytes:
+    parts = []
+    while True:
+        message = await receive()
+        parts.append(message.get("body", b""))
+        if not message.get("more_body", False):
+            return b"".join(parts)
 
 
 async def _reply(send: Send, start: Message, plain: bytes, coding: Coding) -> None:
