@@ -19,7 +19,7 @@ TESTING := PYTHONDONTWRITEBYTECODE= PYTHONPYCACHEPREFIX="$(CURDIR)/build/pycache
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run example native postgresql referee lab lab-vm schema checks-table conformance test test-slow test-heavy test-all lint format lock lock-providers scan-dependencies scan-secrets corpus size clean
+.PHONY: help setup run example native postgresql referee lab lab-vm schema checks-table conformance test test-slow test-heavy test-all conformance-table lint format lock lock-providers scan-dependencies scan-secrets corpus size clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
@@ -91,6 +91,9 @@ test: $(VENV)/.orch-dev-ready ## the tests that depend on no timing: any machine
 
 conformance: $(VENV)/.orch-dev-ready ## hold an implementation against the promises of protos/ (IMPLEMENTATION=name or path of a declaration, CONFORMANCE_ARGS=--conformance-all for all of it)
 	@$(TESTING) $(BIN)/python -m pytest -n auto tests/conformance/promises --implementation $(IMPLEMENTATION) $(CONFORMANCE_ARGS)
+
+conformance-table: $(VENV)/.orch-dev-ready ## hold every language that is built here against every promise, for docs/validation/conformance.csv (after make native; some 10 minutes)
+	@$(BIN)/python -m tests.languages.table --write $(TABLE_ARGS)
 
 test-slow: $(VENV)/.orch-dev-ready ## those that take longer, or wait for processes and sockets
 	@$(TESTING) $(BIN)/python -m pytest -n auto -m "(slow or busy) and not ($(ALONE))" $(PYTEST_ARGS)

@@ -106,7 +106,7 @@ def main() -> None:
     print(pin_requester())
     stacks = [
         ratios(*stack, pairs=given.pairs, requests=given.requests)
-        for stack in (("rest", "fastapi", "pycurl"), ("http+json", "asgi", "pycurl"), ("grpc", "grpcio", "grpcio"))
+        for stack in (("rest", "fastapi", "raw"), ("http+json", "asgi", "raw"), ("grpc", "grpcio", "grpcio"))
     ]
     for of in stacks:
         _, low, high = of["interval"]

@@ -38,7 +38,7 @@ MOST_SAMPLE_NS = 250
 
 
 def costs_of(name: str, options: argparse.Namespace, folder: Path) -> Iterator[dict[str, Any]]:
-    """Of every client of a protocol (`rest`) or of those named behind it (`rest/pycurl,aiohttp`); see `pairs.pairs_of`."""
+    """Of every client of a protocol (`rest`) or of those named behind it (`rest/pycurl,raw`); see `pairs.pairs_of`."""
     name, _, chosen = name.partition("/")
     protocol = find_protocol(name)
     answering = protocol.responder()
@@ -142,10 +142,7 @@ def main() -> None:
     """Print the table and keep the raw numbers."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.harness.cost", description=__doc__.split("\n")[0])
     parser.add_argument(
-        "protocols",
-        nargs="*",
-        default=list(protocols()),
-        help="default: all; `rest/pycurl,aiohttp`: these clients only",
+        "protocols", nargs="*", default=list(protocols()), help="default: all; `rest/pycurl,raw`: these clients only"
     )
     parser.add_argument("--in-flight", nargs="*", type=int, default=[1, 16, 50])
     parser.add_argument(

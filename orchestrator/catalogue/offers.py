@@ -112,11 +112,12 @@ class Responder(End):
 class Client(End):
     """One client library. One of kind `codec` sends nothing: it encodes and decodes the protocol's messages.
 
-    `round_trips_to_open` where its language has another figure than the protocol. `native`: its place among compiled ones.
+    `round_trips_to_open` and `transport` where they differ from the protocol's. `native`: its place among compiled clients.
     """
 
     style: Literal["sync", "async"]
     round_trips_to_open: int | None = None
+    transport: str | None = None
     kind: Literal["call", "codec"] = "call"
     native: int | None = None
 

@@ -154,7 +154,8 @@ def _clients(
 ) -> Iterator[Client]:
     differs = protocol.round_trips_to_open != first.round_trips_to_open
     for end in protocol.clients:
-        opening = protocol.round_trips_to_open if differs else None
+        own = end.round_trips_to_open
+        opening = protocol.round_trips_to_open if own is None and differs else own
         shared = _shared(end, language, protocol, first, operations)
         yield _as(Client, end, round_trips_to_open=opening, **shared)
 

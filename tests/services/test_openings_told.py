@@ -16,6 +16,7 @@ REQUESTS = 12
 TELLS_BOTH = [
     ("tcp", "socket"),
     ("tcp", "uvloop"),
+    ("http+json", "raw"),
     ("http+json", "pycurl"),
     ("http+json", "pycurl-multi"),
 ]
@@ -23,6 +24,7 @@ TELLS_TLS_ALONE = [
     ("http+json", "requests"),
     ("http+json", "httpx"),
     ("http+json", "aiohttp"),
+    ("websocket", "websocket-client"),
 ]
 LIGHT = [("tcp", "socket"), ("http+json", "pycurl")]
 

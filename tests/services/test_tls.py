@@ -109,11 +109,14 @@ def test_the_version_of_http_is_negotiated_in_the_handshake_and_no_other_is_take
 
 
 @pytest.mark.busy
-def test_several_in_flight_resume_a_session_each_where_a_server_takes_none_twice(made: Made, tmp_path: Path) -> None:
+@pytest.mark.parametrize("client", ["raw", "httpx-async"])
+def test_several_in_flight_resume_a_session_each_where_a_server_takes_none_twice(
+    client: str, made: Made, tmp_path: Path
+) -> None:
     with responder("http+json", NONCE, implementation="asgi-granian", **made.serving) as (_, ready):
         trial = trial_of(
             "http+json",
-            "httpx-async",
+            client,
             ready["port"],
             tmp_path / "record",
             identity=NONCE,

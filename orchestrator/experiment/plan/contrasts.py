@@ -323,7 +323,7 @@ def parts_of(responder: Responder, client: Client) -> dict[str, str]:
     return {
         "codec": parts.codec,
         BYTES: parts.bytes_as,
-        "transport": parts.transport,
+        "transport": client.transport or parts.transport,
         "framework": parts.server if parts.framework == NONE else f"{parts.framework} on {parts.server}",
         "validation": parts.validation,
         "client": client.name,

@@ -87,7 +87,8 @@ class Responder(Part):
 class Client(Part):
     """One client library that asks; keys as of a responder, and `omits`: what it leaves unread of `fields.md`.
 
-    `style`: whether its calls block a thread (`sync`) or are awaited (`async`). One of `kind` `codec` asks nobody: it
+    `style`: whether its calls block a thread (`sync`) or are awaited (`async`). `round_trips_to_open` and `transport` where
+    they differ from the protocol's and the responder's. One of `kind` `codec` asks nobody: it
     encodes and decodes the protocol's messages (`process.md`). `native`: its place among the clients that `client: native`
     stands for, the lowest first; null for one that it never stands for. Such a client is compiled to machine code and asks
     without an interpreter.
@@ -100,6 +101,8 @@ class Client(Part):
     packages: list[str] = field(default_factory=list)
     refuses: dict[str, str] = field(default_factory=dict)
     settings: dict[str, str] = field(default_factory=dict)
+    round_trips_to_open: int | None = None
+    transport: str | None = None
     kind: Literal["call", "codec"] = "call"
     native: Annotated[int, Between(0)] | None = None
 

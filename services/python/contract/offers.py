@@ -124,6 +124,8 @@ class Client(Part):
     packages: tuple[str, ...] = ()
     refuses: Mapping[str, str] = field(default_factory=dict)
     settings: Mapping[str, str] = field(default_factory=dict)
+    round_trips_to_open: int | None = None
+    transport: str | None = None
     kind: Literal["call", "codec"] = "call"
     loads: tuple[str, ...] = ()
 

@@ -144,10 +144,7 @@ class Dialer(Protocol):
 class Dialing:
     """A `Dialer` whose connections need no more than to be made."""
 
-    open: Callable[[], Connection]
-
-    def dial(self) -> Connection:
-        return self.open()
+    dial: Callable[[], Connection]
 
 
 class AsyncConnection(Readable, Protocol):

@@ -17,7 +17,7 @@ uvloop. Rules of both:
   not sent, which is no error.
 * A connection that failed under `reuse`, or whose end a reply announced (`client.Connection`: no error), is dialled anew
   outside the window of the next request, and has a number of its own. The clients
-  of `tcp`, `websocket` and `socketio` connect there; the HTTP libraries (`pycurl`, `requests`,
+  of `tcp`, `websocket` and `socketio`, and `raw`, connect there; the HTTP libraries (`pycurl`, `requests`,
   `httpx`, `aiohttp`) and gRPC's connect at the first call, in that request's window.
 """
 

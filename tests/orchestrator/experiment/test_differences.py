@@ -35,9 +35,10 @@ def test_what_differs_is_named_in_one_order_from_either_side(one: dict[str, str]
 @pytest.mark.parametrize(
     ("stacks", "parts"),
     [
-        ("[{protocol: rest, client: [pycurl, aiohttp]}]", ("client",)),
+        ("[{protocol: rest, client: [pycurl, raw]}]", ("client",)),
         ("[{protocol: rest, responder: [flask-gunicorn, starlette]}]", ("framework",)),
         ("[{protocol: graphql, responder: [strawberry, strawberry-cached]}]", ("validation",)),
+        ("[{protocol: socketio, client: [socketio, socketio-polling]}]", ("transport", "client")),
         (
             "[{protocol: rest, responder: fastapi}, {protocol: rest, responder: flask, connection: per-request}]",
             ("framework", "validation", "connection"),

@@ -35,7 +35,7 @@ def test_shipped_experiments_can_be_planned_and_satisfy_the_schema(path: Path) -
 @pytest.mark.parametrize(
     "change",
     [
-        {"stacks": {"protocol": "rest", "client": ["aiohttp", "pycurl"]}},
+        {"stacks": {"protocol": "rest", "client": ["raw", "pycurl"]}},
         {"operations": [{"echo": {"bytes": ["1 kB", "2 kB"], "load": {"requests": 3}}}, "add", {"image": None}]},
         {"placements": [{"name": "far", "rtt": "80ms"}, "local"]},
         {"load": {"concurrency": [1, 2], "rate": "5/s"}},

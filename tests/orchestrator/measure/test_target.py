@@ -27,7 +27,7 @@ def test_a_responder_with_a_store_has_a_file_of_the_run(
     store: dict[str, str], resources: dict[str, str] | None
 ) -> None:
     host: Any = Host()
-    ask = Ask(protocol="rest", responder="fastapi", client="pycurl", operation="balance", store=store)
+    ask = Ask(protocol="rest", responder="fastapi", client="raw", operation="balance", store=store)
     assert ask.resources_on(host) == resources
 
 

@@ -117,7 +117,7 @@ def test_a_reader_that_fails_is_a_result_and_no_failed_trial(tmp_path: Path) -> 
 def test_nobody_can_be_asked_for_it(tmp_path: Path) -> None:
     target = Target(host="127.0.0.1", port=1, identity="x")
     with pytest.raises(CannotTry, match="coded alone"):
-        made(tmp_path, "http+json", "pycurl", target)
+        made(tmp_path, "http+json", "raw", target)
     with pytest.raises(CannotTry, match="once it is read"):
         made(tmp_path, "http+protobuf", "protobuf-parse-only")
     assert "evolution" not in find_protocol("rest").operations

@@ -19,13 +19,16 @@ pytestmark = pytest.mark.busy
 CLIENTS = [
     ("tcp", "socket"),
     ("tcp", "uvloop"),
+    ("websocket", "websocket-client"),
+    ("websocket", "websockets"),
     ("websocket", "aiohttp"),
+    ("rest", "raw"),
 ]
 IDLE_S = 0.01
 
 
 def _is_light(protocol: str, client: str) -> bool:
-    return (protocol, client) in {("tcp", "socket"), ("websocket", "aiohttp")}
+    return (protocol, client) in {("tcp", "socket"), ("websocket", "aiohttp"), ("rest", "raw")}
 
 
 def whole(server: socket.socket) -> bytes:

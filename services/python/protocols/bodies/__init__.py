@@ -10,7 +10,7 @@ from services.python.codecs import coding
 from services.python.contract.messages import OF_THE_STORE
 from services.python.contract.offers import ANY, AS_IT_IS, AS_MESSAGES, RAW, SECURED, Client, Parts, Protocol, Responder
 from services.python.contract.strict import Part, part
-from services.python.transports.http import asgi, granian, version
+from services.python.transports.http import asgi, granian, version, wsgi
 from services.python.transports.http.clients import DEFAULT, clients
 
 ON_GRANIAN = "asgi-granian"
@@ -26,7 +26,7 @@ class Body(Part):
 
     `codec` is the module below `services/python/codecs/`, `in_bodies` the one that HTTP bodies are coded with where that is
     another; `packages` are its libraries. `evolving` is the module that reads records across schemas, for a codec with
-    schemas. `alone` has further clients of kind `codec`.
+    schemas. `alone` has further clients of kind `codec`, `answered_by` responders.
     """
 
     codec: str
@@ -40,6 +40,7 @@ class Body(Part):
     knobs: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     evolving: str = ""
     alone: tuple[Client, ...] = ()
+    answered_by: tuple[Responder, ...] = ()
 
     @property
     def name(self) -> str:
@@ -57,7 +58,7 @@ class Body(Part):
             title=self.title,
             summary=self.summary,
             messages=self.messages,
-            responders=self._responders(),
+            responders=(*self._responders(), *self.answered_by),
             clients=(
                 *clients(f"{__name__}.requester", *self.packages, codec=self.in_bodies or self.codec),
                 _alone(next(iter(self.packages), "stdlib"), self.codec, *self.packages, evolving=self.evolving),
@@ -125,6 +126,7 @@ def _alone(name: str, codec: str, *packages: str, evolving: str = "") -> Client:
     )
 
 
+_JSON_PARTS = Parts(codec="JSON", transport="HTTP/1.1", server="uvicorn", bytes_as="base64")
 _WITH_SCHEMA = frozenset({"timestamp", "add", "echo", "image", "transfer"}) | OF_THE_STORE
 
 TABLE = (
@@ -138,6 +140,31 @@ TABLE = (
             "bytes": "base64 in a string: JSON has no binary type",
         },
         alone=(replace(_alone("orjson", "orjson", "orjson"), settings={"JSON": "orjson's, compact, UTF-8"}),),
+        answered_by=(
+            Responder(
+                name="fastapi-models",
+                module=f"{__name__}.json_models",
+                served_by=asgi.__name__,
+                parts=replace(_JSON_PARTS, framework="FastAPI", validation="pydantic models"),
+                adds="routes every request with FastAPI and validates every body with pydantic models",
+                without="fastapi",
+                packages=("fastapi", "starlette", "pydantic", *asgi.PACKAGES),
+                refuses=_UVICORN_REFUSES,
+                settings={**asgi.SETTINGS, "JSON": "FastAPI's default, bodies validated by pydantic models"},
+            ),
+            Responder(
+                name="flask-gunicorn",
+                module=f"{__name__}.paths",
+                framework=f"{_FRAMEWORKS}.flask",
+                codec="json",
+                served_by=wsgi.__name__,
+                parts=replace(_JSON_PARTS, server="gunicorn", framework="Flask"),
+                adds="hands every request to a thread of a pool",
+                packages=("flask", "gunicorn"),
+                refuses=wsgi.refuses(ON_GRANIAN),
+                settings=wsgi.GUNICORN_SETTINGS,
+            ),
+        ),
     ),
     Body(
         codec="cbor",

@@ -54,7 +54,7 @@ def _over_http() -> dict[str, Any]:
 
 def _websocket() -> dict[str, Any]:
     return {
-        "clients": _borrowed(WEBSOCKET, "aiohttp"),
+        "clients": _borrowed(WEBSOCKET, "websocket-client", "websockets", "aiohttp"),
         "knobs": SECURED,
         "sequential": "aiohttp",
         "concurrent": "aiohttp",
@@ -64,7 +64,7 @@ def _websocket() -> dict[str, Any]:
 
 def _socketio() -> dict[str, Any]:
     return {
-        "clients": _borrowed(SOCKETIO, "socketio"),
+        "clients": _borrowed(SOCKETIO, "socketio", "socketio-polling"),
         "knobs": SECURED,
         "sequential": "socketio",
         "concurrent": "socketio",

@@ -1,4 +1,4 @@
-"""Calls somebody's own service by Socket.IO, an event and its acknowledgement, with the client of `socketio`."""
+"""Calls somebody's own service by Socket.IO, an event and its acknowledgement, with the clients of `socketio`."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from typing import Any
 from services.python.contract.offers import Client
 from services.python.load.client import CallSpec, Reply
 from services.python.protocols.socketio.events import Speech
-from services.python.protocols.socketio.requester import SocketIoDialer
+from services.python.protocols.socketio.requester import TRANSPORTS, SocketIoDialer
 
 _LIBRARYS_OWN = ("accept-encoding",)
 
 
-def dialer(call: CallSpec, client: Client) -> SocketIoDialer:  # noqa: ARG001 - there is one
-    """Opens Socket.IO sessions."""
+def dialer(call: CallSpec, client: Client) -> SocketIoDialer:
+    """Opens sessions of that Socket.IO client."""
     example = call.example
     speech = Speech(
         emits=itemgetter("event", "send"),
@@ -22,7 +22,7 @@ def dialer(call: CallSpec, client: Client) -> SocketIoDialer:  # noqa: ARG001 - 
         path=example["path"].strip("/"),
         headers={name: text for name, text in example["headers"].items() if name not in _LIBRARYS_OWN},
     )
-    return SocketIoDialer(call, speech)
+    return SocketIoDialer(call, TRANSPORTS[client.name], speech)
 
 
 def _reply(arguments: tuple[Any, ...]) -> Reply:

@@ -11,7 +11,7 @@ _PACKAGES = ("python-socketio", "python-engineio")
 PROTOCOL = Protocol(
     name="socketio",
     title="Socket.IO",
-    summary="Events and acknowledgements in JSON, bytes as binary attachments, over WebSocket",
+    summary="Events and acknowledgements in JSON, bytes as binary attachments, over WebSocket (or long polling)",
     messages=ANY,
     streams="also",
     responders=(
@@ -45,6 +45,18 @@ PROTOCOL = Protocol(
                 "transport": "WebSocket from the start",
                 "events of a stream": "read by the library as they come, and queued until they are asked for",
             },
+        ),
+        Client(
+            name="socketio-polling",
+            module="services.python.protocols.socketio.requester",
+            style="async",
+            packages=(*_PACKAGES, "aiohttp", "uvloop"),
+            settings={"transport": "long polling: POST to send, GET to receive, on two TCP connections"},
+            transport="Socket.IO over long polling",
+            refuses={
+                "stream": "its library gives up a poll that brings more than 16 packets, as those of a stream may"
+            },
+            round_trips_to_open=4,  # TCP's handshake, the GET that opens, the POST of CONNECT, the GET that confirms
         ),
     ),
     without_knobs={

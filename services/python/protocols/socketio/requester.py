@@ -1,4 +1,4 @@
-"""Asks with python-socketio's asyncio client, over WebSocket."""
+"""Asks with python-socketio's asyncio client, over WebSocket or long polling."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ from services.python.protocols.socketio.packets import Part, Traffic, size
 from services.python.transports.http.aiohttp_websocket import OneAddress
 from services.python.transports.http.route import authority
 
+TRANSPORTS = {"socketio": "websocket", "socketio-polling": "polling"}
 _CLOSE_TIMEOUT_S = 1
 _MOST_TIMES = 2  # as many events as were asked for may wait; the books of the trial take no more either
 
@@ -26,12 +27,13 @@ _MOST_TIMES = 2  # as many events as were asked for may wait; the books of the t
 class SocketIoDialer:
     """Opens Socket.IO sessions on the running event loop."""
 
-    def __init__(self, call: CallSpec, speech: events.Speech) -> None:
+    def __init__(self, call: CallSpec, transport: str, speech: events.Speech) -> None:
         self._call = call
+        self._transport = transport
         self._speech = speech
 
     async def dial(self) -> SocketIoConnection:
-        """Connect, upgrade, and join the default namespace."""
+        """Connect, upgrade where the transport is WebSocket, and join the default namespace."""
         # A session of our own: the library leaves its own one open when it cannot connect.
         connector = OneAddress(self._call.host, self._call.port, self._call.tls)
         http = aiohttp.ClientSession(connector=connector, trust_env=False)
@@ -53,7 +55,7 @@ class SocketIoDialer:
                     f"{self._call.http}://{authority(self._call.host, self._call.port)}",
                     headers=dict(self._speech.headers),
                     socketio_path=self._speech.path,
-                    transports=["websocket"],
+                    transports=[self._transport],
                     wait_timeout=later_s,
                 )
         except (SocketIOError, aiohttp.ClientError, OSError, ValueError) as error:
@@ -161,11 +163,20 @@ class SocketIoConnection:
     async def close(self) -> None:
         """Leave, and end every TCP connection of the session."""
         leaving = asyncio.ensure_future(self._client.disconnect())
+        if self._client.eio.current_transport == "polling":
+            await self._hang_up()
         with contextlib.suppress(TimeoutError, SocketIOError, aiohttp.ClientError, OSError):
             await asyncio.wait_for(leaving, _CLOSE_TIMEOUT_S)
         await self._http.close()
 
+    async def _hang_up(self) -> None:
+        """Say goodbye, then cut the GET that is waiting: the responder will not answer it, and the library waits for it."""
+        sender = self._client.eio.write_loop_task
+        if sender is not None:
+            await asyncio.wait({sender}, timeout=_CLOSE_TIMEOUT_S)
+        await self._http.close()
 
-def dialer(call: CallSpec, client: Client) -> SocketIoDialer:  # noqa: ARG001 - this module has one client
+
+def dialer(call: CallSpec, client: Client) -> SocketIoDialer:
     """Opens sessions for awaited calls; CallFailed when JSON cannot carry the example request."""
-    return SocketIoDialer(call, events.speech_of(call))
+    return SocketIoDialer(call, TRANSPORTS[client.name], events.speech_of(call))

@@ -29,6 +29,7 @@ def serve(dispatcher: Dispatcher, host: str, port: int, announce: Announce) -> N
     )
     peers: dict[str, Peer] = {}
 
+    # A polling client sends from several connections; its session counts as the one that opened it.
     async def connected(session: str, environ: dict[str, Any]) -> None:
         peers[session] = tuple(environ["asgi.scope"]["client"])
 

@@ -1,101 +1,103 @@
-"""Asks with aiohttp's WebSocket client."""
+"""Asks with websocket-client, which blocks its caller and starts no thread."""
 
 from __future__ import annotations
 
-import asyncio
+import contextlib
+import socket
 
-import aiohttp
+import websocket
 
-from services.python.contract.offers import Client
-from services.python.load.client import CallSpec, Event, Reply, Request
+from services.python.load.client import CallFailed, Request
+from services.python.load.handshake import socket_failure
+from services.python.load.unasked import peek
 from services.python.protocols.websocket import frames
-from services.python.transports.http import aiohttp_websocket
+
+_OPCODE = 0x0F  # of a frame's first byte
+_CLOSE = websocket.ABNF.OPCODE_CLOSE  # frames of data have smaller ones, pings and pongs larger ones
+_ERRORS = (websocket.WebSocketException, OSError)
+_STATUSES = {
+    websocket.WebSocketTimeoutException: "timeout",
+    websocket.WebSocketConnectionClosedException: "closed",
+    websocket.WebSocketBadStatusException: "protocol",
+}
 
 
-class WebSocketDialer:
-    """Opens upgraded connections on the running event loop; CallFailed when JSON cannot carry the example request."""
+class Dialer(frames.DialerBase):
+    """Opens upgraded connections."""
 
-    def __init__(self, call: CallSpec, speech: frames.Speech | None = None) -> None:
-        self._call = call
-        self._speech = speech or frames.speech_of(call)
+    def dial(self) -> Connection:
+        timeout_s, tls = self._call.timeout_s, self._call.tls
+        try:
+            opened = websocket.create_connection(
+                self._speech.url,
+                sslopt=None if tls is None else {"context": tls.context},
+                timeout=timeout_s,
+                sockopt=((socket.IPPROTO_TCP, socket.TCP_NODELAY, 1),),
+                header=dict(self._speech.headers),
+                enable_multithread=False,
+                skip_utf8_validation=True,
+                suppress_origin=True,
+                redirect_limit=0,
+                http_no_proxy=["*"],
+            )
+        except _ERRORS as error:
+            raise _failure(error) from error
+        return Connection(opened, self._speech, timeout_s)
 
-    async def dial(self) -> WebSocketConnection:
-        speech = self._speech
-        session, opened = await aiohttp_websocket.opened(self._call, speech.url, headers=dict(speech.headers))
-        return WebSocketConnection(session, opened, speech)
 
+class Connection(frames.ConnectionBase):
+    """One upgraded connection."""
 
-class WebSocketConnection:
-    """One upgraded connection. It ends with its first failure: a late reply would be taken for the next one's."""
-
-    body: frames.Frame | None = None
-    """See `load.client.Readable.body`."""
-
-    def __init__(
-        self, session: aiohttp.ClientSession, opened: aiohttp.ClientWebSocketResponse, speech: frames.Speech
-    ) -> None:
-        self._session = session
-        self._socket = opened
-        self._encode, self._decode = speech.encode, speech.decode
-
-    async def call(self, request: Request) -> frames.Exchange:
+    def call(self, request: Request) -> frames.Exchange:
         sent = self._encode(request)
         try:
             if isinstance(sent, bytes):
-                await self._socket.send_bytes(sent)
+                self._socket.send_binary(sent)
             else:
-                await self._socket.send_str(sent)
-            message = await self._socket.receive()
-        except (aiohttp.ClientError, OSError) as error:
-            await self._session.close()
-            raise aiohttp_websocket.failure(error) from error
-        if message.type not in (aiohttp.WSMsgType.TEXT, aiohttp.WSMsgType.BINARY):
-            await self._session.close()
-            raise aiohttp_websocket.ended(message)
-        received: frames.Frame = message.data
-        self.body = received
+                self._socket.send(sent)
+            opcode, content = self._socket.recv_data()
+        except _ERRORS as error:
+            self._socket.shutdown()
+            raise _failure(error) from error
+        if opcode == _CLOSE:
+            self._socket.shutdown()
+            raise CallFailed("closed", f"the responder closed the connection: {content[2:].decode(errors='replace')}")
+        self.body = received = content if opcode == websocket.ABNF.OPCODE_BINARY else _text(content)
         return frames.exchange(sent, received, self._decode)
 
-    async def subscribe(self, request: Request) -> int:
-        sent = self._encode(request)
-        try:
-            await self._socket.send_str(str(sent))
-        except (aiohttp.ClientError, OSError) as error:
-            raise aiohttp_websocket.failure(error) from error
-        return frames.length_of(sent)
+    def has_unasked(self) -> bool:
+        """See `load.client.Connection`; pings are answered, and no reply."""
+        with contextlib.suppress(*_ERRORS):
+            is_secured = hasattr(self._socket.sock, "context")  # of TLS nothing can be looked at and left
+            if is_secured:
+                self._socket.settimeout(0)
+            while is_secured or (self._socket.connected and (first := peek(self._socket.sock))):
+                if not is_secured and first[0] & _OPCODE < _CLOSE:
+                    return True
+                if (opcode := self._socket.recv_data(control_frame=True)[0]) <= _CLOSE:
+                    return bool(opcode < _CLOSE)
+        return False
 
-    async def next_event(self) -> tuple[Event, int] | None:
-        try:
-            message = await self._socket.receive()
-        except (aiohttp.ClientError, OSError) as error:
-            raise aiohttp_websocket.failure(error) from error
-        if message.type not in (aiohttp.WSMsgType.TEXT, aiohttp.WSMsgType.BINARY):
-            raise aiohttp_websocket.ended(message)
-        return frames.event(message.data)
-
-    async def has_unasked(self) -> bool:
-        try:
-            async with asyncio.timeout(0):
-                message = await self._socket.receive()
-        except (aiohttp.ClientError, OSError):
-            return False
-        return message.type in (aiohttp.WSMsgType.TEXT, aiohttp.WSMsgType.BINARY)
-
-    def value(self, reply: frames.Exchange) -> Reply:
-        decoded = reply[2]
-        return {"data": decoded} if isinstance(decoded, bytes) else decoded
-
-    def sizes(self, request: Request, reply: frames.Exchange) -> tuple[int, int]:  # noqa: ARG002 - the exchange holds the frame
-        sent, received = (len(size.encode()) if isinstance(size, str) else size for size in reply[:2])
-        return sent, received
-
-    async def close(self) -> None:
-        """Close the connection as RFC 6455 says, and the session that held it."""
-        if not self._session.closed:
-            await self._socket.close()
-        await self._session.close()
+    def close(self) -> None:
+        """Say so to the other end, and close the socket without waiting for its word."""
+        if self._socket.connected:
+            with contextlib.suppress(*_ERRORS):  # the other end may be gone already
+                self._socket.send_close()
+            self._socket.shutdown()
 
 
-def dialer(call: CallSpec, client: Client) -> WebSocketDialer:  # noqa: ARG001 - this module has one client
-    """Opens connections for awaited calls; CallFailed when JSON cannot carry the example request."""
-    return WebSocketDialer(call)
+def _text(content: bytes) -> str:
+    try:
+        return content.decode()
+    except UnicodeDecodeError as error:
+        raise CallFailed("undecodable", f"{error} in {content[:200]!r}") from error
+
+
+def _failure(error: Exception) -> CallFailed:
+    if isinstance(error, OSError):
+        return socket_failure(error)
+    known = (CallFailed(status, str(error)) for kind, status in _STATUSES.items() if isinstance(error, kind))
+    return next(known, CallFailed("undecodable", f"{type(error).__name__}: {error}"))
+
+
+dialer = Dialer

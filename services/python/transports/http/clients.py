@@ -5,13 +5,14 @@ from __future__ import annotations
 import importlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, Literal
 
 from services.python.codecs.coding import coding
 from services.python.contract.knobs import CONNECTIONS, FETCH
 from services.python.contract.offers import TLS_SETTINGS, Client
 from services.python.contract.strict import Part, part
-from services.python.load.client import AsyncConnection, AsyncDialer, CallFailed, CallSpec, Connection, Dialer
+from services.python.load.client import AsyncConnection, AsyncDialer, CallFailed, CallSpec, Dialer, Dialing
 from services.python.transports.http import version
 from services.python.transports.http.route import Route
 
@@ -112,6 +113,14 @@ _LIBRARIES = (
             "compression: zstd": "requests unpacks it with no library that is here",
         },
     ),
+    _Library(
+        name="raw",
+        module="services.python.transports.http.raw_client",
+        packages=(),
+        opens="a socket that speaks just enough HTTP/1.1: the floor among clients",
+        timeout=_EACH_WAIT,
+        refuses=version.one_alone("a bare socket"),
+    ),
 )
 
 
@@ -152,17 +161,7 @@ def dial_with(client: Client, route: Route, call: CallSpec) -> Dialer | AsyncDia
     if client.style == "async":
         opens = module.sharing(call) if CONNECTIONS in call.knobs else module.AsyncConnection
         return _AsyncDialer(opens, route, call, getattr(module, "on_one_connection", None))
-    return _Dialer(module.Connection, route, call)
-
-
-@dataclass(frozen=True)
-class _Dialer:
-    opens: Callable[[Route, CallSpec], Connection]
-    route: Route
-    call: CallSpec
-
-    def dial(self) -> Connection:
-        return self.opens(self.route, self.call)
+    return Dialing(partial(module.Connection, route, call))
 
 
 @dataclass(frozen=True)

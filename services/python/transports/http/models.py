@@ -1,4 +1,4 @@
-"""pydantic models of the messages of REST, and FastAPI's routes for them."""
+"""pydantic models of the messages that look alike in every JSON protocol, and FastAPI's routes for them."""
 
 from __future__ import annotations
 
@@ -63,8 +63,8 @@ def _model(name: str, fields: Mapping[str, Field]) -> type[BaseModel]:
     return create_model(name, **keys)
 
 
-def add_object_route(app: FastAPI, dispatcher: Dispatcher, operation: str, message: Message) -> None:
-    """Answer an operation at the path of its name; bytes are base64."""
+def add_object_route(app: FastAPI, dispatcher: Dispatcher, operation: str, message: Message, path: str = "") -> None:
+    """Answer an operation at a path, of its name unless another is given; bytes are base64."""
     request_model, answered = models_of(message)
     bytes_asked, bytes_answered = bytes_of(message.request), bytes_of(message.reply)
 
@@ -81,4 +81,4 @@ def add_object_route(app: FastAPI, dispatcher: Dispatcher, operation: str, messa
         return answered(**(as_text(reply, bytes_answered) if bytes_answered else reply))
 
     handle.__annotations__ = {"fields": request_model, "request": Request, "return": answered}
-    app.post(f"/{operation}")(handle)
+    app.post(f"/{path or operation}")(handle)

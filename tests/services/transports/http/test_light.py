@@ -33,6 +33,7 @@ def loaded_by(code: str) -> set[str]:
         ("aiohttp", {"aiohttp"}),
         ("httpx", {"httpx"}),
         ("requests", {"requests", "urllib3"}),
+        ("raw", set()),
     ],
 )
 def test_a_requester_loads_its_own_client_only(client: str, libraries: set[str]) -> None:
@@ -58,6 +59,7 @@ dialer(call, PROTOCOL.client({client!r}))
         ("http+json", "fastapi", {"fastapi", "pydantic", "starlette"}),
         ("http+json", "starlette", {"starlette"}),
         ("http+json", "asgi", set()),
+        ("http+json", "flask-gunicorn", {"flask", "werkzeug"}),
         ("http+protobuf", "asgi", set()),
         ("http+protobuf", "asgi-granian", set()),  # granian when it serves
         ("connect", "asgi-granian", set()),
