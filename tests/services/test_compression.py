@@ -7,7 +7,7 @@ import zlib
 import pytest
 import zstandard
 
-from services.python.codecs.zstd import Contexts
+from services.python.codecs.coding import Contexts
 from services.python.contract.lines import Payload
 from services.python.contract.offers import protocols
 from services.python.load.client import CallFailed

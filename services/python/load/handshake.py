@@ -62,7 +62,7 @@ def tls_failure(error: BaseException) -> CallFailed | None:
     ssl = sys.modules.get("ssl")
     if ssl is None:
         return None
-    for cause in _causes(error):
+    for cause in causes(error):
         # aiohttp has errors that are of this class and have nothing of it but their cause.
         if isinstance(cause, ssl.SSLCertVerificationError) and hasattr(cause, "verify_message"):
             return refused(f"certificate verify failed: {cause.verify_message}")
@@ -84,12 +84,12 @@ def no_connection(error: BaseException | str) -> CallFailed:
 
     Libraries keep the system's words in their own, or in an error's causes.
     """
-    words = error if isinstance(error, str) else " <- ".join(dict.fromkeys(map(str, _causes(error))))
+    words = error if isinstance(error, str) else " <- ".join(dict.fromkeys(map(str, causes(error))))
     is_exhausted = any(known in words for known in EXHAUSTED)
     return CallFailed("exhausted" if is_exhausted else "refused", words if is_exhausted else str(error))
 
 
-def _causes(error: object) -> Iterator[BaseException]:
+def causes(error: object) -> Iterator[BaseException]:
     """An error and all that it came from: libraries chain causes, or hand them on as arguments."""
     seen: list[object] = []
     found = [error]

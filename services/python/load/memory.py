@@ -9,10 +9,7 @@ from pathlib import Path
 
 LEAST_BYTES = 64 << 20  # a machine with 600 MB of memory must do
 MOST_BYTES = 256 << 20  # more is not quicker: the pages have to be touched before each trial
-LEAST_IN_ALL_BYTES, MOST_IN_ALL_BYTES = (
-    1 << 30,
-    4 << 30,
-)  # the largest message, read and decoded, is 512 MiB several times
+LEAST_IN_ALL_BYTES, MOST_IN_ALL_BYTES = 1 << 30, 4 << 30  # the largest message, decoded, is 512 MiB several times
 _SHARE = 8  # of what is free, one part: the responder, the orchestrator and others live here, too
 
 
@@ -25,16 +22,12 @@ def room_for_replies(root: Path = Path("/")) -> int:
 def bound_memory(root: Path = Path("/")) -> int:
     """Let this process take no more than half of what is free here, in bytes, but at least 1 GiB and at most 4 GiB.
 
-    What needs more gets a MemoryError, or ends the process: a reply without end must not take the machine with it. 0 where
-    the system has no such limit.
+    What needs more gets a MemoryError, or ends the process: a reply without end must not take the machine with it.
     """
     most = max(LEAST_IN_ALL_BYTES, min(MOST_IN_ALL_BYTES, min(_free(root), default=0) // 2))
-    try:
-        hard = resource.getrlimit(resource.RLIMIT_DATA)[1]
-        most = most if hard == resource.RLIM_INFINITY else min(most, hard)
-        resource.setrlimit(resource.RLIMIT_DATA, (most, hard))
-    except (OSError, ValueError):  # macOS has no such limit on what is mapped
-        return 0
+    hard = resource.getrlimit(resource.RLIMIT_DATA)[1]
+    most = most if hard == resource.RLIM_INFINITY else min(most, hard)
+    resource.setrlimit(resource.RLIMIT_DATA, (most, hard))
     return most
 
 
@@ -65,5 +58,5 @@ def _left(groups: Path, name: str, limit: str, usage: str) -> Iterator[int]:
 def _text(path: Path) -> str:
     try:
         return path.read_text(encoding="utf-8", errors="replace")
-    except OSError:  # macOS, or not shown to this process
+    except OSError:  # not shown to this process
         return ""

@@ -285,13 +285,7 @@ class Recorder:
             self._known_rows[id(known.request)] = known
 
     def _store(
-        self,
-        sequence: int,
-        connection_number: int,
-        intended_ns: int,
-        sent_ns: int,
-        received_ns: int,
-        verdict: Verdict,
+        self, sequence: int, connection_number: int, intended_ns: int, sent_ns: int, received_ns: int, verdict: Verdict
     ) -> None:
         sent, received, wrong, parts = verdict
         status = OK if wrong is None else STATUS_INDEX[wrong.status]

@@ -28,11 +28,8 @@ _SMALL_OBJECT_BYTES = 512  # the largest that CPython's own allocator serves
 _BYTES_HEADER = 33
 _ARENA_BYTES = 1 << 20
 
-# What Protocol Buffers (upb) allocates for a parsed message, measured for records, JSON documents and bytes: at most this.
-_MESSAGE_BYTES = 1200  # the first block of its arena, and the Python object
-_PART_BYTES = 100  # a message within a message
-_ITEM_BYTES = 16  # a string's place, or an item's in a repeated field, which grows by doubling
-_ENTRY_BYTES = 100  # an entry of a map
+# Of a parsed message of Protocol Buffers (upb), whose fields are no objects of the interpreter: measured, about.
+_MESSAGE_BYTES, _BYTES_OF_ONE = 1200, 16  # the first block of its arena with the Python object, and what a byte becomes
 
 
 class Unverified:
@@ -104,17 +101,14 @@ def touched_memory(size: int) -> list[bytes]:
 
 
 def footprint(value: Any) -> int:
-    """About how many bytes of memory a value takes, with all that it refers to; long collections are sampled.
-
-    A parsed message of Protocol Buffers keeps its fields outside of the interpreter's objects: they are added up apart.
-    """
+    """About how many bytes of memory a value takes, with all that it refers to; long collections are sampled."""
     size = sys.getsizeof(value)
     if isinstance(value, Mapping):
         return size + _of_items(list(value.values()), footprint)
     if isinstance(value, list | tuple):
         return size + _of_items(value, footprint)
     if hasattr(value, "ListFields"):
-        return _MESSAGE_BYTES + _in_message(value)
+        return _MESSAGE_BYTES + _BYTES_OF_ONE * int(value.ByteSize())
     return size
 
 
@@ -127,20 +121,6 @@ def holds_large_buffer(value: Any) -> bool:
     if isinstance(value, Mapping):
         value = list(value.values())
     return isinstance(value, Sequence) and any(map(holds_large_buffer, value[:_LOOKED_AT]))
-
-
-def _in_message(value: Any) -> int:
-    """What a field's value takes beside its place in the message that holds it."""
-    if hasattr(value, "ListFields"):
-        return _PART_BYTES + sum(_in_message(field) for _, field in value.ListFields())
-    if isinstance(value, str | bytes):
-        return _ITEM_BYTES + (len(value) if isinstance(value, bytes) else len(value.encode()))
-    if isinstance(value, Mapping):
-        keys, entries = list(value), [value[key] for key in value]
-        return len(keys) * _ENTRY_BYTES + _of_items(keys, _in_message) + _of_items(entries, _in_message)
-    if isinstance(value, Sequence):
-        return len(value) * _ITEM_BYTES + _of_items(value, _in_message)
-    return 0
 
 
 def _of_items(items: Sequence[Any], of_one: Callable[[Any], int]) -> int:

@@ -30,7 +30,7 @@ def host_counters(proc: Path = _PROC, cgroup: Path = _CGROUP) -> HostCounters:
         throttling=_throttling(proc, cgroup),
         cgroup_cpu_us=_cgroup_cpu_us(proc, cgroup),
         tcp=_tcp(proc),
-        load_average=_load_average(),
+        load_average=list(os.getloadavg()),
         process=_process(),
     )
 
@@ -105,13 +105,6 @@ def _own_folders(proc: Path, cgroup: Path, controller: str) -> Iterator[Path]:
             yield from (cgroup / hierarchy / name, cgroup / controller / name)
             if controller == "cpu":
                 yield cgroup / controller  # as within a container
-
-
-def _load_average() -> list[float] | None:
-    try:
-        return list(os.getloadavg())
-    except OSError:
-        return None
 
 
 def _process() -> dict[str, float]:

@@ -33,7 +33,7 @@ def echo_request(kind: Kind, identifier: int, sequence: int, payload: bytes) -> 
 def is_reply(kind: Kind, packet: bytes, identifier: int | None, sequence: int, payload: bytes) -> bool:
     """Whether this answers that request. `identifier` None: the kernel chose it, and gives us only what is ours.
 
-    An IPv4 header before it (raw sockets; every ICMP socket of macOS) is skipped.
+    An IPv4 header before it (raw sockets) is skipped.
     """
     if packet[:1] and packet[0] >> 4 == 4 and kind is V4:
         packet = packet[(packet[0] & 0x0F) * 4 :]

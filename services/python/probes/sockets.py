@@ -140,7 +140,6 @@ def _set(sock: socket.socket, knobs: Mapping[str, str]) -> None:
 
 
 def _bound(sock: socket.socket, window: int) -> None:
-    """Give a socket a receive window of so many bytes."""
     sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, min(_BUFFER_OF_WINDOW * window, _LARGEST_INT))
     if sock.getsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF) < 2 * window:  # Linux gives twice what is asked for
         raise CannotSet(

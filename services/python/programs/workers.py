@@ -14,7 +14,7 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from queue import Empty, SimpleQueue
@@ -120,13 +120,12 @@ class Head:
         if len({ready.port for ready in said}) > 1:
             self._give_up(f"{self._where}: the workers answer on different ports: {[ready.port for ready in said]}")
         count = len(said)
-        affinity: Callable[[int], set[int]] | None = getattr(os, "sched_getaffinity", None)
         gc.enable()
         self._lines.write(
             replace(
                 said[0],
                 workers=count,
-                cpus=None if affinity is None else len(affinity(0)),
+                cpus=len(os.sched_getaffinity(0)),
                 settings={**said[0].settings, "workers": f"{count} processes, and one that adds up what they count"},
             )
         )

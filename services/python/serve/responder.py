@@ -40,7 +40,7 @@ class CannotServe(Exception):
 
 
 def listen(host: str, port: int) -> socket.socket:
-    """A blocking TCP socket that listens, with TCP_NODELAY, which accepted connections inherit on Linux and macOS.
+    """A blocking TCP socket that listens, with TCP_NODELAY, which accepted connections inherit.
 
     CannotServe when the address is taken or not of this host.
     """

@@ -11,7 +11,6 @@ import sqlite3
 import threading
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, closing, contextmanager, suppress
-from itertools import islice
 from pathlib import Path
 from queue import SimpleQueue
 
@@ -19,7 +18,6 @@ from services.python.stores import seed
 from services.python.stores.base import (
     AskedInThreads,
     Payment,
-    Progress,
     Spent,
     declined,
     refuse_other_rows,
@@ -30,7 +28,6 @@ from services.python.stores.sqlite_file import connected, explained, lent, made,
 
 _MARK = 0x6F726368  # "orch", in SQLite's header as the application's id
 _SHAPE = 1  # of the tables, in SQLite's header as the user's version
-_AT_ONCE = 5_000  # rows
 
 _TABLES = """
 CREATE TABLE accounts (
@@ -53,7 +50,6 @@ DELETE FROM transactions WHERE number > {seed.TRANSACTIONS};
 UPDATE accounts SET balance = seeded WHERE balance <> seeded;
 COMMIT;
 """  # noqa: S608 - a constant of ours
-_COUNTS = ("SELECT count(*) FROM accounts", "SELECT count(*) FROM transactions")
 _LINES = (
     "SELECT group_concat(line, '') FROM (SELECT account || char(9) || owner || char(9) || balance || char(10) AS line"
     " FROM accounts ORDER BY account)",
@@ -111,32 +107,25 @@ def opened(path: Path, size: int) -> Iterator[tuple[SqliteStore, dict[str, str]]
         yield SqliteStore(connections, size), {"store": f"SQLite {sqlite3.sqlite_version}, WAL, synchronous=NORMAL"}
 
 
-def seeded(path: Path, on_progress: Progress | None = None) -> bool:
+def seeded(path: Path) -> bool:
     """Have the file hold exactly the seeded rows; whether it was made for that. StoreError, and nothing is changed."""
     is_new = not path.exists()
     if is_new:
-        _make(path, on_progress or (lambda _done: None))
+        _make(path)
     refuse_other_files(path, mark=_MARK, shape=_SHAPE)
     with explained(path), closing(_connected(path)) as connection:
         require_wal(path, connection)
         connection.executescript(_AS_SEEDED)
-        has_accounts, has_transactions = (int(connection.execute(query).fetchone()[0]) for query in _COUNTS)
-        accounts, transactions = ((connection.execute(query).fetchone()[0] or "").encode() for query in _LINES)
-        refuse_other_rows(f"the database {path}", has_accounts, has_transactions, seed.digest(accounts, transactions))
+        rows = ((connection.execute(query).fetchone()[0] or "").encode() for query in _LINES)
+        refuse_other_rows(f"the database {path}", seed.digest(*rows), seed.DIGEST)
     return is_new
 
 
-def _make(path: Path, on_progress: Progress) -> None:
+def _make(path: Path) -> None:
     with made(path, _TABLES, _INDEX, mark=_MARK, shape=_SHAPE) as connection:
-        done = 0
-        for rows, insert in (
-            (((*row, row[2]) for row in seed.accounts()), "INSERT INTO accounts VALUES (?, ?, ?, ?)"),
-            (iter(seed.transactions()), "INSERT INTO transactions VALUES (?, ?, ?, ?)"),
-        ):
-            while some := list(islice(rows, _AT_ONCE)):
-                connection.executemany(insert, some)
-                done += len(some)
-                on_progress(done)
+        accounts = ((*row, row[2]) for row in seed.accounts())
+        connection.executemany("INSERT INTO accounts VALUES (?, ?, ?, ?)", accounts)
+        connection.executemany("INSERT INTO transactions VALUES (?, ?, ?, ?)", seed.transactions())
 
 
 def _connected(path: Path) -> sqlite3.Connection:

@@ -343,14 +343,7 @@ def start(print_line: Print, clock: Clock) -> Clocks:
     return anchor
 
 
-def hold_back(
-    trial: Trial,
-    warmed: int,
-    loops: Waits,
-    print_line: Print,
-    clock: Clock,
-    hear: Hear,
-) -> str:
+def hold_back(trial: Trial, warmed: int, loops: Waits, print_line: Print, clock: Clock, hear: Hear) -> str:
     """Wait for the line that the trial is held for, and until the moments that both give; the line, empty where not held.
 
     `warmed` is how many requests the warm-up had.

@@ -17,18 +17,7 @@ from services.python.contract.requester_lines import Bodies, Checked, Done, Prog
 from services.python.load.client import CallFailed, Request
 from services.python.load.loop import Loops, Work, close_after
 from services.python.load.memory import LEAST_BYTES, bound_memory, room_for_replies
-from services.python.load.phases import (
-    MEASURED,
-    NS,
-    WARM_UP,
-    Extent,
-    Phase,
-    Rests,
-    arrivals,
-    measured,
-    rests,
-    warm_up,
-)
+from services.python.load.phases import MEASURED, NS, WARM_UP, Extent, Phase, Rests, arrivals, measured, rests, warm_up
 from services.python.load.record import Record
 from services.python.load.recorder import GaveUp, Recorder, Tally
 from services.python.load.unasked import grace_s
@@ -36,7 +25,7 @@ from services.python.probes import sockets
 from services.python.probes.clock import Clock
 from services.python.probes.counters import host_counters
 from services.python.probes.memory import PeakMemory
-from services.python.probes.tcpinfo import Meter, NoWire, WireMeter
+from services.python.probes.tcpinfo import WireMeter
 from services.python.trial.parts import CannotTry, Hear, Parts, Print, check, hold_back, load_parts, start
 from services.python.trial.tasks import is_at_once, make_of, over_fetched_bytes, tasks_of
 from services.python.trial.turns import Turns, Window
@@ -160,15 +149,15 @@ def _recorder(trial: Trial, parts: Parts, record: Record, print_line: Print) -> 
     )
 
 
-def _meter(trial: Trial, parts: Parts, recorder: Recorder) -> Meter:
+def _meter(trial: Trial, parts: Parts, recorder: Recorder) -> WireMeter:
     if parts.target is None:
-        return NoWire()
+        return WireMeter(None)
     overlap = trial.connection == "per-request" and (trial.load.concurrency > 1 or is_at_once(trial))
     return WireMeter(parts.target.host, parts.target.port, overlap=overlap, opened=lambda: recorder.connections)
 
 
 def _loops(
-    trial: Trial, parts: Parts, example: Request, recorder: Recorder, wire: Meter, clock: Clock
+    trial: Trial, parts: Parts, example: Request, recorder: Recorder, wire: WireMeter, clock: Clock
 ) -> tuple[Any, Loops]:
     """What opens the connections of a trial, and what drives its load over them."""
     mix = parts.mix
@@ -233,7 +222,7 @@ def _in_one_phase(
     resting: Rests | None,
     loops: Loops,
     recorder: Recorder,
-    wire: Meter,
+    wire: WireMeter,
     clock: Clock,
     first_sequence: int,
 ) -> Window:

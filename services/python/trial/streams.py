@@ -39,22 +39,13 @@ def expected_rows(trial: Trial, parts: Parts) -> int:
 
 
 def measure_streams(
-    trial: Trial,
-    parts: Parts,
-    record: Record,
-    print_line: Print,
-    clock: Clock,
-    met: str | None,
-    hear: Hear,
+    trial: Trial, parts: Parts, record: Record, print_line: Print, clock: Clock, met: str | None, hear: Hear
 ) -> Done:
     """Both phases on the same connections, with the responder that said it is `met`. GaveUp when every stream broke."""
     stream = parts.operation.stream
     assert stream is not None  # noqa: S101 - an operation of kind stream has one
     recorder = StreamRecorder(
-        record,
-        stream.verify,
-        progress=lambda told: print_line(Progress(**told)),
-        most_kept_bytes=room_for_replies(),
+        record, stream.verify, progress=lambda told: print_line(Progress(**told)), most_kept_bytes=room_for_replies()
     )
     assert trial.target is not None  # noqa: S101 - whoever is subscribed to stands somewhere
     wire = WireMeter(trial.target.host, trial.target.port, overlap=False, opened=lambda: recorder.connections)

@@ -14,7 +14,7 @@ from services.python.load.loop import Loops
 from services.python.load.phases import MEASURED, NS, WARM_UP, Extent, Phase, measured
 from services.python.load.recorder import Recorder
 from services.python.probes.clock import Clock
-from services.python.probes.tcpinfo import Meter
+from services.python.probes.tcpinfo import WireMeter
 from services.python.trial.parts import Hear, Print
 
 _PROC = Path("/proc")
@@ -25,7 +25,7 @@ _STEAL = 8  # the column of /proc/stat, behind the name
 class Window(Part):
     """What was counted within the measured phase: of one phase, or of all turns.
 
-    `wire` and `min_rtt_us` as `Meter` has them; `turn_warmup_requests` are those sent before each turn.
+    `wire` and `min_rtt_us` as `WireMeter` has them; `turn_warmup_requests` are those sent before each turn.
     """
 
     begin_ns: int
@@ -40,7 +40,7 @@ class Turns:
     """Makes the turns of a trial, on connections that are open."""
 
     def __init__(
-        self, *, trial: Trial, loops: Loops, recorder: Recorder, wire: Meter, clock: Clock, sequence: int
+        self, *, trial: Trial, loops: Loops, recorder: Recorder, wire: WireMeter, clock: Clock, sequence: int
     ) -> None:
         self._trial, self._loops, self._recorder, self._wire, self._clock = trial, loops, recorder, wire, clock
         self._sequence = sequence

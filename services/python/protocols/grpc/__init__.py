@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from services.python.codecs import gzipped
+from services.python.codecs import coding
 from services.python.contract.knobs import (
     ALL_FIELDS,
     CONNECTIONS,
@@ -83,7 +83,7 @@ PROTOCOL = Protocol(
         ),
     ),
     knobs={
-        **gzipped.KNOBS,
+        "compression": ("none", coding.GZIP),
         **AS_MESSAGES,
         CONNECTIONS: ("each", "1..10000"),
         FLOW_WINDOW: ("library", "65535..2147483647"),
@@ -103,8 +103,8 @@ PROTOCOL = Protocol(
     # has accepted, without waiting for the client's preface, so it comes one round trip after TCP's own handshake.
     round_trips_to_open=2,
     settings={
-        **gzipped.SETTINGS,
-        gzipped.ASKED_FOR: f"level {gzipped.LEVEL}; a message that it would not make smaller is sent as it is",
+        **coding.GZIP_SETTINGS,
+        coding.ASKED_FOR: f"level {coding.LEVEL}; a message that it would not make smaller is sent as it is",
         "largest message": f"{MAX_MESSAGE_BYTES} bytes",
         "retries": "off",
         "keepalive": "off",

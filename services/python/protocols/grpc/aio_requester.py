@@ -10,10 +10,10 @@ import grpc.aio
 from services.python.contract.offers import Client
 from services.python.load.client import AsyncDialing, CallFailed, CallSpec, Event, Request
 from services.python.protocols.grpc import options
-from services.python.protocols.grpc.calling import GrpcConnectionBase, GrpcReply, calling, channels
+from services.python.protocols.grpc.calling import GrpcConnectionBase, GrpcReply, calling
 
 
-class GrpcAioConnection(GrpcConnectionBase):
+class GrpcAioConnection(GrpcConnectionBase, options.Awaiting):
     """Calls that are awaited."""
 
     _stream: Any
@@ -47,13 +47,9 @@ class GrpcAioConnection(GrpcConnectionBase):
         event: Event = self._read(message)
         return event, self._lengths.received
 
-    async def close(self) -> None:
-        if (channel := self._share.end()) is not None:
-            await channel.close()
-
 
 def dialer(call: CallSpec, client: Client) -> AsyncDialing:  # noqa: ARG001 - this module has one client
     """Opens channels for awaited calls; CallFailed when Protocol Buffers cannot carry the example request."""
     made = calling(call)
-    shares = channels(made, grpc.aio)
+    shares = options.channels(call, grpc.aio)
     return AsyncDialing(lambda: GrpcAioConnection(made, shares.take()))

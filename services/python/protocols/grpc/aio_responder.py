@@ -29,10 +29,7 @@ async def _serve(dispatcher: Dispatcher, host: str, port: int, announce: Announc
     knobs = dispatcher.knobs
     server = grpc.aio.server(options=options.server(knobs), compression=options.compression(knobs))
     add_methods(
-        server,
-        partial(_handler, dispatcher),
-        partial(_stream_handler, dispatcher),
-        typed_methods(dispatcher.schema),
+        server, partial(_handler, dispatcher), partial(_stream_handler, dispatcher), typed_methods(dispatcher.schema)
     )
     actual_port = bind(server, host, port, dispatcher.tls)
     await server.start()

@@ -7,12 +7,11 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from services.python.codecs import gzipped
+from services.python.codecs import coding
 from services.python.codecs.by_schema import method_of
 from services.python.codecs.protobuf import Method
-from services.python.contract.knobs import CONNECTIONS
 from services.python.load.client import CallSpec, Reply, Request
-from services.python.load.sharing import Share, Shares
+from services.python.load.sharing import Share
 from services.python.protocols.grpc import options, service
 
 GrpcReply = tuple[Any, Any, Any]
@@ -25,8 +24,6 @@ they were compressed themselves.
 class Calling:
     """One operation, made ready once for a trial."""
 
-    channel: dict[str, Any]  # keywords of `secure_channel` where there are `credentials`, else of `insecure_channel`
-    shared: int | None  # so many channels for all connections; None: one for each
     method: Method
     timeout_s: float
     note: Callable[[bytes], Any]
@@ -36,15 +33,8 @@ class Calling:
 def calling(call: CallSpec) -> Calling:
     """How the call is made; CallFailed when Protocol Buffers cannot carry the example request."""
     method = method_of(call.operation, call.example, call.schema)
-    is_compressed = gzipped.is_asked_for(call.knobs)
+    is_compressed = coding.coding(call.knobs) is not None
     return Calling(
-        channel={
-            "target": options.address(call.host, call.port),
-            "options": options.channel(call.knobs),
-            "compression": options.compression(call.knobs),
-            **options.credentials(call.tls),
-        },
-        shared=int(call.knobs[CONNECTIONS]) if CONNECTIONS in call.knobs else None,
         method=method,
         timeout_s=call.timeout_s,
         note=_nothing if is_compressed else len,
@@ -55,7 +45,7 @@ def calling(call: CallSpec) -> Calling:
 @lru_cache(maxsize=2)
 def _compressed_size(message: bytes) -> int:
     """How long a message is as gRPC's core sends it, which does not say so: compressed again, outside of the timed call."""
-    return min(len(message), len(gzipped.pack(message)))
+    return min(len(message), len(coding.pack(message)))
 
 
 def _nothing(reply: Any) -> Any:
@@ -100,17 +90,11 @@ class MeasuredChannel:
         return make(path, request_serializer=serialise, response_deserializer=parse, **keywords)
 
 
-def channels(calling: Calling, library: Any) -> Shares[Any]:
-    """The channels of a dialer, opened by `grpc` or `grpc.aio`."""
-    opens = library.secure_channel if "credentials" in calling.channel else library.insecure_channel
-    return Shares(lambda: opens(**calling.channel), calling.shared)
-
-
-class GrpcConnectionBase:
-    """One call in flight on a channel, which is one HTTP/2 connection, of its own or shared with others."""
+class GrpcConnectionBase(options.OnShare):
+    """What is done with a call's messages."""
 
     def __init__(self, calling: Calling, share: Share[Any]) -> None:
-        self._share = share
+        super().__init__(share)
         self._method = calling.method
         self._timeout_s = calling.timeout_s
         self._pack = calling.method.pack_request
@@ -118,10 +102,6 @@ class GrpcConnectionBase:
         self._size = calling.size
         self._lengths = MeasuredChannel(share.of, calling.note)
         self._ask = service.stub(self._lengths, calling.method)
-
-    @property
-    def shared(self) -> int | None:
-        return self._share.number
 
     @property
     def body(self) -> bytes | None:

@@ -7,10 +7,10 @@ import grpc
 from services.python.contract.offers import Client
 from services.python.load.client import CallSpec, Dialing, Request
 from services.python.protocols.grpc import options
-from services.python.protocols.grpc.calling import GrpcConnectionBase, GrpcReply, calling, channels
+from services.python.protocols.grpc.calling import GrpcConnectionBase, GrpcReply, calling
 
 
-class GrpcConnection(GrpcConnectionBase):
+class GrpcConnection(GrpcConnectionBase, options.Blocking):
     """Calls that block."""
 
     def call(self, request: Request) -> GrpcReply:
@@ -21,10 +21,6 @@ class GrpcConnection(GrpcConnectionBase):
             raise options.failure(error.code(), error.details()) from error
         return self._read(reply), self._lengths.sent, self._lengths.received
 
-    def close(self) -> None:
-        if (channel := self._share.end()) is not None:
-            channel.close()
-
 
 def dialer(call: CallSpec, client: Client) -> Dialing:  # noqa: ARG001 - this module has one client
     """Opens channels for blocking calls; CallFailed when Protocol Buffers cannot carry the example request.
@@ -32,5 +28,5 @@ def dialer(call: CallSpec, client: Client) -> Dialing:  # noqa: ARG001 - this mo
     The TCP connection comes with a channel's first call.
     """
     made = calling(call)
-    shares = channels(made, grpc)
+    shares = options.channels(call, grpc)
     return Dialing(lambda: GrpcConnection(made, shares.take()))

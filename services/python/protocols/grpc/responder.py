@@ -28,10 +28,7 @@ def serve(dispatcher: Dispatcher, host: str, port: int, announce: Announce) -> N
         compression=options.compression(dispatcher.knobs),
     )
     add_methods(
-        server,
-        partial(_handler, dispatcher),
-        partial(_stream_handler, dispatcher),
-        typed_methods(dispatcher.schema),
+        server, partial(_handler, dispatcher), partial(_stream_handler, dispatcher), typed_methods(dispatcher.schema)
     )
     actual_port = bind(server, host, port, dispatcher.tls)
     server.start()

@@ -20,6 +20,7 @@ from services.python.load.client import (
     Connection,
     Counting,
     Dialer,
+    Dialing,
     Request,
 )
 from services.python.operations.call import GRAPHQL, OFFER
@@ -155,15 +156,6 @@ class _Awaiting(_Own[AsyncConnection]):
 
 
 @dataclass(frozen=True)
-class _BlockingDialer:
-    dialer: Any
-    origin: str
-
-    def dial(self) -> Connection:
-        return _Blocking(self.dialer.dial(), self.origin)
-
-
-@dataclass(frozen=True)
 class _AwaitingDialer:
     dialer: Any
     origin: str
@@ -185,5 +177,7 @@ def dialer(call: CallSpec, client: Client) -> Dialer | AsyncDialer:
         unpacks=example["unpacks"],
     )
     origin = f"{call.http}://{authority(call.host, call.port)}"
-    wrapped = _BlockingDialer if client.style == "sync" else _AwaitingDialer
-    return wrapped(dial_with(client, route, call), origin)
+    dialer: Any = dial_with(client, route, call)
+    if client.style == "sync":
+        return Dialing(lambda: _Blocking(dialer.dial(), origin))
+    return _AwaitingDialer(dialer, origin)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from services.python.load.client import CallFailed, CallSpec, Reply, Request
-from services.python.load.handshake import EXHAUSTED, refused, tls_failure
+from services.python.load.handshake import EXHAUSTED, causes, refused, tls_failure
 from services.python.protocols.socketio.packets import Part
 
 Exchange = tuple[Reply, tuple[Part, ...], tuple[Part, ...]]
@@ -47,19 +47,13 @@ def connection_failure(error: BaseException) -> CallFailed:
     """Why no connection came about, from the error and all that it came from."""
     if failure := tls_failure(error):
         return failure
-    words = " <- ".join(dict.fromkeys(f"{type(cause).__name__}: {cause}" for cause in _causes(error)))
+    words = " <- ".join(dict.fromkeys(f"{type(cause).__name__}: {cause}" for cause in causes(error)))
     if "[SSL:" in words:
         return refused(words)
     for status, known in _WORDS:
         if any(word in words for word in known):
             return CallFailed(status, words)
     return CallFailed("protocol", words)
-
-
-def _causes(error: BaseException | None) -> Iterator[BaseException]:
-    while error is not None:
-        yield error
-        error = error.__cause__ or error.__context__
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -11,8 +11,7 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
-from services.python.codecs.coding import ZSTD
-from services.python.codecs.gzipped import GZIP
+from services.python.codecs.coding import GZIP, ZSTD
 from services.python.contract.knobs import NO_LOOP, WORKERS
 from services.python.serve.dispatcher import POOL_THREADS, Dispatcher
 from services.python.serve.responder import BACKLOG, Announce, listen
