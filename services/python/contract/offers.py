@@ -1,9 +1,7 @@
-"""What a protocol's folder says of itself, without importing what it needs.
+"""What a protocol's folder says of itself, without importing what it needs: one `PROTOCOL`, or a table of them.
 
-`services/python/protocols/<protocol>/__init__.py` holds one `PROTOCOL`; `protocols/bodies` has a table of those that differ
-in their codec alone, `protocols/own` one of those that call services of somebody's own. `manifest` writes them all to
-`services/python/manifest.json`, which the orchestrator plans by; both ends read it to find the module to load. Adding a
-protocol is adding such a folder, or a row of such a table.
+`python_manifest` writes them all to `services/python/manifest.json`, which the orchestrator plans by; both ends read it to
+find the module to load. Adding a protocol is adding such a folder, or a row of such a table.
 """
 
 from __future__ import annotations
@@ -103,7 +101,6 @@ class Responder(Part):
 
     @property
     def drivers(self) -> tuple[str, ...]:
-        """The libraries by which it asks PostgreSQL."""
         return tuple(name for name in DRIVERS if f"driver: {name}" not in self.refuses)
 
 
@@ -217,13 +214,11 @@ class Protocol(Part):
         return _refusal_of_tls(knobs, has_tls=has_tls)
 
     def responder(self, name: str | None = None) -> Responder:
-        """The responder of that name, the default one without a name; KeyError when there is none."""
         if name is None:
             return self.responders[0]
         return {r.name: r for r in self.responders}[name]
 
     def client(self, name: str) -> Client:
-        """The client of that name; KeyError when there is none."""
         return {c.name: c for c in self.clients}[name]
 
     def default_client(self, concurrency: int) -> Client:

@@ -192,10 +192,3 @@ class AsyncSubscriber(AsyncConnection, Protocol):
 
     async def next_event(self) -> tuple[Event, int] | None:
         """The next event, every field of it read, and the bytes of its message; None when the stream is over. CallFailed."""
-
-
-class AsyncSubscriberDialer(Protocol):
-    """Opens connections of an awaiting client that reads streams."""
-
-    async def dial(self) -> AsyncSubscriber:
-        """See `Dialer.dial`."""

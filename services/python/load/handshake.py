@@ -110,3 +110,19 @@ def socket_failure(error: OSError) -> CallFailed:
     if isinstance(error, ConnectionResetError | ConnectionAbortedError | BrokenPipeError):
         return CallFailed("closed", str(error))
     return no_connection(error)
+
+
+def peek(sock: socket.socket) -> bytes:
+    """The first byte that can be read without waiting, left where it is; empty for none, or a stream that ended.
+
+    Of TLS, where none can be looked at and left, it is taken.
+    """
+    seconds = sock.gettimeout()
+    try:
+        sock.setblocking(False)
+        try:
+            return sock.recv(1) if hasattr(sock, "context") else sock.recv(1, socket.MSG_PEEK)
+        finally:
+            sock.settimeout(seconds)
+    except OSError:
+        return b""

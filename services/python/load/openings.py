@@ -27,11 +27,9 @@ class Openings:
         self._tls_ns = array("q")
 
     def clear(self) -> None:
-        """Forget what was noted so far."""
         self._connect_ns, self._tls_ns = array("q"), array("q")
 
     def begin(self) -> Begun:
-        """A connection begins to open."""
         return time.monotonic_ns(), len(self._tls_ns)
 
     def opened(self, begun: Begun) -> None:
@@ -41,12 +39,10 @@ class Openings:
             self._connect_ns.append(max(0, time.monotonic_ns() - since_ns - sum(meanwhile)))
 
     def connected(self, took_ns: int) -> None:
-        """TCP's handshake took so long, by the library's word."""
         if self._is_kept:
             self._connect_ns.append(took_ns)
 
     def secured(self, took_ns: int) -> None:
-        """A TLS handshake took so long."""
         if self._is_kept:
             self._tls_ns.append(took_ns)
 

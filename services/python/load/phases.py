@@ -114,7 +114,6 @@ class Phase:
 
     @property
     def taken(self) -> int:
-        """How many numbers were given. Exact when no thread is taking."""
         drawn = int(self._numbers.__reduce__()[1][0])
         return drawn if self._most is None else min(drawn, self._most)
 

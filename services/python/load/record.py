@@ -148,7 +148,6 @@ class Record:
 
     @property
     def rows(self) -> int:
-        """How many rows are stored."""
         return (int(self._next_place.__reduce__()[1][0]) - _FIRST_PLACE) // ROW_BYTES
 
     def close(self) -> None:

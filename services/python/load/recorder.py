@@ -93,12 +93,9 @@ class Tally:
 class Recorder:
     """Writes the record and keeps the tally; threads may call it at once.
 
-    `kind` is that of a sample's row. Samples of a kind other than `request` and `mixed` have parts, which their connections
-    tell (`load.client.InParts`): the rows of a sample's parts directly follow its own. Those of kind `mixed`
-    have a parent, the place of their operation in the mix from 1; each worker `each_has` so many kept connections.
-
-    A reply is kept without a lock: a thread that waits for one gives up the interpreter, and 16 of them then spend more
-    time in turns than in requests.
+    `kind` is that of a sample's row. Samples of a kind other than `request` and `mixed` have parts (`load.client.InParts`),
+    whose rows follow their own. Those of kind `mixed` have a parent, the place of their operation in the mix from 1; each
+    worker `each_has` so many kept connections. A reply is kept without a lock, which would have threads take turns.
     """
 
     def __init__(

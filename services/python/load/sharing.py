@@ -54,7 +54,6 @@ class Shares(Generic[Kept]):
         return Share(self, least)
 
     def give_back(self, held: _Held[Kept]) -> Kept | None:
-        """See `Share.end`."""
         with self._lock:
             held.holders -= 1
             if held.holders:

@@ -74,7 +74,6 @@ class StreamTally:
 
     @property
     def span_s(self) -> float:
-        """First subscription to last event, seconds."""
         return 0.0 if self.first_sent_ns is None else max(0, self.last_received_ns - self.first_sent_ns) / NS
 
 
@@ -104,12 +103,10 @@ class StreamRecorder:
         self._phase_begin_ns = 0
 
     def begin(self, phase_number: int, begin_ns: int) -> None:
-        """Start a phase with an empty tally."""
         self.tally = StreamTally()
         self._phase_number, self._phase_begin_ns = phase_number, begin_ns
 
     def connected(self) -> int:
-        """The number of a connection that is opened now."""
         self.connections += 1
         self.tally.connections_opened += 1
         return self.connections - 1

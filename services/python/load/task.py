@@ -1,12 +1,9 @@
-"""Tasks: several calls as what a load loop times as one call.
+"""Tasks: several calls as what a load loop times as one call; wrappers around any client's dialers.
 
-Wrappers around any client's dialers: neither protocols nor load loops know of them. The requests of all calls are made
-before the task begins; within it are, beside the calls, one clock reading before each and after it, and at once an
-event-loop task for each.
-
-A task is one operation so many times, in a row on one connection; its `follow` completes the next request between two calls,
-whose time is the task's, and of no call. Or it is the operations that one is made of (`Pieces`): in a row on one connection,
-as at once over HTTP/2, which multiplexes them; at once over HTTP/1.1 each has a connection of its own.
+The requests of all calls are made before the task begins; within it are, beside the calls, one clock reading before each and
+after it. A task is one operation so many times, in a row on one connection; its `follow` completes the next request between
+two calls, whose time is the task's, and of no call. Or it is the operations that one is made of (`Pieces`): on one
+connection in a row, or at once over HTTP/2; at once over HTTP/1.1 each has a connection of its own.
 """
 
 from __future__ import annotations
@@ -94,13 +91,11 @@ class _Steps(Generic[Wrapped]):
         return {_CALLS: tuple(self._at(place)[0].value(reply) for place, (_, _, reply) in enumerate(steps))}
 
     def sizes(self, request: Request, steps: Sequence[Step]) -> tuple[int, int]:
-        """The sums over all calls."""
         every = enumerate(zip(request[_CALLS], steps, strict=True))
         each = [self._at(place)[0].sizes(asked, step[2]) for place, (asked, step) in every]
         return sum(sent for sent, _ in each), sum(received for _, received in each)
 
     def parts(self, request: Request, steps: Sequence[Step]) -> list[Part]:
-        """The calls that were made, every reply verified."""
         return [self._part(request[_CALLS], place, *step) for place, step in enumerate(steps)]
 
     def _part(self, asked: Sequence[Request], place: int, sent_ns: int, received_ns: int, reply: Any) -> Part:

@@ -67,7 +67,6 @@ class ClientTls:
             raise ValueError(f"tls: {self.path} holds no certificate of an authority: {error}") from error
 
     def note(self, version: str | None, cipher: str | None, is_resumed: bool, took_ns: int) -> None:
-        """Take down one handshake."""
         with self._lock:
             self._openings.secured(took_ns)
             self.tell(version, cipher, is_resumed)
@@ -91,7 +90,6 @@ class ClientTls:
             return self._kept
 
     def negotiated(self) -> Negotiated:
-        """Over all connections so far; null where the library does not tell."""
         versions, ciphers = (sorted({str(pair[at]) for pair in self._seen if pair[at]}) for at in (0, 1))
         is_counted = self._handshakes > 0
         return Negotiated(

@@ -35,15 +35,9 @@ _MESSAGE_BYTES, _BYTES_OF_ONE = 1200, 16  # the first block of its arena with th
 class Unverified:
     """Keeps replies up to a bound on their memory: what the second one takes, times their number.
 
-    The second shows whether every request is a new one, or all replies wait with the same. A later reply that is much
-    larger is a wrong one, and the recorder finds that out within a second. Who adds to `waiting` asks `has_room` first
-    when it holds `most` or more.
-
-    A reply of the same bytes as one that was found right, to the same request, is right: of it the stamps alone are kept, in
-    `alike`, up to `most_alike`.
-
-    Replies that hold a large buffer do not wait: to compare it takes less time than to fault in fresh pages for the
-    next one, which `malloc` takes from the kernel while the others are kept.
+    Who adds to `waiting` asks `has_room` first when it holds `most` or more. A reply of the same bytes as one that was found
+    right, to the same request, is right: of it the stamps alone are kept, in `alike`, up to `most_alike`. Replies with a
+    large buffer do not wait: to compare it takes less time than to fault in fresh pages for the next one.
     """
 
     __slots__ = ("_is_measured", "_most_bytes", "_touched", "alike", "most", "most_alike", "waiting")
@@ -70,7 +64,6 @@ class Unverified:
 
     @property
     def count(self) -> int:
-        """How many replies are kept."""
         return len(self.waiting) + len(self.alike)
 
     @property
@@ -79,7 +72,6 @@ class Unverified:
         return max(kept[-1][4] if kept else 0 for kept in (self.waiting, self.alike))
 
     def take_alike(self) -> list[Alike]:
-        """As `take`, of those that are known to be right."""
         taken, self.alike = self.alike, []
         return taken
 

@@ -27,8 +27,7 @@ from services.python.operations.base import (
 )
 from services.python.operations.subscriptions import STAMPED, asked, due, misnumbered, no_reply, whole
 from services.python.stores import seed
-from services.python.stores.base import RESOURCES, Held, Spent, StoreError
-from services.python.stores.opening import opened
+from services.python.stores.base import RESOURCES, Held, Spent, StoreError, opened
 from services.python.stores.seed import Transaction
 
 PAGE: Final = 100

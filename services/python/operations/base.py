@@ -83,23 +83,14 @@ class Operation(Part):
     request that it cannot answer. `verify` gives the reason why a reply is wrong, None for a right one. `runs`: where
     `answer` runs, or a function that says so of a request.
 
-    `open(settings)` gives what the operation holds for as long as the responder answers (a database pool, say), opened
-    before it is ready and closed at the end, in another thread; ValueError or OSError when it cannot be had. `answer` is
+    `open(settings)` gives what the operation holds for as long as the responder answers (a database pool, say). `answer` is
     given it as a third argument, and where that has `times` (`stores.base.Held`) the `Spent` of the request as a fourth.
-    Operations with the same `open` hold one thing together. `resources` are the names of the settings that it takes
-    (`resources` of the serve line).
+    Operations with the same `open` hold one thing together. `resources` are the names of the settings that it takes.
 
-    `made_of` names the operations that can be asked in place of this one: its request has the fields of theirs, and its
-    reply is theirs together.
-
-    `shown` gives what of a reply somebody needs who shows it in brief (the knob `fields`), None where that is all of it; it
-    takes any reply, right or wrong. `verify_shown` is `verify` of that alone, whatever else a reply holds.
-
-    `follow` completes a request of a task from the replies before it. `verified` makes what stands for `verify` in a trial,
-    and counts `outcomes`.
-
-    One of kind `stream` has its events in `stream`; its `requests` are subscriptions to a single event, and nobody answers
-    them with a reply.
+    `made_of` names the operations that can be asked in place of this one, whose requests and replies are its own together.
+    `shown` gives what of a reply somebody needs who shows it in brief (the knob `fields`), None where that is all of it;
+    `verify_shown` is `verify` of that alone. `follow` completes a request of a task from the replies before it. `verified`
+    makes what stands for `verify` in a trial, and counts `outcomes`. One of kind `stream` has its events in `stream`.
     """
 
     name: str
@@ -122,7 +113,6 @@ class Operation(Part):
 
     @property
     def has_shown(self) -> bool:
-        """Whether somebody may need less than all of its reply."""
         return self.shown is not None
 
     def runs_in_pool(self, request: Request, held: Any = None) -> bool:
@@ -135,6 +125,15 @@ def expect_kind(operation: str, payload: Payload, *kinds: str) -> None:
     """PayloadError unless the payload is of one of these kinds."""
     if payload.kind not in kinds:
         raise PayloadError(f"{operation} carries a payload of kind {' or '.join(kinds)}, not {payload.kind}")
+
+
+def whole(request: Request, name: str, least: int = 0, most: int | None = None) -> int:
+    """A field as a whole number within bounds; ValueError for anything else (JSON has `true` and 1.5, too)."""
+    value = request.get(name)
+    if type(value) is not int or value < least or (most is not None and value > most):
+        bounds = f"from {least:,} on" if most is None else f"from {least:,} to {most:,}"
+        raise ValueError(f"`{name}` is a whole number {bounds}, not {shorten(value)}")
+    return value
 
 
 def shorten(value: object, limit: int = 60) -> str:

@@ -208,7 +208,6 @@ class Verified:
         self.outcomes: Counter[str] = Counter()
 
     def __call__(self, request: Request, reply: Reply) -> str | None:
-        """See `Operation.verify`."""
         if redirects := reply.get("redirects"):
             self.outcomes[REDIRECTS] += redirects
         if coding := reply.get("coding"):

@@ -22,7 +22,6 @@ class Narrowed:
         self._beyond: list[int] = []  # appended to by several threads at once
 
     def __call__(self, request: Request, reply: Reply) -> str | None:
-        """Why what is needed of the reply is wrong; None where it is right."""
         reason = self._verify(request, reply)
         if reason is None:
             self._beyond.append(_size(reply) - _size(self._shown(reply)))
@@ -30,7 +29,6 @@ class Narrowed:
 
     @property
     def over_fetched_bytes(self) -> float:
-        """Bytes that nobody needs in a reply, on average over the right ones so far; 0 without one."""
         return sum(self._beyond) / len(self._beyond) if self._beyond else 0.0
 
 

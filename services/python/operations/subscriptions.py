@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from services.python.contract.lines import Payload
 from services.python.contract.streams import LONGEST_INTERVAL_NS, SHORTEST_INTERVAL_NS, schedule
-from services.python.operations.base import Event, PayloadError, Request, WallClockNs, expect_kind, shorten
+from services.python.operations.base import Event, PayloadError, Request, WallClockNs, expect_kind, shorten, whole
 
 STAMPED: Final = frozenset({"sequence", "sent_ns"})
 """The fields of every event; the others are its operation's."""
@@ -22,14 +22,6 @@ def due(operation: str, payload: Payload, seconds: float) -> dict[str, int]:
         raise PayloadError(f"{operation}: a rate above 0, not 0 a second")
     interval_ns, count = schedule(payload.per_second, seconds)
     return {"interval_ns": interval_ns, "count": count}
-
-
-def whole(request: Request, name: str) -> int:
-    """A field as a whole number from 0 on; ValueError for anything else (JSON has `true` and 1.5, too)."""
-    value = request.get(name)
-    if type(value) is not int or value < 0:
-        raise ValueError(f"{name} must be a whole number from 0 on, not {shorten(value)}")
-    return value
 
 
 def asked(request: Request) -> tuple[int, int]:

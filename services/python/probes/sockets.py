@@ -1,12 +1,9 @@
 """Options of this process's own TCP sockets, whichever library opened them: they are found through /proc/self/fd.
 
-A socket that listens hands its congestion control and its receive window down to the connections that it accepts (Linux),
-so that a responder sets them there, before it says that it is ready. A requester sets its connections' when they are warm.
-
-A receive window is a buffer (SO_RCVBUF, which also ends the kernel's own tuning of it) and a bound of what is offered of it
-(TCP_WINDOW_CLAMP): how much of a buffer can be offered depends on how large the packets are that it holds. The kernel sets
-the bound anew when it meets larger packets than before, and takes back nothing that it has offered. So each end bounds its
-connections when they have carried requests, and a requester warms up further after that.
+A socket that listens hands its congestion control and its receive window down to the connections that it accepts. A receive
+window is a buffer (SO_RCVBUF) and a bound of what is offered of it (TCP_WINDOW_CLAMP), which the kernel sets anew when it
+meets larger packets than before. So each end bounds its connections when they have carried requests, and a requester warms
+up further after that.
 """
 
 from __future__ import annotations

@@ -72,13 +72,10 @@ def _leads_to(sock: socket.socket, raw: bytes, addresses: frozenset[str], port: 
 class WireMeter:
     """Sums TCP_INFO over a window in which connections may come and go.
 
-    `begin` and `end` stand around the window; `before_close` is called while a connection that is about to go is still
-    open, and holds up the next request: so it looks first where the last connection was found, as descriptors are used
-    again, and goes through all open files only when fewer are there than were, and ten times a second. Where many short
-    connections `overlap`, a look at every close would disturb the others: then only the smallest round trip is known,
-    from a look now and then, and the sums are not. Nor are they where a socket was gone before the last look at it,
-    because the client library closed it by itself: sums that lack a part are no sums. `opened` says how many connections
-    have been opened so far; without it, only sockets seen before can be missed.
+    `before_close` is called while a connection that is about to go is still open, and holds up the next request: so it looks
+    where the last one was found, and at all open files only when fewer are there than were, and ten times a second. Where
+    many short connections `overlap`, only the smallest round trip is known, and no sums; neither are they where a socket was
+    gone before the last look at it. `opened` says how many connections have been opened so far.
     """
 
     def __init__(
@@ -99,7 +96,6 @@ class WireMeter:
         self._latest: dict[int, bytes] = {}
 
     def begin(self) -> None:
-        """Start counting from here."""
         self._latest, self._open = {}, frozenset()
         self._open_at_begin = self._look_where_it_was() or self._look_everywhere()  # a turn begins without a pause
         self._before = dict(self._latest)
@@ -123,7 +119,6 @@ class WireMeter:
         self._closed += 1
 
     def end(self) -> None:
-        """Stop counting here."""
         self._look_everywhere()
 
     def _look_where_it_was(self) -> int:

@@ -35,7 +35,6 @@ class Lines:
         self._hidden = tuple(filter(None, secrets))
 
     def hidden(self, text: str) -> str:
-        """The text without secrets, as it is or as JSON has it."""
         for secret in self._hidden:
             text = text.replace(secret, HIDDEN).replace(json.dumps(secret)[1:-1], HIDDEN)
         return text

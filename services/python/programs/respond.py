@@ -83,7 +83,6 @@ class Control:
         self.leave(0)
 
     def await_signal(self) -> None:
-        """End the process at the first SIGTERM or SIGINT."""
         signal.sigwait(_ENDING)
         self.leave(0)
 
@@ -95,7 +94,6 @@ class Control:
         leave(status)
 
     def refuse(self, message: str) -> NoReturn:
-        """Say in one line why nothing is answered, and end the process."""
         if self._is_worker:
             from services.python.programs.workers import Refused
 
@@ -145,12 +143,10 @@ class Control:
         )
 
     def _of_what_is_held(self) -> dict[str, str]:
-        """What is to be known of it, by name."""
         held = self._dispatcher.held.values()
         return {name: text for each in held for name, text in getattr(each, "settings", {}).items()}
 
     def _store_times(self) -> StoreTimes | None:
-        """Those of the store, which all operations that ask one share."""
         times = next((each.times for each in self._dispatcher.held.values() if hasattr(each, "times")), None)
         if times is None:
             return None

@@ -1,9 +1,8 @@
 """Several worker processes that answer as one responder: one port, one nonce, one line to whoever started it.
 
 The process that was started forks them before it loads any library, and becomes their head: it answers no request, adds up
-what they count, and ends with all of them as soon as one has died. Each worker goes on as the only process of a responder
-would; its stdin and its real stdout are pipes to the head, and it ends when these do, whatever became of the head. Signals
-that end a responder are blocked in workers, as they often go to all processes of a group.
+what they count, and ends with all of them as soon as one has died. Their stdin and real stdout are pipes to the head: they
+end when these do. Signals that end a responder are blocked in them, as they often go to all processes of a group.
 """
 
 from __future__ import annotations
@@ -25,16 +24,14 @@ from services.python.contract.responder_lines import EventsSent, Ready, Stats, W
 from services.python.contract.strict import Line, parse, part, read_line
 from services.python.programs.lines import Lines, complain, leave, lines_of_stdin
 from services.python.serve.dispatcher import Peer
-from services.python.serve.holding import CLOSE_S
 
 if TYPE_CHECKING:
     from services.python.probes.memory import PeakMemory
 
 _ENDING = {signal.SIGTERM, signal.SIGINT}
-_END_S = CLOSE_S + 1.0  # what workers hold is closed meanwhile; whoever ends a responder kills it after five
+_END_S = 4.0  # what workers hold is closed meanwhile; whoever ends a responder kills it after five
 _REFUSAL_ENDS = '"type":"refused"}\n'
 _ANSWER_S = 10.0  # to `stats`; the orchestrator waits for 15
-_LAST_ANSWER_S = 0.5  # to what was asked before stdin ended: one worker that hangs must not keep the others
 _LOOK_S = 0.005
 
 
@@ -105,14 +102,13 @@ class Head:
         self._left = {worker.number for worker in workers}
         self._lock = threading.Lock()
         self._all_ready, self._are_gone = threading.Event(), threading.Event()
-        self._asked: SimpleQueue[threading.Event] = SimpleQueue()  # set once it is answered
         self._is_ending = self._has_said_why = False
         self._memory: PeakMemory | None = None
         lines.leave = self.leave
 
     def lead(self) -> NoReturn:
         """Say that they are ready when each of them is, then answer the lines of stdin until the end."""
-        for task, name in ((self._await_signal, "signals"), (self._obey, "control"), (self._answer, "stats")):
+        for task, name in ((self._await_signal, "signals"), (self._obey, "control")):
             threading.Thread(target=task, name=name, daemon=True).start()
         for worker in self._workers:
             threading.Thread(target=self._listen, args=(worker,), name=f"worker-{worker.number}", daemon=True).start()
@@ -164,23 +160,13 @@ class Head:
         self.leave(0)
 
     def _obey(self) -> None:
-        last = None
         for line in lines_of_stdin():
             if line == "stats":
-                last = threading.Event()
-                self._asked.put(last)
+                self._all_ready.wait()
+                self._lines.write(self._stats())
             elif line:
                 complain(f"respond: unknown line on stdin: {line[:80]!r}; known: stats")
-        if last is not None:
-            last.wait(_LAST_ANSWER_S)
         self.leave(0)
-
-    def _answer(self) -> None:
-        self._all_ready.wait()
-        while True:
-            request = self._asked.get()
-            self._lines.write(self._stats())
-            request.set()
 
     def _listen(self, worker: Worker) -> None:
         """Take in a worker's lines to their end, which is its own; one that nobody asked for ends them all."""
@@ -215,7 +201,6 @@ class Head:
         return f"{self._where}: worker {worker.number} of {len(self._workers)}"
 
     def _line(self, worker: Worker, kind: type[Any], timeout_s: float | None = None) -> Any:
-        """The next line of a worker."""
         try:
             text = worker.heard.get(timeout=timeout_s)
         except Empty:

@@ -10,8 +10,6 @@ from typing import Any
 from services.python.operations import OPERATIONS
 from services.python.serve.responder import CannotServe
 
-CLOSE_S = 3.0  # whoever ends a responder kills it after five
-
 
 class Holding:
     """What the operations that will be asked hold. `close` may be called from any thread, also while one is opened."""
@@ -29,8 +27,6 @@ class Holding:
         self._settings = settings
         self._opened = ExitStack()
         self._lock = threading.Lock()
-        self._is_closing = False
-        self._closed = threading.Event()
         self.complaint = ""  # what went wrong when it was closed
 
     def open(self) -> Mapping[str, Any]:
@@ -49,29 +45,13 @@ class Holding:
                 except Exception as error:
                     reason = f"{type(error).__name__}: {error}"
                     raise CannotServe(f"{operation.name}: what it holds cannot be opened: {reason}") from error
-                self._keep(opening)
+                self._opened.push(opening)
         return held
 
-    def _keep(self, opened: Any) -> None:
-        with self._lock:
-            if not self._is_closing:
-                self._opened.push(opened)
-                return
-        opened.__exit__(None, None, None)  # the end came while it was opened
-
     def close(self) -> None:
-        """Close all that is open, once, and wait for that for at most `CLOSE_S` seconds; whoever comes later waits, too."""
+        """Close all that is open, once; whoever comes later waits for that. Whoever ends a responder kills it in the end."""
         with self._lock:
-            is_first, self._is_closing = not self._is_closing, True
-        if is_first:
-            threading.Thread(target=self._close, name="closing", daemon=True).start()
-        if not self._closed.wait(CLOSE_S):
-            self.complaint = f"what the operations hold was not closed within {CLOSE_S:g} s, and is left"
-
-    def _close(self) -> None:
-        try:
-            self._opened.close()
-        except Exception as error:  # noqa: BLE001 - whatever a library raises; the process ends all the same
-            self.complaint = f"closing what the operations hold: {type(error).__name__}: {error}"
-        finally:
-            self._closed.set()
+            try:
+                self._opened.close()
+            except Exception as error:  # noqa: BLE001 - whatever a library raises; the process ends all the same
+                self.complaint = f"closing what the operations hold: {type(error).__name__}: {error}"

@@ -1,9 +1,7 @@
 """What every driver of PostgreSQL shares: the tables of orch's own schema, how they are seeded, and how they are verified.
 
-All of it lies in a schema of its own, which carries a mark of ours. One of that name without the mark, or with other rows,
-is refused and left as it is. Nothing outside of it is read or written, and nothing is ever dropped.
-
-What a database sets for those who connect (`search_path`) does not count: names are those of PostgreSQL's own catalogue.
+The schema carries a mark of ours. One of that name without the mark, or with other rows, is refused and left as it is;
+nothing outside of it is read or written. Names are those of PostgreSQL's own catalogue, whatever `search_path` is set.
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Final, Protocol
+from typing import Final
 
 from services.python.stores import posts_seed as seed
 from services.python.stores.base import DATABASE, NONE, POOL, SQLITE, STORE, Held, Runs, Spent, StoreError, pool_size
@@ -19,44 +19,29 @@ RESOURCES: Final = (STORE, DATABASE, POOL)
 """The settings of a serve line that it takes; no driver, as none of its stores has two."""
 
 
-class PostStore(Protocol):
-    """Users, posts and comments; every method may be called from any thread, and adds to `spent` what it took."""
-
-    runs: Runs
-    threads: int
-
-    def user(self, number: int, spent: Spent) -> User | None:
-        """A user; None where there is none."""
-
-    def posts(self, user: int, count: int, spent: Spent) -> list[Post]:
-        """The last posts of a user, newest first, at most so many."""
-
-    def under(self, posts: Sequence[int], each: int, spent: Spent) -> list[Comment]:
-        """At most `each` comments under each of these posts; the posts' greatest number first, newest comments first."""
-
-    def comments(self, user: int, count: int, each: int, spent: Spent) -> list[Comment]:
-        """What `under` gives of the user's last `count` posts."""
-
-
 class InMemory:
-    """See `PostStore`; of `spent` only the queries are counted, as nothing here is a database's."""
+    """What every store of users, posts and comments does; of `spent` the queries alone are counted here."""
 
     runs: Runs = "inline"
     threads = 0
 
     def user(self, number: int, spent: Spent) -> User | None:
+        """A user; None where there is none."""
         spent.queries += 1
         return seed.users()[number - 1] if 0 < number <= seed.USERS else None
 
     def posts(self, user: int, count: int, spent: Spent) -> list[Post]:
+        """The last posts of a user, newest first, at most so many."""
         spent.queries += 1
         return _posts(user, count)
 
     def under(self, posts: Sequence[int], each: int, spent: Spent) -> list[Comment]:
+        """At most `each` comments under each of these posts; the posts' greatest number first, newest comments first."""
         spent.queries += 1
         return under(posts, each)
 
     def comments(self, user: int, count: int, each: int, spent: Spent) -> list[Comment]:
+        """What `under` gives of the user's last `count` posts."""
         spent.queries += 1
         return under([post[0] for post in _posts(user, count)], each)
 
@@ -66,7 +51,7 @@ def _posts(user: int, count: int) -> list[Post]:
 
 
 def under(posts: Sequence[int], each: int) -> list[Comment]:
-    """See `PostStore.under`, of the seed."""
+    """See `InMemory.under`."""
     known = [number for number in sorted(set(posts), reverse=True) if 0 < number <= seed.POSTS]
     return [row for number in known for row in seed.by_post()[number][:each]]
 

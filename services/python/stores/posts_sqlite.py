@@ -51,7 +51,7 @@ _OF_USER = _RANKED.format("SELECT post FROM posts WHERE author = ? ORDER BY post
 
 
 class InSqlite:
-    """See `posts.PostStore`."""
+    """See `posts.InMemory`."""
 
     runs: Runs = "pool"
 

@@ -62,7 +62,7 @@ _SQL = statements("", "?", "?", "?")
 
 
 class SqliteStore(AskedInThreads):
-    """See `base.Store`."""
+    """See `memory.MemoryStore`."""
 
     _account, _page, _last, _after = (_SQL[name] for name in ("account", "page", "last", "after"))
 

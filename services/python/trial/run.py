@@ -13,22 +13,31 @@ from typing import Any
 from services.python.contract.knobs import TCP_WINDOW
 from services.python.contract.limits import SATURATED
 from services.python.contract.lines import Trial
-from services.python.contract.requester_lines import Bodies, Checked, Done, Progress, Wire
+from services.python.contract.requester_lines import Bodies, Checked, Done, Progress
 from services.python.load.client import CallFailed, Request
-from services.python.load.loop import Loops, Work, close_after
+from services.python.load.loop import Loops, Work, close_after, grace_s
 from services.python.load.memory import LEAST_BYTES, bound_memory, room_for_replies
 from services.python.load.phases import MEASURED, NS, WARM_UP, Extent, Phase, Rests, arrivals, measured, rests, warm_up
 from services.python.load.record import Record
 from services.python.load.recorder import GaveUp, Recorder, Tally
-from services.python.load.unasked import grace_s
 from services.python.probes import sockets
 from services.python.probes.clock import Clock
-from services.python.probes.counters import host_counters
-from services.python.probes.memory import PeakMemory
 from services.python.probes.tcpinfo import WireMeter
-from services.python.trial.parts import CannotTry, Hear, Parts, Print, check, hold_back, load_parts, start
-from services.python.trial.tasks import is_at_once, make_of, over_fetched_bytes, tasks_of
-from services.python.trial.turns import Turns, Window
+from services.python.trial.parts import (
+    CannotTry,
+    Hear,
+    Parts,
+    Print,
+    check,
+    hold_back,
+    is_at_once,
+    load_parts,
+    make_of,
+    over_fetched_bytes,
+    start,
+    tasks_of,
+)
+from services.python.trial.turns import Turns, Window, looked_at
 
 _ROW_KINDS = {"call": "request", "codec": "codec"}  # of samples, by their client's kind
 _PARTS_OF_A_CODEC = 2  # encoding and decoding
@@ -251,28 +260,15 @@ def _in_one_phase(
 
 def _measured_phase(trial: Trial, recorder: Recorder, measure: Callable[[], Window], warmed: int) -> dict[str, Any]:
     """The measured phase between two looks at the host, after `warmed` requests: fields of `Done`."""
-    memory = PeakMemory()
-    host_before = host_counters()
-    memory.begin()
     with _settled(recorder):
-        window = measure()
-        memory_bytes, memory_since = memory.read()
-        host_after = host_counters()
+        window, looks = looked_at(measure)
     span_s = recorder.tally.span_s
     return {
         **_tallied(recorder.tally),
         "warmup_requests": warmed + window.turn_warmup_requests,
-        "begin_ns": window.begin_ns,
         "not_sent_reason": not_sent_reason(recorder.tally, trial.load.concurrency, window.cpu_s),
-        "wire": None if window.wire is None else Wire(**window.wire),
-        "min_rtt_us": window.min_rtt_us,
-        "cpu_s": window.cpu_s,
         "cpu_share": window.cpu_s / span_s if span_s else None,
-        "memory_bytes": memory_bytes,
-        "memory_since": memory_since,
-        "loop_lag_ms": window.lag_ms,
-        "host_before": host_before,
-        "host_after": host_after,
+        **looks,
     }
 
 

@@ -23,7 +23,7 @@ MODULES = {
     found.name: importlib.import_module(f"services.python.codecs.{found.name}")
     for found in pkgutil.iter_modules(codecs.__path__)
 }
-WITH_SCHEMAS = "by_schema"  # whose CODEC is that of protobuf
+WITH_SCHEMAS = "protobuf"
 CODECS: dict[str, Codec] = {
     name: module.CODEC for name, module in MODULES.items() if hasattr(module, "CODEC") and name != WITH_SCHEMAS
 }

@@ -13,8 +13,7 @@ from services.python.operations import OPERATIONS
 from services.python.operations.activity import PAGE
 from services.python.operations.base import PayloadError
 from services.python.stores import seed
-from services.python.stores.base import Held, Spent, StoreError
-from services.python.stores.opening import opened
+from services.python.stores.base import Held, Spent, StoreError, opened
 
 OPERATION = OPERATIONS["activity"]
 STREAM = OPERATION.stream

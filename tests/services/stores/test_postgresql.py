@@ -20,8 +20,7 @@ from services.python.contract.lines import Payload
 from services.python.load.client import CallFailed
 from services.python.operations import OPERATIONS
 from services.python.stores import postgresql, seed
-from services.python.stores.base import Spent, Store, StoreError
-from services.python.stores.opening import opened
+from services.python.stores.base import Spent, StoreError, opened
 from tests.support import wire
 from tests.support.ends import responder
 from tests.support.postgresql import awaited, settings
@@ -89,7 +88,7 @@ def test_connections_that_are_lost_amidst_are_errors_and_then_replaced(database:
         assert all(re.search("AdminShutdown|OperationalError", why) for why in failed if why)
 
 
-def _asked(store: Store) -> str:
+def _asked(store: Any) -> str:
     """Why an account cannot be had; empty where it is right."""
     try:
         assert store.account(1, Spent()) == seed.accounts()[0]

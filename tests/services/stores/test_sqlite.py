@@ -13,8 +13,7 @@ from typing import Any
 import pytest
 
 from services.python.stores import seed, sqlite, sqlite_file
-from services.python.stores.base import Spent, StoreError
-from services.python.stores.opening import opened
+from services.python.stores.base import Spent, StoreError, opened
 
 
 @pytest.fixture(scope="module")

@@ -52,14 +52,11 @@ class SubscriptionConnection(Counting):
     def __init__(
         self, session: aiohttp.ClientSession, opened: aiohttp.ClientWebSocketResponse, text: str, call: CallSpec
     ) -> None:
-        self._session = session
-        self._socket = opened
-        self._text = text
-        self._field = camel(call.operation)
+        self._session, self._socket = session, opened
+        self._text, self._field = text, camel(call.operation)
         self._timeout_s = call.timeout_s
 
     async def begin(self) -> None:
-        """Say which protocol the frames are of, and be acknowledged. CallFailed."""
         if self._socket.protocol != messages.SUBPROTOCOL:
             raise CallFailed("protocol", f"the responder does not speak {messages.SUBPROTOCOL}")
         await self._send(messages.INIT)
@@ -92,10 +89,7 @@ class SubscriptionConnection(Counting):
         return event
 
     async def close(self) -> None:
-        """Close the connection as RFC 6455 says, and the session that held it."""
-        if not self._session.closed:
-            await self._socket.close()
-        await self._session.close()
+        await aiohttp_websocket.close(self._session, self._socket)
 
     async def _next(self) -> tuple[Any, int] | None:
         while True:

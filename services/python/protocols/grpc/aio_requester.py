@@ -7,10 +7,11 @@ from typing import Any
 import grpc
 import grpc.aio
 
+from services.python.codecs.protobuf import method_of
 from services.python.contract.offers import Client
 from services.python.load.client import AsyncDialing, CallFailed, CallSpec, Event, Request
 from services.python.protocols.grpc import options
-from services.python.protocols.grpc.calling import GrpcConnectionBase, GrpcReply, calling
+from services.python.protocols.grpc.calling import GrpcConnectionBase, GrpcReply
 
 
 class GrpcAioConnection(GrpcConnectionBase, options.Awaiting):
@@ -50,6 +51,5 @@ class GrpcAioConnection(GrpcConnectionBase, options.Awaiting):
 
 def dialer(call: CallSpec, client: Client) -> AsyncDialing:  # noqa: ARG001 - this module has one client
     """Opens channels for awaited calls; CallFailed when Protocol Buffers cannot carry the example request."""
-    made = calling(call)
-    shares = options.channels(call, grpc.aio)
-    return AsyncDialing(lambda: GrpcAioConnection(made, shares.take()))
+    method, shares = method_of(call.operation, call.example, call.schema), options.channels(call, grpc.aio)
+    return AsyncDialing(lambda: GrpcAioConnection(method, call, shares.take()))

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
 from services.python.codecs import coding
-from services.python.codecs.by_schema import method_of
 from services.python.codecs.protobuf import Method
 from services.python.load.client import CallSpec, Reply, Request
 from services.python.load.sharing import Share
@@ -18,28 +16,6 @@ GrpcReply = tuple[Any, Any, Any]
 """What a client's `call` returns: the reply in plain values, and what was noted of both messages: their lengths, or where
 they were compressed themselves.
 """
-
-
-@dataclass(frozen=True, kw_only=True)
-class Calling:
-    """One operation, made ready once for a trial."""
-
-    method: Method
-    timeout_s: float
-    note: Callable[[bytes], Any]
-    size: Callable[[Any], int]
-
-
-def calling(call: CallSpec) -> Calling:
-    """How the call is made; CallFailed when Protocol Buffers cannot carry the example request."""
-    method = method_of(call.operation, call.example, call.schema)
-    is_compressed = coding.coding(call.knobs) is not None
-    return Calling(
-        method=method,
-        timeout_s=call.timeout_s,
-        note=_nothing if is_compressed else len,
-        size=_compressed_size if is_compressed else _nothing,
-    )
 
 
 @lru_cache(maxsize=2)
@@ -93,22 +69,21 @@ class MeasuredChannel:
 class GrpcConnectionBase(options.OnShare):
     """What is done with a call's messages."""
 
-    def __init__(self, calling: Calling, share: Share[Any]) -> None:
+    def __init__(self, method: Method, call: CallSpec, share: Share[Any]) -> None:
         super().__init__(share)
-        self._method = calling.method
-        self._timeout_s = calling.timeout_s
-        self._pack = calling.method.pack_request
-        self._read = calling.method.unpack_reply
-        self._size = calling.size
-        self._lengths = MeasuredChannel(share.of, calling.note)
-        self._ask = service.stub(self._lengths, calling.method)
+        is_compressed = coding.coding(call.knobs) is not None
+        self._method = method
+        self._timeout_s = call.timeout_s
+        self._pack, self._read = method.pack_request, method.unpack_reply
+        self._size = _compressed_size if is_compressed else _nothing
+        self._lengths = MeasuredChannel(share.of, _nothing if is_compressed else len)
+        self._ask = service.stub(self._lengths, method)
 
     @property
     def body(self) -> bytes | None:
         return self._lengths.body
 
     def value(self, reply: GrpcReply) -> Reply:
-        """The reply in plain values."""
         value: Reply = reply[0]
         return value
 

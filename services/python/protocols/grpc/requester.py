@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import grpc
 
+from services.python.codecs.protobuf import method_of
 from services.python.contract.offers import Client
 from services.python.load.client import CallSpec, Dialing, Request
 from services.python.protocols.grpc import options
-from services.python.protocols.grpc.calling import GrpcConnectionBase, GrpcReply, calling
+from services.python.protocols.grpc.calling import GrpcConnectionBase, GrpcReply
 
 
 class GrpcConnection(GrpcConnectionBase, options.Blocking):
@@ -27,6 +28,5 @@ def dialer(call: CallSpec, client: Client) -> Dialing:  # noqa: ARG001 - this mo
 
     The TCP connection comes with a channel's first call.
     """
-    made = calling(call)
-    shares = options.channels(call, grpc)
-    return Dialing(lambda: GrpcConnection(made, shares.take()))
+    method, shares = method_of(call.operation, call.example, call.schema), options.channels(call, grpc)
+    return Dialing(lambda: GrpcConnection(method, call, shares.take()))

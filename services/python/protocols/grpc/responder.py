@@ -10,14 +10,12 @@ from typing import Any
 
 import grpc
 
-from services.python.codecs.by_schema import typed_methods
-from services.python.codecs.protobuf import Method
+from services.python.codecs.protobuf import Method, typed_methods
 from services.python.contract.responder_lines import Tls
 from services.python.protocols.grpc import options
 from services.python.protocols.grpc.service import add_methods
 from services.python.serve.dispatcher import Dispatcher
-from services.python.serve.responder import Announce, CannotServe
-from services.python.serve.tls import pem
+from services.python.serve.responder import Announce, CannotServe, pem
 
 
 def serve(dispatcher: Dispatcher, host: str, port: int, announce: Announce) -> None:

@@ -41,11 +41,9 @@ class _AsItCame(Route):
     """The route of all calls: what a reply is worth depends on its request, so it stays status and body here."""
 
     def fields(self) -> dict[str, str]:
-        """None of its own: every request has all that it is sent with."""
         return {}
 
     def read(self, status: int, body: bytes) -> Any:
-        """See `Route.read`."""
         return status, body
 
 

@@ -16,6 +16,7 @@ _ON_GRANIAN = "starlette-granian"
 _UVICORN_REFUSES = version.one_alone("uvicorn", _ON_GRANIAN)
 _FLASK_REFUSES = wsgi.refuses(_ON_GRANIAN)
 
+_JSON = "compact, by the standard library, bodies not validated"
 _BARE = Responder(
     name="asgi",
     module="services.python.protocols.rest.paths",
@@ -27,8 +28,16 @@ _BARE = Responder(
     settings={
         **asgi.SETTINGS,
         **asgi.WORKERS_SETTINGS,
-        "JSON": "compact, by the standard library, bodies not validated",
+        "JSON": _JSON,
     },
+)
+
+_STARLETTE = replace(
+    _BARE,
+    name="starlette",
+    framework=f"{_FRAMEWORKS}.starlette",
+    parts=replace(_PARTS, framework="Starlette"),
+    packages=("starlette", *asgi.PACKAGES),
 )
 
 PROTOCOL = Protocol(
@@ -53,29 +62,11 @@ PROTOCOL = Protocol(
                 "JSON": "FastAPI's default, bodies validated by pydantic models",
             },
         ),
-        replace(
-            _BARE,
-            name="starlette",
-            framework=f"{_FRAMEWORKS}.starlette",
-            parts=replace(_PARTS, framework="Starlette"),
-            packages=("starlette", *asgi.PACKAGES),
-        ),
-        Responder(
-            name=_ON_GRANIAN,
-            module="services.python.protocols.rest.paths",
-            framework=f"{_FRAMEWORKS}.starlette",
-            served_by=granian.__name__,
-            parts=replace(_PARTS, framework="Starlette", server="granian"),
-            packages=("starlette", *granian.PACKAGES),
-            settings={
-                **granian.SETTINGS,
-                **granian.WORKERS_SETTINGS,
-                "JSON": "compact, by the standard library, bodies not validated",
-            },
-        ),
+        _STARLETTE,
+        granian.served(_STARLETTE, _ON_GRANIAN, **granian.WORKERS_SETTINGS, JSON=_JSON),
         Responder(
             name="flask",
-            module="services.python.protocols.rest.flask_responder",
+            module="services.python.protocols.rest.flask_app",
             parts=replace(_PARTS, framework="Flask", server="werkzeug"),
             adds="starts a thread for every request and sorts JSON by key",
             packages=("flask", "werkzeug"),

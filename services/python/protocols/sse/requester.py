@@ -42,7 +42,6 @@ class SseConnection(Counting):
         return first[0], sent, first[1]
 
     async def subscribe(self, request: Request) -> int:
-        """Send a GET, and await the head of the reply."""
         query = stream.query_of(request)
         url = f"{self._url}?{query}" if query else self._url
         again = self._socket.is_open

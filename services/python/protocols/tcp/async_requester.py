@@ -9,9 +9,15 @@ from typing import Any, cast
 from services.python.contract.offers import Client
 from services.python.load.client import CallFailed, CallSpec, Counted, Counting, Request
 from services.python.load.handshake import no_connection, tls_failure
-from services.python.protocols.tcp.frames import HEADER, HEADER_BYTES, LARGEST_BODY, request_code, request_encoder
+from services.python.protocols.tcp.frames import (
+    HEADER,
+    HEADER_BYTES,
+    LARGEST_BODY,
+    MORE_THAN_A_FRAME,
+    request_code,
+    request_encoder,
+)
 from services.python.protocols.tcp.requester import decoded
-from services.python.protocols.tcp.stream import MORE_THAN_A_FRAME
 
 _Frame = tuple[int, bytes]
 

@@ -72,10 +72,7 @@ class Connection(frames.ConnectionBase):
         return message.type in _DATA
 
     async def close(self) -> None:
-        """Close the connection as RFC 6455 says, and the session that held it."""
-        if not self.session.closed:
-            await self._socket.close()
-        await self.session.close()
+        await aiohttp_websocket.close(self.session, self._socket)
 
 
 dialer = Dialer

@@ -8,8 +8,7 @@ import socket
 import websocket
 
 from services.python.load.client import CallFailed, Request
-from services.python.load.handshake import socket_failure
-from services.python.load.unasked import peek
+from services.python.load.handshake import peek, socket_failure
 from services.python.protocols.websocket import frames
 
 _OPCODE = 0x0F  # of a frame's first byte

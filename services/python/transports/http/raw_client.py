@@ -9,8 +9,7 @@ import socket
 from collections.abc import Mapping
 
 from services.python.load.client import CallFailed, CallSpec, Request
-from services.python.load.handshake import connected
-from services.python.load.unasked import peek
+from services.python.load.handshake import connected, peek
 from services.python.transports.http.route import GONE, HttpConnection, HttpReply, Route, authority, shown
 
 _READ_BYTES = 64 * 1024
@@ -67,13 +66,11 @@ class Connection(HttpConnection):
         self._socket = connected(self._call)
 
     def _head_of(self, method: str, path: str, fields: Mapping[str, str]) -> bytes:
-        """All of a request's head up to how many bytes its body has."""
         named = {"Host": self._host, **fields}
         lines = [f"{method} {path} HTTP/1.1", *(f"{name}: {value}" for name, value in named.items())]
         return ("\r\n".join(lines) + "\r\nContent-Length: ").encode()
 
     def _receive(self) -> tuple[int, bytes]:
-        """The HTTP status and the body of the next reply."""
         receive = self._socket.recv
         data = receive(_READ_BYTES)
         while (end := data.find(b"\r\n\r\n")) < 0:

@@ -14,8 +14,7 @@ from typing import Any
 from services.python.codecs.coding import GZIP, ZSTD
 from services.python.contract.knobs import NO_LOOP, WORKERS
 from services.python.serve.dispatcher import POOL_THREADS, Dispatcher
-from services.python.serve.responder import BACKLOG, Announce, listen
-from services.python.serve.tls import server_context
+from services.python.serve.responder import BACKLOG, Announce, listen, server_context
 from services.python.transports.http import version
 
 _KEEP_ALIVE_S = 3600
