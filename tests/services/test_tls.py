@@ -138,3 +138,19 @@ def test_a_server_that_negotiates_no_version_is_not_taken_for_one_of_http_2(clie
         pytest.raises(CannotTry, match=r"before measuring: (protocol|undecodable|closed|refused|timeout)"),
     ):
         asked("http+json", client, ready["port"], made.authority, {**TLS, **TWO})
+
+
+SLOW = [pytest.param(name, marks=pytest.mark.slow) for name in ("websocket", "socketio", "sse", "graphqlws", "grpc")]
+
+
+@pytest.mark.parametrize("protocol", ["tcp", "http+cbor", *SLOW])
+def test_a_certificate_for_another_address_is_refused_by_every_client(protocol: str, tmp_path: Path) -> None:
+    wrong = certificates(tmp_path / "wrong", address="198.18.0.1")
+    implementation = "asgi" if protocol == "http+cbor" else None
+    with responder(protocol, NONCE, implementation=implementation, **wrong.serving) as (_, ready):
+        for client in clients(protocol):
+            with pytest.raises(
+                CannotTry, match=r"refused: tls: .*([Mm]ismatch|match|peer certificate|verif)"
+            ) as refused:
+                asked(protocol, client.name, ready["port"], wrong.authority, TLS)
+            assert refused.value.kind == "refused", client.name

@@ -20,8 +20,6 @@ READ_RATES: Final = ("unlimited", "1..1000000")
 CONGESTION: Final = "congestion"
 IN_FORCE: Final = "congestion control"
 """Under which name an end tells among its settings which one it had."""
-USUAL: Final = "cubic"
-"""The one of hosts that orch makes, where their kernel has it."""
 NODELAY: Final = "nodelay"
 NAGLE: Final = "nagle"
 

@@ -16,7 +16,6 @@ from typing import Any, Protocol
 from services.python.contract import strict
 from services.python.contract.limits import Kind
 from services.python.contract.quoting import quotable
-from services.python.load.openings import Openings
 from services.python.load.tls import ClientTls
 
 Request = Mapping[str, Any]
@@ -41,7 +40,6 @@ class CallSpec(strict.Part):
     schema: bytes | None = None  # of the message that a JSON document travels as (protos/documents.md)
     kind: Kind = "call"
     tls: ClientTls | None = None  # None: connections are plain
-    openings: Openings = field(default_factory=Openings)  # told by those who know how long a connection took to open
 
     @property
     def http(self) -> str:

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
 def connected(call: CallSpec) -> socket.socket:
     """A socket that leads to the responder, with a time-out for each wait; CallFailed."""
-    begun = call.openings.begin()
     try:
         opened = socket.create_connection((call.host, call.port), timeout=call.timeout_s)
     except TimeoutError as error:
@@ -28,10 +27,7 @@ def connected(call: CallSpec) -> socket.socket:
         raise no_connection(error) from error
     opened.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     if call.tls is not None:
-        opened = secured(call.tls, opened, call.host, call.timeout_s)
-        call.openings.opened(begun)
-        return opened
-    call.openings.opened(begun)
+        return secured(call.tls, opened, call.host, call.timeout_s)
     # The kernel's own time-outs: Python's would put a poll before every send and receive.
     opened.settimeout(None)
     seconds = int(call.timeout_s)

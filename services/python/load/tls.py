@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 from services.python.contract.limits import RESUMED, SESSION
 from services.python.contract.lines import Trial
 from services.python.contract.requester_lines import Negotiated
-from services.python.load.openings import Openings
 from services.python.operations.files import read_authority
 
 if TYPE_CHECKING:
@@ -25,8 +24,7 @@ class ClientTls:
     """TLS 1.3 and nothing older, the responder verified against one authority and by the address that is asked.
 
     `authority`: its certificate, PEM; `path`: the file it lies in. With `resumes` a connection resumes the session of an
-    earlier one. `openings` get how long handshakes took, where the library is Python's `ssl`. `certificate`: the PEM files
-    of the requester's own certificate and key.
+    earlier one. `certificate`: the PEM files of the requester's own certificate and key.
     """
 
     def __init__(
@@ -35,7 +33,6 @@ class ClientTls:
         authority: bytes,
         *,
         resumes: bool = False,
-        openings: Openings | None = None,
         certificate: Sequence[str] = (),
     ) -> None:
         self.path = path
@@ -43,7 +40,6 @@ class ClientTls:
         self.certificate = tuple(certificate)
         self.resumes = resumes
         self.has_resumed = False
-        self._openings = openings or Openings()
         self._lock = threading.Lock()
         self._seen: dict[tuple[str | None, str | None], None] = {}
         self._handshakes = self._resumed = 0
@@ -66,9 +62,8 @@ class ClientTls:
         except ValueError as error:
             raise ValueError(f"tls: {self.path} holds no certificate of an authority: {error}") from error
 
-    def note(self, version: str | None, cipher: str | None, is_resumed: bool, took_ns: int) -> None:
+    def note(self, version: str | None, cipher: str | None, is_resumed: bool) -> None:
         with self._lock:
-            self._openings.secured(took_ns)
             self.tell(version, cipher, is_resumed)
             self._handshakes += 1
             self._resumed += is_resumed
@@ -100,7 +95,7 @@ class ClientTls:
         )
 
 
-def client_tls(trial: Trial, openings: Openings | None = None, certificate: Sequence[str] = ()) -> ClientTls | None:
+def client_tls(trial: Trial, certificate: Sequence[str] = ()) -> ClientTls | None:
     """What a trial's connections are opened with, None for plain ones; ValueError for what cannot be."""
     resumes, authority = trial.knobs.get(SESSION) == RESUMED, trial.tls
     if authority is None:
@@ -108,7 +103,7 @@ def client_tls(trial: Trial, openings: Openings | None = None, certificate: Sequ
     if resumes and trial.connection != "per-request":
         raise ValueError(f"{SESSION}: {RESUMED} with kept connections, whose one handshake has nothing to resume")
     content = read_authority(authority)
-    made = ClientTls(authority.path, content, resumes=resumes, openings=openings, certificate=certificate)
+    made = ClientTls(authority.path, content, resumes=resumes, certificate=certificate)
     _ = (
         made.context
     )  # also where the client has a TLS of its own: what is no certificate is told before anybody is asked

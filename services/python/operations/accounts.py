@@ -57,7 +57,7 @@ def _ask_balance(payload: Payload, seed_: int) -> Make:
     return _prepared("balance", payload, 1, lambda word: {"account": _number(word)}, seed_)
 
 
-def _find_balance(request: Request, store: Any, spent: Spent) -> Account | None:
+def _find_balance(request: Request, store: Any, spent: Spent) -> Any:
     return store.account(_whole(request, "account"), spent)
 
 
@@ -82,7 +82,7 @@ def _ask_payment(payload: Payload, seed_: int) -> Make:
     return _prepared("payment", payload, 3, make, seed_)
 
 
-def _make_payment(request: Request, store: Any, spent: Spent) -> Payment:
+def _make_payment(request: Request, store: Any, spent: Spent) -> Any:
     return store.pay(_whole(request, "payer"), _whole(request, "payee"), _whole(request, "amount"), spent)
 
 
@@ -104,7 +104,7 @@ def _ask_transactions(payload: Payload, seed_: int) -> Make:
     return _prepared("transactions", payload, 1, lambda word: {"account": _number(word), "count": LAST}, seed_)
 
 
-def _find_transactions(request: Request, store: Any, spent: Spent) -> list[Transaction]:
+def _find_transactions(request: Request, store: Any, spent: Spent) -> Any:
     return store.last(_whole(request, "account"), _count(request), spent)
 
 
@@ -121,7 +121,7 @@ def _ask_accounts(payload: Payload, seed_: int) -> Make:
     return _prepared("accounts", payload, 1, lambda word: {"after": below(word, seed.ACCOUNTS), "count": PAGE}, seed_)
 
 
-def _find_accounts(request: Request, store: Any, spent: Spent) -> list[Account]:
+def _find_accounts(request: Request, store: Any, spent: Spent) -> Any:
     return store.page(_whole(request, "after"), _count(request), spent)
 
 

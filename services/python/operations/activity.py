@@ -24,8 +24,9 @@ from services.python.operations.base import (
     Stream,
     WallClockNs,
     shorten,
+    whole,
 )
-from services.python.operations.subscriptions import STAMPED, asked, due, misnumbered, no_reply, whole
+from services.python.operations.subscriptions import STAMPED, asked, due, misnumbered, no_reply
 from services.python.stores import seed
 from services.python.stores.base import RESOURCES, Held, Spent, StoreError, opened
 from services.python.stores.seed import Transaction

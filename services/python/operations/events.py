@@ -14,8 +14,8 @@ from services.python.contract.generator import stream
 from services.python.contract.limits import MAX_PAYLOAD_BYTES
 from services.python.contract.lines import Payload
 from services.python.contract.messages import EVENTS
-from services.python.operations.base import Event, Make, Operation, Reply, Request, Schedule, Stream, shorten
-from services.python.operations.subscriptions import STAMPED, asked, due, misnumbered, no_reply, whole
+from services.python.operations.base import Event, Make, Operation, Reply, Request, Schedule, Stream, shorten, whole
+from services.python.operations.subscriptions import STAMPED, asked, due, misnumbered, no_reply
 
 _STARTS = 64  # different places at which an event's text begins
 _OF_AN_EVENT = {*STAMPED, "data"}

@@ -11,7 +11,6 @@ import importlib
 import time
 from array import array
 from collections.abc import Callable, Iterator
-from dataclasses import field
 from functools import partial
 from typing import Any
 
@@ -35,7 +34,6 @@ from services.python.load import sync_load as blocking
 from services.python.load.client import CallFailed, CallSpec, Reply, Request
 from services.python.load.loop import Loops, Waits, Work
 from services.python.load.mix import AwaitingMix, BlockingMix, make_mixed, verify_mixed
-from services.python.load.openings import Openings, openings_of
 from services.python.load.phases import NS, SLOWEST_RATE, measured, mix_order, place_in_mix
 from services.python.load.task import AwaitingTasks, BlockingTasks, Piece, Pieces, make_pieces, make_task, wrong_reply
 from services.python.load.tls import ClientTls, client_tls
@@ -142,7 +140,6 @@ class Parts(Part):
     loops: Callable[[Any, Work], Loops]
     event_loop: Any = None  # of an awaiting client
     tls: ClientTls | None = None  # None: connections are plain
-    openings: Openings = field(default_factory=Openings)
     mix: Mix | None = None  # in place of the operation, where requests ask several
 
     def who(self) -> dict[str, Any]:
@@ -167,8 +164,7 @@ def load_parts(trial: Trial) -> Parts:
         make = operation.requests(trial.payload, trial.seed)
         mix = mix_of(trial, protocol, client)
         schema = read_schema(trial.schema)
-        openings = openings_of(trial)
-        tls = client_tls(trial, openings, certificate_of(trial.payload) if trial.payload.kind == "call" else ())
+        tls = client_tls(trial, certificate_of(trial.payload) if trial.payload.kind == "call" else ())
         module = importlib.import_module(client.module)
         ask, loops, event_loop = _style(client)
         verify = verifier(trial, operation)
@@ -196,12 +192,11 @@ def load_parts(trial: Trial) -> Parts:
         operation=operation,
         make=make,
         verify=verify,
-        dialer=_dialers(trial, client, operation, module, schema, tls=tls, openings=openings),
+        dialer=_dialers(trial, client, operation, module, schema, tls),
         ask=ask,
         loops=loops,
         event_loop=event_loop,
         tls=tls,
-        openings=openings,
         mix=mix,
     )
 
@@ -224,7 +219,7 @@ def _named(trial: Trial) -> tuple[Protocol, Client, Operation]:
 
 
 def _dialers(
-    trial: Trial, client: Client, operation: Operation, module: Any, schema: bytes | None, **shared: Any
+    trial: Trial, client: Client, operation: Operation, module: Any, schema: bytes | None, tls: ClientTls | None
 ) -> Callable[[str, Request], Any]:
     """Makes dialers of an operation and an example request."""
     target = trial.target
@@ -239,7 +234,7 @@ def _dialers(
             knobs=trial.knobs,
             schema=schema,
             kind="call" if name == "identity" else operation.kind,
-            **shared,
+            tls=tls,
         )
         return module.dialer(call, client)
 

@@ -111,12 +111,9 @@ def _measure(
     due = None if trial.load.rate_per_s is None else arrivals(trial.load, trial.seed)  # before connections wait for it
     resting = rests(trial.load, trial.seed)
     anchor = start(print_line, clock)
-    parts.openings.clear()  # of the check
     warm = _warm_up(trial, loops, recorder, clock)
     warmed = warm.next_sequence - 1
     word = hold_back(trial, warmed, loops, print_line, clock, hear)
-    if trial.connection == "per-request":
-        parts.openings.clear()  # of the warm-up
     measure = partial(_in_one_phase, trial, due, resting, loops, recorder, wire, clock, warm.next_sequence)
     if trial.turn_warm_up is not None:
         turns = Turns(trial=trial, loops=loops, recorder=recorder, wire=wire, clock=clock, sequence=warm.next_sequence)
@@ -137,7 +134,6 @@ def _measure(
         anchor_end=clock.anchor(),
         outcomes=dict(getattr(parts.verify, "outcomes", {})),
         over_fetched_bytes=over_fetched_bytes(parts.verify, dialer),
-        opening=parts.openings.told(),
         **measured_phase,
         **who,
     )

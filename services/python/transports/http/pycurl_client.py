@@ -57,9 +57,6 @@ _RESOLVED = {
     socket.AF_UNSPEC: pycurl.IPRESOLVE_WHATEVER,
 }
 
-# Microseconds since the transfer began: the name was looked up, TCP's handshake was over, that of TLS was.
-_OPENING = (pycurl.NAMELOOKUP_TIME_T, pycurl.CONNECT_TIME_T, pycurl.APPCONNECT_TIME_T)
-
 
 @dataclass
 class OneSocket:
@@ -81,8 +78,6 @@ class EasyHandle(HttpConnection):
         super().__init__(route, call)
         self._chunks: list[bytes] = []
         self._socket = one_socket or OneSocket()
-        self._openings = call.openings
-        self._is_untold = False  # it has opened the socket, and nobody has asked yet how long that took
         self._curl = curl = pycurl.Curl()
         self._fields: Mapping[str, str] = {}
         self._has_body = False
@@ -117,12 +112,10 @@ class EasyHandle(HttpConnection):
         except OSError as error:
             self._socket.refusal = error.errno or 0
             return pycurl.SOCKET_BAD
-        self._socket.is_open = self._is_untold = True
+        self._socket.is_open = True
         return opened
 
     def _begin(self, request: Request) -> int:
-        if self._is_untold:
-            self._note_opening()
         body = self._encode(request)
         self._chunks.clear()
         if self._varies is not None:
@@ -156,20 +149,6 @@ class EasyHandle(HttpConnection):
 
     def field(self, name: str) -> str | None:
         return self._coding if name == "content-encoding" else self._curl.getinfo(pycurl.REDIRECT_URL)
-
-    def _note_opening(self) -> None:
-        """Ask libcurl, once, how long the last transfer took to connect: the first on this connection.
-
-        That is at the second request of a kept connection, and when one of a single request is closed.
-        """
-        if not self._is_untold:
-            return
-        self._is_untold = False
-        looked_up_us, connected_us, secured_us = map(self._curl.getinfo, _OPENING)
-        if connected_us > 0:  # 0: there never was a connection
-            self._openings.connected((connected_us - looked_up_us) * 1_000)
-        if secured_us > 0:
-            self._openings.secured((secured_us - connected_us) * 1_000)
 
     def _may_reopen(self) -> None:
         self.is_over, self._socket.is_open = True, False
@@ -212,7 +191,6 @@ class Connection(EasyHandle):
         return self._finish(sent)
 
     def close(self) -> None:
-        self._note_opening()
         self._curl.close()
 
 

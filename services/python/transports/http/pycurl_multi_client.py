@@ -76,7 +76,6 @@ class AsyncConnection(EasyHandle):
         return ended
 
     async def close(self) -> None:
-        self._note_opening()
         self._multi.stop(self._curl)
         if (carrier := self._share.end()) is not None:
             await carrier.multi.aclose()
