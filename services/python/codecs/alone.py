@@ -88,7 +88,6 @@ def _keeps_utf8(value: Any) -> bool:
 
 
 def _anew(value: Any) -> Any:
-    """The same with new strings for those that are not ASCII."""
     if isinstance(value, str):
         return value if value.isascii() else "".join([value[:1], value[1:]])
     if isinstance(value, Mapping):
@@ -160,7 +159,6 @@ class Alone:
 
 
 def _coding(request: Message, reply: Message, errors: tuple[type[Exception], ...]) -> Callable[[Request], Coded]:
-    """Both are encoded, then both are decoded."""
     write, write_reply, read, read_reply = request.write, reply.write, request.read, reply.read
 
     def call(exchange: Request) -> Coded:

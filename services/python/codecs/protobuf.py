@@ -46,7 +46,6 @@ class Method:
 
 
 def _pack_echo(message: Callable[..., Message]) -> Callable[[Mapping[str, Any]], Message]:
-    """Makes an EchoRequest or an EchoReply: both have the same fields."""
 
     def pack(content: Mapping[str, Any]) -> Message:
         if "data" in content:
@@ -126,8 +125,7 @@ _MESSAGES: Mapping[str, contract.Message] = {
     for message in (IDENTITY, *(operation.message for operation in OPERATIONS.values()))
     if hasattr(pb, f"{capitals(message.name)}Request")
 }
-GENERATED = frozenset(map(capitals, _MESSAGES))
-"""The names of the methods of `protos/orch.proto`."""
+GENERATED = frozenset(map(capitals, _MESSAGES))  # the names of the methods of `protos/orch.proto`
 
 
 @cache

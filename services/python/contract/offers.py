@@ -38,11 +38,9 @@ ANY: Final = "any"
 NONE = "none"
 RAW = "raw"
 
-DOCUMENT = "document"
-"""The knob that says how a JSON document travels where it cannot as it is."""
+DOCUMENT = "document"  # the knob that says how a JSON document travels where it cannot as it is
 TYPED = "typed"
-AS_MESSAGES: Mapping[str, tuple[str, ...]] = {DOCUMENT: (TYPED, "value")}
-"""It, for a protocol with Protocol Buffers."""
+AS_MESSAGES: Mapping[str, tuple[str, ...]] = {DOCUMENT: (TYPED, "value")}  # it, for a protocol with Protocol Buffers
 AS_IT_IS: Mapping[str, str] = {
     DOCUMENT: "it carries no Protocol Buffers, and a JSON document needs no message of its own"
 }
@@ -227,7 +225,6 @@ class Protocol(Part):
 
 
 def _refusal_of_tls(knobs: Mapping[str, str], *, has_tls: bool) -> str | None:
-    """Why these knobs do not go with files for TLS, or without."""
     version = knobs.get(TLS, SECURED[TLS][0])
     if has_tls != (version == TLS_1_3):
         return f"{TLS}: {version}, {'and' if has_tls else 'but no'} files for it (`tls` of the line)"

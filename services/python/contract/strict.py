@@ -158,7 +158,6 @@ _Reader = Callable[[object], Any]
 
 @cache
 def _reader(hint: Any) -> _Reader:
-    """What reads a value of that type."""
     if hint in _PLAIN:
         return _PLAIN[hint]
     origin, arguments = get_origin(hint), get_args(hint)

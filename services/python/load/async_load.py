@@ -16,8 +16,7 @@ _LAG_EVERY_NS = 20_000_000
 Wait = Callable[[], Awaitable[int]]
 """When the request is due that is next in an open loop, once it is; 0 when there is none any more."""
 
-Take = Callable[[int], int]
-"""The next request's sequence number at a time, or 0: the phase is over."""
+Take = Callable[[int], int]  # the next request's sequence number at a time, or 0: the phase is over
 
 
 class _Resting:

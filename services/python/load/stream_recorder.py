@@ -27,8 +27,7 @@ _WRONG = STATUSES.index("wrong-reply")
 _OTHER_BYTES = 200  # of an event's stamp and its places in tuples and lists
 _MOST_TIMES = 2  # as many events as were asked for: whoever sends more does not stop
 
-Received = tuple[int, tuple[Event, int]]
-"""When an event was received, the event, and the bytes of its message."""
+Received = tuple[int, tuple[Event, int]]  # when an event was received, the event, and the bytes of its message
 
 
 class TooMany(Exception):

@@ -17,8 +17,7 @@ _LOOK_NS = 100_000_000  # a worker that rests looks so often whether the phase i
 Take = Callable[[int], int]
 """The next request's sequence number at a time, or 0: the phase is over. In an open loop, once it is due."""
 
-Due = Callable[[int], int]
-"""When the request of a sequence number was due in an open loop."""
+Due = Callable[[int], int]  # when the request of a sequence number was due in an open loop
 
 
 class _Resting:

@@ -30,8 +30,7 @@ from services.python.operations.base import Follow, Make
 Verify = Callable[[Request, Reply], str | None]
 Clock = Callable[[], int]
 
-Step = tuple[int, int, Any]
-"""Stamps before and after a call, and what it returned or the CallFailed that it ended with."""
+Step = tuple[int, int, Any]  # stamps before and after a call, and what it returned or the CallFailed that it ended with
 
 Wrapped = TypeVar("Wrapped", Connection, AsyncConnection)
 
@@ -73,8 +72,7 @@ def _numbered(place: int, count: int) -> str:
 class _Steps(Generic[Wrapped]):
     """What is read of a task's steps afterwards, whatever their order."""
 
-    body: None = None
-    """A task has several replies, and each is verified."""
+    body: None = None  # a task has several replies, and each is verified
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock

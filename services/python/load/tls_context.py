@@ -15,8 +15,7 @@ from typing import Any
 Note = Callable[[str | None, str | None, bool], None]
 """Is told the version and the cipher of a handshake, and whether it resumed a session."""
 
-_MOST_KEPT = 256
-"""More than are in flight, so that each connection has a session of its own to resume."""
+_MOST_KEPT = 256  # more than are in flight, so that each connection has a session of its own to resume
 
 
 class _Context(ssl.SSLContext):

@@ -39,7 +39,6 @@ def _number(word: int) -> int:
 
 
 def _whole(request: Request, name: str) -> int:
-    """A field as a whole number; ValueError for anything else (JSON has `true` and 1.5, too)."""
     value = request.get(name)
     if type(value) is not int:
         raise ValueError(f"`{name}` is a whole number, not {shorten(value)}")
@@ -136,7 +135,6 @@ def _verify_accounts(request: Request, reply: Reply) -> str | None:
 
 
 def _unlike(wanted: list[dict[str, Any]], got: object, what: str) -> str | None:
-    """Why rows are not those that were wanted, in their order; None where they are."""
     if not isinstance(got, list) or len(got) != len(wanted):
         rows = f"{len(got)} rows" if isinstance(got, list) else shorten(got)
         return f"{what}: {rows}, not {len(wanted)}"

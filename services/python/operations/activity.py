@@ -31,8 +31,7 @@ from services.python.stores import seed
 from services.python.stores.base import RESOURCES, Held, Spent, StoreError, opened
 from services.python.stores.seed import Transaction
 
-PAGE: Final = 100
-"""Rows that are read at once."""
+PAGE: Final = 100  # rows that are read at once
 
 _ROW = tuple(name for name in ACTIVITY.reply if name not in STAMPED)
 
@@ -63,7 +62,6 @@ def _schedule(request: Request) -> Schedule:
 
 
 def _place(after: int, number: int) -> int:
-    """How many transactions stand before that of event `number`."""
     return (after + number - 1) % seed.TRANSACTIONS
 
 

@@ -40,8 +40,7 @@ class PayloadError(ValueError):
     """The operation cannot be asked with this payload; the message says why."""
 
 
-Event = Mapping[str, Any]
-"""One event of a stream in plain values: `sequence`, `sent_ns`, and what its operation adds."""
+Event = Mapping[str, Any]  # one event of a stream in plain values: `sequence`, `sent_ns`, and what its operation adds
 
 
 @part

@@ -46,7 +46,6 @@ def _record(number: int, draws: tuple[int, ...]) -> dict[str, Any]:
 
 
 def _some(draws: list[int]) -> list[str]:
-    """As many different words as there are draws, each as likely as any other."""
     shuffled = list(DICTIONARY)
     for place, draw in enumerate(draws):
         other = place + below(draw, len(shuffled) - place)

@@ -93,7 +93,6 @@ def _brief(row: Any, names: tuple[str, ...]) -> Any:
 
 
 def _verify(message: Message, request: Request, right: Reply, reply: Reply) -> str | None:
-    """Why a reply is not the right one; None where it is."""
     question = f"{message.name} of user {request['user']}"
     for name, value in right.items():
         got = reply.get(name)

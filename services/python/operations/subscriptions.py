@@ -8,8 +8,7 @@ from services.python.contract.lines import Payload
 from services.python.contract.streams import LONGEST_INTERVAL_NS, SHORTEST_INTERVAL_NS, schedule
 from services.python.operations.base import Event, PayloadError, Request, WallClockNs, expect_kind, shorten, whole
 
-STAMPED: Final = frozenset({"sequence", "sent_ns"})
-"""The fields of every event; the others are its operation's."""
+STAMPED: Final = frozenset({"sequence", "sent_ns"})  # the fields of every event; the others are its operation's
 
 _MOST_EVENTS = 1_000_000_000
 _LATEST_NS = 1 << 62  # 146 years since the host was started

@@ -70,7 +70,6 @@ def _tcp(proc: Path) -> TcpCounters | None:
 
 
 def _throttling(proc: Path, cgroup: Path) -> dict[str, int] | None:
-    """Periods, periods throttled, and microseconds throttled; cgroup v2 or v1."""
     for folder in _own_folders(proc, cgroup, "cpu"):
         text = _read(folder / "cpu.stat")
         if text is not None and "nr_throttled" in text:

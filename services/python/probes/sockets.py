@@ -178,7 +178,6 @@ def _leads_to(sock: socket.socket, port: int) -> bool:
 
 
 def _is_at(sock: socket.socket, port: int) -> bool:
-    """Whether it is a connection that was accepted at that port."""
     try:
         return bool(sock.getsockname()[1] == port and sock.getpeername())
     except OSError:

@@ -120,13 +120,11 @@ def _cpu(root: Path, cpuinfo: Mapping[str, str]) -> dict[str, Any]:
 
 
 def _memory(root: Path, name: str) -> int | None:
-    """An entry of meminfo, bytes."""
     fields = _colon_fields(root / "proc/meminfo")
     return int(fields[name].split()[0]) * 1024 if name in fields else None
 
 
 def _cgroup(root: Path) -> dict[str, str | None]:
-    """The limits this process runs under, of cgroup v2 and v1."""
     v1 = root / "sys/fs/cgroup"
     membership = (_text(root / "proc/self/cgroup") or "").split()
     v2 = v1 / next((word[3:].strip("/") for word in membership if word.startswith("0::")), "")

@@ -171,7 +171,6 @@ def _is_serving(address: str, port: int) -> bool:
 
 
 def _open_files() -> int | None:
-    """Return how many files a process of the service may have open, of the one that may the most."""
     limits = []
     for pid in tree(os.getpid()):
         with contextlib.suppress(OSError):

@@ -72,7 +72,6 @@ def _asked(parts: Parts, requests: list[Any], call: Mapping[str, Any]) -> dict[s
 
 
 def _request_of(request: Mapping[str, Any]) -> str:
-    """A request in a few lines, as a person would write it down."""
     if request["kind"] == "grpc":
         fields = [f"{name}: {text}" for name, text in request["metadata"]]
         message = request["method"].request_type.FromString(request["message"])

@@ -32,6 +32,7 @@ _ENDING = {signal.SIGTERM, signal.SIGINT}
 _END_S = 4.0  # what workers hold is closed meanwhile; whoever ends a responder kills it after five
 _REFUSAL_ENDS = '"type":"refused"}\n'
 _ANSWER_S = 10.0  # to `stats`; the orchestrator waits for 15
+_LAST_ANSWER_S = 0.5  # to what was asked before stdin ended: one worker that hangs must not keep the others
 _LOOK_S = 0.005
 
 
@@ -101,6 +102,7 @@ class Head:
         self._where = where
         self._left = {worker.number for worker in workers}
         self._lock = threading.Lock()
+        self._asked: SimpleQueue[threading.Event] = SimpleQueue()  # set once it is answered
         self._all_ready, self._are_gone = threading.Event(), threading.Event()
         self._is_ending = self._has_said_why = False
         self._memory: PeakMemory | None = None
@@ -108,7 +110,7 @@ class Head:
 
     def lead(self) -> NoReturn:
         """Say that they are ready when each of them is, then answer the lines of stdin until the end."""
-        for task, name in ((self._await_signal, "signals"), (self._obey, "control")):
+        for task, name in ((self._await_signal, "signals"), (self._obey, "control"), (self._answer, "stats")):
             threading.Thread(target=task, name=name, daemon=True).start()
         for worker in self._workers:
             threading.Thread(target=self._listen, args=(worker,), name=f"worker-{worker.number}", daemon=True).start()
@@ -160,13 +162,23 @@ class Head:
         self.leave(0)
 
     def _obey(self) -> None:
+        last = None
         for line in lines_of_stdin():
             if line == "stats":
-                self._all_ready.wait()
-                self._lines.write(self._stats())
+                last = threading.Event()
+                self._asked.put(last)
             elif line:
                 complain(f"respond: unknown line on stdin: {line[:80]!r}; known: stats")
+        if last is not None:
+            last.wait(_LAST_ANSWER_S)
         self.leave(0)
+
+    def _answer(self) -> None:
+        self._all_ready.wait()
+        while True:
+            request = self._asked.get()
+            self._lines.write(self._stats())
+            request.set()
 
     def _listen(self, worker: Worker) -> None:
         """Take in a worker's lines to their end, which is its own; one that nobody asked for ends them all."""
@@ -274,6 +286,5 @@ def _closed(pipe: IO[str]) -> None:
 
 
 def _stay() -> NoReturn:
-    """Wait for the end of the process."""
     while True:
         threading.Event().wait()

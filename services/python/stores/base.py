@@ -20,8 +20,7 @@ SQLITE: Final = "sqlite"
 POSTGRESQL: Final = "postgresql"
 STORES: Final = (NONE, SQLITE, POSTGRESQL)
 
-POOL_SIZE: Final = 10
-"""Connections, unless a serve line says otherwise."""
+POOL_SIZE: Final = 10  # connections, unless a serve line says otherwise
 
 _MOST_CONNECTIONS = 1_000
 
@@ -175,8 +174,7 @@ class Held:
         return int(self.store.threads)
 
 
-now_ns = perf_counter_ns
-"""The clock of all times here."""
+now_ns = perf_counter_ns  # the clock of all times here
 
 
 def refuse_other_rows(where: str, digest: str, wanted: str) -> None:

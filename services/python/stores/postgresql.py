@@ -213,7 +213,6 @@ def _make(connection: psycopg.Connection[Any]) -> None:
 
 
 def _undo(connection: psycopg.Connection[Any]) -> None:
-    """Undo what payments have changed, so that every responder begins alike."""
     with connection.transaction():
         changed = sum(connection.execute(statement.encode()).rowcount for statement in _AS_SEEDED)
         connection.execute(_RESTART.encode())

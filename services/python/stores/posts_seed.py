@@ -8,12 +8,9 @@ from typing import Final
 from services.python.contract.generator import DICTIONARY, below, words
 from services.python.stores.seed import newest_first
 
-User = tuple[int, str, str, int]
-"""Number from 1, name, about, joined (days since 1970)."""
-Post = tuple[int, int, str, str, int]
-"""Number from 1, author's number, title, text, likes."""
-Comment = tuple[int, int, int, str]
-"""Number from 1, the post's number, author's number, text."""
+User = tuple[int, str, str, int]  # number from 1, name, about, joined (days since 1970)
+Post = tuple[int, int, str, str, int]  # number from 1, author's number, title, text, likes
+Comment = tuple[int, int, int, str]  # number from 1, the post's number, author's number, text
 
 USERS: Final = 1_000
 POSTS: Final = 10_000

@@ -9,17 +9,14 @@ from typing import Any, Final, TypeVar
 
 from services.python.contract.generator import DICTIONARY, below, words
 
-Account = tuple[int, str, int]
-"""Number from 1, owner, balance in cents."""
-Transaction = tuple[int, int, int, int]
-"""Number from 1, payer's account, payee's account, amount in cents."""
+Account = tuple[int, str, int]  # number from 1, owner, balance in cents
+Transaction = tuple[int, int, int, int]  # number from 1, payer's account, payee's account, amount in cents
 
 Row = TypeVar("Row", bound=tuple[Any, ...])
 
 ACCOUNTS: Final = 10_000
 TRANSACTIONS: Final = 100_000
-MOST_BALANCE: Final = 2**31 - 1
-"""Cents: what an integer of 32 bits holds."""
+MOST_BALANCE: Final = 2**31 - 1  # cents: what an integer of 32 bits holds
 DIGEST: Final = "7de8a7bcc3f115260663794a9a63263803263c1c1bd3eea0b92863d644cca464"
 """SHA-256 of all rows as `lines` writes them, accounts before transactions."""
 

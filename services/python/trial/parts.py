@@ -49,8 +49,7 @@ Print = Callable[[Line], None]
 Ask = Callable[[Any, Request], tuple[Reply, tuple[int, int]]]
 Dial = Callable[[str, Request], Any]
 Verify = Callable[[Request, Reply], str | None]
-Hear = Callable[[], str]
-"""Blocks until stdin has a line that lets the trial go on, and returns it."""
+Hear = Callable[[], str]  # blocks until stdin has a line that lets the trial go on, and returns it
 
 _LONGEST_NAME = 200  # characters of an identity
 
@@ -202,7 +201,6 @@ def load_parts(trial: Trial) -> Parts:
 
 
 def _named(trial: Trial) -> tuple[Protocol, Client, Operation]:
-    """The protocol, client and operation of a trial; CannotTry where there is none, or they do not go together."""
     try:
         protocol = find_protocol(trial.protocol)
         client = protocol.client(trial.client)
@@ -221,7 +219,6 @@ def _named(trial: Trial) -> tuple[Protocol, Client, Operation]:
 def _dialers(
     trial: Trial, client: Client, operation: Operation, module: Any, schema: bytes | None, tls: ClientTls | None
 ) -> Callable[[str, Request], Any]:
-    """Makes dialers of an operation and an example request."""
     target = trial.target
 
     def dialer(name: str, example: Request) -> Any:

@@ -164,7 +164,6 @@ def _meter(trial: Trial, parts: Parts, recorder: Recorder) -> WireMeter:
 def _loops(
     trial: Trial, parts: Parts, example: Request, recorder: Recorder, wire: WireMeter, clock: Clock
 ) -> tuple[Any, Loops]:
-    """What opens the connections of a trial, and what drives its load over them."""
     mix = parts.mix
     dialer = parts.dialer(trial.operation, example)
     if mix is not None:

@@ -33,7 +33,6 @@ def _with_bytes(variables: dict[str, Any]) -> dict[str, Any]:
 
 
 def _nested(reply: Reply) -> dict[str, Any]:
-    """A page with its comments in the posts that they belong to."""
     under: dict[int, list[Any]] = {post["post"]: [] for post in reply["posts"]}
     for comment in reply["comments"]:
         under[comment["post"]].append(comment)

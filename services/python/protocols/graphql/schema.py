@@ -51,7 +51,6 @@ _RECORD = {"id": int, "name": str, "value": float, "active": bool, "tags": list[
 
 
 def _object(name: str, fields: Mapping[str, Field], description: str) -> Any:
-    """The type with the fields of a reply, or of a row."""
     return _typed(name, {field: _SCALARS[kind] for field, kind in fields.items()}, strawberry.type, description)
 
 

@@ -16,8 +16,7 @@ SUBPROTOCOL = "graphql-transport-ws"
 INIT = '{"type":"connection_init"}'
 PONG = '{"type":"pong"}'
 PING = "ping"
-ID = "1"
-"""Of every operation: there is one at a time on a connection."""
+ID = "1"  # of every operation: there is one at a time on a connection
 
 _TYPES: Mapping[Field, str] = {"long": "Long", "integer": "Int"}
 

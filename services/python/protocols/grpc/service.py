@@ -50,7 +50,6 @@ def add_methods(
 
 
 def _add_others(server: Any, service: str, others: Mapping[str, tuple[Method, Any]]) -> None:
-    """What generated code does for the methods of a file."""
     further = {
         name: (grpc.unary_stream_rpc_method_handler if method.is_stream else grpc.unary_unary_rpc_method_handler)(
             handle, request_deserializer=method.request.FromString, response_serializer=method.reply.SerializeToString

@@ -17,8 +17,7 @@ from socketio import packet
 from services.python.load.client import CallFailed, CallSpec, Reply, Request
 from services.python.load.handshake import EXHAUSTED, causes, refused, tls_failure
 
-Part = int | str
-"""A part's bytes, or the text itself where counting its bytes would mean to encode it."""
+Part = int | str  # a part's bytes, or the text itself where counting its bytes would mean to encode it
 
 Exchange = tuple[Reply, tuple[Part, ...], tuple[Part, ...]]
 """What `call` returns: the reply, and the parts of both packets as they were sent and received."""

@@ -67,8 +67,7 @@ class SocketIoDialer:
 class SocketIoConnection:
     """One Socket.IO session."""
 
-    body = None
-    """See `load.client.Readable.body`: the library does not give it."""
+    body = None  # See `load.client.Readable.body`: the library does not give it
 
     def __init__(
         self, client: Any, http: aiohttp.ClientSession, traffic: Traffic, call: CallSpec, speech: events.Speech

@@ -146,8 +146,7 @@ class ConnectionBase:
     A connection ends with its first failure: a late reply would be taken for the next one's.
     """
 
-    body: Frame | None = None
-    """See `load.client.Readable.body`."""
+    body: Frame | None = None  # See `load.client.Readable.body`
 
     def __init__(self, opened: Any, speech: Speech, timeout_s: float) -> None:
         self._socket = opened

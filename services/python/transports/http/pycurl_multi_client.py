@@ -29,7 +29,6 @@ class _Carrier:
 
 
 def _shared_carrier() -> _Carrier:
-    """One whose handles send all their requests over the same HTTP/2 connection."""
     carrier = _Carrier()
     carrier.multi.setopt(pycurl.M_PIPELINING, pycurl.PIPE_MULTIPLEX)
     carrier.multi.setopt(pycurl.M_MAX_HOST_CONNECTIONS, 1)

@@ -125,12 +125,10 @@ class Connection(HttpConnection):
 
 
 def _look(route: Route, response: requests.Response, **_named: Any) -> None:
-    """See a reply's head before requests reads and unpacks its body."""
     route.require_plain(response.headers.get("Content-Encoding"))
 
 
 def _failure(error: Exception) -> CallFailed:
-    """Requests wraps urllib3's errors, which wrap http.client's."""
     cause = error.args[0] if error.args else error
     if isinstance(cause, MaxRetryError) and cause.reason is not None:
         cause = cause.reason
