@@ -316,3 +316,20 @@ def _without_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
             raise ValueError(f"the key {key!r:.60} occurs twice")
         entries[key] = value
     return entries
+
+
+MOST_QUOTED = 900  # characters
+
+
+def quotable(text: str) -> str:
+    """Words of somebody else as a line may have them: cut to 900 characters, unprintable ones as their escapes.
+
+    >>> quotable(f"gone{chr(7)}") == "gone" + chr(92) + "x07"
+    True
+    """
+    if len(text) > MOST_QUOTED:
+        text = f"{text[: MOST_QUOTED - 3]}..."
+    if text.isprintable():
+        return text
+    shown = "".join(char if char.isprintable() else char.encode("unicode_escape").decode() for char in text)
+    return shown if len(shown) <= MOST_QUOTED else f"{shown[: MOST_QUOTED - 3]}..."

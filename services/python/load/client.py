@@ -15,7 +15,7 @@ from typing import Any, Protocol
 
 from services.python.contract import strict
 from services.python.contract.limits import Kind
-from services.python.contract.quoting import quotable
+from services.python.contract.strict import quotable
 from services.python.load.tls import ClientTls
 
 Request = Mapping[str, Any]

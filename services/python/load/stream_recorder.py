@@ -14,7 +14,7 @@ from typing import Any
 
 from services.python.contract.limits import MAX_MESSAGE_BYTES
 from services.python.contract.lines import STATUSES
-from services.python.contract.quoting import quotable
+from services.python.contract.strict import quotable
 from services.python.load.client import CallFailed, Event, Request
 from services.python.load.phases import NS, progress_line
 from services.python.load.record import CLOCKS, KINDS, Record, Row

@@ -27,14 +27,7 @@ class ClientTls:
     earlier one. `certificate`: the PEM files of the requester's own certificate and key.
     """
 
-    def __init__(
-        self,
-        path: str,
-        authority: bytes,
-        *,
-        resumes: bool = False,
-        certificate: Sequence[str] = (),
-    ) -> None:
+    def __init__(self, path: str, authority: bytes, *, resumes: bool = False, certificate: Sequence[str] = ()) -> None:
         self.path = path
         self.authority = authority
         self.certificate = tuple(certificate)

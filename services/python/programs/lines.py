@@ -10,8 +10,7 @@ import threading
 from collections.abc import Callable, Iterable, Iterator
 from typing import NoReturn
 
-from services.python.contract.quoting import quotable
-from services.python.contract.strict import Line
+from services.python.contract.strict import Line, quotable
 from services.python.contract.templates import HIDDEN
 
 _LONGEST_SAID = 1_000  # characters

@@ -25,8 +25,7 @@ from services.python.operations.files import read_schema
 from services.python.programs.lines import Lines, complain, leave, lines_of_stdin, use_every_descriptor, use_no_proxy
 from services.python.serve import responder as serving
 from services.python.serve.dispatcher import Dispatcher
-from services.python.serve.holding import Holding
-from services.python.serve.responder import CannotServe
+from services.python.serve.responder import CannotServe, Holding
 
 if TYPE_CHECKING:
     import socket

@@ -17,7 +17,7 @@ module's `serve(application, dispatcher, host, port, announce)` is called, with 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     import ssl
@@ -25,8 +25,11 @@ if TYPE_CHECKING:
     from services.python.contract.responder_lines import Tls
 
 import socket
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import ExitStack
 
+from services.python.operations import OPERATIONS
 from services.python.serve.dispatcher import Dispatcher
 
 BACKLOG = 1024
@@ -106,3 +109,49 @@ def pem(tls: Tls) -> tuple[bytes, bytes]:
 
 def _unusable(tls: Tls, error: OSError) -> CannotServe:
     return CannotServe(f"tls: certificate {tls.certificate} and key {tls.key} cannot be used: {error}")
+
+
+class Holding:
+    """What the operations that will be asked hold. `close` may be called from any thread, also while one is opened."""
+
+    def __init__(self, operations: Iterable[str], settings: Mapping[str, str]) -> None:
+        """CannotServe for an operation that is not known, and for settings that none of them takes."""
+        names = tuple(dict.fromkeys(operations))
+        if unknown := [name for name in names if name not in OPERATIONS]:
+            raise CannotServe(f"unknown operation {unknown[0]!r}; `orch services` lists what there is")
+        parts = (part for name in names for part in OPERATIONS[name].made_of)
+        self._operations = [OPERATIONS[name] for name in dict.fromkeys((*names, *parts))]
+        taken = {resource for operation in self._operations for resource in operation.resources}
+        if strange := [name for name in settings if name not in taken]:
+            raise CannotServe(f"resources that no operation asked here takes: {', '.join(strange)}")
+        self._settings = settings
+        self._opened = ExitStack()
+        self._lock = threading.Lock()
+        self.complaint = ""  # what went wrong when it was closed
+
+    def open(self) -> Mapping[str, Any]:
+        """What is held, by the operation's name; CannotServe when something cannot be had."""
+        held: dict[str, Any] = {}
+        shared: dict[Any, Any] = {}
+        for operation in self._operations:
+            key = operation.open, operation.resources
+            if key in shared:
+                held[operation.name] = shared[key]
+            elif operation.open is not None:
+                settings = {name: self._settings[name] for name in operation.resources if name in self._settings}
+                try:
+                    opening = operation.open(settings)
+                    held[operation.name] = shared[key] = opening.__enter__()
+                except Exception as error:
+                    reason = f"{type(error).__name__}: {error}"
+                    raise CannotServe(f"{operation.name}: what it holds cannot be opened: {reason}") from error
+                self._opened.push(opening)
+        return held
+
+    def close(self) -> None:
+        """Close all that is open, once; whoever comes later waits for that. Whoever ends a responder kills it in the end."""
+        with self._lock:
+            try:
+                self._opened.close()
+            except Exception as error:  # noqa: BLE001 - whatever a library raises; the process ends all the same
+                self.complaint = f"closing what the operations hold: {type(error).__name__}: {error}"

@@ -14,16 +14,7 @@ from contextlib import AbstractContextManager, closing, contextmanager, suppress
 from pathlib import Path
 from queue import SimpleQueue
 
-from services.python.stores import seed
-from services.python.stores.base import (
-    AskedInThreads,
-    Payment,
-    Spent,
-    declined,
-    refuse_other_rows,
-    refuse_unfit,
-    statements,
-)
+from services.python.stores import base, seed
 from services.python.stores.sqlite_file import connected, explained, lent, made, pooled, refuse_other_files, require_wal
 
 _MARK = 0x6F726368  # "orch", in SQLite's header as the application's id
@@ -58,10 +49,10 @@ _LINES = (
 )
 
 
-_SQL = statements("", "?", "?", "?")
+_SQL = base.statements("", "?", "?", "?")
 
 
-class SqliteStore(AskedInThreads):
+class SqliteStore(base.AskedInThreads):
     """See `memory.MemoryStore`."""
 
     _account, _page, _last, _after = (_SQL[name] for name in ("account", "page", "last", "after"))
@@ -71,11 +62,11 @@ class SqliteStore(AskedInThreads):
         self._connections = connections
         self._writing = threading.Lock()
 
-    def _connection(self, spent: Spent) -> AbstractContextManager[sqlite3.Connection]:
+    def _connection(self, spent: base.Spent) -> AbstractContextManager[sqlite3.Connection]:
         return lent(self._connections, spent)
 
-    def pay(self, payer: int, payee: int, amount: int, spent: Spent) -> Payment:
-        refuse_unfit(payer, payee, amount)
+    def pay(self, payer: int, payee: int, amount: int, spent: base.Spent) -> base.Payment:
+        base.refuse_unfit(payer, payee, amount)
         with lent(self._connections, spent) as connection, self._writing:
             connection.execute("BEGIN IMMEDIATE")
             try:
@@ -88,15 +79,15 @@ class SqliteStore(AskedInThreads):
         return made
 
 
-def _pay(connection: sqlite3.Connection, payer: int, payee: int, amount: int) -> Payment:
+def _pay(connection: sqlite3.Connection, payer: int, payee: int, amount: int) -> base.Payment:
     balances = dict(connection.execute(_SQL["balances"], (payer, payee)).fetchall())
-    if (payment := declined(balances, payer, payee, amount)) is not None:
+    if (payment := base.declined(balances, payer, payee, amount)) is not None:
         return payment
     connection.execute(_SQL["take"], (amount, payer))
     connection.execute(_SQL["give"], (amount, payee))
     entered = connection.execute(_SQL["enter"], (payer, payee, amount)).lastrowid
     assert entered is not None  # noqa: S101 - an insert has one
-    return Payment(accepted=True, number=entered, balance=balances[payer] - amount)
+    return base.Payment(accepted=True, number=entered, balance=balances[payer] - amount)
 
 
 @contextmanager
@@ -117,7 +108,7 @@ def seeded(path: Path) -> bool:
         require_wal(path, connection)
         connection.executescript(_AS_SEEDED)
         rows = ((connection.execute(query).fetchone()[0] or "").encode() for query in _LINES)
-        refuse_other_rows(f"the database {path}", seed.digest(*rows), seed.DIGEST)
+        base.refuse_other_rows(f"the database {path}", seed.digest(*rows), seed.DIGEST)
     return is_new
 
 

@@ -14,18 +14,8 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
 
+from services.python.contract import knobs
 from services.python.contract.counters import Clocks
-from services.python.contract.knobs import (
-    ALL_FIELDS,
-    AT_ONCE,
-    CONNECTIONS,
-    FETCH,
-    FIELDS,
-    HTTP,
-    HTTP_2,
-    IN_A_ROW,
-    WHOLE,
-)
 from services.python.contract.lines import Target, Trial
 from services.python.contract.offers import Client, Protocol, find_protocol
 from services.python.contract.requester_lines import END, TURN, Start, Warm, may_measure_from
@@ -38,7 +28,7 @@ from services.python.load.phases import NS, SLOWEST_RATE, measured, mix_order, p
 from services.python.load.task import AwaitingTasks, BlockingTasks, Piece, Pieces, make_pieces, make_task, wrong_reply
 from services.python.load.tls import ClientTls, client_tls
 from services.python.operations import OPERATIONS, Operation, pieces_of
-from services.python.operations.base import Make
+from services.python.operations.base import Make, Narrowed
 from services.python.operations.call import certificate_of
 from services.python.operations.files import read_schema
 from services.python.probes import sockets
@@ -257,10 +247,8 @@ def verifier(trial: Trial, operation: Operation) -> Verify:
     """What verifies the replies of an operation; ValueError for `fields` where every field is needed."""
     if operation.verified is not None:
         return operation.verified()
-    if trial.knobs.get(FIELDS, ALL_FIELDS) == ALL_FIELDS:
+    if trial.knobs.get(knobs.FIELDS, knobs.ALL_FIELDS) == knobs.ALL_FIELDS:
         return operation.verify
-    from services.python.operations.narrowed import Narrowed
-
     return Narrowed(operation)
 
 
@@ -372,22 +360,22 @@ def over_fetched_bytes(verify: Verify, dialer: Any) -> float | None:
 
 def is_at_once(trial: Trial) -> bool:
     """Whether a task's calls are all made without waiting for one another."""
-    return trial.knobs.get(FETCH, WHOLE) == AT_ONCE
+    return trial.knobs.get(knobs.FETCH, knobs.WHOLE) == knobs.AT_ONCE
 
 
 def make_of(trial: Trial, parts: Parts) -> Make:
     """Makes what the load loop is to ask: single requests, or those of a task."""
     if trial.calls == 1:
         return parts.make
-    if trial.knobs.get(FETCH, WHOLE) == WHOLE:
+    if trial.knobs.get(knobs.FETCH, knobs.WHOLE) == knobs.WHOLE:
         return make_task(parts.make, trial.calls)
     return make_pieces(parts.operation, parts.make)
 
 
 def tasks_of(trial: Trial, parts: Parts, example: Request, dialer: Any, clock: Callable[[], int]) -> Any:
     """What opens connections that make tasks; `dialer` is that of the operation itself."""
-    fetch = trial.knobs.get(FETCH, WHOLE)
-    if fetch == WHOLE:
+    fetch = trial.knobs.get(knobs.FETCH, knobs.WHOLE)
+    if fetch == knobs.WHOLE:
         tasks = BlockingTasks if parts.client.style == "sync" else AwaitingTasks
         return tasks(dialer, parts.verify, clock, parts.operation.follow)
     asked = zip(parts.operation.made_of, pieces_of(parts.operation, example), strict=True)
@@ -398,7 +386,7 @@ def tasks_of(trial: Trial, parts: Parts, example: Request, dialer: Any, clock: C
         ],
         clock=clock,
         at_once=is_at_once(trial),
-        on_one=fetch == IN_A_ROW or trial.knobs.get(HTTP) == HTTP_2,
+        on_one=fetch == knobs.IN_A_ROW or trial.knobs.get(knobs.HTTP) == knobs.HTTP_2,
     )
 
 
@@ -446,12 +434,15 @@ def _impossible(trial: Trial, operation: Operation) -> Iterator[tuple[bool, str]
         yield operation.kind != "call", f"turn_warm_up: {operation.name} is a {operation.kind}, and no call"
         yield rate is not None, "turn_warm_up: rate_per_s: an open loop has one schedule, and no turns"
         yield load.think_s > 0, "turn_warm_up: think_s: users who rest have no turns"
-    if (fetch := trial.knobs.get(FETCH, WHOLE)) != WHOLE:
-        name, made = f"{FETCH}: {fetch}: {operation.name}", ", ".join(pieces)
+    if (fetch := trial.knobs.get(knobs.FETCH, knobs.WHOLE)) != knobs.WHOLE:
+        name, made = f"{knobs.FETCH}: {fetch}: {operation.name}", ", ".join(pieces)
         yield not pieces, f"{name} is one call, and made of no others"
         yield trial.calls != len(pieces), f"{name} is made of {made}, and not of {trial.calls} calls"
-        is_shared = CONNECTIONS in trial.knobs
-        yield is_shared, f"{FETCH}: {fetch}: the calls of a task have connections of their own, and share no others"
+        is_shared = knobs.CONNECTIONS in trial.knobs
+        yield (
+            is_shared,
+            f"{knobs.FETCH}: {fetch}: the calls of a task have connections of their own, and share no others",
+        )
     yield load.concurrency < 1, f"load: a concurrency of at least 1, not {load.concurrency}"
     if rate is not None:
         slowest = f"load: an open loop needs a rate above 0, at least {SLOWEST_RATE} a second, not {rate}"

@@ -12,8 +12,7 @@ import pytest
 
 from services.python.contract.responder_lines import Serve
 from services.python.operations import OPERATIONS
-from services.python.serve.holding import Holding
-from services.python.serve.responder import CannotServe
+from services.python.serve.responder import CannotServe, Holding
 from tests.support import holding_operations, wire
 from tests.support.ends import PATIENCE_S, Program, program, responder
 

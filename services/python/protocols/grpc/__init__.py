@@ -5,17 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from services.python.codecs import coding
-from services.python.contract.knobs import (
-    ALL_FIELDS,
-    CONNECTIONS,
-    FIELDS,
-    FLOW_WINDOW,
-    KEEPALIVE,
-    NO_LOOP,
-    SEVERAL,
-    SHOWN,
-    WORKERS,
-)
+from services.python.contract import knobs
 from services.python.contract.limits import MAX_MESSAGE_BYTES, SESSION, TLS
 from services.python.contract.messages import OF_STREAMS, OF_THE_STORE
 from services.python.contract.offers import AS_MESSAGES, SECURED, TLS_SETTINGS, Client, Parts, Protocol, Responder
@@ -25,8 +15,9 @@ _PACKAGES = ("grpcio", "protobuf")
 _AIO_SETTINGS = {"event loop": "uvloop; gRPC's own poller thread wakes it"}
 _THREADS = 32  # `serve.dispatcher.POOL_THREADS`, which imports more than a declaration may
 _OF_WORKERS = {
-    f"{WORKERS}: N": "so many processes, each of which listens on the port with a socket of its own (SO_REUSEPORT), as in "
-    "gRPC's multiprocessing example: the kernel deals out connections by a hash of their addresses; none is started anew"
+    f"{knobs.WORKERS}: N": "so many processes, each of which listens on the port with a socket of its own (SO_REUSEPORT), "
+    "as in gRPC's multiprocessing example: the kernel deals out connections by a hash of their addresses; none "
+    "is started anew"
 }
 _SERVER_SETTINGS = {
     "threads": f"at most {_THREADS}, or as many as a store's connections",
@@ -50,7 +41,7 @@ PROTOCOL = Protocol(
             parts=_PARTS,
             adds=_TO_A_THREAD,
             packages=_PACKAGES,
-            refuses=NO_LOOP,
+            refuses=knobs.NO_LOOP,
             settings=_SERVER_SETTINGS,
             most_streams=_THREADS,  # each has a thread for as long as it lasts
             shares="port",
@@ -85,12 +76,12 @@ PROTOCOL = Protocol(
     knobs={
         "compression": ("none", coding.GZIP),
         **AS_MESSAGES,
-        CONNECTIONS: ("each", "1..10000"),
-        FLOW_WINDOW: ("library", "65535..2147483647"),
-        KEEPALIVE: ("none", "10..3600000"),
-        FIELDS: (ALL_FIELDS, SHOWN),
+        knobs.CONNECTIONS: ("each", "1..10000"),
+        knobs.FLOW_WINDOW: ("library", "65535..2147483647"),
+        knobs.KEEPALIVE: ("none", "10..3600000"),
+        knobs.FIELDS: (knobs.ALL_FIELDS, knobs.SHOWN),
         TLS: SECURED[TLS],
-        WORKERS: SEVERAL,
+        knobs.WORKERS: knobs.SEVERAL,
     },
     without_knobs={
         "compression": "gRPC's core compresses with gzip, and has no zstd",

@@ -25,11 +25,7 @@ _BARE = Responder(
     parts=_PARTS,
     packages=asgi.PACKAGES,
     refuses=_UVICORN_REFUSES,
-    settings={
-        **asgi.SETTINGS,
-        **asgi.WORKERS_SETTINGS,
-        "JSON": _JSON,
-    },
+    settings={**asgi.SETTINGS, **asgi.WORKERS_SETTINGS, "JSON": _JSON},
 )
 
 _STARLETTE = replace(
