@@ -7,15 +7,13 @@ codec like GraphQL's has two that are not.
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from time import monotonic_ns
 from typing import Any, TypeAlias
 
-from services.python.codecs.base import Codec, Coder, codec_named, message_of
-from services.python.contract.offers import Client
+from services.python.codecs.base import Codec, Coder, message_of
 from services.python.load.client import CallFailed, CallSpec, Part, Reply, Request
 from services.python.operations.base import Make, Operation, WallClockNs, shorten
 from services.python.operations.sameness import is_same
@@ -174,17 +172,3 @@ def _coding(request: Message, reply: Message, errors: tuple[type[Exception], ...
         return begun_ns, encoded_ns, decoded_ns, body, answer, decoded, decoded_answer
 
     return call
-
-
-def dialer(call: CallSpec, client: Client) -> Dialer:
-    """Codes the operation's messages; every field is read, unless the client `omits` that. CallFailed as `require`."""
-    from services.python.codecs import evolution
-
-    codec = codec_named(client.codec)
-    if not evolution.is_evolution(call):
-        codec.require(call.operation, call.example[REQUEST])
-        return of_codec(codec, call, is_parsed_only=bool(client.omits))
-    if not client.loads:
-        return evolution.of_codec(codec, call)
-    (evolving,) = map(importlib.import_module, client.loads)
-    return evolution.dialer(evolving.evolve, evolving.request(), call)

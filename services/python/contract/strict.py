@@ -9,22 +9,11 @@ from __future__ import annotations
 import json
 import math
 import types
+import typing
 from collections.abc import Callable, Mapping
 from dataclasses import MISSING, FrozenInstanceError, dataclass, field, fields, is_dataclass
 from functools import cache
-from typing import (
-    Annotated,
-    Any,
-    ClassVar,
-    Literal,
-    NoReturn,
-    TypeVar,
-    Union,
-    dataclass_transform,
-    get_args,
-    get_origin,
-    get_type_hints,
-)
+from typing import Annotated, Any, ClassVar, Literal, NoReturn, TypeVar, Union, dataclass_transform
 
 T = TypeVar("T")
 
@@ -160,7 +149,7 @@ _Reader = Callable[[object], Any]
 def _reader(hint: Any) -> _Reader:
     if hint in _PLAIN:
         return _PLAIN[hint]
-    origin, arguments = get_origin(hint), get_args(hint)
+    origin, arguments = typing.get_origin(hint), typing.get_args(hint)
     if origin is Annotated:
         return _bounded(_reader(arguments[0]), [m for m in arguments[1:] if isinstance(m, Between)])
     if origin is Literal:
@@ -178,13 +167,13 @@ def _reader(hint: Any) -> _Reader:
 
 def is_required(field: Any, hint: Any) -> bool:
     """Whether a line must have this key: without a default, or with one possible value only (`type`, `contract`)."""
-    is_constant = get_origin(hint) is Literal and len(get_args(hint)) == 1
+    is_constant = typing.get_origin(hint) is Literal and len(typing.get_args(hint)) == 1
     return is_constant or (field.default is MISSING and field.default_factory is MISSING)
 
 
 def hints_of(cls: type[Any]) -> dict[str, Any]:
     """The resolved types of a dataclass's fields, by name, with their metadata."""
-    return get_type_hints(cls, include_extras=True)
+    return typing.get_type_hints(cls, include_extras=True)
 
 
 def _object_of(cls: type[Any]) -> _Reader:

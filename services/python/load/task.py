@@ -13,17 +13,8 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, Generic, TypeVar
 
-from services.python.load.client import (
-    AsyncConnection,
-    AsyncDialer,
-    CallFailed,
-    Connection,
-    Dialer,
-    Joining,
-    Part,
-    Reply,
-    Request,
-)
+from services.python.load import client
+from services.python.load.client import CallFailed, Part, Reply, Request
 from services.python.operations import Operation, pieces_of
 from services.python.operations.base import Follow, Make
 
@@ -32,7 +23,7 @@ Clock = Callable[[], int]
 
 Step = tuple[int, int, Any]  # stamps before and after a call, and what it returned or the CallFailed that it ended with
 
-Wrapped = TypeVar("Wrapped", Connection, AsyncConnection)
+Wrapped = TypeVar("Wrapped", client.Connection, client.AsyncConnection)
 
 _CALLS = "calls"
 
@@ -154,7 +145,7 @@ class _Task(_Steps[Wrapped]):
         return self._ended(request, steps, of_task)
 
 
-class _BlockingTask(_Task[Connection]):
+class _BlockingTask(_Task[client.Connection]):
     def call(self, request: Request) -> list[Step]:
         steps, saved = list[Step](), dict[str, Any]()
         call, clock, follow = self._connection.call, self._clock, self._follow
@@ -173,7 +164,7 @@ class _BlockingTask(_Task[Connection]):
         self._connection.close()
 
 
-class _AwaitingTask(_Task[AsyncConnection]):
+class _AwaitingTask(_Task[client.AsyncConnection]):
     async def call(self, request: Request) -> list[Step]:
         steps, saved = list[Step](), dict[str, Any]()
         call, clock, follow = self._connection.call, self._clock, self._follow
@@ -195,20 +186,20 @@ class _AwaitingTask(_Task[AsyncConnection]):
 class BlockingTasks:
     """A `Dialer` whose connections make tasks; `clock` is that of the load loop."""
 
-    def __init__(self, dialer: Dialer, verify: Verify, clock: Clock, follow: Follow | None = None) -> None:
+    def __init__(self, dialer: client.Dialer, verify: Verify, clock: Clock, follow: Follow | None = None) -> None:
         self._dialer, self._how = dialer, (verify, clock, follow)
 
-    def dial(self) -> Connection:
+    def dial(self) -> client.Connection:
         return _BlockingTask(self._dialer.dial(), *self._how)
 
 
 class AwaitingTasks:
     """An `AsyncDialer` whose connections make tasks; `clock` is that of the load loop."""
 
-    def __init__(self, dialer: AsyncDialer, verify: Verify, clock: Clock, follow: Follow | None = None) -> None:
+    def __init__(self, dialer: client.AsyncDialer, verify: Verify, clock: Clock, follow: Follow | None = None) -> None:
         self._dialer, self._how = dialer, (verify, clock, follow)
 
-    async def dial(self) -> AsyncConnection:
+    async def dial(self) -> client.AsyncConnection:
         return _AwaitingTask(await self._dialer.dial(), *self._how)
 
 
@@ -217,7 +208,7 @@ class Piece:
     """One of the operations that are asked: its dialer, and what verifies its replies."""
 
     name: str
-    dialer: Joining
+    dialer: client.Joining
     verify: Verify
 
 
@@ -233,7 +224,7 @@ class Pieces:
     at_once: bool
     on_one: bool
 
-    async def dial(self) -> AsyncConnection:
+    async def dial(self) -> client.AsyncConnection:
         if self.on_one:
             one = self.pieces[0].dialer.one_connection()
             connections = [await piece.dialer.dial_on(one) for piece in self.pieces]
@@ -242,15 +233,15 @@ class Pieces:
         return _PiecesConnection(self, connections)
 
 
-class _PiecesConnection(_Steps[AsyncConnection]):
+class _PiecesConnection(_Steps[client.AsyncConnection]):
     """A connection for each of the pieces."""
 
-    def __init__(self, how: Pieces, connections: Sequence[AsyncConnection]) -> None:
+    def __init__(self, how: Pieces, connections: Sequence[client.AsyncConnection]) -> None:
         super().__init__(how.clock)
         self._pieces, self._at_once = how.pieces, how.at_once
         self._connections = connections
 
-    def _at(self, place: int) -> tuple[AsyncConnection, Verify]:
+    def _at(self, place: int) -> tuple[client.AsyncConnection, Verify]:
         return self._connections[place], self._pieces[place].verify
 
     def _name(self, place: int, count: int) -> str:  # noqa: ARG002 - each has a name

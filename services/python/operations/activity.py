@@ -14,7 +14,7 @@ from services.python.contract.generator import below, words
 from services.python.contract.lines import Payload
 from services.python.contract.messages import ACTIVITY
 from services.python.operations import base
-from services.python.operations.subscriptions import STAMPED, asked, due, misnumbered, no_reply
+from services.python.operations.events import STAMPED, asked, due, misnumbered, no_reply
 from services.python.stores import seed
 from services.python.stores.base import RESOURCES, Held, Spent, StoreError, opened
 from services.python.stores.seed import Transaction

@@ -132,7 +132,7 @@ def whole(request: Request, name: str, least: int = 0, most: int | None = None) 
     value = request.get(name)
     if type(value) is not int or value < least or (most is not None and value > most):
         bounds = f"from {least:,} on" if most is None else f"from {least:,} to {most:,}"
-        raise ValueError(f"`{name}` is a whole number {bounds}, not {shorten(value)}")
+        raise ValueError(f"`{name}` must be a whole number {bounds}, not {shorten(value)}")
     return value
 
 

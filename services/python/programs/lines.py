@@ -53,14 +53,10 @@ class Lines:
             self.leave(1)
 
 
-def use_no_proxy() -> None:
-    """Take the proxies out of this process's environment: an end speaks with the other one, and with nobody between."""
+def prepare() -> None:
+    """No proxies for this process, as an end speaks with the other one alone; as many open files as it may have."""
     for name in [name for name in os.environ if name.lower().endswith("_proxy")]:
         del os.environ[name]
-
-
-def use_every_descriptor() -> None:
-    """Raise this process's limit of open files as far as it may go."""
     most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
     resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
 

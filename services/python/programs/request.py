@@ -15,23 +15,14 @@ from typing import NoReturn
 from services.python.contract.lines import Trial, read_stdin_line
 from services.python.contract.requester_lines import END, TURN, Failed, may_measure_from
 from services.python.probes.clock import Clock
-from services.python.programs.lines import (
-    Lines,
-    complain,
-    end_with_stdin,
-    leave,
-    on_one_line,
-    use_every_descriptor,
-    use_no_proxy,
-)
+from services.python.programs.lines import Lines, complain, end_with_stdin, leave, on_one_line, prepare
 
 
 def main() -> NoReturn:
     """Make the trial that stands on stdin."""
     gc.disable()  # until what it loads stands: next to nothing of that is garbage
     lines = Lines()
-    use_no_proxy()
-    use_every_descriptor()
+    prepare()
     # Signals end it at once, as the rows that are stored need no farewell.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     # Loaded while the responder starts, so that the trial need not wait for it.

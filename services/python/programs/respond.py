@@ -22,7 +22,7 @@ from services.python.contract.offers import Responder, find_protocol, operations
 from services.python.contract.responder_lines import EventsSent, Ready, Serve, Stats, StoreTimes
 from services.python.operations.base import PayloadError
 from services.python.operations.files import read_schema
-from services.python.programs.lines import Lines, complain, leave, lines_of_stdin, use_every_descriptor, use_no_proxy
+from services.python.programs.lines import Lines, complain, leave, lines_of_stdin, prepare
 from services.python.serve import responder as serving
 from services.python.serve.dispatcher import Dispatcher
 from services.python.serve.responder import CannotServe, Holding
@@ -166,8 +166,7 @@ def main() -> NoReturn:
     """Answer until SIGTERM, SIGINT or the end of stdin."""
     gc.disable()  # until it is ready: next to nothing of what libraries make while they are loaded is garbage
     lines = Lines()
-    use_no_proxy()
-    use_every_descriptor()
+    prepare()
     signal.signal(signal.SIGINT, signal.SIG_DFL)  # until it knows what to answer, a signal just ends it
     try:
         serve: Serve = read_stdin_line(Serve, sys.stdin.buffer, "responder")

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from services.python.contract.counters import TcpCounters
 from services.python.probes.counters import host_counters
-from services.python.probes.icmp import V4, V6, echo_request, internet_checksum, is_reply
 from services.python.probes.memory import PeakMemory
+from services.python.programs.ping import V4, V6, echo_request, internet_checksum, is_reply
 
 sequences = st.integers(1, 0xFFFF)
 payloads = st.binary(max_size=200)

@@ -104,7 +104,7 @@ def _alone(name: str, codec: str, *packages: str, evolving: str = "") -> Client:
     """The client that encodes and decodes alone."""
     return Client(
         name=name,
-        module=f"{_CODECS}.alone",
+        module=f"{_CODECS}.evolution",
         codec=codec,
         style="sync",
         kind="codec",

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from services.python.codecs.protobuf import CODEC, methods, reply_coder, request_coder, typed_methods
+from services.python.codecs.protobuf import CODEC, methods, reply_coder, request_coder
+from services.python.codecs.typed import typed_methods
 from services.python.protocols.connect import wire
 from services.python.serve.dispatcher import Dispatcher
 from services.python.transports.http.asgi import peer_of, respond, whole

@@ -13,8 +13,7 @@ from typing import Any
 
 from services.python.codecs.alone import REQUEST, Dialer, Message
 from services.python.codecs.base import expect_mapping, message_of
-from services.python.codecs.evolution import change_of, is_evolution
-from services.python.codecs.evolution import dialer as across_schemas
+from services.python.codecs.evolution import change_of, dialer_of, is_evolution
 from services.python.contract import messages as contract
 from services.python.contract.offers import Client
 from services.python.load.client import CallSpec, Reply, Request
@@ -61,7 +60,7 @@ def dialer(call: CallSpec, client: Client) -> Dialer:  # noqa: ARG001 - a dialer
     if is_evolution(call):
         from services.python.protocols.graphql.evolving import evolve, request
 
-        return across_schemas(evolve, request(change_of(call)), call)
+        return dialer_of(evolve, request(change_of(call)), call)
     message = forms()[message_of(call.operation, example)]
     write = _writing(message)
     read = _with_bytes if "bytes" in message.request.values() else _as_it_is

@@ -7,7 +7,7 @@ from typing import Any
 import grpc
 import grpc.aio
 
-from services.python.codecs.protobuf import method_of
+from services.python.codecs.typed import method_of
 from services.python.contract.offers import Client
 from services.python.load.client import AsyncDialing, CallFailed, CallSpec, Event, Request
 from services.python.protocols.grpc import options

@@ -11,7 +11,8 @@ import grpc
 import grpc.aio
 import uvloop
 
-from services.python.codecs.protobuf import Method, typed_methods
+from services.python.codecs.protobuf import Method
+from services.python.codecs.typed import typed_methods
 from services.python.protocols.grpc import options
 from services.python.protocols.grpc.responder import bind
 from services.python.protocols.grpc.service import add_methods

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import grpc
 
-from services.python.codecs.protobuf import method_of
+from services.python.codecs.typed import method_of
 from services.python.contract.offers import Client
 from services.python.load.client import CallSpec, Dialing, Request
 from services.python.protocols.grpc import options

@@ -10,7 +10,8 @@ from typing import Any
 
 import grpc
 
-from services.python.codecs.protobuf import Method, typed_methods
+from services.python.codecs.protobuf import Method
+from services.python.codecs.typed import typed_methods
 from services.python.contract.responder_lines import Tls
 from services.python.protocols.grpc import options
 from services.python.protocols.grpc.service import add_methods
