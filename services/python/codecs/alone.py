@@ -23,18 +23,13 @@ REQUEST, REPLY = "request", "reply"
 _UNWRITABLE = (ValueError, TypeError, OverflowError, RecursionError)
 
 
-def _as_it_is(decoded: Any) -> Mapping[str, Any]:
-    fields: Mapping[str, Any] = decoded
-    return fields
-
-
 @dataclass(frozen=True, kw_only=True)
 class Message:
     """How one message is written and read, both timed; `value` names what was read as the operation names it, untimed."""
 
     write: Callable[[Mapping[str, Any]], bytes]
     read: Callable[[bytes], Any]
-    value: Callable[[Any], Mapping[str, Any]] = _as_it_is
+    value: Callable[[Any], Mapping[str, Any]] = lambda decoded: decoded
 
 
 Coded: TypeAlias = tuple[int, int, int, bytes, bytes, Any, Any]

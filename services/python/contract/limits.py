@@ -16,7 +16,6 @@ MIX: Literal["mix"] = "mix"
 Policy = Literal["reuse", "per-request"]
 MOST_CALLS = 1_000  # of a task
 
-
 SATURATED = 0.85
 """The share of its core from which on a process is what limits: a requester the load, a responder the throughput."""
 

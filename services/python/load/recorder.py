@@ -3,7 +3,7 @@
 With one request in flight this is called while none is. With several, whatever it does stands in the latency of the
 others: then a reply is kept beside its stamps, and `settle` verifies it and stores its row when the phase is over. Still
 looked at at once are one reply a second, those that come while the last one looked at was wrong, so that a responder that
-answers wrongly is found out in time, and those for which there is no memory left (`memory.room_for_replies`).
+answers wrongly is found out in time, and those for which there is no memory left (`unverified.room_for_replies`).
 """
 
 from __future__ import annotations
@@ -17,10 +17,9 @@ from typing import Any, cast
 
 from services.python.contract.lines import STATUSES
 from services.python.load.client import CallFailed, InParts, Part, Readable, Reply, Request
-from services.python.load.memory import LEAST_BYTES
 from services.python.load.phases import MEASURED, NS, Phase, progress_line
 from services.python.load.record import KINDS, Record, Row
-from services.python.load.unverified import Unverified
+from services.python.load.unverified import LEAST_BYTES, Unverified
 from services.python.operations.base import Lasting
 
 STATUS_INDEX: Mapping[str, int] = {name: index for index, name in enumerate(STATUSES)}

@@ -1,4 +1,4 @@
-"""Replies that wait to be verified: kept while requests are in flight, and looked at when none is.
+"""Replies that wait to be verified: kept while requests are in flight, in so much memory, and looked at when none is.
 
 What runs between two requests of one worker runs inside the latency of every other request of the same event loop or
 interpreter. So with several in flight a reply is only kept, as a reference, beside the stamps of its row.
@@ -6,11 +6,19 @@ interpreter. So with several in flight a reply is only kept, as a reference, bes
 
 from __future__ import annotations
 
+import re
+import resource
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from services.python.operations.base import Lasting
+
+LEAST_BYTES = 64 << 20  # a machine with 600 MB of memory must do
+MOST_BYTES = 256 << 20  # more is not quicker: the pages have to be touched before each trial
+LEAST_IN_ALL_BYTES, MOST_IN_ALL_BYTES = 1 << 30, 4 << 30  # the largest message, decoded, is 512 MiB several times
+_SHARE = 8  # of what is free, one part: the responder, the orchestrator and others live here, too
 
 _OTHER_BYTES = 300  # of the stamps, the tuple, and its place in the list
 _LARGE_BYTES = 4096
@@ -118,3 +126,52 @@ def holds_large_buffer(value: Any) -> bool:
 def _of_items(items: Sequence[Any], of_one: Callable[[Any], int]) -> int:
     some = items[:_LOOKED_AT]
     return sum(map(of_one, some)) * len(items) // len(some) if some else 0
+
+
+def room_for_replies(root: Path = Path("/")) -> int:
+    """An eighth of what is free here, in bytes, but at least 64 MiB and at most 256 MiB."""
+    free = min(_free(root), default=0)
+    return max(LEAST_BYTES, min(MOST_BYTES, free // _SHARE))
+
+
+def bound_memory(root: Path = Path("/")) -> int:
+    """Let this process take no more than half of what is free here, in bytes, but at least 1 GiB and at most 4 GiB.
+
+    What needs more gets a MemoryError, or ends the process: a reply without end must not take the machine with it.
+    """
+    most = max(LEAST_IN_ALL_BYTES, min(MOST_IN_ALL_BYTES, min(_free(root), default=0) // 2))
+    hard = resource.getrlimit(resource.RLIMIT_DATA)[1]
+    most = most if hard == resource.RLIM_INFINITY else min(most, hard)
+    resource.setrlimit(resource.RLIMIT_DATA, (most, hard))
+    return most
+
+
+def _free(root: Path) -> Iterator[int]:
+    """Bytes that are free by each bound that can be read: the machine's memory, and this process's control groups."""
+    available = re.search(r"^MemAvailable:\s+(\d+) kB", _text(root / "proc/meminfo"), re.MULTILINE)
+    if available:
+        yield int(available[1]) << 10
+    groups = root / "sys/fs/cgroup"
+    for line in _text(root / "proc/self/cgroup").splitlines():
+        number, _, rest = line.partition(":")
+        controllers, _, name = rest.partition(":")
+        if number == "0" and not controllers:
+            yield from _left(groups, name, "memory.max", "memory.current")
+        elif controllers == "memory":
+            yield from _left(groups / "memory", name, "memory.limit_in_bytes", "memory.usage_in_bytes")
+
+
+def _left(groups: Path, name: str, limit: str, usage: str) -> Iterator[int]:
+    """What this group and those above it leave; within a container its own group stands at the top."""
+    own = groups / name.strip("/")
+    for group in (own, *(parent for parent in own.parents if parent.is_relative_to(groups))):
+        most, used = _text(group / limit).strip(), _text(group / usage).strip()
+        if most.isdigit() and used.isdigit():
+            yield max(0, int(most) - int(used))
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8", errors="replace")
+    except OSError:  # not shown to this process
+        return ""

@@ -10,7 +10,7 @@ import threading
 from collections.abc import Callable, Iterable, Iterator
 from typing import NoReturn
 
-from services.python.contract.strict import Line, quotable
+from services.python.contract.strict import Line
 from services.python.contract.templates import HIDDEN
 
 _LONGEST_SAID = 1_000  # characters
@@ -97,8 +97,3 @@ def complain(message: str) -> None:
     """One line on stderr."""
     line = " ".join(message.split())
     sys.stderr.write(f"{line if len(line) <= _LONGEST_SAID else line[: _LONGEST_SAID - 3] + '...'}\n")
-
-
-def on_one_line(words: str) -> str:
-    """Words that may be somebody else's, as `quotable` has them."""
-    return quotable(" ".join(words.split()))

@@ -1,6 +1,4 @@
-"""`python -m services.python.programs.ping`: the floor by ICMP echo.
-
-The contract is `protos/process.md`, the record `protos/timings.md`.
+"""`python -m services.python.programs.ping`: the floor by ICMP echo (`protos/process.md`, `protos/timings.md`).
 
 It takes the first way that this host allows: an unprivileged ICMP socket (Linux lets the groups of
 `net.ipv4.ping_group_range`), a raw socket (root).

@@ -14,8 +14,9 @@ from typing import NoReturn
 
 from services.python.contract.lines import Trial, read_stdin_line
 from services.python.contract.requester_lines import END, TURN, Failed, may_measure_from
+from services.python.contract.strict import quotable
 from services.python.probes.clock import Clock
-from services.python.programs.lines import Lines, complain, end_with_stdin, leave, on_one_line, prepare
+from services.python.programs.lines import Lines, complain, end_with_stdin, leave, prepare
 
 
 def main() -> NoReturn:
@@ -63,7 +64,7 @@ def main() -> NoReturn:
 
 
 def _fail(lines: Lines, kind: str, message: str) -> NoReturn:
-    words = lines.hidden(on_one_line(message))
+    words = lines.hidden(quotable(" ".join(message.split())))
     lines.write(Failed(kind=kind, message=words))
     complain(f"request: {words}")
     leave(1)

@@ -229,13 +229,13 @@ def opened(settings: Mapping[str, str]) -> Iterator[Held]:
     elif kind == SQLITE:
         if DRIVER in settings:
             raise StoreError(f"{STORE}: {SQLITE} is asked by Python's own library, and takes no {DRIVER}")
-        with _module("sqlite").opened(Path(_database(settings)), pool_size(settings)) as (store, described):
+        with _module("sqlite").opened(Path(database(settings)), pool_size(settings)) as (store, described):
             yield Held(store=store, settings=described)
     elif kind == POSTGRESQL:
         driver = settings.get(DRIVER, PSYCOPG)
         if driver not in DRIVERS:
             raise StoreError(f"unknown driver {driver!r}; there are {', '.join(DRIVERS)}")
-        with _module(f"{driver}_store").opened(_database(settings), pool_size(settings)) as (awaited_store, described):
+        with _module(f"{driver}_store").opened(database(settings), pool_size(settings)) as (awaited_store, described):
             yield Held(store=awaited_store, settings=described)
     else:
         raise StoreError(f"unknown store {kind!r}; there are {', '.join(STORES)}")
@@ -245,7 +245,8 @@ def _module(name: str) -> Any:
     return importlib.import_module(f"services.python.stores.{name}")
 
 
-def _database(settings: Mapping[str, str]) -> str:
+def database(settings: Mapping[str, str]) -> str:
+    """Where it is; StoreError where nobody says so."""
     if not settings.get(DATABASE):
         raise StoreError(f"{STORE}: {settings[STORE]} needs a {DATABASE}, and none is named")
     return settings[DATABASE]

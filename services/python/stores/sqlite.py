@@ -41,14 +41,10 @@ DELETE FROM transactions WHERE number > {seed.TRANSACTIONS};
 UPDATE accounts SET balance = seeded WHERE balance <> seeded;
 COMMIT;
 """  # noqa: S608 - a constant of ours
-_LINES = (
-    "SELECT group_concat(line, '') FROM (SELECT account || char(9) || owner || char(9) || balance || char(10) AS line"
-    " FROM accounts ORDER BY account)",
-    "SELECT group_concat(line, '') FROM (SELECT number || char(9) || payer || char(9) || payee || char(9) || amount"
-    " || char(10) AS line FROM transactions ORDER BY number)",
+_ALL = (
+    "SELECT account, owner, balance FROM accounts ORDER BY account",
+    "SELECT number, payer, payee, amount FROM transactions ORDER BY number",
 )
-
-
 _SQL = base.statements("", "?", "?", "?")
 
 
@@ -107,7 +103,7 @@ def seeded(path: Path) -> bool:
     with explained(path), closing(_connected(path)) as connection:
         require_wal(path, connection)
         connection.executescript(_AS_SEEDED)
-        rows = ((connection.execute(query).fetchone()[0] or "").encode() for query in _LINES)
+        rows = (seed.lines(connection.execute(query)) for query in _ALL)
         base.refuse_other_rows(f"the database {path}", seed.digest(*rows), seed.DIGEST)
     return is_new
 
@@ -121,10 +117,6 @@ def _make(path: Path) -> None:
 
 def _connected(path: Path) -> sqlite3.Connection:
     connection = connected(path)
-    try:
-        connection.execute("PRAGMA synchronous=NORMAL")
-        connection.execute("PRAGMA foreign_keys=ON")
-    except BaseException:
-        connection.close()
-        raise
+    connection.execute("PRAGMA synchronous=NORMAL")
+    connection.execute("PRAGMA foreign_keys=ON")
     return connection

@@ -16,10 +16,10 @@ from services.python.contract.lines import Trial
 from services.python.contract.requester_lines import Bodies, Checked, Done, Progress
 from services.python.load.client import CallFailed, Request
 from services.python.load.loop import Loops, Work, close_after, grace_s
-from services.python.load.memory import LEAST_BYTES, bound_memory, room_for_replies
 from services.python.load.phases import MEASURED, NS, WARM_UP, Extent, Phase, Rests, arrivals, measured, rests, warm_up
 from services.python.load.record import Record
 from services.python.load.recorder import GaveUp, Recorder, Tally
+from services.python.load.unverified import LEAST_BYTES, bound_memory, room_for_replies
 from services.python.probes import sockets
 from services.python.probes.clock import Clock
 from services.python.probes.tcpinfo import WireMeter

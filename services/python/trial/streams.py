@@ -10,12 +10,12 @@ from services.python.contract.lines import Trial
 from services.python.contract.requester_lines import Done, EventsReceived, Progress
 from services.python.contract.streams import read_interval_ns
 from services.python.load.client import CallFailed, Request
-from services.python.load.memory import room_for_replies
 from services.python.load.phases import MEASURED, WARM_UP
 from services.python.load.record import Record
 from services.python.load.recorder import GaveUp
 from services.python.load.stream_load import AwaitingStreams
 from services.python.load.stream_recorder import StreamRecorder, StreamTally, Subscription, TooMany
+from services.python.load.unverified import room_for_replies
 from services.python.probes.clock import Clock
 from services.python.probes.tcpinfo import WireMeter
 from services.python.trial.parts import Hear, Parts, Print, hold_back, start

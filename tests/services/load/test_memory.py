@@ -9,9 +9,8 @@ from typing import Any
 
 import pytest
 
-from services.python.load.memory import LEAST_BYTES, MOST_BYTES, room_for_replies
 from services.python.load.sharing import Shares
-from services.python.load.unverified import Unverified
+from services.python.load.unverified import LEAST_BYTES, MOST_BYTES, Unverified, room_for_replies
 from services.python.operations.base import Lasting
 
 MIB = 1 << 20

@@ -17,6 +17,7 @@ _UVICORN_REFUSES = version.one_alone("uvicorn", _ON_GRANIAN)
 _FLASK_REFUSES = wsgi.refuses(_ON_GRANIAN)
 
 _JSON = "compact, by the standard library, bodies not validated"
+_MODELS = "FastAPI's default, bodies validated by pydantic models"
 _BARE = Responder(
     name="asgi",
     module="services.python.protocols.rest.paths",
@@ -52,11 +53,7 @@ PROTOCOL = Protocol(
             without="asgi",
             packages=("fastapi", "starlette", "pydantic", *asgi.PACKAGES),
             refuses=_UVICORN_REFUSES,
-            settings={
-                **asgi.SETTINGS,
-                **asgi.WORKERS_SETTINGS,
-                "JSON": "FastAPI's default, bodies validated by pydantic models",
-            },
+            settings={**asgi.SETTINGS, **asgi.WORKERS_SETTINGS, "JSON": _MODELS},
         ),
         _STARLETTE,
         granian.served(_STARLETTE, _ON_GRANIAN, **granian.WORKERS_SETTINGS, JSON=_JSON),

@@ -56,7 +56,7 @@ def _client(
         style=style,
         loads=(f"services.python.transports.http.{library or name}_client",),
         adds=adds,
-        packages=packages,
+        packages=(*packages, *(("uvloop",) if style == "async" else ())),
         refuses={**refuses, **({} if shares else _ALONE)},
         settings={
             **_COMMON,
@@ -73,33 +73,15 @@ _REQUESTS = {**version.one_alone("requests"), "compression: zstd": "requests unp
 _MULTI = "an easy handle in a multi handle of its own, all on one event loop; Expect: 100-continue off"
 _RAW = "a socket that speaks just enough HTTP/1.1: the floor among clients"
 _OF_HTTPX = ("httpx", "httpcore", "h11", "h2")
-_OPENS, _OPENS_ASYNC = "a Client, trust_env=False", "an AsyncClient, trust_env=False"
+_OPENS, _ASYNC = "a Client, trust_env=False", "an AsyncClient, trust_env=False"
 
 _LIBRARIES = (
     _client("pycurl", "an easy handle; Expect: 100-continue off", _WHOLE_CALL, "pycurl", refuses=_CURL),
-    _client(
-        "pycurl-multi", _MULTI, _WHOLE_CALL, "pycurl", "uvloop", style="async", refuses=_CURL, library="pycurl_multi"
-    ),
-    _client(
-        "aiohttp",
-        "a ClientSession",
-        _WHOLE_CALL,
-        "aiohttp",
-        "uvloop",
-        style="async",
-        refuses=version.one_alone("aiohttp"),
-    ),
+    _client("pycurl-multi", _MULTI, _WHOLE_CALL, "pycurl", style="async", refuses=_CURL, library="pycurl_multi"),
+    _client("aiohttp", "a ClientSession", _WHOLE_CALL, "aiohttp", style="async", refuses=version.one_alone("aiohttp")),
     _client("httpx", _OPENS, _EACH_WAIT, *_OF_HTTPX, adds=_IN_PYTHON, refuses=_HTTPX),
     _client(
-        "httpx-async",
-        _OPENS_ASYNC,
-        _EACH_WAIT,
-        *_OF_HTTPX,
-        "uvloop",
-        style="async",
-        adds=_IN_PYTHON,
-        refuses=_HTTPX,
-        library="httpx",
+        "httpx-async", _ASYNC, _EACH_WAIT, *_OF_HTTPX, style="async", adds=_IN_PYTHON, refuses=_HTTPX, library="httpx"
     ),
     _client(
         "requests", "a Session, trust_env=False", _EACH_WAIT, "requests", "urllib3", adds=_IN_PYTHON, refuses=_REQUESTS
