@@ -45,13 +45,7 @@ NO_LINES: dict[str, tuple[Spoil, tuple[str, ...]]] = {
     "two objects": (lambda line: text_of(line).strip() + b" {}\n", ("JSON",)),
     "no UTF-8": (_written('"\xff"', protocol="@"), ("UTF-8",)),
     "nested without end": (lambda line: b"[" * 100_000 + b"\n", ()),
-    "a line of 2 MiB": (lambda line: text_of(line | {"protocol": "x" * 2 * MIB}), ("1 MiB",)),
     "2 MiB and no line": (lambda line: b"x" * 2 * MIB, ("1 MiB",)),
-    "another version": (_with(contract=99, what=1), (f"contract {VERSION}", "speaks 99")),
-    "another version of a line that is not known": (
-        _with(contract=3, type="what"),
-        (f"contract {VERSION}", "speaks 3"),
-    ),
     "a version that is a text": (_with(contract="3"), (f"contract {VERSION}", 'speaks "3"')),
     "a version with a point": (_written("2.0", contract="@"), (f"contract {VERSION}",)),
     "no version": (_without("contract"), (f"contract {VERSION}", "does not say which")),
