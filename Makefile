@@ -19,7 +19,7 @@ TESTING := PYTHONDONTWRITEBYTECODE= PYTHONPYCACHEPREFIX="$(CURDIR)/build/pycache
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run example native postgresql referee lab lab-vm schema checks-table conformance test test-slow test-heavy test-all conformance-table lint format lock lock-providers scan-dependencies scan-secrets corpus size clean
+.PHONY: help setup run example native postgresql referee lab lab-vm schema checks-table generated conformance test test-slow test-heavy test-all conformance-table lint format lock lock-providers scan-dependencies scan-secrets corpus size clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
@@ -88,6 +88,9 @@ checks-table: $(VENV)/.orch-dev-ready ## measure what each check finds and its f
 
 test: $(VENV)/.orch-dev-ready ## the tests that depend on no timing: any machine runs them beside each other, in a few minutes
 	@$(TESTING) $(BIN)/python -m pytest -n auto -m "not ($(HEAVY))" $(PYTEST_ARGS)
+
+generated: $(VENV)/.orch-dev-ready ## services/python/generated/ from protos/orch.proto
+	@$(BIN)/python -m grpc_tools.protoc -Iservices/python/generated=protos --python_out=. --pyi_out=. --grpc_python_out=. services/python/generated/orch.proto
 
 conformance: $(VENV)/.orch-dev-ready ## hold an implementation against the promises of protos/ (IMPLEMENTATION=name or path of a declaration, CONFORMANCE_ARGS=--conformance-all for all of it)
 	@$(TESTING) $(BIN)/python -m pytest -n auto tests/conformance/promises --implementation $(IMPLEMENTATION) $(CONFORMANCE_ARGS)

@@ -37,7 +37,7 @@ from orchestrator.experiment.plan.own.own_protos import compiled, described_by
 from orchestrator.hosts.local.host import LocalHost
 from orchestrator.referee.exchange import Exchange
 from services.python.contract.lines import Load, Payload, Target, Trial, Warmup
-from services.python.load.memory import LEAST_BYTES
+from services.python.load.unverified import LEAST_BYTES
 from services.python.operations.call import rendered
 
 METHOD = "orch.v1.Orch/Add"

@@ -29,8 +29,8 @@ from benchmarks.harness.conditions import RESULTS, conditions, keep, told
 from benchmarks.harness.ends import pin_requester, responder
 from benchmarks.harness.pairs import Stack, pairs_of
 from services.python.contract.offers import find_protocol, protocols
-from services.python.load.memory import LEAST_BYTES
 from services.python.load.record import Record
+from services.python.load.unverified import LEAST_BYTES
 
 _NAME = "harness_cost"
 MOST_RATIO = 1.05

@@ -224,16 +224,12 @@ class Baselines:
 def pings_for(first: PingDone) -> int:
     """How many pings a look takes: a second's worth, after a first few told how and how far.
 
-    The system's `ping` waits 0.2 s between two in any case.
-
     >>> by = {"sent": 3, "received": 3, "avg_ms": 10.0}
     >>> pings_for(PingDone(method="icmp-raw", min_ms=0.01, **by)), pings_for(PingDone(method="icmp-raw", min_ms=10.0, **by))
     (500, 100)
-    >>> pings_for(PingDone(method="system-ping", min_ms=0.01, **by))
-    20
     """
     rtt_s = (first.min_ms or 0.0) / 1e3
-    if first.method == "system-ping" or rtt_s <= 0:
+    if rtt_s <= 0:
         return _FEWEST_PINGS
     return max(_FEWEST_PINGS, min(_MOST_PINGS, int(_PINGING_S / rtt_s)))
 

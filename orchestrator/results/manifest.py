@@ -170,7 +170,7 @@ class BaselineRecord:
     block: int
     moment: Literal["before", "during", "after"]
     requester: str
-    method: str  # ping: "icmp-datagram" | "icmp-raw" | "system-ping"; tcp: "tcp"
+    method: str  # ping: "icmp-datagram" | "icmp-raw"; tcp: "tcp"
     samples: str
     started_wall_ns: int
     policy: Literal["reuse", "per-request"] = "reuse"

@@ -12,7 +12,6 @@ from typing import Any
 
 import pytest
 
-from tests.conformance.certificates import certificates
 from tests.conformance.kit import IDENTITY, Implementation
 from tests.conformance.reference.contract import VERSION
 from tests.conformance.reference.server import Server
@@ -46,13 +45,7 @@ NO_LINES: dict[str, tuple[Spoil, tuple[str, ...]]] = {
     "two objects": (lambda line: text_of(line).strip() + b" {}\n", ("JSON",)),
     "no UTF-8": (_written('"\xff"', protocol="@"), ("UTF-8",)),
     "nested without end": (lambda line: b"[" * 100_000 + b"\n", ()),
-    "a line of 2 MiB": (lambda line: text_of(line | {"protocol": "x" * 2 * MIB}), ("1 MiB",)),
     "2 MiB and no line": (lambda line: b"x" * 2 * MIB, ("1 MiB",)),
-    "another version": (_with(contract=99, what=1), (f"contract {VERSION}", "speaks 99")),
-    "another version of a line that is not known": (
-        _with(contract=3, type="what"),
-        (f"contract {VERSION}", "speaks 3"),
-    ),
     "a version that is a text": (_with(contract="3"), (f"contract {VERSION}", 'speaks "3"')),
     "a version with a point": (_written("2.0", contract="@"), (f"contract {VERSION}",)),
     "no version": (_without("contract"), (f"contract {VERSION}", "does not say which")),
@@ -169,21 +162,6 @@ def test_a_requester_refuses_what_cannot_be_asked(language: Implementation, case
     assert server.asked == []
 
 
-def test_an_empty_mix_is_none(language: Implementation, tmp_path: Path) -> None:
-    with Server(WIRES["tcp"], IDENTITY) as server:
-        came = answer(language, "request", text_of(trial(language, server.port, tmp_path / "record", mix=[])))
-    assert (came.status, came.types[-1], came.said, came.noise) == (0, "done", [], [])
-
-
-@pytest.mark.parametrize("role", ["respond", "request"])
-def test_a_line_may_end_as_on_another_system(language: Implementation, role: str, tmp_path: Path) -> None:
-    with Server(WIRES["tcp"], IDENTITY) as server:
-        line = serve(language) if role == "respond" else trial(language, server.port, tmp_path / "record")
-        text = text_of(line).strip() + b"\r\n"
-        came = answer(language, role, text, until=b'"ready"' if role == "respond" else None)
-    assert (came.status, came.types[-1], came.said) == (0, "ready" if role == "respond" else "done", [])
-
-
 CANNOT_SERVE: dict[str, tuple[dict[str, Any], tuple[str, ...]]] = {
     "an operation that is no text": ({"operations": ["add", 7]}, ("operations",)),
     "a host that is not here": ({"host": "198.18.99.99"}, ("198.18.99.99",)),
@@ -196,24 +174,3 @@ CANNOT_SERVE: dict[str, tuple[dict[str, Any], tuple[str, ...]]] = {
 def test_a_responder_refuses_what_it_cannot_do(language: Implementation, case: str) -> None:
     changes, named = CANNOT_SERVE[case]
     refused_to_serve(answer(language, "respond", text_of(serve(language) | changes)), *named)
-
-
-UNUSABLE = {
-    "files that are not there": lambda folder: {"certificate": "/nowhere/c", "key": "/nowhere/k"},
-    "files that are something else": lambda folder: {"certificate": __file__, "key": __file__},
-    "another one's key": lambda folder: {
-        "certificate": certificates(folder / "one").serving["certificate"],
-        "key": certificates(folder / "other").serving["key"],
-    },
-}
-
-
-@pytest.mark.parametrize("case", UNUSABLE)
-@pytest.mark.parametrize("protocol", ["tcp", "rest", "grpc"])
-def test_a_responder_refuses_a_certificate_that_cannot_be_used(
-    language: Implementation, protocol: str, case: str, tmp_path: Path
-) -> None:
-    if "tls" not in language.protocol(protocol).get("knobs", {"tls": ""}):
-        pytest.skip("no TLS there")
-    line = serve(language, protocol, knobs={"tls": "tls1.3"}, tls=UNUSABLE[case](tmp_path))
-    refused_to_serve(answer(language, "respond", text_of(line)), "tls", protocol=protocol)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
 import resource
@@ -12,7 +11,7 @@ import socket
 import struct
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -23,76 +22,6 @@ from tests.conformance.reference.wire import WIRES
 from tests.languages.bad_input import PATIENCE_S, answer, ended, failed, serve, start, text_of, trial
 
 pytestmark = [pytest.mark.slow, pytest.mark.busy]
-
-
-def _never(connection: socket.socket) -> None:
-    """Nothing comes back."""
-    while connection.recv(4096):
-        pass
-
-
-def _saying(reply: bytes) -> Callable[[socket.socket], object]:
-    """It says this whatever it is asked, and nothing more."""
-
-    def converse(connection: socket.socket) -> None:
-        connection.recv(4096)
-        connection.sendall(reply)
-        _never(connection)
-
-    return converse
-
-
-FOREIGN: dict[str, tuple[Callable[[socket.socket], object], str]] = {
-    "it closes at once": (lambda connection: None, "closed"),
-    "it closes when it is asked": (lambda connection: connection.recv(4096), "closed"),
-    "it closes amid a reply": (lambda connection: connection.send(b"\0\0\1\0\0abc"), "closed"),
-    "it never answers": (_never, "timeout"),
-    "it answers garbage": (_saying(b"\xff" * 64), "undecodable"),
-    "it answers a length without end": (_saying(struct.pack("!IB", 2**32 - 1, 0)), "undecodable"),
-    "it speaks HTTP": (_saying(b"HTTP/1.1 400 Bad Request\r\n\r\n"), "undecodable"),
-    "it answers with another code": (_saying(b"\0\0\0\0\7"), "undecodable"),
-    "it answers with an error": (_saying(b"\0\0\0\3\xffno!"), "protocol"),
-}
-
-
-@contextlib.contextmanager
-def foreign(converse: Callable[[socket.socket], object]) -> Iterator[int]:
-    """A port where each connection is answered so, and closed."""
-    listener = socket.create_server(("127.0.0.1", 0))
-
-    def each(connection: socket.socket) -> None:
-        with connection, contextlib.suppress(OSError):
-            converse(connection)
-            connection.shutdown(socket.SHUT_WR)
-
-    def accept() -> None:
-        with contextlib.suppress(OSError):
-            while True:
-                threading.Thread(target=each, args=(listener.accept()[0],), daemon=True).start()
-
-    threading.Thread(target=accept, daemon=True).start()
-    try:
-        yield listener.getsockname()[1]
-    finally:
-        with contextlib.suppress(OSError):
-            listener.shutdown(socket.SHUT_RDWR)
-        listener.close()
-
-
-@pytest.mark.parametrize("case", FOREIGN)
-def test_a_requester_tells_what_becomes_of_its_check(language: Implementation, case: str, tmp_path: Path) -> None:
-    converse, kind = FOREIGN[case]
-    with foreign(converse) as port:
-        came = answer(language, "request", text_of(trial(language, port, tmp_path / "record", timeout_s=0.5)))
-    failed(came, kind, "before measuring")
-    assert came.types == ["failed"]
-
-
-def test_a_responder_that_falls_silent_amid_the_trial_ends_it(language: Implementation, tmp_path: Path) -> None:
-    with Server(WIRES["tcp"], IDENTITY, lambda number, asked: Silence() if number > 20 else None) as server:
-        line = trial(language, server.port, tmp_path / "record", load={"requests": 10_000}, timeout_s=1.0)
-        came = answer(language, "request", text_of(line))
-    failed(came, "timeout")
 
 
 def test_a_responder_that_dies_amid_the_trial_ends_it(language: Implementation, tmp_path: Path) -> None:
@@ -194,21 +123,6 @@ def test_a_responder_whose_lines_nobody_reads_ends(language: Implementation) -> 
     program.stdout.close()
     came = ended(program, b"stats\n")
     assert (came.status, came.said) == (1, [])
-
-
-def test_a_responder_passes_over_what_is_no_line(language: Implementation) -> None:
-    program = start(language, "respond", LC_ALL="C.UTF-8", PYTHONUTF8="0")
-    program.stdin.write(text_of(serve(language)))
-    program.stdin.flush()
-    assert b'"ready"' in program.stdout.readline()
-    program.stdin.write(b"\xff\xfe\n\n \r\nstatistics\nstats\r\n")
-    program.stdin.flush()
-    assert b'"stats"' in program.stdout.readline()
-    program.stdin.close()
-    came = ended(program)
-    assert (came.status, came.printed) == (0, [])
-    assert len(came.said) == 2, came.said
-    assert "statistics" in came.said[1]
 
 
 def test_a_requester_without_descriptors_tells_so(language: Implementation, tmp_path: Path) -> None:

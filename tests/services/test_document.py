@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import json
-import os
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from services.python.contract.lines import Payload, Schema, Trial
+from services.python.contract.lines import Payload, Trial
 from services.python.contract.offers import AS_IT_IS, protocols
-from services.python.contract.responder_lines import Serve
-from services.python.trial.parts import CannotTry, load_parts
 from tests.support.documents import schema_file
-from tests.support.ends import checked, program, responder, trial_of
+from tests.support.ends import checked, responder, trial_of
 from tests.support.matrix import is_default_responder, others_slow
 
 pytestmark = pytest.mark.busy
@@ -50,32 +47,3 @@ def test_every_client_gets_a_typed_document_back(tmp_path: Path, protocol: str, 
         for client in [c for c in protocols()[protocol].clients if c.kind == "call"]:
             _, (sent, received) = checked(trial(protocol, client.name, ready["port"], asked, schema=schema))
             assert sent == received < len(json.dumps(DOCUMENT)) / 2
-
-
-def refusals(serve: Serve, asked: Trial) -> tuple[str, str]:
-    """How a responder and a requester refuse it."""
-    with program("services.python.programs.respond") as refusing:
-        refusing.send(serve.to_json())
-        status, lines, said = refusing.ended_by_itself()
-    assert (status, lines) == (1, [])
-    with pytest.raises(CannotTry) as refused:
-        load_parts(asked)
-    assert refused.value.kind == "trial"
-    return said, str(refused.value)
-
-
-@pytest.mark.parametrize("protocol", WITH)
-def test_a_schema_that_is_another_or_missing_is_refused(tmp_path: Path, protocol: str) -> None:
-    schema, asked = schema_file([1], tmp_path), payload([1], tmp_path)
-    client = protocols()[protocol].sequential
-    pipe = tmp_path / "pipe"
-    os.mkfifo(pipe)  # nobody writes into it
-    for wrong, reason in (
-        (Schema(path=schema.path, sha256="0" * 64), "has SHA-256"),
-        (Schema(path=str(tmp_path / "none.pb"), sha256=schema.sha256), "cannot read"),
-        (Schema(path=str(pipe), sha256=schema.sha256), "not a regular file"),
-    ):
-        serve = Serve(protocol=protocol, identity="nonce", schema=wrong)
-        for said in refusals(serve, trial(protocol, client, 1, asked, schema=wrong)):
-            assert "schema: " in said
-            assert reason in said

@@ -7,28 +7,12 @@ import re
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "services" / "node"
-END = re.compile(r'"?([\w-]+)"?: \(\) => import\("(\./[^"]+)"\)')
 
 
 def read(name: str) -> dict[str, Any]:
     return json.loads((FOLDER / name).read_text(encoding="utf-8"))
-
-
-def names(protocol: dict[str, Any], role: str) -> set[str]:
-    return {end["name"] for end in protocol[role]}
-
-
-@pytest.mark.parametrize("protocol", read("manifest.json")["protocols"], ids=lambda protocol: str(protocol["name"]))
-@pytest.mark.parametrize("role", ["responders", "clients"])
-def test_every_end_of_the_manifest_has_a_program(protocol: dict[str, Any], role: str) -> None:
-    source = (FOLDER / "src" / "protocols" / f"{role}.js").read_text(encoding="utf-8")
-    modules = {name: FOLDER / "src" / "protocols" / module for name, module in END.findall(source)}
-    for name in names(protocol, role):
-        assert modules[name].is_file()
 
 
 def test_what_is_read_elsewhere_in_the_repository_is_declared_as_source() -> None:

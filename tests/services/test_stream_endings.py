@@ -21,7 +21,7 @@ SENDERS = [(p.name, r.name) for p in protocols().values() if p.streams != "no" f
 ROWS = {"interval_ns": 1_000_000, "count": 1_000_000, "after": 99_990}
 
 
-@pytest.mark.parametrize(("protocol", "implementation"), others_slow(SENDERS, lambda *end: end[1] == "starlette"))
+@pytest.mark.parametrize(("protocol", "implementation"), others_slow(SENDERS, lambda *end: end == ("sse", "uvicorn")))
 def test_a_table_that_is_gone_amidst_ends_the_stream_with_an_error_that_names_it_and_the_responder_goes_on(
     protocol: str, implementation: str, tmp_path: Path
 ) -> None:

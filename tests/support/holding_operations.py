@@ -63,7 +63,6 @@ ADDED = [
     replace(_HOLDS, name="pooled", open=_holding("pooled"), runs="pool"),
     replace(_HOLDS, name="refused", open=_cannot_be_opened),
     replace(_HOLDS, name="never", open=_never_opened),
-    replace(_HOLDS, name="hanging", open=_holding("hanging", lambda: time.sleep(_LONG_S))),
     replace(_HOLDS, name="broken", open=_holding("broken", _broken)),
 ]
 

@@ -6,8 +6,7 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from services.python.stores.base import Spent
-from services.python.stores.opening import opened
+from services.python.stores.base import Spent, opened
 
 
 def settings(dsn: str, pool: int = 4) -> dict[str, str]:

@@ -56,10 +56,6 @@ REQUESTS: dict[str, tuple[str, Request]] = {
     "transfer of little for much": ("transfer", _DOWNLOAD),
     "transfer of much for little": ("transfer", _UPLOAD),
 }
-FIVE_MB: dict[str, tuple[str, Request]] = {
-    "echo": ("echo", {"data": bytes(range(250)) * 20_000}),
-    "image": ("image", {"data": picture(5_000_000), "full_decode": False}),
-}
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -328,7 +328,7 @@ def parts_of(responder: Responder, client: Client) -> dict[str, str]:
         "validation": parts.validation,
         "client": client.name,
         "language": ", asked in ".join(languages),
-        "reading": "; ".join(filter(None, (responder.omits, client.omits))) or "every field",
+        "reading": client.omits or "every field",
     }
 
 

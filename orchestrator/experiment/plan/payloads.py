@@ -34,7 +34,7 @@ from orchestrator.experiment.read.units import format_rate, format_size
 from orchestrator.files import UnreadableFile, read_file
 from services.python.contract.limits import MAX_PAYLOAD_BYTES, SCHEMA_CHANGES
 from services.python.operations.picture import SMALLEST as SMALLEST_PICTURE
-from services.python.operations.picture import pieces
+from services.python.operations.picture import picture
 
 GENERATED = "image: generated"
 
@@ -107,10 +107,7 @@ def with_digest(planned: PlannedOperation) -> PlannedOperation:
 
 @cache
 def _picture_digest(size: int) -> str:
-    digest = hashlib.sha256()
-    for piece in pieces(size):
-        digest.update(piece)
-    return digest.hexdigest()
+    return hashlib.sha256(picture(size)).hexdigest()
 
 
 def _payloads(
@@ -304,12 +301,9 @@ def _is_right(file: PayloadFile, target: Path) -> bool:
 
 
 def _write(plan: Plan, file: PayloadFile, target: Path) -> None:
-    digest = hashlib.sha256()
-    with target.open("wb") as opened:
-        for piece in pieces(file.bytes) if file.source == GENERATED else [own_content(plan, file)]:
-            digest.update(piece)
-            opened.write(piece)
-    if digest.hexdigest() != file.sha256:
+    content = picture(file.bytes) if file.source == GENERATED else own_content(plan, file)
+    target.write_bytes(content)
+    if hashlib.sha256(content).hexdigest() != file.sha256:
         hint = f"plan again: orch plan {plan.experiment_path}"
         raise UsageError(f"{file.sources} has changed since the plan was made", hint=hint)
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from time import monotonic_ns
 from typing import Any, TypeAlias
 
@@ -22,18 +23,13 @@ REQUEST, REPLY = "request", "reply"
 _UNWRITABLE = (ValueError, TypeError, OverflowError, RecursionError)
 
 
-def _as_it_is(decoded: Any) -> Mapping[str, Any]:
-    fields: Mapping[str, Any] = decoded
-    return fields
-
-
 @dataclass(frozen=True, kw_only=True)
 class Message:
     """How one message is written and read, both timed; `value` names what was read as the operation names it, untimed."""
 
     write: Callable[[Mapping[str, Any]], bytes]
     read: Callable[[bytes], Any]
-    value: Callable[[Any], Mapping[str, Any]] = _as_it_is
+    value: Callable[[Any], Mapping[str, Any]] = lambda decoded: decoded
 
 
 Coded: TypeAlias = tuple[int, int, int, bytes, bytes, Any, Any]
@@ -85,7 +81,6 @@ def _keeps_utf8(value: Any) -> bool:
 
 
 def _anew(value: Any) -> Any:
-    """The same with new strings for those that are not ASCII."""
     if isinstance(value, str):
         return value if value.isascii() else "".join([value[:1], value[1:]])
     if isinstance(value, Mapping):
@@ -126,11 +121,7 @@ class Dialer:
             reply.write(call.example[REPLY])
         except _UNWRITABLE as error:
             raise CallFailed("protocol", f"{call.operation} cannot be encoded: {error}") from error
-        self._request, self._reply = request, reply
-        self._call = _coding(request, reply, errors)
-
-    def dial(self) -> Alone:
-        return Alone(self._call, self._request, self._reply)
+        self.dial = partial(Alone, _coding(request, reply, errors), request, reply)
 
 
 class Alone:
@@ -145,7 +136,6 @@ class Alone:
         return {REQUEST: self._request.value(request), REPLY: self._reply.value(answer)}
 
     def sizes(self, request: Request, reply: Coded) -> tuple[int, int]:  # noqa: ARG002 - a connection's signature
-        """The encoded sizes of the request's message and of the reply's."""
         return len(reply[3]), len(reply[4])
 
     def parts(self, request: Request, reply: Coded) -> Sequence[Part]:  # noqa: ARG002 - a connection's signature
@@ -162,7 +152,6 @@ class Alone:
 
 
 def _coding(request: Message, reply: Message, errors: tuple[type[Exception], ...]) -> Callable[[Request], Coded]:
-    """Both are encoded, then both are decoded."""
     write, write_reply, read, read_reply = request.write, reply.write, request.read, reply.read
 
     def call(exchange: Request) -> Coded:

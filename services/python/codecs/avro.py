@@ -26,7 +26,6 @@ _ERRORS = (ValueError, EOFError, IndexError, OverflowError)
 
 
 def _parsed() -> Mapping[str, Any]:
-    """The parsed schemas by name; a later one may name an earlier one."""
     known: dict[str, Any] = {}
     return {
         schema["name"]: parse_schema(schema, named_schemas=known, expand=True)

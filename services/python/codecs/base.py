@@ -57,8 +57,8 @@ class Codec(Part):
 
 
 def codec_named(name: str, schema: bytes | None = None) -> Codec:
-    """The `CODEC` of that module beside this one; with the schema of a JSON document what its `with_schema` returns."""
-    module = importlib.import_module(f"services.python.codecs.{name}")
+    """The `CODEC` of that module beside this one; with the schema of a JSON document what `typed` makes of it."""
+    module = importlib.import_module(f"services.python.codecs.{name if schema is None else 'typed'}")
     codec: Codec = module.CODEC if schema is None else module.with_schema(schema)
     return codec
 

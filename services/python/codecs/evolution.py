@@ -7,15 +7,18 @@ that fails does so within what is timed, and what it says is the outcome.
 
 from __future__ import annotations
 
+import importlib
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
+from services.python.codecs import alone
 from services.python.codecs.alone import REPLY, REQUEST, Dialer, Message
-from services.python.codecs.base import Codec, Coder, expect_mapping
+from services.python.codecs.base import Codec, Coder, codec_named, expect_mapping
 from services.python.contract.limits import SchemaChange
 from services.python.contract.messages import EVOLUTION
+from services.python.contract.offers import Client
 from services.python.load.client import CallSpec, Reply, Request
 from services.python.operations import message_named
 from services.python.operations.base import shorten
@@ -120,10 +123,10 @@ def of_codec(codec: Codec, call: CallSpec) -> Dialer:
         return records
 
     evolved = Evolved(write=lambda records: reply.write({"records": records}), read=read, errors=codec.errors)
-    return dialer(lambda _change: evolved, codec.request(EVOLUTION.name), call)
+    return dialer_of(lambda _change: evolved, codec.request(EVOLUTION.name), call)
 
 
-def dialer(evolve: Callable[[SchemaChange], Evolved], request: Coder, call: CallSpec) -> Dialer:
+def dialer_of(evolve: Callable[[SchemaChange], Evolved], request: Coder, call: CallSpec) -> Dialer:
     """Codes the request as usual, and the reply's records by both schemas of its change."""
     evolved = evolve(change_of(call))
     write, read, errors = evolved.write, evolved.read, evolved.errors
@@ -212,3 +215,15 @@ def _of_field(change: SchemaChange, wanted: Any, came: Any) -> str:
 
 def _is_same(wanted: Any, came: Any) -> bool:
     return type(came) is type(wanted) and bool(came == wanted)
+
+
+def dialer(call: CallSpec, client: Client) -> Dialer:
+    """Codes the operation's messages; every field is read, unless the client `omits` that. CallFailed as `require`."""
+    codec = codec_named(client.codec)
+    if not is_evolution(call):
+        codec.require(call.operation, call.example[REQUEST])
+        return alone.of_codec(codec, call, is_parsed_only=bool(client.omits))
+    if not client.loads:
+        return of_codec(codec, call)
+    (evolving,) = map(importlib.import_module, client.loads)
+    return dialer_of(evolving.evolve, evolving.request(), call)

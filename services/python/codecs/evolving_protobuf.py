@@ -47,7 +47,6 @@ def evolve(change: SchemaChange) -> Evolved:
 
 
 def _messages(fields: Iterable[Field]) -> Any:
-    """The class of the message that holds the records, of a schema with these fields."""
     file = descriptor_pb2.FileDescriptorProto(name="evolution.proto", package=_PACKAGE, syntax="proto3")
     record = file.message_type.add(name="EvolvedRecord")
     for field in fields:

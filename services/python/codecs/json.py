@@ -72,5 +72,4 @@ def json_codec(plain: Coder) -> Codec:
     )
 
 
-CODEC = json_codec(Coder(write=json_bytes, read=json_object))
-"""JSON with the standard library; it has no binary type."""
+CODEC = json_codec(Coder(write=json_bytes, read=json_object))  # JSON with the standard library; it has no binary type

@@ -2,17 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import orjson
 
 from services.python.codecs.base import Coder, expect_mapping
 from services.python.codecs.json import json_codec
 
-
-def _read(body: bytes) -> dict[str, Any]:
-    return expect_mapping(orjson.loads(body))
-
-
-CODEC = json_codec(Coder(write=orjson.dumps, read=_read))
+CODEC = json_codec(Coder(write=orjson.dumps, read=lambda body: expect_mapping(orjson.loads(body))))
 """What it has no word for (NaN) it writes as null, which is found out when the message is read again."""

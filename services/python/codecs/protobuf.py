@@ -1,7 +1,7 @@
 """From plain values to Protocol Buffers messages and back, one `Method` for each message.
 
 Parsing a message decodes none of its fields into Python's values: that happens as each is read. Both ends therefore read
-every field once (`protos/fields.md`); `forwarding` is for those who pass a message on unread.
+every field once (`protos/fields.md`).
 """
 
 from __future__ import annotations
@@ -46,7 +46,6 @@ class Method:
 
 
 def _pack_echo(message: Callable[..., Message]) -> Callable[[Mapping[str, Any]], Message]:
-    """Makes an EchoRequest or an EchoReply: both have the same fields."""
 
     def pack(content: Mapping[str, Any]) -> Message:
         if "data" in content:
@@ -103,11 +102,6 @@ def from_value(value: Message) -> Any:
     return None if kind is None or kind == "null_value" else getattr(value, kind)
 
 
-def _echoed_unread(request: Message) -> dict[str, Any]:
-    content = request.WhichOneof("content")
-    return {content: getattr(request, content)} if content else {}
-
-
 def _dictionary(fields: Mapping[str, Field], source: str) -> str:
     """A dictionary display of Python that reads every field of a message, rows within it too."""
     values = {
@@ -131,8 +125,7 @@ _MESSAGES: Mapping[str, contract.Message] = {
     for message in (IDENTITY, *(operation.message for operation in OPERATIONS.values()))
     if hasattr(pb, f"{capitals(message.name)}Request")
 }
-GENERATED = frozenset(map(capitals, _MESSAGES))
-"""The names of the methods of `protos/orch.proto`."""
+GENERATED = frozenset(map(capitals, _MESSAGES))  # the names of the methods of `protos/orch.proto`
 
 
 @cache
@@ -157,19 +150,14 @@ def method_named(message: str) -> Method:
     )
 
 
-def forwarding(message: str) -> Method:
-    """As `method_named`, for a responder that puts the message it got into its reply, its fields unread."""
-    if message != ECHO.name:
-        return method_named(message)
-    return replace(
-        method_named(message), unpack_request=_echoed_unread, pack_reply=lambda content: pb.EchoReply(**content)
-    )
-
-
-def methods(of: Callable[[str], Method] = method_named) -> Mapping[str, Method]:
+def methods() -> Mapping[str, Method]:
     """How each operation whose message the .proto has travels, by the operation's name."""
     messages = {operation: message_named(operation).name for operation in (IDENTITY.name, *OPERATIONS)}
-    return {operation: named(of(message), operation) for operation, message in messages.items() if message in _MESSAGES}
+    return {
+        operation: named(method_named(message), operation)
+        for operation, message in messages.items()
+        if message in _MESSAGES
+    }
 
 
 def named(method: Method, operation: str) -> Method:

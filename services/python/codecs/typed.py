@@ -10,7 +10,12 @@ from typing import Any
 from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
 from google.protobuf.message import DecodeError
 
+from services.python.codecs import protobuf
+from services.python.codecs.base import Codec, Coder
 from services.python.codecs.protobuf import Message, Method, as_value, from_value
+from services.python.contract.messages import ECHO
+from services.python.load.client import CallFailed, Request
+from services.python.operations import OPERATIONS
 
 SERVICE = "orch.document.v1.Documents"
 
@@ -43,13 +48,6 @@ def typed_echo(schema: bytes) -> Method:
         unpack_request=unpack,
         pack_reply=pack,
         unpack_reply=unpack,
-    )
-
-
-def forwarding(method: Method) -> Method:
-    """The same for a responder that puts the message it got into its reply, its fields unread."""
-    return replace(
-        method, unpack_request=lambda message: {"document": message}, pack_reply=lambda content: content["document"]
     )
 
 
@@ -184,3 +182,38 @@ def _getter(names: list[str]) -> Callable[[Message], tuple[Any, ...]]:
     if len(names) > 1:
         return attrgetter(*names)
     return lambda message: tuple(getattr(message, name) for name in names)
+
+
+def typed_methods(schema: bytes | None) -> dict[str, Method]:
+    """How documents of a schema travel, by operation. ValueError."""
+    if schema is None:
+        return {}
+    echo = typed_echo(schema)
+    return {name: protobuf.named(echo, name) for name, operation in OPERATIONS.items() if operation.message is ECHO}
+
+
+def method_of(operation: str, example: Request, schema: bytes | None) -> Method:
+    """As `method_for`; a document travels as the message of the schema where there is one."""
+    if schema is None or "document" not in example:
+        return protobuf.method_for(operation, example)
+    try:
+        typed = typed_echo(schema)
+    except ValueError as error:
+        raise CallFailed("protocol", str(error)) from error
+    return protobuf.method_for(operation, example, protobuf.named(typed, operation))
+
+
+def with_schema(schema: bytes) -> Codec:
+    """Protocol Buffers in bodies, documents as the message of the schema; ValueError as `typed_echo`."""
+    typed = typed_echo(schema)
+    document = protobuf.request_coder(typed)
+
+    def or_document(of: Callable[[str], Coder]) -> Callable[[str], Coder]:
+        return lambda message: document if message == "echo/document" else of(message)
+
+    return replace(
+        protobuf.CODEC,
+        request=or_document(protobuf.CODEC.request),
+        reply=or_document(protobuf.CODEC.reply),
+        require=lambda operation, example: method_of(operation, example, schema),
+    )

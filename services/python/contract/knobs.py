@@ -13,32 +13,24 @@ FLOW_WINDOW: Final = "flow_window"
 KEEPALIVE: Final = "keepalive"
 TCP_WINDOW: Final = "tcp_window"
 WORKERS: Final = "workers"
-READ_RATE: Final = "read_rate"
-"""At most so many events a second each client of a stream reads."""
+READ_RATE: Final = "read_rate"  # at most so many events a second each client of a stream reads
 READ_RATES: Final = ("unlimited", "1..1000000")
 
 CONGESTION: Final = "congestion"
-IN_FORCE: Final = "congestion control"
-"""Under which name an end tells among its settings which one it had."""
-USUAL: Final = "cubic"
-"""The one of hosts that orch makes, where their kernel has it."""
+IN_FORCE: Final = "congestion control"  # under which name an end tells among its settings which one it had
 NODELAY: Final = "nodelay"
 NAGLE: Final = "nagle"
 
 HTTP_2: Final = "2"
-HTTP_3: Final = "3"
-"""On QUIC, over UDP: neither TCP nor what the kernel knows of it is in its way."""
-MULTIPLEXED: Final = (HTTP_2, HTTP_3)
-"""The versions of HTTP that carry several requests on one connection at a time."""
+HTTP_3: Final = "3"  # on QUIC, over UDP: neither TCP nor what the kernel knows of it is in its way
+MULTIPLEXED: Final = (HTTP_2, HTTP_3)  # the versions of HTTP that carry several requests on one connection at a time
 
 BATCHING: Final = "batching"
 DATALOADER: Final = "dataloader"
-FIELDS: Final = "fields"
-"""Which fields of a reply its reader needs."""
+FIELDS: Final = "fields"  # which fields of a reply its reader needs
 ALL_FIELDS: Final = "all"
 SHOWN: Final = "shown"
-FETCH: Final = "fetch"
-"""Whether an operation is asked as one call, or the operations that it is made of in its place."""
+FETCH: Final = "fetch"  # whether an operation is asked as one call, or the operations that it is made of in its place
 WHOLE: Final = "whole"
 IN_A_ROW: Final = "in-a-row"
 AT_ONCE: Final = "at-once"
@@ -73,8 +65,7 @@ WHY_NOT: Final[Mapping[str, str]] = {
 }
 """Why a protocol has no such knob, where it does not say so itself."""
 
-SEVERAL: Final = ("1", "2..64")
-"""The values of `workers` at a protocol that has responders of several processes."""
+SEVERAL: Final = ("1", "2..64")  # the values of `workers` at a protocol that has responders of several processes
 OWN_TICKETS: Final = "each worker has keys of its own for its tickets, and no other one takes them"
 
 REPLIES: Final = f"{FLOW_WINDOW}: replies"

@@ -14,9 +14,7 @@ Recorded = Literal["call", "task", "stream", "codec", "mix"]
 MIX: Literal["mix"] = "mix"
 
 Policy = Literal["reuse", "per-request"]
-MOST_CALLS = 1_000
-"""Of a task."""
-
+MOST_CALLS = 1_000  # of a task
 
 SATURATED = 0.85
 """The share of its core from which on a process is what limits: a requester the load, a responder the throughput."""
@@ -27,11 +25,9 @@ SchemaChange = Literal[
 """How the schema that reads differs from the one that wrote (protos/evolution.md)."""
 SCHEMA_CHANGES: tuple[SchemaChange, ...] = get_args(SchemaChange)
 
-TLS = "tls"
-"""The knob that says whether connections are plain or TLS."""
+TLS = "tls"  # the knob that says whether connections are plain or TLS
 TLS_1_3 = "tls1.3"
-SESSION = "session"
-"""The knob that says whether a new connection resumes the TLS session of an earlier one."""
+SESSION = "session"  # the knob that says whether a new connection resumes the TLS session of an earlier one
 RESUMED = "resumed"
 
 # The largest body that every protocol here must carry; experiments with larger payloads are refused.

@@ -61,11 +61,10 @@ class Responder(Part):
     `codec` turns values into bytes, `transport` carries them, `framework` stands between the transport and the operation
     (`none`: nothing does), `server` accepts connections, `validation` says what a decoded message is held against,
     `bytes_as` how bytes and pictures travel (`raw`, `base64`). `adds`: which work of every request is its own, `without`
-    names the responder that is spared it, `omits` what it leaves unread of `fields.md`. `packages`: the libraries whose
-    versions count. `refuses`: the reason for each thing it cannot do, by connection policy, operation, kind, or knob with
-    its value (`http: 2`) or without. `settings`: what a reader should know of how it is set up. `most_streams`: how many
-    streams it serves at once, null where that is not bounded. `drivers`: the libraries by which it asks PostgreSQL, the
-    first one unless it is told otherwise.
+    names the responder that is spared it. `packages`: the libraries whose versions count. `refuses`: the reason for each
+    thing it cannot do, by connection policy, operation, kind, or knob with its value (`http: 2`) or without. `settings`:
+    what a reader should know of how it is set up. `most_streams`: how many streams it serves at once, null where that is
+    not bounded. `drivers`: the libraries by which it asks PostgreSQL, the first one unless it is told otherwise.
     """
 
     name: str
@@ -77,7 +76,6 @@ class Responder(Part):
     bytes_as: str = "raw"
     adds: str = ""
     without: str = ""
-    omits: str = ""
     packages: list[str] = field(default_factory=list)
     refuses: dict[str, str] = field(default_factory=dict)
     settings: dict[str, str] = field(default_factory=dict)
@@ -87,12 +85,13 @@ class Responder(Part):
 
 @part
 class Client(Part):
-    """One client library that asks; keys as of a responder.
+    """One client library that asks; keys as of a responder, and `omits`: what it leaves unread of `fields.md`.
 
     `style`: whether its calls block a thread (`sync`) or are awaited (`async`). `round_trips_to_open` and `transport` where
-    they differ from the protocol's and the responder's. One of `kind` `codec` asks nobody: it encodes and decodes the
-    protocol's messages (`process.md`). `native`: its place among the clients that `client: native` stands for, the lowest
-    first; null for one that it never stands for. Such a client is compiled to machine code and asks without an interpreter.
+    they differ from the protocol's and the responder's. One of `kind` `codec` asks nobody: it
+    encodes and decodes the protocol's messages (`process.md`). `native`: its place among the clients that `client: native`
+    stands for, the lowest first; null for one that it never stands for. Such a client is compiled to machine code and asks
+    without an interpreter.
     """
 
     name: str

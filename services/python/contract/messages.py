@@ -112,8 +112,7 @@ OF_ACCOUNTS: frozenset[str] = frozenset({BALANCE.name, PAYMENT.name, TRANSACTION
 """Messages that are asked of accounts and transactions."""
 OF_POSTS: frozenset[str] = frozenset({USER.name, POSTS.name, COMMENTS.name, FEED.name})
 """Messages that are asked of users, posts and comments."""
-OF_THE_STORE: frozenset[str] = OF_ACCOUNTS | OF_POSTS
-"""Messages that are asked of a store."""
+OF_THE_STORE: frozenset[str] = OF_ACCOUNTS | OF_POSTS  # messages that are asked of a store
 
 ROWS: Mapping[Field, Mapping[str, Field]] = {
     "accounts": BALANCE.reply,

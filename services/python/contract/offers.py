@@ -1,9 +1,7 @@
-"""What a protocol's folder says of itself, without importing what it needs.
+"""What a protocol's folder says of itself, without importing what it needs: one `PROTOCOL`, or a table of them.
 
-`services/python/protocols/<protocol>/__init__.py` holds one `PROTOCOL`; `protocols/bodies` has a table of those that differ
-in their codec alone, `protocols/own` one of those that call services of somebody's own. `manifest` writes them all to
-`services/python/manifest.json`, which the orchestrator plans by; both ends read it to find the module to load. Adding a
-protocol is adding such a folder, or a row of such a table.
+`python_manifest` writes them all to `services/python/manifest.json`, which the orchestrator plans by; both ends read it to
+find the module to load. Adding a protocol is adding such a folder, or a row of such a table.
 """
 
 from __future__ import annotations
@@ -40,11 +38,9 @@ ANY: Final = "any"
 NONE = "none"
 RAW = "raw"
 
-DOCUMENT = "document"
-"""The knob that says how a JSON document travels where it cannot as it is."""
+DOCUMENT = "document"  # the knob that says how a JSON document travels where it cannot as it is
 TYPED = "typed"
-AS_MESSAGES: Mapping[str, tuple[str, ...]] = {DOCUMENT: (TYPED, "value")}
-"""It, for a protocol with Protocol Buffers."""
+AS_MESSAGES: Mapping[str, tuple[str, ...]] = {DOCUMENT: (TYPED, "value")}  # it, for a protocol with Protocol Buffers
 AS_IT_IS: Mapping[str, str] = {
     DOCUMENT: "it carries no Protocol Buffers, and a JSON document needs no message of its own"
 }
@@ -76,8 +72,8 @@ class Responder(Part):
 
     `module` has `serve(dispatcher, host, port, announce)`. With `served_by`, the module of a server, it has
     `application(dispatcher)` instead, and with `framework`, a module that answers paths, only `paths()`; both are given the
-    codec where `codec` names a module of `codecs`. The other keys are as in `manifest`; `adds` and `omits` are short
-    phrases, a verb with its object (`validates every body with pydantic models`). `shares`: what its worker processes have
+    codec where `codec` names a module of `codecs`. The other keys are as in `manifest`; `adds` is a short phrase,
+    a verb with its object (`validates every body with pydantic models`). `shares`: what its worker processes have
     in common, where it can have several: one listening socket, or a port on which each listens with a socket of its own
     (SO_REUSEPORT).
     """
@@ -90,7 +86,6 @@ class Responder(Part):
     codec: str = ""
     adds: str = ""
     without: str = ""
-    omits: str = ""
     packages: tuple[str, ...] = ()
     refuses: Mapping[str, str] = field(default_factory=dict)
     settings: Mapping[str, str] = field(default_factory=dict)
@@ -104,7 +99,6 @@ class Responder(Part):
 
     @property
     def drivers(self) -> tuple[str, ...]:
-        """The libraries by which it asks PostgreSQL."""
         return tuple(name for name in DRIVERS if f"driver: {name}" not in self.refuses)
 
 
@@ -218,19 +212,12 @@ class Protocol(Part):
         return _refusal_of_tls(knobs, has_tls=has_tls)
 
     def responder(self, name: str | None = None) -> Responder:
-        """The responder of that name, the default one without a name; KeyError when there is none."""
         if name is None:
             return self.responders[0]
         return {r.name: r for r in self.responders}[name]
 
     def client(self, name: str) -> Client:
-        """The client of that name; KeyError when there is none."""
         return {c.name: c for c in self.clients}[name]
-
-    def round_trips(self, client: str) -> int:
-        """What opening a connection costs with that client; the protocol's own figure for one that is not known."""
-        own = next((c.round_trips_to_open for c in self.clients if c.name == client), None)
-        return self.round_trips_to_open if own is None else own
 
     def default_client(self, concurrency: int) -> Client:
         """The thin, comparable client for so many requests in flight."""
@@ -238,7 +225,6 @@ class Protocol(Part):
 
 
 def _refusal_of_tls(knobs: Mapping[str, str], *, has_tls: bool) -> str | None:
-    """Why these knobs do not go with files for TLS, or without."""
     version = knobs.get(TLS, SECURED[TLS][0])
     if has_tls != (version == TLS_1_3):
         return f"{TLS}: {version}, {'and' if has_tls else 'but no'} files for it (`tls` of the line)"

@@ -30,7 +30,7 @@ class Ping(Line):
 class PingDone(Line):
     """What came of a ping. `min_ms` and `avg_ms` are null when nothing was received."""
 
-    method: Literal["icmp-datagram", "icmp-raw", "system-ping"]
+    method: Literal["icmp-datagram", "icmp-raw"]
     sent: Count
     received: Count
     min_ms: float | None

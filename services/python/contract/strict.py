@@ -9,22 +9,11 @@ from __future__ import annotations
 import json
 import math
 import types
+import typing
 from collections.abc import Callable, Mapping
 from dataclasses import MISSING, FrozenInstanceError, dataclass, field, fields, is_dataclass
 from functools import cache
-from typing import (
-    Annotated,
-    Any,
-    ClassVar,
-    Literal,
-    NoReturn,
-    TypeVar,
-    Union,
-    dataclass_transform,
-    get_args,
-    get_origin,
-    get_type_hints,
-)
+from typing import Annotated, Any, ClassVar, Literal, NoReturn, TypeVar, Union, dataclass_transform
 
 T = TypeVar("T")
 
@@ -158,10 +147,9 @@ _Reader = Callable[[object], Any]
 
 @cache
 def _reader(hint: Any) -> _Reader:
-    """What reads a value of that type."""
     if hint in _PLAIN:
         return _PLAIN[hint]
-    origin, arguments = get_origin(hint), get_args(hint)
+    origin, arguments = typing.get_origin(hint), typing.get_args(hint)
     if origin is Annotated:
         return _bounded(_reader(arguments[0]), [m for m in arguments[1:] if isinstance(m, Between)])
     if origin is Literal:
@@ -179,13 +167,13 @@ def _reader(hint: Any) -> _Reader:
 
 def is_required(field: Any, hint: Any) -> bool:
     """Whether a line must have this key: without a default, or with one possible value only (`type`, `contract`)."""
-    is_constant = get_origin(hint) is Literal and len(get_args(hint)) == 1
+    is_constant = typing.get_origin(hint) is Literal and len(typing.get_args(hint)) == 1
     return is_constant or (field.default is MISSING and field.default_factory is MISSING)
 
 
 def hints_of(cls: type[Any]) -> dict[str, Any]:
     """The resolved types of a dataclass's fields, by name, with their metadata."""
-    return get_type_hints(cls, include_extras=True)
+    return typing.get_type_hints(cls, include_extras=True)
 
 
 def _object_of(cls: type[Any]) -> _Reader:
@@ -213,10 +201,13 @@ def _object_of(cls: type[Any]) -> _Reader:
     return read
 
 
-def _whole(value: object) -> int:
-    if type(value) is not int:
-        raise WrongShape(f"must be a whole number, not {_shown(value)}")
-    return value
+def _exactly(kind: type[Any], words: str) -> _Reader:
+    def read(value: object) -> Any:
+        if type(value) is not kind:
+            raise WrongShape(f"must be {words}, not {_shown(value)}")
+        return value
+
+    return read
 
 
 def _number(value: object) -> float:
@@ -229,24 +220,13 @@ def _number(value: object) -> float:
     raise WrongShape(f"must be a finite number, not {_shown(value)}")
 
 
-def _text(value: object) -> str:
-    if not isinstance(value, str):
-        raise WrongShape(f"must be text, not {_shown(value)}")
-    return value
-
-
-def _flag(value: object) -> bool:
-    if not isinstance(value, bool):
-        raise WrongShape(f"must be true or false, not {_shown(value)}")
-    return value
-
-
-def _nothing(value: object) -> None:
-    if value is not None:
-        raise WrongShape(f"must be null, not {_shown(value)}")
-
-
-_PLAIN: Mapping[Any, _Reader] = {int: _whole, float: _number, str: _text, bool: _flag, type(None): _nothing}
+_PLAIN: Mapping[Any, _Reader] = {
+    int: _exactly(int, "a whole number"),
+    float: _number,
+    str: _exactly(str, "text"),
+    bool: _exactly(bool, "true or false"),
+    type(None): _exactly(type(None), "null"),
+}
 
 
 def _bounded(reader: _Reader, limits: list[Between]) -> _Reader:
@@ -325,3 +305,20 @@ def _without_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
             raise ValueError(f"the key {key!r:.60} occurs twice")
         entries[key] = value
     return entries
+
+
+MOST_QUOTED = 900  # characters
+
+
+def quotable(text: str) -> str:
+    """Words of somebody else as a line may have them: cut to 900 characters, unprintable ones as their escapes.
+
+    >>> quotable(f"gone{chr(7)}") == "gone" + chr(92) + "x07"
+    True
+    """
+    if len(text) > MOST_QUOTED:
+        text = f"{text[: MOST_QUOTED - 3]}..."
+    if text.isprintable():
+        return text
+    shown = "".join(char if char.isprintable() else char.encode("unicode_escape").decode() for char in text)
+    return shown if len(shown) <= MOST_QUOTED else f"{shown[: MOST_QUOTED - 3]}..."

@@ -8,8 +8,7 @@ from typing import Any
 
 _PLACE = re.compile(r"\$\{(?P<secret>[A-Za-z_]\w*)\}|\{(?P<column>[A-Za-z_]\w*)(?P<number>:number)?\}")
 HIDDEN = "***"
-PLACEHOLDER = "0"
-"""What stands for a value that is saved from an earlier reply, until it is known."""
+PLACEHOLDER = "0"  # what stands for a value that is saved from an earlier reply, until it is known
 
 
 def columns(template: Any) -> Iterator[str]:

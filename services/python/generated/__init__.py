@@ -1,1 +1,1 @@
-"""What protoc makes of `protos/orch.proto`; written by `services.python.protocols.grpc.generate`, never by hand."""
+"""What protoc makes of `protos/orch.proto`; written by `make generated`, never by hand."""

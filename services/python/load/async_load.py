@@ -7,18 +7,16 @@ from array import array
 from collections.abc import Awaitable, Callable, Sequence
 
 from services.python.load.client import AsyncConnection, AsyncDialer, CallFailed, Reply, Request
-from services.python.load.loop import BREAKING, NO_CONNECTION, Lane, Work, cancel_rest, count_pauses
+from services.python.load.loop import BREAKING, NO_CONNECTION, Lane, Work, cancel_rest, count_pauses, refuse
 from services.python.load.pacer import Pacer
 from services.python.load.phases import NS, Phase, Rests
-from services.python.load.unasked import refuse
 
 _LAG_EVERY_NS = 20_000_000
 
 Wait = Callable[[], Awaitable[int]]
 """When the request is due that is next in an open loop, once it is; 0 when there is none any more."""
 
-Take = Callable[[int], int]
-"""The next request's sequence number at a time, or 0: the phase is over."""
+Take = Callable[[int], int]  # the next request's sequence number at a time, or 0: the phase is over
 
 
 class _Resting:
@@ -28,7 +26,6 @@ class _Resting:
         self._rests, self._worker, self._phase, self._pacer = rests, worker, phase, pacer
 
     async def first(self) -> int:
-        """Before the worker's first request."""
         return await self._until(self._phase.begin_ns + self._rests.first_ns(self._worker))
 
     async def after(self, sequence: int, now_ns: int) -> int:
@@ -37,12 +34,10 @@ class _Resting:
         return due_ns if self._phase.is_over(now_ns) else await self._until(due_ns)
 
     async def _until(self, due_ns: int) -> int:
-        """Wait until then, or until the phase is over."""
         await self._pacer.until(min(due_ns, self._phase.ends_ns))
         return due_ns
 
     def end(self) -> None:
-        """The phase is over: nobody rests any more."""
         self._pacer.release()
 
 

@@ -15,8 +15,7 @@ from typing import Any, Protocol
 
 from services.python.contract import strict
 from services.python.contract.limits import Kind
-from services.python.contract.quoting import quotable
-from services.python.load.openings import Openings
+from services.python.contract.strict import quotable
 from services.python.load.tls import ClientTls
 
 Request = Mapping[str, Any]
@@ -41,7 +40,6 @@ class CallSpec(strict.Part):
     schema: bytes | None = None  # of the message that a JSON document travels as (protos/documents.md)
     kind: Kind = "call"
     tls: ClientTls | None = None  # None: connections are plain
-    openings: Openings = field(default_factory=Openings)  # told by those who know how long a connection took to open
 
     @property
     def http(self) -> str:
@@ -84,7 +82,21 @@ class InParts(Protocol):
         """The steps of what `call` returned, in their order, within its stamps. Not timed."""
 
 
-class Connection(Protocol):
+class Readable(Protocol):
+    """What a connection tells of a reply, blocking or awaiting. Not timed."""
+
+    @property
+    def body(self) -> Any:
+        """The body of the last reply, as it came; None where the library keeps it to itself."""
+
+    def value(self, reply: Any) -> Reply:
+        """The reply that `call` has read, named as the operation names it; decodes nothing."""
+
+    def sizes(self, request: Request, reply: Any) -> tuple[int, int]:
+        """Bytes of the request's and the reply's body (message without transport framing), counted by `call`."""
+
+
+class Connection(Readable, Protocol):
     """One connection of a blocking client.
 
     It may offer more, which load loops look for by name:
@@ -97,18 +109,8 @@ class Connection(Protocol):
     * `shared`, of a connection that several requests in flight may share: which one it is a part of; None for its own.
     """
 
-    @property
-    def body(self) -> Any:
-        """The body of the last reply, as it came; None where the library keeps it to itself."""
-
     def call(self, request: Request) -> Any:
         """Encode, send, await one request, and read every field of the reply (`protos/fields.md`). Timed. CallFailed."""
-
-    def value(self, reply: Any) -> Reply:
-        """The reply that `call` has read, named as the operation names it; decodes nothing (but of a parse-only client)."""
-
-    def sizes(self, request: Request, reply: Any) -> tuple[int, int]:
-        """Bytes of the request's and the reply's body (message without transport framing), counted by `call`. Not timed."""
 
     def close(self) -> None:
         """End the connection; idempotent."""
@@ -136,21 +138,18 @@ class Dialer(Protocol):
         """A connection; the library may open the socket now or at the first call. CallFailed when it cannot."""
 
 
-class AsyncConnection(Protocol):
-    """One connection of an awaiting client; see `Connection`."""
+@dataclass(frozen=True)
+class Dialing:
+    """A `Dialer` whose connections need no more than to be made."""
 
-    @property
-    def body(self) -> Any:
-        """See `Connection.body`."""
+    dial: Callable[[], Connection]
+
+
+class AsyncConnection(Readable, Protocol):
+    """One connection of an awaiting client; see `Connection`."""
 
     async def call(self, request: Request) -> Any:
         """See `Connection.call`."""
-
-    def value(self, reply: Any) -> Reply:
-        """See `Connection.value`."""
-
-    def sizes(self, request: Request, reply: Any) -> tuple[int, int]:
-        """See `Connection.sizes`."""
 
     async def close(self) -> None:
         """See `Connection.close`."""
@@ -161,6 +160,16 @@ class AsyncDialer(Protocol):
 
     async def dial(self) -> AsyncConnection:
         """See `Dialer.dial`."""
+
+
+@dataclass(frozen=True)
+class AsyncDialing:
+    """The same for an awaiting client."""
+
+    open: Callable[[], Any]
+
+    async def dial(self) -> Any:
+        return self.open()
 
 
 class Joining(AsyncDialer, Protocol):
@@ -181,10 +190,3 @@ class AsyncSubscriber(AsyncConnection, Protocol):
 
     async def next_event(self) -> tuple[Event, int] | None:
         """The next event, every field of it read, and the bytes of its message; None when the stream is over. CallFailed."""
-
-
-class AsyncSubscriberDialer(Protocol):
-    """Opens connections of an awaiting client that reads streams."""
-
-    async def dial(self) -> AsyncSubscriber:
-        """See `Dialer.dial`."""

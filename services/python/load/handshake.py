@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
 def connected(call: CallSpec) -> socket.socket:
     """A socket that leads to the responder, with a time-out for each wait; CallFailed."""
-    begun = call.openings.begin()
     try:
         opened = socket.create_connection((call.host, call.port), timeout=call.timeout_s)
     except TimeoutError as error:
@@ -28,10 +27,7 @@ def connected(call: CallSpec) -> socket.socket:
         raise no_connection(error) from error
     opened.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     if call.tls is not None:
-        opened = secured(call.tls, opened, call.host, call.timeout_s)
-        call.openings.opened(begun)
-        return opened
-    call.openings.opened(begun)
+        return secured(call.tls, opened, call.host, call.timeout_s)
     # The kernel's own time-outs: Python's would put a poll before every send and receive.
     opened.settimeout(None)
     seconds = int(call.timeout_s)
@@ -62,7 +58,7 @@ def tls_failure(error: BaseException) -> CallFailed | None:
     ssl = sys.modules.get("ssl")
     if ssl is None:
         return None
-    for cause in _causes(error):
+    for cause in causes(error):
         # aiohttp has errors that are of this class and have nothing of it but their cause.
         if isinstance(cause, ssl.SSLCertVerificationError) and hasattr(cause, "verify_message"):
             return refused(f"certificate verify failed: {cause.verify_message}")
@@ -84,12 +80,12 @@ def no_connection(error: BaseException | str) -> CallFailed:
 
     Libraries keep the system's words in their own, or in an error's causes.
     """
-    words = error if isinstance(error, str) else " <- ".join(dict.fromkeys(map(str, _causes(error))))
+    words = error if isinstance(error, str) else " <- ".join(dict.fromkeys(map(str, causes(error))))
     is_exhausted = any(known in words for known in EXHAUSTED)
     return CallFailed("exhausted" if is_exhausted else "refused", words if is_exhausted else str(error))
 
 
-def _causes(error: object) -> Iterator[BaseException]:
+def causes(error: object) -> Iterator[BaseException]:
     """An error and all that it came from: libraries chain causes, or hand them on as arguments."""
     seen: list[object] = []
     found = [error]
@@ -110,3 +106,19 @@ def socket_failure(error: OSError) -> CallFailed:
     if isinstance(error, ConnectionResetError | ConnectionAbortedError | BrokenPipeError):
         return CallFailed("closed", str(error))
     return no_connection(error)
+
+
+def peek(sock: socket.socket) -> bytes:
+    """The first byte that can be read without waiting, left where it is; empty for none, or a stream that ended.
+
+    Of TLS, where none can be looked at and left, it is taken.
+    """
+    seconds = sock.gettimeout()
+    try:
+        sock.setblocking(False)
+        try:
+            return sock.recv(1) if hasattr(sock, "context") else sock.recv(1, socket.MSG_PEEK)
+        finally:
+            sock.settimeout(seconds)
+    except OSError:
+        return b""

@@ -8,17 +8,13 @@ uvloop. Rules of both:
 * What stands outside the window of one request stands in those of the others when several are in flight: there, replies
   are verified after the phase (`recorder`). Making a request, storing its row and closing its connection cannot wait;
   how long verifying and recording took all workers is counted (`Tally.entering_ns`).
-* Pauses of a closed loop, from a reply to the worker's being ready again (verifying, recording, looking at the socket,
-  closing), are added up, so that throughput can be told without them.
-* A worker has one request in flight: at concurrency 1 there is exactly one. With think time it rests before each, and the
-  row's intended stamp says when the rest was over; latency counts from the send stamp all the same.
-* When a phase is over nothing more is sent, and what is in flight is awaited (the client's time-out bounds that): to
-  throw it away would throw away the slow ones first. What an open loop had due and could not send in time is entered as
-  not sent, which is no error.
+* Pauses of a closed loop, from a reply to the worker's being ready again, are added up, so that throughput can be told
+  without them. With think time a worker rests before each request, and the row's intended stamp says when that was over.
+* When a phase is over nothing more is sent, and what is in flight is awaited: to throw it away would throw away the slow
+  ones first. What an open loop had due and could not send in time is entered as not sent, which is no error.
 * A connection that failed under `reuse`, or whose end a reply announced (`client.Connection`: no error), is dialled anew
-  outside the window of the next request, and has a number of its own. The clients
-  of `tcp`, `websocket` and `socketio`, and `raw`, connect there; the HTTP libraries (`pycurl`, `requests`,
-  `httpx`, `aiohttp`) and gRPC's connect at the first call, in that request's window.
+  outside the window of the next request. The clients of `tcp`, `websocket` and `socketio`, and `raw`, connect there; the
+  HTTP libraries (`pycurl`, `requests`, `httpx`, `aiohttp`) and gRPC's connect at the first call, in that request's window.
 """
 
 from __future__ import annotations
@@ -32,7 +28,7 @@ from services.python.contract.lines import Load
 from services.python.contract.strict import Part, part
 from services.python.load.client import Request
 from services.python.load.phases import NS, Phase, Rests
-from services.python.load.recorder import Recorder
+from services.python.load.recorder import GaveUp, Recorder
 from services.python.probes.clock import Clock
 
 NO_CONNECTION = -1
@@ -95,7 +91,7 @@ class Loops(Waits, Protocol):
         """Send each request when it is due (ns from the phase's beginning), until `close_ns`. GaveUp."""
 
     def close(self, grace_s: float = 0) -> None:
-        """Close the connections. GaveUp when one that was kept held replies that nobody asked for (`unasked`).
+        """Close the connections. GaveUp when one that was kept held replies that nobody asked for.
 
         `grace_s`: how long such a reply is waited for.
         """
@@ -129,3 +125,26 @@ def cancel_rest(work: Work, phase: Phase, due: array[int], now_ns: int) -> None:
     """Enter what was due and never sent, as such; its latency would have been longer than `received - intended`."""
     for index in phase.take_rest():
         work.recorder.not_sent(phase.first_sequence + index, phase.begin_ns + due[index], now_ns)
+
+
+_REQUESTS = 10
+_LEAST_S, _MOST_S = 0.005, 0.1
+
+
+def grace_s(span_s: float, requests: int, concurrency: int) -> float:
+    """How long what is still under way has to arrive: behind one reply too many, that to the last request comes last.
+
+    Ten times what a connection took for a request of the measured phase, from 5 to 100 ms: with one reply too many, a
+    request seems to take half of its time or more.
+    """
+    return min(max(_REQUESTS * span_s * concurrency / max(requests, 1), _LEAST_S), _MOST_S)
+
+
+def refuse(found: Sequence[bool]) -> None:
+    """GaveUp where a connection held any; `found` says it of each."""
+    if any(found):
+        raise GaveUp(
+            "wrong-reply",
+            f"{sum(found)} of {len(found)} connections held replies that nobody asked for: "
+            "latencies may be of earlier requests",
+        )

@@ -64,24 +64,20 @@ class _Mixed(Generic[Wrapped]):
         return connection
 
     def value(self, request_and_reply: tuple[Request, Any]) -> Reply:
-        """The reply of the operation that was asked."""
         request, reply = request_and_reply
         return {_ASKED: self._of(request).value(reply)}
 
     def sizes(self, request: Request, request_and_reply: tuple[Request, Any]) -> tuple[int, int]:
-        """Those of the one operation that was asked."""
         return self._of(request).sizes(request[_ASKED], request_and_reply[1])
 
     @property
     def is_over(self) -> bool:
-        """See `client.Connection`; of any operation's."""
         return any(getattr(connection, "is_over", False) for connection in self._connections)
 
     def _opened(self) -> list[Wrapped]:
         return [connection for connection in self._connections if connection is not None]
 
     def _looks(self) -> list[Any]:
-        """See `client.Connection`; of those that look."""
         return [look for connection in self._opened() if (look := getattr(connection, "has_unasked", None))]
 
 

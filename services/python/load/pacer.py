@@ -1,7 +1,7 @@
 """Wakes tasks at stamps of the monotonic clock, more exactly than an event loop's own timers.
 
 Those count in milliseconds (libuv), which would itself be most of the latency from the intended time on a fast network.
-On Linux a timer descriptor wakes the loop instead, and costs no spinning; elsewhere the loop's timers have to do.
+A timer descriptor of Linux wakes the loop instead, and costs no spinning.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ import heapq
 import itertools
 import os
 import struct
-import sys
 from collections.abc import Callable
 from types import TracebackType
 from typing import Self
@@ -20,7 +19,7 @@ from typing import Self
 from services.python.load.phases import NS
 
 _CLOCK_MONOTONIC = 1
-_NONBLOCK_CLOEXEC = os.O_NONBLOCK | getattr(os, "O_CLOEXEC", 0)
+_NONBLOCK_CLOEXEC = os.O_NONBLOCK | os.O_CLOEXEC
 _ABSOLUTE = 1
 _ITIMERSPEC = struct.Struct("@llll")  # interval and first expiry, seconds and nanoseconds each
 
@@ -34,33 +33,27 @@ class Pacer:
         self._waiting: list[tuple[int, int, asyncio.Future[None]]] = []  # a heap: the next to wake first
         self._numbers = itertools.count()
         self._is_open = True
-        self._libc = ctypes.CDLL(None, use_errno=True) if sys.platform.startswith("linux") else None
+        self._libc = ctypes.CDLL(None, use_errno=True)
         self._descriptor = -1
 
     def __enter__(self) -> Self:
-        if self._libc is not None:
-            self._descriptor = self._libc.timerfd_create(_CLOCK_MONOTONIC, _NONBLOCK_CLOEXEC)
-            if self._descriptor >= 0:
-                self._loop.add_reader(self._descriptor, self._expired)
+        self._descriptor = self._libc.timerfd_create(_CLOCK_MONOTONIC, _NONBLOCK_CLOEXEC)
+        if self._descriptor < 0:
+            raise OSError(ctypes.get_errno(), "timerfd_create")
+        self._loop.add_reader(self._descriptor, self._expired)
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if self._descriptor >= 0:
-            self._loop.remove_reader(self._descriptor)
-            os.close(self._descriptor)
-            self._descriptor = -1
+        self._loop.remove_reader(self._descriptor)
+        os.close(self._descriptor)
 
     async def until(self, due_ns: int) -> None:
         """Return at `due_ns`, or at once when that has passed, or when nobody is to wait any more (`release`)."""
-        while self._is_open and (left_ns := due_ns - self._clock_ns()) > 0:
+        while self._is_open and due_ns > self._clock_ns():
             woken: asyncio.Future[None] = self._loop.create_future()
             heapq.heappush(self._waiting, (due_ns, next(self._numbers), woken))
-            if self._descriptor < 0:
-                await asyncio.wait([woken], timeout=left_ns / NS)
-                self._waiting = [waiting for waiting in self._waiting if waiting[2] is not woken]
-                continue
             if self._waiting[0][2] is woken:
                 self._set(due_ns)
             await woken
@@ -73,7 +66,6 @@ class Pacer:
                 woken.set_result(None)
 
     def _set(self, due_ns: int) -> None:
-        assert self._libc is not None  # noqa: S101 - narrows the type
         spec = _ITIMERSPEC.pack(0, 0, due_ns // NS, due_ns % NS)
         if self._libc.timerfd_settime(self._descriptor, _ABSOLUTE, spec, None) != 0:
             raise OSError(ctypes.get_errno(), "timerfd_settime")

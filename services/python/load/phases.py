@@ -20,8 +20,7 @@ _FRACTION_BITS = 20  # arrivals are added up in fractions of a nanosecond
 
 
 SLOWEST_RATE = 1e-6  # one request in eleven days
-NEVER = 1 << 62
-"""More requests, or nanoseconds, than any phase has."""
+NEVER = 1 << 62  # more requests, or nanoseconds, than any phase has
 
 
 def progress_line(phase: int, requests: int, elapsed_ns: int) -> dict[str, Any]:
@@ -114,7 +113,6 @@ class Phase:
 
     @property
     def taken(self) -> int:
-        """How many numbers were given. Exact when no thread is taking."""
         drawn = int(self._numbers.__reduce__()[1][0])
         return drawn if self._most is None else min(drawn, self._most)
 
@@ -139,8 +137,7 @@ def measured(load: Load) -> Extent:
     )
 
 
-RESTS = 65_536
-"""How many exponential rests are drawn for a trial; then they come again from the first on."""
+RESTS = 65_536  # how many exponential rests are drawn for a trial; then they come again from the first on
 
 
 @part
@@ -196,8 +193,7 @@ def arrivals(load: Load, seed: int) -> array[int]:
     return due
 
 
-MIXED = 65_536
-"""How many requests of a mix are drawn for a trial; then they come again from the first on."""
+MIXED = 65_536  # how many requests of a mix are drawn for a trial; then they come again from the first on
 
 
 def mix_order(weights: Sequence[int], seed: int) -> array[int]:

@@ -17,47 +17,6 @@ from typing import NamedTuple, Self
 
 MAGIC = b"orchtime"
 VERSION = 2
-COLUMNS = (
-    "sequence",
-    "phase",
-    "connection",
-    "intended_ns",
-    "sent_ns",
-    "received_ns",
-    "service_ns",
-    "bytes_sent",
-    "bytes_received",
-    "status",
-    "kind",
-    "parent",
-    "sender_ns",
-    "sender_clock",
-)
-KINDS = ("request", "task", "part", "event", "codec", "unused", "mixed")
-CLOCKS = ("none", "requester-monotonic", "responder-monotonic", "requester-wall", "responder-wall")
-
-_ROW = struct.Struct(f"<{len(COLUMNS)}q")
-ROW_BYTES = _ROW.size
-_HEADER_NUMBERS = struct.Struct("<8s4q24x")
-_NAME_BYTES = 32
-HEADER_BYTES = _HEADER_NUMBERS.size + _NAME_BYTES * len(COLUMNS)
-HEADER = _HEADER_NUMBERS.pack(MAGIC, VERSION, HEADER_BYTES, ROW_BYTES, len(COLUMNS)) + b"".join(
-    name.encode().ljust(_NAME_BYTES, b"\0") for name in COLUMNS
-)
-
-# Bound once: `append` runs between any two requests.
-_pack_sequence = struct.Struct("<q").pack_into
-_pack_request = struct.Struct("<9q").pack_into  # what comes after is 0 for an ordinary request, as the file is
-_pack_rest = struct.Struct("<13q").pack_into
-# From a row's second column, whose place in the file is what is counted: so `append` need not calculate it.
-_FIRST_PLACE = HEADER_BYTES + 8
-_ZEROS = bytes(1 << 20)
-_MADV_POPULATE_WRITE = 23  # Linux 5.14; elsewhere pages are faulted in one by one
-
-_FLAGS = os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC | os.O_NONBLOCK  # nobody may read a pipe
-_ROWS_AT_ONCE = 1 << 12
-GROW_ROWS = 1 << 17  # 15 MB
-LARGEST_START_ROWS = 1 << 22  # 470 MB; a longer trial grows on its way
 
 
 class Row(NamedTuple):
@@ -77,6 +36,34 @@ class Row(NamedTuple):
     parent: int = 0
     sender_ns: int = 0
     sender_clock: int = 0
+
+
+COLUMNS = Row._fields
+KINDS = ("request", "task", "part", "event", "codec", "unused", "mixed")
+CLOCKS = ("none", "requester-monotonic", "responder-monotonic", "requester-wall", "responder-wall")
+
+_ROW = struct.Struct(f"<{len(COLUMNS)}q")
+ROW_BYTES = _ROW.size
+_HEADER_NUMBERS = struct.Struct("<8s4q24x")
+_NAME_BYTES = 32
+HEADER_BYTES = _HEADER_NUMBERS.size + _NAME_BYTES * len(COLUMNS)
+HEADER = _HEADER_NUMBERS.pack(MAGIC, VERSION, HEADER_BYTES, ROW_BYTES, len(COLUMNS)) + b"".join(
+    name.encode().ljust(_NAME_BYTES, b"\0") for name in COLUMNS
+)
+
+# Bound once: `append` runs between any two requests.
+_pack_sequence = struct.Struct("<q").pack_into
+_pack_request = struct.Struct("<9q").pack_into  # what comes after is 0 for an ordinary request, as the file is
+_pack_rest = struct.Struct("<13q").pack_into
+# From a row's second column, whose place in the file is what is counted: so `append` need not calculate it.
+_FIRST_PLACE = HEADER_BYTES + 8
+_ZEROS = bytes(1 << 20)
+_MADV_POPULATE_WRITE = 23  # Linux 5.14; before it pages are faulted in one by one
+
+_FLAGS = os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC | os.O_NONBLOCK  # nobody may read a pipe
+_ROWS_AT_ONCE = 1 << 12
+GROW_ROWS = 1 << 17  # 15 MB
+LARGEST_START_ROWS = 1 << 22  # 470 MB; a longer trial grows on its way
 
 
 class Record:
@@ -161,7 +148,6 @@ class Record:
 
     @property
     def rows(self) -> int:
-        """How many rows are stored."""
         return (int(self._next_place.__reduce__()[1][0]) - _FIRST_PLACE) // ROW_BYTES
 
     def close(self) -> None:
@@ -195,7 +181,7 @@ class Record:
             os.ftruncate(self._descriptor, before)  # a part of a row more is no record
             raise
         mapping = mmap.mmap(self._descriptor, wanted, flags=mmap.MAP_SHARED)
-        with contextlib.suppress(OSError, ValueError, AttributeError):
+        with contextlib.suppress(OSError, ValueError):
             # No page fault at a store. MAP_POPULATE would not do: it maps shared pages for reading only.
             mapping.madvise(_MADV_POPULATE_WRITE, before // mmap.PAGESIZE * mmap.PAGESIZE)
         if not before:
@@ -205,46 +191,19 @@ class Record:
 
 
 def _reserve(descriptor: int, start: int, end: int) -> None:
-    if hasattr(os, "posix_fallocate"):
-        try:
-            os.posix_fallocate(descriptor, start, end - start)
-        except OSError as error:
-            if error.errno not in (errno.EINVAL, errno.EOPNOTSUPP):
-                raise
-        else:
-            return
-    # macOS, and file systems that cannot reserve: writing the zeros takes the space just as well.
-    while start < end:
-        start += os.pwrite(descriptor, _ZEROS[: end - start], start)
+    try:
+        os.posix_fallocate(descriptor, start, end - start)
+    except OSError as error:
+        if error.errno not in (errno.EINVAL, errno.EOPNOTSUPP):
+            raise
+        while start < end:  # a file system that cannot reserve: writing the zeros takes the space just as well
+            start += os.pwrite(descriptor, _ZEROS[: end - start], start)
 
 
 def read_record(path: str | os.PathLike[str]) -> Iterator[Row]:
-    """The rows of a record in order of completion, up to the first that was never completed.
-
-    ValueError when the file is no record of this version with these columns, or its rows are no whole number.
-    """
+    """The rows of a record in order of completion, up to the first that was never completed. ValueError for no record."""
     content = Path(path).read_bytes()
-    if (why := _refusal(content)) is not None:
-        raise ValueError(f"{path}: {why}")
-    for values in _ROW.iter_unpack(memoryview(content)[HEADER_BYTES:]):
-        row = Row._make(values)
-        if row.sequence == 0:
-            return
-        yield row
-
-
-def _refusal(content: bytes) -> str | None:
-    header = content[:HEADER_BYTES]
-    if header[: len(MAGIC)] != MAGIC:
-        return "not a timing record: it does not begin with its magic bytes"
-    if len(header) >= _HEADER_NUMBERS.size:
-        _, version, *_ = _HEADER_NUMBERS.unpack_from(header)
-        if version != VERSION:
-            return f"record version {version}, this reads {VERSION}"
-    if len(header) < HEADER_BYTES:
-        return f"its header is cut off after {len(header)} of {HEADER_BYTES} bytes"
-    if header != HEADER:
-        return f"its columns or their sizes are not those of version {VERSION}"
-    if (len(content) - HEADER_BYTES) % ROW_BYTES:
-        return f"its {len(content) - HEADER_BYTES:,} bytes after the header are no whole number of rows of {ROW_BYTES}"
-    return None
+    if content[:HEADER_BYTES] != HEADER:
+        raise ValueError(f"{path}: not a timing record of version {VERSION}")
+    rows = map(Row._make, _ROW.iter_unpack(memoryview(content)[HEADER_BYTES:]))
+    return itertools.takewhile(lambda row: row.sequence, rows)

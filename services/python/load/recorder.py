@@ -3,7 +3,7 @@
 With one request in flight this is called while none is. With several, whatever it does stands in the latency of the
 others: then a reply is kept beside its stamps, and `settle` verifies it and stores its row when the phase is over. Still
 looked at at once are one reply a second, those that come while the last one looked at was wrong, so that a responder that
-answers wrongly is found out in time, and those for which there is no memory left (`memory.room_for_replies`).
+answers wrongly is found out in time, and those for which there is no memory left (`unverified.room_for_replies`).
 """
 
 from __future__ import annotations
@@ -13,14 +13,13 @@ import threading
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol, cast
+from typing import Any, cast
 
 from services.python.contract.lines import STATUSES
-from services.python.load.client import CallFailed, InParts, Part, Reply, Request
-from services.python.load.memory import LEAST_BYTES
+from services.python.load.client import CallFailed, InParts, Part, Readable, Reply, Request
 from services.python.load.phases import MEASURED, NS, Phase, progress_line
 from services.python.load.record import KINDS, Record, Row
-from services.python.load.unverified import Unverified
+from services.python.load.unverified import LEAST_BYTES, Unverified
 from services.python.operations.base import Lasting
 
 STATUS_INDEX: Mapping[str, int] = {name: index for index, name in enumerate(STATUSES)}
@@ -59,20 +58,6 @@ class GaveUp(Exception):
         self.kind = kind
 
 
-class Readable(Protocol):
-    """What the books need of a connection, blocking or awaiting."""
-
-    @property
-    def body(self) -> Any:
-        """See `load.client.Connection.body`."""
-
-    def value(self, reply: Any) -> Reply:
-        """See `load.client.Connection.value`."""
-
-    def sizes(self, request: Request, reply: Any) -> tuple[int, int]:
-        """See `load.client.Connection.sizes`."""
-
-
 @dataclass(kw_only=True)
 class Tally:
     """Counts of one phase. `rows` are the requests sent, `busy_ns` the time that they were under way, added up."""
@@ -107,12 +92,9 @@ class Tally:
 class Recorder:
     """Writes the record and keeps the tally; threads may call it at once.
 
-    `kind` is that of a sample's row. Samples of a kind other than `request` and `mixed` have parts, which their connections
-    tell (`load.client.InParts`): the rows of a sample's parts directly follow its own. Those of kind `mixed`
-    have a parent, the place of their operation in the mix from 1; each worker `each_has` so many kept connections.
-
-    A reply is kept without a lock: a thread that waits for one gives up the interpreter, and 16 of them then spend more
-    time in turns than in requests.
+    `kind` is that of a sample's row. Samples of a kind other than `request` and `mixed` have parts (`load.client.InParts`),
+    whose rows follow their own. Those of kind `mixed` have a parent, the place of their operation in the mix from 1; each
+    worker `each_has` so many kept connections. A reply is kept without a lock, which would have threads take turns.
     """
 
     def __init__(
@@ -299,13 +281,7 @@ class Recorder:
             self._known_rows[id(known.request)] = known
 
     def _store(
-        self,
-        sequence: int,
-        connection_number: int,
-        intended_ns: int,
-        sent_ns: int,
-        received_ns: int,
-        verdict: Verdict,
+        self, sequence: int, connection_number: int, intended_ns: int, sent_ns: int, received_ns: int, verdict: Verdict
     ) -> None:
         sent, received, wrong, parts = verdict
         status = OK if wrong is None else STATUS_INDEX[wrong.status]

@@ -11,23 +11,24 @@ Kept = TypeVar("Kept")
 
 
 @dataclass
+class _Held(Generic[Kept]):
+    kept: Kept
+    number: int | None
+    holders: int = 0
+
+
 class Share(Generic[Kept]):
     """A part of a connection: what one lane holds of it. `number` tells shared ones apart, None is one of its own."""
 
-    of: Kept
-    number: int | None
-    _end: Callable[[], Kept | None]
+    def __init__(self, shares: Shares[Kept], held: _Held[Kept]) -> None:
+        self.of, self.number = held.kept, held.number
+        self._shares = shares
+        self._held: _Held[Kept] | None = held
 
     def end(self) -> Kept | None:
         """Give the part back; the connection itself where nobody holds a part of it any more. Idempotent."""
-        return self._end()
-
-
-@dataclass
-class _Held(Generic[Kept]):
-    kept: Kept
-    number: int
-    holders: int = 0
+        held, self._held = self._held, None
+        return None if held is None else self._shares.give_back(held)
 
 
 class Shares(Generic[Kept]):
@@ -43,33 +44,20 @@ class Shares(Generic[Kept]):
     def take(self) -> Share[Kept]:
         """A part of a connection, which is opened where fewer than `most` are."""
         if self._most is None:
-            own: Kept | None = self._open_one()
-
-            def end_own() -> Kept | None:
-                nonlocal own
-                ended, own = own, None
-                return ended
-
-            assert own is not None  # noqa: S101 - narrows the type
-            return Share(own, None, end_own)
+            return Share(self, _Held(self._open_one(), None, 1))
         with self._lock:
             if len(self._held) < self._most:
                 self._held.append(_Held(self._open_one(), self._opened))
                 self._opened += 1
             least = min(self._held, key=lambda held: held.holders)
             least.holders += 1
-        is_held = True
+        return Share(self, least)
 
-        def end() -> Kept | None:
-            nonlocal is_held
-            with self._lock:
-                if not is_held:
-                    return None
-                is_held = False
-                least.holders -= 1
-                if least.holders:
-                    return None
-                self._held.remove(least)
-                return least.kept
-
-        return Share(least.kept, least.number, end)
+    def give_back(self, held: _Held[Kept]) -> Kept | None:
+        with self._lock:
+            held.holders -= 1
+            if held.holders:
+                return None
+            if held.number is not None:
+                self._held.remove(held)
+            return held.kept

@@ -14,29 +14,27 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
+from typing import Any
 
 from services.python.contract.streams import lasts_ns
-from services.python.load.client import AsyncSubscriber, AsyncSubscriberDialer, CallFailed, Reply, Request
+from services.python.load.client import AsyncSubscriber, CallFailed, Reply, Request
 from services.python.load.loop import NO_CONNECTION
 from services.python.load.pacer import Pacer
 from services.python.load.phases import NS
-from services.python.load.stream_recorder import StreamRecorder, Subscription, TooMany
+from services.python.load.stream_recorder import StreamRecorder, Subscription
 from services.python.probes.clock import Clock
 
 _PROGRESS_S = 1.0
 
 
 def ask_event(
-    loop: asyncio.AbstractEventLoop, timeout_s: float, dialer: AsyncSubscriberDialer, request: Request
+    loop: asyncio.AbstractEventLoop, timeout_s: float, dialer: Any, request: Request
 ) -> tuple[Reply, tuple[int, int]]:
     """A subscription to one event on a connection of its own: the event, and both messages' sizes. CallFailed otherwise."""
     return loop.run_until_complete(_ask_event(timeout_s, dialer, request))
 
 
-async def _ask_event(
-    timeout_s: float, dialer: AsyncSubscriberDialer, request: Request
-) -> tuple[Reply, tuple[int, int]]:
+async def _ask_event(timeout_s: float, dialer: Any, request: Request) -> tuple[Reply, tuple[int, int]]:
     connection = await dialer.dial()
     came = "no event came"
     try:
@@ -63,25 +61,26 @@ class _Client:
         self.number = NO_CONNECTION
 
 
-@dataclass(frozen=True, kw_only=True)
-class StreamWork:
-    """What the load of a trial needs besides a dialer. `timeout_s`: how long after its schedule a stream may end."""
-
-    recorder: StreamRecorder
-    clock: Clock
-    clients: int
-    timeout_s: float
-    before_close: Callable[[], None]
-
-
 class AwaitingStreams:
-    """Makes the phases of a trial. Runs `loop` only while one of its methods does."""
+    """Makes the phases of a trial. Runs `loop` only while one of its methods does.
 
-    def __init__(self, loop: asyncio.AbstractEventLoop, dialer: AsyncSubscriberDialer, work: StreamWork) -> None:
-        self._loop = loop
-        self._dialer = dialer
-        self._work = work
-        self._clients = [_Client() for _ in range(work.clients)]
+    `timeout_s`: how long after its schedule a stream may end.
+    """
+
+    def __init__(
+        self,
+        loop: asyncio.AbstractEventLoop,
+        dialer: Any,
+        recorder: StreamRecorder,
+        clock: Clock,
+        *,
+        clients: int,
+        timeout_s: float,
+        before_close: Callable[[], None],
+    ) -> None:
+        self._loop, self._dialer, self._recorder, self._clock = loop, dialer, recorder, clock
+        self._timeout_s, self._before_close = timeout_s, before_close
+        self._clients = [_Client() for _ in range(clients)]
 
     def open(self) -> None:
         """Open the connection of every client that has none; CallFailed when that fails."""
@@ -97,7 +96,6 @@ class AwaitingStreams:
         return subscriptions
 
     def wait(self, seconds: float) -> None:
-        """Let time pass between phases; connections stay alive."""
         self._loop.run_until_complete(asyncio.sleep(seconds))
 
     def wait_for(self, hear: Callable[[], str]) -> str:
@@ -108,7 +106,7 @@ class AwaitingStreams:
 
     async def _run(self, subscriptions: Sequence[Subscription], reading_ns: int) -> None:
         with ExitStack() as stack:
-            pacer = stack.enter_context(Pacer(self._loop, self._work.clock.monotonic_ns)) if reading_ns else None
+            pacer = stack.enter_context(Pacer(self._loop, self._clock.monotonic_ns)) if reading_ns else None
             telling = asyncio.create_task(self._tell(subscriptions))
             tasks = [
                 asyncio.create_task(self._read(client, subscription, reading_ns, pacer))
@@ -122,12 +120,12 @@ class AwaitingStreams:
                 await asyncio.gather(telling, *tasks, return_exceptions=True)
 
     async def _read(self, client: _Client, subscription: Subscription, reading_ns: int, pacer: Pacer | None) -> None:
-        clock, received, request = self._work.clock.monotonic_ns, self._work.recorder.received, subscription.request
+        clock, received, request = self._clock.monotonic_ns, self._recorder.received, subscription.request
         connection = client.connection
         assert connection is not None  # noqa: S101 - `open` came before
         next_event = connection.next_event
         subscription.connection = client.number
-        limit_s = lasts_ns(request["count"], request["interval_ns"], reading_ns) / NS + self._work.timeout_s
+        limit_s = lasts_ns(request["count"], request["interval_ns"], reading_ns) / NS + self._timeout_s
         subscription.sent_ns = clock()
         try:
             async with asyncio.timeout(limit_s):
@@ -157,13 +155,13 @@ class AwaitingStreams:
         while True:
             await asyncio.sleep(_PROGRESS_S)
             came = sum(subscription.came for subscription in subscriptions)
-            self._work.recorder.report_progress(came, self._work.clock.monotonic_ns())
+            self._recorder.report_progress(came, self._clock.monotonic_ns())
 
     async def _dial_all(self) -> None:
         for client in self._clients:
             if client.connection is None:
                 client.connection = await self._dialer.dial()
-                client.number = self._work.recorder.connected()
+                client.number = self._recorder.connected()
 
     async def _drop_all(self) -> None:
         for client in self._clients:
@@ -171,9 +169,6 @@ class AwaitingStreams:
 
     async def _drop(self, client: _Client) -> None:
         if client.connection is not None:
-            self._work.before_close()
+            self._before_close()
             await client.connection.close()
         client.connection, client.number = None, NO_CONNECTION
-
-
-__all__ = ["AwaitingStreams", "StreamWork", "TooMany", "ask_event"]

@@ -14,7 +14,7 @@ from typing import Any
 
 from services.python.contract.limits import MAX_MESSAGE_BYTES
 from services.python.contract.lines import STATUSES
-from services.python.contract.quoting import quotable
+from services.python.contract.strict import quotable
 from services.python.load.client import CallFailed, Event, Request
 from services.python.load.phases import NS, progress_line
 from services.python.load.record import CLOCKS, KINDS, Record, Row
@@ -27,8 +27,7 @@ _WRONG = STATUSES.index("wrong-reply")
 _OTHER_BYTES = 200  # of an event's stamp and its places in tuples and lists
 _MOST_TIMES = 2  # as many events as were asked for: whoever sends more does not stop
 
-Received = tuple[int, tuple[Event, int]]
-"""When an event was received, the event, and the bytes of its message."""
+Received = tuple[int, tuple[Event, int]]  # when an event was received, the event, and the bytes of its message
 
 
 class TooMany(Exception):
@@ -74,7 +73,6 @@ class StreamTally:
 
     @property
     def span_s(self) -> float:
-        """First subscription to last event, seconds."""
         return 0.0 if self.first_sent_ns is None else max(0, self.last_received_ns - self.first_sent_ns) / NS
 
 
@@ -104,12 +102,10 @@ class StreamRecorder:
         self._phase_begin_ns = 0
 
     def begin(self, phase_number: int, begin_ns: int) -> None:
-        """Start a phase with an empty tally."""
         self.tally = StreamTally()
         self._phase_number, self._phase_begin_ns = phase_number, begin_ns
 
     def connected(self) -> int:
-        """The number of a connection that is opened now."""
         self.connections += 1
         self.tally.connections_opened += 1
         return self.connections - 1

@@ -7,9 +7,8 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor, wait
 
 from services.python.load.client import CallFailed, Connection, Dialer, Reply, Request
-from services.python.load.loop import BREAKING, NO_CONNECTION, Lane, Work, cancel_rest, count_pauses
+from services.python.load.loop import BREAKING, NO_CONNECTION, Lane, Work, cancel_rest, count_pauses, refuse
 from services.python.load.phases import NS, Phase, Rests
-from services.python.load.unasked import refuse
 from services.python.probes.clock import Clock
 
 _SPIN_NS = 200_000  # a sleeping thread wakes up late by up to about this much
@@ -18,8 +17,7 @@ _LOOK_NS = 100_000_000  # a worker that rests looks so often whether the phase i
 Take = Callable[[int], int]
 """The next request's sequence number at a time, or 0: the phase is over. In an open loop, once it is due."""
 
-Due = Callable[[int], int]
-"""When the request of a sequence number was due in an open loop."""
+Due = Callable[[int], int]  # when the request of a sequence number was due in an open loop
 
 
 class _Resting:
@@ -30,7 +28,6 @@ class _Resting:
         self._spin_ns = _SPIN_NS if rests.workers == 1 else 0  # as in an open loop
 
     def first(self) -> int:
-        """Before the worker's first request."""
         return self._until(self._phase.begin_ns + self._rests.first_ns(self._worker))
 
     def after(self, sequence: int, now_ns: int) -> int:
@@ -38,7 +35,6 @@ class _Resting:
         return self._until(now_ns + self._rests.after_ns(sequence - self._phase.first_sequence))
 
     def _until(self, due_ns: int) -> int:
-        """Sleep until then, or until the phase is over."""
         clock, phase, spin_ns = self._clock.monotonic_ns, self._phase, self._spin_ns
         while (now_ns := clock()) < due_ns and not phase.is_over(now_ns):
             left_ns = min(due_ns, phase.ends_ns, now_ns + _LOOK_NS) - now_ns

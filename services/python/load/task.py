@@ -1,12 +1,9 @@
-"""Tasks: several calls as what a load loop times as one call.
+"""Tasks: several calls as what a load loop times as one call; wrappers around any client's dialers.
 
-Wrappers around any client's dialers: neither protocols nor load loops know of them. The requests of all calls are made
-before the task begins; within it are, beside the calls, one clock reading before each and after it, and at once an
-event-loop task for each.
-
-A task is one operation so many times, in a row on one connection; its `follow` completes the next request between two calls,
-whose time is the task's, and of no call. Or it is the operations that one is made of (`Pieces`): in a row on one connection,
-as at once over HTTP/2, which multiplexes them; at once over HTTP/1.1 each has a connection of its own.
+The requests of all calls are made before the task begins; within it are, beside the calls, one clock reading before each and
+after it. A task is one operation so many times, in a row on one connection; its `follow` completes the next request between
+two calls, whose time is the task's, and of no call. Or it is the operations that one is made of (`Pieces`): on one
+connection in a row, or at once over HTTP/2; at once over HTTP/1.1 each has a connection of its own.
 """
 
 from __future__ import annotations
@@ -16,27 +13,17 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, Generic, TypeVar
 
-from services.python.load.client import (
-    AsyncConnection,
-    AsyncDialer,
-    CallFailed,
-    Connection,
-    Dialer,
-    Joining,
-    Part,
-    Reply,
-    Request,
-)
+from services.python.load import client
+from services.python.load.client import CallFailed, Part, Reply, Request
 from services.python.operations import Operation, pieces_of
 from services.python.operations.base import Follow, Make
 
 Verify = Callable[[Request, Reply], str | None]
 Clock = Callable[[], int]
 
-Step = tuple[int, int, Any]
-"""Stamps before and after a call, and what it returned or the CallFailed that it ended with."""
+Step = tuple[int, int, Any]  # stamps before and after a call, and what it returned or the CallFailed that it ended with
 
-Wrapped = TypeVar("Wrapped", Connection, AsyncConnection)
+Wrapped = TypeVar("Wrapped", client.Connection, client.AsyncConnection)
 
 _CALLS = "calls"
 
@@ -76,8 +63,7 @@ def _numbered(place: int, count: int) -> str:
 class _Steps(Generic[Wrapped]):
     """What is read of a task's steps afterwards, whatever their order."""
 
-    body: None = None
-    """A task has several replies, and each is verified."""
+    body: None = None  # a task has several replies, and each is verified
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
@@ -94,13 +80,11 @@ class _Steps(Generic[Wrapped]):
         return {_CALLS: tuple(self._at(place)[0].value(reply) for place, (_, _, reply) in enumerate(steps))}
 
     def sizes(self, request: Request, steps: Sequence[Step]) -> tuple[int, int]:
-        """The sums over all calls."""
         every = enumerate(zip(request[_CALLS], steps, strict=True))
         each = [self._at(place)[0].sizes(asked, step[2]) for place, (asked, step) in every]
         return sum(sent for sent, _ in each), sum(received for _, received in each)
 
     def parts(self, request: Request, steps: Sequence[Step]) -> list[Part]:
-        """The calls that were made, every reply verified."""
         return [self._part(request[_CALLS], place, *step) for place, step in enumerate(steps)]
 
     def _part(self, asked: Sequence[Request], place: int, sent_ns: int, received_ns: int, reply: Any) -> Part:
@@ -161,7 +145,7 @@ class _Task(_Steps[Wrapped]):
         return self._ended(request, steps, of_task)
 
 
-class _BlockingTask(_Task[Connection]):
+class _BlockingTask(_Task[client.Connection]):
     def call(self, request: Request) -> list[Step]:
         steps, saved = list[Step](), dict[str, Any]()
         call, clock, follow = self._connection.call, self._clock, self._follow
@@ -180,7 +164,7 @@ class _BlockingTask(_Task[Connection]):
         self._connection.close()
 
 
-class _AwaitingTask(_Task[AsyncConnection]):
+class _AwaitingTask(_Task[client.AsyncConnection]):
     async def call(self, request: Request) -> list[Step]:
         steps, saved = list[Step](), dict[str, Any]()
         call, clock, follow = self._connection.call, self._clock, self._follow
@@ -202,20 +186,20 @@ class _AwaitingTask(_Task[AsyncConnection]):
 class BlockingTasks:
     """A `Dialer` whose connections make tasks; `clock` is that of the load loop."""
 
-    def __init__(self, dialer: Dialer, verify: Verify, clock: Clock, follow: Follow | None = None) -> None:
+    def __init__(self, dialer: client.Dialer, verify: Verify, clock: Clock, follow: Follow | None = None) -> None:
         self._dialer, self._how = dialer, (verify, clock, follow)
 
-    def dial(self) -> Connection:
+    def dial(self) -> client.Connection:
         return _BlockingTask(self._dialer.dial(), *self._how)
 
 
 class AwaitingTasks:
     """An `AsyncDialer` whose connections make tasks; `clock` is that of the load loop."""
 
-    def __init__(self, dialer: AsyncDialer, verify: Verify, clock: Clock, follow: Follow | None = None) -> None:
+    def __init__(self, dialer: client.AsyncDialer, verify: Verify, clock: Clock, follow: Follow | None = None) -> None:
         self._dialer, self._how = dialer, (verify, clock, follow)
 
-    async def dial(self) -> AsyncConnection:
+    async def dial(self) -> client.AsyncConnection:
         return _AwaitingTask(await self._dialer.dial(), *self._how)
 
 
@@ -224,7 +208,7 @@ class Piece:
     """One of the operations that are asked: its dialer, and what verifies its replies."""
 
     name: str
-    dialer: Joining
+    dialer: client.Joining
     verify: Verify
 
 
@@ -240,7 +224,7 @@ class Pieces:
     at_once: bool
     on_one: bool
 
-    async def dial(self) -> AsyncConnection:
+    async def dial(self) -> client.AsyncConnection:
         if self.on_one:
             one = self.pieces[0].dialer.one_connection()
             connections = [await piece.dialer.dial_on(one) for piece in self.pieces]
@@ -249,15 +233,15 @@ class Pieces:
         return _PiecesConnection(self, connections)
 
 
-class _PiecesConnection(_Steps[AsyncConnection]):
+class _PiecesConnection(_Steps[client.AsyncConnection]):
     """A connection for each of the pieces."""
 
-    def __init__(self, how: Pieces, connections: Sequence[AsyncConnection]) -> None:
+    def __init__(self, how: Pieces, connections: Sequence[client.AsyncConnection]) -> None:
         super().__init__(how.clock)
         self._pieces, self._at_once = how.pieces, how.at_once
         self._connections = connections
 
-    def _at(self, place: int) -> tuple[AsyncConnection, Verify]:
+    def _at(self, place: int) -> tuple[client.AsyncConnection, Verify]:
         return self._connections[place], self._pieces[place].verify
 
     def _name(self, place: int, count: int) -> str:  # noqa: ARG002 - each has a name

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 from services.python.contract.limits import RESUMED, SESSION
 from services.python.contract.lines import Trial
 from services.python.contract.requester_lines import Negotiated
-from services.python.load.openings import Openings
 from services.python.operations.files import read_authority
 
 if TYPE_CHECKING:
@@ -25,25 +24,15 @@ class ClientTls:
     """TLS 1.3 and nothing older, the responder verified against one authority and by the address that is asked.
 
     `authority`: its certificate, PEM; `path`: the file it lies in. With `resumes` a connection resumes the session of an
-    earlier one. `openings` get how long handshakes took, where the library is Python's `ssl`. `certificate`: the PEM files
-    of the requester's own certificate and key.
+    earlier one. `certificate`: the PEM files of the requester's own certificate and key.
     """
 
-    def __init__(
-        self,
-        path: str,
-        authority: bytes,
-        *,
-        resumes: bool = False,
-        openings: Openings | None = None,
-        certificate: Sequence[str] = (),
-    ) -> None:
+    def __init__(self, path: str, authority: bytes, *, resumes: bool = False, certificate: Sequence[str] = ()) -> None:
         self.path = path
         self.authority = authority
         self.certificate = tuple(certificate)
         self.resumes = resumes
         self.has_resumed = False
-        self._openings = openings or Openings()
         self._lock = threading.Lock()
         self._seen: dict[tuple[str | None, str | None], None] = {}
         self._handshakes = self._resumed = 0
@@ -66,10 +55,8 @@ class ClientTls:
         except ValueError as error:
             raise ValueError(f"tls: {self.path} holds no certificate of an authority: {error}") from error
 
-    def note(self, version: str | None, cipher: str | None, is_resumed: bool, took_ns: int) -> None:
-        """Take down one handshake."""
+    def note(self, version: str | None, cipher: str | None, is_resumed: bool) -> None:
         with self._lock:
-            self._openings.secured(took_ns)
             self.tell(version, cipher, is_resumed)
             self._handshakes += 1
             self._resumed += is_resumed
@@ -91,7 +78,6 @@ class ClientTls:
             return self._kept
 
     def negotiated(self) -> Negotiated:
-        """Over all connections so far; null where the library does not tell."""
         versions, ciphers = (sorted({str(pair[at]) for pair in self._seen if pair[at]}) for at in (0, 1))
         is_counted = self._handshakes > 0
         return Negotiated(
@@ -102,7 +88,7 @@ class ClientTls:
         )
 
 
-def client_tls(trial: Trial, openings: Openings | None = None, certificate: Sequence[str] = ()) -> ClientTls | None:
+def client_tls(trial: Trial, certificate: Sequence[str] = ()) -> ClientTls | None:
     """What a trial's connections are opened with, None for plain ones; ValueError for what cannot be."""
     resumes, authority = trial.knobs.get(SESSION) == RESUMED, trial.tls
     if authority is None:
@@ -110,7 +96,7 @@ def client_tls(trial: Trial, openings: Openings | None = None, certificate: Sequ
     if resumes and trial.connection != "per-request":
         raise ValueError(f"{SESSION}: {RESUMED} with kept connections, whose one handshake has nothing to resume")
     content = read_authority(authority)
-    made = ClientTls(authority.path, content, resumes=resumes, openings=openings, certificate=certificate)
+    made = ClientTls(authority.path, content, resumes=resumes, certificate=certificate)
     _ = (
         made.context
     )  # also where the client has a TLS of its own: what is no certificate is told before anybody is asked

@@ -7,17 +7,15 @@ The classes are those that `ssl` has for this purpose (`SSLContext.sslsocket_cla
 from __future__ import annotations
 
 import ssl
-import time
 from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
-Note = Callable[[str | None, str | None, bool, int], None]
-"""Is told the version and the cipher of a handshake, whether it resumed a session, and how many nanoseconds it took."""
+Note = Callable[[str | None, str | None, bool], None]
+"""Is told the version and the cipher of a handshake, and whether it resumed a session."""
 
-_MOST_KEPT = 256
-"""More than are in flight, so that each connection has a session of its own to resume."""
+_MOST_KEPT = 256  # more than are in flight, so that each connection has a session of its own to resume
 
 
 class _Context(ssl.SSLContext):
@@ -64,10 +62,9 @@ class _Context(ssl.SSLContext):
         self.sessions.append(session)
         return True
 
-    def took(self, of: ssl.SSLSocket | ssl.SSLObject, since_ns: int) -> None:
-        took_ns = time.monotonic_ns() - since_ns
+    def tell(self, of: ssl.SSLSocket | ssl.SSLObject) -> None:
         cipher = of.cipher()
-        self.note(of.version(), None if cipher is None else cipher[0], bool(of.session_reused), took_ns)
+        self.note(of.version(), None if cipher is None else cipher[0], bool(of.session_reused))
 
 
 class _Socket(ssl.SSLSocket):
@@ -77,9 +74,8 @@ class _Socket(ssl.SSLSocket):
     is_kept = False
 
     def do_handshake(self, block: bool = False) -> None:
-        since_ns = time.monotonic_ns()
         super().do_handshake(block)
-        self.context.took(self, since_ns)
+        self.context.tell(self)
 
     def shutdown(self, how: int) -> None:
         self._keep()
@@ -97,12 +93,10 @@ class _Object(ssl.SSLObject):
     """For event loops; its session can be asked for when the connection is gone."""
 
     context: _Context
-    since_ns = 0  # when the handshake began: it goes on whenever something has come
 
     def do_handshake(self) -> None:
-        self.since_ns = self.since_ns or time.monotonic_ns()
         super().do_handshake()
-        self.context.took(self, self.since_ns)
+        self.context.tell(self)
         if self.context.resumes:
             self.context.connected.append(self)
 

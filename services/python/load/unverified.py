@@ -1,4 +1,4 @@
-"""Replies that wait to be verified: kept while requests are in flight, and looked at when none is.
+"""Replies that wait to be verified: kept while requests are in flight, in so much memory, and looked at when none is.
 
 What runs between two requests of one worker runs inside the latency of every other request of the same event loop or
 interpreter. So with several in flight a reply is only kept, as a reference, beside the stamps of its row.
@@ -6,11 +6,19 @@ interpreter. So with several in flight a reply is only kept, as a reference, bes
 
 from __future__ import annotations
 
+import re
+import resource
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from services.python.operations.base import Lasting
+
+LEAST_BYTES = 64 << 20  # a machine with 600 MB of memory must do
+MOST_BYTES = 256 << 20  # more is not quicker: the pages have to be touched before each trial
+LEAST_IN_ALL_BYTES, MOST_IN_ALL_BYTES = 1 << 30, 4 << 30  # the largest message, decoded, is 512 MiB several times
+_SHARE = 8  # of what is free, one part: the responder, the orchestrator and others live here, too
 
 _OTHER_BYTES = 300  # of the stamps, the tuple, and its place in the list
 _LARGE_BYTES = 4096
@@ -28,25 +36,16 @@ _SMALL_OBJECT_BYTES = 512  # the largest that CPython's own allocator serves
 _BYTES_HEADER = 33
 _ARENA_BYTES = 1 << 20
 
-# What Protocol Buffers (upb) allocates for a parsed message, measured for records, JSON documents and bytes: at most this.
-_MESSAGE_BYTES = 1200  # the first block of its arena, and the Python object
-_PART_BYTES = 100  # a message within a message
-_ITEM_BYTES = 16  # a string's place, or an item's in a repeated field, which grows by doubling
-_ENTRY_BYTES = 100  # an entry of a map
+# Of a parsed message of Protocol Buffers (upb), whose fields are no objects of the interpreter: measured, about.
+_MESSAGE_BYTES, _BYTES_OF_ONE = 1200, 16  # the first block of its arena with the Python object, and what a byte becomes
 
 
 class Unverified:
     """Keeps replies up to a bound on their memory: what the second one takes, times their number.
 
-    The second shows whether every request is a new one, or all replies wait with the same. A later reply that is much
-    larger is a wrong one, and the recorder finds that out within a second. Who adds to `waiting` asks `has_room` first
-    when it holds `most` or more.
-
-    A reply of the same bytes as one that was found right, to the same request, is right: of it the stamps alone are kept, in
-    `alike`, up to `most_alike`.
-
-    Replies that hold a large buffer do not wait: to compare it takes less time than to fault in fresh pages for the
-    next one, which `malloc` takes from the kernel while the others are kept.
+    Who adds to `waiting` asks `has_room` first when it holds `most` or more. A reply of the same bytes as one that was found
+    right, to the same request, is right: of it the stamps alone are kept, in `alike`, up to `most_alike`. Replies with a
+    large buffer do not wait: to compare it takes less time than to fault in fresh pages for the next one.
     """
 
     __slots__ = ("_is_measured", "_most_bytes", "_touched", "alike", "most", "most_alike", "waiting")
@@ -73,7 +72,6 @@ class Unverified:
 
     @property
     def count(self) -> int:
-        """How many replies are kept."""
         return len(self.waiting) + len(self.alike)
 
     @property
@@ -82,7 +80,6 @@ class Unverified:
         return max(kept[-1][4] if kept else 0 for kept in (self.waiting, self.alike))
 
     def take_alike(self) -> list[Alike]:
-        """As `take`, of those that are known to be right."""
         taken, self.alike = self.alike, []
         return taken
 
@@ -104,17 +101,14 @@ def touched_memory(size: int) -> list[bytes]:
 
 
 def footprint(value: Any) -> int:
-    """About how many bytes of memory a value takes, with all that it refers to; long collections are sampled.
-
-    A parsed message of Protocol Buffers keeps its fields outside of the interpreter's objects: they are added up apart.
-    """
+    """About how many bytes of memory a value takes, with all that it refers to; long collections are sampled."""
     size = sys.getsizeof(value)
     if isinstance(value, Mapping):
         return size + _of_items(list(value.values()), footprint)
     if isinstance(value, list | tuple):
         return size + _of_items(value, footprint)
     if hasattr(value, "ListFields"):
-        return _MESSAGE_BYTES + _in_message(value)
+        return _MESSAGE_BYTES + _BYTES_OF_ONE * int(value.ByteSize())
     return size
 
 
@@ -129,20 +123,55 @@ def holds_large_buffer(value: Any) -> bool:
     return isinstance(value, Sequence) and any(map(holds_large_buffer, value[:_LOOKED_AT]))
 
 
-def _in_message(value: Any) -> int:
-    """What a field's value takes beside its place in the message that holds it."""
-    if hasattr(value, "ListFields"):
-        return _PART_BYTES + sum(_in_message(field) for _, field in value.ListFields())
-    if isinstance(value, str | bytes):
-        return _ITEM_BYTES + (len(value) if isinstance(value, bytes) else len(value.encode()))
-    if isinstance(value, Mapping):
-        keys, entries = list(value), [value[key] for key in value]
-        return len(keys) * _ENTRY_BYTES + _of_items(keys, _in_message) + _of_items(entries, _in_message)
-    if isinstance(value, Sequence):
-        return len(value) * _ITEM_BYTES + _of_items(value, _in_message)
-    return 0
-
-
 def _of_items(items: Sequence[Any], of_one: Callable[[Any], int]) -> int:
     some = items[:_LOOKED_AT]
     return sum(map(of_one, some)) * len(items) // len(some) if some else 0
+
+
+def room_for_replies(root: Path = Path("/")) -> int:
+    """An eighth of what is free here, in bytes, but at least 64 MiB and at most 256 MiB."""
+    free = min(_free(root), default=0)
+    return max(LEAST_BYTES, min(MOST_BYTES, free // _SHARE))
+
+
+def bound_memory(root: Path = Path("/")) -> int:
+    """Let this process take no more than half of what is free here, in bytes, but at least 1 GiB and at most 4 GiB.
+
+    What needs more gets a MemoryError, or ends the process: a reply without end must not take the machine with it.
+    """
+    most = max(LEAST_IN_ALL_BYTES, min(MOST_IN_ALL_BYTES, min(_free(root), default=0) // 2))
+    hard = resource.getrlimit(resource.RLIMIT_DATA)[1]
+    most = most if hard == resource.RLIM_INFINITY else min(most, hard)
+    resource.setrlimit(resource.RLIMIT_DATA, (most, hard))
+    return most
+
+
+def _free(root: Path) -> Iterator[int]:
+    """Bytes that are free by each bound that can be read: the machine's memory, and this process's control groups."""
+    available = re.search(r"^MemAvailable:\s+(\d+) kB", _text(root / "proc/meminfo"), re.MULTILINE)
+    if available:
+        yield int(available[1]) << 10
+    groups = root / "sys/fs/cgroup"
+    for line in _text(root / "proc/self/cgroup").splitlines():
+        number, _, rest = line.partition(":")
+        controllers, _, name = rest.partition(":")
+        if number == "0" and not controllers:
+            yield from _left(groups, name, "memory.max", "memory.current")
+        elif controllers == "memory":
+            yield from _left(groups / "memory", name, "memory.limit_in_bytes", "memory.usage_in_bytes")
+
+
+def _left(groups: Path, name: str, limit: str, usage: str) -> Iterator[int]:
+    """What this group and those above it leave; within a container its own group stands at the top."""
+    own = groups / name.strip("/")
+    for group in (own, *(parent for parent in own.parents if parent.is_relative_to(groups))):
+        most, used = _text(group / limit).strip(), _text(group / usage).strip()
+        if most.isdigit() and used.isdigit():
+            yield max(0, int(most) - int(used))
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8", errors="replace")
+    except OSError:  # not shown to this process
+        return ""

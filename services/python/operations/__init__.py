@@ -1,26 +1,6 @@
 """What is asked: pure functions that know no protocol. A clock, where one is needed, is passed in.
 
-An operation's request and reply are flat mappings of plain values, its message (`contract.messages`):
-
-| operation | request | reply |
-| --- | --- | --- |
-| timestamp | request_timestamp: str | request_timestamp: str, response_timestamp: str |
-| add | a: int, b: int (32 bit) | sum: int |
-| echo | one of data: bytes, records: list of records, document: any JSON value | the same |
-| exchange_json | document: any JSON value | document: another one |
-| image | data: bytes, full_decode: bool | width: int, height: int |
-| transfer | data: bytes, reply_size: int | data: bytes |
-| balance | account: int | account: int, owner: str, balance: int (cents) |
-| payment | payer: int, payee: int, amount: int | accepted: bool, payment: int (its number), balance: int |
-| transactions | account: int, count: int | transactions: list of number, payer, payee, amount |
-| accounts | after: int, count: int | accounts: list of account, owner, balance |
-| user | user: int | user: int, name: str, about: str, joined: int (days since 1970) |
-| posts | user: int, count: int | posts: list of post, author, title, text, likes |
-| comments | user: int, count: int, each: int | comments: list of comment, post, author, text |
-| feed | user: int, count: int, each: int | those of user, posts and comments together |
-| events | interval_ns: int, count: int, size: int, seed: int | a stream of sequence: int, sent_ns: int, data: str |
-| activity | interval_ns, count, after: int | a stream of sequence, sent_ns, transaction, payer, payee, amount: int |
-
+An operation's request and reply are flat mappings of plain values, whose fields its message has (`contract.messages`).
 `call` is a request to somebody's own service (`operations.call`), and no responder here answers it.
 Besides these every responder answers `identity` ({} -> identity: str; see `serve.dispatcher`), `tcp` alone `exchange`
 (data: bytes, reply_size: int -> data: bytes), and nobody `evolution` (count: int -> records), which codecs code alone.
@@ -50,18 +30,7 @@ from services.python.operations.base import Operation, PayloadError, Request
 
 OPERATIONS: Mapping[str, Operation] = {
     module.OPERATION.name: module.OPERATION
-    for module in (
-        timestamp,
-        add,
-        echo,
-        image,
-        events,
-        transfer,
-        evolution,
-        exchange,
-        exchange_json,
-        call,
-    )
+    for module in (timestamp, add, echo, image, events, transfer, evolution, exchange, exchange_json, call)
 } | {operation.name: operation for operation in (*accounts.OPERATIONS, activity.OPERATION, *posts.OPERATIONS)}
 
 

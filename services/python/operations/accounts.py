@@ -17,8 +17,7 @@ from services.python.contract.messages import ACCOUNTS, BALANCE, PAYMENT, TRANSA
 from services.python.operations.base import Make, Operation, Reply, Request, WallClockNs, expect_kind, shorten
 from services.python.operations.sameness import is_alike, rows_of
 from services.python.stores import seed
-from services.python.stores.base import RESOURCES, Held, Payment, Spent, Store, missing
-from services.python.stores.opening import opened
+from services.python.stores.base import RESOURCES, Held, Payment, Spent, missing, opened
 from services.python.stores.seed import Account, Transaction
 
 LAST, PAGE = 10, 50
@@ -40,7 +39,6 @@ def _number(word: int) -> int:
 
 
 def _whole(request: Request, name: str) -> int:
-    """A field as a whole number; ValueError for anything else (JSON has `true` and 1.5, too)."""
     value = request.get(name)
     if type(value) is not int:
         raise ValueError(f"`{name}` is a whole number, not {shorten(value)}")
@@ -58,7 +56,7 @@ def _ask_balance(payload: Payload, seed_: int) -> Make:
     return _prepared("balance", payload, 1, lambda word: {"account": _number(word)}, seed_)
 
 
-def _find_balance(request: Request, store: Store, spent: Spent) -> Account | None:
+def _find_balance(request: Request, store: Any, spent: Spent) -> Any:
     return store.account(_whole(request, "account"), spent)
 
 
@@ -83,7 +81,7 @@ def _ask_payment(payload: Payload, seed_: int) -> Make:
     return _prepared("payment", payload, 3, make, seed_)
 
 
-def _make_payment(request: Request, store: Store, spent: Spent) -> Payment:
+def _make_payment(request: Request, store: Any, spent: Spent) -> Any:
     return store.pay(_whole(request, "payer"), _whole(request, "payee"), _whole(request, "amount"), spent)
 
 
@@ -105,7 +103,7 @@ def _ask_transactions(payload: Payload, seed_: int) -> Make:
     return _prepared("transactions", payload, 1, lambda word: {"account": _number(word), "count": LAST}, seed_)
 
 
-def _find_transactions(request: Request, store: Store, spent: Spent) -> list[Transaction]:
+def _find_transactions(request: Request, store: Any, spent: Spent) -> Any:
     return store.last(_whole(request, "account"), _count(request), spent)
 
 
@@ -122,7 +120,7 @@ def _ask_accounts(payload: Payload, seed_: int) -> Make:
     return _prepared("accounts", payload, 1, lambda word: {"after": below(word, seed.ACCOUNTS), "count": PAGE}, seed_)
 
 
-def _find_accounts(request: Request, store: Store, spent: Spent) -> list[Account]:
+def _find_accounts(request: Request, store: Any, spent: Spent) -> Any:
     return store.page(_whole(request, "after"), _count(request), spent)
 
 
@@ -137,7 +135,6 @@ def _verify_accounts(request: Request, reply: Reply) -> str | None:
 
 
 def _unlike(wanted: list[dict[str, Any]], got: object, what: str) -> str | None:
-    """Why rows are not those that were wanted, in their order; None where they are."""
     if not isinstance(got, list) or len(got) != len(wanted):
         rows = f"{len(got)} rows" if isinstance(got, list) else shorten(got)
         return f"{what}: {rows}, not {len(wanted)}"
@@ -150,7 +147,7 @@ def _unlike(wanted: list[dict[str, Any]], got: object, what: str) -> str | None:
 def _operation(
     message: Message,
     requests: Callable[[Payload, int], Make],
-    ask: Callable[[Request, Store, Spent], Any],
+    ask: Callable[[Request, Any, Spent], Any],
     reply: Callable[[Request, Any], dict[str, Any]],
     verify: Callable[[Request, Reply], str | None],
 ) -> Operation:

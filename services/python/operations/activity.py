@@ -13,69 +13,55 @@ from typing import Any, Final
 from services.python.contract.generator import below, words
 from services.python.contract.lines import Payload
 from services.python.contract.messages import ACTIVITY
-from services.python.operations.base import (
-    Event,
-    Make,
-    Operation,
-    PayloadError,
-    Reply,
-    Request,
-    Schedule,
-    Stream,
-    WallClockNs,
-    shorten,
-)
-from services.python.operations.subscriptions import STAMPED, asked, due, misnumbered, no_reply, whole
+from services.python.operations import base
+from services.python.operations.events import STAMPED, asked, due, misnumbered, no_reply
 from services.python.stores import seed
-from services.python.stores.base import RESOURCES, Held, Spent, StoreError
-from services.python.stores.opening import opened
+from services.python.stores.base import RESOURCES, Held, Spent, StoreError, opened
 from services.python.stores.seed import Transaction
 
-PAGE: Final = 100
-"""Rows that are read at once."""
+PAGE: Final = 100  # rows that are read at once
 
 _ROW = tuple(name for name in ACTIVITY.reply if name not in STAMPED)
 
 
-def _subscription(payload: Payload, seed_: int, seconds: float) -> Request:
+def _subscription(payload: Payload, seed_: int, seconds: float) -> base.Request:
     asked_for = due("activity", payload, seconds)
     if payload.size:
-        raise PayloadError("activity: its events are rows of a table, and have no size")
+        raise base.PayloadError("activity: its events are rows of a table, and have no size")
     [word] = words(f"activity/{seed_}", 1)
     return {**asked_for, "after": below(word, seed.TRANSACTIONS)}
 
 
-def _requests(payload: Payload, seed_: int) -> Make:
+def _requests(payload: Payload, seed_: int) -> base.Make:
     request = _subscription(payload, seed_, 0.0)
     return lambda _sequence, _wall_clock_ns: request
 
 
-def _schedule(request: Request) -> Schedule:
+def _schedule(request: base.Request) -> base.Schedule:
     interval_ns, count = asked(request)
-    if (after := whole(request, "after")) >= seed.TRANSACTIONS:
+    if (after := base.whole(request, "after")) >= seed.TRANSACTIONS:
         raise ValueError(f"after must be from 0 to {seed.TRANSACTIONS - 1:,}, a number with a transaction behind it")
 
-    def page(number: int) -> Request:
+    def page(number: int) -> base.Request:
         read = _place(after, number)
         return {"after": read, "count": min(PAGE, count - number + 1, seed.TRANSACTIONS - read)}
 
-    return Schedule(count=count, interval_ns=interval_ns, page=page)
+    return base.Schedule(count=count, interval_ns=interval_ns, page=page)
 
 
 def _place(after: int, number: int) -> int:
-    """How many transactions stand before that of event `number`."""
     return (after + number - 1) % seed.TRANSACTIONS
 
 
-def _read(request: Request, _: WallClockNs, held: Held, spent: Spent) -> dict[str, Any]:
+def _read(request: base.Request, _: base.WallClockNs, held: Held, spent: Spent) -> dict[str, Any]:
     return _page(request, held.store.after(request["after"], request["count"], spent), spent)
 
 
-async def _read_on_loop(request: Request, _: WallClockNs, held: Held, spent: Spent) -> dict[str, Any]:
+async def _read_on_loop(request: base.Request, _: base.WallClockNs, held: Held, spent: Spent) -> dict[str, Any]:
     return _page(request, await held.store.after(request["after"], request["count"], spent), spent)
 
 
-def _page(request: Request, rows: Sequence[Transaction], spent: Spent) -> dict[str, Any]:
+def _page(request: base.Request, rows: Sequence[Transaction], spent: Spent) -> dict[str, Any]:
     after, count = request["after"], request["count"]
     if len(rows) != count:
         raise StoreError(f"of the {count:,} transactions after {after:,} the store has {len(rows):,}")
@@ -83,19 +69,19 @@ def _page(request: Request, rows: Sequence[Transaction], spent: Spent) -> dict[s
     return {"events": [dict(zip(_ROW, row, strict=True)) for row in rows]}
 
 
-def _verify(request: Request, event: Event | Reply) -> str | None:
+def _verify(request: base.Request, event: base.Event | base.Reply) -> str | None:
     if why := misnumbered(request, event):
         return why
     number = event["sequence"]
     for name, wanted in zip(_ROW, seed.transactions()[_place(request["after"], number)], strict=True):
         if type(got := event.get(name)) is not int or got != wanted:
-            return f"event {number} has {name} {shorten(got)}, not {wanted}"
+            return f"event {number} has {name} {base.shorten(got)}, not {wanted}"
     if len(event) != len(ACTIVITY.reply):
-        return f"event {number} has the fields {shorten(sorted(event))}"
+        return f"event {number} has the fields {base.shorten(sorted(event))}"
     return None
 
 
-_PAGE = Operation(
+_PAGE = base.Operation(
     name="activity",
     message=ACTIVITY,
     requests=_requests,
@@ -105,7 +91,7 @@ _PAGE = Operation(
     runs="held",
 )
 
-OPERATION = Operation(
+OPERATION = base.Operation(
     name="activity",
     message=ACTIVITY,
     kind="stream",
@@ -115,5 +101,5 @@ OPERATION = Operation(
     verify=_verify,
     open=opened,
     resources=RESOURCES,
-    stream=Stream(subscription=_subscription, schedule=_schedule, verify=_verify, page=_PAGE),
+    stream=base.Stream(subscription=_subscription, schedule=_schedule, verify=_verify, page=_PAGE),
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import AbstractContextManager
 from typing import Any, Literal
@@ -40,8 +41,7 @@ class PayloadError(ValueError):
     """The operation cannot be asked with this payload; the message says why."""
 
 
-Event = Mapping[str, Any]
-"""One event of a stream in plain values: `sequence`, `sent_ns`, and what its operation adds."""
+Event = Mapping[str, Any]  # one event of a stream in plain values: `sequence`, `sent_ns`, and what its operation adds
 
 
 @part
@@ -83,23 +83,14 @@ class Operation(Part):
     request that it cannot answer. `verify` gives the reason why a reply is wrong, None for a right one. `runs`: where
     `answer` runs, or a function that says so of a request.
 
-    `open(settings)` gives what the operation holds for as long as the responder answers (a database pool, say), opened
-    before it is ready and closed at the end, in another thread; ValueError or OSError when it cannot be had. `answer` is
+    `open(settings)` gives what the operation holds for as long as the responder answers (a database pool, say). `answer` is
     given it as a third argument, and where that has `times` (`stores.base.Held`) the `Spent` of the request as a fourth.
-    Operations with the same `open` hold one thing together. `resources` are the names of the settings that it takes
-    (`resources` of the serve line).
+    Operations with the same `open` hold one thing together. `resources` are the names of the settings that it takes.
 
-    `made_of` names the operations that can be asked in place of this one: its request has the fields of theirs, and its
-    reply is theirs together.
-
-    `shown` gives what of a reply somebody needs who shows it in brief (the knob `fields`), None where that is all of it; it
-    takes any reply, right or wrong. `verify_shown` is `verify` of that alone, whatever else a reply holds.
-
-    `follow` completes a request of a task from the replies before it. `verified` makes what stands for `verify` in a trial,
-    and counts `outcomes`.
-
-    One of kind `stream` has its events in `stream`; its `requests` are subscriptions to a single event, and nobody answers
-    them with a reply.
+    `made_of` names the operations that can be asked in place of this one, whose requests and replies are its own together.
+    `shown` gives what of a reply somebody needs who shows it in brief (the knob `fields`), None where that is all of it;
+    `verify_shown` is `verify` of that alone. `follow` completes a request of a task from the replies before it. `verified`
+    makes what stands for `verify` in a trial, and counts `outcomes`. One of kind `stream` has its events in `stream`.
     """
 
     name: str
@@ -122,7 +113,6 @@ class Operation(Part):
 
     @property
     def has_shown(self) -> bool:
-        """Whether somebody may need less than all of its reply."""
         return self.shown is not None
 
     def runs_in_pool(self, request: Request, held: Any = None) -> bool:
@@ -137,7 +127,44 @@ def expect_kind(operation: str, payload: Payload, *kinds: str) -> None:
         raise PayloadError(f"{operation} carries a payload of kind {' or '.join(kinds)}, not {payload.kind}")
 
 
+def whole(request: Request, name: str, least: int = 0, most: int | None = None) -> int:
+    """A field as a whole number within bounds; ValueError for anything else (JSON has `true` and 1.5, too)."""
+    value = request.get(name)
+    if type(value) is not int or value < least or (most is not None and value > most):
+        bounds = f"from {least:,} on" if most is None else f"from {least:,} to {most:,}"
+        raise ValueError(f"`{name}` must be a whole number {bounds}, not {shorten(value)}")
+    return value
+
+
 def shorten(value: object, limit: int = 60) -> str:
     """A value's `repr`, cut for a message."""
     text = repr(value[:limit]) if isinstance(value, bytes | str) else repr(value)
     return text if len(text) <= limit else text[: limit - 3] + "..."
+
+
+class Narrowed:
+    """Verifies as `Operation.verify_shown`, and notes of every right reply the bytes that its reader does not need.
+
+    They are those of the content as compact JSON in UTF-8, whatever it was encoded as: the same for every protocol.
+    """
+
+    def __init__(self, operation: Operation) -> None:
+        """ValueError for an operation of whose replies everything is needed."""
+        if operation.shown is None or operation.verify_shown is None:
+            raise ValueError(f"every field of a reply of {operation.name} is needed")
+        self._shown, self._verify = operation.shown, operation.verify_shown
+        self._beyond: list[int] = []  # appended to by several threads at once
+
+    def __call__(self, request: Request, reply: Reply) -> str | None:
+        reason = self._verify(request, reply)
+        if reason is None:
+            self._beyond.append(_size(reply) - _size(self._shown(reply)))
+        return reason
+
+    @property
+    def over_fetched_bytes(self) -> float:
+        return sum(self._beyond) / len(self._beyond) if self._beyond else 0.0
+
+
+def _size(value: Any) -> int:
+    return len(json.dumps(value, separators=(",", ":"), ensure_ascii=False).encode())

@@ -19,17 +19,8 @@ from services.python.contract.descriptors import method_of, values_of
 from services.python.contract.generator import below, words
 from services.python.contract.lines import Payload
 from services.python.contract.messages import CALL
-from services.python.operations.base import (
-    Lasting,
-    Make,
-    Operation,
-    PayloadError,
-    Reply,
-    Request,
-    WallClockNs,
-    expect_kind,
-    shorten,
-)
+from services.python.operations import base
+from services.python.operations.base import Lasting
 from services.python.operations.files import read_checked
 
 HTTP, GRAPHQL, WEBSOCKET, GRPC = "http", "graphql", "websocket", "grpc"
@@ -40,9 +31,9 @@ _RIGHT = "right"
 REDIRECTS, COMPRESSED = "redirects followed", "replies compressed by"
 
 
-def _requests(payload: Payload, seed: int) -> Make:
+def _requests(payload: Payload, seed: int) -> base.Make:
     """The requests of all rows, in the file's order or in one that the seed draws."""
-    expect_kind("call", payload, "call")
+    base.expect_kind("call", payload, "call")
     call = read_call(payload)
     rows = rendered(call)
     if call["order"] == "random":
@@ -99,11 +90,11 @@ def rendered(call: Mapping[str, Any]) -> list[list[dict[str, Any]]]:
             try:
                 request = _request(number, step, {**row, **before})
             except KeyError as error:
-                raise PayloadError(
+                raise base.PayloadError(
                     f"call: row {number} has no value for {error.args[0]!r}, nor has the environment"
                 ) from None
             except ValueError as error:
-                raise PayloadError(f"call: row {number}: {error}") from error
+                raise base.PayloadError(f"call: row {number}: {error}") from error
             if "headers" in request:
                 request["headers"] = alike.setdefault((*request["headers"].items(),), request["headers"])
             request["unpacks"] = unpacks
@@ -114,7 +105,7 @@ def rendered(call: Mapping[str, Any]) -> list[list[dict[str, Any]]]:
     return rows
 
 
-def follow(request: Request, saved: dict[str, Any], previous: Request, reply: Reply) -> Request:
+def follow(request: base.Request, saved: dict[str, Any], previous: base.Request, reply: base.Reply) -> base.Request:
     """Return the request of a step with values saved from earlier replies; ValueError where a reply has no such value.
 
     `saved` holds those of a task, and is given what the previous step saves from its reply.
@@ -207,8 +198,7 @@ class Verified:
     def __init__(self) -> None:
         self.outcomes: Counter[str] = Counter()
 
-    def __call__(self, request: Request, reply: Reply) -> str | None:
-        """See `Operation.verify`."""
+    def __call__(self, request: base.Request, reply: base.Reply) -> str | None:
         if redirects := reply.get("redirects"):
             self.outcomes[REDIRECTS] += redirects
         if coding := reply.get("coding"):
@@ -221,11 +211,11 @@ class Verified:
         return reason
 
 
-def _verify(request: Request, reply: Reply) -> str | None:
+def _verify(request: base.Request, reply: base.Reply) -> str | None:
     """Why a reply is not what the call expects: its status, size, digest, or a value at a JSONPath."""
     expect, body = request["expect"], body_of(reply)
     if (wanted := expect.get("status")) and reply["status"] not in wanted:
-        return _hidden(request, f"status {reply['status']}, not {' or '.join(map(str, wanted))}: {shorten(body)}")
+        return _hidden(request, f"status {reply['status']}, not {' or '.join(map(str, wanted))}: {base.shorten(body)}")
     if (size := expect.get("size")) is not None and len(body) != size:
         return f"a reply of {len(body):,} bytes, not {size:,}"
     if (digest := expect.get("sha256")) and (came := hashlib.sha256(body).hexdigest()) != digest:
@@ -239,13 +229,13 @@ def _verify(request: Request, reply: Reply) -> str | None:
     return None
 
 
-def body_of(reply: Reply) -> bytes:
+def body_of(reply: base.Reply) -> bytes:
     """Return the bytes of a reply's body or message; of Socket.IO its acknowledgement as JSON."""
     body = reply["body"] if "body" in reply else _compact(reply["document"])
     return body.encode() if isinstance(body, str) else bytes(body)
 
 
-def document_of(reply: Reply) -> Any:
+def document_of(reply: base.Reply) -> Any:
     """Return the reply as a JSON value; None where it is none."""
     if "document" in reply:
         return reply["document"]
@@ -277,7 +267,7 @@ def _differs(document: Any, path: str, wanted: Any) -> str | None:
         return f"the reply has nothing at {path}"
     if len(got) > 1:
         return f"the reply has {len(got)} values at {path}, and one is expected"
-    return None if is_same(got[0], wanted) else f"{path} is {shorten(got[0])}, not {shorten(wanted)}"
+    return None if is_same(got[0], wanted) else f"{path} is {base.shorten(got[0])}, not {base.shorten(wanted)}"
 
 
 def is_same(value: Any, other: Any) -> bool:
@@ -295,17 +285,17 @@ def _is_number(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
-def _hidden(request: Request, text: str) -> str:
+def _hidden(request: base.Request, text: str) -> str:
     for value in request.get("saved", {}).values():
         text = text.replace(value, templates.HIDDEN) if isinstance(value, str) and value else text
     return templates.hidden(text, request["call"], os.environ)
 
 
-def _answer(request: Request, wall_clock_ns: WallClockNs) -> NoReturn:  # noqa: ARG001 - nobody here answers it
+def _answer(request: base.Request, wall_clock_ns: base.WallClockNs) -> NoReturn:  # noqa: ARG001 - nobody here answers it
     raise ValueError("`call` is answered by somebody's own service")
 
 
-OPERATION = Operation(
+OPERATION = base.Operation(
     name="call",
     message=CALL,
     payloads=("call",),

@@ -8,16 +8,7 @@ from typing import Any
 from services.python.contract.generator import DICTIONARY, below, stream, words
 from services.python.contract.lines import Payload
 from services.python.contract.messages import ECHO
-from services.python.operations.base import (
-    Make,
-    Operation,
-    PayloadError,
-    Reply,
-    Request,
-    WallClockNs,
-    expect_kind,
-    shorten,
-)
+from services.python.operations import base
 from services.python.operations.files import read_checked
 from services.python.operations.sameness import is_same
 
@@ -46,7 +37,6 @@ def _record(number: int, draws: tuple[int, ...]) -> dict[str, Any]:
 
 
 def _some(draws: list[int]) -> list[str]:
-    """As many different words as there are draws, each as likely as any other."""
     shuffled = list(DICTIONARY)
     for place, draw in enumerate(draws):
         other = place + below(draw, len(shuffled) - place)
@@ -54,9 +44,9 @@ def _some(draws: list[int]) -> list[str]:
     return shuffled
 
 
-def _requests(payload: Payload, seed: int) -> Make:
-    expect_kind("echo", payload, "bytes", "records", "json")
-    request: Request
+def _requests(payload: Payload, seed: int) -> base.Make:
+    base.expect_kind("echo", payload, "bytes", "records", "json")
+    request: base.Request
     if payload.kind == "bytes":
         request = {"data": stream(f"bytes/{seed}", payload.size)}
     elif payload.kind == "records":
@@ -65,26 +55,26 @@ def _requests(payload: Payload, seed: int) -> Make:
         try:
             request = {"document": json.loads(read_checked("echo", payload))}
         except ValueError as error:
-            raise PayloadError(f"{payload.path} is not JSON: {error}") from error
+            raise base.PayloadError(f"{payload.path} is not JSON: {error}") from error
     return lambda _sequence, _wall_clock_ns: request
 
 
-def _answer(request: Request, wall_clock_ns: WallClockNs) -> dict[str, Any]:  # noqa: ARG001 - no clock needed
+def _answer(request: base.Request, wall_clock_ns: base.WallClockNs) -> dict[str, Any]:  # noqa: ARG001 - no clock needed
     for form in _FORMS:
         if form in request:
             return {form: request[form]}
     raise ValueError(f"an echo carries one of {', '.join(_FORMS)}; this one carries {sorted(request)}")
 
 
-def _verify(request: Request, reply: Reply) -> str | None:
+def _verify(request: base.Request, reply: base.Reply) -> str | None:
     for form in _FORMS:
         if form in request:
             if is_same(form, request[form], reply.get(form)):
                 return None
-            return f"{form} came back as {shorten(reply.get(form))}"
+            return f"{form} came back as {base.shorten(reply.get(form))}"
     raise ValueError(f"an echo carries one of {', '.join(_FORMS)}")
 
 
-OPERATION = Operation(
+OPERATION = base.Operation(
     name="echo", message=ECHO, payloads=("bytes", "records", "json"), requests=_requests, answer=_answer, verify=_verify
 )

@@ -10,17 +10,7 @@ from typing import Any
 
 from services.python.contract.lines import Payload
 from services.python.contract.messages import IMAGE
-from services.python.operations.base import (
-    Make,
-    Operation,
-    PayloadError,
-    Reply,
-    Request,
-    Runs,
-    WallClockNs,
-    expect_kind,
-    shorten,
-)
+from services.python.operations import base
 from services.python.operations.files import read_checked
 
 
@@ -37,13 +27,13 @@ def _size(data: bytes, *, full_decode: bool) -> tuple[int, int]:
         raise ValueError(f"not a picture that Pillow can open: {error}") from error
 
 
-def _requests(payload: Payload, seed: int) -> Make:  # noqa: ARG001 - the picture is the only content
-    expect_kind("image", payload, "image")
+def _requests(payload: Payload, seed: int) -> base.Make:  # noqa: ARG001 - the picture is the only content
+    base.expect_kind("image", payload, "image")
     data = read_checked("image", payload)
     try:
         size = _size(data, full_decode=payload.full_decode)
     except ValueError as error:
-        raise PayloadError(f"image: {payload.path}: {error}") from error
+        raise base.PayloadError(f"image: {payload.path}: {error}") from error
     request = _Picture({"data": data, "full_decode": payload.full_decode}, size=size)
     return lambda _sequence, _wall_clock_ns: request
 
@@ -56,23 +46,23 @@ class _Picture(dict[str, Any]):
         self.size = size
 
 
-def _runs(request: Request) -> Runs:
+def _runs(request: base.Request) -> base.Runs:
     """Decoding a whole picture takes milliseconds and lets go of the interpreter lock; a header takes microseconds."""
     return "pool" if request["full_decode"] else "inline"
 
 
-def _answer(request: Request, wall_clock_ns: WallClockNs) -> dict[str, Any]:  # noqa: ARG001 - no clock needed
+def _answer(request: base.Request, wall_clock_ns: base.WallClockNs) -> dict[str, Any]:  # noqa: ARG001 - no clock needed
     width, height = _size(request["data"], full_decode=request["full_decode"])
     return {"width": width, "height": height}
 
 
-def _verify(request: Request, reply: Reply) -> str | None:
+def _verify(request: base.Request, reply: base.Reply) -> str | None:
     wanted = request.size if isinstance(request, _Picture) else _size(request["data"], full_decode=False)
     if (got := (reply.get("width"), reply.get("height"))) != wanted:
-        return f"the picture of {wanted[0]} x {wanted[1]} came back as {shorten(got)}"
+        return f"the picture of {wanted[0]} x {wanted[1]} came back as {base.shorten(got)}"
     return None
 
 
-OPERATION = Operation(
+OPERATION = base.Operation(
     name="image", message=IMAGE, payloads=("image",), runs=_runs, requests=_requests, answer=_answer, verify=_verify
 )

@@ -11,7 +11,6 @@ from __future__ import annotations
 import math
 import struct
 import zlib
-from collections.abc import Iterable, Iterator
 
 from services.python.contract.generator import stream
 
@@ -29,20 +28,15 @@ def picture(size: int) -> bytes:
 
     The picture is as near to square as fits.
     """
-    return b"".join(pieces(size))
-
-
-def pieces(size: int) -> Iterator[bytes]:
-    """The bytes of `picture(size)`, a small piece at a time; ValueError as there, when the first one is asked for."""
     if not SMALLEST <= size <= LARGEST:
         raise ValueError(f"a picture has {SMALLEST} to {LARGEST:,} bytes; {size:,} was asked for")
     width, height = _dimensions(size)
-    padding = size - _file_size(width, height)
-    yield _SIGNATURE
-    yield from _chunk(b"IHDR", 13, [struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)])
-    yield from _chunk(b"orPd", padding, _zeros(padding))
-    yield from _chunk(b"IDAT", _stored_size(width, height), _stored(_rows(width, height), _raw_size(width, height)))
-    yield from _chunk(b"IEND", 0, [])
+    header = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
+    # Before each row stands its filter type, 0.
+    rows = b"".join(b"\0" + stream(f"picture/{row}", _BYTES_PER_PIXEL * width) for row in range(height))
+    padding = bytes(size - _file_size(width, height))
+    chunks = ((b"IHDR", header), (b"orPd", padding), (b"IDAT", _stored(rows)), (b"IEND", b""))
+    return _SIGNATURE + b"".join(_chunk(kind, content) for kind, content in chunks)
 
 
 def _dimensions(size: int) -> tuple[int, int]:
@@ -62,51 +56,19 @@ def _file_size(width: int, height: int) -> int:
     )
 
 
-def _raw_size(width: int, height: int) -> int:
-    return (1 + _BYTES_PER_PIXEL * width) * height
-
-
 def _stored_size(width: int, height: int) -> int:
-    raw = _raw_size(width, height)
+    raw = (1 + _BYTES_PER_PIXEL * width) * height
     return 2 + raw + 5 * math.ceil(raw / _STORED_BLOCK) + 4
 
 
-def _rows(width: int, height: int) -> Iterator[bytes]:
-    """Every row with filter type 0 before it."""
-    for row in range(height):
-        yield b"\0" + stream(f"picture/{row}", _BYTES_PER_PIXEL * width)
+def _stored(content: bytes) -> bytes:
+    """A zlib stream of stored blocks (RFC 1950, RFC 1951)."""
+    blocks = [content[at : at + _STORED_BLOCK] for at in range(0, len(content), _STORED_BLOCK)]
+    heads = [struct.pack("<BHH", block is blocks[-1], len(block), 0xFFFF ^ len(block)) for block in blocks]
+    parts = (part for pair in zip(heads, blocks, strict=True) for part in pair)
+    return b"".join((b"\x78\x01", *parts, struct.pack(">I", zlib.adler32(content))))
 
 
-def _zeros(count: int) -> Iterator[bytes]:
-    while count:
-        yield bytes(min(count, _STORED_BLOCK))
-        count -= min(count, _STORED_BLOCK)
-
-
-def _stored(rows: Iterable[bytes], size: int) -> Iterator[bytes]:
-    """A zlib stream of stored blocks (RFC 1950, RFC 1951) that holds the rows, `size` bytes together."""
-    yield b"\x78\x01"
-    checksum, waiting = 1, bytearray()
-    for row in rows:
-        checksum = zlib.adler32(row, checksum)
-        waiting += row
-        while len(waiting) >= _STORED_BLOCK:
-            size -= _STORED_BLOCK
-            yield _block(waiting[:_STORED_BLOCK], is_last=not size)
-            del waiting[:_STORED_BLOCK]
-    if waiting:
-        yield _block(waiting, is_last=True)
-    yield struct.pack(">I", checksum)
-
-
-def _block(content: bytearray, *, is_last: bool) -> bytes:
-    return struct.pack("<BHH", is_last, len(content), 0xFFFF ^ len(content)) + content
-
-
-def _chunk(kind: bytes, size: int, content: Iterable[bytes]) -> Iterator[bytes]:
-    yield struct.pack(">I", size) + kind
-    checksum = zlib.crc32(kind)
-    for part in content:
-        checksum = zlib.crc32(part, checksum)
-        yield part
-    yield struct.pack(">I", checksum)
+def _chunk(kind: bytes, content: bytes) -> bytes:
+    checksum = zlib.crc32(content, zlib.crc32(kind))
+    return b"".join((struct.pack(">I", len(content)), kind, content, struct.pack(">I", checksum)))

@@ -12,11 +12,11 @@ from typing import Any
 from services.python.contract.generator import below, words
 from services.python.contract.lines import Payload
 from services.python.contract.messages import COMMENTS, FEED, POSTS, USER, Field, Message
-from services.python.operations.base import Make, Operation, Reply, Request, WallClockNs, expect_kind, shorten
+from services.python.operations.base import Make, Operation, Reply, Request, WallClockNs, expect_kind, shorten, whole
 from services.python.operations.sameness import is_alike, rows_of
 from services.python.stores import posts_seed as seed
 from services.python.stores.base import Held, Spent, StoreError
-from services.python.stores.posts import RESOURCES, PostStore, opened, under
+from services.python.stores.posts import RESOURCES, opened, under
 
 LAST, EACH = 10, 5
 """How many posts a page shows, and at most how many comments under each."""
@@ -29,49 +29,41 @@ SHOWN_OF_ROWS: Mapping[Field, tuple[str, ...]] = {
     "comments": ("comment", "post", "author"),
 }
 
-Answer = Callable[[Request, PostStore, Spent], dict[str, Any]]
-
-
-def _whole(request: Request, name: str, most: int) -> int:
-    """A field as a whole number from 1 on; ValueError for anything else (JSON has `true` and 1.5, too)."""
-    value = request.get(name)
-    if type(value) is not int or not 0 < value <= most:
-        raise ValueError(f"`{name}` is a whole number from 1 to {most:,}, not {shorten(value)}")
-    return value
+Answer = Callable[[Request, Any, Spent], dict[str, Any]]
 
 
 def _known(request: Request) -> int:
-    return _whole(request, "user", seed.USERS)
+    return whole(request, "user", 1, seed.USERS)
 
 
 def _count(request: Request) -> int:
-    return _whole(request, "count", _MOST_POSTS)
+    return whole(request, "count", 1, _MOST_POSTS)
 
 
 def _each(request: Request) -> int:
-    return _whole(request, "each", _MOST_EACH)
+    return whole(request, "each", 1, _MOST_EACH)
 
 
-def _user(request: Request, store: PostStore, spent: Spent) -> dict[str, Any]:
+def _user(request: Request, store: Any, spent: Spent) -> dict[str, Any]:
     row = store.user(_known(request), spent)
     if row is None:
         raise StoreError(f"there is no user {request['user']}")
     return dict(zip(USER.reply, row, strict=True))
 
 
-def _posts(request: Request, store: PostStore, spent: Spent) -> dict[str, Any]:
+def _posts(request: Request, store: Any, spent: Spent) -> dict[str, Any]:
     return {"posts": rows_of("posts", store.posts(_known(request), _count(request), spent))}
 
 
-def _comments(request: Request, store: PostStore, spent: Spent) -> dict[str, Any]:
+def _comments(request: Request, store: Any, spent: Spent) -> dict[str, Any]:
     return {"comments": rows_of("comments", store.comments(_known(request), _count(request), _each(request), spent))}
 
 
-def _under(request: Request, store: PostStore, spent: Spent) -> dict[str, Any]:
+def _under(request: Request, store: Any, spent: Spent) -> dict[str, Any]:
     return {"comments": rows_of("comments", store.under(request["posts"], _each(request), spent))}
 
 
-def _feed(request: Request, store: PostStore, spent: Spent) -> dict[str, Any]:
+def _feed(request: Request, store: Any, spent: Spent) -> dict[str, Any]:
     return {**_user(request, store, spent), **_posts(request, store, spent), **_comments(request, store, spent)}
 
 
@@ -101,7 +93,6 @@ def _brief(row: Any, names: tuple[str, ...]) -> Any:
 
 
 def _verify(message: Message, request: Request, right: Reply, reply: Reply) -> str | None:
-    """Why a reply is not the right one; None where it is."""
     question = f"{message.name} of user {request['user']}"
     for name, value in right.items():
         got = reply.get(name)

@@ -21,13 +21,7 @@ _STAT_COLUMNS = ("user", "nice", "system", "idle", "iowait", "irq", "softirq", "
 
 
 def host_counters(proc: Path = _PROC, cgroup: Path = _CGROUP) -> HostCounters:
-    """One reading.
-
-    `cpu_ticks`: of all CPUs, in `tick_hz` per second, `total` and `busy` (all but idle and iowait) beside the kernel's
-    columns. `pressure_us`: microseconds in which something waited for cpu, memory, io (PSI, kernel documentation
-    `accounting/psi.rst`). `throttling` and `cgroup_cpu_us`: of this process's own cgroup. `tcp`: segments sent, and of these
-    sent again, by everything in this network namespace. `process`: of this process.
-    """
+    """One reading; `HostCounters` says what each counter is."""
     return HostCounters(
         monotonic_ns=time.monotonic_ns(),
         tick_hz=os.sysconf("SC_CLK_TCK"),
@@ -36,7 +30,7 @@ def host_counters(proc: Path = _PROC, cgroup: Path = _CGROUP) -> HostCounters:
         throttling=_throttling(proc, cgroup),
         cgroup_cpu_us=_cgroup_cpu_us(proc, cgroup),
         tcp=_tcp(proc),
-        load_average=_load_average(),
+        load_average=list(os.getloadavg()),
         process=_process(),
     )
 
@@ -76,7 +70,6 @@ def _tcp(proc: Path) -> TcpCounters | None:
 
 
 def _throttling(proc: Path, cgroup: Path) -> dict[str, int] | None:
-    """Periods, periods throttled, and microseconds throttled; cgroup v2 or v1."""
     for folder in _own_folders(proc, cgroup, "cpu"):
         text = _read(folder / "cpu.stat")
         if text is not None and "nr_throttled" in text:
@@ -111,13 +104,6 @@ def _own_folders(proc: Path, cgroup: Path, controller: str) -> Iterator[Path]:
             yield from (cgroup / hierarchy / name, cgroup / controller / name)
             if controller == "cpu":
                 yield cgroup / controller  # as within a container
-
-
-def _load_average() -> list[float] | None:
-    try:
-        return list(os.getloadavg())
-    except OSError:
-        return None
 
 
 def _process() -> dict[str, float]:

@@ -1,12 +1,9 @@
 """Options of this process's own TCP sockets, whichever library opened them: they are found through /proc/self/fd.
 
-A socket that listens hands its congestion control and its receive window down to the connections that it accepts (Linux),
-so that a responder sets them there, before it says that it is ready. A requester sets its connections' when they are warm.
-
-A receive window is a buffer (SO_RCVBUF, which also ends the kernel's own tuning of it) and a bound of what is offered of it
-(TCP_WINDOW_CLAMP): how much of a buffer can be offered depends on how large the packets are that it holds. The kernel sets
-the bound anew when it meets larger packets than before, and takes back nothing that it has offered. So each end bounds its
-connections when they have carried requests, and a requester warms up further after that.
+A socket that listens hands its congestion control and its receive window down to the connections that it accepts. A receive
+window is a buffer (SO_RCVBUF) and a bound of what is offered of it (TCP_WINDOW_CLAMP), which the kernel sets anew when it
+meets larger packets than before. So each end bounds its connections when they have carried requests, and a requester warms
+up further after that.
 """
 
 from __future__ import annotations
@@ -89,16 +86,12 @@ def refuse_differing(knobs: Mapping[str, str], port: int) -> None:
 
 
 def congestion_of(port: int) -> list[str]:
-    """What controls the congestion of the connections to that port, each once; empty where the system does not say."""
-    if not hasattr(socket, "TCP_CONGESTION"):
-        return []
+    """What controls the congestion of the connections to that port, each once."""
     return sorted({_congestion(sock) for sock in _sockets() if _leads_to(sock, port)})
 
 
 def windows_of(port: int) -> tuple[int, int] | None:
     """The largest windows that the connections to that port offer and are offered now, bytes; None where nobody says."""
-    if not hasattr(socket, "TCP_INFO"):
-        return None
     raw = [sock.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 512) for sock in _sockets() if _leads_to(sock, port)]
     enough = _WINDOWS_AT + _WINDOWS_OF_TCP_INFO.size
     both = [_WINDOWS_OF_TCP_INFO.unpack_from(info, _WINDOWS_AT) for info in raw if len(info) >= enough]
@@ -113,17 +106,13 @@ def windows_told(knobs: Mapping[str, str], port: int) -> dict[str, str]:
 
 
 def congestion_of_new() -> list[str]:
-    """What controls the congestion of a connection that nobody sets; empty as `congestion_of`."""
-    if not hasattr(socket, "TCP_CONGESTION"):
-        return []
+    """What controls the congestion of a connection that nobody sets."""
     with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as fresh:
         return [_congestion(fresh)]
 
 
 def congestion_of_listeners() -> list[str]:
-    """What controls the congestion of the connections that this process accepts, each once; empty as `congestion_of`."""
-    if not hasattr(socket, "TCP_CONGESTION"):
-        return []
+    """What controls the congestion of the connections that this process accepts, each once."""
     return sorted({_congestion(s) for s in _sockets() if s.getsockopt(socket.SOL_SOCKET, socket.SO_ACCEPTCONN)})
 
 
@@ -134,8 +123,6 @@ def in_force(congestion: list[str]) -> dict[str, str]:
 
 def _set(sock: socket.socket, knobs: Mapping[str, str]) -> None:
     if (wanted := knobs.get(CONGESTION)) is not None:
-        if not hasattr(socket, "TCP_CONGESTION"):
-            raise CannotSet(f"{CONGESTION}: {wanted}: this system has no choice of congestion control")
         try:
             sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, wanted.encode())
         except OSError as error:
@@ -150,9 +137,6 @@ def _set(sock: socket.socket, knobs: Mapping[str, str]) -> None:
 
 
 def _bound(sock: socket.socket, window: int) -> None:
-    """Give a socket a receive window of so many bytes."""
-    if not hasattr(socket, "TCP_WINDOW_CLAMP"):
-        raise CannotSet(f"{TCP_WINDOW}: {window}: this system does not bound the window of a socket")
     sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, min(_BUFFER_OF_WINDOW * window, _LARGEST_INT))
     if sock.getsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF) < 2 * window:  # Linux gives twice what is asked for
         raise CannotSet(
@@ -194,7 +178,6 @@ def _leads_to(sock: socket.socket, port: int) -> bool:
 
 
 def _is_at(sock: socket.socket, port: int) -> bool:
-    """Whether it is a connection that was accepted at that port."""
     try:
         return bool(sock.getsockname()[1] == port and sock.getpeername())
     except OSError:
@@ -202,8 +185,8 @@ def _is_at(sock: socket.socket, port: int) -> bool:
 
 
 def open_files() -> Iterable[int]:
-    """All descriptors of this process; none where the system does not list them."""
-    return map(int, os.listdir(_OPEN_FILES)) if _OPEN_FILES.is_dir() else ()  # noqa: PTH208 - names are wanted, quickly
+    """All descriptors of this process."""
+    return map(int, os.listdir(_OPEN_FILES))  # noqa: PTH208 - names are wanted, quickly
 
 
 def tcp_sockets(descriptors: Iterable[int]) -> Iterator[tuple[int, int, socket.socket]]:

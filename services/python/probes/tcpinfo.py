@@ -1,7 +1,6 @@
 """What the kernel knows of this process's own TCP connections (`TCP_INFO`), whichever library opened them.
 
-Sockets are found through /proc/self/fd, so gRPC's count as well. Where a system has no such folder (macOS), there is
-nothing to be had, and everything here is None.
+Sockets are found through /proc/self/fd, so gRPC's count as well.
 """
 
 from __future__ import annotations
@@ -11,63 +10,40 @@ import struct
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass
-from typing import TypeAlias
 
 from services.python.probes.sockets import open_files, tcp_sockets
 
-# struct tcp_info of include/uapi/linux/tcp.h grows at its end from kernel to kernel, so a field is there if the kernel
-# returned that many bytes. Offsets of: tcpi_state (u8), tcpi_total_retrans (u32, 2.6), tcpi_bytes_acked and
-# tcpi_bytes_received (u64, 4.1), tcpi_segs_out, tcpi_segs_in (u32, 4.2), tcpi_min_rtt (u32, 4.6), tcpi_bytes_sent (u64,
-# 4.19).
-_STATE, _TOTAL_RETRANS, _BYTES_ACKED, _BYTES_RECEIVED = 0, 100, 120, 128
-_SEGS_OUT, _SEGS_IN, _MIN_RTT, _BYTES_SENT = 136, 140, 148, 200
+# Of struct tcp_info (include/uapi/linux/tcp.h), which grows at its end from kernel to kernel: type and offset.
+_COUNTERS = {
+    "bytes_sent": ("=Q", 200),  # of Linux 4.19, the last one that is read
+    "bytes_received": ("=Q", 128),
+    "segments_sent": ("=I", 136),
+    "segments_received": ("=I", 140),
+    "retransmits": ("=I", 100),
+}
+_STATE, _MIN_RTT, _ENOUGH = 0, 148, 208
 _LARGEST = 512
 _NO_RTT_YET = 0xFFFFFFFF
 _CLOSED = 7  # TCP_CLOSE of include/net/tcp_states.h
 _BETWEEN_LOOKS_NS = 100_000_000
 
 
-@dataclass(frozen=True, kw_only=True)
-class TcpInfo:
-    """One connection's counters since it was opened; None where this kernel has no such field."""
-
-    min_rtt_us: int | None
-    bytes_sent: int | None
-    bytes_received: int | None
-    segments_sent: int | None
-    segments_received: int | None
-    retransmits: int | None
+def counters(raw: bytes) -> dict[str, int]:
+    """Those of a connection since it was opened; empty of a kernel that counts less."""
+    if len(raw) < _ENOUGH:
+        return {}
+    return {name: struct.unpack_from(code, raw, offset)[0] for name, (code, offset) in _COUNTERS.items()}
 
 
-_SUMS = ("bytes_sent", "bytes_received", "segments_sent", "segments_received", "retransmits")
-
-
-def parse(raw: bytes) -> TcpInfo:
-    """The fields in a `struct tcp_info` of any length."""
-
-    def read(code: str, offset: int) -> int | None:
-        return struct.unpack_from(code, raw, offset)[0] if offset + struct.calcsize(code) <= len(raw) else None
-
-    min_rtt_us = read("=I", _MIN_RTT)
-    bytes_sent = read("=Q", _BYTES_SENT)
-    return TcpInfo(
-        min_rtt_us=None if min_rtt_us == _NO_RTT_YET else min_rtt_us,
-        bytes_sent=read("=Q", _BYTES_ACKED) if bytes_sent is None else bytes_sent,
-        bytes_received=read("=Q", _BYTES_RECEIVED),
-        segments_sent=read("=I", _SEGS_OUT),
-        segments_received=read("=I", _SEGS_IN),
-        retransmits=read("=I", _TOTAL_RETRANS),
-    )
+def min_rtt_us(raw: bytes) -> int | None:
+    """The smallest round trip that the kernel saw on a connection; None without one."""
+    smallest: int = struct.unpack_from("=I", raw, _MIN_RTT)[0] if len(raw) >= _ENOUGH else _NO_RTT_YET
+    return None if smallest == _NO_RTT_YET else smallest
 
 
 def addresses_of(host: str, port: int) -> frozenset[str]:
     """The addresses a name stands for; OSError when it stands for none."""
     return frozenset(str(info[4][0]) for info in socket.getaddrinfo(host, port, type=socket.SOCK_STREAM))
-
-
-def _open_files() -> Iterable[int]:
-    return open_files() if hasattr(socket, "TCP_INFO") else ()
 
 
 def _find(addresses: frozenset[str], port: int, descriptors: Iterable[int]) -> Iterator[tuple[int, int, bytes]]:
@@ -88,7 +64,7 @@ def _leads_to(sock: socket.socket, raw: bytes, addresses: frozenset[str], port: 
     try:
         peer = sock.getpeername()
     except OSError:
-        return raw[_STATE] == _CLOSED and bool(parse(raw).segments_received)
+        return raw[_STATE] == _CLOSED and bool(counters(raw).get("segments_received"))
     # A dual-stack socket (gRPC's) shows an IPv4 peer as ::ffff:a.b.c.d.
     return bool(peer[1] == port and peer[0].removeprefix("::ffff:") in addresses)
 
@@ -96,17 +72,17 @@ def _leads_to(sock: socket.socket, raw: bytes, addresses: frozenset[str], port: 
 class WireMeter:
     """Sums TCP_INFO over a window in which connections may come and go.
 
-    `begin` and `end` stand around the window; `before_close` is called while a connection that is about to go is still
-    open, and holds up the next request: so it looks first where the last connection was found, as descriptors are used
-    again, and goes through all open files only when fewer are there than were, and ten times a second. Where many short
-    connections `overlap`, a look at every close would disturb the others: then only the smallest round trip is known,
-    from a look now and then, and the sums are not. Nor are they where a socket was gone before the last look at it,
-    because the client library closed it by itself: sums that lack a part are no sums. `opened` says how many connections
-    have been opened so far; without it, only sockets seen before can be missed.
+    `before_close` is called while a connection that is about to go is still open, and holds up the next request: so it looks
+    where the last one was found, and at all open files only when fewer are there than were, and ten times a second. Where
+    many short connections `overlap`, only the smallest round trip is known, and no sums; neither are they where a socket was
+    gone before the last look at it. `opened` says how many connections have been opened so far.
     """
 
-    def __init__(self, host: str, port: int, *, overlap: bool = False, opened: Callable[[], int] | None = None) -> None:
-        self._addresses = addresses_of(host, port)
+    def __init__(
+        self, host: str | None, port: int = 0, *, overlap: bool = False, opened: Callable[[], int] | None = None
+    ) -> None:
+        """Without a `host` there are no connections, and nothing is counted."""
+        self._addresses = frozenset[str]() if host is None else addresses_of(host, port)
         self._port = port
         self._overlap = overlap
         self._opened = opened
@@ -120,7 +96,6 @@ class WireMeter:
         self._latest: dict[int, bytes] = {}
 
     def begin(self) -> None:
-        """Start counting from here."""
         self._latest, self._open = {}, frozenset()
         self._open_at_begin = self._look_where_it_was() or self._look_everywhere()  # a turn begins without a pause
         self._before = dict(self._latest)
@@ -144,7 +119,6 @@ class WireMeter:
         self._closed += 1
 
     def end(self) -> None:
-        """Stop counting here."""
         self._look_everywhere()
 
     def _look_where_it_was(self) -> int:
@@ -154,7 +128,7 @@ class WireMeter:
 
     def _look_everywhere(self) -> int:
         """Read every socket there is; how many there are."""
-        looks = list(_find(self._addresses, self._port, _open_files()))
+        looks = list(_find(self._addresses, self._port, open_files()))
         self._usual = tuple(descriptor for descriptor, _, _ in looks)
         return self._note(looks)
 
@@ -171,40 +145,15 @@ class WireMeter:
         """Bytes and segments of the window, headers of TCP and below excluded; None where they are not fully known."""
         if self._overlap or not self._latest or not self._is_complete:
             return None
-        sums = dict.fromkeys(_SUMS, 0)
+        sums = dict.fromkeys(_COUNTERS, 0)
         for inode, raw in self._latest.items():
-            info = parse(raw)
-            before = parse(self._before[inode]) if inode in self._before else None
-            for name in _SUMS:
-                now = getattr(info, name)
-                if now is None:
-                    return None
-                sums[name] += now - (getattr(before, name) if before else 0)
+            now, before = counters(raw), counters(self._before.get(inode, b""))
+            if not now:
+                return None
+            for name, value in now.items():
+                sums[name] += value - before.get(name, 0)
         return sums
 
     def min_rtt_us(self) -> int | None:
         """The smallest round trip that the kernel saw on these connections, by its own stamps."""
-        seen = [info.min_rtt_us for info in map(parse, self._latest.values()) if info.min_rtt_us is not None]
-        return min(seen, default=None)
-
-
-class NoWire:
-    """A `WireMeter` where there is no connection: nothing is counted."""
-
-    def begin(self) -> None:
-        """See `WireMeter.begin`."""
-
-    def before_close(self) -> None:
-        """See `WireMeter.before_close`."""
-
-    def end(self) -> None:
-        """See `WireMeter.end`."""
-
-    def wire(self) -> None:
-        """There is none."""
-
-    def min_rtt_us(self) -> None:
-        """There is none."""
-
-
-Meter: TypeAlias = WireMeter | NoWire
+        return min(filter(None, map(min_rtt_us, self._latest.values())), default=None)

@@ -22,26 +22,17 @@ from services.python.contract.source import source_digest
 from services.python.probes.clock import Clock
 
 _SYSCTLS = (
-    "net.core.rmem_default",
     "net.core.rmem_max",
-    "net.core.somaxconn",
-    "net.core.wmem_default",
     "net.core.wmem_max",
     "net.core.default_qdisc",
     "net.ipv4.ip_local_port_range",
     "net.ipv4.ping_group_range",
     "net.ipv4.tcp_congestion_control",
-    "net.ipv4.tcp_fastopen",
     "net.ipv4.tcp_no_metrics_save",
     "net.ipv4.tcp_rmem",
-    "net.ipv4.tcp_sack",
     "net.ipv4.tcp_slow_start_after_idle",
-    "net.ipv4.tcp_timestamps",
     "net.ipv4.tcp_tw_reuse",
-    "net.ipv4.tcp_window_scaling",
     "net.ipv4.tcp_wmem",
-    "kernel.sched_rt_runtime_us",
-    "vm.swappiness",
 )
 _METADATA = "http://metadata.google.internal/computeMetadata/v1/instance/"
 _METADATA_KEYS = {
@@ -119,7 +110,7 @@ def _cpu(root: Path, cpuinfo: Mapping[str, str]) -> dict[str, Any]:
     return {
         "cpu": cpuinfo.get("model name") or cpuinfo.get("Model") or platform.processor() or None,
         "cpus": os.cpu_count(),
-        "usable_cpus": len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else None,
+        "usable_cpus": len(os.sched_getaffinity(0)),
         "governor": _text(system / "cpu0/cpufreq/scaling_governor"),
         "turbo_off": _text(system / "intel_pstate/no_turbo"),
         "hyperthreading": _text(system / "smt/active"),
@@ -129,13 +120,11 @@ def _cpu(root: Path, cpuinfo: Mapping[str, str]) -> dict[str, Any]:
 
 
 def _memory(root: Path, name: str) -> int | None:
-    """An entry of meminfo, bytes."""
     fields = _colon_fields(root / "proc/meminfo")
     return int(fields[name].split()[0]) * 1024 if name in fields else None
 
 
 def _cgroup(root: Path) -> dict[str, str | None]:
-    """The limits this process runs under, of cgroup v2 and v1."""
     v1 = root / "sys/fs/cgroup"
     membership = (_text(root / "proc/self/cgroup") or "").split()
     v2 = v1 / next((word[3:].strip("/") for word in membership if word.startswith("0::")), "")

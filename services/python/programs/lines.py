@@ -10,7 +10,6 @@ import threading
 from collections.abc import Callable, Iterable, Iterator
 from typing import NoReturn
 
-from services.python.contract.quoting import quotable
 from services.python.contract.strict import Line
 from services.python.contract.templates import HIDDEN
 
@@ -35,7 +34,6 @@ class Lines:
         self._hidden = tuple(filter(None, secrets))
 
     def hidden(self, text: str) -> str:
-        """The text without secrets, as it is or as JSON has it."""
         for secret in self._hidden:
             text = text.replace(secret, HIDDEN).replace(json.dumps(secret)[1:-1], HIDDEN)
         return text
@@ -55,14 +53,10 @@ class Lines:
             self.leave(1)
 
 
-def use_no_proxy() -> None:
-    """Take the proxies out of this process's environment: an end speaks with the other one, and with nobody between."""
+def prepare() -> None:
+    """No proxies for this process, as an end speaks with the other one alone; as many open files as it may have."""
     for name in [name for name in os.environ if name.lower().endswith("_proxy")]:
         del os.environ[name]
-
-
-def use_every_descriptor() -> None:
-    """Raise this process's limit of open files as far as it may go."""
     most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
     resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
 
@@ -103,8 +97,3 @@ def complain(message: str) -> None:
     """One line on stderr."""
     line = " ".join(message.split())
     sys.stderr.write(f"{line if len(line) <= _LONGEST_SAID else line[: _LONGEST_SAID - 3] + '...'}\n")
-
-
-def on_one_line(words: str) -> str:
-    """Words that may be somebody else's, as `quotable` has them."""
-    return quotable(" ".join(words.split()))

@@ -23,7 +23,7 @@ from typing import Any, NoReturn
 
 from services.python.contract.lines import read_stdin_line
 from services.python.contract.responder_lines import Own, Ready, Stats
-from services.python.programs.lines import Lines, complain, leave, lines_of_stdin, use_every_descriptor, use_no_proxy
+from services.python.programs.lines import Lines, complain, leave, lines_of_stdin, prepare
 
 _LOOK_S = 0.02
 _LOWEST_PORT, _PORTS, _STEP, _LOOKS = 20_000, 12_000, 997, 20
@@ -105,8 +105,7 @@ class Service:
 def main() -> NoReturn:
     """Hold it until its end, or that of stdin."""
     lines = Lines()
-    use_no_proxy()
-    use_every_descriptor()
+    prepare()
     ctypes.CDLL(None).prctl(_BECOME_SUBREAPER, 1, 0, 0, 0)  # what it leaves behind stays in the tree
     signal.signal(signal.SIGTERM, lambda *_: None)  # the end of stdin says the same; the service inherits no handler
     try:
@@ -171,7 +170,6 @@ def _is_serving(address: str, port: int) -> bool:
 
 
 def _open_files() -> int | None:
-    """Return how many files a process of the service may have open, of the one that may the most."""
     limits = []
     for pid in tree(os.getpid()):
         with contextlib.suppress(OSError):

@@ -1,19 +1,15 @@
-"""`python -m services.python.programs.ping`: the floor by ICMP echo.
-
-The contract is `protos/process.md`, the record `protos/timings.md`.
+"""`python -m services.python.programs.ping`: the floor by ICMP echo (`protos/process.md`, `protos/timings.md`).
 
 It takes the first way that this host allows: an unprivileged ICMP socket (Linux lets the groups of
-`net.ipv4.ping_group_range`), a raw socket (root), the system's `ping`.
+`net.ipv4.ping_group_range`), a raw socket (root).
 """
 
 from __future__ import annotations
 
 import contextlib
 import os
-import re
-import shutil
 import socket
-import subprocess
+import struct
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -26,12 +22,59 @@ from services.python.contract.requester_lines import Failed
 from services.python.load.phases import MEASURED, NS
 from services.python.load.record import Record
 from services.python.probes.clock import Clock
-from services.python.probes.icmp import LARGEST_PAYLOAD, V4, V6, echo_request, is_reply
 from services.python.programs.lines import Lines, complain, end_with_stdin, leave
 
 _OK, _TIMEOUT = STATUSES.index("ok"), STATUSES.index("timeout")
-Method: TypeAlias = Literal["icmp-datagram", "icmp-raw", "system-ping"]
-_FASTEST_SYSTEM_PING_S = 0.2  # iputils refuses a shorter interval to ordinary users
+Method: TypeAlias = Literal["icmp-datagram", "icmp-raw"]
+
+_ECHO = struct.Struct("!BBHHH")  # type, code, checksum, identifier, sequence
+LARGEST_PAYLOAD = 65_507 - _ECHO.size
+
+
+@dataclass(frozen=True, kw_only=True)
+class Kind:
+    """The types of request and reply of one IP version."""
+
+    request: int
+    reply: int
+    checksum_ours: bool  # the kernel fills in that of ICMPv6
+
+
+V4 = Kind(request=8, reply=0, checksum_ours=True)
+V6 = Kind(request=128, reply=129, checksum_ours=False)
+
+
+def echo_request(kind: Kind, identifier: int, sequence: int, payload: bytes) -> bytes:
+    """One packet from its ICMP header on."""
+    checksum = 0
+    if kind.checksum_ours:
+        checksum = internet_checksum(_ECHO.pack(kind.request, 0, 0, identifier, sequence) + payload)
+    return _ECHO.pack(kind.request, 0, checksum, identifier, sequence) + payload
+
+
+def is_reply(kind: Kind, packet: bytes, identifier: int | None, sequence: int, payload: bytes) -> bool:
+    """Whether this answers that request. `identifier` None: the kernel chose it, and gives us only what is ours.
+
+    An IPv4 header before it (raw sockets) is skipped.
+    """
+    if packet[:1] and packet[0] >> 4 == 4 and kind is V4:
+        packet = packet[(packet[0] & 0x0F) * 4 :]
+    if len(packet) < _ECHO.size:
+        return False
+    type_, code, _, its_identifier, its_sequence = _ECHO.unpack_from(packet)
+    return (
+        (type_, code, its_sequence) == (kind.reply, 0, sequence)
+        and (identifier is None or its_identifier == identifier)
+        and packet[_ECHO.size :] == payload
+    )
+
+
+def internet_checksum(data: bytes) -> int:
+    """RFC 1071."""
+    total: int = sum(struct.unpack(f"!{(len(data) + 1) // 2}H", data + b"\0" * (len(data) % 2)))
+    while total >> 16:
+        total = (total & 0xFFFF) + (total >> 16)
+    return ~total & 0xFFFF
 
 
 class Unavailable(Exception):
@@ -57,10 +100,7 @@ def ping_by_best_means(ping: Ping, clock: Clock) -> tuple[Method, Iterator[Echo]
             return method, ping_by_socket(ping, clock, kind)
         except OSError as error:
             refused.append(f"{method}: {error.strerror or error}")
-    program = shutil.which("ping")
-    if program is not None:
-        return "system-ping", ping_by_program(ping, clock, program)
-    raise Unavailable(f"no ICMP from here ({'; '.join(refused)}; no `ping` program): allow net.ipv4.ping_group_range")
+    raise Unavailable(f"no ICMP from here ({'; '.join(refused)}): allow net.ipv4.ping_group_range")
 
 
 def ping_by_socket(ping: Ping, clock: Clock, kind: int) -> Iterator[Echo]:
@@ -100,40 +140,6 @@ def ping_by_socket(ping: Ping, clock: Clock, kind: int) -> Iterator[Echo]:
     return echoes()
 
 
-def ping_by_program(ping: Ping, clock: Clock, program: str) -> Iterator[Echo]:
-    """The system's `ping`, line by line; OSError and Unavailable when it cannot. Send times are its interval's."""
-    interval_s = max(ping.interval_s, _FASTEST_SYSTEM_PING_S)
-    wait = str(max(1, round(ping.timeout_s))) if sys.platform.startswith("linux") else str(int(ping.timeout_s * 1000))
-    argv = [program, "-n", "-c", str(ping.count), "-i", f"{interval_s:g}", "-s", str(ping.size), "-W", wait]
-    begin_ns = clock.monotonic_ns()
-    ended = subprocess.run(
-        [*argv, ping.address],
-        capture_output=True,
-        text=True,
-        check=False,
-        env={**os.environ, "LC_ALL": "C"},
-        timeout=ping.count * (interval_s + ping.timeout_s) + 10,
-    )
-    times_ms = parse_ping(ended.stdout)
-    if not times_ms and ended.returncode not in (0, 1):  # 1: it pinged, nobody answered
-        raise Unavailable(f"{program} ended with status {ended.returncode}: {ended.stderr.strip()[:200]}")
-    for sequence in range(1, ping.count + 1):
-        sent_ns = begin_ns + int((sequence - 1) * interval_s * NS)
-        time_ms = times_ms.get(sequence)
-        waited_ns = int((ping.timeout_s * 1000 if time_ms is None else time_ms) * 1e6)
-        yield Echo(sequence=sequence, sent_ns=sent_ns, received_ns=sent_ns + waited_ns, answered=time_ms is not None)
-
-
-_ANSWER = re.compile(r"seq=(\d+)\b.*\btime[=<]([\d.]+) ?ms")
-
-
-def parse_ping(output: str) -> dict[int, float]:
-    """Milliseconds by sequence from 1, out of what iputils, BSD's and busybox's `ping` print (those count from 0)."""
-    times_ms = {int(match[1]): float(match[2]) for match in _ANSWER.finditer(output)}
-    first = 0 if 0 in times_ms else 1
-    return {sequence - first + 1: time_ms for sequence, time_ms in times_ms.items()}
-
-
 def summarise(method: Method, echoes: list[Echo], anchor: Clocks, anchor_end: Clocks) -> PingDone:
     """The `done` line."""
     times_ms = [(echo.received_ns - echo.sent_ns) / 1e6 for echo in echoes if echo.answered]
@@ -166,7 +172,7 @@ def main() -> NoReturn:
                 status = _OK if echo.answered else _TIMEOUT
                 stamps = (echo.sent_ns, echo.sent_ns, echo.received_ns)
                 record.append(echo.sequence, MEASURED, 0, *stamps, -1, ping.size, ping.size, status)
-    except (Unavailable, subprocess.TimeoutExpired) as error:
+    except Unavailable as error:
         _fail(lines, "unavailable", str(error))
     except OSError as error:
         _fail(lines, "unavailable", f"ping {ping.address}: {error}")

@@ -14,24 +14,16 @@ from typing import NoReturn
 
 from services.python.contract.lines import Trial, read_stdin_line
 from services.python.contract.requester_lines import END, TURN, Failed, may_measure_from
+from services.python.contract.strict import quotable
 from services.python.probes.clock import Clock
-from services.python.programs.lines import (
-    Lines,
-    complain,
-    end_with_stdin,
-    leave,
-    on_one_line,
-    use_every_descriptor,
-    use_no_proxy,
-)
+from services.python.programs.lines import Lines, complain, end_with_stdin, leave, prepare
 
 
 def main() -> NoReturn:
     """Make the trial that stands on stdin."""
     gc.disable()  # until what it loads stands: next to nothing of that is garbage
     lines = Lines()
-    use_no_proxy()
-    use_every_descriptor()
+    prepare()
     # Signals end it at once, as the rows that are stored need no farewell.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     # Loaded while the responder starts, so that the trial need not wait for it.
@@ -72,7 +64,7 @@ def main() -> NoReturn:
 
 
 def _fail(lines: Lines, kind: str, message: str) -> NoReturn:
-    words = lines.hidden(on_one_line(message))
+    words = lines.hidden(quotable(" ".join(message.split())))
     lines.write(Failed(kind=kind, message=words))
     complain(f"request: {words}")
     leave(1)

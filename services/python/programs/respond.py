@@ -22,11 +22,10 @@ from services.python.contract.offers import Responder, find_protocol, operations
 from services.python.contract.responder_lines import EventsSent, Ready, Serve, Stats, StoreTimes
 from services.python.operations.base import PayloadError
 from services.python.operations.files import read_schema
-from services.python.programs.lines import Lines, complain, leave, lines_of_stdin, use_every_descriptor, use_no_proxy
+from services.python.programs.lines import Lines, complain, leave, lines_of_stdin, prepare
 from services.python.serve import responder as serving
 from services.python.serve.dispatcher import Dispatcher
-from services.python.serve.holding import Holding
-from services.python.serve.responder import CannotServe
+from services.python.serve.responder import CannotServe, Holding
 
 if TYPE_CHECKING:
     import socket
@@ -83,7 +82,6 @@ class Control:
         self.leave(0)
 
     def await_signal(self) -> None:
-        """End the process at the first SIGTERM or SIGINT."""
         signal.sigwait(_ENDING)
         self.leave(0)
 
@@ -95,7 +93,6 @@ class Control:
         leave(status)
 
     def refuse(self, message: str) -> NoReturn:
-        """Say in one line why nothing is answered, and end the process."""
         if self._is_worker:
             from services.python.programs.workers import Refused
 
@@ -145,12 +142,10 @@ class Control:
         )
 
     def _of_what_is_held(self) -> dict[str, str]:
-        """What is to be known of it, by name."""
         held = self._dispatcher.held.values()
         return {name: text for each in held for name, text in getattr(each, "settings", {}).items()}
 
     def _store_times(self) -> StoreTimes | None:
-        """Those of the store, which all operations that ask one share."""
         times = next((each.times for each in self._dispatcher.held.values() if hasattr(each, "times")), None)
         if times is None:
             return None
@@ -169,12 +164,9 @@ class Control:
 
 def main() -> NoReturn:
     """Answer until SIGTERM, SIGINT or the end of stdin."""
-    if len(sys.argv) > 1:
-        _explain()
     gc.disable()  # until it is ready: next to nothing of what libraries make while they are loaded is garbage
     lines = Lines()
-    use_no_proxy()
-    use_every_descriptor()
+    prepare()
     signal.signal(signal.SIGINT, signal.SIG_DFL)  # until it knows what to answer, a signal just ends it
     try:
         serve: Serve = read_stdin_line(Serve, sys.stdin.buffer, "responder")
@@ -263,20 +255,6 @@ def _go_on_as_worker(serve: Serve, responder: Responder, lines: Lines, where: st
     if not has_one:
         shared.close()
     return port, shared if has_one else None
-
-
-def _explain() -> NoReturn:
-    """`--help`, and a refusal of every other argument; argparse is not loaded for a start without any."""
-    import argparse
-
-    parser = argparse.ArgumentParser(
-        prog="python -m services.python.programs.respond",
-        description="Answer one protocol. It takes no arguments: one JSON line on stdin says what to answer and where, "
-        'for example {"type": "serve", "contract": 2, "protocol": "tcp", "identity": "a nonce"}. '
-        "protos/process.md and protos/schemas/serve.json describe it.",
-    )
-    parser.parse_args()
-    leave(0)
 
 
 def _refuse(message: str) -> NoReturn:

@@ -19,7 +19,7 @@ from services.python.load.client import CallFailed
 from services.python.load.task import wrong_reply
 from services.python.operations.base import PayloadError
 from services.python.operations.call import GRPC, OPERATION, body_of, document_of, read_call, rendered, values_at
-from services.python.programs.lines import complain, use_no_proxy
+from services.python.programs.lines import complain, prepare
 from services.python.trial.parts import CannotTry, Parts, ask_task, load_parts
 
 _SHOWN_BYTES = 2_000
@@ -27,7 +27,7 @@ _SHOWN_BYTES = 2_000
 
 def main() -> int:
     """Ask, and print a line for each row."""
-    use_no_proxy()
+    prepare()
     try:
         trial = read_stdin_line(Trial, sys.stdin.buffer, "sample")
         parts, call = load_parts(trial), read_call(trial.payload)
@@ -72,7 +72,6 @@ def _asked(parts: Parts, requests: list[Any], call: Mapping[str, Any]) -> dict[s
 
 
 def _request_of(request: Mapping[str, Any]) -> str:
-    """A request in a few lines, as a person would write it down."""
     if request["kind"] == "grpc":
         fields = [f"{name}: {text}" for name, text in request["metadata"]]
         message = request["method"].request_type.FromString(request["message"])

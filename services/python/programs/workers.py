@@ -1,9 +1,8 @@
 """Several worker processes that answer as one responder: one port, one nonce, one line to whoever started it.
 
 The process that was started forks them before it loads any library, and becomes their head: it answers no request, adds up
-what they count, and ends with all of them as soon as one has died. Each worker goes on as the only process of a responder
-would; its stdin and its real stdout are pipes to the head, and it ends when these do, whatever became of the head. Signals
-that end a responder are blocked in workers, as they often go to all processes of a group.
+what they count, and ends with all of them as soon as one has died. Their stdin and real stdout are pipes to the head: they
+end when these do. Signals that end a responder are blocked in them, as they often go to all processes of a group.
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from queue import Empty, SimpleQueue
@@ -25,13 +24,12 @@ from services.python.contract.responder_lines import EventsSent, Ready, Stats, W
 from services.python.contract.strict import Line, parse, part, read_line
 from services.python.programs.lines import Lines, complain, leave, lines_of_stdin
 from services.python.serve.dispatcher import Peer
-from services.python.serve.holding import CLOSE_S
 
 if TYPE_CHECKING:
     from services.python.probes.memory import PeakMemory
 
 _ENDING = {signal.SIGTERM, signal.SIGINT}
-_END_S = CLOSE_S + 1.0  # what workers hold is closed meanwhile; whoever ends a responder kills it after five
+_END_S = 4.0  # what workers hold is closed meanwhile; whoever ends a responder kills it after five
 _REFUSAL_ENDS = '"type":"refused"}\n'
 _ANSWER_S = 10.0  # to `stats`; the orchestrator waits for 15
 _LAST_ANSWER_S = 0.5  # to what was asked before stdin ended: one worker that hangs must not keep the others
@@ -104,8 +102,8 @@ class Head:
         self._where = where
         self._left = {worker.number for worker in workers}
         self._lock = threading.Lock()
-        self._all_ready, self._are_gone = threading.Event(), threading.Event()
         self._asked: SimpleQueue[threading.Event] = SimpleQueue()  # set once it is answered
+        self._all_ready, self._are_gone = threading.Event(), threading.Event()
         self._is_ending = self._has_said_why = False
         self._memory: PeakMemory | None = None
         lines.leave = self.leave
@@ -120,13 +118,12 @@ class Head:
         if len({ready.port for ready in said}) > 1:
             self._give_up(f"{self._where}: the workers answer on different ports: {[ready.port for ready in said]}")
         count = len(said)
-        affinity: Callable[[int], set[int]] | None = getattr(os, "sched_getaffinity", None)
         gc.enable()
         self._lines.write(
             replace(
                 said[0],
                 workers=count,
-                cpus=None if affinity is None else len(affinity(0)),
+                cpus=len(os.sched_getaffinity(0)),
                 settings={**said[0].settings, "workers": f"{count} processes, and one that adds up what they count"},
             )
         )
@@ -216,7 +213,6 @@ class Head:
         return f"{self._where}: worker {worker.number} of {len(self._workers)}"
 
     def _line(self, worker: Worker, kind: type[Any], timeout_s: float | None = None) -> Any:
-        """The next line of a worker."""
         try:
             text = worker.heard.get(timeout=timeout_s)
         except Empty:
@@ -290,6 +286,5 @@ def _closed(pipe: IO[str]) -> None:
 
 
 def _stay() -> NoReturn:
-    """Wait for the end of the process."""
     while True:
         threading.Event().wait()

@@ -170,7 +170,6 @@ class Dispatcher:
 
     @property
     def threads(self) -> int:
-        """How many threads answer what waits: at least as many as what is held can keep busy."""
         return max(POOL_THREADS, *(getattr(held, "threads", 0) for held in self.held.values()), 0)
 
     @cached_property

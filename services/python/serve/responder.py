@@ -1,32 +1,35 @@
-"""What a protocol's responder module gives to `services.python.programs.respond`, and what it is given.
+"""What a protocol's responder module gives to `services.python.programs.respond`, and what it is given; its certificate.
 
-A module has one function, `serve(dispatcher, host, port, announce)`:
+A module has one function, `serve(dispatcher, host, port, announce)`. Where the responder names a server (`served_by`), that
+module's `serve(application, dispatcher, host, port, announce)` is called, with what the responder's own
+`application(dispatcher)` or its framework returns.
 
-Where the responder names a server (`served_by`), that module's `serve(application, dispatcher, host, port, announce)` is
-called, with what the responder's own `application(dispatcher)` or its framework returns.
-
-* It runs in the main thread, and may use as many threads or one event loop as it likes.
-* It listens on `host`:`port` (0: any free port), best through `listen`, and on `dispatcher.listener` instead where there is
-  one: the socket that several worker processes accept from. It calls `announce(actual_port)` once, as soon
-  as a connection would be accepted: after `listen()` of the socket, or the framework's own "started" signal.
-* It hands every decoded request to `dispatcher.answer(operation, request, peer)`, on an event loop to `answer_async`, which
-  gives the reply or what to await for it, and sends back what that returns; `peer` is the address and port of the other end
-  of the connection, so that distinct peers can be counted.
-* It blocks for as long as it answers, and is **never asked to return**. `respond` ends the process with `os._exit` on
-  SIGTERM, SIGINT and end of stdin. Both signals are blocked in every thread before `serve` is entered, and waited for
-  by a thread of `respond`: signal handlers that a framework installs never run, and need not be switched off.
-* There is nothing to release: sockets and threads go with the process, and `respond` closes what operations hold. Several
-  worker processes (`workers`) are `respond`'s as well: each of them runs `serve` by itself.
-* When it cannot start it raises `CannotServe` (or lets an OSError of its socket out); `respond` prints that as one
-  line, and exits with status 1.
-* It may print: file descriptor 1 already points at stderr. It must not read stdin.
+* It runs in the main thread, listens on `host`:`port` (0: any free port), or on `dispatcher.listener` where several worker
+  processes accept from one, and calls `announce(actual_port)` once, as soon as a connection would be accepted.
+* It hands every decoded request to `dispatcher.answer(operation, request, peer)`, on an event loop to `answer_async`, and
+  sends back what that returns; `peer` is the address and port of the other end, so that distinct peers can be counted.
+* It blocks for as long as it answers, and is **never asked to return**: `respond` ends the process with `os._exit`. SIGTERM
+  and SIGINT are blocked in every thread, so that a framework's handlers never run.
+* When it cannot start it raises `CannotServe` (or lets an OSError of its socket out). It may print: file descriptor 1 is
+  stderr by then. It must not read stdin.
 """
 
 from __future__ import annotations
 
-import socket
-from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
+if TYPE_CHECKING:
+    import ssl
+
+    from services.python.contract.responder_lines import Tls
+
+import socket
+import threading
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import ExitStack
+
+from services.python.operations import OPERATIONS
 from services.python.serve.dispatcher import Dispatcher
 
 BACKLOG = 1024
@@ -40,7 +43,7 @@ class CannotServe(Exception):
 
 
 def listen(host: str, port: int) -> socket.socket:
-    """A blocking TCP socket that listens, with TCP_NODELAY, which accepted connections inherit on Linux and macOS.
+    """A blocking TCP socket that listens, with TCP_NODELAY, which accepted connections inherit.
 
     CannotServe when the address is taken or not of this host.
     """
@@ -75,3 +78,80 @@ def _bound(host: str, port: int, reuse: int) -> socket.socket:
             f"cannot listen on {host}:{port}: {error.strerror}; give a free port, or 0 for any"
         ) from error
     return bound
+
+
+def server_context(tls: Tls | None) -> ssl.SSLContext | None:
+    """TLS 1.3 and nothing older, one for all connections, so that sessions can be resumed; None for plain ones.
+
+    CannotServe where certificate and key cannot be used.
+    """
+    if tls is None:
+        return None
+    import ssl
+
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.minimum_version = ssl.TLSVersion.TLSv1_3
+    try:
+        context.load_cert_chain(tls.certificate, tls.key)
+    except OSError as error:  # `ssl.SSLError` is one
+        raise _unusable(tls, error) from error
+    return context
+
+
+def pem(tls: Tls) -> tuple[bytes, bytes]:
+    """Key and certificate; CannotServe where they cannot be used, which gRPC tells as a port that it cannot take."""
+    server_context(tls)
+    try:
+        return Path(tls.key).read_bytes(), Path(tls.certificate).read_bytes()
+    except OSError as error:
+        raise _unusable(tls, error) from error
+
+
+def _unusable(tls: Tls, error: OSError) -> CannotServe:
+    return CannotServe(f"tls: certificate {tls.certificate} and key {tls.key} cannot be used: {error}")
+
+
+class Holding:
+    """What the operations that will be asked hold. `close` may be called from any thread, also while one is opened."""
+
+    def __init__(self, operations: Iterable[str], settings: Mapping[str, str]) -> None:
+        """CannotServe for an operation that is not known, and for settings that none of them takes."""
+        names = tuple(dict.fromkeys(operations))
+        if unknown := [name for name in names if name not in OPERATIONS]:
+            raise CannotServe(f"unknown operation {unknown[0]!r}; `orch services` lists what there is")
+        parts = (part for name in names for part in OPERATIONS[name].made_of)
+        self._operations = [OPERATIONS[name] for name in dict.fromkeys((*names, *parts))]
+        taken = {resource for operation in self._operations for resource in operation.resources}
+        if strange := [name for name in settings if name not in taken]:
+            raise CannotServe(f"resources that no operation asked here takes: {', '.join(strange)}")
+        self._settings = settings
+        self._opened = ExitStack()
+        self._lock = threading.Lock()
+        self.complaint = ""  # what went wrong when it was closed
+
+    def open(self) -> Mapping[str, Any]:
+        """What is held, by the operation's name; CannotServe when something cannot be had."""
+        held: dict[str, Any] = {}
+        shared: dict[Any, Any] = {}
+        for operation in self._operations:
+            key = operation.open, operation.resources
+            if key in shared:
+                held[operation.name] = shared[key]
+            elif operation.open is not None:
+                settings = {name: self._settings[name] for name in operation.resources if name in self._settings}
+                try:
+                    opening = operation.open(settings)
+                    held[operation.name] = shared[key] = opening.__enter__()
+                except Exception as error:
+                    reason = f"{type(error).__name__}: {error}"
+                    raise CannotServe(f"{operation.name}: what it holds cannot be opened: {reason}") from error
+                self._opened.push(opening)
+        return held
+
+    def close(self) -> None:
+        """Close all that is open, once; whoever comes later waits for that. Whoever ends a responder kills it in the end."""
+        with self._lock:
+            try:
+                self._opened.close()
+            except Exception as error:  # noqa: BLE001 - whatever a library raises; the process ends all the same
+                self.complaint = f"closing what the operations hold: {type(error).__name__}: {error}"

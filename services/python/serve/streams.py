@@ -20,8 +20,7 @@ from services.python.operations.base import Schedule
 _NS = 1_000_000_000
 
 OutgoingEvent = dict[str, Any]
-Page = Mapping[str, Sequence[dict[str, Any]]]
-"""What several events carry, in `events`."""
+Page = Mapping[str, Sequence[dict[str, Any]]]  # what several events carry, in `events`
 
 
 class EventTotals:

@@ -26,7 +26,7 @@ _FAULTS = (asyncpg.PostgresError, asyncpg.InterfaceError, OSError)
 
 
 class AsyncpgStore:
-    """As `base.Store`, each method awaited."""
+    """As `memory.MemoryStore`, each method awaited."""
 
     runs: Runs = "loop"
     threads = 0

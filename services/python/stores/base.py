@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
+import importlib
 import threading
-from collections.abc import Callable, Mapping
-from contextlib import AbstractContextManager
+from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from time import perf_counter_ns
-from typing import Any, Final, Literal, Protocol
+from typing import Any, Final, Literal
 
+from services.python.contract.knobs import DRIVERS, PSYCOPG
 from services.python.contract.strict import Part, part
-from services.python.stores.seed import ACCOUNTS, DIGEST, MOST_BALANCE, TRANSACTIONS, Account, Transaction
+from services.python.stores.seed import MOST_BALANCE, Account, Transaction
 
 NONE: Final = "none"
 SQLITE: Final = "sqlite"
 POSTGRESQL: Final = "postgresql"
 STORES: Final = (NONE, SQLITE, POSTGRESQL)
 
-POOL_SIZE: Final = 10
-"""Connections, unless a serve line says otherwise."""
+POOL_SIZE: Final = 10  # connections, unless a serve line says otherwise
 
 _MOST_CONNECTIONS = 1_000
 
@@ -98,37 +100,6 @@ class Times:
             return replace(self)
 
 
-class Store(Protocol):
-    """Accounts and transactions. Every method may be called from any thread, and adds to `spent` what it took.
-
-    `runs`: where: at once in the thread that took the request; in a pool of threads, at least `threads` of them; or on the
-    server's event loop, and then every method gives something to await.
-    """
-
-    runs: Runs
-    threads: int
-
-    def account(self, number: int, spent: Spent) -> Account | None:
-        """An account; None where there is none."""
-
-    def pay(self, payer: int, payee: int, amount: int, spent: Spent) -> Payment:
-        """Move an amount between two accounts and enter it as a transaction, all of it or nothing.
-
-        It is declined where the payer's balance is below the amount. Of two payments on one account the later one waits
-        for the earlier; accounts are taken in the order of their numbers. StoreError where an account is missing, both are
-        one, the amount is not above 0, or the payee's balance would exceed `seed.MOST_BALANCE`.
-        """
-
-    def last(self, payer: int, count: int, spent: Spent) -> list[Transaction]:
-        """The last transactions that an account paid, newest first, at most so many."""
-
-    def page(self, after: int, count: int, spent: Spent) -> list[Account]:
-        """The accounts that follow a number, by number, at most so many."""
-
-    def after(self, number: int, count: int, spent: Spent) -> list[Transaction]:
-        """The transactions that follow a number, by number, at most so many; of a database with one query."""
-
-
 def statements(schema: str, *places: str) -> dict[str, str]:
     """The statements of a request, by name, with the places that a driver writes for three values."""
     accounts, transactions = f"{schema}accounts", f"{schema}transactions"
@@ -187,7 +158,7 @@ class AskedInThreads:
 
 @dataclass(frozen=True, kw_only=True)
 class Held:
-    """What an operation holds: a store (`Store`, or `posts.PostStore`), times of who asks it, what the ready line tells."""
+    """What an operation holds: a store (`memory`, `posts`), times of who asks it, what the ready line tells."""
 
     store: Any
     times: Times = field(default_factory=Times)
@@ -203,24 +174,14 @@ class Held:
         return int(self.store.threads)
 
 
-now_ns = perf_counter_ns
-"""The clock of all times here."""
+now_ns = perf_counter_ns  # the clock of all times here
 
 
-Progress = Callable[[int], None]
-"""Told how many rows are seeded, from time to time."""
-
-
-def refuse_other_rows(where: str, accounts: int, transactions: int, digest: str) -> None:
-    """StoreError unless a database has all of the seed and nothing else, by counts and digest."""
-    if (accounts, transactions) != (ACCOUNTS, TRANSACTIONS):
+def refuse_other_rows(where: str, digest: str, wanted: str) -> None:
+    """StoreError unless a database has all of the seed and nothing else, by their digests."""
+    if digest != wanted:
         raise StoreError(
-            f"{where} has {accounts:,} accounts and {transactions:,} transactions, not {ACCOUNTS:,} and {TRANSACTIONS:,}:"
-            " it is not seeded, or in part. It is left as it is"
-        )
-    if digest != DIGEST:
-        raise StoreError(
-            f"{where} has other rows than the seed (digest {digest[:12]}, not {DIGEST[:12]}). It is left as it is"
+            f"{where} has other rows than the seed (digest {digest[:12]}, not {wanted[:12]}). It is left as it is"
         )
 
 
@@ -255,3 +216,37 @@ def pool_size(settings: Mapping[str, str]) -> int:
 def missing(number: int) -> StoreError:
     """What is said of an account that there is not."""
     return StoreError(f"there is no account {number}")
+
+
+@contextmanager
+def opened(settings: Mapping[str, str]) -> Iterator[Held]:
+    """The store of these settings as seeded, `none` unless they name one. StoreError where it cannot be had."""
+    kind = settings.get(STORE, NONE)
+    if kind == NONE:
+        if strange := sorted(settings.keys() - {STORE}):
+            raise StoreError(f"{STORE}: {NONE} is in memory, and takes no {', '.join(strange)}")
+        yield Held(store=_module("memory").MemoryStore())
+    elif kind == SQLITE:
+        if DRIVER in settings:
+            raise StoreError(f"{STORE}: {SQLITE} is asked by Python's own library, and takes no {DRIVER}")
+        with _module("sqlite").opened(Path(database(settings)), pool_size(settings)) as (store, described):
+            yield Held(store=store, settings=described)
+    elif kind == POSTGRESQL:
+        driver = settings.get(DRIVER, PSYCOPG)
+        if driver not in DRIVERS:
+            raise StoreError(f"unknown driver {driver!r}; there are {', '.join(DRIVERS)}")
+        with _module(f"{driver}_store").opened(database(settings), pool_size(settings)) as (awaited_store, described):
+            yield Held(store=awaited_store, settings=described)
+    else:
+        raise StoreError(f"unknown store {kind!r}; there are {', '.join(STORES)}")
+
+
+def _module(name: str) -> Any:
+    return importlib.import_module(f"services.python.stores.{name}")
+
+
+def database(settings: Mapping[str, str]) -> str:
+    """Where it is; StoreError where nobody says so."""
+    if not settings.get(DATABASE):
+        raise StoreError(f"{STORE}: {settings[STORE]} needs a {DATABASE}, and none is named")
+    return settings[DATABASE]

@@ -1,9 +1,7 @@
 """What every driver of PostgreSQL shares: the tables of orch's own schema, how they are seeded, and how they are verified.
 
-All of it lies in a schema of its own, which carries a mark of ours. One of that name without the mark, or with other rows,
-is refused and left as it is. Nothing outside of it is read or written, and nothing is ever dropped.
-
-What a database sets for those who connect (`search_path`) does not count: names are those of PostgreSQL's own catalogue.
+The schema carries a mark of ours. One of that name without the mark, or with other rows, is refused and left as it is;
+nothing outside of it is read or written. Names are those of PostgreSQL's own catalogue, whatever `search_path` is set.
 """
 
 from __future__ import annotations
@@ -19,7 +17,7 @@ import psycopg
 from psycopg.conninfo import conninfo_to_dict
 
 from services.python.stores import base, seed
-from services.python.stores.base import Progress, StoreError, refuse_other_rows
+from services.python.stores.base import StoreError, refuse_other_rows
 
 SCHEMA: Final = "orch_store"
 MARK: Final = "made by orch: accounts and transactions, shape 1"
@@ -55,7 +53,6 @@ _AS_SEEDED = (
     f"UPDATE {SCHEMA}.accounts SET balance = seeded WHERE balance <> seeded",  # noqa: S608
 )
 _RESTART = f"SELECT setval(pg_get_serial_sequence('{SCHEMA}.transactions', 'number'), {seed.TRANSACTIONS})"
-_COUNTS = tuple(f"SELECT count(*) FROM {SCHEMA}.{table}" for table in ("accounts", "transactions"))  # noqa: S608
 _LINES = (
     f"COPY (SELECT account, owner, balance FROM {SCHEMA}.accounts ORDER BY account) TO STDOUT",  # noqa: S608
     f"COPY (SELECT number, payer, payee, amount FROM {SCHEMA}.transactions ORDER BY number) TO STDOUT",  # noqa: S608
@@ -127,17 +124,17 @@ def first_line(error: BaseException) -> str:
     return next(iter(str(error).splitlines()), "") or "no more is known"
 
 
-def seeded(dsn: str, on_progress: Progress | None = None) -> tuple[bool, str]:
+def seeded(dsn: str) -> tuple[bool, str]:
     """Have orch's schema hold exactly the seeded rows: whether it was made for that, and the server's version.
 
     StoreError where that cannot be, and then nothing is changed.
     """
-    with held(dsn, on_progress) as database:
+    with held(dsn) as database:
         return database.is_new, database.server
 
 
 @contextmanager
-def held(dsn: str, on_progress: Progress | None = None) -> Iterator[Database]:
+def held(dsn: str) -> Iterator[Database]:
     """As `seeded`, and nobody else of ours uses the database meanwhile: two would undo each other's payments."""
     where = named(dsn)
     with ExitStack() as open_:
@@ -150,12 +147,10 @@ def held(dsn: str, on_progress: Progress | None = None) -> Iterator[Database]:
             _lock(connection, where)
             is_new = not _is_there(connection, where)
             if is_new:
-                _make(connection, on_progress or (lambda _done: None))
+                _make(connection)
             _undo(connection)
-            has_accounts, has_transactions = (_one(connection, query) for query in _COUNTS)
-            accounts, transactions = (_copied(connection, query) for query in _LINES)
-            digest = seed.digest(accounts, transactions)
-            refuse_other_rows(f"{where}, schema {SCHEMA},", has_accounts, has_transactions, digest)
+            rows = (_copied(connection, query) for query in _LINES)
+            refuse_other_rows(f"{where}, schema {SCHEMA},", seed.digest(*rows), seed.DIGEST)
             database = Database(is_new=is_new, server=_server(connection), reached=_reached(connection, dsn))
         yield database
 
@@ -200,9 +195,8 @@ def _is_there(connection: psycopg.Connection[Any], where: str) -> bool:
     return True
 
 
-def _make(connection: psycopg.Connection[Any], on_progress: Progress) -> None:
+def _make(connection: psycopg.Connection[Any]) -> None:
     """All of it in one transaction: a schema with our mark is whole, unless somebody else changed it."""
-    done = 0
     with connection.transaction(), connection.cursor() as cursor:
         cursor.execute(_TABLES.encode())
         every: tuple[Iterable[tuple[Any, ...]], ...] = (
@@ -214,25 +208,16 @@ def _make(connection: psycopg.Connection[Any], on_progress: Progress) -> None:
             with cursor.copy(copying.encode()) as copy:
                 while some := list(islice(left, _AT_ONCE)):
                     copy.write(seed.lines(some))
-                    done += len(some)
-                    on_progress(done)
         cursor.execute(_INDEX.encode())
     connection.execute(f"VACUUM (ANALYZE) {SCHEMA}.accounts, {SCHEMA}.transactions".encode())
 
 
 def _undo(connection: psycopg.Connection[Any]) -> None:
-    """Undo what payments have changed, so that every responder begins alike."""
     with connection.transaction():
         changed = sum(connection.execute(statement.encode()).rowcount for statement in _AS_SEEDED)
         connection.execute(_RESTART.encode())
     if changed:
         connection.execute(f"VACUUM (ANALYZE) {SCHEMA}.accounts, {SCHEMA}.transactions".encode())
-
-
-def _one(connection: psycopg.Connection[Any], query: str) -> int:
-    row = connection.execute(query.encode()).fetchone()
-    assert row is not None  # noqa: S101 - a count is one row
-    return int(row[0])
 
 
 def _copied(connection: psycopg.Connection[Any], query: str) -> bytes:

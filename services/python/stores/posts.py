@@ -9,54 +9,39 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Final, Protocol
+from typing import Final
 
+from services.python.stores import base
 from services.python.stores import posts_seed as seed
-from services.python.stores.base import DATABASE, NONE, POOL, SQLITE, STORE, Held, Runs, Spent, StoreError, pool_size
 from services.python.stores.posts_seed import Comment, Post, User
 
-RESOURCES: Final = (STORE, DATABASE, POOL)
+RESOURCES: Final = (base.STORE, base.DATABASE, base.POOL)
 """The settings of a serve line that it takes; no driver, as none of its stores has two."""
 
 
-class PostStore(Protocol):
-    """Users, posts and comments; every method may be called from any thread, and adds to `spent` what it took."""
-
-    runs: Runs
-    threads: int
-
-    def user(self, number: int, spent: Spent) -> User | None:
-        """A user; None where there is none."""
-
-    def posts(self, user: int, count: int, spent: Spent) -> list[Post]:
-        """The last posts of a user, newest first, at most so many."""
-
-    def under(self, posts: Sequence[int], each: int, spent: Spent) -> list[Comment]:
-        """At most `each` comments under each of these posts; the posts' greatest number first, newest comments first."""
-
-    def comments(self, user: int, count: int, each: int, spent: Spent) -> list[Comment]:
-        """What `under` gives of the user's last `count` posts."""
-
-
 class InMemory:
-    """See `PostStore`; of `spent` only the queries are counted, as nothing here is a database's."""
+    """What every store of users, posts and comments does; of `spent` the queries alone are counted here."""
 
-    runs: Runs = "inline"
+    runs: base.Runs = "inline"
     threads = 0
 
-    def user(self, number: int, spent: Spent) -> User | None:
+    def user(self, number: int, spent: base.Spent) -> User | None:
+        """A user; None where there is none."""
         spent.queries += 1
         return seed.users()[number - 1] if 0 < number <= seed.USERS else None
 
-    def posts(self, user: int, count: int, spent: Spent) -> list[Post]:
+    def posts(self, user: int, count: int, spent: base.Spent) -> list[Post]:
+        """The last posts of a user, newest first, at most so many."""
         spent.queries += 1
         return _posts(user, count)
 
-    def under(self, posts: Sequence[int], each: int, spent: Spent) -> list[Comment]:
+    def under(self, posts: Sequence[int], each: int, spent: base.Spent) -> list[Comment]:
+        """At most `each` comments under each of these posts; the posts' greatest number first, newest comments first."""
         spent.queries += 1
         return under(posts, each)
 
-    def comments(self, user: int, count: int, each: int, spent: Spent) -> list[Comment]:
+    def comments(self, user: int, count: int, each: int, spent: base.Spent) -> list[Comment]:
+        """What `under` gives of the user's last `count` posts."""
         spent.queries += 1
         return under([post[0] for post in _posts(user, count)], each)
 
@@ -66,29 +51,27 @@ def _posts(user: int, count: int) -> list[Post]:
 
 
 def under(posts: Sequence[int], each: int) -> list[Comment]:
-    """See `PostStore.under`, of the seed."""
+    """See `InMemory.under`."""
     known = [number for number in sorted(set(posts), reverse=True) if 0 < number <= seed.POSTS]
     return [row for number in known for row in seed.by_post()[number][:each]]
 
 
 @contextmanager
-def opened(settings: Mapping[str, str]) -> Iterator[Held]:
+def opened(settings: Mapping[str, str]) -> Iterator[base.Held]:
     """The store of these settings as seeded, in memory unless they name one. StoreError where it cannot be had."""
-    kind = settings.get(STORE, NONE)
-    if kind == NONE:
-        if strange := sorted(settings.keys() - {STORE}):
-            raise StoreError(f"{STORE}: {NONE} is in memory, and takes no {', '.join(strange)}")
+    kind = settings.get(base.STORE, base.NONE)
+    if kind == base.NONE:
+        if strange := sorted(settings.keys() - {base.STORE}):
+            raise base.StoreError(f"{base.STORE}: {base.NONE} is in memory, and takes no {', '.join(strange)}")
         for rows in (seed.users, seed.by_author, seed.by_post):  # made before the responder is ready
             rows()
-        yield Held(store=InMemory())
-    elif kind == SQLITE:
-        if not settings.get(DATABASE):
-            raise StoreError(f"{STORE}: {SQLITE} needs a {DATABASE}, and none is named")
+        yield base.Held(store=InMemory())
+    elif kind == base.SQLITE:
         from services.python.stores import posts_sqlite
 
         # Beside the file of accounts and transactions, which has a mark and a digest of its own.
-        path = Path(f"{settings[DATABASE]}.posts")
-        with posts_sqlite.opened(path, pool_size(settings)) as (store, described):
-            yield Held(store=store, settings=described)
+        path = Path(f"{base.database(settings)}.posts")
+        with posts_sqlite.opened(path, base.pool_size(settings)) as (store, described):
+            yield base.Held(store=store, settings=described)
     else:
-        raise StoreError(f"users, posts and comments are kept in memory or in {SQLITE}, and not in {kind!r}")
+        raise base.StoreError(f"users, posts and comments are kept in memory or in {base.SQLITE}, and not in {kind!r}")

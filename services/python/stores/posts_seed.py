@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Iterable
 from functools import cache, lru_cache
 from typing import Final
 
 from services.python.contract.generator import DICTIONARY, below, words
+from services.python.stores.seed import newest_first
 
-User = tuple[int, str, str, int]
-"""Number from 1, name, about, joined (days since 1970)."""
-Post = tuple[int, int, str, str, int]
-"""Number from 1, author's number, title, text, likes."""
-Comment = tuple[int, int, int, str]
-"""Number from 1, the post's number, author's number, text."""
+User = tuple[int, str, str, int]  # number from 1, name, about, joined (days since 1970)
+Post = tuple[int, int, str, str, int]  # number from 1, author's number, title, text, likes
+Comment = tuple[int, int, int, str]  # number from 1, the post's number, author's number, text
 
 USERS: Final = 1_000
 POSTS: Final = 10_000
 COMMENTS: Final = 30_000
 DIGEST: Final = "fdacc05ee55d69624f6ad4f2f16eb2572c139993ed91912bc7e30784b6f7a03b"
-"""SHA-256 of all rows as `lines` writes them: users, posts, comments."""
+"""SHA-256 of all rows as `seed.lines` writes them: users, posts, comments."""
 
 _FIRST_DAY, _DAYS = 15_000, 5_000
 _LIKES = 10_000
@@ -79,29 +75,10 @@ def comments() -> tuple[Comment, ...]:
 @lru_cache(maxsize=1)
 def by_author() -> tuple[tuple[Post, ...], ...]:
     """The posts of each user, newest first; those of user n at place n."""
-    rows_of: list[list[Post]] = [[] for _ in range(USERS + 1)]
-    for row in reversed(posts()):
-        rows_of[row[1]].append(row)
-    return tuple(tuple(rows) for rows in rows_of)
+    return newest_first(posts(), 1, USERS)
 
 
 @lru_cache(maxsize=1)
 def by_post() -> tuple[tuple[Comment, ...], ...]:
     """The comments under each post, newest first; those under post n at place n."""
-    rows_of: list[list[Comment]] = [[] for _ in range(POSTS + 1)]
-    for row in reversed(comments()):
-        rows_of[row[1]].append(row)
-    return tuple(tuple(rows) for rows in rows_of)
-
-
-def lines(rows: Iterable[User] | Iterable[Post] | Iterable[Comment]) -> bytes:
-    """Rows as text: a line for each, its fields separated by tabs."""
-    return "".join("\t".join(map(str, row)) + "\n" for row in rows).encode()
-
-
-def digest(of_users: bytes, of_posts: bytes, of_comments: bytes) -> str:
-    """SHA-256, hexadecimal, of the lines of all three tables."""
-    whole = hashlib.sha256(of_users)
-    whole.update(of_posts)
-    whole.update(of_comments)
-    return whole.hexdigest()
+    return newest_first(comments(), 1, POSTS)

@@ -9,8 +9,10 @@ from pathlib import Path
 from queue import SimpleQueue
 
 from services.python.stores import posts_seed as seed
-from services.python.stores.base import Runs, Spent, StoreError
+from services.python.stores.base import Runs, Spent, refuse_other_rows
 from services.python.stores.posts_seed import Comment, Post, User
+from services.python.stores.seed import digest as digest_of
+from services.python.stores.seed import lines
 from services.python.stores.sqlite_file import connected, explained, lent, made, pooled, refuse_other_files, require_wal
 
 _MARK = 0x6F726370  # "orcp", in SQLite's header as the application's id
@@ -49,7 +51,7 @@ _OF_USER = _RANKED.format("SELECT post FROM posts WHERE author = ? ORDER BY post
 
 
 class InSqlite:
-    """See `posts.PostStore`."""
+    """See `posts.InMemory`."""
 
     runs: Runs = "pool"
 
@@ -92,7 +94,9 @@ def opened(path: Path, size: int) -> Iterator[tuple[InSqlite, dict[str, str]]]:
         _make(path)
     refuse_other_files(path, mark=_MARK, shape=_SHAPE)
     with explained(path), closing(connected(path)) as connection:
-        _refuse_other_rows(path, connection)
+        require_wal(path, connection)
+        rows = (lines(connection.execute(query)) for query in _ALL)
+        refuse_other_rows(f"the database {path}", digest_of(*rows), seed.DIGEST)
     with pooled(path, size, connected) as connections:
         yield InSqlite(connections, size), {"store": f"SQLite {sqlite3.sqlite_version}, WAL, only read"}
 
@@ -102,14 +106,3 @@ def _make(path: Path) -> None:
         connection.executemany("INSERT INTO users VALUES (?, ?, ?, ?)", seed.users())
         connection.executemany("INSERT INTO posts VALUES (?, ?, ?, ?, ?)", seed.posts())
         connection.executemany("INSERT INTO comments VALUES (?, ?, ?, ?)", seed.comments())
-
-
-def _refuse_other_rows(path: Path, connection: sqlite3.Connection) -> None:
-    """StoreError unless the file holds the seeded rows and no others."""
-    require_wal(path, connection)
-    rows = [seed.lines(connection.execute(query)) for query in _ALL]
-    if (digest := seed.digest(*rows)) != seed.DIGEST:
-        raise StoreError(
-            f"the database {path} has other rows than the seed (digest {digest[:12]}, not {seed.DIGEST[:12]})."
-            " It is left as it is"
-        )

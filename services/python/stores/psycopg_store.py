@@ -16,7 +16,7 @@ _SQL = {name: text.encode() for name, text in common.statements("%s", "%s", "%s"
 
 
 class PsycopgStore(AskedInThreads):
-    """See `base.Store`."""
+    """See `memory.MemoryStore`."""
 
     _account, _page, _last, _after = (_SQL[name] for name in ("account", "page", "last", "after"))
 

@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
-from typing import Final
+from typing import Any, Final, TypeVar
 
 from services.python.contract.generator import DICTIONARY, below, words
 
-Account = tuple[int, str, int]
-"""Number from 1, owner, balance in cents."""
-Transaction = tuple[int, int, int, int]
-"""Number from 1, payer's account, payee's account, amount in cents."""
+Account = tuple[int, str, int]  # number from 1, owner, balance in cents
+Transaction = tuple[int, int, int, int]  # number from 1, payer's account, payee's account, amount in cents
+
+Row = TypeVar("Row", bound=tuple[Any, ...])
 
 ACCOUNTS: Final = 10_000
 TRANSACTIONS: Final = 100_000
-MOST_BALANCE: Final = 2**31 - 1
-"""Cents: what an integer of 32 bits holds."""
+MOST_BALANCE: Final = 2**31 - 1  # cents: what an integer of 32 bits holds
 DIGEST: Final = "7de8a7bcc3f115260663794a9a63263803263c1c1bd3eea0b92863d644cca464"
 """SHA-256 of all rows as `lines` writes them, accounts before transactions."""
 
@@ -56,19 +55,22 @@ def pair(first: int, second: int) -> tuple[int, int]:
 @lru_cache(maxsize=1)
 def by_payer() -> tuple[tuple[Transaction, ...], ...]:
     """The transactions of each payer, newest first; those of account n at place n."""
-    rows_of: list[list[Transaction]] = [[] for _ in range(ACCOUNTS + 1)]
-    for row in reversed(transactions()):
-        rows_of[row[1]].append(row)
-    return tuple(tuple(rows) for rows in rows_of)
+    return newest_first(transactions(), 1, ACCOUNTS)
 
 
-def lines(rows: Iterable[Account] | Iterable[Transaction]) -> bytes:
+def newest_first(rows: Sequence[Row], place: int, most: int) -> tuple[tuple[Row, ...], ...]:
+    """Return the rows with each number from 0 to `most` in their column `place`, the last one first."""
+    rows_of: list[list[Row]] = [[] for _ in range(most + 1)]
+    for row in reversed(rows):
+        rows_of[row[place]].append(row)
+    return tuple(map(tuple, rows_of))
+
+
+def lines(rows: Iterable[tuple[Any, ...]]) -> bytes:
     """Rows as text: a line for each, its fields separated by tabs."""
     return "".join("\t".join(map(str, row)) + "\n" for row in rows).encode()
 
 
-def digest(of_accounts: bytes, of_transactions: bytes) -> str:
-    """SHA-256, hexadecimal, of the lines of both tables."""
-    whole = hashlib.sha256(of_accounts)
-    whole.update(of_transactions)
-    return whole.hexdigest()
+def digest(*tables: bytes) -> str:
+    """SHA-256, hexadecimal, of the lines of all tables."""
+    return hashlib.sha256(b"".join(tables)).hexdigest()

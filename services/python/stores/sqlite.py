@@ -11,26 +11,14 @@ import sqlite3
 import threading
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, closing, contextmanager, suppress
-from itertools import islice
 from pathlib import Path
 from queue import SimpleQueue
 
-from services.python.stores import seed
-from services.python.stores.base import (
-    AskedInThreads,
-    Payment,
-    Progress,
-    Spent,
-    declined,
-    refuse_other_rows,
-    refuse_unfit,
-    statements,
-)
+from services.python.stores import base, seed
 from services.python.stores.sqlite_file import connected, explained, lent, made, pooled, refuse_other_files, require_wal
 
 _MARK = 0x6F726368  # "orch", in SQLite's header as the application's id
 _SHAPE = 1  # of the tables, in SQLite's header as the user's version
-_AT_ONCE = 5_000  # rows
 
 _TABLES = """
 CREATE TABLE accounts (
@@ -53,20 +41,15 @@ DELETE FROM transactions WHERE number > {seed.TRANSACTIONS};
 UPDATE accounts SET balance = seeded WHERE balance <> seeded;
 COMMIT;
 """  # noqa: S608 - a constant of ours
-_COUNTS = ("SELECT count(*) FROM accounts", "SELECT count(*) FROM transactions")
-_LINES = (
-    "SELECT group_concat(line, '') FROM (SELECT account || char(9) || owner || char(9) || balance || char(10) AS line"
-    " FROM accounts ORDER BY account)",
-    "SELECT group_concat(line, '') FROM (SELECT number || char(9) || payer || char(9) || payee || char(9) || amount"
-    " || char(10) AS line FROM transactions ORDER BY number)",
+_ALL = (
+    "SELECT account, owner, balance FROM accounts ORDER BY account",
+    "SELECT number, payer, payee, amount FROM transactions ORDER BY number",
 )
+_SQL = base.statements("", "?", "?", "?")
 
 
-_SQL = statements("", "?", "?", "?")
-
-
-class SqliteStore(AskedInThreads):
-    """See `base.Store`."""
+class SqliteStore(base.AskedInThreads):
+    """See `memory.MemoryStore`."""
 
     _account, _page, _last, _after = (_SQL[name] for name in ("account", "page", "last", "after"))
 
@@ -75,11 +58,11 @@ class SqliteStore(AskedInThreads):
         self._connections = connections
         self._writing = threading.Lock()
 
-    def _connection(self, spent: Spent) -> AbstractContextManager[sqlite3.Connection]:
+    def _connection(self, spent: base.Spent) -> AbstractContextManager[sqlite3.Connection]:
         return lent(self._connections, spent)
 
-    def pay(self, payer: int, payee: int, amount: int, spent: Spent) -> Payment:
-        refuse_unfit(payer, payee, amount)
+    def pay(self, payer: int, payee: int, amount: int, spent: base.Spent) -> base.Payment:
+        base.refuse_unfit(payer, payee, amount)
         with lent(self._connections, spent) as connection, self._writing:
             connection.execute("BEGIN IMMEDIATE")
             try:
@@ -92,15 +75,15 @@ class SqliteStore(AskedInThreads):
         return made
 
 
-def _pay(connection: sqlite3.Connection, payer: int, payee: int, amount: int) -> Payment:
+def _pay(connection: sqlite3.Connection, payer: int, payee: int, amount: int) -> base.Payment:
     balances = dict(connection.execute(_SQL["balances"], (payer, payee)).fetchall())
-    if (payment := declined(balances, payer, payee, amount)) is not None:
+    if (payment := base.declined(balances, payer, payee, amount)) is not None:
         return payment
     connection.execute(_SQL["take"], (amount, payer))
     connection.execute(_SQL["give"], (amount, payee))
     entered = connection.execute(_SQL["enter"], (payer, payee, amount)).lastrowid
     assert entered is not None  # noqa: S101 - an insert has one
-    return Payment(accepted=True, number=entered, balance=balances[payer] - amount)
+    return base.Payment(accepted=True, number=entered, balance=balances[payer] - amount)
 
 
 @contextmanager
@@ -111,40 +94,29 @@ def opened(path: Path, size: int) -> Iterator[tuple[SqliteStore, dict[str, str]]
         yield SqliteStore(connections, size), {"store": f"SQLite {sqlite3.sqlite_version}, WAL, synchronous=NORMAL"}
 
 
-def seeded(path: Path, on_progress: Progress | None = None) -> bool:
+def seeded(path: Path) -> bool:
     """Have the file hold exactly the seeded rows; whether it was made for that. StoreError, and nothing is changed."""
     is_new = not path.exists()
     if is_new:
-        _make(path, on_progress or (lambda _done: None))
+        _make(path)
     refuse_other_files(path, mark=_MARK, shape=_SHAPE)
     with explained(path), closing(_connected(path)) as connection:
         require_wal(path, connection)
         connection.executescript(_AS_SEEDED)
-        has_accounts, has_transactions = (int(connection.execute(query).fetchone()[0]) for query in _COUNTS)
-        accounts, transactions = ((connection.execute(query).fetchone()[0] or "").encode() for query in _LINES)
-        refuse_other_rows(f"the database {path}", has_accounts, has_transactions, seed.digest(accounts, transactions))
+        rows = (seed.lines(connection.execute(query)) for query in _ALL)
+        base.refuse_other_rows(f"the database {path}", seed.digest(*rows), seed.DIGEST)
     return is_new
 
 
-def _make(path: Path, on_progress: Progress) -> None:
+def _make(path: Path) -> None:
     with made(path, _TABLES, _INDEX, mark=_MARK, shape=_SHAPE) as connection:
-        done = 0
-        for rows, insert in (
-            (((*row, row[2]) for row in seed.accounts()), "INSERT INTO accounts VALUES (?, ?, ?, ?)"),
-            (iter(seed.transactions()), "INSERT INTO transactions VALUES (?, ?, ?, ?)"),
-        ):
-            while some := list(islice(rows, _AT_ONCE)):
-                connection.executemany(insert, some)
-                done += len(some)
-                on_progress(done)
+        accounts = ((*row, row[2]) for row in seed.accounts())
+        connection.executemany("INSERT INTO accounts VALUES (?, ?, ?, ?)", accounts)
+        connection.executemany("INSERT INTO transactions VALUES (?, ?, ?, ?)", seed.transactions())
 
 
 def _connected(path: Path) -> sqlite3.Connection:
     connection = connected(path)
-    try:
-        connection.execute("PRAGMA synchronous=NORMAL")
-        connection.execute("PRAGMA foreign_keys=ON")
-    except BaseException:
-        connection.close()
-        raise
+    connection.execute("PRAGMA synchronous=NORMAL")
+    connection.execute("PRAGMA foreign_keys=ON")
     return connection

@@ -1,4 +1,8 @@
-"""What a trial's names stand for, loaded, and the check of both ends before anything is measured."""
+"""What a trial's names stand for, loaded; what is refused of it; and the check of both ends before anything is measured.
+
+A task is one operation so many times in a row, or the operations that one is made of (the knob `fetch`). The knob
+`fields` says whether a reader needs all of a reply.
+"""
 
 from __future__ import annotations
 
@@ -7,12 +11,11 @@ import importlib
 import time
 from array import array
 from collections.abc import Callable, Iterator
-from dataclasses import field
 from functools import partial
 from typing import Any
 
+from services.python.contract import knobs
 from services.python.contract.counters import Clocks
-from services.python.contract.knobs import ALL_FIELDS, FIELDS
 from services.python.contract.lines import Target, Trial
 from services.python.contract.offers import Client, Protocol, find_protocol
 from services.python.contract.requester_lines import END, TURN, Start, Warm, may_measure_from
@@ -21,25 +24,22 @@ from services.python.load import sync_load as blocking
 from services.python.load.client import CallFailed, CallSpec, Reply, Request
 from services.python.load.loop import Loops, Waits, Work
 from services.python.load.mix import AwaitingMix, BlockingMix, make_mixed, verify_mixed
-from services.python.load.openings import Openings, openings_of
-from services.python.load.phases import NS, mix_order, place_in_mix
-from services.python.load.task import AwaitingTasks, BlockingTasks, make_task, wrong_reply
+from services.python.load.phases import NS, SLOWEST_RATE, measured, mix_order, place_in_mix
+from services.python.load.task import AwaitingTasks, BlockingTasks, Piece, Pieces, make_pieces, make_task, wrong_reply
 from services.python.load.tls import ClientTls, client_tls
-from services.python.operations import OPERATIONS, Operation
-from services.python.operations.base import Make
+from services.python.operations import OPERATIONS, Operation, pieces_of
+from services.python.operations.base import Make, Narrowed
 from services.python.operations.call import certificate_of
 from services.python.operations.files import read_schema
 from services.python.probes import sockets
 from services.python.probes.clock import Clock, resolution_ns
 from services.python.probes.versions import versions
-from services.python.trial.refusals import refusal_of_target, refuse_impossible
 
 Print = Callable[[Line], None]
 Ask = Callable[[Any, Request], tuple[Reply, tuple[int, int]]]
 Dial = Callable[[str, Request], Any]
 Verify = Callable[[Request, Reply], str | None]
-Hear = Callable[[], str]
-"""Blocks until stdin has a line that lets the trial go on, and returns it."""
+Hear = Callable[[], str]  # blocks until stdin has a line that lets the trial go on, and returns it
 
 _LONGEST_NAME = 200  # characters of an identity
 
@@ -61,15 +61,12 @@ class Mix(Part):
     drawn: array[int]
 
     def make(self) -> Make:
-        """What makes the requests of all of them."""
         return make_mixed(self.makes, self.drawn)
 
     def verify(self) -> Callable[[Request, Reply], str | None]:
-        """What verifies the replies of all of them."""
         return verify_mixed([o.verify for o in self.operations], [o.name for o in self.operations])
 
     def examples(self) -> Iterator[tuple[Operation, Request]]:
-        """Each operation with a request of it."""
         for operation, make in zip(self.operations, self.makes, strict=True):
             yield operation, make(1, time.time_ns)
 
@@ -84,11 +81,9 @@ class Mix(Part):
         return 1 + place_in_mix(self.drawn, sequence)
 
     def rows(self, *, are_kept: bool) -> dict[str, Any]:
-        """What a recorder must know of it."""
         return {"parent_of": self.parent_of, "each_has": len(self.operations) if are_kept else 0}
 
     def dialer(self, dialer: Dial, style: str, *, are_kept: bool) -> Any:
-        """Opens connections for all of them, with a dialer for each."""
         dialers = [dialer(operation.name, example) for operation, example in self.examples()]
         return (BlockingMix if style == "sync" else AwaitingMix)(dialers, are_kept=are_kept)
 
@@ -134,7 +129,6 @@ class Parts(Part):
     loops: Callable[[Any, Work], Loops]
     event_loop: Any = None  # of an awaiting client
     tls: ClientTls | None = None  # None: connections are plain
-    openings: Openings = field(default_factory=Openings)
     mix: Mix | None = None  # in place of the operation, where requests ask several
 
     def who(self) -> dict[str, Any]:
@@ -159,8 +153,7 @@ def load_parts(trial: Trial) -> Parts:
         make = operation.requests(trial.payload, trial.seed)
         mix = mix_of(trial, protocol, client)
         schema = read_schema(trial.schema)
-        openings = openings_of(trial)
-        tls = client_tls(trial, openings, certificate_of(trial.payload) if trial.payload.kind == "call" else ())
+        tls = client_tls(trial, certificate_of(trial.payload) if trial.payload.kind == "call" else ())
         module = importlib.import_module(client.module)
         ask, loops, event_loop = _style(client)
         verify = verifier(trial, operation)
@@ -188,18 +181,16 @@ def load_parts(trial: Trial) -> Parts:
         operation=operation,
         make=make,
         verify=verify,
-        dialer=_dialers(trial, client, operation, module, schema, tls=tls, openings=openings),
+        dialer=_dialers(trial, client, operation, module, schema, tls),
         ask=ask,
         loops=loops,
         event_loop=event_loop,
         tls=tls,
-        openings=openings,
         mix=mix,
     )
 
 
 def _named(trial: Trial) -> tuple[Protocol, Client, Operation]:
-    """The protocol, client and operation of a trial; CannotTry where there is none, or they do not go together."""
     try:
         protocol = find_protocol(trial.protocol)
         client = protocol.client(trial.client)
@@ -216,9 +207,8 @@ def _named(trial: Trial) -> tuple[Protocol, Client, Operation]:
 
 
 def _dialers(
-    trial: Trial, client: Client, operation: Operation, module: Any, schema: bytes | None, **shared: Any
+    trial: Trial, client: Client, operation: Operation, module: Any, schema: bytes | None, tls: ClientTls | None
 ) -> Callable[[str, Request], Any]:
-    """Makes dialers of an operation and an example request."""
     target = trial.target
 
     def dialer(name: str, example: Request) -> Any:
@@ -231,7 +221,7 @@ def _dialers(
             knobs=trial.knobs,
             schema=schema,
             kind="call" if name == "identity" else operation.kind,
-            **shared,
+            tls=tls,
         )
         return module.dialer(call, client)
 
@@ -257,10 +247,8 @@ def verifier(trial: Trial, operation: Operation) -> Verify:
     """What verifies the replies of an operation; ValueError for `fields` where every field is needed."""
     if operation.verified is not None:
         return operation.verified()
-    if trial.knobs.get(FIELDS, ALL_FIELDS) == ALL_FIELDS:
+    if trial.knobs.get(knobs.FIELDS, knobs.ALL_FIELDS) == knobs.ALL_FIELDS:
         return operation.verify
-    from services.python.operations.narrowed import Narrowed
-
     return Narrowed(operation)
 
 
@@ -343,14 +331,7 @@ def start(print_line: Print, clock: Clock) -> Clocks:
     return anchor
 
 
-def hold_back(
-    trial: Trial,
-    warmed: int,
-    loops: Waits,
-    print_line: Print,
-    clock: Clock,
-    hear: Hear,
-) -> str:
+def hold_back(trial: Trial, warmed: int, loops: Waits, print_line: Print, clock: Clock, hear: Hear) -> str:
     """Wait for the line that the trial is held for, and until the moments that both give; the line, empty where not held.
 
     `warmed` is how many requests the warm-up had.
@@ -368,3 +349,102 @@ def hold_back(
     if begin_ns:
         loops.wait(max(0.0, (begin_ns - clock.wall_ns()) / NS))
     return word
+
+
+def over_fetched_bytes(verify: Verify, dialer: Any) -> float | None:
+    """Bytes that nobody needs in a reply, or in those of a task, on average; None where everything is needed."""
+    every = [piece.verify for piece in getattr(dialer, "pieces", ())] or [verify]
+    found = [getattr(each, "over_fetched_bytes", None) for each in every]
+    return None if None in found else sum(bytes_ or 0.0 for bytes_ in found)
+
+
+def is_at_once(trial: Trial) -> bool:
+    """Whether a task's calls are all made without waiting for one another."""
+    return trial.knobs.get(knobs.FETCH, knobs.WHOLE) == knobs.AT_ONCE
+
+
+def make_of(trial: Trial, parts: Parts) -> Make:
+    """Makes what the load loop is to ask: single requests, or those of a task."""
+    if trial.calls == 1:
+        return parts.make
+    if trial.knobs.get(knobs.FETCH, knobs.WHOLE) == knobs.WHOLE:
+        return make_task(parts.make, trial.calls)
+    return make_pieces(parts.operation, parts.make)
+
+
+def tasks_of(trial: Trial, parts: Parts, example: Request, dialer: Any, clock: Callable[[], int]) -> Any:
+    """What opens connections that make tasks; `dialer` is that of the operation itself."""
+    fetch = trial.knobs.get(knobs.FETCH, knobs.WHOLE)
+    if fetch == knobs.WHOLE:
+        tasks = BlockingTasks if parts.client.style == "sync" else AwaitingTasks
+        return tasks(dialer, parts.verify, clock, parts.operation.follow)
+    asked = zip(parts.operation.made_of, pieces_of(parts.operation, example), strict=True)
+    return Pieces(
+        pieces=[
+            Piece(name=name, dialer=parts.dialer(name, request), verify=verifier(trial, OPERATIONS[name]))
+            for name, request in asked
+        ],
+        clock=clock,
+        at_once=is_at_once(trial),
+        on_one=fetch == knobs.IN_A_ROW or trial.knobs.get(knobs.HTTP) == knobs.HTTP_2,
+    )
+
+
+def refusal_of_target(trial: Trial, client: Client) -> str | None:
+    """Why a client cannot be used with this target, or without one; None when it can."""
+    if client.kind == "call":
+        return "it names no target, and there is nobody to ask without one" if trial.target is None else None
+    load = trial.load
+    given = {
+        "a target": trial.target is not None,
+        f"connection: {trial.connection}": trial.connection != "reuse",
+        ", ".join(trial.knobs): bool(trial.knobs),
+        "a schema": trial.schema is not None,
+        "tls": trial.tls is not None,
+        f"a concurrency of {load.concurrency}": load.concurrency != 1,
+        "a rate": load.rate_per_s is not None,
+        "think time": load.think_s > 0,
+        f"calls: {trial.calls}": trial.calls != 1,
+        "turns": trial.turn_warm_up is not None,
+    }
+    if (what := next((what for what, is_given in given.items() if is_given), None)) is None:
+        return None
+    return f"{client.name} encodes and decodes one message after the other, and asks nobody: {what} does not apply"
+
+
+def refuse_impossible(trial: Trial, operation: Operation) -> None:
+    """ValueError for a load that cannot be offered, or would never end."""
+    for is_given, why in _impossible(trial, operation):
+        if is_given:
+            raise ValueError(why)
+    measured(trial.load)
+
+
+def _impossible(trial: Trial, operation: Operation) -> Iterator[tuple[bool, str]]:
+    load, pieces, rate = trial.load, operation.made_of, trial.load.rate_per_s
+    if operation.kind == "stream" and load.requests != 0:
+        yield load.duration_s is None, "load: give duration_s, which is how long each subscription lasts"
+        has_either = load.requests is not None or rate is not None
+        yield has_either, "load: requests and rate_per_s say nothing of a stream, whose operation has a rate of its own"
+        yield load.think_s > 0, "load: a stream has no think time: its clients wait for events, and ask once"
+        has_several = trial.connection != "reuse"
+        yield has_several, "connection: a subscription has one connection for as long as it lasts (reuse)"
+    if trial.turn_warm_up is not None:
+        yield not trial.hold, "turn_warm_up: hold: a trial in turns is held until its first one"
+        yield operation.kind != "call", f"turn_warm_up: {operation.name} is a {operation.kind}, and no call"
+        yield rate is not None, "turn_warm_up: rate_per_s: an open loop has one schedule, and no turns"
+        yield load.think_s > 0, "turn_warm_up: think_s: users who rest have no turns"
+    if (fetch := trial.knobs.get(knobs.FETCH, knobs.WHOLE)) != knobs.WHOLE:
+        name, made = f"{knobs.FETCH}: {fetch}: {operation.name}", ", ".join(pieces)
+        yield not pieces, f"{name} is one call, and made of no others"
+        yield trial.calls != len(pieces), f"{name} is made of {made}, and not of {trial.calls} calls"
+        is_shared = knobs.CONNECTIONS in trial.knobs
+        yield (
+            is_shared,
+            f"{knobs.FETCH}: {fetch}: the calls of a task have connections of their own, and share no others",
+        )
+    yield load.concurrency < 1, f"load: a concurrency of at least 1, not {load.concurrency}"
+    if rate is not None:
+        slowest = f"load: an open loop needs a rate above 0, at least {SLOWEST_RATE} a second, not {rate}"
+        yield rate < SLOWEST_RATE, slowest
+        yield load.think_s > 0, "load: an open loop has a schedule and no think time; give rate_per_s or think_s"

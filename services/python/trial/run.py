@@ -13,33 +13,31 @@ from typing import Any
 from services.python.contract.knobs import TCP_WINDOW
 from services.python.contract.limits import SATURATED
 from services.python.contract.lines import Trial
-from services.python.contract.requester_lines import Bodies, Checked, Done, Progress, Wire
+from services.python.contract.requester_lines import Bodies, Checked, Done, Progress
 from services.python.load.client import CallFailed, Request
-from services.python.load.loop import Loops, Work, close_after
-from services.python.load.memory import LEAST_BYTES, bound_memory, room_for_replies
-from services.python.load.phases import (
-    MEASURED,
-    NS,
-    WARM_UP,
-    Extent,
-    Phase,
-    Rests,
-    arrivals,
-    measured,
-    rests,
-    warm_up,
-)
+from services.python.load.loop import Loops, Work, close_after, grace_s
+from services.python.load.phases import MEASURED, NS, WARM_UP, Extent, Phase, Rests, arrivals, measured, rests, warm_up
 from services.python.load.record import Record
 from services.python.load.recorder import GaveUp, Recorder, Tally
-from services.python.load.unasked import grace_s
+from services.python.load.unverified import LEAST_BYTES, bound_memory, room_for_replies
 from services.python.probes import sockets
 from services.python.probes.clock import Clock
-from services.python.probes.counters import host_counters
-from services.python.probes.memory import PeakMemory
-from services.python.probes.tcpinfo import Meter, NoWire, WireMeter
-from services.python.trial.parts import CannotTry, Hear, Parts, Print, check, hold_back, load_parts, start
-from services.python.trial.tasks import is_at_once, make_of, over_fetched_bytes, tasks_of
-from services.python.trial.turns import Turns, Window
+from services.python.probes.tcpinfo import WireMeter
+from services.python.trial.parts import (
+    CannotTry,
+    Hear,
+    Parts,
+    Print,
+    check,
+    hold_back,
+    is_at_once,
+    load_parts,
+    make_of,
+    over_fetched_bytes,
+    start,
+    tasks_of,
+)
+from services.python.trial.turns import Turns, Window, looked_at
 
 _ROW_KINDS = {"call": "request", "codec": "codec"}  # of samples, by their client's kind
 _PARTS_OF_A_CODEC = 2  # encoding and decoding
@@ -113,12 +111,9 @@ def _measure(
     due = None if trial.load.rate_per_s is None else arrivals(trial.load, trial.seed)  # before connections wait for it
     resting = rests(trial.load, trial.seed)
     anchor = start(print_line, clock)
-    parts.openings.clear()  # of the check
     warm = _warm_up(trial, loops, recorder, clock)
     warmed = warm.next_sequence - 1
     word = hold_back(trial, warmed, loops, print_line, clock, hear)
-    if trial.connection == "per-request":
-        parts.openings.clear()  # of the warm-up
     measure = partial(_in_one_phase, trial, due, resting, loops, recorder, wire, clock, warm.next_sequence)
     if trial.turn_warm_up is not None:
         turns = Turns(trial=trial, loops=loops, recorder=recorder, wire=wire, clock=clock, sequence=warm.next_sequence)
@@ -139,7 +134,6 @@ def _measure(
         anchor_end=clock.anchor(),
         outcomes=dict(getattr(parts.verify, "outcomes", {})),
         over_fetched_bytes=over_fetched_bytes(parts.verify, dialer),
-        opening=parts.openings.told(),
         **measured_phase,
         **who,
     )
@@ -160,17 +154,16 @@ def _recorder(trial: Trial, parts: Parts, record: Record, print_line: Print) -> 
     )
 
 
-def _meter(trial: Trial, parts: Parts, recorder: Recorder) -> Meter:
+def _meter(trial: Trial, parts: Parts, recorder: Recorder) -> WireMeter:
     if parts.target is None:
-        return NoWire()
+        return WireMeter(None)
     overlap = trial.connection == "per-request" and (trial.load.concurrency > 1 or is_at_once(trial))
     return WireMeter(parts.target.host, parts.target.port, overlap=overlap, opened=lambda: recorder.connections)
 
 
 def _loops(
-    trial: Trial, parts: Parts, example: Request, recorder: Recorder, wire: Meter, clock: Clock
+    trial: Trial, parts: Parts, example: Request, recorder: Recorder, wire: WireMeter, clock: Clock
 ) -> tuple[Any, Loops]:
-    """What opens the connections of a trial, and what drives its load over them."""
     mix = parts.mix
     dialer = parts.dialer(trial.operation, example)
     if mix is not None:
@@ -233,7 +226,7 @@ def _in_one_phase(
     resting: Rests | None,
     loops: Loops,
     recorder: Recorder,
-    wire: Meter,
+    wire: WireMeter,
     clock: Clock,
     first_sequence: int,
 ) -> Window:
@@ -262,28 +255,15 @@ def _in_one_phase(
 
 def _measured_phase(trial: Trial, recorder: Recorder, measure: Callable[[], Window], warmed: int) -> dict[str, Any]:
     """The measured phase between two looks at the host, after `warmed` requests: fields of `Done`."""
-    memory = PeakMemory()
-    host_before = host_counters()
-    memory.begin()
     with _settled(recorder):
-        window = measure()
-        memory_bytes, memory_since = memory.read()
-        host_after = host_counters()
+        window, looks = looked_at(measure)
     span_s = recorder.tally.span_s
     return {
         **_tallied(recorder.tally),
         "warmup_requests": warmed + window.turn_warmup_requests,
-        "begin_ns": window.begin_ns,
         "not_sent_reason": not_sent_reason(recorder.tally, trial.load.concurrency, window.cpu_s),
-        "wire": None if window.wire is None else Wire(**window.wire),
-        "min_rtt_us": window.min_rtt_us,
-        "cpu_s": window.cpu_s,
         "cpu_share": window.cpu_s / span_s if span_s else None,
-        "memory_bytes": memory_bytes,
-        "memory_since": memory_since,
-        "loop_lag_ms": window.lag_ms,
-        "host_before": host_before,
-        "host_after": host_after,
+        **looks,
     }
 
 

@@ -7,20 +7,19 @@ import time
 from typing import Any
 
 from services.python.contract.lines import Trial
-from services.python.contract.requester_lines import Done, EventsReceived, Progress, Wire
+from services.python.contract.requester_lines import Done, EventsReceived, Progress
 from services.python.contract.streams import read_interval_ns
 from services.python.load.client import CallFailed, Request
-from services.python.load.memory import room_for_replies
 from services.python.load.phases import MEASURED, WARM_UP
 from services.python.load.record import Record
 from services.python.load.recorder import GaveUp
-from services.python.load.stream_load import AwaitingStreams, StreamWork, TooMany
-from services.python.load.stream_recorder import StreamRecorder, StreamTally, Subscription
+from services.python.load.stream_load import AwaitingStreams
+from services.python.load.stream_recorder import StreamRecorder, StreamTally, Subscription, TooMany
+from services.python.load.unverified import room_for_replies
 from services.python.probes.clock import Clock
-from services.python.probes.counters import host_counters
-from services.python.probes.memory import PeakMemory
 from services.python.probes.tcpinfo import WireMeter
 from services.python.trial.parts import Hear, Parts, Print, hold_back, start
+from services.python.trial.turns import Window, looked_at
 
 
 def subscriptions(trial: Trial, parts: Parts) -> tuple[Request, Request]:
@@ -39,45 +38,42 @@ def expected_rows(trial: Trial, parts: Parts) -> int:
 
 
 def measure_streams(
-    trial: Trial,
-    parts: Parts,
-    record: Record,
-    print_line: Print,
-    clock: Clock,
-    met: str | None,
-    hear: Hear,
+    trial: Trial, parts: Parts, record: Record, print_line: Print, clock: Clock, met: str | None, hear: Hear
 ) -> Done:
     """Both phases on the same connections, with the responder that said it is `met`. GaveUp when every stream broke."""
     stream = parts.operation.stream
     assert stream is not None  # noqa: S101 - an operation of kind stream has one
     recorder = StreamRecorder(
-        record,
-        stream.verify,
-        progress=lambda told: print_line(Progress(**told)),
-        most_kept_bytes=room_for_replies(),
+        record, stream.verify, progress=lambda told: print_line(Progress(**told)), most_kept_bytes=room_for_replies()
     )
     assert trial.target is not None  # noqa: S101 - whoever is subscribed to stands somewhere
     wire = WireMeter(trial.target.host, trial.target.port, overlap=False, opened=lambda: recorder.connections)
-    shared: dict[str, Any] = {"recorder": recorder, "clock": clock, "before_close": wire.before_close}
-    work = StreamWork(clients=trial.load.concurrency, timeout_s=trial.timeout_s, **shared)
     warm, measured = subscriptions(trial, parts)
-    streams = AwaitingStreams(parts.event_loop, parts.dialer(trial.operation, warm), work)
+    streams = AwaitingStreams(
+        parts.event_loop,
+        parts.dialer(trial.operation, warm),
+        recorder,
+        clock,
+        clients=trial.load.concurrency,
+        timeout_s=trial.timeout_s,
+        before_close=wire.before_close,
+    )
     anchor = start(print_line, clock)
     warmed = _phase(WARM_UP, warm, 1, streams, recorder, clock)
     hold_back(trial, len(warmed), streams, print_line, clock, hear)
     _open(streams, trial)  # those that broke in the warm-up
-    memory = PeakMemory()
-    host_before = host_counters()
-    wire.begin()
-    memory.begin()
-    cpu_before_s = time.process_time()
-    begin_ns = clock.monotonic_ns()
-    recorder.begin(MEASURED, begin_ns)
-    made = _run(streams, measured, len(warmed) + 1, reading_ns=read_interval_ns(trial.knobs))
-    cpu_s = time.process_time() - cpu_before_s
-    memory_bytes, memory_since = memory.read()
-    wire.end()
-    host_after = host_counters()
+    made: list[Subscription] = []
+
+    def measure() -> Window:
+        wire.begin()
+        cpu_before_s, begin_ns = time.process_time(), clock.monotonic_ns()
+        recorder.begin(MEASURED, begin_ns)
+        made.extend(_run(streams, measured, len(warmed) + 1, reading_ns=read_interval_ns(trial.knobs)))
+        cpu_s = time.process_time() - cpu_before_s
+        wire.end()
+        return Window(begin_ns=begin_ns, cpu_s=cpu_s, wire=wire.wire(), min_rtt_us=wire.min_rtt_us(), lag_ms=None)
+
+    window, looks = looked_at(measure)
     recorder.settle(made)
     _refuse_if_all_broke(made)
     streams.close()
@@ -89,15 +85,8 @@ def measure_streams(
         identity=met,
         anchor=anchor,
         anchor_end=clock.anchor(),
-        begin_ns=begin_ns,
-        wire=None if (sums := wire.wire()) is None else Wire(**sums),
-        min_rtt_us=wire.min_rtt_us(),
-        cpu_s=cpu_s,
-        cpu_share=cpu_s / tally.span_s if tally.span_s else None,
-        memory_bytes=memory_bytes,
-        memory_since=memory_since,
-        host_before=host_before,
-        host_after=host_after,
+        cpu_share=window.cpu_s / tally.span_s if tally.span_s else None,
+        **looks,
         **_tallied(tally),
         **parts.who(),
     )

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
+from typing import Any
 
 from services.python.contract.lines import Trial
-from services.python.contract.requester_lines import TURN, Turn
+from services.python.contract.requester_lines import TURN, Turn, Wire
 from services.python.contract.strict import Part, part
 from services.python.load.loop import Loops
 from services.python.load.phases import MEASURED, NS, WARM_UP, Extent, Phase, measured
 from services.python.load.recorder import Recorder
 from services.python.probes.clock import Clock
-from services.python.probes.tcpinfo import Meter
+from services.python.probes.counters import host_counters
+from services.python.probes.memory import PeakMemory
+from services.python.probes.tcpinfo import WireMeter
 from services.python.trial.parts import Hear, Print
 
 _PROC = Path("/proc")
@@ -25,7 +28,7 @@ _STEAL = 8  # the column of /proc/stat, behind the name
 class Window(Part):
     """What was counted within the measured phase: of one phase, or of all turns.
 
-    `wire` and `min_rtt_us` as `Meter` has them; `turn_warmup_requests` are those sent before each turn.
+    `wire` and `min_rtt_us` as `WireMeter` has them; `turn_warmup_requests` are those sent before each turn.
     """
 
     begin_ns: int
@@ -36,11 +39,30 @@ class Window(Part):
     turn_warmup_requests: int = 0
 
 
+def looked_at(measure: Callable[[], Window]) -> tuple[Window, dict[str, Any]]:
+    """What was measured between two looks at the host, and fields of `Done` that say it."""
+    memory, host_before = PeakMemory(), host_counters()
+    memory.begin()
+    window = measure()
+    memory_bytes, memory_since = memory.read()
+    return window, {
+        "begin_ns": window.begin_ns,
+        "wire": None if window.wire is None else Wire(**window.wire),
+        "min_rtt_us": window.min_rtt_us,
+        "cpu_s": window.cpu_s,
+        "memory_bytes": memory_bytes,
+        "memory_since": memory_since,
+        "loop_lag_ms": window.lag_ms,
+        "host_before": host_before,
+        "host_after": host_counters(),
+    }
+
+
 class Turns:
     """Makes the turns of a trial, on connections that are open."""
 
     def __init__(
-        self, *, trial: Trial, loops: Loops, recorder: Recorder, wire: Meter, clock: Clock, sequence: int
+        self, *, trial: Trial, loops: Loops, recorder: Recorder, wire: WireMeter, clock: Clock, sequence: int
     ) -> None:
         self._trial, self._loops, self._recorder, self._wire, self._clock = trial, loops, recorder, wire, clock
         self._sequence = sequence

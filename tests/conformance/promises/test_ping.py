@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import socket
 from pathlib import Path
 from typing import Any
@@ -91,6 +92,9 @@ def test_requests_in_flight_share_so_many_connections(ends: Implementation, mult
     assert (trial.done["verified"], trial.done["errors"]) == (60, {})
     assert stats["peers"] == 2 + 2
     assert len({row.connection for row in trial.phase(1)}) == 2
+    first = sorted(row for row in trial.phase(1) if row.connection == trial.phase(1)[0].connection)
+    waited = [one.received_ns <= other.sent_ns for one, other in itertools.pairwise(first)]
+    assert not all(waited), "requests on one connection wait for one another"
 
 
 def test_a_window_is_said_when_a_connection_opens_and_large_bodies_pass_it(

@@ -39,7 +39,6 @@ def test_what_differs_is_named_in_one_order_from_either_side(one: dict[str, str]
         ("[{protocol: rest, responder: [flask-gunicorn, starlette]}]", ("framework",)),
         ("[{protocol: graphql, responder: [strawberry, strawberry-cached]}]", ("validation",)),
         ("[{protocol: socketio, client: [socketio, socketio-polling]}]", ("transport", "client")),
-        ("[{protocol: grpc, responder: [grpcio, grpcio-parse-only], client: grpcio}]", ("reading",)),
         (
             "[{protocol: rest, responder: fastapi}, {protocol: rest, responder: flask, connection: per-request}]",
             ("framework", "validation", "connection"),

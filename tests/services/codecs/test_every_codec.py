@@ -23,10 +23,7 @@ MODULES = {
     found.name: importlib.import_module(f"services.python.codecs.{found.name}")
     for found in pkgutil.iter_modules(codecs.__path__)
 }
-WITH_SCHEMAS = "by_schema"  # whose CODEC is that of protobuf
-CODECS: dict[str, Codec] = {
-    name: module.CODEC for name, module in MODULES.items() if hasattr(module, "CODEC") and name != WITH_SCHEMAS
-}
+CODECS: dict[str, Codec] = {name: module.CODEC for name, module in MODULES.items() if hasattr(module, "CODEC")}
 JSON = {"json", "orjson"}  # it has no word for infinity, and none for bytes
 size = st.integers(0, 2**31 - 1)
 int32 = st.integers(-(2**31), 2**31 - 1)

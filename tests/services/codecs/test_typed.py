@@ -16,9 +16,8 @@ from hypothesis import strategies as st
 
 from orchestrator.experiment.plan.own.own_json import typed_message
 from services.python.codecs.base import Coder
-from services.python.codecs.by_schema import method_of, with_schema
 from services.python.codecs.protobuf import CODEC, method_named
-from services.python.codecs.typed import typed_echo
+from services.python.codecs.typed import method_of, typed_echo, with_schema
 from services.python.load.client import CallFailed
 from tests.support.documents import compiled
 

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import json
-from contextlib import suppress
 from dataclasses import asdict, fields
 from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
 from services.python.contract import schemas
@@ -200,18 +197,3 @@ def test_another_contract_is_refused_by_name_before_anything_else(contract: obje
 def test_an_unknown_type_is_refused_with_the_known_ones(kind: object):
     with pytest.raises(ValueError, match="known here: checked, failed"):
         read_line((Checked, Failed), {"type": kind}, reader="orchestrator", writer="requester")
-
-
-JSON = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
-    max_leaves=8,
-)
-
-
-@given(name=st.sampled_from(sorted(LINES)), key=st.text(max_size=5), value=JSON)
-def test_whatever_stands_in_a_line_it_is_read_or_refused(name: str, key: str, value: Any):
-    raw = plain(name)
-    for changed in (key, *list(raw)[:3]):
-        with suppress(WrongShape):
-            decode(type(LINES[name]), {**raw, changed: value})

@@ -1,23 +1,16 @@
-"""Replies that are kept, within how much memory; how connections are shared, and how long they took to open."""
+"""Replies that are kept, within how much memory; and how connections are shared."""
 
 from __future__ import annotations
 
 import itertools
-import subprocess
-import sys
-import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from services.python.contract.lines import Load, Trial
-from services.python.contract.requester_lines import Opening
-from services.python.load.memory import LEAST_BYTES, MOST_BYTES, room_for_replies
-from services.python.load.openings import Openings, openings_of
 from services.python.load.sharing import Shares
-from services.python.load.unverified import Unverified
+from services.python.load.unverified import LEAST_BYTES, MOST_BYTES, Unverified, room_for_replies
 from services.python.operations.base import Lasting
 
 MIB = 1 << 20
@@ -91,78 +84,6 @@ def test_what_holds_a_large_buffer_does_not_wait(where: str) -> None:
         kept.waiting.append((1, 0, 0, 0, 0, request, reply))
     assert not kept.has_room()
     assert kept.most == 0
-
-
-_KEEPS_RECORDS = """
-import json, resource, sys
-from services.python.load.unverified import Unverified
-from services.python.operations.base import Lasting
-kept = Unverified(64 << 20)
-if sys.argv[1] == "untouched":
-    kept._touched = []
-text = json.dumps([{"id": n, "name": "granite", "value": n / 7, "tags": ["kelp", "amber"]} for n in range(200)])
-before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
-for row in range(400):
-    if len(kept.waiting) < kept.most or kept.has_room():
-        kept.waiting.append((row, 0, 0, 0, 0, {}, json.loads(text)))
-print(resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before)
-"""
-
-
-def test_replies_that_are_kept_are_decoded_into_memory_that_is_there_already() -> None:
-    """Page faults in the middle of a call would be the price of keeping; the kernel counts them."""
-    faults = {
-        how: int(subprocess.run([sys.executable, "-c", _KEEPS_RECORDS, how], capture_output=True, check=True).stdout)
-        for how in ("touched", "untouched")
-    }
-    assert faults["touched"] < faults["untouched"] / 5
-
-
-@pytest.fixture
-def clock(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """What the clock will say, one after the other."""
-    stamps: list[int] = []
-    monkeypatch.setattr(time, "monotonic_ns", lambda: stamps.pop(0))
-    return stamps
-
-
-def test_the_handshake_of_tls_is_no_part_of_connecting(clock: list[int]) -> None:
-    clock += [1_000, 6_000]
-    books = Openings()
-    begun = books.begin()
-    books.secured(3_000)
-    books.opened(begun)
-    assert books.told() == Opening(connections=1, connect_s=2e-6, tls_s=3e-6)
-
-
-def test_medians_are_told_and_what_nobody_told_is_null() -> None:
-    books = Openings()
-    assert books.told() is None
-    for took_ns in (10_000_000, 2_000_000, 4_000_000):
-        books.connected(took_ns)
-    assert books.told() == Opening(connections=3, connect_s=0.004, tls_s=None)
-    books.connected(8_000_000)
-    assert books.told() == Opening(connections=4, connect_s=0.006, tls_s=None)
-
-
-@pytest.mark.parametrize(
-    ("connection", "concurrency", "is_kept"),
-    [("per-request", 1, True), ("per-request", 2, False), ("reuse", 1, True), ("reuse", 2, True)],
-)
-def test_nothing_is_noted_where_several_open_at_once(connection: str, concurrency: int, is_kept: bool) -> None:
-    trial = Trial(
-        protocol="tcp",
-        client="socket",
-        operation="add",
-        record="",
-        connection=connection,  # type: ignore[arg-type]
-        load=Load(concurrency=concurrency, requests=1),
-    )
-    books = openings_of(trial)
-    books.connected(1)
-    books.secured(1)
-    books.opened(books.begin())
-    assert (books.told() is not None) is is_kept
 
 
 def shares(most: int | None) -> Shares[str]:

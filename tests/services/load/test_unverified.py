@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Callable, Iterator
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from services.python.contract.lines import STATUSES, Load
+from services.python.contract.lines import STATUSES
 from services.python.load.client import CallFailed
-from services.python.load.phases import MEASURED, NS, WARM_UP, Phase, measured
+from services.python.load.phases import NS, WARM_UP
 from services.python.load.recorder import MOST_FAILURES_IN_A_ROW, GaveUp
 from services.python.operations.base import Lasting
 from tests.support.scripted import AwaitableDialer, ScriptedClock, ScriptedDialer
-from tests.support.watched import CONCURRENCY, OK, RIGHT, WRONG, Reading, Trial, Watched, WatchedDialer, standing_clock
+from tests.support.watched import CONCURRENCY, OK, RIGHT, WRONG, Trial, Watched, WatchedDialer, standing_clock
 
 
 @pytest.fixture(params=["blocking", "awaiting"])
@@ -95,29 +94,6 @@ def test_a_responder_that_answers_wrongly_from_some_moment_on_is_found_out_in_ti
     trial.close()
 
 
-def test_wrong_replies_are_found_out_although_failures_come_when_a_progress_line_is_due(watching: Watching) -> None:
-    """A failure that is entered when a second is over does not take the look at the next reply away."""
-    watched = Watched(wrong=frozenset(range(1, 10**6)))
-    clock = ScriptedClock()
-    recorder = watching(watched, clock=clock.clock()).recorder
-    phase = Phase(number=MEASURED, begin_ns=clock.now_ns, first_sequence=1, extent=measured(Load(requests=9)), most=9)
-    recorder.begin(phase)
-    reading = Reading(watched)
-
-    def ask_for_a_minute() -> None:
-        for number in range(1, 2 * 60):
-            clock.advance(NS // 2)
-            now_ns = clock.now_ns
-            if number % 2 == 0:
-                recorder.failed(number, 0, now_ns - 1, now_ns - 1, now_ns, CallFailed("timeout"))
-            else:
-                request = {"sequence": number}
-                recorder.replied(number, 0, now_ns - 1, now_ns - 1, now_ns, reading, request, watched.reply_to(request))
-
-    with pytest.raises(GaveUp):
-        ask_for_a_minute()
-
-
 _PIECES = 100
 
 
@@ -193,15 +169,6 @@ def test_a_reply_of_other_bytes_to_the_same_request_is_looked_at_while_measuring
     assert (tally.rows, tally.verified, tally.errors) == (100, 98, {"wrong-reply": 2})
 
 
-def test_a_responder_that_is_mostly_wrong_ends_the_trial_in_time(watching: Watching) -> None:
-    watched = Watched(wrong=frozenset(range(20, 100_000)) - frozenset(range(20, 100_000, 100)), gives_bodies=True)
-    trial = watching(watched)
-    trial.run(5, constant=True, phase=WARM_UP)
-    with pytest.raises(GaveUp, match="requests in a row failed"):
-        trial.run(50_000, constant=True)
-    assert watched.answered < 1_000
-
-
 @pytest.mark.parametrize("style", ["awaiting"])
 def test_stamps_of_known_replies_take_no_more_memory_than_allowed(watching: Watching) -> None:
     trial = watching(Watched(gives_bodies=True), most_kept_bytes=3000)
@@ -237,34 +204,6 @@ def test_a_reply_is_freed_before_the_next_request_is_timed(watching: Watching, p
     trial.run(10, policy)
     trial.recorder.settle()
     assert alive == [0] * 10
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    "wrong", [lambda n: n % 50 == 0, lambda n: n > 500], ids=["every fiftieth", "from some moment on"]
-)
-def test_a_client_whose_values_are_not_those_of_its_bytes_is_found_out(
-    watching: Watching, wrong: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """It decodes wrongly, or not at all, while the bytes are right.
-
-    Of the 640 wrong values some ten are looked at: none of them in one run of 20,000.
-    """
-
-    class Misreading(Watched):
-        def reply_to(self, request: Any) -> Any:
-            super().reply_to(request)
-            return {"wrong": 1} if self.answered > 5 and wrong(self.answered) else dict(RIGHT)
-
-    monkeypatch.setattr(Reading, "body", b"always these")
-    monkeypatch.setattr(Reading, "answer", lambda reading, request: reading.watched.reply_to(request))
-    trial = watching(Misreading())
-    trial.run(5, constant=True, phase=WARM_UP)
-    trial.recorder.settle()
-    with suppress(GaveUp):
-        trial.run(32_000, constant=True)
-        trial.recorder.settle()
-    assert trial.recorder.tally.errors["wrong-reply"] > 0
 
 
 def test_each_row_of_a_call_has_a_reply_that_is_known(watching: Watching) -> None:

@@ -11,8 +11,7 @@ from services.python.contract.lines import Payload
 from services.python.contract.messages import OF_ACCOUNTS, OF_THE_STORE
 from services.python.operations import OPERATIONS, PayloadError
 from services.python.stores import seed
-from services.python.stores.base import Held, Spent
-from services.python.stores.opening import opened
+from services.python.stores.base import Held, Spent, opened
 
 NAMES = sorted(OF_ACCOUNTS)
 

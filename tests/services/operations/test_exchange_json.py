@@ -10,10 +10,8 @@ import pytest
 
 from orchestrator.experiment.plan.payloads import joined
 from services.python.codecs.alone import exchanges
-from services.python.codecs.base import codec_named
 from services.python.contract.lines import Payload
 from services.python.operations import OPERATIONS, PayloadError
-from tests.support.documents import compiled
 
 SMALL, ORDER = {"id": 4711}, {"id": 4711, "customer": "Ada", "items": [{"sku": "A-1", "price": 19.9}], "paid": True}
 EXCHANGE = OPERATIONS["exchange_json"]
@@ -42,17 +40,6 @@ def test_the_reply_is_the_other_document_and_no_other_one_is_right(payload: Payl
 def test_a_codec_alone_codes_both_documents(payload: Payload) -> None:
     made = exchanges(EXCHANGE, EXCHANGE.requests(payload, 1))(1, lambda: 0)
     assert made == {"request": {"document": SMALL}, "reply": {"document": ORDER}}
-
-
-@pytest.mark.parametrize("name", ["json", "cbor", "msgpack", "avro", "protobuf"])
-def test_both_documents_travel_in_every_codec(payload: Payload, name: str) -> None:
-    schema = compiled(SMALL, ORDER) if name == "protobuf" else None
-    codec = codec_named("by_schema" if schema else name, schema)
-    request, reply = answered(payload)
-    sent = codec.request("echo/document")
-    back = codec.reply("echo/document")
-    assert sent.read(sent.write(request)) == request
-    assert EXCHANGE.verify(request, back.read(back.write(reply))) is None
 
 
 @pytest.mark.parametrize("content", ["[]", "{", '{"request": 1}'])

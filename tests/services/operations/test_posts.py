@@ -13,7 +13,7 @@ import pytest
 from services.python.contract.lines import Payload
 from services.python.contract.messages import OF_POSTS
 from services.python.operations import OPERATIONS, pieces_of
-from services.python.stores import posts_seed
+from services.python.stores import posts_seed, seed
 from services.python.stores.base import Held, Spent, StoreError
 from services.python.stores.posts import opened
 
@@ -111,8 +111,7 @@ def test_a_page_that_differs_anywhere_is_wrong(held: Held, spoil: str) -> None:
 def test_the_rows_are_those_of_the_specification() -> None:
     users, posts, comments = posts_seed.users(), posts_seed.posts(), posts_seed.comments()
     assert (len(users), len(posts), len(comments)) == (1_000, 10_000, 30_000)
-    lines = posts_seed.lines
-    assert posts_seed.digest(lines(users), lines(posts), lines(comments)) == posts_seed.DIGEST
+    assert seed.digest(*map(seed.lines, (users, posts, comments))) == posts_seed.DIGEST
     assert posts_seed.DIGEST in (Path(__file__).parents[3] / "protos/posts.md").read_text(encoding="utf-8")
 
 

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import mmap
-import resource
 import struct
-import sys
 from pathlib import Path
 
 import pytest
@@ -14,8 +12,8 @@ from hypothesis import strategies as st
 
 from services.python.contract.counters import TcpCounters
 from services.python.probes.counters import host_counters
-from services.python.probes.icmp import V4, V6, echo_request, internet_checksum, is_reply
 from services.python.probes.memory import PeakMemory
+from services.python.programs.ping import V4, V6, echo_request, internet_checksum, is_reply
 
 sequences = st.integers(1, 0xFFFF)
 payloads = st.binary(max_size=200)
@@ -89,15 +87,6 @@ def test_where_it_cannot_begin_anew_it_is_said_to_be_of_the_whole_life(tmp_path:
     assert memory.read() == (4321 * 1024, "process")
 
 
-def test_a_system_without_proc_has_the_peak_of_the_process(tmp_path: Path):
-    memory = PeakMemory(tmp_path / "no such folder")
-    memory.begin()
-    peak, since = memory.read()
-    assert since == "process"
-    largest = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
-    assert 0 < peak <= largest
-
-
 @pytest.fixture
 def proc(tmp_path: Path) -> Path:
     made = tmp_path / "proc"
@@ -125,10 +114,6 @@ def test_segments_that_tcp_sent_again(proc: Path, tmp_path: Path):
         "Udp: InDatagrams\nUdp: 3\n"
     )
     assert host_counters(proc, tmp_path).tcp == TcpCounters(segments_sent=100, retransmits=7)
-
-
-def test_a_system_without_that_table_counts_no_segments(proc: Path, tmp_path: Path):
-    assert host_counters(proc, tmp_path).tcp is None
 
 
 def test_throttling_of_the_own_cgroup_v2(proc: Path, tmp_path: Path):

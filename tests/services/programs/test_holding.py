@@ -12,9 +12,7 @@ import pytest
 
 from services.python.contract.responder_lines import Serve
 from services.python.operations import OPERATIONS
-from services.python.serve import holding
-from services.python.serve.holding import Holding
-from services.python.serve.responder import CannotServe
+from services.python.serve.responder import CannotServe, Holding
 from tests.support import holding_operations, wire
 from tests.support.ends import PATIENCE_S, Program, program, responder
 
@@ -84,16 +82,6 @@ def test_it_can_be_ended_while_something_is_opened(how: str) -> None:
         while answering.process.stderr.readline() != "opening never\n":
             pass
         assert end(answering, how) == (0, ["closed shifted"])
-
-
-@pytest.mark.parametrize(
-    "how", ["SIGTERM", *(pytest.param(how, marks=pytest.mark.slow) for how in ("stdin closed", "SIGINT"))]
-)
-def test_what_does_not_close_is_left_after_a_bound(how: str) -> None:
-    with responder("tcp", module=MODULE, operations=["hanging"]) as (answering, _):
-        status, said = end(answering, how)
-    assert status == 0
-    assert said[1:] == [f"respond: what the operations hold was not closed within {holding.CLOSE_S:g} s, and is left"]
 
 
 def test_settings_go_to_those_that_take_them(monkeypatch: pytest.MonkeyPatch) -> None:

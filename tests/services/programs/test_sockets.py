@@ -9,10 +9,9 @@ from pathlib import Path
 import pytest
 
 from services.python.contract.lines import Load, Payload
-from services.python.contract.responder_lines import Serve
 from services.python.probes import sockets
 from tests.support import wire
-from tests.support.ends import make_trial, program, responder, trial_of
+from tests.support.ends import make_trial, responder, trial_of
 
 AVAILABLE = Path("/proc/sys/net/ipv4/tcp_available_congestion_control")
 pytestmark = pytest.mark.skipif(
@@ -67,16 +66,6 @@ def test_a_trial_is_made_with_what_was_asked_for(protocol: str, client: str, tmp
     assert (done["type"], done["settings"]["congestion control"]) == ("done", wanted)
 
 
-def test_a_responder_whose_kernel_has_it_not_refuses_to_start(monkeypatch: pytest.MonkeyPatch):
-    if "bbr" in AVAILABLE.read_text():
-        pytest.skip("this kernel has every congestion control that can be asked for")
-    with program("services.python.programs.respond") as started:
-        started.send(Serve(protocol="tcp", identity="nonce", knobs={"congestion": "bbr"}).to_json())
-        status, lines, words = started.ended_by_itself()
-    assert (status, lines) == (1, [])
-    assert "its kernel has" in words
-
-
 WINDOW = 50_000  # not what a connection has unasked
 
 
@@ -116,12 +105,9 @@ def test_what_is_offered_is_read_from_the_kernel():
     assert sockets.windows_of(1) is None
 
 
-def test_a_window_that_the_kernel_does_not_give_is_refused_with_what_it_gives(monkeypatch: pytest.MonkeyPatch):
+def test_a_window_that_the_kernel_does_not_give_is_refused_with_what_it_gives():
     with pytest.raises(sockets.CannotSet, match=rf"on {socket.gethostname()}: .*net\.core\.rmem_max\) is \d+"):
         sockets.refuse_if_impossible({"tcp_window": "1073741824"})
-    monkeypatch.delattr(socket, "TCP_WINDOW_CLAMP")
-    with pytest.raises(sockets.CannotSet, match="does not bound the window of a socket"):
-        sockets.refuse_if_impossible({"tcp_window": str(WINDOW)})
 
 
 @pytest.mark.busy

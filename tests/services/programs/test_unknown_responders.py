@@ -16,7 +16,7 @@ import pytest
 
 from services.python.contract.lines import Load, Target, Trial
 from services.python.contract.offers import find_protocol
-from services.python.load.memory import LEAST_IN_ALL_BYTES, MOST_IN_ALL_BYTES
+from services.python.load.unverified import LEAST_IN_ALL_BYTES, MOST_IN_ALL_BYTES
 from tests.support.ends import PATIENCE_S, make_trial, program, trial_of
 from tests.support.servers import misbehaving
 

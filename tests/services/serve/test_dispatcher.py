@@ -13,8 +13,7 @@ import pytest
 
 from services.python.operations import OPERATIONS, Operation
 from services.python.serve.dispatcher import Dispatcher
-from services.python.stores.base import Held, Spent
-from services.python.stores.opening import opened
+from services.python.stores.base import Held, Spent, opened
 
 ADDS = {"a": 1, "b": 2}
 

@@ -121,13 +121,6 @@ def test_a_schema_that_is_not_as_orch_makes_it_is_refused_and_nothing_changes(
             assert found == (1,)
 
 
-def test_settings_that_make_payments_faster_and_less_safe_are_told(database: str) -> None:
-    with psycopg.connect(database, autocommit=True) as connection:
-        connection.execute("ALTER DATABASE mine SET synchronous_commit = off")
-    with go_responder(operations=NAMES, resources=settings(database)) as (_, ready):
-        assert ready["settings"]["store"].endswith(", synchronous_commit=off")
-
-
 @pytest.mark.parametrize(
     ("protocol", "client"), [("rest", "go-net-http"), ("grpc", "grpc-go"), ("connect", "connect-go")]
 )
@@ -159,20 +152,6 @@ def test_a_database_that_is_gone_ends_the_trial_with_the_reason(
                 requester.stop()
     assert (status, lines[-1]["type"], lines[-1]["kind"]) == (1, "failed", "protocol")
     assert "the database: " in lines[-1]["message"]
-
-
-def test_connections_that_are_lost_amidst_are_errors_and_then_replaced(database: str) -> None:
-    with go_responder(operations=NAMES, resources=settings(database, 2)) as (_, ready):
-        with psycopg.connect(database, autocommit=True) as connection:
-            connection.execute(
-                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = 'mine' AND pid <> pg_backend_pid()"
-            )
-        failed = []
-        for _ in range(40):
-            failed.append(ask(ready["port"], "balance", account=1).get("error"))
-            time.sleep(0.02)
-        assert failed[-1] is None
-        assert all("the database: " in why for why in failed if why)
 
 
 @pytest.mark.parametrize(

@@ -20,8 +20,7 @@ from services.python.contract.lines import Payload
 from services.python.load.client import CallFailed
 from services.python.operations import OPERATIONS
 from services.python.stores import postgresql, seed
-from services.python.stores.base import Spent, Store, StoreError
-from services.python.stores.opening import opened
+from services.python.stores.base import Spent, StoreError, opened
 from tests.support import wire
 from tests.support.ends import responder
 from tests.support.postgresql import awaited, settings
@@ -32,8 +31,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.busy]
 @pytest.mark.parametrize(
     ("harm", "why"),
     [
-        (["DELETE FROM orch_store.transactions WHERE number > 50000"], "10,000 accounts and 50,000 transactions, not"),
-        (["TRUNCATE orch_store.transactions, orch_store.accounts"], "0 accounts and 0 transactions, not"),
+        (["DELETE FROM orch_store.transactions WHERE number > 50000"], "other rows than the seed"),
         (["UPDATE orch_store.accounts SET owner = 'x' WHERE account = 9"], "other rows than the seed"),
         (["ALTER TABLE orch_store.accounts RENAME COLUMN seeded TO cents"], "UndefinedColumn"),
         (["DROP TABLE orch_store.transactions"], "UndefinedTable"),
@@ -90,7 +88,7 @@ def test_connections_that_are_lost_amidst_are_errors_and_then_replaced(database:
         assert all(re.search("AdminShutdown|OperationalError", why) for why in failed if why)
 
 
-def _asked(store: Store) -> str:
+def _asked(store: Any) -> str:
     """Why an account cannot be had; empty where it is right."""
     try:
         assert store.account(1, Spent()) == seed.accounts()[0]

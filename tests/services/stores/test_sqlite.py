@@ -13,17 +13,13 @@ from typing import Any
 import pytest
 
 from services.python.stores import seed, sqlite, sqlite_file
-from services.python.stores.base import Spent, StoreError
-from services.python.stores.opening import opened
+from services.python.stores.base import Spent, StoreError, opened
 
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("made") / "store.sqlite3"
-    done: list[int] = []
-    assert sqlite.seeded(path, done.append)
-    assert done == sorted(done)
-    assert done[-1] == seed.ACCOUNTS + seed.TRANSACTIONS
+    assert sqlite.seeded(path)
     return path
 
 
@@ -61,10 +57,8 @@ def content(path: Path) -> list[object]:
 @pytest.mark.parametrize(
     ("harm", "why"),
     [
-        (["DELETE FROM transactions WHERE number > 50000"], "10,000 accounts and 50,000 transactions, not"),
-        slow(["DELETE FROM accounts", "DELETE FROM transactions"], "0 accounts and 0 transactions, not"),
+        (["DELETE FROM transactions WHERE number > 50000"], "other rows than the seed"),
         slow(["UPDATE accounts SET owner = 'x' WHERE account = 9"], "other rows than the seed"),
-        slow(["UPDATE accounts SET balance = 5, seeded = 5 WHERE account = 9"], "other rows than the seed"),
         slow(["ALTER TABLE accounts RENAME COLUMN balance TO cents"], "no such column"),
         (["DROP TABLE transactions"], "no such table"),
         slow(["PRAGMA user_version=9"], "has schema 9, not 1"),

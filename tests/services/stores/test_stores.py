@@ -14,8 +14,7 @@ from typing import Any
 import pytest
 
 from services.python.stores import seed, sqlite
-from services.python.stores.base import Spent, Store, StoreError
-from services.python.stores.opening import opened
+from services.python.stores.base import Spent, StoreError, opened
 from tests.support.postgresql import settings as in_postgresql
 
 DATABASES = [
@@ -54,7 +53,7 @@ def opened_for_threads(settings: dict[str, str]) -> Iterator[Any]:
 
 
 @pytest.fixture(params=["none", *DATABASES])
-def store(request: pytest.FixtureRequest, settings_of: Callable[[str], dict[str, str]]) -> Iterator[Store]:
+def store(request: pytest.FixtureRequest, settings_of: Callable[[str], dict[str, str]]) -> Iterator[Any]:
     with opened_for_threads(settings_of(request.param)) as store:
         yield store
 
@@ -81,13 +80,13 @@ def settings_of(tmp_path: Path, seeded_file: Path, request: pytest.FixtureReques
     return settings
 
 
-def test_an_account_is_the_seeded_one(store: Store) -> None:
+def test_an_account_is_the_seeded_one(store: Any) -> None:
     assert store.account(4711, Spent()) == seed.accounts()[4710]
     for number in (0, -1, 10_001, 2**31 - 1):
         assert store.account(number, Spent()) is None
 
 
-def test_a_payment_moves_an_amount_and_is_the_newest_transaction(store: Store) -> None:
+def test_a_payment_moves_an_amount_and_is_the_newest_transaction(store: Any) -> None:
     payer, payee = store.account(1, Spent()), store.account(2, Spent())
     made = store.pay(1, 2, 30, Spent())
     assert (made.accepted, made.balance) == (True, payer[2] - 30)
@@ -100,7 +99,7 @@ def test_a_payment_moves_an_amount_and_is_the_newest_transaction(store: Store) -
     assert store.last(2, 1, Spent()) == list(seed.by_payer()[2][:1])
 
 
-def test_what_the_payer_does_not_have_is_declined_and_nothing_changes(store: Store) -> None:
+def test_what_the_payer_does_not_have_is_declined_and_nothing_changes(store: Any) -> None:
     before = [store.account(1, Spent()), store.account(2, Spent()), store.last(1, 3, Spent())]
     balance = seed.accounts()[0][2]
     declined = store.pay(1, 2, balance + 1, Spent())
@@ -121,7 +120,7 @@ def test_what_the_payer_does_not_have_is_declined_and_nothing_changes(store: Sto
     ],
 )
 def test_a_payment_that_cannot_be_is_refused_and_nothing_changes(
-    store: Store, payer: int, payee: int, amount: int, why: str
+    store: Any, payer: int, payee: int, amount: int, why: str
 ) -> None:
     before = store.account(3, Spent()), store.account(4, Spent())
     with pytest.raises(StoreError, match=why):
@@ -129,7 +128,7 @@ def test_a_payment_that_cannot_be_is_refused_and_nothing_changes(
     assert (store.account(3, Spent()), store.account(4, Spent())) == before
 
 
-def test_a_balance_beyond_32_bits_is_refused(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_balance_beyond_32_bits_is_refused(store: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     rich = store.account(6, Spent())
     monkeypatch.setattr("services.python.stores.base.MOST_BALANCE", rich[2] + 4)
     assert store.pay(5, 6, 4, Spent()).accepted
@@ -138,7 +137,7 @@ def test_a_balance_beyond_32_bits_is_refused(store: Store, monkeypatch: pytest.M
     assert store.account(6, Spent()) == (6, rich[1], rich[2] + 4)
 
 
-def test_transactions_follow_a_number_and_payments_follow_them(store: Store) -> None:
+def test_transactions_follow_a_number_and_payments_follow_them(store: Any) -> None:
     assert store.after(0, 3, Spent()) == list(seed.transactions()[:3])
     assert store.after(-7, 2, Spent()) == list(seed.transactions()[:2])
     assert store.after(4_711, 100, Spent()) == list(seed.transactions()[4_711:4_811])
@@ -150,7 +149,7 @@ def test_transactions_follow_a_number_and_payments_follow_them(store: Store) -> 
     assert store.after(made[1], 50, Spent()) == []
 
 
-def test_payments_at_once_lose_and_make_no_cent(store: Store) -> None:
+def test_payments_at_once_lose_and_make_no_cent(store: Any) -> None:
     """Both ways between the same two accounts: who takes them in the order of the request waits for the other for ever."""
     before = [store.account(number, Spent()) for number in (8, 9)]
 

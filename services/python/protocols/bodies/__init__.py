@@ -7,7 +7,6 @@ from dataclasses import field, replace
 from typing import Literal
 
 from services.python.codecs import coding
-from services.python.contract.knobs import NO_LOOP
 from services.python.contract.messages import OF_THE_STORE
 from services.python.contract.offers import ANY, AS_IT_IS, AS_MESSAGES, RAW, SECURED, Client, Parts, Protocol, Responder
 from services.python.contract.strict import Part, part
@@ -25,15 +24,13 @@ _UVICORN_REFUSES = version.one_alone("uvicorn", ON_GRANIAN)
 class Body(Part):
     """One codec, and what is particular to it; the rest as in `Protocol`.
 
-    `codec` is the module below `services/python/codecs/`, `in_bodies` the one that HTTP bodies are coded with where that is
-    another; `packages` are its libraries. `evolving` is the module that reads records across schemas, for a codec with
-    schemas. `alone` has further clients of kind `codec`, `answered_by` further responders.
+    `codec` is the module below `services/python/codecs/`, `packages` are its libraries. `evolving` is the module that reads
+    records across schemas, for a codec with schemas. `alone` has further clients of kind `codec`, `answered_by` responders.
     """
 
     codec: str
     title: str
     summary: str
-    in_bodies: str = ""
     packages: tuple[str, ...] = ()
     settings: Mapping[str, str]
     messages: frozenset[str] | Literal["any"] = ANY
@@ -45,15 +42,12 @@ class Body(Part):
 
     @property
     def name(self) -> str:
-        """The protocol's name."""
         return f"http+{self.codec}"
 
     def parts(self) -> Parts:
-        """A bare ASGI application on uvicorn."""
         return Parts(codec=self.title, transport="HTTP/1.1", server="uvicorn", bytes_as=self.bytes_as)
 
     def protocol(self) -> Protocol:
-        """The codec in HTTP bodies, with every client and every responder."""
         return Protocol(
             name=self.name,
             title=self.title,
@@ -61,7 +55,7 @@ class Body(Part):
             messages=self.messages,
             responders=(*self._responders(), *self.answered_by),
             clients=(
-                *clients(f"{__name__}.requester", *self.packages, codec=self.in_bodies or self.codec),
+                *clients(f"{__name__}.requester", *self.packages, codec=self.codec),
                 _alone(next(iter(self.packages), "stdlib"), self.codec, *self.packages, evolving=self.evolving),
                 *self.alone,
             ),
@@ -77,7 +71,7 @@ class Body(Part):
             name="asgi",
             module=f"{__name__}.paths",
             framework=f"{_FRAMEWORKS}.asgi",
-            codec=self.in_bodies or self.codec,
+            codec=self.codec,
             served_by=asgi.__name__,
             parts=self.parts(),
             packages=(*self.packages, *asgi.PACKAGES),
@@ -102,15 +96,7 @@ class Body(Part):
                 parts=replace(self.parts(), framework="Starlette"),
                 packages=(*self.packages, "starlette", *asgi.PACKAGES),
             ),
-            replace(
-                on_uvicorn,
-                name=ON_GRANIAN,
-                served_by=granian.__name__,
-                parts=replace(self.parts(), server="granian"),
-                packages=(*self.packages, *granian.PACKAGES),
-                refuses={},
-                settings=granian.SETTINGS,
-            ),
+            granian.served(on_uvicorn, ON_GRANIAN),
         )
 
 
@@ -118,7 +104,7 @@ def _alone(name: str, codec: str, *packages: str, evolving: str = "") -> Client:
     """The client that encodes and decodes alone."""
     return Client(
         name=name,
-        module=f"{_CODECS}.client",
+        module=f"{_CODECS}.evolution",
         codec=codec,
         style="sync",
         kind="codec",
@@ -162,7 +148,7 @@ TABLE = (
                 parts=replace(_JSON_PARTS, server="gunicorn", framework="Flask"),
                 adds="hands every request to a thread of a pool",
                 packages=("flask", "gunicorn"),
-                refuses={**version.one_alone("a WSGI server", ON_GRANIAN), **NO_LOOP},
+                refuses=wsgi.refuses(ON_GRANIAN),
                 settings=wsgi.GUNICORN_SETTINGS,
             ),
         ),
@@ -197,7 +183,6 @@ TABLE = (
         codec="protobuf",
         title="Protocol Buffers",
         summary="Protocol Buffers messages (protos/orch.proto) as HTTP bodies, without gRPC",
-        in_bodies="by_schema",
         packages=("protobuf",),
         messages=_WITH_SCHEMA,
         knobs=AS_MESSAGES,

@@ -2,42 +2,30 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from services.python.codecs import coding
 from services.python.contract.messages import OF_THE_STORE
 from services.python.contract.offers import AS_MESSAGES, SECURED, Parts, Protocol, Responder
 from services.python.transports.http import asgi, granian, version
 from services.python.transports.http.clients import DEFAULT, clients
 
-_PARTS = Parts(codec="Protocol Buffers", transport="Connect over HTTP/1.1", server="uvicorn")
-
 _ON_GRANIAN = "asgi-granian"
+
+_BARE = Responder(
+    name="asgi",
+    module="services.python.protocols.connect.application",
+    served_by=asgi.__name__,
+    parts=Parts(codec="Protocol Buffers", transport="Connect over HTTP/1.1", server="uvicorn"),
+    packages=("protobuf", *asgi.PACKAGES),
+    refuses=version.one_alone("uvicorn", _ON_GRANIAN),
+    settings=asgi.SETTINGS,
+)
 
 PROTOCOL = Protocol(
     name="connect",
     title="Connect",
     summary="Connect's unary calls: the procedures and messages of gRPC as HTTP bodies, without its frames and trailers",
     messages=frozenset({"timestamp", "add", "echo", "image", "transfer"}) | OF_THE_STORE,
-    responders=(
-        Responder(
-            name="asgi",
-            module="services.python.protocols.connect.application",
-            served_by=asgi.__name__,
-            parts=_PARTS,
-            packages=("protobuf", *asgi.PACKAGES),
-            refuses=version.one_alone("uvicorn", _ON_GRANIAN),
-            settings=asgi.SETTINGS,
-        ),
-        Responder(
-            name=_ON_GRANIAN,
-            module="services.python.protocols.connect.application",
-            served_by=granian.__name__,
-            parts=replace(_PARTS, server="granian"),
-            packages=("protobuf", *granian.PACKAGES),
-            settings=granian.SETTINGS,
-        ),
-    ),
+    responders=(_BARE, granian.served(_BARE, _ON_GRANIAN)),
     clients=clients("services.python.protocols.connect.requester", "protobuf"),
     knobs={**coding.KNOBS, **version.KNOBS, **AS_MESSAGES, **SECURED},
     without_knobs=version.WITHOUT,

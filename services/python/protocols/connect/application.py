@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
-from services.python.codecs.by_schema import typed_methods
 from services.python.codecs.protobuf import CODEC, methods, reply_coder, request_coder
+from services.python.codecs.typed import typed_methods
 from services.python.protocols.connect import wire
 from services.python.serve.dispatcher import Dispatcher
 from services.python.transports.http.asgi import peer_of, respond, whole
 
-_VERSION, _TIMEOUT = wire.VERSION_FIELD.lower().encode(), wire.TIMEOUT_FIELD.lower().encode()
+_VERSION = wire.VERSION_FIELD.lower().encode()
 _PLAIN = (b"", b"identity")
-_DIGITS = 10  # of a time-out in milliseconds, at most
 
 Procedure = tuple[str, Callable[[bytes], dict[str, Any]], Callable[[Mapping[str, Any]], bytes]]
 
@@ -41,11 +39,10 @@ def application(dispatcher: Dispatcher) -> Any:
     async def app(scope: dict[str, Any], receive: Any, send: Any) -> None:
         body = await whole(receive)
         try:
-            fields = dict(scope["headers"])
-            operation, read, write = _found(procedures, scope, fields)
+            operation, read, write = _found(procedures, scope, dict(scope["headers"]))
             reply = dispatcher.answer_async(operation, _read(read, body), peer_of(scope))
             if not isinstance(reply, dict):
-                reply = await _in_time(reply, fields.get(_TIMEOUT))
+                reply = await reply
         except _Refused as refused:
             failure = wire.error(refused.code, str(refused))
             await respond(send, refused.status, wire.ERROR_TYPE, failure, *refused.also)
@@ -77,9 +74,6 @@ def _found(procedures: Mapping[str, Procedure], scope: Mapping[str, Any], fields
     if coding not in _PLAIN:
         words = f"Content-Encoding: {coding.decode('latin-1')}, of which nothing is known here"
         raise _Refused("unimplemented", words, None, (b"accept-encoding", b"identity"))
-    timeout = fields.get(_TIMEOUT)
-    if timeout is not None and not (timeout.isdigit() and len(timeout) <= _DIGITS):
-        raise _Refused("invalid_argument", f"{wire.TIMEOUT_FIELD}: {timeout.decode('latin-1')}, not milliseconds")
     return procedure
 
 
@@ -88,14 +82,3 @@ def _read(read: Callable[[bytes], dict[str, Any]], body: bytes) -> dict[str, Any
         return read(body)
     except CODEC.errors as error:
         raise _Refused("invalid_argument", f"not a message of this procedure: {error}") from error
-
-
-async def _in_time(reply: Awaitable[dict[str, Any]], milliseconds: bytes | None) -> dict[str, Any]:
-    """The reply, which runs in a pool; _Refused when it takes longer than the caller waits."""
-    if milliseconds is None:
-        return await reply
-    try:
-        async with asyncio.timeout(int(milliseconds) / 1000):
-            return await reply
-    except TimeoutError as error:
-        raise _Refused("deadline_exceeded", f"no reply within {int(milliseconds)} ms") from error

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from services.python.codecs.by_schema import method_of
 from services.python.codecs.protobuf import CODEC, reply_coder, request_coder
+from services.python.codecs.typed import method_of
 from services.python.contract.offers import Client
 from services.python.load.client import AsyncDialer, CallFailed, CallSpec, Dialer
 from services.python.protocols.connect import wire

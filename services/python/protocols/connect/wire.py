@@ -12,7 +12,6 @@ from typing import Any, Final
 MEDIA_TYPE: Final = "application/proto"
 VERSION_FIELD: Final = "Connect-Protocol-Version"
 VERSION: Final = "1"
-TIMEOUT_FIELD: Final = "Connect-Timeout-Ms"
 ERROR_TYPE: Final = "application/json"
 
 STATUSES: Final[Mapping[str, int]] = {

@@ -15,13 +15,24 @@ _LIBRARIES = ("strawberry-graphql", "graphql-core", "starlette")
 _PACKAGES = (*_LIBRARIES, *asgi.PACKAGES)
 _ON_GRANIAN = "strawberry-granian"
 _REFUSES = version.one_alone("uvicorn", _ON_GRANIAN)
-_PARTS = Parts(
-    codec="GraphQL in JSON",
-    bytes_as="base64",
-    transport="HTTP/1.1",
-    server="uvicorn",
-    framework="Strawberry",
-    validation="GraphQL types, the query at every request",
+_ANEW = "parsed and validated at every request, which is Strawberry's default"
+_STRAWBERRY = Responder(
+    name="strawberry",
+    module="services.python.protocols.graphql.responder",
+    served_by=asgi.__name__,
+    parts=Parts(
+        codec="GraphQL in JSON",
+        bytes_as="base64",
+        transport="HTTP/1.1",
+        server="uvicorn",
+        framework="Strawberry",
+        validation="GraphQL types, the query at every request",
+    ),
+    adds="parses and validates the same query anew at every request",
+    without="strawberry-cached",
+    packages=_PACKAGES,
+    refuses=_REFUSES,
+    settings={**asgi.SETTINGS, "query": _ANEW},
 )
 
 PROTOCOL = Protocol(
@@ -30,38 +41,17 @@ PROTOCOL = Protocol(
     summary="GraphQL queries with variables over HTTP, the query's text sent every time; bytes as base64",
     messages=frozenset({"timestamp", "add", "echo", "image", "transfer"}) | OF_THE_STORE,
     responders=(
-        Responder(
-            name="strawberry",
-            module="services.python.protocols.graphql.responder",
-            served_by=asgi.__name__,
-            parts=_PARTS,
-            adds="parses and validates the same query anew at every request",
-            without="strawberry-cached",
-            packages=_PACKAGES,
-            refuses=_REFUSES,
-            settings={**asgi.SETTINGS, "query": "parsed and validated at every request, which is Strawberry's default"},
-        ),
-        Responder(
+        _STRAWBERRY,
+        replace(
+            _STRAWBERRY,
             name="strawberry-cached",
             module="services.python.protocols.graphql.cached_responder",
-            served_by=asgi.__name__,
-            parts=replace(_PARTS, validation="GraphQL types, the query once"),
-            packages=_PACKAGES,
-            refuses=_REFUSES,
+            parts=replace(_STRAWBERRY.parts, validation="GraphQL types, the query once"),
+            adds="",
+            without="",
             settings={**asgi.SETTINGS, "query": "Strawberry's ParserCache and ValidationCache, 128 entries each"},
         ),
-        Responder(
-            name=_ON_GRANIAN,
-            module="services.python.protocols.graphql.responder",
-            served_by=granian.__name__,
-            parts=replace(_PARTS, server="granian"),
-            adds="parses and validates the same query anew at every request",
-            packages=(*_LIBRARIES, *granian.PACKAGES),
-            settings={
-                **granian.SETTINGS,
-                "query": "parsed and validated at every request, which is Strawberry's default",
-            },
-        ),
+        granian.served(_STRAWBERRY, _ON_GRANIAN, query=_ANEW),
     ),
     clients=(
         *clients("services.python.protocols.graphql.requester"),

@@ -13,8 +13,7 @@ from typing import Any
 
 from services.python.codecs.alone import REQUEST, Dialer, Message
 from services.python.codecs.base import expect_mapping, message_of
-from services.python.codecs.evolution import change_of, is_evolution
-from services.python.codecs.evolution import dialer as across_schemas
+from services.python.codecs.evolution import change_of, dialer_of, is_evolution
 from services.python.contract import messages as contract
 from services.python.contract.offers import Client
 from services.python.load.client import CallSpec, Reply, Request
@@ -33,7 +32,6 @@ def _with_bytes(variables: dict[str, Any]) -> dict[str, Any]:
 
 
 def _nested(reply: Reply) -> dict[str, Any]:
-    """A page with its comments in the posts that they belong to."""
     under: dict[int, list[Any]] = {post["post"]: [] for post in reply["posts"]}
     for comment in reply["comments"]:
         under[comment["post"]].append(comment)
@@ -62,7 +60,7 @@ def dialer(call: CallSpec, client: Client) -> Dialer:  # noqa: ARG001 - a dialer
     if is_evolution(call):
         from services.python.protocols.graphql.evolving import evolve, request
 
-        return across_schemas(evolve, request(change_of(call)), call)
+        return dialer_of(evolve, request(change_of(call)), call)
     message = forms()[message_of(call.operation, example)]
     write = _writing(message)
     read = _with_bytes if "bytes" in message.request.values() else _as_it_is

@@ -33,7 +33,6 @@ _ROWS: Mapping[Field, Iterable[str]] = {**ROWS, "records": ("id", "name", "value
 
 
 def _text(field: str, message: Message, *, is_narrow: bool) -> str:
-    """The text of a query: its variables are the request's fields, and it selects the reply's."""
     variables = ", ".join(f"${name}: {_TYPES[kind]}" for name, kind in message.request.items())
     of_field = USER.request if message.name == FEED.name else message.request
     arguments = ", ".join(f"{camel(name)}: ${name}" for name in of_field)
@@ -84,7 +83,6 @@ def _reading(message: Message) -> tuple[Callable[[Any], Any], Callable[[Any], Re
 
 
 def _unnested(user: Any) -> dict[str, Any]:
-    """A page whose posts hold their comments, with its lists beside each other."""
     posts = [{name: value for name, value in post.items() if name != "comments"} for post in user["posts"]]
     comments = [comment for post in user["posts"] for comment in post["comments"]]
     return {**user, "posts": posts, "comments": comments}

@@ -15,9 +15,10 @@ from functools import partial
 from inspect import Parameter, Signature
 from operator import itemgetter
 from pathlib import Path
-from typing import Any, Protocol, TypedDict, TypeVar, cast, get_args
+from typing import Any, TypedDict, TypeVar, cast, get_args
 
 import strawberry
+from strawberry.dataloader import DataLoader
 from strawberry.scalars import JSON, Base64
 
 from services.python.contract.messages import BALANCE, FEED, IMAGE, PAYMENT, ROWS, TIMESTAMP, Field
@@ -26,19 +27,12 @@ from services.python.operations.posts import STEPS
 from services.python.serve.dispatcher import Dispatcher, Peer
 
 
-class CommentLoader(Protocol):
-    """Gathers what the posts of a page ask for, and asks the store once (strawberry's DataLoader)."""
-
-    def load(self, key: tuple[int, int]) -> Awaitable[list[dict[str, Any]]]:
-        """The comments under a post, at most so many: `(post, each)`."""
-
-
 class Context(TypedDict):
     """What a resolver is given: who answers, who asked, and by what it asks for the comments under several posts at once."""
 
     dispatcher: Dispatcher
     peer: Peer
-    comments: CommentLoader | None
+    comments: DataLoader[tuple[int, int], list[dict[str, Any]]] | None
 
 
 Info = strawberry.Info[Context, None]
@@ -57,7 +51,6 @@ _RECORD = {"id": int, "name": str, "value": float, "active": bool, "tags": list[
 
 
 def _object(name: str, fields: Mapping[str, Field], description: str) -> Any:
-    """The type with the fields of a reply, or of a row."""
     return _typed(name, {field: _SCALARS[kind] for field, kind in fields.items()}, strawberry.type, description)
 
 
@@ -98,7 +91,6 @@ class Post:
 
     @strawberry.field(description="The last comments under it, newest first, at most so many.")
     def comments(self, info: Info, each: int) -> list[Comment]:
-        """A query for this post alone, or with those for others of the same page."""
         if (loader := info.context["comments"]) is not None:
             return cast(list[Comment], _later(loader.load((self.post, each)), _comments_of))
         request = {"posts": [self.post], "each": each}
@@ -118,7 +110,6 @@ class User:
 
     @strawberry.field(description="The user's last posts, newest first, at most so many.")
     def posts(self, info: Info, count: int) -> list[Post]:
-        """One query."""
         request = {"user": self.user, "count": count}
         reply = info.context["dispatcher"].step_async(FEED.name, STEPS["posts"], request)
         read = partial(_rows, Post, "posts")
@@ -160,7 +151,6 @@ class _Form:
     arguments: Mapping[str, Any] = field(default_factory=dict)
 
     def resolver(self, operation: str) -> Callable[..., Any]:
-        """What answers it, with the signature that Strawberry makes the schema from."""
         read = self.read
 
         def resolve(info: Info, **request: Any) -> Any:

@@ -4,18 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from services.python.codecs import gzipped
-from services.python.contract.knobs import (
-    ALL_FIELDS,
-    CONNECTIONS,
-    FIELDS,
-    FLOW_WINDOW,
-    KEEPALIVE,
-    NO_LOOP,
-    SEVERAL,
-    SHOWN,
-    WORKERS,
-)
+from services.python.codecs import coding
+from services.python.contract import knobs
 from services.python.contract.limits import MAX_MESSAGE_BYTES, SESSION, TLS
 from services.python.contract.messages import OF_STREAMS, OF_THE_STORE
 from services.python.contract.offers import AS_MESSAGES, SECURED, TLS_SETTINGS, Client, Parts, Protocol, Responder
@@ -25,8 +15,9 @@ _PACKAGES = ("grpcio", "protobuf")
 _AIO_SETTINGS = {"event loop": "uvloop; gRPC's own poller thread wakes it"}
 _THREADS = 32  # `serve.dispatcher.POOL_THREADS`, which imports more than a declaration may
 _OF_WORKERS = {
-    f"{WORKERS}: N": "so many processes, each of which listens on the port with a socket of its own (SO_REUSEPORT), as in "
-    "gRPC's multiprocessing example: the kernel deals out connections by a hash of their addresses; none is started anew"
+    f"{knobs.WORKERS}: N": "so many processes, each of which listens on the port with a socket of its own (SO_REUSEPORT), "
+    "as in gRPC's multiprocessing example: the kernel deals out connections by a hash of their addresses; none "
+    "is started anew"
 }
 _SERVER_SETTINGS = {
     "threads": f"at most {_THREADS}, or as many as a store's connections",
@@ -36,7 +27,6 @@ _SERVER_SETTINGS = {
 _TO_A_THREAD = "hands every request to a thread of a pool"
 _FROM_THE_POLLER = "is woken by gRPC's own poller thread"
 _NO_STREAMS = {"stream": "it blocks a thread; streams are read by awaiting clients"}
-_UNREAD = "stops the clock before any field of the reply is read"
 
 PROTOCOL = Protocol(
     name="grpc",
@@ -51,7 +41,7 @@ PROTOCOL = Protocol(
             parts=_PARTS,
             adds=_TO_A_THREAD,
             packages=_PACKAGES,
-            refuses=NO_LOOP,
+            refuses=knobs.NO_LOOP,
             settings=_SERVER_SETTINGS,
             most_streams=_THREADS,  # each has a thread for as long as it lasts
             shares="port",
@@ -63,18 +53,6 @@ PROTOCOL = Protocol(
             adds=_FROM_THE_POLLER,
             packages=(*_PACKAGES, "uvloop"),
             settings={**_AIO_SETTINGS, "SO_REUSEPORT": "off", **_OF_WORKERS},
-            shares="port",
-        ),
-        Responder(
-            name="grpcio-parse-only",
-            module="services.python.protocols.grpc.parse_only_responder",
-            parts=_PARTS,
-            adds=_TO_A_THREAD,
-            omits="echoes records and documents without reading their fields",
-            packages=_PACKAGES,
-            refuses={**NO_LOOP, "exchange_json": "it sends back what came, its fields unread"},
-            settings=_SERVER_SETTINGS,
-            most_streams=_THREADS,  # each has a thread for as long as it lasts
             shares="port",
         ),
     ),
@@ -94,34 +72,16 @@ PROTOCOL = Protocol(
             packages=(*_PACKAGES, "uvloop"),
             settings=_AIO_SETTINGS,
         ),
-        Client(
-            name="grpcio-parse-only",
-            module="services.python.protocols.grpc.requester",
-            style="sync",
-            omits=_UNREAD,
-            packages=_PACKAGES,
-            refuses=_NO_STREAMS,
-        ),
-        Client(
-            name="grpc-aio-parse-only",
-            module="services.python.protocols.grpc.aio_requester",
-            style="async",
-            adds=_FROM_THE_POLLER,
-            omits=_UNREAD,
-            packages=(*_PACKAGES, "uvloop"),
-            refuses={"stream": "every field of an event is read; use grpc-aio"},
-            settings=_AIO_SETTINGS,
-        ),
     ),
     knobs={
-        **gzipped.KNOBS,
+        "compression": ("none", coding.GZIP),
         **AS_MESSAGES,
-        CONNECTIONS: ("each", "1..10000"),
-        FLOW_WINDOW: ("library", "65535..2147483647"),
-        KEEPALIVE: ("none", "10..3600000"),
-        FIELDS: (ALL_FIELDS, SHOWN),
+        knobs.CONNECTIONS: ("each", "1..10000"),
+        knobs.FLOW_WINDOW: ("library", "65535..2147483647"),
+        knobs.KEEPALIVE: ("none", "10..3600000"),
+        knobs.FIELDS: (knobs.ALL_FIELDS, knobs.SHOWN),
         TLS: SECURED[TLS],
-        WORKERS: SEVERAL,
+        knobs.WORKERS: knobs.SEVERAL,
     },
     without_knobs={
         "compression": "gRPC's core compresses with gzip, and has no zstd",
@@ -134,8 +94,8 @@ PROTOCOL = Protocol(
     # has accepted, without waiting for the client's preface, so it comes one round trip after TCP's own handshake.
     round_trips_to_open=2,
     settings={
-        **gzipped.SETTINGS,
-        gzipped.ASKED_FOR: f"level {gzipped.LEVEL}; a message that it would not make smaller is sent as it is",
+        **coding.GZIP_SETTINGS,
+        coding.ASKED_FOR: f"level {coding.LEVEL}; a message that it would not make smaller is sent as it is",
         "largest message": f"{MAX_MESSAGE_BYTES} bytes",
         "retries": "off",
         "keepalive": "off",

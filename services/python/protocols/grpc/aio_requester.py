@@ -2,32 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import grpc
 import grpc.aio
 
+from services.python.codecs.typed import method_of
 from services.python.contract.offers import Client
-from services.python.load.client import CallFailed, CallSpec, Event, Request
-from services.python.load.sharing import Shares
+from services.python.load.client import AsyncDialing, CallFailed, CallSpec, Event, Request
 from services.python.protocols.grpc import options
-from services.python.protocols.grpc.calling import Calling, GrpcConnectionBase, GrpcReply, calling, channels
+from services.python.protocols.grpc.calling import GrpcConnectionBase, GrpcReply
 
 
-@dataclass(frozen=True)
-class GrpcAioDialer:
-    """Opens channels on the running event loop; the TCP connection comes with a channel's first call."""
-
-    calling: Calling
-    channels: Shares[Any]
-
-    async def dial(self) -> GrpcAioConnection:
-        """A new channel, or a part of one where they are shared."""
-        return GrpcAioConnection(self.calling, self.channels.take())
-
-
-class GrpcAioConnection(GrpcConnectionBase):
+class GrpcAioConnection(GrpcConnectionBase, options.Awaiting):
     """Calls that are awaited."""
 
     _stream: Any
@@ -61,12 +48,8 @@ class GrpcAioConnection(GrpcConnectionBase):
         event: Event = self._read(message)
         return event, self._lengths.received
 
-    async def close(self) -> None:
-        if (channel := self._share.end()) is not None:
-            await channel.close()
 
-
-def dialer(call: CallSpec, client: Client) -> GrpcAioDialer:
+def dialer(call: CallSpec, client: Client) -> AsyncDialing:  # noqa: ARG001 - this module has one client
     """Opens channels for awaited calls; CallFailed when Protocol Buffers cannot carry the example request."""
-    made = calling(call, client)
-    return GrpcAioDialer(made, channels(made, grpc.aio))
+    method, shares = method_of(call.operation, call.example, call.schema), options.channels(call, grpc.aio)
+    return AsyncDialing(lambda: GrpcAioConnection(method, call, shares.take()))

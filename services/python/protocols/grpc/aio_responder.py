@@ -11,8 +11,8 @@ import grpc
 import grpc.aio
 import uvloop
 
-from services.python.codecs.by_schema import typed_methods
 from services.python.codecs.protobuf import Method
+from services.python.codecs.typed import typed_methods
 from services.python.protocols.grpc import options
 from services.python.protocols.grpc.responder import bind
 from services.python.protocols.grpc.service import add_methods
@@ -29,10 +29,7 @@ async def _serve(dispatcher: Dispatcher, host: str, port: int, announce: Announc
     knobs = dispatcher.knobs
     server = grpc.aio.server(options=options.server(knobs), compression=options.compression(knobs))
     add_methods(
-        server,
-        partial(_handler, dispatcher),
-        partial(_stream_handler, dispatcher),
-        typed=typed_methods(dispatcher.schema),
+        server, partial(_handler, dispatcher), partial(_stream_handler, dispatcher), typed_methods(dispatcher.schema)
     )
     actual_port = bind(server, host, port, dispatcher.tls)
     await server.start()

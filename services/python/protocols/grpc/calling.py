@@ -3,69 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from services.python.codecs import gzipped
-from services.python.codecs.by_schema import method_of
+from services.python.codecs import coding
 from services.python.codecs.protobuf import Method
-from services.python.contract.knobs import CONNECTIONS
-from services.python.contract.offers import Client
 from services.python.load.client import CallSpec, Reply, Request
-from services.python.load.sharing import Share, Shares
+from services.python.load.sharing import Share
 from services.python.protocols.grpc import options, service
 
 GrpcReply = tuple[Any, Any, Any]
-"""What a client's `call` returns: the reply in plain values (of a parse-only client: its message), and what was noted of
-both messages: their lengths, or where they were compressed themselves.
+"""What a client's `call` returns: the reply in plain values, and what was noted of both messages: their lengths, or where
+they were compressed themselves.
 """
-
-
-@dataclass(frozen=True, kw_only=True)
-class Calling:
-    """One operation, made ready once for a trial.
-
-    `read` is what the timed call does to a parsed reply, `value` what is left to do after it: one of them reads the
-    fields, the other does nothing.
-    """
-
-    channel: dict[str, Any]  # keywords of `secure_channel` where there are `credentials`, else of `insecure_channel`
-    shared: int | None  # so many channels for all connections; None: one for each
-    method: Method
-    timeout_s: float
-    read: Callable[[Any], Any]
-    value: Callable[[Any], Reply]
-    note: Callable[[bytes], Any]
-    size: Callable[[Any], int]
-
-
-def calling(call: CallSpec, client: Client) -> Calling:
-    """How this client makes the call; CallFailed when Protocol Buffers cannot carry the example request."""
-    method = method_of(call.operation, call.example, call.schema)
-    is_compressed = gzipped.is_asked_for(call.knobs)
-    read, value = (_nothing, method.unpack_reply) if client.omits else (method.unpack_reply, _nothing)
-    return Calling(
-        channel={
-            "target": options.address(call.host, call.port),
-            "options": options.channel(call.knobs),
-            "compression": options.compression(call.knobs),
-            **options.credentials(call.tls),
-        },
-        shared=int(call.knobs[CONNECTIONS]) if CONNECTIONS in call.knobs else None,
-        method=method,
-        timeout_s=call.timeout_s,
-        read=read,
-        value=value,
-        note=_nothing if is_compressed else len,
-        size=_compressed_size if is_compressed else _nothing,
-    )
 
 
 @lru_cache(maxsize=2)
 def _compressed_size(message: bytes) -> int:
     """How long a message is as gRPC's core sends it, which does not say so: compressed again, outside of the timed call."""
-    return min(len(message), len(gzipped.pack(message)))
+    return min(len(message), len(coding.pack(message)))
 
 
 def _nothing(reply: Any) -> Any:
@@ -110,37 +66,26 @@ class MeasuredChannel:
         return make(path, request_serializer=serialise, response_deserializer=parse, **keywords)
 
 
-def channels(calling: Calling, library: Any) -> Shares[Any]:
-    """The channels of a dialer, opened by `grpc` or `grpc.aio`."""
-    opens = library.secure_channel if "credentials" in calling.channel else library.insecure_channel
-    return Shares(lambda: opens(**calling.channel), calling.shared)
+class GrpcConnectionBase(options.OnShare):
+    """What is done with a call's messages."""
 
-
-class GrpcConnectionBase:
-    """One call in flight on a channel, which is one HTTP/2 connection, of its own or shared with others."""
-
-    def __init__(self, calling: Calling, share: Share[Any]) -> None:
-        self._share = share
-        self._method = calling.method
-        self._timeout_s = calling.timeout_s
-        self._pack = calling.method.pack_request
-        self._read = calling.read
-        self._value = calling.value
-        self._size = calling.size
-        self._lengths = MeasuredChannel(share.of, calling.note)
-        self._ask = service.stub(self._lengths, calling.method)
-
-    @property
-    def shared(self) -> int | None:
-        return self._share.number
+    def __init__(self, method: Method, call: CallSpec, share: Share[Any]) -> None:
+        super().__init__(share)
+        is_compressed = coding.coding(call.knobs) is not None
+        self._method = method
+        self._timeout_s = call.timeout_s
+        self._pack, self._read = method.pack_request, method.unpack_reply
+        self._size = _compressed_size if is_compressed else _nothing
+        self._lengths = MeasuredChannel(share.of, _nothing if is_compressed else len)
+        self._ask = service.stub(self._lengths, method)
 
     @property
     def body(self) -> bytes | None:
         return self._lengths.body
 
     def value(self, reply: GrpcReply) -> Reply:
-        """The reply in plain values; a parse-only client's is read only now."""
-        return self._value(reply[0])
+        value: Reply = reply[0]
+        return value
 
     def sizes(self, request: Request, reply: GrpcReply) -> tuple[int, int]:  # noqa: ARG002 - noted as they were sent
         """Serialised bytes of the request and the reply message, compressed ones as they are on the wire."""

@@ -8,11 +8,12 @@ from typing import Any
 
 import grpc
 
-from services.python.codecs import gzipped
-from services.python.contract.knobs import FLOW_WINDOW, KEEPALIVE, WORKERS
+from services.python.codecs import coding
+from services.python.contract.knobs import CONNECTIONS, FLOW_WINDOW, KEEPALIVE, WORKERS
 from services.python.contract.limits import MAX_MESSAGE_BYTES
-from services.python.load.client import CallFailed
+from services.python.load.client import CallFailed, CallSpec
 from services.python.load.handshake import no_connection, refused
+from services.python.load.sharing import Share, Shares
 from services.python.load.tls import ClientTls
 
 Options = tuple[tuple[str, int], ...]
@@ -74,7 +75,7 @@ def server(knobs: Mapping[str, str]) -> Options:
 
 def compression(knobs: Mapping[str, str]) -> grpc.Compression:
     """How messages are compressed; gRPC's core sends one as it is where that would not make it smaller."""
-    return grpc.Compression.Gzip if gzipped.is_asked_for(knobs) else grpc.Compression.NoCompression
+    return grpc.Compression.NoCompression if coding.coding(knobs) is None else grpc.Compression.Gzip
 
 
 def credentials(tls: ClientTls | None) -> dict[str, Any]:
@@ -83,6 +84,46 @@ def credentials(tls: ClientTls | None) -> dict[str, Any]:
         return {}
     chain, key = (Path(name).read_bytes() for name in tls.certificate) if tls.certificate else (None, None)
     return {"credentials": grpc.ssl_channel_credentials(tls.authority, key, chain)}
+
+
+def channels(call: CallSpec, library: Any) -> Shares[Any]:
+    """The channels of a dialer, opened by `grpc` or `grpc.aio`: one for each connection, or as many as they share."""
+    keywords = {
+        "target": address(call.host, call.port),
+        "options": channel(call.knobs),
+        "compression": compression(call.knobs),
+        **credentials(call.tls),
+    }
+    opens = library.insecure_channel if call.tls is None else library.secure_channel
+    number = int(call.knobs[CONNECTIONS]) if CONNECTIONS in call.knobs else None
+    return Shares(lambda: opens(**keywords), number)
+
+
+class OnShare:
+    """One call in flight on a channel, which is one HTTP/2 connection, of its own or shared with others."""
+
+    def __init__(self, share: Share[Any]) -> None:
+        self._share = share
+
+    @property
+    def shared(self) -> int | None:
+        return self._share.number
+
+
+class Blocking(OnShare):
+    """Its end, where calls block."""
+
+    def close(self) -> None:
+        if (channel := self._share.end()) is not None:
+            channel.close()
+
+
+class Awaiting(OnShare):
+    """Its end, where calls are awaited."""
+
+    async def close(self) -> None:
+        if (channel := self._share.end()) is not None:
+            await channel.close()
 
 
 _STATUSES = {grpc.StatusCode.DEADLINE_EXCEEDED: "timeout", grpc.StatusCode.CANCELLED: "cancelled"}

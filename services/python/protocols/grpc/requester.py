@@ -2,31 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
-
 import grpc
 
+from services.python.codecs.typed import method_of
 from services.python.contract.offers import Client
-from services.python.load.client import CallSpec, Request
-from services.python.load.sharing import Shares
+from services.python.load.client import CallSpec, Dialing, Request
 from services.python.protocols.grpc import options
-from services.python.protocols.grpc.calling import Calling, GrpcConnectionBase, GrpcReply, calling, channels
+from services.python.protocols.grpc.calling import GrpcConnectionBase, GrpcReply
 
 
-@dataclass(frozen=True)
-class GrpcDialer:
-    """Opens channels; the TCP connection comes with a channel's first call."""
-
-    calling: Calling
-    channels: Shares[Any]
-
-    def dial(self) -> GrpcConnection:
-        """A new channel, or a part of one where they are shared."""
-        return GrpcConnection(self.calling, self.channels.take())
-
-
-class GrpcConnection(GrpcConnectionBase):
+class GrpcConnection(GrpcConnectionBase, options.Blocking):
     """Calls that block."""
 
     def call(self, request: Request) -> GrpcReply:
@@ -37,12 +22,11 @@ class GrpcConnection(GrpcConnectionBase):
             raise options.failure(error.code(), error.details()) from error
         return self._read(reply), self._lengths.sent, self._lengths.received
 
-    def close(self) -> None:
-        if (channel := self._share.end()) is not None:
-            channel.close()
 
+def dialer(call: CallSpec, client: Client) -> Dialing:  # noqa: ARG001 - this module has one client
+    """Opens channels for blocking calls; CallFailed when Protocol Buffers cannot carry the example request.
 
-def dialer(call: CallSpec, client: Client) -> GrpcDialer:
-    """Opens channels for blocking calls; CallFailed when Protocol Buffers cannot carry the example request."""
-    made = calling(call, client)
-    return GrpcDialer(made, channels(made, grpc))
+    The TCP connection comes with a channel's first call.
+    """
+    method, shares = method_of(call.operation, call.example, call.schema), options.channels(call, grpc)
+    return Dialing(lambda: GrpcConnection(method, call, shares.take()))

@@ -10,42 +10,24 @@ from typing import Any
 
 import grpc
 
-from services.python.codecs.by_schema import typed_methods
-from services.python.codecs.protobuf import Method, method_named
+from services.python.codecs.protobuf import Method
+from services.python.codecs.typed import typed_methods
 from services.python.contract.responder_lines import Tls
 from services.python.protocols.grpc import options
 from services.python.protocols.grpc.service import add_methods
 from services.python.serve.dispatcher import Dispatcher
-from services.python.serve.responder import Announce, CannotServe
-from services.python.serve.tls import pem
+from services.python.serve.responder import Announce, CannotServe, pem
 
 
 def serve(dispatcher: Dispatcher, host: str, port: int, announce: Announce) -> None:
     """Answer until the process is ended; CannotServe when the address cannot be listened on."""
-    serve_methods(method_named, dispatcher, host, port, announce)
-
-
-def serve_methods(
-    of: Callable[[str], Method],
-    dispatcher: Dispatcher,
-    host: str,
-    port: int,
-    announce: Announce,
-    *,
-    is_forwarded: bool = False,
-) -> None:
-    """See `serve`; `of` a message says how it is read and made; `is_forwarded`: fields unread."""
     server = grpc.server(
         ThreadPoolExecutor(max_workers=dispatcher.threads),
         options=options.server(dispatcher.knobs),
         compression=options.compression(dispatcher.knobs),
     )
     add_methods(
-        server,
-        partial(_handler, dispatcher),
-        partial(_stream_handler, dispatcher),
-        of,
-        typed_methods(dispatcher.schema, is_forwarded=is_forwarded),
+        server, partial(_handler, dispatcher), partial(_stream_handler, dispatcher), typed_methods(dispatcher.schema)
     )
     actual_port = bind(server, host, port, dispatcher.tls)
     server.start()

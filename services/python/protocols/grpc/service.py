@@ -11,7 +11,7 @@ from typing import Any
 
 import grpc
 
-from services.python.codecs.protobuf import GENERATED, SERVICE, Method, method_named, methods
+from services.python.codecs.protobuf import GENERATED, SERVICE, Method, methods
 from services.python.generated import orch_pb2_grpc
 
 
@@ -32,17 +32,15 @@ def add_methods(
     server: Any,
     handler: Callable[[str, Method], Any],
     stream_handler: Callable[[str, Method], Any],
-    of: Callable[[str], Method] = method_named,
     typed: Mapping[str, Method] = MappingProxyType({}),
 ) -> None:
     """Have a blocking or awaiting server answer every operation by what `handler` gives for it and its method.
 
-    `stream_handler` gives it for streams. `of`: how a message is read and made; `typed`: how a document with a schema
-    travels, by operation.
+    `stream_handler` gives it for streams. `typed`: how a document with a schema travels, by operation.
     """
     handlers = {
         method.name: (method, (stream_handler if method.is_stream else handler)(operation, method))
-        for operation, method in methods(of).items()
+        for operation, method in methods().items()
     }
     generated = {name: handle for name, (_, handle) in handlers.items() if name in GENERATED}
     orch_pb2_grpc.add_OrchServicer_to_server(SimpleNamespace(**generated), server)
@@ -52,7 +50,6 @@ def add_methods(
 
 
 def _add_others(server: Any, service: str, others: Mapping[str, tuple[Method, Any]]) -> None:
-    """What generated code does for the methods of a file."""
     further = {
         name: (grpc.unary_stream_rpc_method_handler if method.is_stream else grpc.unary_unary_rpc_method_handler)(
             handle, request_deserializer=method.request.FromString, response_serializer=method.reply.SerializeToString

@@ -14,7 +14,7 @@ from services.python.contract.knobs import CONNECTIONS, HTTP_3
 from services.python.contract.knobs import HTTP as HTTP_VERSION
 from services.python.contract.limits import TLS
 from services.python.contract.messages import CALL
-from services.python.contract.offers import AS_IT_IS, SECURED, Client, Protocol, find_protocol
+from services.python.contract.offers import AS_IT_IS, SECURED, Protocol, find_protocol
 from services.python.operations.call import GRAPHQL, GRPC, HTTP, SOCKETIO, SSE, WEBSOCKET
 from services.python.transports.http import version
 from services.python.transports.http.clients import DEFAULT, clients
@@ -22,15 +22,20 @@ from services.python.transports.http.clients import DEFAULT, clients
 PREFIX = "own_"
 
 
-def _borrowed(kind: str, *names: str, **settings: str) -> tuple[Client, ...]:
-    """The clients of those names of another protocol, with the dialer of this kind of call."""
-    every = {client.name: client for client in find_protocol(kind).clients}
-    return tuple(
-        replace(
-            every[name], module=f"{__name__}.{kind}_requester", loads=(), settings={**every[name].settings, **settings}
-        )
-        for name in names
-    )
+def _borrowed(
+    kind: str, *names: str, knobs: Mapping[str, tuple[str, ...]] = SECURED, **settings: str
+) -> dict[str, Any]:
+    """The clients of those names of another protocol, with the dialer of this kind of call, and what else is that one's."""
+    known = find_protocol(kind)
+    module = f"{__name__}.{kind}_requester"
+    every = [replace(known.client(name), module=module, loads=()) for name in names]
+    return {
+        "clients": tuple(replace(client, settings={**client.settings, **settings}) for client in every),
+        "knobs": knobs,
+        "sequential": known.sequential,
+        "concurrent": known.concurrent,
+        "round_trips_to_open": known.round_trips_to_open,
+    }
 
 
 def _over_http() -> dict[str, Any]:
@@ -52,38 +57,17 @@ def _over_http() -> dict[str, Any]:
     }
 
 
-def _websocket() -> dict[str, Any]:
-    return {
-        "clients": _borrowed(WEBSOCKET, "websocket-client", "websockets", "aiohttp"),
-        "knobs": SECURED,
-        "sequential": "aiohttp",
-        "concurrent": "aiohttp",
-        "round_trips_to_open": 2,
-    }
-
-
-def _socketio() -> dict[str, Any]:
-    return {
-        "clients": _borrowed(SOCKETIO, "socketio", "socketio-polling"),
-        "knobs": SECURED,
-        "sequential": "socketio",
-        "concurrent": "socketio",
-        "round_trips_to_open": 3,
-    }
-
-
-def _sse() -> dict[str, Any]:
-    return {"clients": _borrowed(SSE, "aiohttp"), "knobs": SECURED, "sequential": "aiohttp", "concurrent": "aiohttp"}
-
-
-def _grpc() -> dict[str, Any]:
-    return {
-        "clients": _borrowed(GRPC, "grpcio", "grpc-aio", requests="serialised before the timed call"),
-        "knobs": {CONNECTIONS: ("each", "1..10000"), TLS: SECURED[TLS]},
-        "sequential": "grpcio",
-        "concurrent": "grpc-aio",
-        "round_trips_to_open": 2,
-    }
+_websocket = partial(_borrowed, WEBSOCKET, "websocket-client", "websockets", "aiohttp")
+_socketio = partial(_borrowed, SOCKETIO, "socketio", "socketio-polling")
+_sse = partial(_borrowed, SSE, "aiohttp")
+_grpc = partial(
+    _borrowed,
+    GRPC,
+    "grpcio",
+    "grpc-aio",
+    knobs={CONNECTIONS: ("each", "1..10000"), TLS: SECURED[TLS]},
+    requests="serialised before the timed call",
+)
 
 
 def _protocol(kind: str, title: str, summary: str, more: Callable[[], dict[str, Any]]) -> Protocol:

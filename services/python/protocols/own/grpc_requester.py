@@ -9,25 +9,23 @@ import grpc.aio
 from google.protobuf.message import DecodeError
 
 from services.python.contract.descriptors import Method
-from services.python.contract.knobs import CONNECTIONS
 from services.python.contract.offers import Client
-from services.python.load.client import CallFailed, CallSpec, Reply, Request
-from services.python.load.sharing import Share, Shares
+from services.python.load.client import AsyncDialing, CallFailed, CallSpec, Dialing, Reply, Request
+from services.python.load.sharing import Share
 from services.python.protocols.grpc import options
 
 GrpcReply = tuple[list[Any], list[bytes], int, Method]
 """What a call returns: the messages (of a stream all of them), each as it came, the bytes of the request, and the method."""
 
 
-class _Base:
-    """One call in flight on a channel, which is one HTTP/2 connection, of its own or shared with others.
+class _Base(options.OnShare):
+    """Requests are serialised before they are timed; messages pass gRPC as bytes, and are parsed within the call.
 
-    Requests are serialised before they are timed; messages pass gRPC as bytes, and are parsed within the call. The methods
-    of its steps are made ready when they are first called.
+    The methods of its steps are made ready when they are first called.
     """
 
     def __init__(self, share: Share[Any], call: CallSpec) -> None:
-        self._share = share
+        super().__init__(share)
         self._timeout_s = call.timeout_s
         self._methods: dict[str, Any] = {}
         self.body: bytes | None = None
@@ -49,10 +47,6 @@ class _Base:
                 raise CallFailed("undecodable", f"the reply is no message of the method's type: {error}") from error
         return messages, came, len(request["message"]), method
 
-    @property
-    def shared(self) -> int | None:
-        return self._share.number
-
     def value(self, reply: GrpcReply) -> Reply:
         """The reply with its messages, which `operations.call` reads as JSON values."""
         messages, came, _, method = reply
@@ -62,7 +56,7 @@ class _Base:
         return reply[2], sum(map(len, reply[1]))
 
 
-class Connection(_Base):
+class Connection(_Base, options.Blocking):
     """Calls that block."""
 
     def call(self, request: Request) -> GrpcReply:
@@ -74,12 +68,8 @@ class Connection(_Base):
         except grpc.RpcError as error:
             raise options.failure(error.code(), error.details()) from error
 
-    def close(self) -> None:
-        if (channel := self._share.end()) is not None:
-            channel.close()
 
-
-class AsyncConnection(_Base):
+class AsyncConnection(_Base, options.Awaiting):
     """Calls that are awaited."""
 
     async def call(self, request: Request) -> GrpcReply:
@@ -91,34 +81,10 @@ class AsyncConnection(_Base):
         except grpc.aio.AioRpcError as error:
             raise options.failure(error.code(), error.details()) from error
 
-    async def close(self) -> None:
-        if (channel := self._share.end()) is not None:
-            await channel.close()
 
-
-class _Dialer:
-    def __init__(self, call: CallSpec, library: Any) -> None:
-        self._call = call
-        channel = {
-            "target": options.address(call.host, call.port),
-            "options": options.channel(call.knobs),
-            **options.credentials(call.tls),
-        }
-        opens = library.secure_channel if call.tls is not None else library.insecure_channel
-        number = int(call.knobs[CONNECTIONS]) if CONNECTIONS in call.knobs else None
-        self._channels: Shares[Any] = Shares(lambda: opens(**channel), number)
-
-
-class _BlockingDialer(_Dialer):
-    def dial(self) -> Connection:
-        return Connection(self._channels.take(), self._call)
-
-
-class _AwaitingDialer(_Dialer):
-    async def dial(self) -> AsyncConnection:
-        return AsyncConnection(self._channels.take(), self._call)
-
-
-def dialer(call: CallSpec, client: Client) -> _BlockingDialer | _AwaitingDialer:
+def dialer(call: CallSpec, client: Client) -> Dialing | AsyncDialing:
     """Opens channels of that client."""
-    return _BlockingDialer(call, grpc) if client.style == "sync" else _AwaitingDialer(call, grpc.aio)
+    channels = options.channels(call, grpc if client.style == "sync" else grpc.aio)
+    if client.style == "sync":
+        return Dialing(lambda: Connection(channels.take(), call))
+    return AsyncDialing(lambda: AsyncConnection(channels.take(), call))

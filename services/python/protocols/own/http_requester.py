@@ -20,6 +20,7 @@ from services.python.load.client import (
     Connection,
     Counting,
     Dialer,
+    Dialing,
     Request,
 )
 from services.python.operations.call import GRAPHQL, OFFER
@@ -40,11 +41,9 @@ class _AsItCame(Route):
     """The route of all calls: what a reply is worth depends on its request, so it stays status and body here."""
 
     def fields(self) -> dict[str, str]:
-        """None of its own: every request has all that it is sent with."""
         return {}
 
     def read(self, status: int, body: bytes) -> Any:
-        """See `Route.read`."""
         return status, body
 
 
@@ -69,7 +68,7 @@ class _Own(Counting, Generic[Wrapped]):
 
     @property
     def body(self) -> bytes | None:
-        """See `load.client.Connection.body`; none where redirects or compression are still to be counted."""
+        """See `load.client.Readable.body`; none where redirects or compression are still to be counted."""
         return self._connection.body if self._is_as_it_came else None
 
     def _onward(self, request: Request, status: int, redirects: int) -> Request | None:
@@ -155,15 +154,6 @@ class _Awaiting(_Own[AsyncConnection]):
 
 
 @dataclass(frozen=True)
-class _BlockingDialer:
-    dialer: Any
-    origin: str
-
-    def dial(self) -> Connection:
-        return _Blocking(self.dialer.dial(), self.origin)
-
-
-@dataclass(frozen=True)
 class _AwaitingDialer:
     dialer: Any
     origin: str
@@ -185,5 +175,7 @@ def dialer(call: CallSpec, client: Client) -> Dialer | AsyncDialer:
         unpacks=example["unpacks"],
     )
     origin = f"{call.http}://{authority(call.host, call.port)}"
-    wrapped = _BlockingDialer if client.style == "sync" else _AwaitingDialer
-    return wrapped(dial_with(client, route, call), origin)
+    dialer: Any = dial_with(client, route, call)
+    if client.style == "sync":
+        return Dialing(lambda: _Blocking(dialer.dial(), origin))
+    return _AwaitingDialer(dialer, origin)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 import aiohttp
@@ -12,7 +13,7 @@ from yarl import URL
 
 from services.python.contract.limits import MAX_MESSAGE_BYTES
 from services.python.contract.offers import Client
-from services.python.load.client import CallFailed, CallSpec, Counted, Counting, Request
+from services.python.load.client import AsyncDialing, CallFailed, CallSpec, Counted, Counting, Request
 from services.python.transports.http.aiohttp_client import OneSocket, failure, session_on
 from services.python.transports.http.route import authority, ends_connection, shown
 
@@ -106,16 +107,6 @@ def _decoded(data: bytes) -> Any:
         return data.decode(errors="replace")
 
 
-class Dialer:
-    """Opens sessions on the running event loop; the TCP connection comes with the first call."""
-
-    def __init__(self, call: CallSpec) -> None:
-        self._call = call
-
-    async def dial(self) -> Connection:
-        return Connection(self._call)
-
-
-def dialer(call: CallSpec, client: Client) -> Dialer:  # noqa: ARG001 - this module has one client
+def dialer(call: CallSpec, client: Client) -> AsyncDialing:  # noqa: ARG001 - this module has one client
     """Opens connections for awaited calls."""
-    return Dialer(call)
+    return AsyncDialing(partial(Connection, call))

@@ -9,14 +9,10 @@ from typing import Any
 
 from services.python.contract.offers import Client
 from services.python.load.client import CallFailed, CallSpec
+from services.python.protocols.websocket import PROTOCOL
 from services.python.protocols.websocket.frames import Frame, Speech
 from services.python.transports.http.route import authority
 
-DIALERS = {
-    "websocket-client": ("services.python.protocols.websocket.requester", "WebSocketDialer"),
-    "websockets": ("services.python.protocols.websocket.websockets_requester", "WebSocketsDialer"),
-    "aiohttp": ("services.python.protocols.websocket.aiohttp_requester", "AiohttpDialer"),
-}
 _LIBRARYS_OWN = ("accept-encoding", "user-agent")
 
 
@@ -30,8 +26,7 @@ def dialer(call: CallSpec, client: Client) -> Any:
         decode=_document if example["call"]["decode"] else _frame,
         headers={name: text for name, text in example["headers"].items() if name not in _LIBRARYS_OWN},
     )
-    module, name = DIALERS[client.name]
-    return getattr(importlib.import_module(module), name)(call, speech)
+    return importlib.import_module(PROTOCOL.client(client.name).module).Dialer(call, client, speech)
 
 
 def _frame(frame: Frame) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from services.python.codecs import coding
-from services.python.contract.knobs import NO_LOOP, SEVERAL, WORKERS
+from services.python.contract.knobs import SEVERAL, WORKERS
 from services.python.contract.offers import ANY, AS_IT_IS, SECURED, Parts, Protocol, Responder
 from services.python.transports.http import asgi, granian, version, wsgi
 from services.python.transports.http.clients import DEFAULT, clients
@@ -14,8 +14,10 @@ _PARTS = Parts(codec="JSON", transport="HTTP/1.1", server="uvicorn")
 _FRAMEWORKS = "services.python.transports.http.frameworks"
 _ON_GRANIAN = "starlette-granian"
 _UVICORN_REFUSES = version.one_alone("uvicorn", _ON_GRANIAN)
-_FLASK_REFUSES = {**version.one_alone("a WSGI server", _ON_GRANIAN), **NO_LOOP}
+_FLASK_REFUSES = wsgi.refuses(_ON_GRANIAN)
 
+_JSON = "compact, by the standard library, bodies not validated"
+_MODELS = "FastAPI's default, bodies validated by pydantic models"
 _BARE = Responder(
     name="asgi",
     module="services.python.protocols.rest.paths",
@@ -24,11 +26,15 @@ _BARE = Responder(
     parts=_PARTS,
     packages=asgi.PACKAGES,
     refuses=_UVICORN_REFUSES,
-    settings={
-        **asgi.SETTINGS,
-        **asgi.WORKERS_SETTINGS,
-        "JSON": "compact, by the standard library, bodies not validated",
-    },
+    settings={**asgi.SETTINGS, **asgi.WORKERS_SETTINGS, "JSON": _JSON},
+)
+
+_STARLETTE = replace(
+    _BARE,
+    name="starlette",
+    framework=f"{_FRAMEWORKS}.starlette",
+    parts=replace(_PARTS, framework="Starlette"),
+    packages=("starlette", *asgi.PACKAGES),
 )
 
 PROTOCOL = Protocol(
@@ -47,35 +53,13 @@ PROTOCOL = Protocol(
             without="asgi",
             packages=("fastapi", "starlette", "pydantic", *asgi.PACKAGES),
             refuses=_UVICORN_REFUSES,
-            settings={
-                **asgi.SETTINGS,
-                **asgi.WORKERS_SETTINGS,
-                "JSON": "FastAPI's default, bodies validated by pydantic models",
-            },
+            settings={**asgi.SETTINGS, **asgi.WORKERS_SETTINGS, "JSON": _MODELS},
         ),
-        replace(
-            _BARE,
-            name="starlette",
-            framework=f"{_FRAMEWORKS}.starlette",
-            parts=replace(_PARTS, framework="Starlette"),
-            packages=("starlette", *asgi.PACKAGES),
-        ),
-        Responder(
-            name=_ON_GRANIAN,
-            module="services.python.protocols.rest.paths",
-            framework=f"{_FRAMEWORKS}.starlette",
-            served_by=granian.__name__,
-            parts=replace(_PARTS, framework="Starlette", server="granian"),
-            packages=("starlette", *granian.PACKAGES),
-            settings={
-                **granian.SETTINGS,
-                **granian.WORKERS_SETTINGS,
-                "JSON": "compact, by the standard library, bodies not validated",
-            },
-        ),
+        _STARLETTE,
+        granian.served(_STARLETTE, _ON_GRANIAN, **granian.WORKERS_SETTINGS, JSON=_JSON),
         Responder(
             name="flask",
-            module="services.python.protocols.rest.flask_responder",
+            module="services.python.protocols.rest.flask_app",
             parts=replace(_PARTS, framework="Flask", server="werkzeug"),
             adds="starts a thread for every request and sorts JSON by key",
             packages=("flask", "werkzeug"),

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
 from typing import Any
 
 from flask import Flask, Response, jsonify, request
 from flask.typing import ResponseReturnValue
+from werkzeug.serving import make_server
 
 from services.python.codecs.json import as_bytes, as_text, bytes_of
 from services.python.contract.messages import ECHO, IMAGE, TRANSFER, Message
 from services.python.operations import OPERATIONS
 from services.python.protocols.rest import PROTOCOL
 from services.python.serve.dispatcher import Dispatcher, Peer
+from services.python.serve.responder import Announce, listen, server_context
 
 
 def application(dispatcher: Dispatcher) -> Flask:
@@ -80,3 +83,20 @@ def _fields() -> dict[str, Any]:
 
 def _peer() -> Peer:
     return request.environ["REMOTE_ADDR"], request.environ["REMOTE_PORT"]
+
+
+def serve(dispatcher: Dispatcher, host: str, port: int, announce: Announce) -> None:
+    """See `responder.Serve`."""
+    logging.getLogger("werkzeug").setLevel(logging.ERROR)
+    listener = listen(host, port)
+    port = listener.getsockname()[1]
+    server = make_server(
+        host,
+        port,
+        application(dispatcher),
+        threaded=True,
+        fd=listener.fileno(),
+        ssl_context=server_context(dispatcher.tls),
+    )
+    announce(port)
+    server.serve_forever()

@@ -15,7 +15,7 @@ from services.python.contract.limits import MAX_MESSAGE_BYTES
 from services.python.contract.offers import Client
 from services.python.load.client import CallFailed, CallSpec, Event, Reply, Request
 from services.python.protocols.socketio import events
-from services.python.protocols.socketio.packets import Part, Traffic, size
+from services.python.protocols.socketio.events import Part, Traffic, size
 from services.python.transports.http.aiohttp_websocket import OneAddress
 from services.python.transports.http.route import authority
 
@@ -67,8 +67,7 @@ class SocketIoDialer:
 class SocketIoConnection:
     """One Socket.IO session."""
 
-    body = None
-    """See `load.client.Connection.body`: the library does not give it."""
+    body = None  # See `load.client.Readable.body`: the library does not give it
 
     def __init__(
         self, client: Any, http: aiohttp.ClientSession, traffic: Traffic, call: CallSpec, speech: events.Speech
@@ -121,7 +120,6 @@ class SocketIoConnection:
         return size(self._traffic.sent)
 
     async def next_event(self) -> tuple[Event, int] | None:
-        """The next event that the library has handed over."""
         while not self._events:
             if isinstance(self._ended, CallFailed):
                 raise self._ended
@@ -161,7 +159,6 @@ class SocketIoConnection:
             self._acknowledgement.set_exception(CallFailed("closed", f"the connection ended: {reason}"))
 
     async def close(self) -> None:
-        """Leave, and end every TCP connection of the session."""
         leaving = asyncio.ensure_future(self._client.disconnect())
         if self._client.eio.current_transport == "polling":
             await self._hang_up()

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from services.python.contract.limits import SESSION, TLS
 from services.python.contract.messages import OF_STREAMS
 from services.python.contract.offers import AS_IT_IS, SECURED, TLS_SETTINGS, Client, Parts, Protocol, Responder
 from services.python.transports.http import asgi
-
-_PARTS = Parts(codec="JSON", transport="server-sent events over HTTP/1.1", server="uvicorn")
 
 PROTOCOL = Protocol(
     name="sse",
@@ -22,19 +18,9 @@ PROTOCOL = Protocol(
             name="uvicorn",
             module="services.python.protocols.sse.responder",
             served_by=asgi.__name__,
-            parts=_PARTS,
+            parts=Parts(codec="JSON", transport="server-sent events over HTTP/1.1", server="uvicorn"),
             packages=asgi.PACKAGES,
             settings={**asgi.SETTINGS, "framework": "none, bare ASGI"},
-        ),
-        Responder(
-            name="starlette",
-            module="services.python.protocols.sse.starlette_responder",
-            served_by=asgi.__name__,
-            parts=replace(_PARTS, framework="Starlette"),
-            adds="routes every subscription with Starlette and streams its body through it",
-            without="uvicorn",
-            packages=("starlette", *asgi.PACKAGES),
-            settings=asgi.SETTINGS,
         ),
     ),
     clients=(

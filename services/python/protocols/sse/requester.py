@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import aiohttp
 
 from services.python.contract.offers import Client
-from services.python.load.client import CallFailed, CallSpec, Counted, Counting, Event, Request
+from services.python.load.client import AsyncDialing, CallFailed, CallSpec, Counted, Counting, Event, Request
 from services.python.protocols.sse import stream
 from services.python.transports.http.aiohttp_client import OneSocket, failure, session_on
 from services.python.transports.http.route import authority, shown
@@ -13,18 +15,8 @@ from services.python.transports.http.route import authority, shown
 _SHOWN_BYTES = 1024
 
 
-class SseDialer:
-    """Opens sessions on the running event loop; the TCP connection comes with the first subscription."""
-
-    def __init__(self, call: CallSpec) -> None:
-        self._call = call
-
-    async def dial(self) -> SseConnection:
-        return SseConnection(self._call)
-
-
 class SseConnection(Counting):
-    """One session on one kept connection, with one subscription at a time."""
+    """One session on one kept connection, which comes with the first subscription; one subscription at a time."""
 
     body: None = None  # events are not kept as they came
 
@@ -50,7 +42,6 @@ class SseConnection(Counting):
         return first[0], sent, first[1]
 
     async def subscribe(self, request: Request) -> int:
-        """Send a GET, and await the head of the reply."""
         query = stream.query_of(request)
         url = f"{self._url}?{query}" if query else self._url
         again = self._socket.is_open
@@ -86,6 +77,6 @@ class SseConnection(Counting):
         await self._session.close()
 
 
-def dialer(call: CallSpec, client: Client) -> SseDialer:  # noqa: ARG001 - this module has one client
+def dialer(call: CallSpec, client: Client) -> AsyncDialing:  # noqa: ARG001 - this module has one client
     """Opens connections for awaited subscriptions."""
-    return SseDialer(call)
+    return AsyncDialing(partial(SseConnection, call))

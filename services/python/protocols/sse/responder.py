@@ -10,10 +10,12 @@ from services.python.operations import OPERATIONS
 from services.python.protocols.sse import stream
 from services.python.serve.dispatcher import Dispatcher
 from services.python.serve.streams import Outgoing
-from services.python.transports.http.asgi import peer_of
+from services.python.transports.http.asgi import peer_of, respond
 
 _STREAMS = {f"/{name}": name for name, operation in OPERATIONS.items() if operation.kind == "stream"}
-_HEADERS = [(name.encode(), value.encode()) for name, value in stream.HEADERS.items()]
+_NOT_KEPT = (b"cache-control", b"no-store")
+_HEADERS = [(b"content-type", stream.MEDIA_TYPE.encode()), _NOT_KEPT]
+_WORDS = "text/plain; charset=utf-8"
 
 
 def application(dispatcher: Dispatcher) -> Any:
@@ -21,16 +23,17 @@ def application(dispatcher: Dispatcher) -> Any:
 
     async def app(scope: dict[str, Any], receive: Any, send: Any) -> None:
         if scope["path"] == "/identity":
-            await _send(send, 200, stream.encode(dispatcher.answer("identity", {}, peer_of(scope))), _HEADERS)
+            who = dispatcher.answer("identity", {}, peer_of(scope))
+            await respond(send, 200, stream.MEDIA_TYPE, stream.encode(who), _NOT_KEPT)
             return
         if scope["path"] not in _STREAMS:
-            await _send(send, 404, b"there is no such stream")
+            await respond(send, 404, _WORDS, b"there is no such stream")
             return
         try:
             request = stream.read_query(scope["query_string"].decode())
             outgoing = dispatcher.subscribe(_STREAMS[scope["path"]], request, peer_of(scope))
         except ValueError as error:
-            await _send(send, 400, str(error).encode())
+            await respond(send, 400, _WORDS, str(error).encode())
             return
         await _send_events(outgoing, receive, send)
 
@@ -58,10 +61,3 @@ async def _send_events(outgoing: Outgoing, receive: Any, send: Any) -> None:
 async def _left(receive: Any) -> None:
     while (await receive())["type"] != "http.disconnect":
         pass
-
-
-async def _send(send: Any, status: int, body: bytes, headers: list[tuple[bytes, bytes]] | None = None) -> None:
-    length = (b"content-length", str(len(body)).encode())
-    headers = [*(headers or [(b"content-type", b"text/plain; charset=utf-8")]), length]
-    await send({"type": "http.response.start", "status": status, "headers": headers})
-    await send({"type": "http.response.body", "body": body})

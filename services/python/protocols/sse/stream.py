@@ -16,7 +16,6 @@ from services.python.contract.limits import MAX_MESSAGE_BYTES
 from services.python.load.client import CallFailed
 
 MEDIA_TYPE = "text/event-stream"
-HEADERS: Mapping[str, str] = {"content-type": MEDIA_TYPE, "cache-control": "no-store"}
 
 _END = b"\n\n"
 _FIELD = b"data: "

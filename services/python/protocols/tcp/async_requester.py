@@ -9,9 +9,15 @@ from typing import Any, cast
 from services.python.contract.offers import Client
 from services.python.load.client import CallFailed, CallSpec, Counted, Counting, Request
 from services.python.load.handshake import no_connection, tls_failure
-from services.python.protocols.tcp.frames import HEADER, HEADER_BYTES, LARGEST_BODY, request_code, request_encoder
+from services.python.protocols.tcp.frames import (
+    HEADER,
+    HEADER_BYTES,
+    LARGEST_BODY,
+    MORE_THAN_A_FRAME,
+    request_code,
+    request_encoder,
+)
 from services.python.protocols.tcp.requester import decoded
-from services.python.protocols.tcp.stream import MORE_THAN_A_FRAME
 
 _Frame = tuple[int, bytes]
 
@@ -32,7 +38,6 @@ class LoopDialer:
     async def dial(self) -> LoopConnection:
         loop, tls = asyncio.get_running_loop(), self._call.tls
         secured: dict[str, Any] = {} if tls is None else {"ssl": tls.context, "server_hostname": self._call.host}
-        begun = self._call.openings.begin()
         opening = loop.create_connection(_Frames, self._call.host, self._call.port, **secured)
         try:
             _, protocol = await asyncio.wait_for(opening, self._call.timeout_s)
@@ -40,7 +45,6 @@ class LoopDialer:
             raise CallFailed("timeout", "no connection in time") from error
         except OSError as error:
             raise tls_failure(error) or no_connection(error) from error
-        self._call.openings.opened(begun)
         return LoopConnection(protocol, self._code, self._encode, self._call.timeout_s)
 
 

@@ -8,10 +8,16 @@ from collections.abc import Callable
 
 from services.python.contract.offers import Client
 from services.python.load.client import CallFailed, CallSpec, Counted, Counting, Reply, Request
-from services.python.load.handshake import connected
-from services.python.load.unasked import peek
-from services.python.protocols.tcp.frames import ERROR, FrameError, decode_reply, request_code, request_encoder
-from services.python.protocols.tcp.stream import FrameReader, send_frame
+from services.python.load.handshake import connected, peek
+from services.python.protocols.tcp.frames import (
+    ERROR,
+    FrameError,
+    FrameReader,
+    decode_reply,
+    request_code,
+    request_encoder,
+    send_frame,
+)
 
 
 def dialer(call: CallSpec, client: Client) -> SocketDialer:  # noqa: ARG001 - one client, nothing to choose

@@ -6,11 +6,9 @@ import contextlib
 import socket
 import threading
 
-from services.python.protocols.tcp.frames import ERROR, FrameError, encode_reply, read_request
-from services.python.protocols.tcp.stream import FrameReader, send_frame
+from services.python.protocols.tcp.frames import ERROR, FrameError, FrameReader, encode_reply, read_request, send_frame
 from services.python.serve.dispatcher import Dispatcher
-from services.python.serve.responder import Announce, listen
-from services.python.serve.tls import server_context
+from services.python.serve.responder import Announce, listen, server_context
 
 
 def serve(dispatcher: Dispatcher, host: str, port: int, announce: Announce) -> None:

@@ -35,19 +35,15 @@ PROTOCOL = Protocol(
             refuses={"stream": "it blocks a thread; streams are read by awaiting clients"},
             settings={**_CLIENT_SETTINGS, "UTF-8 validation": "by the JSON decoder alone"},
         ),
-        Client(
-            name="websockets",
-            module="services.python.protocols.websocket.websockets_requester",
-            style="async",
-            packages=("websockets", "uvloop"),
-            settings=_CLIENT_SETTINGS,
-        ),
-        Client(
-            name="aiohttp",
-            module="services.python.protocols.websocket.aiohttp_requester",
-            style="async",
-            packages=("aiohttp", "uvloop"),
-            settings=_CLIENT_SETTINGS,
+        *(
+            Client(
+                name=name,
+                module=f"services.python.protocols.websocket.{name}_requester",
+                style="async",
+                packages=(name, "uvloop"),
+                settings=_CLIENT_SETTINGS,
+            )
+            for name in ("websockets", "aiohttp")
         ),
     ),
     # Level with websocket-client (a tenth quicker) on small messages; at 1.58 MB websocket-client takes four times as long,

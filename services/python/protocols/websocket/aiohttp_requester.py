@@ -3,39 +3,31 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
-from typing import Any
 
 import aiohttp
 
-from services.python.contract.offers import Client
-from services.python.load.client import CallSpec, Event, Request
+from services.python.load.client import Event, Request
 from services.python.protocols.websocket import frames
 from services.python.transports.http import aiohttp_websocket
 
+_DATA = (aiohttp.WSMsgType.TEXT, aiohttp.WSMsgType.BINARY)
 
-class AiohttpDialer(frames.DialerBase):
+
+class Dialer(frames.DialerBase):
     """Opens upgraded connections on the running event loop."""
 
-    async def dial(self) -> AiohttpConnection:
-        session, opened = await aiohttp_websocket.opened(self._call, self._url, headers=self._headers)
-        return AiohttpConnection(session, opened, self._encode, self._decode)
+    async def dial(self) -> Connection:
+        speech = self._speech
+        session, opened = await aiohttp_websocket.opened(self._call, speech.url, headers=speech.headers)
+        connection = Connection(opened, speech, self._call.timeout_s)
+        connection.session = session
+        return connection
 
 
-class AiohttpConnection(frames.ConnectionBase):
-    """One upgraded connection. It ends with its first failure: a late reply would be taken for the next one's."""
+class Connection(frames.ConnectionBase):
+    """One upgraded connection."""
 
-    def __init__(
-        self,
-        session: aiohttp.ClientSession,
-        opened: aiohttp.ClientWebSocketResponse,
-        encode: Callable[[Request], frames.Frame],
-        decode: Callable[[frames.Frame], Any],
-    ) -> None:
-        self._session = session
-        self._socket = opened
-        self._encode = encode
-        self._decode = decode
+    session: aiohttp.ClientSession
 
     async def call(self, request: Request) -> frames.Exchange:
         sent = self._encode(request)
@@ -46,13 +38,12 @@ class AiohttpConnection(frames.ConnectionBase):
                 await self._socket.send_str(sent)
             message = await self._socket.receive()
         except (aiohttp.ClientError, OSError) as error:
-            await self._session.close()
+            await self.session.close()
             raise aiohttp_websocket.failure(error) from error
-        if message.type not in (aiohttp.WSMsgType.TEXT, aiohttp.WSMsgType.BINARY):
-            await self._session.close()
+        if message.type not in _DATA:
+            await self.session.close()
             raise aiohttp_websocket.ended(message)
-        received: frames.Frame = message.data
-        self.body = received
+        self.body = received = message.data
         return frames.exchange(sent, received, self._decode)
 
     async def subscribe(self, request: Request) -> int:
@@ -68,7 +59,7 @@ class AiohttpConnection(frames.ConnectionBase):
             message = await self._socket.receive()
         except (aiohttp.ClientError, OSError) as error:
             raise aiohttp_websocket.failure(error) from error
-        if message.type not in (aiohttp.WSMsgType.TEXT, aiohttp.WSMsgType.BINARY):
+        if message.type not in _DATA:
             raise aiohttp_websocket.ended(message)
         return frames.event(message.data)
 
@@ -78,15 +69,10 @@ class AiohttpConnection(frames.ConnectionBase):
                 message = await self._socket.receive()
         except (aiohttp.ClientError, OSError):
             return False
-        return message.type in (aiohttp.WSMsgType.TEXT, aiohttp.WSMsgType.BINARY)
+        return message.type in _DATA
 
     async def close(self) -> None:
-        """Close the connection as RFC 6455 says, and the session that held it."""
-        if not self._session.closed:
-            await self._socket.close()
-        await self._session.close()
+        await aiohttp_websocket.close(self.session, self._socket)
 
 
-def dialer(call: CallSpec, client: Client) -> AiohttpDialer:  # noqa: ARG001 - this module has one client
-    """Opens connections for awaited calls; CallFailed when JSON cannot carry the example request."""
-    return AiohttpDialer(call)
+dialer = Dialer

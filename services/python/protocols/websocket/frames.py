@@ -18,6 +18,7 @@ from typing import Any
 from services.python.codecs.base import expect_mapping, message_of
 from services.python.codecs.json import as_bytes, as_text, bytes_of
 from services.python.contract.messages import ECHO, IMAGE, TRANSFER
+from services.python.contract.offers import Client
 from services.python.load.client import CallFailed, CallSpec, Event, Reply, Request
 from services.python.operations import forms, message_named
 from services.python.transports.http.route import authority
@@ -134,18 +135,23 @@ class Speech:
 class DialerBase:
     """What every WebSocket client here opens connections by; CallFailed when JSON cannot carry the example request."""
 
-    def __init__(self, call: CallSpec, speech: Speech | None = None) -> None:
-        speech = speech or Speech(url=url(call), encode=encoder(call), decode=decoder(call))
+    def __init__(self, call: CallSpec, client: Client, speech: Speech | None = None) -> None:  # noqa: ARG002 - it is one
         self._call = call
-        self._url, self._encode, self._decode = speech.url, speech.encode, speech.decode
-        self._headers = dict(speech.headers)
+        self._speech = speech or Speech(url=url(call), encode=encoder(call), decode=decoder(call))
 
 
 class ConnectionBase:
-    """What every WebSocket client here has in common: it reads exchanges, and is never timed."""
+    """What every WebSocket client here has in common: it reads exchanges, and is never timed.
 
-    body: Frame | None = None
-    """See `load.client.Connection.body`."""
+    A connection ends with its first failure: a late reply would be taken for the next one's.
+    """
+
+    body: Frame | None = None  # See `load.client.Readable.body`
+
+    def __init__(self, opened: Any, speech: Speech, timeout_s: float) -> None:
+        self._socket = opened
+        self._encode, self._decode = speech.encode, speech.decode
+        self._timeout_s = timeout_s
 
     def value(self, reply: Exchange) -> Reply:
         decoded = reply[2]

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
 from typing import Any
 
-from websockets.asyncio.client import ClientConnection, connect
+from websockets.asyncio.client import connect
 from websockets.exceptions import ConnectionClosed, InvalidHandshake, InvalidStatus, WebSocketException
 
 from services.python.contract.limits import MAX_MESSAGE_BYTES
-from services.python.contract.offers import Client
-from services.python.load.client import CallFailed, CallSpec, Event, Request
+from services.python.load.client import CallFailed, Event, Request
 from services.python.load.handshake import socket_failure
 from services.python.protocols.websocket import frames
 
@@ -26,48 +24,31 @@ class _Connect(connect):
         return exc
 
 
-class WebSocketsDialer(frames.DialerBase):
+class Dialer(frames.DialerBase):
     """Opens upgraded connections on the running event loop."""
 
-    async def dial(self) -> WebSocketsConnection:
-        secured: dict[str, Any] = {} if self._call.tls is None else {"ssl": self._call.tls.context}
+    async def dial(self) -> Connection:
+        timeout_s, tls = self._call.timeout_s, self._call.tls
+        secured: dict[str, Any] = {} if tls is None else {"ssl": tls.context}
         try:
             opened = await _Connect(
-                self._url,
+                self._speech.url,
                 **secured,
-                additional_headers=self._headers,
+                additional_headers=dict(self._speech.headers),
                 compression=None,
                 proxy=None,
-                open_timeout=self._call.timeout_s,
+                open_timeout=timeout_s,
                 close_timeout=_CLOSE_TIMEOUT_S,
                 ping_interval=None,
                 max_size=MAX_MESSAGE_BYTES,
             )
-        except InvalidStatus as error:
-            raise CallFailed("protocol", str(error)) from error
-        except InvalidHandshake as error:
-            raise _handshake_failure(error) from error
-        except WebSocketException as error:
-            raise CallFailed("undecodable", str(error)) from error
-        except OSError as error:
-            raise socket_failure(error) from error
-        return WebSocketsConnection(opened, self._encode, self._decode, self._call.timeout_s)
+        except (WebSocketException, OSError) as error:
+            raise _failure(error) from error
+        return Connection(opened, self._speech, timeout_s)
 
 
-class WebSocketsConnection(frames.ConnectionBase):
-    """One upgraded connection. It ends with its first failure: a late reply would be taken for the next one's."""
-
-    def __init__(
-        self,
-        opened: ClientConnection,
-        encode: Callable[[Request], frames.Frame],
-        decode: Callable[[frames.Frame], Any],
-        timeout_s: float,
-    ) -> None:
-        self._socket = opened
-        self._encode = encode
-        self._decode = decode
-        self._timeout_s = timeout_s
+class Connection(frames.ConnectionBase):
+    """One upgraded connection."""
 
     async def call(self, request: Request) -> frames.Exchange:
         sent = self._encode(request)
@@ -108,13 +89,15 @@ class WebSocketsConnection(frames.ConnectionBase):
         await self._socket.close()
 
 
-def _handshake_failure(error: InvalidHandshake) -> CallFailed:
+def _failure(error: WebSocketException | OSError) -> CallFailed:
+    if isinstance(error, OSError):
+        return socket_failure(error)
+    if isinstance(error, InvalidStatus):
+        return CallFailed("protocol", str(error))
     # `websockets` reports a connection that ended amid the handshake as a message that could not be read.
-    if isinstance(error.__cause__, EOFError):
+    if isinstance(error, InvalidHandshake) and isinstance(error.__cause__, EOFError):
         return CallFailed("closed", str(error))
     return CallFailed("undecodable", f"{error}: {error.__cause__}" if error.__cause__ else str(error))
 
 
-def dialer(call: CallSpec, client: Client) -> WebSocketsDialer:  # noqa: ARG001 - this module has one client
-    """Opens connections for awaited calls; CallFailed when JSON cannot carry the example request."""
-    return WebSocketsDialer(call)
+dialer = Dialer

@@ -57,6 +57,13 @@ async def opened(
     return session, connection
 
 
+async def close(session: aiohttp.ClientSession, connection: aiohttp.ClientWebSocketResponse) -> None:
+    """Close the connection as RFC 6455 says, and the session that held it."""
+    if not session.closed:
+        await connection.close()
+    await session.close()
+
+
 def ended(message: aiohttp.WSMessage) -> CallFailed:
     """What a message says that is no frame of data."""
     if message.type is aiohttp.WSMsgType.ERROR:

@@ -9,8 +9,7 @@ from services.python.codecs import coding
 from services.python.contract.knobs import WORKERS
 from services.python.contract.limits import MAX_MESSAGE_BYTES
 from services.python.serve.dispatcher import Dispatcher, Peer
-from services.python.serve.responder import BACKLOG, Announce, listen
-from services.python.serve.tls import server_context
+from services.python.serve.responder import BACKLOG, Announce, listen, server_context
 
 if TYPE_CHECKING:
     import socket

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Literal
 
 from services.python.codecs.coding import coding
 from services.python.contract.knobs import CONNECTIONS, FETCH
 from services.python.contract.offers import TLS_SETTINGS, Client
-from services.python.contract.strict import Part, part
-from services.python.load.client import AsyncConnection, AsyncDialer, CallFailed, CallSpec, Connection, Dialer
+from services.python.load.client import AsyncConnection, AsyncDialer, CallFailed, CallSpec, Dialer, Dialing
 from services.python.transports.http import version
 from services.python.transports.http.route import Route
 
@@ -38,112 +38,62 @@ _SHARING: Mapping[str, str] = {
 }
 
 
-@part
-class _Library(Part):
-    """A client library; `module` has a class `Connection`, or `AsyncConnection` where its calls are awaited."""
+def _client(
+    name: str,
+    opens: str,
+    timeout: str,
+    *packages: str,
+    style: Literal["sync", "async"] = "sync",
+    adds: str = "",
+    refuses: Mapping[str, str],
+    library: str = "",
+) -> Client:
+    """A client library; its module has a class `Connection`, or `AsyncConnection` where its calls are awaited."""
+    shares = name == "pycurl-multi"  # several requests in flight can have one HTTP/2 connection
+    return Client(
+        name=name,
+        module="",
+        style=style,
+        loads=(f"services.python.transports.http.{library or name}_client",),
+        adds=adds,
+        packages=(*packages, *(("uvloop",) if style == "async" else ())),
+        refuses={**refuses, **({} if shares else _ALONE)},
+        settings={
+            **_COMMON,
+            **version.settings(refuses),
+            **(_SHARING if shares else {}),
+            "a connection is": opens,
+            "time-out": timeout,
+        },
+    )
 
-    name: str
-    module: str
-    style: Literal["sync", "async"] = "sync"
-    packages: tuple[str, ...]
-    adds: str = ""
-    opens: str
-    timeout: str
-    refuses: Mapping[str, str] = field(default_factory=dict)
-    shares: bool = False  # several requests in flight can have one HTTP/2 connection
 
+_CURL, _HTTPX = version.own_window("libcurl"), version.own_window("httpx")
+_REQUESTS = {**version.one_alone("requests"), "compression: zstd": "requests unpacks it with no library that is here"}
+_MULTI = "an easy handle in a multi handle of its own, all on one event loop; Expect: 100-continue off"
+_RAW = "a socket that speaks just enough HTTP/1.1: the floor among clients"
+_OF_HTTPX = ("httpx", "httpcore", "h11", "h2")
+_OPENS, _ASYNC = "a Client, trust_env=False", "an AsyncClient, trust_env=False"
 
 _LIBRARIES = (
-    _Library(
-        name="pycurl",
-        module="services.python.transports.http.pycurl_client",
-        packages=("pycurl",),
-        refuses=version.own_window("libcurl"),
-        opens="an easy handle; Expect: 100-continue off",
-        timeout=_WHOLE_CALL,
+    _client("pycurl", "an easy handle; Expect: 100-continue off", _WHOLE_CALL, "pycurl", refuses=_CURL),
+    _client("pycurl-multi", _MULTI, _WHOLE_CALL, "pycurl", style="async", refuses=_CURL, library="pycurl_multi"),
+    _client("aiohttp", "a ClientSession", _WHOLE_CALL, "aiohttp", style="async", refuses=version.one_alone("aiohttp")),
+    _client("httpx", _OPENS, _EACH_WAIT, *_OF_HTTPX, adds=_IN_PYTHON, refuses=_HTTPX),
+    _client(
+        "httpx-async", _ASYNC, _EACH_WAIT, *_OF_HTTPX, style="async", adds=_IN_PYTHON, refuses=_HTTPX, library="httpx"
     ),
-    _Library(
-        name="pycurl-multi",
-        module="services.python.transports.http.pycurl_multi_client",
-        style="async",
-        packages=("pycurl", "uvloop"),
-        refuses=version.own_window("libcurl"),
-        opens="an easy handle in a multi handle of its own, all on one event loop; Expect: 100-continue off",
-        timeout=_WHOLE_CALL,
-        shares=True,
+    _client(
+        "requests", "a Session, trust_env=False", _EACH_WAIT, "requests", "urllib3", adds=_IN_PYTHON, refuses=_REQUESTS
     ),
-    _Library(
-        name="aiohttp",
-        module="services.python.transports.http.aiohttp_client",
-        style="async",
-        packages=("aiohttp", "uvloop"),
-        opens="a ClientSession",
-        timeout=_WHOLE_CALL,
-        refuses=version.one_alone("aiohttp"),
-    ),
-    _Library(
-        name="httpx",
-        module="services.python.transports.http.httpx_client",
-        packages=("httpx", "httpcore", "h11", "h2"),
-        adds=_IN_PYTHON,
-        refuses=version.own_window("httpx"),
-        opens="a Client, trust_env=False",
-        timeout=_EACH_WAIT,
-    ),
-    _Library(
-        name="httpx-async",
-        module="services.python.transports.http.httpx_client",
-        style="async",
-        packages=("httpx", "httpcore", "h11", "h2", "uvloop"),
-        adds=_IN_PYTHON,
-        refuses=version.own_window("httpx"),
-        opens="an AsyncClient, trust_env=False",
-        timeout=_EACH_WAIT,
-    ),
-    _Library(
-        name="requests",
-        module="services.python.transports.http.requests_client",
-        packages=("requests", "urllib3"),
-        adds=_IN_PYTHON,
-        opens="a Session, trust_env=False",
-        timeout=_EACH_WAIT,
-        refuses={
-            **version.one_alone("requests"),
-            "compression: zstd": "requests unpacks it with no library that is here",
-        },
-    ),
-    _Library(
-        name="raw",
-        module="services.python.transports.http.raw_client",
-        packages=(),
-        opens="a socket that speaks just enough HTTP/1.1: the floor among clients",
-        timeout=_EACH_WAIT,
-        refuses=version.one_alone("a bare socket"),
-    ),
+    _client("raw", _RAW, _EACH_WAIT, refuses=version.one_alone("a bare socket")),
 )
 
 
 def clients(module: str, *packages: str, codec: str = "") -> tuple[Client, ...]:
     """All HTTP clients, for a protocol whose `dialer` is in `module`; `packages` are those of its codec."""
     return tuple(
-        Client(
-            name=library.name,
-            module=module,
-            codec=codec,
-            style=library.style,
-            loads=(library.module,),
-            adds=library.adds,
-            packages=(*library.packages, *packages),
-            refuses={**library.refuses, **({} if library.shares else _ALONE)},
-            settings={
-                **_COMMON,
-                **version.settings(library.refuses),
-                **(_SHARING if library.shares else {}),
-                "a connection is": library.opens,
-                "time-out": library.timeout,
-            },
-        )
-        for library in _LIBRARIES
+        replace(library, module=module, codec=codec, packages=(*library.packages, *packages)) for library in _LIBRARIES
     )
 
 
@@ -155,22 +105,11 @@ def dial_with(client: Client, route: Route, call: CallSpec) -> Dialer | AsyncDia
         raise CallFailed("protocol", f"{call.operation} cannot be encoded for {route.path}: {error}") from error
     if (compressing := coding(call.knobs)) is not None:
         route = route.compressed(compressing)
-    (name,) = (library.module for library in _LIBRARIES if library.name == client.name)
-    module = importlib.import_module(name)
+    (module,) = map(importlib.import_module, client.loads)
     if client.style == "async":
         opens = module.sharing(call) if CONNECTIONS in call.knobs else module.AsyncConnection
         return _AsyncDialer(opens, route, call, getattr(module, "on_one_connection", None))
-    return _Dialer(module.Connection, route, call)
-
-
-@dataclass(frozen=True)
-class _Dialer:
-    opens: Callable[[Route, CallSpec], Connection]
-    route: Route
-    call: CallSpec
-
-    def dial(self) -> Connection:
-        return self.opens(self.route, self.call)
+    return Dialing(partial(module.Connection, route, call))
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Servers whose bodies are compressed both ways: around an ASGI or a WSGI application, which sees plain bodies.
+"""Servers whose bodies are compressed both ways: around an ASGI application, which sees plain bodies.
 
 Every request's body is one gzip member or zstd frame (Content-Encoding says which), and so is every reply's, an error's too.
 A request that is not gets a 415: a responder that was told to compress answers nothing else.
@@ -6,8 +6,7 @@ A request that is not gets a 415: a responder that was told to compress answers 
 
 from __future__ import annotations
 
-import io
-from collections.abc import Awaitable, Callable, Iterable, MutableMapping
+from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any
 
 from services.python.codecs.coding import Coding
@@ -81,44 +80,3 @@ async def _reply(send: Send, start: Message, plain: bytes, coding: Coding) -> No
     fields += [(b"content-encoding", coding.name.encode()), (b"content-length", b"%d" % len(body))]
     await send({**start, "headers": fields})
     await send({"type": "http.response.body", "body": body})
-
-
-class CompressedWsgi:
-    """A WSGI application behind one coding."""
-
-    def __init__(self, app: Any, coding: Coding) -> None:
-        self._app = app
-        self._coding = coding
-
-    def __call__(self, environ: dict[str, Any], start_response: Any) -> Iterable[bytes]:
-        """Answer one request."""
-        coding = self._coding
-        try:
-            if environ.get("HTTP_CONTENT_ENCODING") != coding.name:
-                raise ValueError("another Content-Encoding")
-            body = coding.unpack(environ["wsgi.input"].read(int(environ.get("CONTENT_LENGTH") or 0)))
-        except ValueError:
-            return _answer(start_response, "415 Unsupported Media Type", [], _REFUSED % coding.name.encode(), coding)
-        inner = {key: value for key, value in environ.items() if key != "HTTP_CONTENT_ENCODING"}
-        inner |= {"wsgi.input": io.BytesIO(body), "CONTENT_LENGTH": str(len(body))}
-        started: list[tuple[str, list[tuple[str, str]]]] = []
-
-        def note(status: str, fields: list[tuple[str, str]], _error: Any = None) -> None:
-            started.append((status, fields))
-
-        parts = self._app(inner, note)
-        try:
-            plain = b"".join(parts)
-        finally:
-            if hasattr(parts, "close"):
-                parts.close()
-        return _answer(start_response, *started[-1], plain, coding)
-
-
-def _answer(
-    start_response: Any, status: str, fields: list[tuple[str, str]], plain: bytes, coding: Coding
-) -> list[bytes]:
-    body = coding.pack(plain)
-    kept = [field for field in fields if field[0].lower().encode() not in _ABOUT_THE_BODY]
-    start_response(status, [*kept, ("Content-Encoding", coding.name), ("Content-Length", str(len(body)))])
-    return [body]

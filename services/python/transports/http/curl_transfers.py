@@ -1,16 +1,11 @@
 """libcurl's multi interface on an event loop: transfers that are awaited, each with as few steps as it takes.
 
-`pycurl.AsyncCurlMulti` does the same for everybody, and a request on a kept connection spends most of its time there: it
-has the event loop forget the socket after each reply and watch it anew for the next one, sends a request one turn of the
-loop after it was made, and hears of a reply's end one turn late. Here
-
-* a request is sent when it is made, and its end is seen with its last bytes;
-* a socket stays watched when its last transfer ended and left the connection open, until libcurl opens another or something
-  comes that no transfer waits for. Every other one is forgotten at once: libcurl closes what is idle without a word, and
-  its number is another connection's next;
-* when it is closed, nothing is watched that libcurl asks for: it begins to end TLS then, and closes the socket at once. A
-  closed socket that is watched aborts the process (libuv);
-* libcurl's time-outs, several for each transfer, move one timer of the event loop, which is set anew when it is late.
+`pycurl.AsyncCurlMulti` has the event loop forget the socket after each reply and watch it anew, sends a request one turn of
+the loop after it was made, and hears of a reply's end one turn late: most of a request's time on a kept connection. Here a
+request is sent when it is made, its end is seen with its last bytes, and a socket stays watched when its last transfer left
+the connection open, until libcurl opens another or something comes that no transfer waits for. Every other one is forgotten
+at once, as its number is another connection's next; a closed socket that is watched aborts the process (libuv). libcurl's
+time-outs move one timer of the event loop, which is set anew when it is late.
 """
 
 from __future__ import annotations

@@ -3,25 +3,22 @@
 granian's own program starts the server in processes of its own, and the dispatcher with its counters would be in another one
 than is asked for them. So its embedded server runs here, on a socket made as everybody's is; with several workers, in each
 of them on the one that they share, as granian's own do.
-
-A body over HTTP/2 goes from granian's thread to the application, and back, in one frame at a time: for an echo of 5 MB the
-client waits about 360 times. On a machine where twenty other processes shared two CPUs each wait took 18 ms in the median,
-and the echo 10 s (2 s over HTTP/1.1), for 0.1 s of CPU time: the machine was busy, no window stayed shut.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from services.python.codecs import coding
 from services.python.contract.knobs import FLOW_WINDOW, WORKERS
 from services.python.contract.limits import TLS, TLS_1_3
+from services.python.contract.offers import Responder
 from services.python.serve.dispatcher import Dispatcher
-from services.python.serve.responder import BACKLOG, Announce, listen
-from services.python.serve.tls import server_context
-from services.python.transports.http import version
+from services.python.serve.responder import BACKLOG, Announce, listen, server_context
+from services.python.transports.http import asgi, version
 from services.python.transports.http.asgi import behind_compression
 
 PACKAGES = ("granian", "uvloop")
@@ -46,6 +43,21 @@ WORKERS_SETTINGS: Mapping[str, str] = {
     f"{WORKERS}: N": "so many processes with an embedded server each, which accept from one listening socket, as under "
     "granian's own --workers: who is there first has the connection, for as long as it lasts; none is started anew"
 }
+
+
+def served(responder: Responder, name: str, **settings: str) -> Responder:
+    """The same application as that responder's, behind granian in place of uvicorn."""
+    return replace(
+        responder,
+        name=name,
+        served_by=__name__,
+        parts=replace(responder.parts, server="granian"),
+        without="",
+        packages=(*(each for each in responder.packages if each not in asgi.PACKAGES), *PACKAGES),
+        refuses={},
+        settings={**SETTINGS, **settings},
+    )
+
 
 _KEEP_ALIVE_MS = 3_600_000
 _WINDOW_BYTES = 1_048_576  # granian's default

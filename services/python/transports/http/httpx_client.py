@@ -41,7 +41,6 @@ class _HttpxConnection(HttpConnection):
         self._expected = _EXPECTED[self._version]
 
     def _asked(self, request: Request) -> dict[str, Any]:
-        """The arguments of the library's `request`."""
         body = self._encode(request)
         if self._varies is None:
             return {"method": self._method, "url": self._url, "content": body}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import socket
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -11,8 +12,9 @@ from typing import Any
 import pycurl
 
 from services.python.load.client import CallFailed, CallSpec, Request
-from services.python.load.handshake import no_connection
-from services.python.transports.http import curl_tls, version
+from services.python.load.handshake import no_connection, refused
+from services.python.load.tls import ClientTls
+from services.python.transports.http import version
 from services.python.transports.http.route import GONE, HttpConnection, HttpReply, Route, family_of
 
 _BUFFER_BYTES = 512 * 1024
@@ -55,9 +57,6 @@ _RESOLVED = {
     socket.AF_UNSPEC: pycurl.IPRESOLVE_WHATEVER,
 }
 
-# Microseconds since the transfer began: the name was looked up, TCP's handshake was over, that of TLS was.
-_OPENING = (pycurl.NAMELOOKUP_TIME_T, pycurl.CONNECT_TIME_T, pycurl.APPCONNECT_TIME_T)
-
 
 @dataclass
 class OneSocket:
@@ -79,8 +78,6 @@ class EasyHandle(HttpConnection):
         super().__init__(route, call)
         self._chunks: list[bytes] = []
         self._socket = one_socket or OneSocket()
-        self._openings = call.openings
-        self._is_untold = False  # it has opened the socket, and nobody has asked yet how long that took
         self._curl = curl = pycurl.Curl()
         self._fields: Mapping[str, str] = {}
         self._has_body = False
@@ -91,7 +88,7 @@ class EasyHandle(HttpConnection):
         curl.setopt(pycurl.URL, self._url)
         curl.setopt(pycurl.IPRESOLVE, _RESOLVED[family_of(call.host)])
         if call.tls is not None:
-            curl_tls.secure(curl, call.tls)
+            _secure(curl, call.tls)
         self._version = version.asked(call.knobs)
         number, self._expected = _VERSIONS[self._version]
         curl.setopt(pycurl.HTTP_VERSION, number)
@@ -115,13 +112,10 @@ class EasyHandle(HttpConnection):
         except OSError as error:
             self._socket.refusal = error.errno or 0
             return pycurl.SOCKET_BAD
-        self._socket.is_open = self._is_untold = True
+        self._socket.is_open = True
         return opened
 
     def _begin(self, request: Request) -> int:
-        """Hand libcurl the request; the bytes of its body."""
-        if self._is_untold:
-            self._note_opening()
         body = self._encode(request)
         self._chunks.clear()
         if self._varies is not None:
@@ -156,22 +150,7 @@ class EasyHandle(HttpConnection):
     def field(self, name: str) -> str | None:
         return self._coding if name == "content-encoding" else self._curl.getinfo(pycurl.REDIRECT_URL)
 
-    def _note_opening(self) -> None:
-        """Ask libcurl, once, how long the last transfer took to connect: the first on this connection.
-
-        That is at the second request of a kept connection, and when one of a single request is closed.
-        """
-        if not self._is_untold:
-            return
-        self._is_untold = False
-        looked_up_us, connected_us, secured_us = map(self._curl.getinfo, _OPENING)
-        if connected_us > 0:  # 0: there never was a connection
-            self._openings.connected((connected_us - looked_up_us) * 1_000)
-        if secured_us > 0:
-            self._openings.secured((secured_us - connected_us) * 1_000)
-
     def _may_reopen(self) -> None:
-        """Libcurl has closed the connection behind a reply, which announced that: it may open another."""
         self.is_over, self._socket.is_open = True, False
 
     def _failure(self, error: pycurl.error, *, again: bool) -> CallFailed:
@@ -180,7 +159,7 @@ class EasyHandle(HttpConnection):
         if code in _NO_CONNECTION:
             number = self._socket.refusal or self._curl.getinfo(pycurl.OS_ERRNO)
             return CallFailed("closed", GONE) if again else no_connection(f"{words}: {os.strerror(number)}")
-        return curl_tls.tls_failure(code, words) or CallFailed(_STATUS.get(code, "protocol"), words)
+        return _tls_failure(code, words) or CallFailed(_STATUS.get(code, "protocol"), words)
 
     def _finish(self, sent: int) -> HttpReply:
         curl = self._curl
@@ -212,5 +191,61 @@ class Connection(EasyHandle):
         return self._finish(sent)
 
     def close(self) -> None:
-        self._note_opening()
         self._curl.close()
+
+
+_NEGOTIATED = re.compile(r"SSL connection using (\S+) / (\S+)")
+_RESUMED = "reusing session"
+_FAILURES = (
+    pycurl.E_PEER_FAILED_VERIFICATION,
+    pycurl.E_SSL_CONNECT_ERROR,
+    pycurl.E_SSL_CACERT_BADFILE,
+    pycurl.E_SSL_CERTPROBLEM,
+    pycurl.E_SSL_CIPHER,
+    pycurl.E_SSL_ISSUER_ERROR,
+)
+
+
+def _secure(curl: Any, tls: ClientTls) -> None:
+    """Have a handle verify chain and address, by TLS 1.3 alone; sessions are kept where they are to be resumed.
+
+    libcurl says what was negotiated in its log alone, which is switched on until that is known: for the check of a trial.
+    """
+    curl.setopt(pycurl.CAINFO, tls.path)
+    if tls.certificate:
+        curl.setopt(pycurl.SSLCERT, tls.certificate[0])
+        curl.setopt(pycurl.SSLKEY, tls.certificate[1])
+    curl.setopt(pycurl.SSL_VERIFYPEER, 1)
+    curl.setopt(pycurl.SSL_VERIFYHOST, 2)
+    curl.setopt(pycurl.SSLVERSION, pycurl.SSLVERSION_TLSv1_3)
+    curl.setopt(pycurl.SSL_SESSIONID_CACHE, int(tls.resumes))
+    if tls.resumes:
+        curl.setopt(pycurl.SHARE, tls.kept(_sessions))
+    if not tls.is_told:
+        curl.setopt(pycurl.VERBOSE, 1)
+        curl.setopt(pycurl.DEBUGFUNCTION, _Log(tls).take)
+
+
+def _tls_failure(code: int, words: str) -> CallFailed | None:
+    """A handshake that failed, by libcurl's result code; None for everything else."""
+    return refused(words) if code in _FAILURES else None
+
+
+def _sessions() -> Any:
+    share = pycurl.CurlShare()
+    share.setopt(pycurl.SH_SHARE, pycurl.LOCK_DATA_SSL_SESSION)
+    return share
+
+
+class _Log:
+    """What libcurl writes about one connection."""
+
+    def __init__(self, tls: ClientTls) -> None:
+        self._tls = tls
+        self._is_resumed = False
+
+    def take(self, _kind: int, text: bytes) -> None:
+        words = text.decode(errors="replace")
+        self._is_resumed |= _RESUMED in words
+        if negotiated := _NEGOTIATED.search(words):
+            self._tls.tell(negotiated[1], negotiated[2], self._is_resumed)

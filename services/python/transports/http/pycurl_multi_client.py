@@ -29,7 +29,6 @@ class _Carrier:
 
 
 def _shared_carrier() -> _Carrier:
-    """One whose handles send all their requests over the same HTTP/2 connection."""
     carrier = _Carrier()
     carrier.multi.setopt(pycurl.M_PIPELINING, pycurl.PIPE_MULTIPLEX)
     carrier.multi.setopt(pycurl.M_MAX_HOST_CONNECTIONS, 1)
@@ -76,7 +75,6 @@ class AsyncConnection(EasyHandle):
         return ended
 
     async def close(self) -> None:
-        self._note_opening()
         self._multi.stop(self._curl)
         if (carrier := self._share.end()) is not None:
             await carrier.multi.aclose()

@@ -6,12 +6,10 @@ It sends a Content-Length, and understands replies that have one. Chunked replie
 from __future__ import annotations
 
 import socket
-import time
 from collections.abc import Mapping
 
 from services.python.load.client import CallFailed, CallSpec, Request
-from services.python.load.handshake import connected
-from services.python.load.unasked import peek
+from services.python.load.handshake import connected, peek
 from services.python.transports.http.route import GONE, HttpConnection, HttpReply, Route, authority, shown
 
 _READ_BYTES = 64 * 1024
@@ -27,7 +25,6 @@ class Connection(HttpConnection):
         self._host = authority(call.host, call.port)
         self._begun = self._head_of(route.method, route.path, route.fields())
         self._is_bodiless = route.method == "HEAD"
-        self._timeout_s = call.timeout_s
         self._call = call
         self._socket = connected(call)
         self._is_plain = call.tls is None
@@ -69,20 +66,16 @@ class Connection(HttpConnection):
         self._socket = connected(self._call)
 
     def _head_of(self, method: str, path: str, fields: Mapping[str, str]) -> bytes:
-        """All of a request's head up to how many bytes its body has."""
         named = {"Host": self._host, **fields}
         lines = [f"{method} {path} HTTP/1.1", *(f"{name}: {value}" for name, value in named.items())]
         return ("\r\n".join(lines) + "\r\nContent-Length: ").encode()
 
     def _receive(self) -> tuple[int, bytes]:
-        """The HTTP status and the body of the next reply."""
         receive = self._socket.recv
         data = receive(_READ_BYTES)
-        until_s = 0.0
         while (end := data.find(b"\r\n\r\n")) < 0:
             if data[:5] != b"HTTP/"[: len(data)] or len(data) > _LARGEST_HEAD_BYTES:
                 raise CallFailed("undecodable", f"not HTTP: {shown(data)}")
-            until_s = self._in_time(until_s)
             more = receive(_READ_BYTES)
             if not more:
                 raise CallFailed("closed", "before the reply" if not data else "within the reply's head")
@@ -96,7 +89,6 @@ class Connection(HttpConnection):
         if missing > 0:
             parts = [body]
             while missing > 0:
-                until_s = self._in_time(until_s)
                 part = receive(missing, socket.MSG_WAITALL) if self._is_plain else receive(min(missing, _READ_BYTES))
                 if not part:
                     raise CallFailed("closed", f"{missing} bytes short of the whole reply")
@@ -104,18 +96,6 @@ class Connection(HttpConnection):
                 missing -= len(part)
             body = b"".join(parts)
         return status, body
-
-    def _in_time(self, until_s: float) -> float:
-        """Until when a reply that comes in parts must be whole, from its first part; CallFailed when that has passed.
-
-        The kernel's time-out is each part's: a reply that comes byte by byte would never meet it.
-        """
-        now_s = time.monotonic()
-        if not until_s:
-            return now_s + self._timeout_s
-        if now_s > until_s:
-            raise CallFailed("timeout", "the reply came in parts, and not all of them in time")
-        return until_s
 
     def field(self, name: str) -> str | None:
         for line in self._reply_head.split(b"\r\n")[1:]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from http.client import BadStatusLine, RemoteDisconnected
 from typing import Any
 
@@ -86,7 +85,9 @@ class Connection(HttpConnection):
         self._session = requests.Session()
         self._session.trust_env = False
         self._session.headers.update(route.fields())
-        self._session.hooks["response"] = [partial(_look, route)]
+        self._session.hooks["response"] = [
+            lambda response, **_named: route.require_plain(response.headers.get("Content-Encoding"))
+        ]
         self._session.mount(f"{call.http}://", _Adapter(call.tls))
 
     def call(self, request: Request) -> HttpReply:
@@ -124,13 +125,7 @@ class Connection(HttpConnection):
         self._session.close()
 
 
-def _look(route: Route, response: requests.Response, **_named: Any) -> None:
-    """See a reply's head before requests reads and unpacks its body."""
-    route.require_plain(response.headers.get("Content-Encoding"))
-
-
 def _failure(error: Exception) -> CallFailed:
-    """Requests wraps urllib3's errors, which wrap http.client's."""
     cause = error.args[0] if error.args else error
     if isinstance(cause, MaxRetryError) and cause.reason is not None:
         cause = cause.reason

@@ -115,14 +115,12 @@ class Route(Part):
 class HttpConnection(Counting):
     """The part of a connection that is the same for every client, and is never timed."""
 
-    body: bytes | None = None
-    """See `load.client.Connection.body`."""
+    body: bytes | None = None  # See `load.client.Readable.body`
 
     is_over = False
     """See `load.client.Connection`: `Connection: close`, or a GOAWAY of HTTP/2 where the library shows it."""
 
-    unpacks = False
-    """Whether the library itself unpacks compressed replies."""
+    unpacks = False  # whether the library itself unpacks compressed replies
 
     def __init__(self, route: Route, call: CallSpec) -> None:
         self._route = route

@@ -7,56 +7,44 @@ from __future__ import annotations
 
 from collections.abc import Container, Mapping
 
-from services.python.contract.knobs import (
-    ALL_FIELDS,
-    CONNECTIONS,
-    FETCH,
-    FETCHES,
-    FIELDS,
-    FLOW_WINDOW,
-    HTTP,
-    HTTP_2,
-    HTTP_3,
-    REPLIES,
-    SHOWN,
-)
+from services.python.contract import knobs
 from services.python.load.client import CallFailed
 
-ONE, TWO, THREE = "1.1", HTTP_2, HTTP_3
+ONE, TWO, THREE = "1.1", knobs.HTTP_2, knobs.HTTP_3
 KNOBS: Mapping[str, tuple[str, ...]] = {
-    HTTP: (ONE, TWO),
-    FLOW_WINDOW: ("library", "65535..2147483647"),
-    CONNECTIONS: ("each", "1..10000"),
-    FETCH: FETCHES,
-    FIELDS: (ALL_FIELDS, SHOWN),
+    knobs.HTTP: (ONE, TWO),
+    knobs.FLOW_WINDOW: ("library", "65535..2147483647"),
+    knobs.CONNECTIONS: ("each", "1..10000"),
+    knobs.FETCH: knobs.FETCHES,
+    knobs.FIELDS: (knobs.ALL_FIELDS, knobs.SHOWN),
 }
-WITHOUT: Mapping[str, str] = {HTTP: "no end of it in Python speaks HTTP/3"}
+WITHOUT: Mapping[str, str] = {knobs.HTTP: "no end of it in Python speaks HTTP/3"}
 """Why a protocol with these knobs has no other value of them."""
 SETTINGS: Mapping[str, str] = {
     "HTTP/2": "asked for from the first byte (prior knowledge), over TLS by ALPN; one request at a time on a connection",
-    f"{FLOW_WINDOW}: SIZE": "of requests alone, set by the responder, for each stream and for the connection",
+    f"{knobs.FLOW_WINDOW}: SIZE": "of requests alone, set by the responder, for each stream and for the connection",
 }
 
 
 def one_alone(library: str, instead: str = "") -> Mapping[str, str]:
     """What an end `refuses` that speaks HTTP/1.1 alone; `instead` names one that does not."""
     other = f"; {instead} speaks both" if instead else ""
-    return {f"{HTTP}: {TWO}": f"{library} speaks HTTP/1.1 alone{other}"}
+    return {f"{knobs.HTTP}: {TWO}": f"{library} speaks HTTP/1.1 alone{other}"}
 
 
 def own_window(library: str) -> Mapping[str, str]:
     """What a client `refuses` whose library cannot be told how large a window it gives to replies."""
-    return {REPLIES: f"{library} cannot be told how large a window it gives to replies"}
+    return {knobs.REPLIES: f"{library} cannot be told how large a window it gives to replies"}
 
 
 def settings(refuses: Container[str]) -> Mapping[str, str]:
     """What a client that refuses these things says of HTTP/2; nothing where it does not speak it."""
-    return {} if f"{HTTP}: {TWO}" in refuses else SETTINGS
+    return {} if f"{knobs.HTTP}: {TWO}" in refuses else SETTINGS
 
 
-def asked(knobs: Mapping[str, str]) -> str:
+def asked(wanted: Mapping[str, str]) -> str:
     """The version that a trial asks for."""
-    return knobs.get(HTTP, ONE)
+    return wanted.get(knobs.HTTP, ONE)
 
 
 def another(asked_for: str, came: object) -> CallFailed:

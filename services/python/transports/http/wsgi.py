@@ -11,18 +11,18 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
-from services.python.codecs import coding
-from services.python.contract.knobs import WORKERS
+from services.python.codecs.coding import GZIP, ZSTD
+from services.python.contract.knobs import NO_LOOP, WORKERS
 from services.python.serve.dispatcher import POOL_THREADS, Dispatcher
-from services.python.serve.responder import BACKLOG, Announce, listen
-from services.python.serve.tls import server_context
+from services.python.serve.responder import BACKLOG, Announce, listen, server_context
+from services.python.transports.http import version
 
 _KEEP_ALIVE_S = 3600
 _THREADS = POOL_THREADS  # as many as every other responder has for its operations
 
 WSGI_SETTINGS: Mapping[str, str] = {
     "access log": "off",
-    **coding.SETTINGS,
+    "compression": "off",
     "TCP_NODELAY": "on",
     "largest body": "not limited",
 }
@@ -38,14 +38,14 @@ WORKERS_SETTINGS: Mapping[str, str] = {
 }
 
 
-def behind_compression(wsgi: Any, knobs: Mapping[str, str]) -> Any:
-    """The application as a server is given it: behind what compresses bodies, where that is asked for."""
-    compressing = coding.coding(knobs)
-    if compressing is None:
-        return wsgi
-    from services.python.transports.http.compression import CompressedWsgi
-
-    return CompressedWsgi(wsgi, compressing)
+def refuses(instead: str) -> Mapping[str, str]:
+    """What a responder behind WSGI cannot do; `instead` names one of its protocol that speaks HTTP/2."""
+    plain = "its WSGI server sends bodies as they are"
+    return {
+        **version.one_alone("a WSGI server", instead),
+        **NO_LOOP,
+        **{f"compression: {name}": plain for name in (GZIP, ZSTD)},
+    }
 
 
 def serve(app: Any, dispatcher: Dispatcher, host: str, port: int, announce: Announce) -> None:
@@ -54,7 +54,7 @@ def serve(app: Any, dispatcher: Dispatcher, host: str, port: int, announce: Anno
     from gunicorn.glogging import Logger
     from gunicorn.workers.gthread import ThreadWorker
 
-    wsgi, tls = behind_compression(app, dispatcher.knobs), dispatcher.tls
+    tls = dispatcher.tls
     listener, context = dispatcher.listener or listen(host, port), server_context(tls)
     actual_port = listener.getsockname()[1]
     # gunicorn would make a context for each connection, none of which could resume another's session.
@@ -78,7 +78,7 @@ def serve(app: Any, dispatcher: Dispatcher, host: str, port: int, announce: Anno
                 self.cfg.set(name, value)
 
         def load(self) -> Any:
-            return wsgi
+            return app
 
     served = Application()
     worker = ThreadWorker(

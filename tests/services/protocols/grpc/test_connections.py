@@ -40,16 +40,6 @@ def test_a_channel_says_the_window_that_was_asked_for(window: int):
     assert window_in(from_a_channel({"flow_window": str(window)}, SETTINGS)) == window
 
 
-@pytest.mark.parametrize("implementation", ["grpcio", "grpc-aio"])
-def test_a_server_says_the_window_that_was_asked_for(implementation: str):
-    with (
-        responder("grpc", implementation=implementation, knobs={"flow_window": "123456"}) as (_, ready),
-        socket.create_connection((wire.HOST, ready["port"]), timeout=60) as connection,
-    ):
-        connection.sendall(PREFACE + EMPTY_SETTINGS)
-        assert window_in(first_of(connection, SETTINGS)) == 123_456
-
-
 def test_a_channel_pings_where_it_is_asked_to():
     assert len(from_a_channel({"keepalive": "10"}, PING)) == 8
 

@@ -2,30 +2,31 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import grpc
 import pytest
 
-from services.python import generated
 from services.python.load.client import CallFailed
 from services.python.protocols.grpc import options
 from tests.support import wire
 
-COMMITTED = Path(generated.__file__).parent
+ROOT, PACKAGE = Path(__file__).parents[4], "services/python/generated"
 
 
 def test_the_committed_code_is_what_the_generator_writes(tmp_path: Path) -> None:
     pytest.importorskip("grpc_tools", reason="grpcio-tools (extra `dev`) is not installed: nothing to generate with")
-    from services.python.protocols.grpc.generate import generate
-
-    written = generate(tmp_path)
-
+    outs = [f"--{kind}_out={tmp_path}" for kind in ("python", "pyi", "grpc_python")]
+    command = [sys.executable, "-m", "grpc_tools.protoc", f"-I{PACKAGE}=protos", *outs, f"{PACKAGE}/orch.proto"]
+    subprocess.run(command, check=True, cwd=ROOT)
+    written = sorted((tmp_path / PACKAGE).glob("orch_pb2*"))
     assert [path.name for path in written] == ["orch_pb2.py", "orch_pb2.pyi", "orch_pb2_grpc.py"]
     for path in written:
-        assert path.read_text() == (COMMITTED / path.name).read_text(), (
-            f"{path.name} is out of date; run: python -m services.python.protocols.grpc.generate"
+        assert path.read_text() == (ROOT / PACKAGE / path.name).read_text(), (
+            f"{path.name} is out of date: make generated"
         )
 
 

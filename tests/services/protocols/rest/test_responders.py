@@ -75,35 +75,3 @@ def test_flasks_development_server_closes_the_connection_after_every_reply() -> 
     assert everything.startswith(b"HTTP/1.1 200 OK")
     assert b"\r\nConnection: close\r\n" in everything
     assert "closes the connection" in PROTOCOL.responder("flask").refuses["reuse"]
-
-
-def test_every_responder_has_the_same_paths() -> None:
-    fastapi = {route.path for route in fastapi_app().routes if "POST" in getattr(route, "methods", ())}
-    rules = flask_app.application(Dispatcher(identity="me")).url_map.iter_rules()
-    flask = {rule.rule for rule in rules if "POST" in (rule.methods or ())}
-    assert paths().keys() == fastapi
-    assert fastapi == {
-        "/identity",
-        "/timestamp",
-        "/add",
-        "/echo/data",
-        "/echo/records",
-        "/echo/document",
-        "/exchange_json/data",
-        "/exchange_json/records",
-        "/exchange_json/document",
-        "/image",
-        "/transfer",
-        "/balance",
-        "/payment",
-        "/transactions",
-        "/accounts",
-        "/user",
-        "/posts",
-        "/comments",
-        "/feed",
-    }
-    assert {path for path in (*fastapi, "/other") if posted(asgi_app, path, "") == 404} == {"/other"}
-    both = {f"/{operation}/<any(records, document):form>" for operation in ("echo", "exchange_json")}
-    forms = {f"/{operation}/{form}" for operation in ("echo", "exchange_json") for form in ("records", "document")}
-    assert flask - both == fastapi - forms

@@ -8,7 +8,7 @@ import pytest
 from socketio import packet
 
 from services.python.contract.offers import find_protocol
-from services.python.protocols.socketio import packets
+from services.python.protocols.socketio import events
 from tests.support import wire
 
 CLIENTS = [client.name for client in find_protocol("socketio").clients]
@@ -35,7 +35,7 @@ def test_every_reply_comes_with_the_sizes_of_its_packets(client: str) -> None:
 
 
 def test_sizes_are_read_without_encoding_anything(monkeypatch: pytest.MonkeyPatch) -> None:
-    traffic = packets.Traffic()
+    traffic = events.Traffic()
     make = traffic.packet_class()
     request = {"records": [{"id": 1}]}
     sent = make(packet.EVENT, data=["echo", request], id=7).encode()
@@ -46,13 +46,13 @@ def test_sizes_are_read_without_encoding_anything(monkeypatch: pytest.MonkeyPatc
 
     monkeypatch.setattr(packet.Packet, "encode", encoded_again)
     monkeypatch.setattr(packet.Packet.json, "dumps", encoded_again)
-    sizes = packets.size(traffic.sent), packets.size(traffic.received)
+    sizes = events.size(traffic.sent), events.size(traffic.received)
     assert sizes == (len(sent) - 1, len('3[{"records":[{"id":1}]}]'))
 
 
 def test_packets_that_are_neither_event_nor_acknowledgement_do_not_count() -> None:
-    traffic = packets.Traffic()
+    traffic = events.Traffic()
     make = traffic.packet_class()
     make(packet.CONNECT, data={"token": 1}).encode()
     make(encoded_packet='0{"sid":"x"}')
-    assert (packets.size(traffic.sent), packets.size(traffic.received)) == (0, 0)
+    assert (events.size(traffic.sent), events.size(traffic.received)) == (0, 0)

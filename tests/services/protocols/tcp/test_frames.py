@@ -11,8 +11,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from services.python.protocols.tcp import frames
-from services.python.protocols.tcp.frames import FrameError, decode_reply, decode_request, encode_reply
-from services.python.protocols.tcp.stream import FrameReader, send_frame
+from services.python.protocols.tcp.frames import (
+    FrameError,
+    FrameReader,
+    decode_reply,
+    decode_request,
+    encode_reply,
+    send_frame,
+)
 
 
 @pytest.mark.parametrize(

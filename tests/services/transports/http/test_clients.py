@@ -258,19 +258,3 @@ def test_what_is_sent_is_one_plain_request(client: str) -> None:
     assert "expect" not in by_name
     assert "transfer-encoding" not in by_name
     assert body == b'{"text":"' + text.encode() + b'"}'
-
-
-@pytest.mark.parametrize("at", [20, len(answered(b"")) + 10])
-def test_the_raw_client_does_not_wait_for_a_reply_that_comes_byte_by_byte(at: int) -> None:
-    reply = answered(b'{"text": "' + b"x" * 500 + b'"}')
-    pause = threading.Event()
-
-    def drips(connection: socket.socket) -> None:
-        read_request(connection)
-        connection.sendall(reply[:at])
-        with contextlib.suppress(OSError):  # the client has left
-            for place in range(at, len(reply)):
-                connection.sendall(reply[place : place + 1])
-                pause.wait(0.01)
-
-    assert failure("raw", drips, timeout_s=0.2).status == "timeout"

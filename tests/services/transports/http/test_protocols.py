@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -21,7 +20,6 @@ from tests.support.wire import HTTP_CLIENTS as CLIENTS
 
 pytestmark = pytest.mark.busy
 
-ROOT = Path(__file__).parents[4]
 IMPLEMENTATIONS = [(name, responder.name) for name in HTTP for responder in protocols()[name].responders]
 DOCUMENT = {"nested": [1, None, -2.5, True, {"é": "ü", "large": 2**53}], "empty": {}, "text": 'with "quotes"'}
 
@@ -88,23 +86,3 @@ def test_every_client_is_answered_rightly_whatever_it_asks(
                 assert sizes[0] >= len(request["data"])
     [(value, _)] = wire.ask(protocol, client, responder.port, "identity", {})
     assert value == {"identity": responder.identity}
-
-
-@pytest.mark.parametrize(("protocol", "implementation", "client"), others_slow(PAIRS, is_light))
-def test_the_responder_sees_the_connections_that_the_policy_implies(
-    answering: Callable[..., Any], protocol: str, implementation: str, client: str
-) -> None:
-    responder = answering(protocol, implementation)
-    operation, request = SMALL["add"]
-    before = responder.program.stats()
-    wire.ask(protocol, client, responder.port, operation, request, times=5, policy="per-request")
-    apart = responder.program.stats()
-    assert apart["answered"] - before["answered"] == 5
-    # A port may come round again, so that five connections can be fewer peers; one connection can't be two.
-    assert 2 <= apart["peers"] - before["peers"] <= 5
-
-    if not refuses_reuse(protocol, implementation):
-        wire.ask(protocol, client, responder.port, operation, request, times=5)
-        kept = responder.program.stats()
-        assert kept["answered"] - apart["answered"] == 5
-        assert kept["peers"] - apart["peers"] <= 1

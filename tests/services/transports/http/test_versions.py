@@ -10,7 +10,6 @@ import pytest
 from services.python.contract.lines import Payload, Trial
 from services.python.contract.offers import protocols
 from services.python.load.client import CallFailed
-from services.python.operations import OPERATIONS
 from services.python.transports.http import httpx_client, pycurl_client, version
 from services.python.trial.parts import CannotTry, load_parts
 from tests.support import wire
@@ -23,10 +22,7 @@ TWO = {"http": "2"}
 REFUSED = "http: 2"
 PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
 RESPONDERS = [(name, r.name) for name in wire.HTTP for r in protocols()[name].responders if REFUSED not in r.refuses]
-LIGHT = (
-    "http+json",
-    "connect",
-)  # what is light of a test over all of these; how a version is spoken is the transport's
+LIGHT = ("http+json", "connect")  # how a version is spoken is the transport's
 ENDS = [pytest.param(*ends, marks=() if ends[0] in LIGHT else pytest.mark.slow) for ends in RESPONDERS]
 CLIENTS = [c.name for c in protocols()["rest"].clients if REFUSED not in c.refuses]
 OTHERS = [c.name for c in protocols()["rest"].clients if REFUSED in c.refuses]
@@ -37,19 +33,6 @@ def checking(protocol: str, client: str, port: int, told: dict[str, str], **chan
     return trial_of(
         protocol, client, port, operation="echo", payload=Payload(kind="bytes", size=1000), knobs=told, **changes
     )
-
-
-@pytest.mark.parametrize(("protocol", "implementation"), ENDS)
-def test_every_client_is_answered_rightly_over_http_2(protocol: str, implementation: str) -> None:
-    with responder(protocol, implementation=implementation, knobs=TWO) as (_, ready):
-        for client in CLIENTS:
-            large = {"5 MB": wire.FIVE_MB["echo"]} if client == "pycurl" else {}  # more than the windows of HTTP/2
-            for name, (operation, request) in {**wire.REQUESTS, **large}.items():
-                times = 1 if name in large else 2
-                asked = wire.ask(protocol, client, ready["port"], operation, request, times=times, knobs=TWO)
-                for value, counted in asked:
-                    assert OPERATIONS[operation].verify(request, value) is None, (client, name)
-                    assert counted[0] >= len(request.get("data", b"")), (client, name)
 
 
 @pytest.mark.parametrize(("protocol", "implementation"), ENDS)

@@ -10,14 +10,14 @@ from graphql import GraphQLSchema, parse, validate
 
 from services.python.load.client import CallFailed
 from services.python.operations import OPERATIONS
-from services.python.protocols.graphqlws import messages
+from services.python.protocols.graphqlws import requester
 from services.python.protocols.graphqlws.schema import contract
 
 
 @pytest.mark.parametrize("operation", ["identity", *(n for n, o in OPERATIONS.items() if o.kind == "stream")])
 def test_what_is_asked_is_valid_by_the_schema(operation: str) -> None:
     schema: GraphQLSchema = contract()._schema
-    assert validate(schema, parse(messages.text_of(operation))) == []
+    assert validate(schema, parse(requester.text_of(operation))) == []
 
 
 NEXT = {"id": "1", "type": "next"}
@@ -36,18 +36,18 @@ NEXT = {"id": "1", "type": "next"}
 )
 def test_what_is_no_event_is_an_error(message: dict[str, Any], status: str, words: str) -> None:
     with pytest.raises(CallFailed, match=words) as failed:
-        messages.result(messages.read(json.dumps(message)), "events")
+        requester.result(requester.read(json.dumps(message)), "events")
     assert failed.value.status == status
 
 
 @pytest.mark.parametrize("frame", ["", "[1]", "{", "[" * 100_000])
 def test_what_is_no_message_is_undecodable(frame: str) -> None:
     with pytest.raises(CallFailed) as failed:
-        messages.read(frame)
+        requester.read(frame)
     assert failed.value.status == "undecodable"
 
 
 def test_complete_is_the_end_and_an_event_is_its_fields() -> None:
-    assert messages.result({"id": "1", "type": "complete"}, "events") is None
+    assert requester.result({"id": "1", "type": "complete"}, "events") is None
     event = {"sequence": 1, "sent_ns": 2, "data": "x"}
-    assert messages.result({**NEXT, "payload": {"data": {"events": event}}}, "events") == event
+    assert requester.result({**NEXT, "payload": {"data": {"events": event}}}, "events") == event
