@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.retries import MOST
+from tests.support.session import MOST
 
 ROOT = Path(__file__).parent.parent
 CONFTEST = (
-    "from tests.support.retries import pytest_addoption, pytest_collection_modifyitems, pytest_terminal_summary\n"
+    "from tests.support.session import pytest_addoption, pytest_collection_modifyitems, pytest_terminal_summary\n"
 )
 TESTS = """
 import pathlib, pytest
@@ -31,9 +31,9 @@ def test_sound(): pass
 
 def tried(folder: Path, *options: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "-p", "no:randomly", "-p", "no:xdist", *options, "."],
+        [sys.executable, "-m", "pytest", "-q", *options, "."],
         cwd=folder,
-        env={**os.environ, "PYTHONPATH": str(ROOT), "PYTEST_ADDOPTS": ""},
+        env={**os.environ, "PYTHONPATH": str(ROOT), "PYTEST_ADDOPTS": "", "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"},
         capture_output=True,
         text=True,
         check=False,

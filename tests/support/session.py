@@ -1,6 +1,7 @@
-"""The rule of retries: what failed is tried once more, alone, and listed by name, if it is at most ten tests.
+"""A session of tests: the longest first, and the rule of retries.
 
-`--retry` runs what failed last and nothing else; where more has failed there is a defect, and nothing is tried again.
+What failed is tried once more, alone, and listed by name, if it is at most ten tests: `--retry` runs what failed last and
+nothing else. Where more has failed there is a defect, and nothing is tried again.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    items.sort(key=_longest_s, reverse=True)
     if not config.getoption("--retry"):
         return
     assert config.cache is not None, "without its cache, pytest does not know what failed"
@@ -29,6 +31,12 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     config.hook.pytest_deselected(items=[item for item in items if item not in again])
     items[:] = again
     config.stash[_RETRIED] = [item.nodeid for item in again]
+
+
+def _longest_s(item: pytest.Item) -> float:
+    """The time that a test is given: one that begins last keeps everybody waiting."""
+    mark = item.get_closest_marker("timeout")
+    return mark.args[0] if mark else 0.0
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
