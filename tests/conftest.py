@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from orchestrator.hosts.local.machine_lock import VARIABLE
-from tests.support.busy import (  # noqa: F401 - hooks
+from tests.support.session import (  # noqa: F401 - hooks
     pytest_addoption,
     pytest_collection_modifyitems,
     pytest_terminal_summary,

@@ -77,7 +77,7 @@ def _run(workers: str, place: Path, *options: str) -> Kept:
         command = [sys.executable, "-m", "pytest", "-q", str(place), *options, "-o", f"cache_dir={folder}/cache"]
         first, again = Path(folder, "first.xml"), Path(folder, "again.xml")
         if _pytest([*command, "-n", workers, f"--junitxml={first}"]):
-            _pytest([*command, "-n", "0", "--retry-busy", f"--junitxml={again}"])
+            _pytest([*command, "-n", "0", "--retry", f"--junitxml={again}"])
         return read(first.read_bytes(), again.read_bytes() if again.exists() else None)
 
 

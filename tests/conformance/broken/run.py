@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 import xml.etree.ElementTree as ElementTree
@@ -49,23 +50,23 @@ def declare(role: str, name: str, folder: Path, *, meets: bool = False) -> Path:
     return path
 
 
-def failing(role: str, name: str, folder: Path, only: str = "", *, meets: bool = False) -> set[str]:
-    """The names of the cases that fail, without their parameters; `only` as of pytest's `-k`.
+def failing(role: str, name: str, folder: Path, only: str = "", *, among: str = "", meets: bool = False) -> set[str]:
+    """The names of the cases that fail, without their parameters.
 
-    `meets`: those of a requester that a relay sees on its way to the reference's responder.
+    `only`: whether this one does, with whatever parameters. `among`: of those that pytest's `-k` takes so. `meets`: those of
+    a requester that a relay sees on its way to the reference's responder.
     """
     report = folder / f"{name}.xml"
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:randomly"]
-    command += [f"--confcutdir={PROMISES.parent}"]
-    command += [str(PROMISES / file) for file in ((ON_THE_WAY,) if meets else FILES[role])]
-    command += [
-        "--implementation",
-        str(declare(role, name, folder, meets=meets)),
-        "--patience",
-        str(SHORT_S if only else PATIENCE_S),
-    ]
-    command += ["--junitxml", str(report), *(["-k", only] if only else [])]
-    ran = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=1200)
+    files = [PROMISES / file for file in ((ON_THE_WAY,) if meets else FILES[role])]
+    if only:
+        files = [file for file in files if f"def {only}(" in file.read_text(encoding="utf-8")]
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "pytest_timeout"]
+    command += [f"--confcutdir={PROMISES.parent}", *map(str, files)]
+    command += ["--implementation", str(declare(role, name, folder, meets=meets))]
+    command += ["--patience", str(SHORT_S if only else PATIENCE_S), "--junitxml", str(report)]
+    command += ["-x", "-k", only] if only else ["-k", among]
+    environment = {**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}  # half of what such a session costs
+    ran = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=1200)
     assert ran.returncode in (0, 1), ran.stdout + ran.stderr
     cases = list(ElementTree.parse(report).iter("testcase"))  # noqa: S314 - our own file
     assert cases, ran.stdout

@@ -70,12 +70,14 @@ def test_a_reply_that_cannot_be_read_is_an_error_of_its_own_kind(watching: Watch
 
 
 def test_a_phase_of_wrong_replies_ends_the_trial_and_keeps_its_rows(watching: Watching) -> None:
-    trial = watching(Watched(wrong=frozenset(range(11, 200))))
-    trial.run(10 + MOST_FAILURES_IN_A_ROW + 5)
+    """Of the right replies, as many as are in flight may be entered late, and stand among the wrong ones."""
+    wrong = (CONCURRENCY + 1) * MOST_FAILURES_IN_A_ROW
+    trial = watching(Watched(wrong=frozenset(range(11, 11 + wrong))))
+    trial.run(10 + wrong)
     with pytest.raises(GaveUp, match="50 or more replies in a row were wrong") as caught:
         trial.recorder.settle()
     assert caught.value.kind == "wrong-reply"
-    assert [row.status for row in sorted(trial.rows())] == [OK] * 10 + [WRONG] * (MOST_FAILURES_IN_A_ROW + 5)
+    assert [row.status for row in sorted(trial.rows())] == [OK] * 10 + [WRONG] * wrong
 
 
 def test_a_responder_that_answers_wrongly_from_some_moment_on_is_found_out_in_time(tmp_path: Path, style: str) -> None:

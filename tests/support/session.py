@@ -1,34 +1,42 @@
-"""The marker `busy`: a test that may wait for a busy machine in vain. What fails of these is tried once more, alone.
+"""A session of tests: the longest first, and the rule of retries.
 
-`--retry-busy` runs what failed last, if all of it carries the marker, and lists it by name; anything else has failed.
+What failed is tried once more, alone, and listed by name, if it is at most ten tests: `--retry` runs what failed last and
+nothing else. Where more has failed there is a defect, and nothing is tried again.
 """
 
 from __future__ import annotations
 
 import pytest
 
+MOST = 10
 _RETRIED = pytest.StashKey[list[str]]()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
-        "--retry-busy", action="store_true", help="only what failed last and is marked `busy`; UsageError for the rest"
+        "--retry", action="store_true", help=f"only what failed last; UsageError for more than {MOST} tests"
     )
 
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    if not config.getoption("--retry-busy"):
+    items.sort(key=_longest_s, reverse=True)
+    if not config.getoption("--retry"):
         return
     assert config.cache is not None, "without its cache, pytest does not know what failed"
     failed = config.cache.get("cache/lastfailed", {})
     again = [item for item in items if item.nodeid in failed]
-    for_good = [item.nodeid for item in again if item.get_closest_marker("busy") is None]
-    if for_good:
-        raise pytest.UsageError(f"failed, and not marked as waiting for a busy machine: {', '.join(for_good)}")
+    if len(again) > MOST:
+        raise pytest.UsageError(f"{len(again)} tests failed: more than {MOST} are a defect, and none is tried again")
     config.hook.pytest_deselected(items=[item for item in items if item not in again])
     items[:] = again
     config.stash[_RETRIED] = [item.nodeid for item in again]
+
+
+def _longest_s(item: pytest.Item) -> float:
+    """The time that a test is given: one that begins last keeps everybody waiting."""
+    mark = item.get_closest_marker("timeout")
+    return mark.args[0] if mark else 0.0
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
