@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 LEAST_BYTES = 64 << 20  # a machine with 600 MB of memory must do
+FOR_ONE_BYTES = 16 << 20  # of a trial in turns with one request in flight: many requesters wait at once
 MOST_BYTES = 256 << 20  # more is not quicker: the pages have to be touched before each trial
 LEAST_IN_ALL_BYTES, MOST_IN_ALL_BYTES = (
     1 << 30,

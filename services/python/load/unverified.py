@@ -1,8 +1,4 @@
-"""Replies that wait to be verified: kept while requests are in flight, and looked at when none is.
-
-What runs between two requests of one worker runs inside the latency of every other request of the same event loop or
-interpreter. So with several in flight a reply is only kept, as a reference, beside the stamps of its row.
-"""
+"""Replies that wait to be verified until the phase is over (see `recorder`): references, beside the stamps of their rows."""
 
 from __future__ import annotations
 

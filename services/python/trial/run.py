@@ -16,7 +16,7 @@ from services.python.contract.lines import Trial
 from services.python.contract.requester_lines import Bodies, Checked, Done, Progress, Wire
 from services.python.load.client import CallFailed, Request
 from services.python.load.loop import Loops, Work, close_after
-from services.python.load.memory import LEAST_BYTES, bound_memory, room_for_replies
+from services.python.load.memory import FOR_ONE_BYTES, LEAST_BYTES, bound_memory, room_for_replies
 from services.python.load.phases import (
     MEASURED,
     NS,
@@ -153,11 +153,19 @@ def _recorder(trial: Trial, parts: Parts, record: Record, print_line: Print) -> 
         parts.verify if mix is None else mix.verify(),
         timeout_s=trial.timeout_s * trial.calls,
         progress=lambda told: print_line(Progress(**told)),
-        in_flight=trial.load.concurrency,
-        most_kept_bytes=room_for_replies() if trial.turn_warm_up is None else LEAST_BYTES,  # others wait beside it
+        most_kept_bytes=_most_kept_bytes(trial),
         kind=kind,
         **({} if mix is None else mix.rows(are_kept=trial.connection == "reuse")),
     )
+
+
+def _most_kept_bytes(trial: Trial) -> int:
+    """What replies that wait to be verified may take: in turns less, as other requesters wait beside; 0 of a codec."""
+    if trial.target is None:
+        return 0
+    if trial.turn_warm_up is None:
+        return room_for_replies()
+    return LEAST_BYTES if trial.load.concurrency > 1 else FOR_ONE_BYTES
 
 
 def _meter(trial: Trial, parts: Parts, recorder: Recorder) -> Meter:
