@@ -233,7 +233,7 @@ def _default(value: Schema) -> str:
     default = value.get("default")
     if isinstance(default, list) and len(default) == 1:
         default = default[0]
-    if default is None or isinstance(default, dict | list) or "unless given" in value.get("description", ""):
+    if default in (None, "") or isinstance(default, dict | list) or "unless given" in value.get("description", ""):
         return ""
     if isinstance(default, bool):
         return f" Default: {str(default).lower()}."

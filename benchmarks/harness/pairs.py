@@ -197,7 +197,6 @@ def _harness(
             parts.verify,
             timeout_s=30,
             progress=lambda _line: None,
-            in_flight=stack.in_flight,
             most_kept_bytes=most_kept_bytes,
         )
         work = Work(

@@ -11,6 +11,7 @@ from typing import Any
 from services.python.contract.lines import Load
 from services.python.load.async_load import AwaitingLoops
 from services.python.load.loop import Loops, Work
+from services.python.load.memory import LEAST_BYTES
 from services.python.load.phases import MEASURED, Extent, Phase, measured
 from services.python.load.record import Record, Row, read_record
 from services.python.load.recorder import Recorder
@@ -37,9 +38,8 @@ class Bench:
         self.dialer: Any = ScriptedDialer(self.time)
         self.record = Record(path, rows_at_once)
         self.progress: list[Any] = []
-        self.recorder = Recorder(
-            self.record, verify, timeout_s=30, progress=self.progress.append, in_flight=in_flight, **recorder
-        )
+        recorder.setdefault("most_kept_bytes", LEAST_BYTES if in_flight > 1 else 0)
+        self.recorder = Recorder(self.record, verify, timeout_s=30, progress=self.progress.append, **recorder)
         self.event_loop = asyncio.new_event_loop()
 
     def make(self, sequence: int, _wall_ns: Any) -> Any:

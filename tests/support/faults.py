@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
 from unittest import mock
@@ -30,6 +31,7 @@ from services.python.contract.strict import decode
 from services.python.load.recorder import Recorder
 from services.python.probes.clock import Clock
 from services.python.protocols.tcp.frames import HEADER
+from services.python.protocols.tcp.stream import FrameReader
 from services.python.trial import run as attempt
 from tests.support.ends import Program, made_here, responder, trial_of
 from tests.support.quota import throttled
@@ -71,42 +73,42 @@ class Fault:
 HONEST = Fault()
 
 
-class _LazyConnection:
-    """Its `call` returns when the request was handed to the kernel; the reply is read outside the timed window."""
+@dataclass
+class _LazyReply:
+    request: bytes
+    reader: FrameReader
 
-    body = None
+    @cached_property
+    def frame(self) -> tuple[int, bytes]:
+        frame = self.reader.read()
+        assert frame is not None
+        return frame
+
+
+class _LazyConnection:
+    """Its `call` returns when the request was handed to the kernel; the reply is read when its body is looked at."""
 
     def __init__(self, connection: tcp.SocketConnection) -> None:
         self._connection = connection
 
-    def call(self, request: Any) -> Any:
-        tcp.send_frame(self._connection._sock, self._connection._code, body := self._encode(request))
-        return _LazyReply(self._connection, body)
+    def call(self, request: Any) -> _LazyReply:
+        body = self._connection._encode(request)
+        tcp.send_frame(self._connection._sock, self._connection._code, body)
+        self._reply = _LazyReply(body, self._connection._reader)
+        return self._reply
 
-    def _encode(self, request: Any) -> bytes:
-        return self._connection._encode(request)
+    @property
+    def body(self) -> bytes:
+        return self._reply.frame[1]
 
-    def value(self, reply: Any) -> Any:
-        return reply.answer()[2]
+    def value(self, reply: _LazyReply) -> Any:
+        return tcp.decoded(self._connection._code, *reply.frame)
 
-    def sizes(self, _request: Any, reply: Any) -> tuple[int, int]:
-        sent, received, _ = reply.answer()
-        return sent, received
+    def sizes(self, _request: Any, reply: _LazyReply) -> tuple[int, int]:
+        return len(reply.request), len(reply.frame[1])
 
     def close(self) -> None:
         self._connection.close()
-
-
-class _LazyReply:
-    def __init__(self, connection: tcp.SocketConnection, body: bytes) -> None:
-        self._connection, self._body = connection, body
-        self._answer: Any = None
-
-    def answer(self) -> Any:
-        if self._answer is None:
-            frame = self._connection._reader.read()
-            self._answer = len(self._body), len(frame[1]), tcp.decoded(self._connection._code, *frame)
-        return self._answer
 
 
 class _Dialer:

@@ -5,7 +5,8 @@ that share. With one in flight it lies between a reply and the next request, whe
 after its clock has stopped looks faster than one that decodes in time. So each stack's pauses are compared with the
 shortest among stacks of its setting whose requester is in the same language; the limits below are shares of a request and
 its pause. Without others, the share of the pause itself is judged. Closing a connection per request is in these pauses
-as well, and clients differ in it honestly (a WebSocket's closing handshake: 20 %): there the limits are higher.
+as well, and clients differ in it honestly (a WebSocket's closing handshake: 20 %): there the limits are higher. Python's
+requester verifies when the phase is over: that its clients decode in time, `tests/services/test_fields.py` says.
 
 A codec alone is held against the others of its setting in the same way, by medians; one that declares that it leaves
 fields unread is named, and does not fail.

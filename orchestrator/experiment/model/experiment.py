@@ -315,7 +315,9 @@ class LimitsSpec(parts.Strict):
     requests: Annotated[int, Field(ge=1)] = Field(
         100_000, description="That one service on another machine gets in all, which orch does not start."
     )
-    rate: Rate = Field(1_000.0, description="The highest rate at which it gets them in an open loop.")
+    rate: Rate = Field(
+        1_000.0, description="The highest rate at which it gets them in an open loop; 1000/s unless given."
+    )
     in_flight: Annotated[int, Field(ge=1)] = Field(
         16, description="How many of them may be under way in a closed loop, which sends as fast as replies come."
     )

@@ -132,7 +132,7 @@ def _sealed(located: Located, matrix: Matrix) -> tuple[str, ...]:
         located.add(
             ("predict",),
             "no cell is modelled: the cost model is of single calls over a `distance`, one in flight, in a closed loop"
-            " without `think`, to stacks that orch starts; of no streams, mixes, searches or tasks of several calls.",
+            " without `think`, to stacks of orch; of no streams, mixes, searches, tasks of several calls or own services.",
         )
     if most_blocks(located.experiment.repeats) < FEWEST:
         located.add(("repeats",), f"`predict` needs at least {FEWEST} blocks to know how far it may be off.")

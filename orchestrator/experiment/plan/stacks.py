@@ -338,6 +338,8 @@ def describe_stack(stack: Stack, entry: Entry) -> dict[str, Any]:
     """Every default of a stack resolved: settings, versions installed here, and why this client."""
     protocol = entry.protocol
     responder, client = _responder(stack, protocol), protocol.client(stack.client)
+    if stack.external is not None and not all(call.get("decode", True) for call in stack.external.each_call):
+        client = replace(client, omits="stops the clock before its reply is decoded")
     ends: tuple[Responder | Client, ...] = (client,) if responder is None else (responder, client)
     parts = parts_alone(protocol, client) if responder is None else parts_of(responder, client)
     if stack.external is not None:

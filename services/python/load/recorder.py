@@ -1,9 +1,9 @@
 """The books of a trial: every reply verified, every request a row, errors by kind.
 
-With one request in flight this is called while none is. With several, whatever it does stands in the latency of the
-others: then a reply is kept beside its stamps, and `settle` verifies it and stores its row when the phase is over. Still
-looked at at once are one reply a second, those that come while the last one looked at was wrong, so that a responder that
-answers wrongly is found out in time, and those for which there is no memory left (`unverified.room_for_replies`).
+What is done between two requests stands in the latency of the others in flight, and leaves the caches cold for the next.
+So a reply is kept beside its stamps, and `settle` verifies it and stores its row when the phase is over.
+Still looked at at once are one reply a second, those that come while the last one looked at was wrong, so that a responder
+that answers wrongly is found out in time, and those for which there is no memory left (`unverified.room_for_replies`).
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from services.python.contract.lines import STATUSES
 from services.python.load.client import CallFailed, InParts, Part, Readable, Reply, Request
 from services.python.load.phases import MEASURED, NS, Phase, progress_line
 from services.python.load.record import KINDS, Record, Row
-from services.python.load.unverified import LEAST_BYTES, Unverified
+from services.python.load.unverified import Unverified
 from services.python.operations.base import Lasting
 
 STATUS_INDEX: Mapping[str, int] = {name: index for index, name in enumerate(STATUSES)}
@@ -79,7 +79,7 @@ class Tally:
     last_received_ns: int = 0
     turns_ns: int = 0
     right: itertools.count[int] = field(default_factory=itertools.count)  # replies found right
-    looked: itertools.count[int] = field(default_factory=itertools.count)  # ... while others were in flight
+    looked: itertools.count[int] = field(default_factory=itertools.count)  # ... or wrong, before the phase was over
 
     @property
     def span_s(self) -> float:
@@ -104,8 +104,7 @@ class Recorder:
         *,
         timeout_s: float,
         progress: Callable[[dict[str, Any]], None],
-        in_flight: int = 1,
-        most_kept_bytes: int = LEAST_BYTES,
+        most_kept_bytes: int = 0,
         kind: str = "request",
         parent_of: Callable[[int], int] = lambda _sequence: 0,
         each_has: int = 0,
@@ -132,8 +131,8 @@ class Recorder:
         self._last_success_ns = 0
         self._connections = 0
         self._shared: dict[int, int] = {}
-        self._verifies_later = in_flight > 1
-        self._kept = Unverified(most_kept_bytes if in_flight > 1 else 0)
+        self._verifies_later = most_kept_bytes > 0
+        self._kept = Unverified(most_kept_bytes)
         self._reader: Readable | None = None
         self._known = Known(_NO_REQUEST, None, (0, 0))
         self._known_rows: dict[int, Known] = {}  # by the id of a request that lasts

@@ -1,8 +1,4 @@
-"""Replies that wait to be verified: kept while requests are in flight, in so much memory, and looked at when none is.
-
-What runs between two requests of one worker runs inside the latency of every other request of the same event loop or
-interpreter. So with several in flight a reply is only kept, as a reference, beside the stamps of its row.
-"""
+"""Replies that wait to be verified until the phase is over (see `recorder`): references, beside the stamps of their rows."""
 
 from __future__ import annotations
 
@@ -16,6 +12,7 @@ from typing import Any
 from services.python.operations.base import Lasting
 
 LEAST_BYTES = 64 << 20  # a machine with 600 MB of memory must do
+FOR_ONE_BYTES = 16 << 20  # of a trial in turns with one request in flight, beside which many others run
 MOST_BYTES = 256 << 20  # more is not quicker: the pages have to be touched before each trial
 LEAST_IN_ALL_BYTES, MOST_IN_ALL_BYTES = 1 << 30, 4 << 30  # the largest message, decoded, is 512 MiB several times
 _SHARE = 8  # of what is free, one part: the responder, the orchestrator and others live here, too

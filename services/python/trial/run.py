@@ -19,7 +19,7 @@ from services.python.load.loop import Loops, Work, close_after, grace_s
 from services.python.load.phases import MEASURED, NS, WARM_UP, Extent, Phase, Rests, arrivals, measured, rests, warm_up
 from services.python.load.record import Record
 from services.python.load.recorder import GaveUp, Recorder, Tally
-from services.python.load.unverified import LEAST_BYTES, bound_memory, room_for_replies
+from services.python.load.unverified import FOR_ONE_BYTES, LEAST_BYTES, bound_memory, room_for_replies
 from services.python.probes import sockets
 from services.python.probes.clock import Clock
 from services.python.probes.tcpinfo import WireMeter
@@ -147,11 +147,19 @@ def _recorder(trial: Trial, parts: Parts, record: Record, print_line: Print) -> 
         parts.verify if mix is None else mix.verify(),
         timeout_s=trial.timeout_s * trial.calls,
         progress=lambda told: print_line(Progress(**told)),
-        in_flight=trial.load.concurrency,
-        most_kept_bytes=room_for_replies() if trial.turn_warm_up is None else LEAST_BYTES,  # others wait beside it
+        most_kept_bytes=_most_kept_bytes(trial),
         kind=kind,
         **({} if mix is None else mix.rows(are_kept=trial.connection == "reuse")),
     )
+
+
+def _most_kept_bytes(trial: Trial) -> int:
+    """What replies that wait to be verified may take: in turns less, as other requesters wait beside; 0 of a codec."""
+    if trial.target is None:
+        return 0
+    if trial.turn_warm_up is None:
+        return room_for_replies()
+    return LEAST_BYTES if trial.load.concurrency > 1 else FOR_ONE_BYTES
 
 
 def _meter(trial: Trial, parts: Parts, recorder: Recorder) -> WireMeter:

@@ -29,8 +29,7 @@ def test_lines_rows_and_requests_agree(asking: Asking, connection: str, concurre
     assert trial.types == ["checked", "start", "done"]
     assert (done["rows"], done["warmup_requests"], done["requests"], done["errors"]) == (23, 3, 20, {})
     assert (done["identity"], done.get("not_sent", 0)) == (IDENTITY, 0)
-    assert done["verified"] == 20
-    assert done["verified_in_flight"] <= (0 if concurrency == 1 else 20)
+    assert done["verified_in_flight"] <= done["verified"] == 20
     assert len(server.operations) == 1 + 23
     assert [row.sequence for row in sorted(rows)] == list(range(1, 24))
     assert [row.phase for row in sorted(rows)] == [0] * 3 + [1] * 20

@@ -133,7 +133,7 @@ class _LargeReplies(ScriptedDialer):
         return connection
 
 
-@pytest.mark.parametrize(("room_bytes", "room"), [(0, 2), (1_000_000, 9), (100_000_000, 300)])
+@pytest.mark.parametrize(("room_bytes", "room"), [(1, 2), (1_000_000, 9), (100_000_000, 300)])
 def test_replies_are_kept_only_as_long_as_there_is_room_and_verified_all_the_same(
     tmp_path: Path, style: str, room_bytes: int, room: int
 ) -> None:

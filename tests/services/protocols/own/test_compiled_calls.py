@@ -13,8 +13,8 @@ import pytest
 from services.python.contract.lines import Trial
 from services.python.load.record import read_record
 from tests.support.built import why_not
-from tests.support.certificates import HOST
-from tests.support.go_ends import GoProgram
+from tests.support.certificates import HOST, TLS, Made
+from tests.support.go_ends import GoProgram, go_responder
 from tests.support.own_services import Shop, answering_orders, order_step
 from tests.support.own_trials import serving, step, step_of, trial_of
 
@@ -71,6 +71,15 @@ def test_messages_of_a_stream_are_read_to_their_end_and_verified(tmp_path: Path,
     assert (done["errors"], done["verified"]) == ({"wrong-reply": 8}, 32)
     assert done["error_examples"] == {"wrong-reply": 'row 3: $[0]["article"] is "3-0", not "4-0"'}
     assert {row.bytes_received for row in read_record(trial.record) if row.status == 0} == {15}
+
+
+@pytest.mark.parametrize("version", ["2", "3"])
+def test_a_call_goes_over_http_2_and_3(tmp_path: Path, made: Made, version: str) -> None:
+    call = step("POST /add", body={"json": {"a": 1, "b": 2}}, expect={"values": {"$.sum": 3}})
+    with go_responder("rest", tls=made.tls, knobs={**TLS, "http": version}) as (_, ready):
+        secured: dict[str, Any] = {"knobs": {"http": version}, "authority": made.authority}
+        done, _ = ended(trial_of(tmp_path, "go-net-http", ready["port"], call, requests=20, **secured))
+    assert (done["errors"], done["verified"]) == ({}, 20)
 
 
 OTHERS: list[tuple[dict[str, Any], str, str]] = [
