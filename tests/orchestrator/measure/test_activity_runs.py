@@ -62,11 +62,11 @@ def killing(dsn: str) -> Iterator[None]:
         with psycopg.connect(dsn, autocommit=True) as connection:
 
             def is_read() -> bool:
-                found = connection.execute(
+                rows = connection.execute(
                     "SELECT 1 FROM pg_stat_activity WHERE query LIKE '%transactions WHERE number >%'"
                     " AND pid <> pg_backend_pid()"
                 )
-                return found.fetchone() is not None
+                return rows.fetchone() is not None
 
             for wanted in (True, False, True):
                 while is_read() is not wanted and not is_over.wait(0.02):

@@ -26,7 +26,7 @@ from tests.support.hosts import Told
 
 pytestmark = [pytest.mark.alone, pytest.mark.busy]
 
-EXACT = ("completeness", "connections", "reply", "one stamp per sample", "mix")
+EXACT = ("completeness", "connections", "reply", "one stamp per sample")
 SERVICE = Path(__file__).parents[3] / "benchmarks" / "harness" / "work_service.py"
 
 
@@ -35,10 +35,10 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
 
 
-def run(text: str, told: Told | None = None) -> RunFolder:
+def run(text: str, console: Told | None = None) -> RunFolder:
     path = Path("tiny.yaml")
     path.write_text(f"name: tiny\nquestion: Does it run?\nseed: 1\nwarmup: {{requests: 5, at_least: 0s}}\n{text}")
-    listener = told or Told()
+    listener = console or Told()
     return RunFolder(
         measure.start(make_plan(path), Workspace(), command=["orch"], listener=listener, share=True).folder
     )
