@@ -48,9 +48,6 @@ def conditions(run: RunEvidence) -> tuple[tuple[str, str], ...]:
         pinning = f"{pinning}, where orch starts both"
     lines = [("Provider", plan.provider), ("CPU pinning", pinning)]
     lines += [(f"Not started by orch: {label}", _known_of(external)) for label, external in given.items()]
-    if given:
-        floor = f"none for {quantities.listed(list(given))}: orch cannot start its own responder there"
-        lines.append(("Exchange floor", floor))
     if plan.machine:
         limit = limit_of(plan.provider, plan.machine)
         lines.append(("Machine", f"{quantities.of_cores(limit.cores)}: {plan.machine}" if limit else plan.machine))

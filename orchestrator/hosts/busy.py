@@ -10,10 +10,7 @@ from pathlib import Path
 
 _STAT = Path("/proc/stat")
 _BETWEEN_READINGS_S = 1.0
-_STEAL_CPUS, _USED_CPUS = (
-    0.05,
-    0.25,
-)  # from here on it is worth a warning; the check `noise` judges each trial afterwards
+_STEAL_CPUS, _USED_CPUS = 0.05, 0.25  # from here on it is worth a warning; the check `noise` judges each trial after
 _IDLE, _IOWAIT, _STEAL, _COLUMNS = 3, 4, 7, 8
 
 ADVICE = (

@@ -93,7 +93,7 @@ class Lab:
         process = subprocess.Popen(
             [*(program or ORCH), *arguments],
             cwd=self.folder,
-            env={**self.environment, **options.pop("environment", {})},
+            env=self.environment,
             text=True,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
@@ -195,13 +195,6 @@ def lab(tmp_path: Path) -> Iterator[Lab]:
         process.communicate()
     for run in made.runs:
         made.orch("teardown", run.id)
-
-
-def test_a_plan_makes_nothing(lab: Lab) -> None:
-    done = lab.orch("plan", "tiny.yaml")
-    assert done.returncode == 0, done.stderr
-    assert lab.orch("status").stdout.startswith("nothing is up")
-    assert not (lab.folder / ".orch" / "deployments").exists()
 
 
 def test_a_run_makes_measures_and_takes_down_beside_a_deployment_that_is_kept(lab: Lab) -> None:
@@ -351,17 +344,3 @@ def test_a_disk_that_fills_and_a_responder_that_dies_cost_their_trials_alone(lab
     assert first.outcome == "ok"
     assert second.failure.kind in ("responder-died", "refused", "reset", "connection")
     assert "No space left" in third.failure.message
-
-
-def test_without_terraform_nothing_is_begun(lab: Lab, tmp_path: Path) -> None:
-    programs = tmp_path / "programs"
-    programs.mkdir()
-    for folder in map(Path, reversed(os.environ["PATH"].split(os.pathsep))):
-        for program in folder.iterdir() if folder.is_dir() else ():
-            if program.name not in ("terraform", "tofu"):
-                (programs / program.name).unlink(missing_ok=True)
-                (programs / program.name).symlink_to(program)
-    done = lab.orch("run", "tiny.yaml", environment={"PATH": str(programs)})
-    assert done.returncode == 3, done.stderr
-    assert "neither terraform nor tofu" in done.stderr
-    assert lab.runs == []

@@ -158,10 +158,7 @@ def judge(cell: CellEvidence) -> Iterator[Finding | None]:
 
 
 def _overstated(cell: CellEvidence, trial: TrialEvidence, part: Part, seen: Busy) -> Finding | None:
-    """Pauses that the requester says its workers made (`paused_s`, on average), and that its rows leave no room for.
-
-    They are taken off the window that Req/s is computed from.
-    """
+    """Pauses that the requester says its workers made (`paused_s`, on average), and that its rows leave no room for."""
     paused_s = part.done.paused_s or 0.0
     concurrency = part.load.concurrency
     shown_s = 0.0 if cell.is_open_loop else None if seen.gaps_s is None else seen.gaps_s / concurrency

@@ -166,35 +166,6 @@ def test_after_kill_9_finished_trials_are_kept_nothing_runs_and_resume_completes
     assert "nothing to resume" in err
 
 
-def count(events: list[dict[str, Any]], kind: str) -> int:
-    return sum(event["event"] == kind for event in events)
-
-
-@pytest.mark.parametrize(
-    ("moment", "is_measured"),
-    [
-        (lambda events: count(events, "process") > 0 and not count(events, "block"), False),
-        (lambda events: count(events, "block-end") == 3, True),
-        (lambda events: count(events, "end") == 1, True),
-    ],
-    ids=["before the first trial", "after the last trial", "before the report"],
-)
-def test_a_run_that_was_killed_at_either_end_is_finished_by_resume(folder, orch, moment, is_measured):
-    process = orch("run", "tiny.yaml", duration="300ms")
-    wait_for(folder, moment)
-    process.kill()
-    process.wait()
-    before = len(list(only_run(folder).events()))
-    resumed = orch("run", "--resume", duration="300ms")
-    out, err = resumed.communicate(timeout=PATIENCE_S)
-    assert resumed.returncode in COMPLETED, err
-    run = only_run(folder)
-    assert (run.manifest().state, len(run.manifest().trials)) == ("complete", 3)
-    assert (count(list(run.events())[before:], "block") == 0) is is_measured
-    assert "report  " in out
-    assert (run.path / "receipt.json").is_file()
-
-
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_one_signal_ends_the_run_in_order(folder, orch, number):
     process = orch("run", "tiny.yaml", duration="60s")

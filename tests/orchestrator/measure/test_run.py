@@ -157,15 +157,6 @@ def test_a_tcp_floor_carries_as_many_bytes_as_its_cells_and_names_them(lab):
     assert set(floors[0].cells) == {"tcp__echo__local__reuse__c1", "rest__echo__local__reuse__c1"}
 
 
-def test_without_a_ping_the_run_says_so_and_goes_on(lab):
-    lab.host.ping = script({"type": "failed", "kind": "unavailable", "message": "not permitted"})
-    lab.run(plan("tcp", repeats=1))
-    (warning,) = [text for text in lab.console.warnings if "no ping" in text]
-    assert "not permitted" in warning
-    assert lab.runs.manifest().warnings == ("no ping from fake to fake; the floor is tcp alone",)
-    assert {b.kind for b in lab.runs.manifest().baselines} == {"tcp"}
-
-
 def dies_in(protocol: str):
     def talk(process):
         yield from () if process.serve["protocol"] == protocol else good_responder(process)

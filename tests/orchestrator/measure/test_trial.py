@@ -225,16 +225,6 @@ def test_why_a_responder_did_not_start_is_what_it_says_in_its_last_line(host, mo
     assert failure.message == "the responder did not start: the database is not there"
 
 
-@pytest.mark.parametrize("end", ["responder", "requester"])
-def test_an_end_that_speaks_another_contract_is_refused_by_name(host, end):
-    if end == "responder":
-        host.responder = lambda argv: script({**READY, "contract": 1})
-    else:
-        host.requester = lambda number: script({**checked_line(), "contract": 1})
-    failure = make(host).failure
-    assert failure.message == f"this orchestrator speaks contract 2; the {end} speaks 1"
-
-
 def dies_while_measuring(process):
     yield ready_line(process)
     yield stats_line()  # at the start, and when the requester is warm
