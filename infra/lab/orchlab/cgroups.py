@@ -185,11 +185,11 @@ def join(group: Group) -> None:
 
 def members(group: Group) -> list[int]:
     """The pids in a group; none when it is gone."""
-    places: set[int] = set()
+    pids: set[int] = set()
     for folder in group.folders:
         with suppress(FileNotFoundError, OSError):
-            places.update(int(pid) for pid in (folder / "cgroup.procs").read_text().split())
-    return sorted(places)
+            pids.update(int(pid) for pid in (folder / "cgroup.procs").read_text().split())
+    return sorted(pids)
 
 
 def remove(group: Group) -> None:
