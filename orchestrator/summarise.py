@@ -11,7 +11,7 @@ from orchestrator.checks import CHECKS, run_checks
 from orchestrator.errors import InvalidMeasurement, UsageError
 from orchestrator.evidence.cell_summaries import summarise_cells
 from orchestrator.evidence.collect import collect
-from orchestrator.evidence.conditions import conditions, remarks, settings
+from orchestrator.evidence.conditions import conditions, settings
 from orchestrator.evidence.run_evidence import Run
 from orchestrator.experiment.plan.plan import Plan, read_plan
 from orchestrator.findings.compare import compare_cells, compare_costs
@@ -54,7 +54,7 @@ def summarise(run: Run, *, is_modelled: bool = False) -> RunSummary:
         floors=evidence.floors,
         comparisons=(),
         checks=checks,
-        warnings=(*manifest.warnings, *_off(delivered(plan, evidence.readings)), *remarks(evidence)),
+        warnings=(*manifest.warnings, *_off(delivered(plan, evidence.readings))),
         failed_trials=tuple(asdict(t) for t in last_attempts(manifest.trials) if t.outcome != "ok"),
         repeat_command=_repeat_command(plan.experiment_path, plan.overrides, "referee" if manifest.referee else "run"),
         settings=settings(evidence),

@@ -6,6 +6,7 @@ import numpy as np
 
 from benchmarks.checks.realistic import FAR
 from orchestrator.questions.streams.observe import due
+from orchestrator.results.turn_times import REST_S, TurnTime
 from services.python.contract.lines import STATUSES
 from tests.support.event_runs import EVENT, without
 from tests.support.runs import Draft
@@ -175,25 +176,6 @@ def leave_connections_unused(draft: Draft, size: float, _rng: np.random.Generato
     draft.stats["peers"] -= int(size)
 
 
-def resume_no_session(draft: Draft, size: float, _rng: np.random.Generator) -> None:
-    """Make full handshakes where sessions were to be resumed."""
-    handshakes = int(draft.columns["sequence"].size) + 2
-    full = draft.cell.load.concurrency + round(size * handshakes)
-    draft.done["tls"] = {"version": "TLSv1.3", "handshakes": handshakes, "resumed": handshakes - full}
-
-
-def count_more_bytes(draft: Draft, size: float, _rng: np.random.Generator) -> None:
-    """Let the requester say that its connections carried so many times the bytes."""
-    for name in ("bytes_sent", "bytes_received"):
-        draft.done["wire"][name] = int(draft.done["wire"][name] * size)
-
-
-def count_more_packets(draft: Draft, size: float, _rng: np.random.Generator) -> None:
-    """Let the requester say that its connections sent so many times the packets of its host."""
-    tcp = draft.done["host_after"]["tcp"]["segments_sent"] - draft.done["host_before"]["tcp"]["segments_sent"]
-    draft.done["wire"]["segments_sent"] = int(tcp * size)
-
-
 def send_too_slowly(draft: Draft, size: float, _rng: np.random.Generator) -> None:
     """Fall behind the schedule more and more."""
     latency = _latency(draft)
@@ -235,17 +217,6 @@ def count_coarsely(draft: Draft, size: float, _rng: np.random.Generator) -> None
         draft.columns[name] = draft.columns[name] // step * step
 
 
-def slow_the_clock_down(draft: Draft, size: float, _rng: np.random.Generator) -> None:
-    """Let the clock of the stamps count so much less than it should; the wall clock is right."""
-    anchors = draft.done["anchor"], draft.done["anchor_end"]
-    begin_ns = anchors[0]["monotonic_ns"]
-    for name in ("sent_ns", "intended_ns", "received_ns"):
-        draft.columns[name] = begin_ns + ((draft.columns[name] - begin_ns) * (1 - size)).astype(np.int64)
-    anchors[1]["monotonic_ns"] = begin_ns + int((anchors[1]["monotonic_ns"] - begin_ns) * (1 - size))
-    for name in ("measured_s", "paused_s"):
-        draft.done[name] *= 1 - size
-
-
 def carry_less(draft: Draft, size: float, _rng: np.random.Generator) -> None:
     """Let bodies be smaller than their payload."""
     for name in ("bytes_sent", "bytes_received"):
@@ -282,10 +253,12 @@ def fill_the_requesters_time(draft: Draft, size: float, _rng: np.random.Generato
     draft.done["entering_s"] = size * draft.done["measured_s"]
 
 
-def count_too_much(draft: Draft, size: float, _rng: np.random.Generator) -> None:
-    """Let the requester say that it used so much more CPU time than its cgroup counted."""
-    for host, counted_s in (("host_before", 0.0), ("host_after", draft.done["cpu_s"] / (1 + size))):
-        draft.done[host]["cgroup_cpu_us"] = int(counted_s * 1e6)
+def work_while_idle(draft: Draft, size: float, _rng: np.random.Generator) -> None:
+    """Let the responder of a cell in turns use so much of a CPU while all ends rest."""
+    rows = _measured(draft)
+    begin_ns, end_ns = int(draft.columns["sent_ns"][rows].min()), int(draft.columns["received_ns"][rows].max())
+    turn = TurnTime(requests=rows.size, warm_up=0, begin_ns=begin_ns, end_ns=end_ns, cpu_s=draft.done["cpu_s"])
+    draft.record |= {"turns": (turn,), "rest_cpu_s": size * REST_S}
 
 
 def decode_late(draft: Draft, size: float, _rng: np.random.Generator) -> None:
@@ -326,11 +299,6 @@ def send_events_late(draft: Draft, share: float, source: np.random.Generator) ->
     _send_late(draft, share, 1.5, source)
 
 
-def send_events_later(draft: Draft, size: float, source: np.random.Generator) -> None:
-    """One event in twenty is sent late, by this share of an interval."""
-    _send_late(draft, 0.05, size, source)
-
-
 def _send_late(draft: Draft, share: float, intervals: float, source: np.random.Generator) -> None:
     rows, late_ns = draft.columns, int(intervals * due(draft.cell)[0])
     for mine in _each_subscription(draft):
@@ -349,17 +317,6 @@ def stamp_events_late(draft: Draft, size_ms: float, source: np.random.Generator)
     for mine in _each_subscription(draft):
         late = source.choice(mine, size=max(1, mine.size // 100), replace=False)
         rows["sender_ns"][late] += int(size_ms * 1e6)
-
-
-def read_slowly(draft: Draft, share: float, _source: np.random.Generator) -> None:
-    """Clients take an event every 5 ms, and this share sooner, of a sender that is 100 ms ahead of them at most."""
-    rows = draft.columns
-    for mine in _each_subscription(draft):
-        read = rows["received_ns"][mine[0]] + np.arange(mine.size) * round(5e6 * (1 - share))
-        rows["received_ns"][mine] = np.maximum(rows["received_ns"][mine], read)
-        rows["sender_ns"][mine] = np.maximum(rows["sender_ns"][mine], read - 100_000_000)
-        _end_behind(draft, mine)
-    _in_order_of_receipt(draft)
 
 
 def slow_the_sender_down(draft: Draft, share: float, _source: np.random.Generator) -> None:
@@ -391,9 +348,3 @@ def _each_subscription(draft: Draft) -> list[np.ndarray]:
 def _in_order_of_receipt(draft: Draft) -> None:
     order = np.argsort(draft.columns["received_ns"], kind="stable")
     draft.columns = {name: values[order] for name, values in draft.columns.items()}
-
-
-def ask_another(draft: Draft, size: float, rng: np.random.Generator) -> None:
-    """Have so many requests ask another operation of their mix, and their rows say so."""
-    rows = rng.choice(_measured(draft), int(size), replace=False)
-    draft.columns["parent"][rows] = 3 - draft.columns["parent"][rows]

@@ -8,7 +8,6 @@ from typing import Any
 from benchmarks.checks.realistic import BODIES, FAR, HERE, STACKS
 from orchestrator.experiment.plan import plan as p
 from tests.support.event_runs import a_stream_plan
-from tests.support.mixes import MIX
 from tests.support.runs import a_plan
 
 
@@ -57,11 +56,6 @@ def far_streams(_size: float) -> dict[str, Any]:
     return {"plan": a_stream_plan(stacks=("websocket", "sse"), placements=[FAR], provider="gcp")}
 
 
-def slow_readers(_size: float) -> dict[str, Any]:
-    """500 events a second to clients that read 200."""
-    return {"plan": a_stream_plan(stacks=("websocket", "sse"), calls=[{"read_rate": 200}])}
-
-
 def eight(_size: float) -> dict[str, Any]:
     """Eight in flight."""
     return {"load": p.Load(concurrency=8, requests=4_000)}
@@ -77,11 +71,6 @@ def eight_per_request(_size: float) -> dict[str, Any]:
     return {"load": p.Load(concurrency=8, requests=4_000), "connection": "per-request"}
 
 
-def resumed(_size: float) -> dict[str, Any]:
-    """TLS with a connection for each request, which resumes a session."""
-    return {"calls": [{"connection": "per-request", "tls": "tls1.3", "session": "resumed"}]}
-
-
 def controlled(_size: float) -> dict[str, Any]:
     """The reference entered twice."""
     return {"controls": 1}
@@ -90,8 +79,3 @@ def controlled(_size: float) -> dict[str, Any]:
 def two_requesters(_size: float) -> dict[str, Any]:
     """Two requesters."""
     return {"requesters": 2}
-
-
-def mixed(_size: float) -> dict[str, Any]:
-    """Four requests in five of one operation, one of another."""
-    return {"operation": MIX}

@@ -9,7 +9,7 @@ from orchestrator import quantities
 from orchestrator.checks.base import Check, Finding, gravity, not_applicable, worst
 from orchestrator.checks.ends import control, cpu_time, own_work, referee, responder_core, together
 from orchestrator.checks.latency import modes, noise, steady_state
-from orchestrator.checks.load import event_stream, flight, in_flight, mix, offered_load, ramp
+from orchestrator.checks.load import event_stream, flight, in_flight, offered_load, ramp
 from orchestrator.checks.network import clocks, connections, floor, goodput, packets, round_trips, stamps
 from orchestrator.checks.replies import codec_size, completeness, reply
 from orchestrator.evidence.run_evidence import RunEvidence
@@ -25,7 +25,6 @@ CHECKS: tuple[Check, ...] = (
     flight.CHECK,
     ramp.CHECK,
     completeness.CHECK,
-    mix.CHECK,
     reply.CHECK,
     event_stream.CHECK,
     connections.CHECK,

@@ -55,7 +55,7 @@ Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
 ShareMachine = Annotated[
     bool,
     typer.Option(
-        "--share-machine", help="Measure even while another run measures on this machine; both runs record it."
+        "--share-machine", help="Measure even while another run measures on this machine; the run records it."
     ),
 ]
 Find = Annotated[

@@ -88,13 +88,10 @@ def collect(
         for cell in plan.cells
     )
     here = {_wherever(cell): cell.replies for cell in reversed(cells) if cell.placement.kind == "local"}
-    provider = PROVIDERS[plan.provider]
     cells = tuple(
         replace(
             cell,
-            has_groups=provider.makes_hosts and provider.hosts_are_this_machine,
             limit=limit_of(plan.provider, plan.machine),
-            is_pinned=_is_pinned(manifest, plan, cell),
             one_host=None if cell.placement.kind == "local" else here.get(_wherever(cell)),
         )
         for cell in cells
@@ -105,16 +102,6 @@ def collect(
 def _wherever(cell: CellEvidence) -> tuple[object, ...]:
     """What a cell has in common with the same one at another placement."""
     return (cell.cell.stack, cell.cell.operation, *cell.cell.setting_elsewhere)
-
-
-def _is_pinned(manifest: Manifest, plan: Plan, cell: CellEvidence) -> bool:
-    """Whether the scheduler cannot move the ends together or apart: each is on its own host, or kept on its CPUs."""
-    if cell.placement.kind != "local":
-        return True
-    cpus = manifest.fleet.get("requester_cpus", plan.pin)
-    if cell.placement.pin is not None:
-        cpus = manifest.fleet.get("cpus_by_placement", {}).get(cell.placement.id, {}).get("requester", cpus)
-    return cpus not in (None, "off") and not cell.is_external
 
 
 def _parts(
@@ -204,7 +191,6 @@ def _cell(
             stream=stream,
             readings=tuple(k for k in near if k.record.block == record.block),
             whole=seen_in_all([host.whole for host in hosts if host.whole.measured], of_whole),
-            in_flight={host.host: host.whole.most_in_flight for host in hosts if len(host.parts) > 1},
         )
         ordered = st.merged([s.ordered_ns for s in samples])
         evidence.append(replace(trial, summary=_trial_summary(trial, ordered, hosts, manifest.hosts)))

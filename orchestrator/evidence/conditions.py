@@ -7,14 +7,13 @@ from typing import Any
 
 from orchestrator import quantities
 from orchestrator.catalogue.builds import in_words
-from orchestrator.evidence.run_evidence import CellEvidence, RunEvidence
-from orchestrator.experiment.model.factors import BY_NAME, DRIVER, STORE
+from orchestrator.evidence.run_evidence import RunEvidence
+from orchestrator.experiment.model.factors import DRIVER, STORE
 from orchestrator.experiment.plan import contrasts
 from orchestrator.experiment.plan.plan import External, Placement, Plan
 from orchestrator.experiment.plan.topology import limit_of
 from orchestrator.results.manifest import ProgramsRecord
 from orchestrator.results.turn_times import disturbed
-from services.python.contract.knobs import CONGESTION, IN_FORCE
 
 # What of a host's description a reader needs to judge a latency, and their names.
 PROGRAMS = "Programs in "  # and a language: what was built, and with what
@@ -49,9 +48,6 @@ def conditions(run: RunEvidence) -> tuple[tuple[str, str], ...]:
         pinning = f"{pinning}, where orch starts both"
     lines = [("Provider", plan.provider), ("CPU pinning", pinning)]
     lines += [(f"Not started by orch: {label}", _known_of(external)) for label, external in given.items()]
-    if given:
-        floor = f"none for {quantities.listed(list(given))}: orch cannot start its own responder there"
-        lines.append(("Exchange floor", floor))
     if plan.machine:
         limit = limit_of(plan.provider, plan.machine)
         lines.append(("Machine", f"{quantities.of_cores(limit.cores)}: {plan.machine}" if limit else plan.machine))
@@ -170,32 +166,3 @@ def _databases(run: RunEvidence) -> Iterator[tuple[str, str]]:
     names = {" by ".join(each[name] for name in (STORE, DRIVER) if name in each) for each in databases if STORE in each}
     if names:
         yield "Databases", "; ".join(sorted(names))
-
-
-Ends = tuple[str, str]
-"""Of a trial: the responder's and the requester's, empty where it is unknown."""
-
-
-def remarks(run: RunEvidence) -> Iterator[str]:
-    """A sentence where another congestion control was in force than cells wanted."""
-    by_value: dict[object, set[Ends]] = {}
-    for cell in run.cells:
-        if (value := cell.cell.factors.get(CONGESTION)) not in (None, BY_NAME[CONGESTION].default):
-            by_value.setdefault(value, set()).update(_in_force(cell))
-    for wanted, ends in by_value.items():
-        if unlike := sorted(both for both in ends if any(end not in ("", wanted) for end in both)):
-            others = quantities.listed(list(map(_words, unlike)))
-            yield f"`{CONGESTION}: {wanted}` was not in force at both ends: {others}."
-
-
-def _in_force(cell: CellEvidence) -> Iterator[Ends]:
-    for trial in cell.trials:
-        responder = "" if trial.record.ready is None else trial.record.ready.settings.get(IN_FORCE, "")
-        yield from ((responder, part.done.settings.get(IN_FORCE, "")) for part in trial.parts)
-
-
-def _words(ends: Ends) -> str:
-    responder, requester = ends
-    if responder == requester:
-        return f"{responder} at both ends"
-    return f"{responder or 'unknown'} at the responder, {requester or 'unknown'} at the requester"

@@ -14,7 +14,7 @@ from orchestrator.questions.stores import times as store_times
 from orchestrator.results.turn_times import disturbed
 from services.python.contract.counters import HostCounters
 
-LIMITS = {"steal": 0.01, "throttled": 0.01, "pressure": 0.20, "foreign": 0.25, "inside": 0.25}
+LIMITS = {"steal": 0.01, "throttled": 0.01, "pressure": 0.20, "foreign": 0.25}
 """What the check *noise* warns beyond, by the share of `Noise`."""
 
 _RESPONDER = "responder"
@@ -28,10 +28,9 @@ Counters: TypeAlias = Mapping[str, int | None] | None
 class Noise:
     """Shares of the time between two readings; None where the system does not count it.
 
-    `steal` and `foreign` are in cores: 0.25 is a quarter of one CPU. `foreign`: other processes beside the hosts; `inside`:
-    those in a host's own control group, as a share of what the host may use of one core. `pressure` is the time in which
-    something waited for a CPU, and no more of it than others ran: processes of the measurement that wait for each other are
-    its own load. `cpus`: of the machine; `used`: cores that were busy on it.
+    `steal` and `foreign` are in cores: 0.25 is a quarter of one CPU. `pressure` is the time in which something waited for
+    a CPU, and no more of it than others ran: processes of the measurement that wait for each other are its own load.
+    `cpus`: of the machine; `used`: cores that were busy on it.
     """
 
     where: str
@@ -39,7 +38,6 @@ class Noise:
     throttled: float | None
     pressure: float | None
     foreign: float | None
-    inside: float | None = None
     cpus: float = 1.0
     used: float = 0.0
     elapsed_s: float = 0.0
@@ -67,8 +65,7 @@ class Noise:
         """The share of what a trial could use here that others took beyond what the machine type intends."""
         noise = self.beyond(limit)
         waited = max(0.0, (noise.pressure or 0.0) - _QUIET, ((noise.foreign or 0.0) - _QUIET) / noise.cpus)
-        inside = max(0.0, (noise.inside or 0.0) - _QUIET)
-        return (noise.steal or 0.0) + (noise.throttled or 0.0) + waited + inside
+        return (noise.steal or 0.0) + (noise.throttled or 0.0) + waited
 
 
 def between(where: str, before: HostCounters | None, after: HostCounters | None, own_cpu_s: float) -> Noise | None:
@@ -116,7 +113,7 @@ def _grown(before: Counters, after: Counters, key: str) -> float | None:
 
 def noises(cell: CellEvidence, trial: TrialEvidence) -> Iterator[Noise]:
     """What the hosts' counters say of a trial: of each requester's host, and of the responder's, which comes last."""
-    record, groups = trial.record, _groups(cell, trial)
+    record = trial.record
     if record.turns:
         yield from _in_turns(trial)
         return
@@ -125,23 +122,25 @@ def noises(cell: CellEvidence, trial: TrialEvidence) -> Iterator[Noise]:
     if ask_postgresql([cell.cell]):  # its server works while a connection is lent
         counts = store_times.counts(record)
         database_s = None if counts is None else float(counts[1].database_s - counts[0].database_s)
-    machine_s = sum(max(group.group_s or 0.0, group.own_s) for group in groups.values())
+    own: dict[str, float] = {}
+    for part in trial.parts:
+        own[part.host] = own.get(part.host, 0.0) + (part.done.cpu_s or 0.0)
+    responder_s = record.responder_measured_cpu_s
+    machine_s = sum(own.values()) + ((record.responder_cpu_s or 0.0) if responder_s is None else responder_s)
     machine_s += (database_s or 0.0) + (record.beside_cpu_s or 0.0)
     for part in trial.parts:
-        group = groups[part.host]
-        own_s = machine_s if cell.is_one_machine else group.own_s
+        own_s = machine_s if cell.is_one_machine else own[part.host]
         noise = between(part.host, part.done.host_before, part.done.host_after, own_s)
         if noise and cell.is_one_machine and (cell.is_external or database_s is None):
             # Whose time that is, and who waited for it, is not known.
             noise = replace(noise, foreign=None, pressure=None)
         if noise:
-            yield replace(noise, inside=group.inside(cell.limit))
+            yield noise
     if stats is None or stats_before is None:
         return
     noise = between(_RESPONDER, stats_before.host, stats.host, record.responder_cpu_s or 0.0)
-    if noise and cell.is_one_machine:  # the requester's reading holds all of it but the responder's own group
-        inside = groups[_RESPONDER].inside(cell.limit) if _RESPONDER in groups else None
-        noise = replace(noise, steal=None, pressure=None, foreign=None, inside=inside)
+    if noise and cell.is_one_machine:  # the requester's reading holds all of it but the throttling
+        noise = replace(noise, steal=None, pressure=None, foreign=None)
     if noise:
         yield noise
 
@@ -186,49 +185,3 @@ def _on_the_network(cell: CellEvidence, trial: TrialEvidence) -> float:
     opening = round_trips_to_open(cell.stack) + cell.cell.handshakes if cell.cell.connection == "per-request" else 0
     trips = trial.totals.ok * (cell.cell.in_a_row + opening)
     return min(1.0, trips * least_ns / 1e9 / trial.totals.window_s / max(1, cell.cell.load.concurrency))
-
-
-@dataclass(frozen=True, kw_only=True)
-class _Group:
-    """A host: CPU seconds of the measurement's own ends on it, and of its control group where it has one of its own."""
-
-    own_s: float
-    group_s: float | None = None
-    elapsed_s: float = 0.0
-
-    def inside(self, limit: Limit | None) -> float | None:
-        """What others used in the group, as a share of what it may use of one core; None without a group."""
-        if self.group_s is None or not self.elapsed_s:
-            return None
-        core = min(1.0, limit.cores) if limit else 1.0
-        return max(0.0, self.group_s - self.own_s) / self.elapsed_s / core
-
-
-def _groups(cell: CellEvidence, trial: TrialEvidence) -> dict[str, _Group]:
-    """The hosts of a trial; in a local placement the requester's is the responder's too."""
-    record, measured_s = trial.record, trial.record.responder_measured_cpu_s
-    responder_s = (record.responder_cpu_s or 0.0) if measured_s is None else measured_s
-    is_shared = cell.placement.kind == "local"
-    own: dict[str, float] = {}
-    for part in trial.parts:
-        own[part.host] = own.get(part.host, 0.0) + (part.done.cpu_s or 0.0)
-    first = next(iter(own), None)
-    if cell.is_one_machine and is_shared and first is not None:
-        own[first] += responder_s
-    groups = {host: _Group(own_s=own_s) for host, own_s in own.items()}
-    if cell.has_groups:
-        for part in trial.parts:
-            before, after = part.done.host_before, part.done.host_after
-            group_s, lasted_s = _group_s(before, after), elapsed_s(before, after)
-            groups[part.host] = replace(groups[part.host], group_s=group_s, elapsed_s=lasted_s)
-    if cell.is_one_machine and not is_shared:
-        began = record.stats_before if measured_s is None else record.stats_warm
-        before, after = began.host if began else None, record.stats.host if record.stats else None
-        group_s = _group_s(before, after) if cell.has_groups else None
-        groups[_RESPONDER] = _Group(own_s=responder_s, group_s=group_s, elapsed_s=elapsed_s(before, after))
-    return groups
-
-
-def _group_s(before: HostCounters | None, after: HostCounters | None) -> float | None:
-    first, last = (None if reading is None else reading.cgroup_cpu_us for reading in (before, after))
-    return None if first is None or last is None else (last - first) / 1e6

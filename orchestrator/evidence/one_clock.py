@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -123,18 +122,7 @@ def busiest(requesters: Iterable[RequesterRecord], cpus_of_hosts: Mapping[str, i
         groups.setdefault((host, cpus), []).append(share)
     known = [share for *_, share in shares]
     for (host, cpus), of_group in groups.items():
-        count = cpus_of_hosts.get(host) if cpus is None else counted(cpus)
+        count = cpus_of_hosts.get(host) if cpus is None else 1
         if count:
             known.append(sum(of_group) / count)
     return max(known, default=None)
-
-
-def counted(cpus: str) -> int | None:
-    """How many CPUs a list has, as taskset takes it; None for what is none.
-
-    >>> counted("1"), counted("0,2-4"), counted("all")
-    (1, 4, None)
-    """
-    ranges = [re.fullmatch(r"(\d{1,6})(?:-(\d{1,6}))?", part, re.ASCII) for part in cpus.split(",")]
-    lengths = [int(span[2] or span[1]) - int(span[1]) + 1 for span in ranges if span is not None]
-    return sum(lengths) if len(lengths) == len(ranges) and min(lengths) > 0 else None

@@ -41,7 +41,7 @@ COLUMNS = (
 )
 OK = 0
 _SAMPLES = [record_layout.KINDS.index(name) for name in ("request", "task", "codec", "mixed")]
-_PART, _MIXED = map(record_layout.KINDS.index, ("part", "mixed"))
+_PART = record_layout.KINDS.index("part")
 NOT_SENT = STATUSES.index("not-sent")
 
 
@@ -97,10 +97,8 @@ class Samples:
     ) -> None:
         self.recorded = int(columns["sequence"].size)
         kinds = columns.get("kind")
-        self.is_mix = False  # whether its requests ask several operations
         if kinds is not None and kinds.any():
             is_sample = np.isin(kinds, _SAMPLES)
-            self.is_mix = bool((kinds == _MIXED).any())
             columns = {name: values[is_sample] for name, values in columns.items()}
         self.columns = columns  # in the order of the record, the warm-up and unsent ones too
         self.is_open_loop = is_open_loop
@@ -329,18 +327,16 @@ class StreamTrial:
     """What came of a stream in one trial, all its requesters together.
 
     `sent` is the sender's own count for the measured phase, `worst_late_ns` the sender's too, over the whole trial; None
-    where it does not say, or counted subscriptions that were left alone. `late_p99_ns` and `late_most_ns` are by the stamps
-    in the events, `begun_ns` is how long after its request a stream began, at worst. `rate_kept`: the rate of those stamps,
-    as a share of the planned one, of the slowest subscription. `gap_p99_ns` is of the gaps as they came, and
-    `gap_p99_on_time_ns` of what they would be had each event been sent when it was due. `before_sent`: events received
-    before they were sent, by one clock; `early`: those sent before they were due. `silent`: subscriptions without a right
-    event; `unended`: those that did not end as they should, by status. `asked`: all subscriptions, those of the warm-up
-    too. `lasts_ns`: by its schedule.
+    where it does not say, or counted subscriptions that were left alone. `late_p99_ns` is by the stamps in the
+    events, `begun_ns` is how long after its request a stream began, at worst. `rate_kept`: the rate of those stamps,
+    as a share of the planned one, of the slowest subscription. `before_sent`: events received before they were sent, by
+    one clock; `early`: those sent before they were due.
+    `unended`: those that did not end as they should, by status. `lasts_ns`: by its schedule.
 
-    `reading_ns`: how long its clients take for an event at least (0: as they come), and `hasty` events were read sooner
-    than that has it. `waiting`: the most events of one subscription that were stamped and not received, None over two
-    clocks. There `bound_ns` is how far a delivery may be from what is shown of it, None where nothing bounds it;
-    `is_contradictory`: no offset between both clocks has every event stamped after it was asked for and before it came.
+    `reading_ns`: how long its clients take for an event at least (0: as they come). `waiting`: the most events of one
+    subscription that were stamped and not received, None over two clocks. There `bound_ns` is how far a delivery may be
+    from what is shown of it, None where nothing bounds it; `is_contradictory`: no offset between both clocks has every
+    event stamped after it was asked for and before it came.
     """
 
     counts: EventCounts
@@ -348,19 +344,13 @@ class StreamTrial:
     interval_ns: int
     lasts_ns: int
     late_p99_ns: float | None
-    late_most_ns: int | None
     worst_late_ns: int | None
     begun_ns: int | None
     rate_kept: float | None
-    gap_p99_ns: float | None
-    gap_p99_on_time_ns: float | None
     before_sent: int = 0
     early: int = 0
-    silent: int = 0
     unended: Mapping[str, int] = field(default_factory=dict)
-    asked: int = 0
     reading_ns: int = 0
-    hasty: int = 0
     waiting: int | None = None
     bound_ns: int | None = None
     is_contradictory: bool = False
@@ -379,7 +369,6 @@ class TrialEvidence:
     stream: StreamTrial | None = None
     readings: tuple[BaselineReading, ...] = ()  # of the floor, in the same block, between the same two ends
     whole: Mapping[str, Any] = field(default_factory=dict)  # seen in the requests of all its requesters, by name
-    in_flight: Mapping[str, int] = field(default_factory=dict)  # the most at once, by host with several processes
 
     @property
     def called(self) -> str:
@@ -409,9 +398,7 @@ class CellEvidence:
     replies: Distribution | None  # of the right replies alone: what a check of the timings is to look at
     strip: Strip | None
     is_one_machine: bool = True  # both ends share its CPUs and their counters, as hosts of a lab do
-    has_groups: bool = False  # each host is a control group of this machine, as hosts of a lab are
     limit: Limit | None = None  # what the machine type intends that a host cannot have
-    is_pinned: bool = True  # the scheduler cannot move the two ends together or apart meanwhile
     parts_ms: tuple[PartSummary, ...] = ()  # of its samples, where they have parts
     stream: StreamSummary | None = None
     mixed: tuple[MixedSummary, ...] = ()

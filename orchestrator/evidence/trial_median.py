@@ -20,20 +20,15 @@ from orchestrator.results.manifest import TrialRecord
 from orchestrator.results.records import written
 from orchestrator.statistics.quantiles import finite, quantile
 
-_MOST_BYTES_AT_ONCE = 64 << 20  # of work in parts, whose rows refer to each other
-
 
 def median_ns(cell: Cell, records: Sequence[Path], trial: TrialRecord | None = None) -> float | None:
     """The median latency of a trial in ns; a request without a right reply counts as slower than every reply.
 
     `trial`: of one that took turns, those that others disturbed do not count.
 
-    None where that is no figure: of streams and of several operations at once, where most requests failed, and of work in
-    parts whose record is larger than 64 MiB. Otherwise a record is read piece by piece, 8 bytes of memory a request.
+    None where that is no figure: of streams and of several operations at once, and where most requests failed.
     """
     if cell.recorded in ("stream", "mix"):
-        return None
-    if cell.recorded != "call" and any(record.stat().st_size > _MOST_BYTES_AT_ONCE for record in records):
         return None
     latencies, failed = [], 0
     for columns in (columns for record in records for columns in _pieces(record, cell)):

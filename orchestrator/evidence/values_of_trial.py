@@ -119,12 +119,6 @@ def cpu_share(record: TrialRecord, span_ns: int) -> float | None:
     return min(share, 1.0) if span_ns < SHORT_WINDOW_S * 1e9 else share
 
 
-def answered(record: TrialRecord) -> tuple[int, ...] | None:
-    """How many requests each worker answered in the measured phase; None where one process answers, or it does not say."""
-    pairs = _pairs(record.stats_warm or record.stats_before, record.stats)
-    return tuple(after.answered - before.answered for before, after in pairs) or None
-
-
 def _pairs(before: Stats | None, after: Stats | None) -> tuple[tuple[WorkerStats, WorkerStats], ...]:
     first, last = (stats.workers or [] if stats is not None else [] for stats in (before, after))
     return tuple(zip(first, last, strict=True)) if len(first) == len(last) else ()

@@ -64,7 +64,6 @@ LIMITS: Mapping[str, float] = {
     "foreign": 0.25,  # CPUs that other programs used
     "throttled": 0.05,  # share of the time that a CPU quota stopped it
     "pressure": 0.20,  # share of the time that something waited for a CPU
-    "inside": 0.25,  # share of a host's quota that other programs in it used
 }
 """From where on a counter may be why blocks differ."""
 

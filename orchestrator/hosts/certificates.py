@@ -14,7 +14,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from orchestrator.disk import writing
-from orchestrator.experiment.plan.plan import Plan
 from orchestrator.hosts.base import Host
 from services.python.contract.lines import Authority
 from services.python.contract.responder_lines import Tls
@@ -28,11 +27,6 @@ class Certificates:
 
     serving: Mapping[str, Tls] = field(default_factory=dict)
     trusted: Mapping[str, Authority] = field(default_factory=dict)
-
-
-def are_needed(plan: Plan) -> bool:
-    """Whether a cell's connections are TLS."""
-    return any(cell.is_secured for cell in plan.cells)
 
 
 def make_certificates(folder: Path, responders: Iterable[Host], requesters: Iterable[Host]) -> Certificates:

@@ -64,16 +64,11 @@ def _one_of_each_core_first(cpus: Sequence[int], siblings: Sequence[frozenset[in
 
 
 def pinning_facts(pinnings: Mapping[str, Pinning]) -> dict[str, Any]:
-    """What a manifest says of them: the CPUs of both ends; by placement where those differ, the first one's beside."""
-    first, *others = pinnings.values()
-    differ = any(other != first for other in others)
-    by_placement = {
-        name: {"requester": pinning.requester, "responder": pinning.responder} for name, pinning in pinnings.items()
-    }
+    """What a manifest says of them: the CPUs of both ends in the first placement; each trial records its own."""
+    first = next(iter(pinnings.values()))
     return {
         "requester_cpus": first.requester,
         "responder_cpus": first.responder,
-        **({"cpus_by_placement": by_placement} if differ else {}),
         "warnings": list(dict.fromkeys(pinning.warning for pinning in pinnings.values() if pinning.warning)),
     }
 

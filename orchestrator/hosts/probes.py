@@ -21,7 +21,7 @@ from orchestrator.experiment.plan.own.own_json import INSTALL, is_compiler_there
 from orchestrator.experiment.plan.plan import Plan
 from orchestrator.experiment.providers import PROVIDERS
 from orchestrator.hosts import chromium
-from orchestrator.hosts.busy import MEANING, look
+from orchestrator.hosts.busy import ADVICE, look
 from orchestrator.hosts.local import postgresql
 
 
@@ -98,11 +98,8 @@ def _processor() -> Iterator[ProbeResult]:
 
 def _quiet() -> ProbeResult:
     """What else runs here, in a second's look; nothing that a provider cannot do without."""
-    now = look()
-    signs = now.signs()
-    quiet = "little else runs right now" if now.is_known else "this system does not count what else runs"
-    busy = f"busy right now: {', and '.join(signs)}"
-    return _ability("quiet", None if signs else quiet, busy, f"{MEANING}: {now.advice()}")
+    sign = look().sign()
+    return _ability("quiet", None if sign else "little else runs right now", f"busy right now: {sign}", ADVICE)
 
 
 def _ping() -> ProbeResult:
@@ -241,21 +238,9 @@ def _provider(provider: str) -> ProbeResult:
 
 
 def of_experiment(plan: Plan) -> list[ProbeResult]:
-    """What is there on each of the experiment's own machines, and whether ports are open; or what Terraform would make."""
+    """What is there on each of the experiment's own machines."""
     from orchestrator.hosts.own.survey import inspect
-    from orchestrator.hosts.provision.makers import preview
 
-    if not plan.hosts:
-        sentence, lacking = preview(plan)
-        return [
-            ProbeResult(
-                name="module",
-                is_there=not lacking,
-                detail=sentence,
-                needed_for=(plan.provider,),
-                hint=f"`terraform plan` in {plan.module or f'infra/{plan.provider}'} shows the same",
-            )
-        ]
     return [
         ProbeResult(
             name=each.name,

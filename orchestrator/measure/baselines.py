@@ -28,7 +28,6 @@ from orchestrator.results.manifest import BaselineRecord
 from services.python.contract.limits import Policy
 from services.python.contract.lines import Load, Payload, Warmup
 from services.python.contract.ping_lines import Ping, PingDone
-from services.python.contract.requester_lines import Done
 
 EVERY_S = 60.0
 PING_BYTES = 56
@@ -188,7 +187,6 @@ class Baselines:
             send_bytes=floor.send_bytes,
             receive_bytes=floor.receive_bytes,
             cells=floor.cells,
-            opened=is_opened(floor, part.done),
             done=part.done,
         )
 
@@ -267,11 +265,6 @@ class Floor:
         if self.policy != "reuse" or largest <= INITIAL_WINDOW_BYTES:
             return 1
         return max(_OPENING // 4, min(_OPENING, _LARGEST_OPENING // largest))
-
-
-def is_opened(floor: Floor, done: Done) -> bool:
-    """Whether the larger exchange was made before the first that counts: it is the second of the warm-up."""
-    return floor.opening > 1 and done.warmup_requests >= _WARMUP_WITH_OPENING
 
 
 def floors(cells: Iterable[Cell], sizes: Sizes) -> list[Floor]:

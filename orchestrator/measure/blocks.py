@@ -73,7 +73,6 @@ class Measuring:
                     self._block(block, attempt=journal_state.attempts.get(block.number, -1) + 1)
                 if self._stopping.is_over(block.number + 1):
                     break
-                self._progress.expected = self._stopping.expected_trials if self._context.plan.until else None
         except OutOfTime:
             done, total = self._progress.done, self._progress.total
             self._context.warn(

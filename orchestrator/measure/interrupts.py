@@ -40,8 +40,7 @@ class Interrupts:
         self.received: signal.Signals | None = None
         self._asked = 0
         self._is_out_of_time = False
-        self._hears_signals = False
-        self._hears_timer = False
+        self._is_waiting = False
         self._timer: threading.Timer | None = None
         self._before: dict[int, Any] = {}
 
@@ -79,28 +78,14 @@ class Interrupts:
     @contextmanager
     def waiting(self) -> Iterator[None]:
         """While this block lasts, a signal raises Interrupted at once, and the end of the time OutOfTime."""
-        outer = self._hears_signals, self._hears_timer
-        self._hears_signals = self._hears_timer = True
+        outer, self._is_waiting = self._is_waiting, True
         try:
             self.checkpoint()
-            self._check_time()
+            if self._is_out_of_time:
+                raise OutOfTime
             yield
         finally:
-            self._hears_signals, self._hears_timer = outer
-
-    @contextmanager
-    def within_limits(self) -> Iterator[None]:
-        """While this block lasts, the end of the time raises OutOfTime at once; signals wait for the next checkpoint."""
-        outer, self._hears_timer = self._hears_timer, True
-        try:
-            self._check_time()
-            yield
-        finally:
-            self._hears_timer = outer
-
-    def _check_time(self) -> None:
-        if self._is_out_of_time:
-            raise OutOfTime
+            self._is_waiting = outer
 
     def _error(self) -> Interrupted:
         name = _NAMES.get(self.received or signal.SIGINT, "a signal")
@@ -108,7 +93,7 @@ class Interrupts:
 
     def _time_is_up(self, number: int, frame: FrameType | None) -> None:  # noqa: ARG002 - the signal module's signature
         self._is_out_of_time = True
-        if self._hears_timer:
+        if self._is_waiting:
             raise OutOfTime
 
     def _handle(self, number: int, frame: FrameType | None) -> None:  # noqa: ARG002 - the signal module's signature
@@ -122,7 +107,7 @@ class Interrupts:
             os._exit(Interrupted.exit_code)
         if self.received is None:
             self.received = signal.Signals(number)
-            if self._hears_signals:
+            if self._is_waiting:
                 raise self._error()
 
 

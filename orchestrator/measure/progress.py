@@ -13,7 +13,7 @@ from orchestrator.errors import OrchError
 from orchestrator.experiment.plan.estimate import estimate
 from orchestrator.experiment.plan.plan import Plan
 from orchestrator.experiment.read.units import format_duration
-from orchestrator.measure.remaining import expected_blocks, status
+from orchestrator.measure.remaining import status
 from orchestrator.measure.run_context import Listener, label
 from orchestrator.measure.stages import STAGES
 from orchestrator.results.derive import JournalState
@@ -44,7 +44,6 @@ class Progress:
     total: int
     trial_s: float = 0.0  # what a trial is expected to take
     done: int = 0
-    expected: int | None = None  # trials, where a run may end before all of them
     _made: int = 0
     _under_way: int = 0
     _started_s: float | None = None
@@ -87,7 +86,7 @@ class Progress:
     def _left(self) -> str:
         if not self.trial_s or self.done >= self.total:
             return ""
-        left = max(1, self._under_way, min(self.total, self.expected or self.total) - self.done)
+        left = max(1, self._under_way, self.total - self.done)
         left_s = time_left_s(
             self._elapsed_s, ended=self._made, under_way=self._under_way, left=left, trial_s=self.trial_s
         )
@@ -263,8 +262,9 @@ def shown(run: str, plan: Plan, journal_state: JournalState, steps: Steps, clock
     ended = [t for t in journal_state.every_trial if t.started_wall_ns >= resumed_ns]
     last = max(journal_state.decisions, default=None)
     decision = None if last is None else journal_state.decisions[last]
-    planned = len(plan.trials) if plan.until is None else expected_blocks(plan, decision) * len(plan.cells)
-    left = max(0 if decision is not None and decision.reached else 1, planned - done) if plan.until else planned - done
+    left = len(plan.trials) - done
+    if plan.until is not None and decision is not None and decision.reached:
+        left = 0
     left_s = None
     if left:
         begun_ns = ended[0].started_wall_ns if ended else clock.wall_ns()

@@ -67,12 +67,6 @@ class Stopping:
 
     def __init__(self, context: RunContext) -> None:
         self._context = context
-        self._decided: DecisionRecord | None = None
-
-    @property
-    def expected_trials(self) -> int:
-        """How many trials the run is expected to make, those that were made included."""
-        return expected_blocks(self._context.plan, self._decided) * len(self._context.plan.cells)
 
     def is_over(self, blocks: int) -> bool:
         """Whether the run ends after so many finished blocks, by their medians in the journal.
@@ -87,24 +81,11 @@ class Stopping:
         journal_state = self._context.folder.journal_state()
         widths = look(self._context.plan, journal_state.medians_by_block(), blocks)
         reaches = tuple(width.reaches for width in widths.widths)
-        decision = self._decided = DecisionRecord(blocks=widths.blocks, reached=widths.reached, reaches=reaches)
+        decision = DecisionRecord(blocks=widths.blocks, reached=widths.reached, reaches=reaches)
         if journal_state.decisions.get(blocks) != decision:
             self._context.folder.append({"event": "decision", "decision": asdict(decision)})
             self._context.listener.progress(status(self._context.plan, decision))
         return widths.reached
-
-
-def expected_blocks(plan: Plan, decision: DecisionRecord | None) -> int:
-    """How many blocks a run is expected to make: by what its intervals were last, and at first by what is usual."""
-    if plan.until is None:
-        return plan.blocks
-    from orchestrator.findings.power import DEFAULT_SD
-    from orchestrator.questions.until.find import expected_blocks as usual
-    from orchestrator.questions.until.find import still_expected
-
-    if decision is None:
-        return usual(plan, DEFAULT_SD)
-    return decision.blocks if decision.reached else still_expected(plan, decision.reaches, decision.blocks)
 
 
 def status(plan: Plan, decision: DecisionRecord | None) -> str:

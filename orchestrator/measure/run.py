@@ -18,12 +18,11 @@ from orchestrator.experiment.plan.plan import Plan
 from orchestrator.experiment.plan.topology import require_programs
 from orchestrator.experiment.providers import PROVIDERS
 from orchestrator.hosts.base import HostLost
-from orchestrator.hosts.certificates import are_needed, make_certificates
+from orchestrator.hosts.certificates import make_certificates
 from orchestrator.hosts.lifecycle import Deployment, Receipt
 from orchestrator.hosts.local.machine_lock import Share, machine
 from orchestrator.hosts.local.postgresql import session_server
 from orchestrator.hosts.processes import started_at
-from orchestrator.hosts.provision.provider import open_deployment
 from orchestrator.measure import stages
 from orchestrator.measure.blocks import Measuring
 from orchestrator.measure.interrupts import SESSION, Interrupts, OutOfTime
@@ -33,6 +32,7 @@ from orchestrator.measure.progress import duration
 from orchestrator.measure.refereeing import Refereeing, require_same
 from orchestrator.measure.run_context import Listener, RunContext
 from orchestrator.measure.smoke import programs_record, refuse_changes, smoke
+from orchestrator.measure.teardown import open_deployment
 from orchestrator.referee.generators import Found, usable
 from orchestrator.results.folder import RunFolder
 from orchestrator.results.manifest import SHARED, RefereeRecord
@@ -230,7 +230,8 @@ class Run:
         steps = {name: getattr(self, f"_{name}") for name in names}
         self._context.listener.progress(f"run {self._folder.path}")
         self._context.interrupts.allow(self._context.plan.limits.wall_s)
-        self._warn_of_others()
+        if self._part.other:
+            self._context.warn(SHARED, self._part.other)
         for notice in announcements(self._context.plan):
             self._context.listener.progress(notice)
         try:
@@ -267,10 +268,6 @@ class Run:
             f"limits.wall ({limit}) was used up while {doing}; nothing was measured",
             hint=f"`orch run --resume {run}` tries again; a larger limits.wall in the experiment gives it more time",
         )
-
-    def _warn_of_others(self) -> None:
-        for other in self._part.others():
-            self._context.warn(SHARED, other)
 
     def _begin(self, stage: stages.Stage) -> None:
         self._stage = stage
@@ -320,7 +317,7 @@ class Run:
             copies = PROVIDERS[plan.provider].makes_hosts
             context.folders = put_services(plan, responders.values(), copies=copies)
             put_calls(context, requesters.values())
-            if are_needed(plan):
+            if any(cell.is_secured for cell in plan.cells):
                 context.certificates = make_certificates(self._private, responders.values(), requesters.values())
             for operation, (path, sha256) in schemas.items():
                 context.schemas[operation] = {
@@ -353,7 +350,6 @@ class Run:
 
     def _collect(self) -> None:
         """Turn what waits into Parquet files and say how the run ended."""
-        self._warn_of_others()
         manifest = self._folder.finish(
             "complete" if self._result.is_complete else "interrupted", at=self._context.clock.iso()
         )

@@ -9,10 +9,8 @@ from pathlib import Path, PurePosixPath
 from typing import Any, Protocol
 
 from orchestrator.clock import Clock
-from orchestrator.experiment.model.factor import Factor
 from orchestrator.experiment.model.factors import OF_THE_CALL, knobs, of_load, requesters_of, resources
 from orchestrator.experiment.plan.cells import connections_of, processes_of
-from orchestrator.experiment.plan.contrasts import HTTP, has_version
 from orchestrator.experiment.plan.loads import clients
 from orchestrator.experiment.plan.own.own_json import DOCUMENT, TYPED, plan_way
 from orchestrator.experiment.plan.plan import Cell, Operation, Plan, Stack, Turns
@@ -144,7 +142,7 @@ class RunContext:
         return label(self.plan, cell)
 
     def bring(self, host: Host, remote: PurePosixPath, samples: str, cell: Cell | None = None) -> None:
-        """Bring the raw record of these samples from its host; the end of the wall time raises OutOfTime meanwhile.
+        """Bring the raw record of these samples from its host; a signal and the end of the wall time raise meanwhile.
 
         FileNotFoundError when the host has none. ValueError when it holds no row, or is no record of what `cell` times (of
         calls where None).
@@ -154,7 +152,7 @@ class RunContext:
         rows: dict[str, Any] = {}
         if cell is not None:
             rows = {"kind": cell.recorded, "parts": cell.parts, "at_once": cell.is_at_once}
-        with self.interrupts.within_limits():
+        with self.interrupts.waiting():
             host.fetch(remote, local)
             try:
                 reason = "" if sum(map(len, written(local, **rows))) else "nothing was recorded"
@@ -194,7 +192,8 @@ def label(plan: Plan, cell: Cell) -> str:
     words = [stack.label, operation.label]
     if len(plan.placements) > 1:
         words.append(placement.name)
-    words += [factor.tag(cell.factors[factor.name]) for factor in _varied(plan) if _applies(plan, factor, cell)]
+    varied = (f for f in OF_THE_CALL if len({cell.factors[f.name] for cell in plan.cells}) > 1)
+    words += [factor.tag(value) for factor in varied if (value := cell.factors[factor.name]) is not None]
     if len({c.load.concurrency for c in plan.cells}) > 1:
         is_stream = cell.kind == "stream"
         words.append(clients(cell.load.concurrency) if is_stream else f"{cell.load.concurrency} in flight")
@@ -202,17 +201,3 @@ def label(plan: Plan, cell: Cell) -> str:
         words.append("closed loop" if cell.load.rate_per_s is None else format_rate(cell.load.rate_per_s))
     words += of_load(cell.factors)
     return " · ".join(words)
-
-
-def _varied(plan: Plan) -> list[Factor]:
-    """The factors of a call that have several values in a plan."""
-    return [f for f in OF_THE_CALL if len({cell.factors[f.name] for cell in plan.cells}) > 1]
-
-
-def _applies(plan: Plan, factor: Factor, cell: Cell) -> bool:
-    """Whether the factor is anything to this cell: how a document travels is nothing to one without it."""
-    if cell.factors[factor.name] is None:
-        return False
-    if factor.name == HTTP:
-        return has_version(plan, cell.stack)
-    return factor.name != DOCUMENT or plan_way(plan, cell.stack, cell.operation, cell.factors[DOCUMENT]) is not None

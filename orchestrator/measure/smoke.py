@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -14,14 +14,11 @@ from orchestrator.experiment.plan.estimate import own_s
 from orchestrator.experiment.plan.plan import Cell, Plan
 from orchestrator.experiment.plan.topology import needed_languages
 from orchestrator.experiment.plan.turn_lengths import as_measured
-from orchestrator.experiment.read.units import format_duration
 from orchestrator.hosts.base import Fleet, runtimes
 from orchestrator.measure.run_context import RunContext
 from orchestrator.measure.trial import TrialRun, body_bytes
 from orchestrator.results.documents import Damaged
 from orchestrator.results.manifest import Failure, ProgramsRecord
-from services.python.contract.requester_lines import Done
-from services.python.contract.responder_lines import Ready
 
 
 def smoke(context: RunContext) -> None:
@@ -53,11 +50,6 @@ def _fit_turns(context: RunContext) -> None:
         context.turns[cell.id] = turns
         if turns is None:
             context.warn(f"{context.label(cell)} takes no turns: its requests take too long for them")
-        elif turns.length_s > cell.turns.length_s:
-            length = format_duration(turns.length_s)
-            context.listener.progress(
-                f"{context.label(cell)}: turns of {length}, as its requests take longer than planned"
-            )
 
 
 def _try(context: RunContext, cell: Cell) -> None:
@@ -71,7 +63,6 @@ def _try(context: RunContext, cell: Cell) -> None:
         context.sizes[cell.exchange] = sizes
         if cell.turns is not None and (latency_s := _latency_s(context, cell, outcome)):
             context.own_s[cell.exchange] = own_s(context.plan, cell, latency_s)
-        _refuse_other_libraries(context, cell, outcome)
         return
     failure = replace(failure, stage="smoke")
     context.broken[cell.exchange] = failure
@@ -81,24 +72,12 @@ def _try(context: RunContext, cell: Cell) -> None:
         context.listener.progress(f"    {line}")
 
 
-def _refuse_other_libraries(context: RunContext, cell: Cell, outcome: TrialRun) -> None:
-    """UsageError when an earlier session of this run measured the stack with other libraries."""
-    stacks = {c.id: c.stack for c in context.plan.cells}
-    for trial in context.folder.journal_state().trials:
-        if stacks[trial.cell] != cell.stack or trial.outcome != "ok":
-            continue
-        before = versions(trial.ready, [part.done for part in trial.requesters])
-        now = versions(outcome.ready, [part.done for part in outcome.parts])
-        refuse_changes(context.folder.id, {context.label(cell): before}, {context.label(cell): now})
-        return
-
-
 def _latency_s(context: RunContext, cell: Cell, outcome: TrialRun) -> float | None:
     """The median of the timed requests; None where it is not known."""
     from orchestrator.evidence.trial_median import median_ns
 
     part = outcome.parts[0]
-    with TemporaryDirectory() as folder, context.interrupts.within_limits():
+    with TemporaryDirectory() as folder, context.interrupts.waiting():
         record = Path(folder) / part.record.name
         try:
             part.host.fetch(part.record, record)
@@ -145,14 +124,6 @@ def _flat(facts: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any
             yield from _flat(value, f"{prefix}{key}.")
         else:
             yield f"{prefix}{key}", value
-
-
-def versions(ready: Ready | None, dones: Sequence[Done]) -> dict[str, str]:
-    """The libraries of both ends as a responder's `ready` and requesters' `done` lines name them."""
-    libraries = dict(ready.versions) if ready is not None else {}
-    for line in dones:
-        libraries |= line.versions
-    return libraries
 
 
 def programs_record(plan: Plan, built: Mapping[str, Built], fleet: Fleet) -> dict[str, ProgramsRecord]:

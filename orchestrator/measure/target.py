@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import ClassVar
@@ -197,8 +196,7 @@ class Launched(Program):
             operations=list(dict.fromkeys((self.ask.operation, *(mixed.operation for mixed in self.ask.mix)))),
             resources=self.ask.resources_on(host, self.pair.database),
         )
-        with names_of_catalogue():
-            language = protocols()[self.ask.protocol].responder(self.ask.responder).language
+        language = protocols()[self.ask.protocol].responder(self.ask.responder).language
         self._process = host.start(language.argv("respond", host), cpus=self.pair.responder_cpus)
         self.send(serve.to_json(), "start")
 
@@ -255,17 +253,6 @@ class Given(Target):
 
 class NoTarget(Target):
     """A trial that asks nobody."""
-
-
-@contextmanager
-def names_of_catalogue() -> Iterator[None]:
-    """TrialFailed when the catalogue no longer has what the plan had."""
-    try:
-        yield
-    except KeyError as error:
-        raise TrialFailed(
-            "start", "unknown", f"nothing here is called {error.args[0]!r}; `orch services` lists what there is"
-        ) from error
 
 
 def of_contract(kind: type[Heard], text: str, stage: str) -> Heard:

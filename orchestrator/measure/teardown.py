@@ -8,13 +8,14 @@ import signal
 from dataclasses import asdict, dataclass
 
 from orchestrator.errors import OrchError, UsageError, did_you_mean
+from orchestrator.experiment.plan.plan import Plan
 from orchestrator.experiment.providers import PROVIDERS
 from orchestrator.hosts import processes
-from orchestrator.hosts.lifecycle import Receipt
+from orchestrator.hosts.lifecycle import Deployment, IntentLog, Receipt
+from orchestrator.hosts.local.host import LocalDeployment
 from orchestrator.hosts.processes import Known
 from orchestrator.hosts.provision.deployments import Registry, deployment_id
 from orchestrator.hosts.provision.infra import Infra
-from orchestrator.hosts.provision.provider import open_deployment
 from orchestrator.hosts.provision.takedown import take_down
 from orchestrator.measure.interrupts import SESSION
 from orchestrator.results.folder import RunFolder, newest, runs
@@ -51,14 +52,6 @@ class Stray:
     hosts: tuple[str, ...]
 
 
-@dataclass(frozen=True, kw_only=True)
-class Strays:
-    """What was found of others; and the providers that could not be asked, with why: there, more may be up."""
-
-    strays: tuple[Stray, ...]
-    unasked: dict[str, str]
-
-
 def end(workspace: Workspace, run: str) -> Ending:
     """End what is up of one run, named by run id, the beginning of one, `latest`, a path, or a deployment's id.
 
@@ -89,15 +82,19 @@ def end_all(workspace: Workspace) -> list[Ending]:
         [*(f.id for f in runs(workspace.results)), *(i.run_id for i in _registry(workspace).intents())]
     )
     ended = [_ended_unless_going_on(workspace, run) for run in every]
-    unknown = strays(workspace)
-    unasked = [Ending(run=f"(any, {provider})", trouble=why) for provider, why in unknown.unasked.items()]
-    return [*ended, *(_swept(stray) for stray in unknown.strays), *unasked]
+    others, unasked = strays(workspace)
+    troubles = [Ending(run=f"(any, {provider})", trouble=why) for provider, why in unasked.items()]
+    return [*ended, *map(_swept, others), *troubles]
 
 
-def strays(workspace: Workspace) -> Strays:
-    """What carries our label and stands, of every provider that this machine can ask, but is not known here."""
+def strays(workspace: Workspace) -> tuple[list[Stray], dict[str, str]]:
+    """What carries our label and stands, but is not known here; and the providers that could not be asked, with why.
+
+    There, more may be up.
+    """
     known = {intent.id for intent in _registry(workspace).intents()}
-    others, unasked = [], {}
+    others: list[Stray] = []
+    unasked: dict[str, str] = {}
     for provider in (p.name for p in PROVIDERS.values() if p.has_program):
         infra = Infra(provider)
         try:
@@ -108,7 +105,7 @@ def strays(workspace: Workspace) -> Strays:
         for identity, what in standing.items():
             if identity not in known:
                 others.append(Stray(provider=provider, id=identity, hosts=tuple(what["hosts"])))
-    return Strays(strays=tuple(others), unasked=unasked)
+    return others, unasked
 
 
 def _registry(workspace: Workspace) -> Registry:
@@ -163,6 +160,15 @@ def _holder(folder: RunFolder) -> Known | None:
         return orch if orch is not None and orch.started == sessions[-1]["started"] else None
     folder.release()
     return None
+
+
+def open_deployment(plan: Plan, intent_log: IntentLog, workspace: Workspace) -> Deployment:
+    """Return the deployment of a plan's provider; who measures on its `Fleet` never asks which one it is."""
+    if PROVIDERS[plan.provider].makes_hosts:
+        from orchestrator.hosts.provision.deployment import RemoteDeployment  # only who has hosts pays for it
+
+        return RemoteDeployment(plan, intent_log, workspace)
+    return LocalDeployment(plan, intent_log, workspace)
 
 
 def _ended(workspace: Workspace, run: str, folder: RunFolder | None = None) -> Ending:

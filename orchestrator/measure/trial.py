@@ -26,7 +26,6 @@ from orchestrator.measure.target import (
     NoTarget,
     Target,
     TrialFailed,
-    names_of_catalogue,
 )
 from orchestrator.results.manifest import Failure, Heard
 from services.python.contract.limits import RESUMED, SESSION
@@ -205,8 +204,7 @@ class TrialRun:
     def start(self) -> None:
         """Start all ends at once, so that their imports overlap. Requesters wait for the trial on their stdin."""
         self.started_wall_ns, self.started_s = self.bench.clock.wall_ns(), self.bench.clock.monotonic_s()
-        with names_of_catalogue():
-            language = protocols()[self.ask.protocol].client(self.ask.client).language
+        language = protocols()[self.ask.protocol].client(self.ask.client).language
         self.processes.callback(self.target.end)
         self.target.start()
         every = product(enumerate(self.pair.requesters), range(self.ask.processes))

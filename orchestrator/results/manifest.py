@@ -25,7 +25,7 @@ from pydantic import PlainValidator
 from orchestrator import record_layout
 from orchestrator.experiment.model import factors
 from orchestrator.experiment.plan.plan import Turns
-from orchestrator.results.turn_times import TurnTime, disturbed
+from orchestrator.results.turn_times import TurnTime
 from services.python.contract.description import Description
 from services.python.contract.ping_lines import PingDone
 from services.python.contract.requester_lines import Done
@@ -124,12 +124,6 @@ class TrialRecord:
     rest_cpu_s: float | None = None  # what the responder used in the rest after the turns, in which nobody measured
 
     @property
-    def warmed_in_turns(self) -> int:
-        """Requests since the first turn that count as warm-up: those before each turn, and those of disturbed turns."""
-        lost = zip(self.turns, disturbed(self.turns), strict=True)
-        return sum(turn.warm_up + (turn.requests if is_disturbed else 0) for turn, is_disturbed in lost)
-
-    @property
     def responder_cpu_s(self) -> float | None:
         """What the responder used from its start on to the end of the measured phase; None where it does not say."""
         return _cpu_s(self.stats_before, self.stats)
@@ -177,7 +171,7 @@ class BaselineRecord:
     send_bytes: int = 0
     receive_bytes: int = 0
     cells: tuple[str, ...] = ()  # the cells beside this tcp floor
-    opened: bool = False  # a larger exchange came first, so that TCP's window no longer limits it
+    opened: bool = False  # of older runs
     done: Annotated[Done | PingDone | None, PlainValidator(_answer)] = None
 
 

@@ -165,18 +165,18 @@ def over_trials(pooled: Distribution, trials: Sequence[Mapping[str, float | None
     other (docs/decisions.md: 0016). Where a trial has no such percentile, or it falls among requests without a right reply,
     the pooled one stays, and is named in `pooled`.
     """
-    found: dict[str, float] = {}
+    means: dict[str, float] = {}
     for name in PERCENTILES:
         values = [value for trial in trials if (value := finite(trial[name])) is not None and value > 0]
         if values and len(values) == len(trials):
-            found[name] = values[0] if len(values) == 1 else geometric_mean(values)
-    of_all = [n for n in PERCENTILES if n not in found and getattr(pooled, n) is not None and len(trials) > 1]
-    median, p99 = found.get("median", pooled.median), found.get("p99", pooled.p99)
+            means[name] = values[0] if len(values) == 1 else geometric_mean(values)
+    of_all = [n for n in PERCENTILES if n not in means and getattr(pooled, n) is not None and len(trials) > 1]
+    median, p99 = means.get("median", pooled.median), means.get("p99", pooled.p99)
     return replace(
         pooled,
-        **{name: found.get(name, getattr(pooled, name)) for name in PERCENTILES},
+        **{name: means.get(name, getattr(pooled, name)) for name in PERCENTILES},
         p99_to_p50=p99 / median if p99 is not None and median else None,
-        censored=tuple(name for name in pooled.censored if name not in found),
+        censored=tuple(name for name in pooled.censored if name not in means),
         pooled=tuple(of_all),
     )
 

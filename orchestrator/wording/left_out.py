@@ -27,7 +27,6 @@ _LOUD: Mapping[str, str] = {
     "foreign": "other programs used up to {cpus} CPUs",
     "throttled": "a CPU quota stopped it for up to {share} of the time",
     "pressure": "something waited for a CPU that others used for up to {share} of the time",
-    "inside": "other programs in a host used up to {share} of what it may use",
 }
 
 Overloads: TypeAlias = list[tuple[CellSummary, Overload]]

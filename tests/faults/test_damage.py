@@ -46,29 +46,12 @@ def torn(source: random.Random, run: Path) -> None:
     path.write_bytes(content[: len(content) // 2] + b"\n" + content[len(content) // 2 + 9 :])
 
 
-def longer(source: random.Random, run: Path) -> None:
-    with some_file(source, run).open("ab") as file:
-        file.write(bytes(4096))
-
-
-def gone(source: random.Random, run: Path) -> None:
-    some_file(source, run).unlink()
-
-
-def a_folder(source: random.Random, run: Path) -> None:
-    path = some_file(source, run)
-    path.unlink()
-    path.mkdir()
-
-
 def figures(run: Path) -> str:
-    """All that a summary holds, but for the warning that the journal is longer, where no whole line was added."""
-    summary = summarise(RunFolder.open(run))
-    warnings = [text for text in summary.warnings if not text.startswith("journal.jsonl continues after manifest.json")]
-    return json.dumps({**summary.to_dict(), "manifest_sha256": "", "warnings": warnings}, sort_keys=True)
+    """All that a summary holds."""
+    return json.dumps({**summarise(RunFolder.open(run)).to_dict(), "manifest_sha256": ""}, sort_keys=True)
 
 
-@pytest.mark.parametrize("damage", [flipped_bit, edited_digit, torn, longer, gone, a_folder])
+@pytest.mark.parametrize("damage", [flipped_bit, edited_digit, torn])
 def test_damage_is_refused_or_changes_no_figure(damage: Callable[[random.Random, Path], None], tmp_path: Path) -> None:
     original = write_run(a_run(blocks=3), tmp_path / "original")
     expected = figures(original)

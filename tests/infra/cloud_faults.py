@@ -38,9 +38,9 @@ class FaultyCompute(FakeCompute):
         if project not in self.visible:
             self.requests.append((method, path))
             return refusal(404, f"The resource 'projects/{project}' was not found")
-        asked = f"{method} {path}" + (" pageToken" if query.get("pageToken") else "")
+        request = f"{method} {path}" + (" pageToken" if query.get("pageToken") else "")
         for fault in self.faults:
-            if fault.times and re.search(fault.pattern, asked):
+            if fault.times and re.search(fault.pattern, request):
                 fault.times -= 1
                 return fault.effect(lambda: super(FaultyCompute, self).answer(method, path, query, body))
         return super().answer(method, path, query, body)

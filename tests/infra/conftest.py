@@ -29,10 +29,10 @@ def infra() -> Path:
 @pytest.fixture(scope="session")
 def terraform() -> str:
     """terraform or tofu, whichever is there."""
-    found = shutil.which("terraform") or shutil.which("tofu")
-    if found is None:
+    program = shutil.which("terraform") or shutil.which("tofu")
+    if program is None:
         pytest.skip("neither terraform nor tofu is installed")
-    return found
+    return program
 
 
 @pytest.fixture(scope="session")

@@ -164,9 +164,9 @@ class Deployment:
 
     def traces(self) -> list[str]:
         """Everything on this machine that carries the run's id: folders, namespaces, cgroups, processes."""
-        found = [str(path) for path in (Path("/var/lib/orch-lab", self.run_id),) if path.exists()]
-        found += [str(path) for path in Path("/run/netns").glob(f"orch-{self.run_id}-*")]
-        found += [str(path) for path in Path("/sys/fs/cgroup").glob(f"**/orch-{self.run_id}-*") if path.is_dir()]
+        remains = [str(path) for path in (Path("/var/lib/orch-lab", self.run_id),) if path.exists()]
+        remains += [str(path) for path in Path("/run/netns").glob(f"orch-{self.run_id}-*")]
+        remains += [str(path) for path in Path("/sys/fs/cgroup").glob(f"**/orch-{self.run_id}-*") if path.is_dir()]
         for arguments in Path("/proc").glob("[0-9]*/cmdline"):
             try:
                 words = arguments.read_bytes().split(b"\0")
@@ -174,5 +174,5 @@ class Deployment:
                 continue
             # Exactly the id as an argument of its own: a test runner may show it elsewhere on its command line.
             if self.run_id.encode() in words:
-                found.append(f"process {arguments.parent.name}: {b' '.join(words).decode(errors='replace')}")
-        return found
+                remains.append(f"process {arguments.parent.name}: {b' '.join(words).decode(errors='replace')}")
+        return remains

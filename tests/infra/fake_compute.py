@@ -140,8 +140,8 @@ class FakeCompute:
         self.requests.append(("POST", path))
         if path.endswith(":getEffectiveOrgPolicy"):
             return 200, self.policies.get(body["constraint"].removeprefix("constraints/"), {})
-        asked = body["permissions"]
-        return 200, {"permissions": [p for p in asked if self.granted is None or p in self.granted]}
+        wanted = body["permissions"]
+        return 200, {"permissions": [p for p in wanted if self.granted is None or p in self.granted]}
 
     def give_token(self, form: dict[str, list[str]]) -> tuple[int, Json]:
         """A token for what a service account signed (RFC 7523); the signature is kept with it for whoever checks it."""
@@ -152,13 +152,13 @@ class FakeCompute:
     def _image(self, project: str, name: str, action: str | None) -> tuple[int, Json]:
         """An image by its name, or the newest of a family."""
         images = _IMAGES.get(project, {})
-        found = [image for image, family in images.items() if (family if action else image) == (action or name)]
-        if not found:
+        matches = [image for image, family in images.items() if (family if action else image) == (action or name)]
+        if not matches:
             kind = f"family/{action}" if action else name
             return _error(404, f"The resource 'projects/{project}/global/images/{kind}' was not found")
-        link = f"{LINK}projects/{project}/global/images/{found[-1]}"
-        family = images[found[-1]]
-        return 200, {"name": found[-1], "family": family, "selfLink": link, "diskSizeGb": "10", "status": "READY"}
+        link = f"{LINK}projects/{project}/global/images/{matches[-1]}"
+        family = images[matches[-1]]
+        return 200, {"name": matches[-1], "family": family, "selfLink": link, "diskSizeGb": "10", "status": "READY"}
 
     def _get(
         self, place: str, kind: str, name: str | None, action: str | None, query: dict[str, list[str]]
@@ -173,11 +173,11 @@ class FakeCompute:
         return (200, thing) if thing else _error(404, f"The resource '{place}/{kind}/{name}' was not found")
 
     def _list(self, place: str, kind: str, start: int) -> Json:
-        found = [(path, thing) for path, thing in sorted(self.things.items()) if path.split("/")[-2] == kind]
+        matches = [(path, thing) for path, thing in sorted(self.things.items()) if path.split("/")[-2] == kind]
         if place != "aggregated":
-            found = [(path, thing) for path, thing in found if path.startswith(f"{place}/")]
-        page = found[start : start + self.page_size]
-        more = {"nextPageToken": str(start + self.page_size)} if start + self.page_size < len(found) else {}
+            matches = [(path, thing) for path, thing in matches if path.startswith(f"{place}/")]
+        page = matches[start : start + self.page_size]
+        more = {"nextPageToken": str(start + self.page_size)} if start + self.page_size < len(matches) else {}
         if place != "aggregated":
             return {"items": [thing for _, thing in page], **more}
         groups: Json = {}

@@ -6,23 +6,16 @@ import json
 import shutil
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from orchestrator.experiment.model.host_rules import (
-    CONTROLLER_PATTERN,
-    MOST_HOSTS,
-    MOST_RTT_S,
-    MOST_TTL_S,
-    ZONE_PATTERN,
     controller_refusal,
 )
 from orchestrator.experiment.plan.planning import make_plan
 from orchestrator.experiment.read.problems import ExperimentError
-from orchestrator.hosts.provision.makers import variables
 
 BASE = "name: x\nquestion: q\nstacks: rest\noperations: timestamp\nprovider: lab\n"
 KEY = "ssh-ed25519 AAAA made for a test"
@@ -105,36 +98,6 @@ def test_a_plan_is_refused_on_the_far_side_of_each_bound(tmp_path: Path, bound: 
 @pytest.mark.parametrize(("cidr", "is_fit"), CIDRS.items())
 def test_a_controller_is_not_much_of_the_internet(cidr: str, is_fit: bool) -> None:
     assert (controller_refusal(cidr) is None) is is_fit
-
-
-def test_the_modules_state_the_same_numbers_and_patterns(infra: Path) -> None:
-    text = (infra / "lab" / "variables.tf").read_text()
-    for pattern in (ZONE_PATTERN, CONTROLLER_PATTERN):
-        assert f'regex("{pattern}"' in text
-    assert f"var.ttl_seconds <= {MOST_TTL_S} " in text
-    assert f"link.rtt_ms <= {MOST_RTT_S * 1000:g}]" in text
-    assert f"length(var.hosts) <= {MOST_HOSTS}\n" in text
-
-
-@pytest.mark.parametrize(
-    "lines",
-    [
-        far(rtt="10ms"),
-        "placements: {name: my_far, rtt: 10s, jitter: 10s, loss: 99 %, rate: 1 kbit/s}\nlimits: {ttl: 168h}\n",
-        "placements: [{name: near, rtt: 1ms}, {name: far_, rtt: 50ms}, {name: 2-far, rtt: 9s}, same-zone, local]\n",
-        "placements: [{name: a, from: a-1-a, to: b-1-a, rtt: 5ms}, {name: c, from: c-1-a, to: d-1-a, rtt: 7ms}]\n",
-    ],
-)
-@pytest.mark.terraform
-def test_terraform_plans_what_orch_plans(infra: Path, run_terraform: Any, tmp_path: Path, lines: str) -> None:
-    path = tmp_path / "x.yaml"
-    path.write_text(BASE + lines)
-    document = variables(make_plan(path), "rules", tmp_path / "keys")
-    (tmp_path / "given.tfvars.json").write_text(document)
-    run = partial(run_terraform, infra / "lab", TF_DATA_DIR=str(tmp_path / "terraform"))
-    assert run("init", f"-backend-config=path={tmp_path / 'state'}", "-input=false").returncode == 0
-    done = run("plan", "-input=false", "-no-color", f"-var-file={tmp_path / 'given.tfvars.json'}")
-    assert done.returncode == 0, done.stderr
 
 
 @pytest.mark.terraform

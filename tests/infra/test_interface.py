@@ -29,14 +29,14 @@ def text_of(folder: Path) -> str:
 
 def blocks(text: str, head: str) -> dict[str, str]:
     """The blocks of a kind by name, such as `resource "google_compute_instance" "host"`, with their braces' content."""
-    found = {}
+    outputs = {}
     for match in re.finditer(rf'^{head} ((?:"[^"]+" ?)+){{', text, flags=re.MULTILINE):
         depth, at = 1, match.end()
         while depth:
             depth += {"{": 1, "}": -1}.get(text[at], 0)
             at += 1
-        found[match[1].replace('"', "").strip()] = text[match.end() : at - 1]
-    return found
+        outputs[match[1].replace('"', "").strip()] = text[match.end() : at - 1]
+    return outputs
 
 
 def object_keys(text: str) -> list[str]:

@@ -93,7 +93,7 @@ class Lab:
         process = subprocess.Popen(
             [*(program or ORCH), *arguments],
             cwd=self.folder,
-            env={**self.environment, **options.pop("environment", {})},
+            env=self.environment,
             text=True,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
@@ -148,7 +148,7 @@ class Lab:
 
     def pids(self, word: str, host: str) -> list[int]:
         """Processes of a host with that word in their command line, as this machine counts them."""
-        found = []
+        pids = []
         for path in Path("/proc").glob("[0-9]*"):
             try:
                 line = (path / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
@@ -156,8 +156,8 @@ class Lab:
             except OSError:
                 continue  # it has ended meanwhile
             if word in line and f"orch-{self.id}-{host}" in group:
-                found.append(int(path.name))
-        return found
+                pids.append(int(path.name))
+        return pids
 
     def host_record(self, name: str) -> dict[str, Any]:
         return json.loads(Path(f"/var/lib/orch-lab/{self.id}/hosts/{name}/host.json").read_text())
@@ -195,14 +195,6 @@ def lab(tmp_path: Path) -> Iterator[Lab]:
         process.communicate()
     for run in made.runs:
         made.orch("teardown", run.id)
-
-
-def test_a_plan_shows_what_terraform_would_make_and_makes_nothing(lab: Lab) -> None:
-    done = lab.orch("plan", "tiny.yaml")
-    assert done.returncode == 0, done.stderr
-    assert "terraform  4 to add: responder-1 in us-west1-a, requester-1 in us-central1-a" in done.stdout
-    assert lab.orch("status").stdout.startswith("nothing is up")
-    assert not (lab.folder / ".orch" / "deployments").exists()
 
 
 def test_a_run_makes_measures_and_takes_down_beside_a_deployment_that_is_kept(lab: Lab) -> None:
@@ -352,17 +344,3 @@ def test_a_disk_that_fills_and_a_responder_that_dies_cost_their_trials_alone(lab
     assert first.outcome == "ok"
     assert second.failure.kind in ("responder-died", "refused", "reset", "connection")
     assert "No space left" in third.failure.message
-
-
-def test_without_terraform_nothing_is_begun(lab: Lab, tmp_path: Path) -> None:
-    programs = tmp_path / "programs"
-    programs.mkdir()
-    for folder in map(Path, reversed(os.environ["PATH"].split(os.pathsep))):
-        for program in folder.iterdir() if folder.is_dir() else ():
-            if program.name not in ("terraform", "tofu"):
-                (programs / program.name).unlink(missing_ok=True)
-                (programs / program.name).symlink_to(program)
-    done = lab.orch("run", "tiny.yaml", environment={"PATH": str(programs)})
-    assert done.returncode == 3, done.stderr
-    assert "neither terraform nor tofu" in done.stderr
-    assert lab.runs == []

@@ -69,20 +69,20 @@ class Run:
             time.sleep(0.05)
 
     def is_reached(self, trials: int) -> bool:
-        found = any((self.folder / "results").glob("*/journal.jsonl"))
-        return found and sum(event["event"] == "trial" for event in self.run.events()) >= trials
+        has_begun = any((self.folder / "results").glob("*/journal.jsonl"))
+        return has_begun and sum(event["event"] == "trial" for event in self.run.events()) >= trials
 
     def servers(self) -> list[int]:
         """PostgreSQL's first processes on the store's host, as this machine counts them."""
-        found, mark = [], f"orch-{deployments.deployment_id(self.run.id)}-store-1"
+        pids, mark = [], f"orch-{deployments.deployment_id(self.run.id)}-store-1"
         for path in Path("/proc").glob("[0-9]*"):
             try:
                 words, group = (path / "cmdline").read_bytes().split(b"\0"), (path / "cgroup").read_text()
             except OSError:
                 continue  # it has ended meanwhile
             if words[0].endswith(b"/postgres") and mark in group:
-                found.append(int(path.name))
-        return found
+                pids.append(int(path.name))
+        return pids
 
 
 @pytest.fixture

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -31,6 +31,7 @@ class Draft:
     requester: int = 0
     process: int = 0
     heard: Heard | None = None
+    record: dict[str, Any] = field(default_factory=dict)  # more of what the journal keeps of its trial
 
 
 def longer(draft: Draft, by_ns: Any) -> None:

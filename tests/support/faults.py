@@ -18,6 +18,8 @@ from pathlib import Path
 from typing import Any, Literal
 from unittest import mock
 
+from services.python.protocols.tcp.stream import FrameReader
+
 import services.python.protocols.tcp.requester as tcp
 from orchestrator.experiment.plan import plan as p
 from orchestrator.record_layout import COLUMNS
@@ -31,7 +33,6 @@ from services.python.contract.strict import decode
 from services.python.load.recorder import Recorder
 from services.python.probes.clock import Clock
 from services.python.protocols.tcp.frames import HEADER
-from services.python.protocols.tcp.stream import FrameReader
 from services.python.trial import run as attempt
 from tests.support.ends import Program, made_here, responder, trial_of
 from tests.support.quota import throttled
@@ -221,12 +222,6 @@ class _OtherClock(Clock):
 
 def millisecond_clock() -> Clock:
     return Clock(monotonic_ns=lambda: time.monotonic_ns() // 1_000_000 * 1_000_000)
-
-
-def wall_clock_set_meanwhile() -> Clock:
-    """The wall clock jumps by five seconds between two of its readings."""
-    readings = iter(range(10**9))
-    return Clock(wall_ns=lambda: time.time_ns() + 5_000_000_000 * next(readings))
 
 
 def a_real_run(

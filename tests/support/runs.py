@@ -350,6 +350,7 @@ def _trial_record(planned: p.PlannedTrial, drafts: list[Draft], paths: list[str]
             )
             for d, path in zip(drafts, paths, strict=True)
         ),
+        **draft.record,
     )
 
 

@@ -101,19 +101,19 @@ def find_tree(mounts: str) -> Tree:
     for row in rows:
         if row[2] == "cgroup2" and _has_controllers(Path(row[1])):
             return Tree(version=2, cpu=Path(row[1]), memory=Path(row[1]))
-    found: dict[str, Path] = {}
+    places: dict[str, Path] = {}
     for row in rows:
         if row[2] == "cgroup":
             for controller in {*_CONTROLLERS, _COUNTER} & set(row[3].split(",")):
-                found.setdefault(controller, Path(row[1]))
-    missing = [controller for controller in _CONTROLLERS if controller not in found]
+                places.setdefault(controller, Path(row[1]))
+    missing = [controller for controller in _CONTROLLERS if controller not in places]
     if missing:
         raise LabError(
             f"this kernel offers no {' and no '.join(missing)} cgroup controller, so hosts cannot be given a size",
             hint="mount cgroup2 on /sys/fs/cgroup; for memory boot with cgroup_enable=memory",
             exit_code=3,
         )
-    return Tree(version=1, cpu=found["cpu"], memory=found["memory"], counting=found.get(_COUNTER))
+    return Tree(version=1, cpu=places["cpu"], memory=places["memory"], counting=places.get(_COUNTER))
 
 
 def _has_controllers(root: Path) -> bool:
@@ -185,11 +185,11 @@ def join(group: Group) -> None:
 
 def members(group: Group) -> list[int]:
     """The pids in a group; none when it is gone."""
-    found: set[int] = set()
+    pids: set[int] = set()
     for folder in group.folders:
         with suppress(FileNotFoundError, OSError):
-            found.update(int(pid) for pid in (folder / "cgroup.procs").read_text().split())
-    return sorted(found)
+            pids.update(int(pid) for pid in (folder / "cgroup.procs").read_text().split())
+    return sorted(pids)
 
 
 def remove(group: Group) -> None:

@@ -40,14 +40,14 @@ def missing() -> list[Missing]:
 
 def lacking_programs(is_there: Callable[[str], bool], sshd: Path) -> list[Missing]:
     """The programs that are not installed, each with the package that has it."""
-    found = [
+    lacks = [
         _lack(f"the program {program} is not installed", f"apt-get install {package}")
         for program, package in _PROGRAMS.items()
         if not is_there(program)
     ]
     if not sshd.exists():
-        found.append(_lack(f"{sshd} is not installed", "apt-get install openssh-server (it need not run)"))
-    return found
+        lacks.append(_lack(f"{sshd} is not installed", "apt-get install openssh-server (it need not run)"))
+    return lacks
 
 
 def _lack(what: str, hint: str) -> Missing:

@@ -82,11 +82,11 @@ def representatives(ends: Sequence[End]) -> dict[ZonePair, tuple[End, End]]:
 
     Requesters do not ask each other: n zones of them would make n (n - 1) / 2 pairs that nobody measures.
     """
-    found: dict[ZonePair, tuple[End, End]] = {}
+    speakers: dict[ZonePair, tuple[End, End]] = {}
     for one, other in pairs(ends):
         if (one.role, other.role) != ("requester", "requester"):
-            found.setdefault(zone_pair(one.zone, other.zone), (one, other))
-    return found
+            speakers.setdefault(zone_pair(one.zone, other.zone), (one, other))
+    return speakers
 
 
 def one_way(wanted: Wanted, *, bias_ms: float = 0.0) -> OneWay:

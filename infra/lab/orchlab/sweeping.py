@@ -13,18 +13,18 @@ from orchlab.errors import LabError
 
 def names() -> dict[str, set[str]]:
     """The hosts of each run, by everything of ours that carries their name: folders, namespaces, cgroups."""
-    found: dict[str, set[str]] = {}
+    runs: dict[str, set[str]] = {}
     carriers = {path.name for path in namespaces.NETNS.iterdir()} if namespaces.NETNS.is_dir() else set()
     with suppress(LabError, FileNotFoundError):  # no cgroups on this machine, so none of ours
         carriers |= cgroups.find_tree(Path("/proc/mounts").read_text()).group_names()
     for parts in filter(None, map(layout.split_name, carriers)):
         if ownership.is_ours(*parts):
-            found.setdefault(parts[0], set()).add(parts[1])
+            runs.setdefault(parts[0], set()).add(parts[1])
     for run_id in layout.runs_on_record():
-        found.setdefault(run_id, set()).update(layout.hosts_on_record(run_id))
+        runs.setdefault(run_id, set()).update(layout.hosts_on_record(run_id))
         if layout.link_dir(run_id).is_dir():
-            found[run_id].add(layout.LINK)
-    return found
+            runs[run_id].add(layout.LINK)
+    return runs
 
 
 def status(run_id: str) -> dict[str, Any]:

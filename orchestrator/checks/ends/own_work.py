@@ -8,12 +8,12 @@ its pause. Without others, the share of the pause itself is judged. Closing a co
 as well, and clients differ in it honestly (a WebSocket's closing handshake: 20 %): there the limits are higher. Python's
 requester verifies when the phase is over: that its clients decode in time, `tests/services/test_fields.py` says.
 
-A codec alone is held against the others of its setting in the same way, by medians; one that declares that it leaves
+A codec alone is held against the others of its setting in the same way; one that declares that it leaves
 fields unread is named, and does not fail.
 
 Limits: honest clients that keep their connections came to 12 µs and less than 1 % beyond the least, with seven stacks on a
-busy machine. The three longest pauses of a trial are left out, as a machine may stand still there, and a failure takes the
-middle pause as well as their mean, in most of three blocks or more.
+busy machine. The middle pause of a trial is judged, as a machine may stand still in some, and a failure takes most of three
+blocks or more.
 """
 
 from __future__ import annotations
@@ -35,31 +35,26 @@ _MOST = 0.2
 _LIMITS = {"reuse": (0.05, 0.3), "per-request": (0.25, 0.5)}  # out of line, and wrong
 _LEAST_EXCESS_S = 10e-6
 _MUCH_ALONE, _MOST_ALONE, _LEAST_ALONE_S = 0.2, 0.5, 20e-6
-_FEWEST, _STALLS = 20, 3
+_FEWEST = 20
 
 
 @dataclass(frozen=True, kw_only=True)
 class Pauses:
-    """Of one request on average, in seconds: the pause until the next, and both together. `typical`: their medians."""
+    """Of a request in the middle, in seconds: the pause until the next, and both together."""
 
     pause_s: float
     cycle_s: float
-    typical: Pauses | None = None
 
 
 def observe(samples: Samples) -> Pauses | None:
     """None where several are in flight, in an open loop, or with too few requests."""
     if samples.in_flight > 1 or samples.is_open_loop or samples.measured < _FEWEST:
         return None
-    pauses = np.sort(samples.ready_ns[1:] - (samples.received_ns + samples.rest_ns)[:-1])
-    if pauses[0] < 0:
+    pauses = samples.ready_ns[1:] - (samples.received_ns + samples.rest_ns)[:-1]
+    if pauses.min() < 0:
         return None  # several were in flight: the check of that name fails
-    pause_s = float(pauses[:-_STALLS].mean()) / 1e9
-    calls = samples.received_ns - samples.sent_ns
-    calls_s = float(calls.mean()) / 1e9
-    typical_s = float(np.median(pauses)) / 1e9
-    typical = Pauses(pause_s=typical_s, cycle_s=typical_s + float(np.median(calls)) / 1e9)
-    return Pauses(pause_s=pause_s, cycle_s=pause_s + calls_s, typical=typical if typical.cycle_s > 0 else None)
+    pause_s, call_s = (float(np.median(each)) / 1e9 for each in (pauses, samples.received_ns - samples.sent_ns))
+    return Pauses(pause_s=pause_s, cycle_s=pause_s + call_s) if pause_s + call_s > 0 else None
 
 
 def judge(cell: CellEvidence, run: RunEvidence) -> Iterator[Finding]:
@@ -154,30 +149,20 @@ def _alone_in_flight(cell: CellEvidence, run: RunEvidence) -> Finding:
 
 
 def _is_wrong(cell: CellEvidence, limit: float, least: CellEvidence | None) -> bool:
-    """Whether in most blocks the pauses take more than this share beyond those of the other cell, in mean and middle.
-
-    A busy machine makes long ones of a few, which is a warning.
-    """
-    kinds = (True,) if cell.cell.kind == "codec" else (False, True)
-    for is_typical in kinds:
-        mine, theirs = _in_blocks(cell, is_typical), _in_blocks(least, is_typical) if least else {}
-        shares = {block: pauses.pause_s / pauses.cycle_s for block, pauses in mine.items()}
-        beside = {block: pauses.pause_s / mine[block].cycle_s for block, pauses in theirs.items() if block in mine}
-        if not is_of_the_stack(shares, limit, [beside]):
-            return False
-    return True
+    """Whether in most blocks the pauses take more than this share beyond those of the other cell."""
+    mine, theirs = _in_blocks(cell), _in_blocks(least) if least else {}
+    shares = {block: pauses.pause_s / pauses.cycle_s for block, pauses in mine.items()}
+    beside = {block: pauses.pause_s / mine[block].cycle_s for block, pauses in theirs.items() if block in mine}
+    return is_of_the_stack(shares, limit, [beside])
 
 
-def _in_blocks(cell: CellEvidence, is_typical: bool) -> dict[int, Pauses]:
-    """By block the pauses of its requester: on average, or as their medians."""
-    seen = [(trial.record.block, pauses) for trial, _, pauses in cell.parts(NAME)]
-    return {block: pauses.typical or pauses if is_typical else pauses for block, pauses in seen}
+def _in_blocks(cell: CellEvidence) -> dict[int, Pauses]:
+    """By block the pauses of its requester."""
+    return {trial.record.block: pauses for trial, _, pauses in cell.parts(NAME)}
 
 
 def _typical(cell: CellEvidence) -> Pauses | None:
     seen = [pauses for *_, pauses in cell.parts(NAME)]
-    if cell.cell.kind == "codec":
-        seen = [pauses.typical or pauses for pauses in seen]
     if not seen:
         return None
     return Pauses(pause_s=median(p.pause_s for p in seen), cycle_s=median(p.cycle_s for p in seen))

@@ -1,26 +1,23 @@
 """latency modes: requests that wait for something known, some of them or all.
 
-A histogram of the logs in steps of 5 %, three steps taken together, is split where a valley holds less than a fifth of the
-lower of the peaks on both sides, and less by three standard deviations of a Poisson count. Modes lie at least half as far
-apart again as the lower one is long, and hold one per cent and ten requests. What a mode waits for is known for a few
-times that are constants of Linux's TCP (include/net/tcp.h) or of clients: TCP_DELACK_MIN (40 ms), TCP_RTO_MIN (200 ms),
-TCP_TIMEOUT_INIT (1 s), and curl's wait for `100 Continue` (1 s). Modes of other lengths, as a scheduler's time slices
-make, are shown and no warning: nothing follows.
+What requests wait for is known for a few times that are constants of Linux's TCP (include/net/tcp.h) or of clients:
+TCP_DELACK_MIN (40 ms), TCP_RTO_MIN (200 ms), and curl's wait for `100 Continue` (1 s). A group that
+waits so much longer than the quickest quarter holds one per cent and ten requests, and five times as many as lie on the way
+to it, from half of the wait on; the wait is at least half as long as what the quick ones take.
 
-Where all requests wait alike there is one mode. It is held, less the CPU time of both ends and what a store took, against
-TCP's exchange of the same bodies: over a way of at most a tenth of the wait, as round trips may be as long elsewhere.
+Where all requests wait alike there is no quick one. The middle one is held, less the CPU time of both ends and what a
+store took, against TCP's exchange of the same bodies: over a way of at most a tenth of the wait, as round trips may be as
+long elsewhere.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
-from math import log, sqrt
+from math import sqrt
 from statistics import median
 
 import numpy as np
-import numpy.typing as npt
 
 from orchestrator import quantities
 from orchestrator.checks.base import CALLS, CODECS, Check, Finding, not_applicable, passes, warns, worst
@@ -28,12 +25,10 @@ from orchestrator.evidence.run_evidence import CellEvidence, Part, Samples, Tria
 from orchestrator.questions.stores import times as store_times
 from orchestrator.statistics.quantiles import NS_PER_MS, Nanoseconds, quantile
 
-_STEP = 0.05
-_APART = log(1.5)
-_VALLEY = 0.2
-_DEVIATIONS = 3.0
+NAME = "latency modes"
+_ON_THE_WAY = 0.2
 _LEAST_SHARE, _LEAST_COUNT = 0.01, 10
-_NARROW, _SHORT = 0.1, 0.1  # width of a mode that is a wait of all requests; the way there, as a share of the wait
+_NARROW, _SHORT = 0.1, 0.1  # the middle half of a wait of all requests; the way there, as a share of the wait
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,103 +52,82 @@ LOST = Cause(
     text="a retransmission time-out (200 ms and the round trip on Linux): a packet was lost",
     is_loss=True,
 )
-HANDSHAKE = Cause(
-    least_ms=950.0, most_ms=1150.0, text="a handshake packet that was lost (sent again after 1 s)", is_loss=True
-)
 EXPECT = Cause(
     least_ms=950.0, most_ms=1150.0, text="`Expect: 100-continue` that the responder does not answer (clients wait 1 s)"
 )
-_CAUSES = (DELAYED, LOST, HANDSHAKE, EXPECT)
+_CAUSES = (DELAYED, LOST, EXPECT)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Mode:
-    """One group of latencies: its median, its share of the requests, and its width (interquartile range / median)."""
+class Group:
+    """Requests of one trial that may have waited for one thing: how many, their share of all, and their median."""
 
-    median_ns: float
+    cause: Cause
+    count: int
     share: float
-    width: float
-    count: int = 0
+    median_ns: float
 
 
-def find_modes(ordered_ns: Nanoseconds) -> tuple[Mode, ...]:
-    """The groups in latencies that are sorted already, fastest first; one group unless there is a clear valley."""
-    values = ordered_ns[ordered_ns > 0]
-    if not values.size:
-        return ()
-    logs = np.log(values)
-    bins = np.arange(logs[0] - _STEP, logs[-1] + 2 * _STEP, _STEP)
-    counts = np.histogram(logs, bins)[0]
-    padded = np.pad(counts, 1)
-    cuts = sorted(_cuts(padded[:-2] + padded[1:-1] + padded[2:], counts, 0, values.size))
-    edges = [0, *np.searchsorted(logs, [bins[cut] + _STEP / 2 for cut in cuts]).tolist(), values.size]
-    return tuple(
-        Mode(
-            median_ns=quantile(group, 0.5),
-            share=group.size / values.size,
-            count=int(group.size),
-            width=(quantile(group, 0.75) - quantile(group, 0.25)) / quantile(group, 0.5),
-        )
-        for group in (values[a:b] for a, b in pairwise(edges))
-    )
+@dataclass(frozen=True, kw_only=True)
+class Waits:
+    """One requester's trial: what a quick request and the middle one take, how wide the middle half is, and groups."""
+
+    quick_ns: float
+    middle_ns: float
+    width: float  # interquartile range / median
+    groups: tuple[Group, ...]
 
 
-def _cuts(smooth: npt.NDArray[np.int64], counts: npt.NDArray[np.int64], offset: int, total: int) -> list[int]:
-    """Where to split the histogram: at its clearest valley, then likewise on both sides."""
-    if smooth.size < 3:
-        return []
-    left, right = np.maximum.accumulate(smooth), np.maximum.accumulate(smooth[::-1])[::-1]
-    lower = np.minimum(left, right)
-    clear = (lower - smooth) / np.sqrt(np.maximum(lower + smooth, 1))
-    mass = np.cumsum(counts)
-    least = max(_LEAST_SHARE * total, _LEAST_COUNT)
-    allowed = (smooth <= _VALLEY * lower) & (clear > _DEVIATIONS) & (mass >= least) & (mass[-1] - mass >= least)
-    if not allowed.any():
-        return []
-    best = np.flatnonzero(allowed & (clear == clear[allowed].max()))
-    cut = int(best[best.size // 2])
-    apart = (int(smooth[cut:].argmax()) + cut - int(smooth[:cut].argmax())) * _STEP
-    if apart < _APART:
-        return []
-    return [
-        *_cuts(smooth[:cut], counts[:cut], offset, total),
-        offset + cut,
-        *_cuts(smooth[cut:], counts[cut:], offset + cut, total),
-    ]
+def observe(samples: Samples) -> Waits | None:
+    """None without a reply."""
+    return waits(samples.ordered_ns) if samples.ordered_ns.size and samples.ordered_ns[0] > 0 else None
 
 
-def observe(samples: Samples) -> tuple[Mode, ...]:
-    """The modes of one requester's trial."""
-    return find_modes(samples.ordered_ns)
+def waits(ordered_ns: Nanoseconds) -> Waits:
+    """What latencies, sorted and above zero, say of waiting."""
+    quick, middle, slow = (quantile(ordered_ns, share) for share in (0.25, 0.5, 0.75))
+    each = (_group(cause, ordered_ns, quick) for cause in _CAUSES if cause.least_ms * NS_PER_MS >= quick / 2)
+    groups = tuple(group for group in each if group is not None)
+    return Waits(quick_ns=quick, middle_ns=middle, width=(slow - quick) / middle, groups=groups)
+
+
+def _group(cause: Cause, ordered_ns: Nanoseconds, quick_ns: float) -> Group | None:
+    """The requests that took as much longer than quick ones, where they are a group."""
+    least_ns, most_ns = (ms * NS_PER_MS for ms in (cause.least_ms, cause.most_ms))
+    bounds = quick_ns + np.array([least_ns / 2, least_ns, most_ns + quick_ns])
+    way, begin, end = np.searchsorted(ordered_ns, bounds).tolist()
+    count, share = end - begin, (end - begin) / ordered_ns.size
+    if count < _LEAST_COUNT or share < _LEAST_SHARE or begin - way > _ON_THE_WAY * count:
+        return None
+    return Group(cause=cause, count=count, share=share, median_ns=quantile(ordered_ns[begin:end], 0.5))
 
 
 def judge(cell: CellEvidence) -> Finding | None:
-    """The trial whose modes lie farthest apart, where at least half of the trials have several; a wait of all requests."""
-    trials = [(trial, part, modes) for trial, part, modes in cell.parts(NAME) if modes]
+    """The trial whose group waits longest, where at least half of the trials have one; a wait of all requests."""
+    trials = list(cell.parts(NAME))
     if not trials:
         return None
     if cell.operation.mix:
         own = "A mix has requests of several operations, each with a latency of its own"
         return not_applicable(f"{own}: that they form groups says nothing.")
     is_here = cell.placement.kind == "local"
-    several = [entry for entry in trials if len(entry[2]) > 1]
+    each = [(trial, part, seen, [*_possible(part, seen, is_here=is_here)]) for trial, part, seen in trials]
+    grouped = [entry for entry in each if entry[3]]
     of_all = _of_all(cell, trials)
-    if 2 * len(several) >= len(trials):
-        return worst([of_all, *(_finding(*entry, len(several), is_here) for entry in several)])
-    measured = f"; in {len(several)} of {len(trials)} trials there are more" if several else ""
-    evidence = {"trials": len(trials), "with_several": len(several)}
-    return of_all or passes(f"Latencies within a trial form one group{measured}.", evidence)
+    if 2 * len(grouped) >= len(trials):
+        return worst([of_all, *(_finding(*entry, len(grouped)) for entry in grouped)])
+    evidence = {"trials": len(trials), "with_a_group": len(grouped), "causes": []}
+    return of_all or passes("No group of requests waits for anything that is known.", evidence)
 
 
-def _of_all(cell: CellEvidence, trials: Sequence[tuple[TrialEvidence, Part, tuple[Mode, ...]]]) -> Finding | None:
+def _of_all(cell: CellEvidence, trials: Sequence[tuple[TrialEvidence, Part, Waits]]) -> Finding | None:
     """A known wait of most requests of most trials; None without one."""
     if cell.is_open_loop or cell.cell.kind == "codec":
         return None
-    main = [max(modes, key=lambda mode: mode.share) for _, _, modes in trials]
-    narrow = [mode for mode in main if mode.share > 0.5 and mode.width <= _NARROW]
-    if 2 * len(narrow) <= len(main):
+    narrow = [seen for _, _, seen in trials if seen.width <= _NARROW]
+    if 2 * len(narrow) <= len(trials):
         return None
-    slow_ns = median(mode.median_ns for mode in narrow) / cell.cell.calls
+    slow_ns = median(seen.middle_ns for seen in narrow) / cell.cell.calls
     echoes = [reading.median_ns for trial in cell.trials for reading in trial.readings_of("tcp", cell.cell.id)]
     echoes_ns = [ns for ns in echoes if ns]
     work = [ms for trial in cell.trials if (ms := _work_ms(cell, trial)) is not None]
@@ -184,29 +158,38 @@ def _work_ms(cell: CellEvidence, trial: TrialEvidence) -> float | None:
     return cell.cell.load.concurrency * cpu_ms + (store.handling if store else 0.0)
 
 
-def _finding(trial: TrialEvidence, part: Part, modes: tuple[Mode, ...], trials: int, is_here: bool) -> Finding:
-    retransmits = None if part.done.wire is None else part.done.wire.retransmits
-    listed = [f"{quantities.ns(mode.median_ns)} ({quantities.percent(mode.share)})" for mode in modes]
-    causes = list(dict.fromkeys(c for mode in modes[1:] for c in _possible(mode, modes[0], retransmits, is_here)))
-    clues = [f"Possible cause: {'; or '.join(cause.text for cause in causes)}"] if causes else []
-    clues += [f"TCP sent {quantities.count(retransmits, 'packet')} again"] if retransmits else []
-    because = f" {'; '.join(clues)}." if clues else ""
-    return Finding(
-        "warn" if causes else "pass",
-        f"Latency has {len(modes)} modes: {', '.join(listed)}.{because}",
-        "Read the modes and their shares, not mean and SD; a percentile near such a share varies from run to run."
-        f" {_action(causes)}".rstrip()
-        if causes
-        else "Nothing to do.",
+def _possible(part: Part, seen: Waits, *, is_here: bool) -> Iterator[Group]:
+    """The groups that the packets sent again allow: a lost one for at least every other request.
+
+    Over a distance the responder's packets, which the requester does not count, may be lost as well.
+    """
+    again = None if part.done.wire is None else part.done.wire.retransmits
+    for group in seen.groups:
+        is_known = again is not None and (is_here or again == 0)
+        if not group.cause.is_loss or not is_known or 2 * (again or 0) >= group.count:
+            yield group
+
+
+def _finding(trial: TrialEvidence, part: Part, seen: Waits, groups: Sequence[Group], trials: int) -> Finding:
+    again = None if part.done.wire is None else part.done.wire.retransmits
+    causes = [group.cause for group in groups]
+    shares = {f"{quantities.percent(g.share)} of the requests take {quantities.ns(g.median_ns)}": None for g in groups}
+    resent = f"; TCP sent {quantities.count(again, 'packet')} again" if again else ""
+    return warns(
+        f"{quantities.listed([*shares])}, a quick one {quantities.ns(seen.quick_ns)}."
+        f" Possible cause: {'; or '.join(cause.text for cause in causes)}{resent}.",
+        "Read the groups and their shares, not mean and SD; a percentile near such a share varies from run to run."
+        f" {_action(causes)}".rstrip(),
         {
             "trial": trial.record.index,
-            "trials_with_several": trials,
-            "medians_ms": [mode.median_ns / NS_PER_MS for mode in modes],
-            "shares": [round(mode.share, 4) for mode in modes],
+            "trials_with_a_group": trials,
+            "quick_ms": seen.quick_ns / NS_PER_MS,
+            "medians_ms": [group.median_ns / NS_PER_MS for group in groups],
+            "shares": [round(group.share, 4) for group in groups],
             "causes": [cause.text for cause in causes],
-            "retransmits": retransmits,
+            "retransmits": again,
         },
-        weight=sqrt(modes[-1].median_ns / modes[0].median_ns),
+        weight=sqrt(groups[-1].median_ns / seen.quick_ns),
     )
 
 
@@ -218,17 +201,6 @@ def _action(causes: Sequence[Cause]) -> str:
     return " ".join(text for cause, text in actions.items() if cause in causes)
 
 
-def _possible(mode: Mode, fastest: Mode, retransmits: int | None, is_here: bool) -> Iterator[Cause]:
-    """The causes that the mode's duration allows, and the packets sent again: a lost one for at least every other request.
-
-    Over a distance the responder's packets, which the requester does not count, may be lost as well.
-    """
-    for cause in causes_of(mode.median_ns, fastest.median_ns):
-        known = retransmits is not None and (is_here or retransmits == 0)
-        if not cause.is_loss or not known or 2 * (retransmits or 0) >= mode.count:
-            yield cause
-
-
 def causes_of(slow_ns: float, quick_ns: float) -> tuple[Cause, ...]:
     """Return what a request that took `slow_ns` may have waited for where others took `quick_ns`; empty if not known.
 
@@ -238,5 +210,4 @@ def causes_of(slow_ns: float, quick_ns: float) -> tuple[Cause, ...]:
     return tuple(c for c in _CAUSES if c.least_ms <= extra_ms <= c.most_ms + quick_ns / NS_PER_MS)
 
 
-NAME = "latency modes"
 CHECK = Check(name=NAME, severity="note", kinds=CALLS | CODECS, observe=observe, judge=judge)

@@ -20,7 +20,6 @@ _LOUD = {
     "throttled": "the CPU quota stopped it for {} of the time",
     "pressure": "something waited for a CPU that others used for {} of the time",
     "foreign": "other processes used {} of a core",
-    "inside": "other processes in the host used {} of what it may use",
 }
 
 
@@ -32,7 +31,11 @@ def judge(cell: CellEvidence) -> Finding | None:
         return None
     is_told_apart = not (cell.is_one_machine and ask_postgresql([cell.cell]))  # from a database's server, not counted
     if loudest.verdict == "pass" and (cell.is_external or not is_told_apart):
-        loudest = _of_one_end(cell, loudest)
+        why = (
+            quantities.NOT_OURS if cell.is_external else "nobody counts what a database's server did while it was asked"
+        )
+        text = f"What is counted was quiet; what disturbed the responder is not known: {why}."
+        loudest = cannot_tell(text, "See for yourself that nothing else runs where it answers.", loudest.evidence)
     return replace(loudest, evidence={**loudest.evidence, "in_a_third": _in_a_third(seen)})
 
 
@@ -45,19 +48,6 @@ def _in_a_third(seen: Sequence[tuple[TrialEvidence, Noise]]) -> dict[str, float]
             by_trial[trial.record.index] = max(by_trial.get(trial.record.index, 0.0), getattr(noise, kind) or 0.0)
         shares[kind] = sorted(by_trial.values(), reverse=True)[ceil(len(by_trial) / 3) - 1]
     return shares
-
-
-def _of_one_end(cell: CellEvidence, quiet: Finding) -> Finding:
-    """What a quiet requester's host says where the responder's work or the database's is not known."""
-    if cell.is_external:
-        text = f"The requester's host was quiet; what disturbed the responder is not known: {quantities.NOT_OURS}."
-        return cannot_tell(text, "See for yourself that nothing else runs where it answers.", quiet.evidence)
-    return cannot_tell(
-        "Little CPU time was stolen or throttled; what others used is not told from what the database's server did while"
-        " it was asked.",
-        "See for yourself that nothing else runs here, or give the database a host of its own.",
-        quiet.evidence,
-    )
 
 
 def _finding(trial: TrialEvidence, noise: Noise) -> Finding:

@@ -1,16 +1,14 @@
-"""steady state: after warm-up, latency neither drifts nor jumps.
+"""steady state: after warm-up, latency does not drift.
 
 Each trial is cut into twenty segments of equal count; the logs of their medians are looked at. A drift that all trials
-share, beyond what is typical of the block's other stacks, means that warm-up was too short: the machine's moods move all
-stacks. A jump in most trials, as code that is compiled anew makes, is the stack's; one in a single trial is the machine's,
-and no warning. Steady is what was shown to be: the whole 95 % interval of the shared drift, or of that beyond the other
-stacks, lies within 5 %. Where both reach farther, the trials cannot tell.
+share, beyond what is typical of the block's other stacks, means that warm-up was too short, and so does one of more than
+25 %: the machine's moods move all stacks. Steady is what was shown to be: the whole 95 % interval of the shared drift, or
+of that beyond the other stacks, lies within 5 %. Where both reach farther, the trials cannot tell.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from math import exp, log
 from statistics import fmean, median
 from typing import TypeGuard
@@ -19,7 +17,7 @@ import numpy as np
 
 from orchestrator import quantities
 from orchestrator.checks.base import CALLS, CODECS, Check, Finding, cannot_tell, passes, too_few, warns
-from orchestrator.evidence.run_evidence import CellEvidence, RunEvidence, Samples, TrialEvidence
+from orchestrator.evidence.run_evidence import CellEvidence, RunEvidence, Samples
 from orchestrator.statistics import intervals
 from orchestrator.statistics.intervals import LogMean
 from orchestrator.statistics.terms import Interval
@@ -27,53 +25,30 @@ from orchestrator.statistics.terms import Interval
 _SEGMENTS = 20
 _FEWEST = 10 * _SEGMENTS
 _DRIFT = log(1.05)
-_JUMP = log(1.25)
+_MOST_OF_ALL = log(1.25)  # of all stacks of a block alike, what a mood of the machine may be
 
 
-@dataclass(frozen=True, kw_only=True)
-class Course:
-    """Log ratios of latency: the rest against the first fifth, and the largest jump with where it lies (a share)."""
-
-    drift: float
-    jump: float
-    at: float
-    noise: float  # SD of the segments about their levels before and after the jump
-
-
-def observe(samples: Samples) -> Course | None:
-    """None with too few requests to tell."""
+def observe(samples: Samples) -> float | None:
+    """Log ratio of latency, the rest against the first fifth; None with too few requests to tell."""
     latency = samples.latency_ns
     if latency.size < _FEWEST:
         return None
     usable = latency[: latency.size // _SEGMENTS * _SEGMENTS].reshape(_SEGMENTS, -1)
     levels = np.log(np.maximum(np.median(usable, axis=1), 1.0))
-    cuts = range(_SEGMENTS // 5, _SEGMENTS - _SEGMENTS // 5 + 1)
-    jumps = [float(levels[cut:].mean() - levels[:cut].mean()) for cut in cuts]
-    best = int(np.argmax(np.abs(jumps)))
-    cut = cuts[best]
-    residual = np.concatenate([levels[:cut] - levels[:cut].mean(), levels[cut:] - levels[cut:].mean()])
-    return Course(
-        drift=float(levels[_SEGMENTS // 5 :].mean() - levels[: _SEGMENTS // 5].mean()),
-        jump=jumps[best],
-        at=cut / _SEGMENTS,
-        noise=float(residual.std(ddof=2)),
-    )
+    return float(levels[_SEGMENTS // 5 :].mean() - levels[: _SEGMENTS // 5].mean())
 
 
-def judge(cell: CellEvidence, run: RunEvidence) -> Iterator[Finding | None]:
-    """The drift that trials share, jumps of most of them, and warm-ups that were cut short."""
-    courses = [(trial, seen) for trial, _, seen in cell.parts(NAME)]
-    if courses:
+def judge(cell: CellEvidence, run: RunEvidence) -> Iterator[Finding]:
+    """The drift that trials share."""
+    if any(cell.parts(NAME)):
         yield _drift(_drifts(cell), [_drifts(other) for other in run.in_blocks_of(cell)])
-        yield _jump(courses)
-        yield _short_warmup(cell)
 
 
 def _drifts(cell: CellEvidence) -> dict[int, float]:
     """By block the drift of a trial, whoever asked in it."""
     drifts: dict[int, list[float]] = {}
     for trial, _, seen in cell.parts(NAME):
-        drifts.setdefault(trial.record.block, []).append(seen.drift)
+        drifts.setdefault(trial.record.block, []).append(seen)
     return {block: fmean(of_trial) for block, of_trial in drifts.items()}
 
 
@@ -89,7 +64,8 @@ def _drift(drifts: Mapping[int, float], beside: Sequence[Mapping[int, float]]) -
             evidence,
         )
     beyond = _beyond_others(drifts, beside)
-    if _is_drift(shared) and (beyond is None or (_is_drift(beyond) and beyond.mean * shared.mean > 0)):
+    is_own = beyond is None or (_is_drift(beyond) and beyond.mean * shared.mean > 0)
+    if _is_drift(shared) and (is_own or abs(shared.mean) > _MOST_OF_ALL):
         change = quantities.off(exp(shared.mean) - 1)
         way = "more" if shared.mean > 0 else "less"
         return warns(
@@ -133,40 +109,6 @@ def _beyond_others(drifts: Mapping[int, float], beside: Sequence[Mapping[int, fl
         if (others := [other[block] for other in beside if block in other])
     ]
     return intervals.log_mean(own) if len(own) >= intervals.FEWEST_BLOCKS else None
-
-
-def _jump(courses: Sequence[tuple[TrialEvidence, Course]]) -> Finding | None:
-    """The largest jump, where most trials jump the same way."""
-    jumps = [(trial, seen) for trial, seen in courses if abs(seen.jump) > max(_JUMP, 3 * seen.noise)]
-    up = sum(seen.jump > 0 for _, seen in jumps)
-    if 2 * max(up, len(jumps) - up) <= len(courses):
-        return None
-    trial, seen = max(jumps, key=lambda jump: abs(jump[1].jump))
-    times = exp(seen.jump)
-    change = quantities.change(times - 1)
-    changes = f"becomes {change} as long" if times - 1 > quantities.MOST_CHANGE else f"changes by {change}"
-    return warns(
-        f"Latency {changes} after {quantities.percent(seen.at)} of {trial.called}, "
-        f"and stays there; {len(jumps)} of {len(courses)} trials jump.",
-        "Lengthen the warm-up (`warmup`) until this disappears.",
-        {"trial": trial.record.index, "jump": exp(seen.jump) - 1, "at": seen.at, "trials": len(jumps)},
-        weight=abs(seen.jump),
-    )
-
-
-def _short_warmup(cell: CellEvidence) -> Finding | None:
-    """The first trial whose warm-up was cut short."""
-    wanted = cell.cell.warmup.requests
-    warmed = [(trial.record.index, part.done.warmup_requests) for trial in cell.trials for part in trial.parts]
-    short = [(trial, requests) for trial, requests in warmed if requests < wanted]
-    if not short:
-        return None
-    trial, requests = short[0]
-    return warns(
-        f"Warm-up ended after {requests:,} of {quantities.count(wanted, 'request')}, at its time limit.",
-        "Raise `warmup.at_most`, or plan fewer warm-up requests.",
-        {"trial": trial, "made": requests, "wanted": wanted, "trials": len(short)},
-    )
 
 
 NAME = "steady state"

@@ -1,12 +1,11 @@
 """in flight: as many requests under way as declared, and no more.
 
-Each requester is held against its own share of the load, and the processes of a host, whose stamps are of one clock,
-together against what was declared for that host.
+Each requester is held against its own share of the load.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from orchestrator.checks.base import CALLS, CODECS, Check, Finding, fails, passes, warns
 from orchestrator.evidence.run_evidence import CellEvidence, Part, Samples, TrialEvidence
@@ -27,16 +26,12 @@ def judge(cell: CellEvidence) -> Iterator[Finding]:
         if part.load != cell.cell.load:  # one of several, whose share is not what the experiment declares
             on = f" on {part.host}" if requesters_of(cell.cell.factors) > 1 else ""
             whose = f" in requester process {part.process + 1}{on}"
-        yield _peak(cell, trial, [part], most, whose=whose)
-    for trial in cell.trials:
-        for host, most in trial.in_flight.items():
-            own = [part for part in trial.parts if part.host == host]
-            yield _peak(cell, trial, own, most, whose=f" over all requester processes on {host}")
+        yield _peak(cell, trial, part, most, whose=whose)
 
 
-def _peak(cell: CellEvidence, trial: TrialEvidence, parts: Sequence[Part], most: int, *, whose: str) -> Finding:
-    declared = sum(part.load.concurrency for part in parts)
-    is_few = most < declared and sum(part.done.requests for part in parts) >= 10 * declared
+def _peak(cell: CellEvidence, trial: TrialEvidence, part: Part, most: int, *, whose: str) -> Finding:
+    declared = part.load.concurrency
+    is_few = most < declared and part.done.requests >= 10 * declared
     evidence = {"trial": trial.record.index, "declared": declared, "most": most}
     if most > declared:
         expected = "one at a time" if declared == 1 else f"at most {declared}"

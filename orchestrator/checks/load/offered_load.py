@@ -17,7 +17,6 @@ import numpy as np
 
 from orchestrator import quantities
 from orchestrator.checks.base import CALLS, Check, Finding, fails, in_most, not_reported, passes, warns
-from orchestrator.checks.load.flight import cut_rests
 from orchestrator.evidence.run_evidence import CellEvidence, Part, Samples, TrialEvidence
 from orchestrator.findings.check_result import Overload
 from orchestrator.statistics.quantiles import Nanoseconds, quantile
@@ -48,24 +47,17 @@ class Schedule:
 
 @dataclass(frozen=True, kw_only=True)
 class Rested:
-    """What came of think time, nanoseconds: how late requests were sent after their rests, and which were sent too soon.
+    """On average, nanoseconds: how late requests were sent after their think time, and a worker's round."""
 
-    `early`: sent before the rest was over. `short`: rests that did not last as long as drawn, as far as it is known after
-    which request a rest came. `cycle_ns`: a latency, its rest and what came between, on average.
-    """
-
-    requests: int
     late_mean_ns: float
-    cycle_ns: float
-    early: int
-    short: int
-    shortest_ns: int  # the shortest of them, by how much it was too short
+    cycle_ns: float  # a latency, its rest and what came between
 
 
 def observe(samples: Samples) -> Schedule | Rested | None:
     """None for a closed loop without think time."""
     if samples.rests is not None and samples.measured > samples.in_flight:
-        return _rested(samples)
+        cycle_ns = samples.span_ns * samples.in_flight / samples.measured
+        return Rested(late_mean_ns=float((samples.sent_ns - samples.ready_ns).mean()), cycle_ns=cycle_ns)
     if not samples.is_open_loop or samples.measured < 2:
         return None
     sent, unsent = samples.sent_ns, samples.never_sent_ns
@@ -86,19 +78,6 @@ def observe(samples: Samples) -> Schedule | Rested | None:
         first_due_ns=int(intended.min()),
         early=int((lag < 0).sum()),
         earliest_ns=max(0, -int(lag[0])),
-    )
-
-
-def _rested(samples: Samples) -> Rested:
-    late = samples.sent_ns - samples.ready_ns
-    short, shortest_ns = cut_rests(samples)
-    return Rested(
-        requests=samples.measured,
-        late_mean_ns=float(late.mean()),
-        cycle_ns=samples.span_ns * samples.in_flight / samples.measured,
-        early=int((late < 0).sum()),
-        short=short,
-        shortest_ns=shortest_ns,
     )
 
 
@@ -167,11 +146,8 @@ def _unlike_its_load(trial: TrialEvidence, part: Part) -> Finding | None:
     return None
 
 
-def _not_the_schedule(trial: TrialEvidence, part: Part, seen: Schedule, rate: float) -> tuple[str, str] | None:
+def _not_the_schedule(trial: TrialEvidence, part: Part, seen: Schedule) -> tuple[str, str] | None:
     """How the requests' due times differ from those of the load, and what to do; None where they do not."""
-    if abs(seen.intended_per_s / rate - 1) > 5 / sqrt(seen.intended):  # five standard deviations of a Poisson count
-        rates = f"{quantities.rate(seen.intended_per_s)} requests per second, not the declared {quantities.rate(rate)}"
-        return f"The requester's schedule has {rates}.", "Check how the requester draws its schedule (`arrivals`)."
     load = replace(part.load, requests=min(seen.intended, _REDRAWN), duration_s=None)
     due = np.asarray(arrivals(load, part.seed), dtype=np.int64)
     if _digest(due - due[0]) != seen.first_due:  # what is entered as intended may be a send time
@@ -196,7 +172,7 @@ def _schedule(cell: CellEvidence, trial: TrialEvidence, part: Part, seen: Schedu
     why = quantities.not_sent(part.done)
     rate = part.load.rate_per_s or 0.0
     evidence = {"trial": trial.record.index, "declared_per_s": rate, **seen.__dict__}
-    if trouble := _not_the_schedule(trial, part, seen, rate):
+    if trouble := _not_the_schedule(trial, part, seen):
         return fails(*trouble, evidence)
     delivered = seen.achieved_per_s / seen.intended_per_s
     measured = f"{quantities.percent(delivered)} of {quantities.rate(rate)} requests per second were sent"
@@ -226,16 +202,6 @@ def _think_time(cell: CellEvidence, trial: TrialEvidence, seen: Rested) -> Findi
     mean = quantities.ms(cell.cell.load.think_s * 1e3)
     late = seen.late_mean_ns / seen.cycle_ns if seen.cycle_ns > 0 else 0.0
     evidence: dict[str, Any] = {"trial": trial.record.index, "think_s": cell.cell.load.think_s, **seen.__dict__}
-    if seen.early or seen.short:
-        count, by_ns = (seen.short, seen.shortest_ns) if seen.short else (seen.early, 0)
-        how = f", by up to {quantities.ns(by_ns)}" if by_ns else ""
-        return fails(
-            f"{count:,} of {seen.requests:,} requests were sent before the think time that the trial's seed "
-            f"gives was over{how}: more load than declared.",
-            "Check when a rest begins, how long it is (protos/payloads.md), and that it is slept to its end.",
-            evidence,
-            weight=count,
-        )
     sent = f"After a think time of {mean} requests were sent {quantities.ns(seen.late_mean_ns)} late on average"
     if late > _MOST_LATE:
         return warns(

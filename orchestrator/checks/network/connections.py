@@ -12,11 +12,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from orchestrator import quantities
-from orchestrator.checks.base import CALLS, Check, Finding, cannot_tell, fails, not_reported, passes, warns
+from orchestrator.checks.base import CALLS, Check, Finding, fails, not_reported, passes
 from orchestrator.evidence.run_evidence import CellEvidence, Part, Samples, TrialEvidence
 from orchestrator.findings.trial_values import COUNTED_BY
 from orchestrator.statistics.quantiles import distinct
-from services.python.contract.limits import RESUMED, SESSION
 
 # A peer is an address and a port. Linux hands ports out by chance, from one parity first: half of its default range.
 _PORTS = 28_232 / 2
@@ -24,7 +23,6 @@ _FEWEST = 0.8  # of the ports that chance would give: a pool that keeps connecti
 _RECONNECTS = 0.005  # of the requests
 _ALWAYS_ALLOWED = 1  # one lost connection says nothing, however few requests there are
 _EACH_HAS_CARRIED = 20  # requests for each connection, from which on in a closed loop each of them has had one
-_FEW_FULL = 0.05  # of the handshakes: a ticket may come too late for the next connection
 _FEW_UNUSED = 0.1  # of the declared ones: a worker may have got no CPU time
 
 
@@ -100,30 +98,7 @@ def _per_request(cell: CellEvidence, trial: TrialEvidence, part: Part, seen: Car
             "Turn off the client's connection pool, or declare `connection: reuse`.",
             evidence,
         )
-    if cell.cell.factors.get(SESSION) == RESUMED and (finding := _sessions(part, evidence)) is not None:
-        return finding
     return _counted(cell, evidence, f"{quantities.count(requests, 'request')}, a connection for each", peers)
-
-
-def _sessions(part: Part, evidence: dict[str, object]) -> Finding | None:
-    """Where connections that were to resume a session did not, or nobody counted; half of them end the trial itself."""
-    tls = part.done.tls
-    if tls is None or tls.handshakes is None or tls.resumed is None:
-        return cannot_tell(
-            "A connection for each request; whether each resumed a session is not known, as the client's "
-            "library tells it of the check alone.",
-            "Use a client on Python's `ssl` to have handshakes counted.",
-            evidence,
-        )
-    full = tls.handshakes - tls.resumed
-    if full <= part.load.concurrency + _FEW_FULL * tls.handshakes:  # the first of each worker has none to resume
-        return None
-    return warns(
-        f"{full:,} of {tls.handshakes:,} handshakes resumed no session: they are among the latencies.",
-        "Find out whether the responder hands out too few tickets, or takes each of them once.",
-        evidence | {"handshakes": tls.handshakes, "resumed": tls.resumed},
-        weight=full / tls.handshakes,
-    )
 
 
 def _reuse(cell: CellEvidence, trial: TrialEvidence, part: Part, seen: Carried) -> Finding:

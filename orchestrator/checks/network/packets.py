@@ -8,7 +8,6 @@ one count, and TCP_INFO's alone is read. Of an external responder's way back not
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 
 from orchestrator import quantities
 from orchestrator.checks.base import CALLS, Check, Finding, cannot_tell, passes, warns, worst
@@ -18,7 +17,6 @@ from services.python.contract.requester_lines import Done
 
 _SHARE = 0.001  # of the requests
 _ALWAYS_ALLOWED = 2  # so many are no rate yet
-_TOO_MANY, _SLACK = 1.05, 50  # packets that a requester may count beyond its host, which is read at another moment
 _ACTION = "Find out what drops or delays packets on the way; one that is missed by a time-out costs its request 200 ms."
 
 Packets = tuple[int, int]  # sent again, sent
@@ -57,8 +55,6 @@ def _finding(cell: CellEvidence, trial: TrialEvidence) -> Finding:
             "Measure on Linux, which counts them, or look for requests that take 200 ms longer than the median.",
             evidence,
         )
-    if (wrong := _more_than_the_host(trial)) is not None:
-        return replace(wrong, evidence=evidence | wrong.evidence)
     measured = f"{again:,} of {sent:,} packets ({quantities.percent(again / sent if sent else 0.0, 2)}) were sent again"
     if cell.is_external and answered is None and not _are_many(again, requests):
         return cannot_tell(
@@ -74,24 +70,6 @@ def _finding(cell: CellEvidence, trial: TrialEvidence) -> Finding:
             weight=again / max(requests, 1),
         )
     return passes(f"{measured}.", evidence)
-
-
-def _more_than_the_host(trial: TrialEvidence) -> Finding | None:
-    """Find a requester whose connections report more packets than all TCP of its host."""
-    for part in trial.parts:
-        host, wire = _grown(part.done.host_before, part.done.host_after), part.done.wire
-        if host is None or wire is None:
-            continue
-        counted = sum(host)  # the host counts what is sent again apart, TCP_INFO with the others
-        if counted and wire.segments_sent > counted * _TOO_MANY + _SLACK:
-            return warns(
-                f"The requester says that its connections sent {wire.segments_sent:,} packets in {trial.called}, "
-                f"and its host, in which they should be, counted {counted:,}: one of the two is wrong.",
-                "Do not rely on packets and bytes per request here; latencies are not affected.",
-                {"host_sent": counted, "said_to_be_sent": wire.segments_sent},
-                weight=wire.segments_sent / max(counted, 1),
-            )
-    return None
 
 
 def _are_many(again: int, requests: int) -> bool:

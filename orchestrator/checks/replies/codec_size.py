@@ -2,41 +2,22 @@
 
 Random bytes and pictures cannot be made smaller by a codec, so that a body below the payload's size did not carry it.
 Structured records can (that is what codecs are for): of those only the wire is checked, which a codec alone does not have.
-Where bodies are compressed, and a client says what they would come to, the wire must not have carried much more; where they
-are not, twice as much is worth a warning: bytes per request are then not those of the bodies, or counted wrongly.
+Where bodies are compressed, and a client says what they would come to, the wire must not have carried much more.
 """
 
 from __future__ import annotations
 
-from math import inf
-
-from orchestrator.checks.base import CALLS, CODECS, Check, Finding, cannot_tell, fails, passes, warns, worst
+from orchestrator.checks.base import CALLS, CODECS, Check, Finding, cannot_tell, fails, passes, worst
 from orchestrator.evidence.run_evidence import CellEvidence
-from services.python.contract.knobs import KEEPALIVE
 
 _INCOMPRESSIBLE = ("bytes", "image", "transfer", "exchange")
 _FRAMED_BYTES = 256  # below, a codec's own few bytes outweigh the content
-_TWICE = 2.0
 _NOT_SENT = "Check whether the payload was sent at all, or was compressed: see the stack's settings."
-_PLAIN_OVERHEAD_BYTES = 4_000  # of a call: headers, and what opens a connection
-_SEGMENT_BYTES = 65_535  # at most, of one that is sent again
 _HANDSHAKE_BYTES = 6_000  # a chain of two certificates and two tickets are less
 
 
 def _handshakes(cell: CellEvidence, requests: int) -> int:
     return _HANDSHAKE_BYTES * requests if cell.cell.is_secured and cell.cell.connection == "per-request" else 0
-
-
-def _most_of_plain(cell: CellEvidence, bodies: int, requests: int) -> float:
-    """Twice the bodies, with headers and what was sent again.
-
-    Any number where connections ping meanwhile, or requests failed: those travelled, and are among no bodies.
-    """
-    if cell.cell.factors.get(KEEPALIVE) not in (None, "none") or any(trial.errors for trial in cell.trials):
-        return inf
-    again = sum(part.done.wire.retransmits for t in cell.trials for part in t.parts if part.done.wire)
-    overhead = _PLAIN_OVERHEAD_BYTES * requests * cell.cell.calls + _handshakes(cell, requests)
-    return _TWICE * bodies + overhead + _SEGMENT_BYTES * again
 
 
 def judge(cell: CellEvidence) -> Finding | None:
@@ -89,12 +70,6 @@ def _of_way(cell: CellEvidence, way: str, content: int) -> Finding | None:
         return fails(
             f"{carried}, more than compressed bodies of {body:,.0f} account for.",
             "Check both ends' settings for uncompressed bodies, and `lost packets` for retransmissions.",
-            evidence,
-        )
-    if wires > _most_of_plain(cell, bodies, requests):
-        return warns(
-            f"{carried}, more than bodies of {body:,.0f} and their headers account for.",
-            "Do not rely on bytes per request here; find out what else the connections carry.",
             evidence,
         )
     return passes(enough, evidence)

@@ -6,7 +6,7 @@ number and by time, as protos/process.md has it; and only a schedule can have so
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,8 +14,6 @@ import numpy as np
 from orchestrator import quantities
 from orchestrator.checks.base import CALLS, CODECS, STREAMS, Check, Finding, fails, not_reported, passes
 from orchestrator.evidence.run_evidence import CellEvidence, Part, Samples, TrialEvidence
-from orchestrator.experiment.model.factors import POSTGRESQL, SQLITE, STORE
-from orchestrator.questions.stores import times as store_times
 from services.python.contract.lines import STATUSES
 
 # May have failed before the responder saw them; an error in the protocol's words may be that of something in between.
@@ -32,7 +30,6 @@ class Rows:
     recorded: int  # rows of the record, those of parts too
     rows: int  # samples
     parts: int
-    warm: int
     measured: int
     never_sent: int
     absent: int  # sequence numbers between 1 and the last that have no row
@@ -49,7 +46,6 @@ def observe(samples: Samples) -> Rows:
         recorded=samples.recorded,
         rows=samples.rows,
         parts=samples.recorded - samples.rows,
-        warm=samples.rows - samples.measured - int(samples.never_sent_ns.size),
         measured=samples.measured,
         never_sent=int(samples.never_sent_ns.size),
         absent=int(numbers[-1]) - (samples.rows - repeated) if samples.rows else 0,
@@ -71,8 +67,6 @@ def judge(cell: CellEvidence) -> Iterator[Finding]:
         yield from (_rows(cell, trial, part, rows) for trial, part, rows in cell.parts(NAME))
         if cell.cell.kind != "codec":  # it has nobody who answers
             yield from (_answered(cell, trial) for trial in cell.trials)
-    if cell.cell.factors.get(STORE) in (SQLITE, POSTGRESQL):
-        yield from _storeless(cell.trials)
     if cell.failed or sum(1 for trial in cell.trials if trial.summary) < cell.planned:
         yield _missing_trials(cell)
 
@@ -123,33 +117,7 @@ def _answered(cell: CellEvidence, trial: TrialEvidence) -> Finding:
         troubles.append(f"the responder answered {quantities.count(answered, 'request')}, {rows:,} were recorded")
     if answered < rows + len(trial.parts) * cell.check_requests - unanswered:
         troubles.append(f"the responder answered only {answered:,} of {rows:,} recorded requests")
-    is_whole = bool(trial.parts) and len(trial.parts) == len(trial.record.requesters)
-    if (warm := trial.record.stats_warm) is not None and is_whole:
-        warmed = sum(s.warm for s in seen) - trial.record.warmed_in_turns
-        until_warm, recorded = warm.answered - before.answered, warmed * cell.cell.calls
-        # A task that fails makes fewer calls, and so do those that fail before the responder saw them.
-        checked, slack = len(trial.parts) * cell.check_requests, unanswered * cell.cell.calls
-        evidence |= {"answered_until_warm": until_warm, "recorded_until_warm": recorded}
-        if not recorded + checked - slack <= until_warm <= recorded + checked + slack:
-            troubles.append(
-                f"the responder answered {until_warm - checked:,} requests until the requester said that it was warm, "
-                f"{recorded:,} are recorded as the warm-up"
-            )
     return _finding(troubles, evidence, f"The responder answered {answered:,}, as recorded.")
-
-
-def _storeless(trials: Sequence[TrialEvidence]) -> Iterator[Finding]:
-    """Of a responder over a database: requests that it answered without a connection to that, as from a cache."""
-    for trial in trials:
-        lacking, requests = store_times.storeless(trial.record) or (0, 0)
-        if lacking:
-            yield fails(
-                f"In {trial.called} the responder asked the database nothing for"
-                f" {quantities.count(lacking, 'request')} of {requests:,}.",
-                "Have it ask the database for every request, or leave `store` out: this is no service over one.",
-                {"trial": trial.record.index, "storeless": lacking, "requests": requests},
-                weight=lacking,
-            )
 
 
 def _missing_trials(cell: CellEvidence) -> Finding:

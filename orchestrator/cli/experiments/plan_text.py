@@ -192,8 +192,6 @@ def _facts(plan: Plan, document: dict[str, Any]) -> Iterator[tuple[str, str]]:
     if any(cell.is_secured for cell in plan.cells):
         yield "floor", _PLAIN_FLOOR
     yield from ((each["name"], each["sentence"]) for each in document.get("machines", ()))
-    if document["terraform"]:
-        yield "terraform", document["terraform"]
     yield (
         "duration",
         f"{'at most ' * _is_search(plan)}about {format_duration(expected['duration_s'])} on {expected['machine']}:"

@@ -92,7 +92,6 @@ def _plan(file: Path, overrides: list[str], *, takes_stale: bool, tries: bool) -
 
     document: dict[str, Any] = plan_document(planned, path, earlier_summaries(WORKSPACE.results, planned.name))
     document["programs"] = [] if missing else programs_in_words(planned)
-    document["terraform"] = None
     if provider.hosts_are_given:
         from orchestrator.hosts.own.survey import inspect
 
@@ -100,11 +99,12 @@ def _plan(file: Path, overrides: list[str], *, takes_stale: bool, tries: bool) -
         document["machines"] = [{**asdict(each), "sentence": each.sentence()} for each in looked]
         missing += [f"{each.trouble} ({each.hint})" for each in looked if each.trouble]
     elif provider.makes_hosts:
-        from orchestrator.hosts.provision.makers import preview  # SSH, Ansible and Terraform take a while to import
+        from orchestrator.hosts.provision.makers import maker_of  # SSH, Ansible and Terraform take a while to import
 
-        document["terraform"], lacking = preview(planned)
-        if lacking:
-            missing.append(f"{lacking} (`orch doctor --for {planned.provider}`)")
+        try:
+            maker_of(planned.provider, WORKSPACE.deployments).check()
+        except OrchError as error:
+            missing.append(f"{error.message} (`orch doctor --for {planned.provider}`)")
     now = look() if provider.hosts_are_this_machine else None
     document["machine_now"] = now and {**asdict(now), "warning": now.warning()}
     document["missing"] = missing + _missing_database(planned)

@@ -22,7 +22,7 @@ _MARKS = {True: "yes", False: "no"}
 
 def doctor(
     file: Annotated[
-        Path | None, typer.Argument(metavar="[FILE]", help="An experiment: its machines or module are looked at, too.")
+        Path | None, typer.Argument(metavar="[FILE]", help="An experiment: its own machines are looked at, too.")
     ] = None,
     provider: Annotated[
         str | None,
@@ -33,8 +33,7 @@ def doctor(
     """Show what this machine can do, and what each provider still needs. Changes nothing.
 
     With `--for PROVIDER` the exit code says whether that provider can be used: 3 when something that it needs is missing.
-    With `--for ssh FILE` the machines of an experiment are looked at, too: what they are, and whether requesters reach
-    responders; with `--for terraform FILE` what Terraform would make.
+    With `--for ssh FILE` the machines of an experiment are looked at, too.
     """
     console.as_json = as_json
     if provider == REFEREE:
@@ -72,8 +71,11 @@ def _of_experiment(file: Path, provider: str | None) -> list[ProbeResult]:
     from orchestrator.experiment.plan.planning import make_plan
 
     plan = make_plan(file, needs_programs=False)
-    if plan.provider != provider or not PROVIDERS[plan.provider].makes_hosts:
-        raise UsageError(f"{file} has `provider: {plan.provider}`", hint="look at a file with `--for` its own provider")
+    if plan.provider != provider or not PROVIDERS[plan.provider].hosts_are_given:
+        raise UsageError(
+            f"{file} has `provider: {plan.provider}`",
+            hint="it takes a file with `hosts`, `--for ssh`",
+        )
     return of_experiment(plan)
 
 

@@ -128,16 +128,15 @@ def teardown(
     console.as_json = as_json
     if run is not None and everything:
         raise UsageError("name a run or say --all, not both")
-    strays: tuple[Stray, ...] = ()
+    strays: list[Stray] = []
     with without_terminal():
         if run is not None:
             endings = [ending.end(WORKSPACE, run)]
         elif everything:
             endings = ending.end_all(WORKSPACE)
         else:
-            endings, others = ending.end_what_is_up(WORKSPACE), ending.strays(WORKSPACE)
-            strays = others.strays
-            for provider, reason in others.unasked.items():
+            endings, (strays, unasked) = ending.end_what_is_up(WORKSPACE), ending.strays(WORKSPACE)
+            for provider, reason in unasked.items():
                 console.warning(f"{provider} {reason}")
     for stray in strays:
         console.warning(

@@ -9,14 +9,13 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
-from orchestrator.errors import MissingError, OrchError, ProvisionError
+from orchestrator.errors import MissingError, OrchError
 from orchestrator.experiment.plan.plan import Plan
-from orchestrator.experiment.plan.topology import topology
 from orchestrator.experiment.providers import THIS_MACHINE
 from orchestrator.hosts.base import HostLost, at_once
 from orchestrator.hosts.lifecycle import NETWORK, Maker, Swept
 from orchestrator.hosts.local.machine_lock import PLACE, machine
-from orchestrator.hosts.own.survey import FIREWALL, argv, ask, closed_ports, line_of, require, survey
+from orchestrator.hosts.own.survey import argv, ask, line_of, require, survey
 from orchestrator.hosts.remote.container import Container
 from orchestrator.hosts.remote.host import RemoteHost, RemoteProcess
 from orchestrator.hosts.remote.ssh_files import remote_host
@@ -37,7 +36,7 @@ class OwnMaker(Maker):
         return {"hosts": {each.name: each.output for each in looked}, "link": NETWORK}
 
     def prepare(self, plan: Plan, members: Mapping[str, RemoteHost]) -> None:
-        """See `Maker.prepare`: hold every machine, try the ports, make the folders."""
+        """See `Maker.prepare`: hold every machine, make the folders."""
         run = self._folder.name
         if any(isinstance(host.access, Container) for host in members.values()):
             self._here.enter_context(machine(THIS_MACHINE))
@@ -55,8 +54,6 @@ class OwnMaker(Maker):
                     f"{host.name} is in use: {who} measures there; two at once would disturb each other",
                     hint="wait until it has ended, or take other hosts",
                 )
-        if closed := closed_ports(members, topology(plan)):
-            raise ProvisionError(closed, hint=FIREWALL)
         at_once(lambda host: ask(host, "make", root=str(host.root), run=run), members.values())
 
     def release(self) -> None:

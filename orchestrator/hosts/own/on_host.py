@@ -11,7 +11,6 @@ import os
 import platform
 import shutil
 import signal
-import socket
 import sys
 import time
 from contextlib import suppress
@@ -19,7 +18,6 @@ from pathlib import Path
 from typing import Any
 
 _MARK = ".orch"  # in a folder that orch made: the run, and which folders above it orch made as well
-_LISTEN_S, _REACH_S = 20.0, 4.0
 _KILL_S = 5.0
 
 
@@ -98,10 +96,7 @@ def hold(lock: str, run: str, controller: str, ttl_s: int, **_: Any) -> dict[str
         if not any(holder.get("run") == run for holder in holders):
             return {"held": False, "by": holders[-1] if holders else {}}
     else:
-        started = (
-            f"{_text('/proc/self/stat').rpartition(')')[2].split()[19]}@{_text('/proc/sys/kernel/random/boot_id')[:8]}"
-        )
-        entry = {"pid": os.getpid(), "run": run, "user": _user(), "folder": controller, "started": started}
+        entry = {"pid": os.getpid(), "run": run, "user": _user(), "folder": controller}
         with suppress(OSError):  # a file that we may only read
             os.ftruncate(descriptor, 0)
             os.write(descriptor, (json.dumps(entry) + "\n").encode())
@@ -109,40 +104,6 @@ def hold(lock: str, run: str, controller: str, ttl_s: int, **_: Any) -> dict[str
     _say({"held": True})
     sys.stdin.read()
     return None
-
-
-def listen(address: str, **_: Any) -> dict[str, Any] | None:
-    """Answer on one TCP and UDP port of the address, as a responder has them, until stdin ends."""
-    with (
-        socket.socket(socket.AF_INET, socket.SOCK_STREAM) as tcp,
-        socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as udp,
-    ):
-        tcp.bind((address, 0))
-        tcp.listen()
-        udp.bind(tcp.getsockname())
-        _say({"port": tcp.getsockname()[1]})
-        udp.settimeout(_LISTEN_S)
-        with suppress(TimeoutError):
-            udp.sendto(b"orch", udp.recvfrom(64)[1])
-    return None
-
-
-def reach(address: str, port: int, **_: Any) -> dict[str, Any]:
-    """Why TCP and UDP to a port do not get there; null for what does."""
-    trouble: dict[str, str | None] = {"tcp": None, "udp": None}
-    try:
-        socket.create_connection((address, port), timeout=_REACH_S).close()
-    except OSError as error:
-        trouble["tcp"] = str(error)
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as udp:
-        udp.settimeout(_REACH_S)
-        try:
-            udp.connect((address, port))
-            udp.send(b"orch")
-            udp.recv(64)
-        except OSError as error:
-            trouble["udp"] = str(error)
-    return trouble
 
 
 def status(root: str, **_: Any) -> dict[str, Any]:
@@ -191,7 +152,7 @@ def _running(root: str, run: str) -> list[int]:
     return pids
 
 
-VERBS = {verb.__name__: verb for verb in (look, make, hold, listen, reach, status, sweep)}
+VERBS = {verb.__name__: verb for verb in (look, make, hold, status, sweep)}
 
 if __name__ == "__main__":
     _answer = VERBS[sys.argv[1]](**json.loads(sys.argv[2]))

@@ -5,14 +5,14 @@ from __future__ import annotations
 import ipaddress
 import json
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from orchestrator.errors import OrchError, ProvisionError, on_one_line
 from orchestrator.experiment.plan.plan import OwnHost, Plan
-from orchestrator.experiment.plan.topology import OWN, HostSpec, Topology, topology
+from orchestrator.experiment.plan.topology import OWN, HostSpec, topology
 from orchestrator.experiment.read.units import format_size
 from orchestrator.hosts.base import HostLost, at_once
 from orchestrator.hosts.own.access import reached
@@ -26,9 +26,6 @@ _START = f"""for p in {_PYTHONS}; do "$p" -c '{_TOO_OLD}' 2>/dev/null && exec "$
 _NO_PYTHON = 66
 _ANSWER_S = 60.0
 _DISK_BYTES, _MEMORY_BYTES = 600_000_000, 300_000_000  # what a run installs, and both ends of a trial
-FIREWALL = (
-    "a firewall between them? ports above 1023 must be open from requester to responder, or give another `address`"
-)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,7 +40,7 @@ class Looked:
 
     def sentence(self) -> str:
         if not self.seen:
-            return self.trouble or "open from requester to responder, TCP and UDP"
+            return self.trouble
         seen = self.seen
         parts = [
             f"Python {seen['version']} on {seen['machine']}, Linux {seen['kernel']}, {len(seen['cpus'])} CPUs",
@@ -143,48 +140,10 @@ def _trouble(seen: dict[str, Any], address: str, are_apart: bool) -> tuple[str, 
     return "", ""
 
 
-def closed_ports(members: Mapping[str, RemoteHost], wanted: Topology) -> str:
-    """Why TCP or UDP does not get from a requester to a new port of its responder; empty where all do."""
-    ways = {
-        (requester, ends.responder)
-        for ends in wanted.ends.values()
-        for requester in ends.requesters
-        if requester != ends.responder
-    }
-    for requester, responder in sorted(ways):
-        address = members[responder].address
-        listener = members[responder].start(argv("listen", address=address))
-        try:
-            port = line_of(listener)["port"]
-            trouble = ask(members[requester], "reach", address=address, port=port)
-            closed = [f"{kind.upper()} port {port} ({why})" for kind, why in trouble.items() if why]
-        except ProvisionError as error:
-            raise ProvisionError(
-                f"{responder} cannot listen on {address}, or {requester} cannot ask it: {error.message}; "
-                "is `address` its own?"
-            ) from error
-        finally:
-            listener.end(grace_s=1.0)
-        if closed:
-            return f"{requester} cannot reach {responder} at {address}: {' and '.join(closed)}"
-    return ""
-
-
 def inspect(plan: Plan) -> list[Looked]:
-    """What `survey` sees, and behind it the ports between hosts, without a deployment: nothing is left on the hosts."""
+    """What `survey` sees, without a deployment: nothing is left on the hosts."""
     with tempfile.TemporaryDirectory() as folder:
-        looked = survey(plan, Path(folder))
-        if any(each.trouble for each in looked):
-            return looked
-        members = {each.name: remote_host(each.name, each.output or {}, Path(folder), "") for each in looked}
-        try:
-            closed = closed_ports(members, topology(plan))
-        except (OrchError, HostLost) as error:
-            closed = str(error)
-        finally:
-            for host in members.values():
-                host.close()
-    return [*looked, Looked(name="ports", trouble=closed, hint=FIREWALL)]
+        return survey(plan, Path(folder))
 
 
 def require(looked: Sequence[Looked]) -> None:

@@ -1,13 +1,9 @@
-"""What makes a deployment's hosts: Terraform with a module of `infra/` or one's own; hosts of one's own are found.
-
-`preview` asks Terraform what it would make.
-"""
+"""What makes a deployment's hosts: Terraform with a module of `infra/` or one's own; hosts of one's own are found."""
 
 from __future__ import annotations
 
 import json
 import os
-import tempfile
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -226,26 +222,6 @@ def variables(plan: Plan, identity: str, keys: Path) -> str:
         "labels": {"experiment": _label(plan.name)},
     }
     return json.dumps(document, indent=2)
-
-
-def preview(plan: Plan) -> tuple[str, str]:
-    """What a real `terraform plan` would make, in a sentence, and why Terraform could not be asked: a plan does without.
-
-    It works in a folder that is gone afterwards.
-    """
-    hosts = ", ".join(f"{host.name} in {host.zone}" for host in topology(plan).hosts)
-    try:
-        find_program()
-        if PROVIDERS[plan.provider].has_program:
-            Infra(plan.provider).check()
-        with tempfile.TemporaryDirectory() as folder:
-            place = Path(folder)
-            terraform = terraform_of(plan.provider, place, Path(plan.module).resolve() if plan.module else None)
-            terraform.variables.write_text(variables(plan, "preview", place / "keys"))
-            terraform.init()
-            return f"{terraform.plan()} to add: {hosts}, and what connects them", ""
-    except OrchError as error:
-        return f"not asked ({error.message}); it would make {hosts}", error.message
 
 
 _SHAPE = "each host has `address` and `ssh: {user, host_name}`; infra/README.md lists what else it may have"

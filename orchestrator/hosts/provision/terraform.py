@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import fcntl
 import os
-import re
 import shutil
 import sys
 from collections.abc import Iterator, Sequence
@@ -42,12 +41,6 @@ class Terraform:
             self._link_module()
         with _installing():
             self._run("init", "-reconfigure", f"-backend-config=path={self.state.resolve()}")
-
-    def plan(self) -> int:
-        """How many resources a real plan against the state would add; changes nothing."""
-        printed = self._run("plan", "-lock-timeout=30s", self._var_file(), *self._local_state())
-        counted = re.search(r"^Plan: (?:\d+ to import, )?(\d+) to add", printed, re.MULTILINE)
-        return int(counted[1]) if counted else 0
 
     def apply(self, replace: Sequence[str] = ()) -> None:
         """Make it so; `replace` names resource addresses that are to be made anew."""

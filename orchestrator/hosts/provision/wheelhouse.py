@@ -187,7 +187,7 @@ def built_programs(plan: Plan, target: Target, cache: Path) -> Bundle | None:
         for name in language.artifacts:
             path = folder / name
             mode = 0o755 if os.access(path, os.X_OK) else 0o644
-            file = Member(name=f"{language.name}/{name}", content=_content(path), mode=mode)
+            file = Member(name=f"{language.name}/{name}", content=path.read_bytes(), mode=mode)
             recorded = built[language.name].artifacts[name] if language.name in built else None
             if recorded is not None and recorded.platform not in ("", target.platform):
                 raise ProvisionError(
@@ -202,12 +202,3 @@ def built_programs(plan: Plan, target: Target, cache: Path) -> Bundle | None:
     sums = "".join(f"{hashlib.sha256(file.content).hexdigest()}  {file.name}\n" for file in files)
     members = [Member(name=_SUMS, content=sums.encode()), *files]
     return Bundle(path=kept(cache / f"programs-{digest}.tar", lambda path: write_tar(path, members)), digest=digest)
-
-
-def _content(path: Path) -> bytes:
-    try:
-        return path.read_bytes()
-    except OSError as error:
-        raise ProvisionError(
-            f"{path} cannot be read: {error.strerror}", hint="`orch services` shows what is built"
-        ) from error

@@ -79,9 +79,9 @@ class RemoteProcess:
             if not data:
                 return
             text = self._stderr + data.decode(errors="replace")
-            if self._pid is None and (found := _PID.search(text)):
-                self._pid = int(found[1])
-                text = text.replace(found[0], "", 1)
+            if self._pid is None and (match := _PID.search(text)):
+                self._pid = int(match[1])
+                text = text.replace(match[0], "", 1)
             self._stderr = text[-_WORDS:]
             if self._lines.is_flooded(data):
                 self._channel.close()  # wakes whoever reads stdout

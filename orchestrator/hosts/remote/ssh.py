@@ -85,7 +85,7 @@ class Session:
     """An open connection to a host."""
 
     def __init__(self, access: Access) -> None:
-        """Connect; NoAnswer when nobody is there, WrongKey when somebody else is, NotLetIn when we are refused."""
+        """Connect; NoAnswer when nobody is there or lets us in, WrongKey when somebody else is there."""
         keys = _keys(access)
         self._proxy = None if access.proxy_command is None else _proxy(access, access.proxy_command)
         self.fabric = _fabric_connection(access, keys, self._proxy)
@@ -120,15 +120,11 @@ class Session:
 
 
 class NoAnswer(ProvisionError):
-    """Nobody speaks SSH there, or not yet."""
+    """Nobody speaks SSH there, or does not let us in; or not yet."""
 
 
 class WrongKey(ProvisionError):
     """Who answers does not hold the key that we gave the host."""
-
-
-class NotLetIn(ProvisionError):
-    """The host is the right one, and does not accept our user and key, or not yet."""
 
 
 def await_session(access: Access, patience_s: float) -> Session:
@@ -142,7 +138,7 @@ def await_session(access: Access, patience_s: float) -> Session:
     while True:
         try:
             return Session(access)
-        except (NoAnswer, WrongKey, NotLetIn) as error:
+        except (NoAnswer, WrongKey) as error:
             if time.monotonic() + _RETRY_S > deadline:
                 raise ProvisionError(
                     f"{access.name} has not finished its first boot after {patience_s:g} s: {error}",
@@ -208,7 +204,7 @@ def _failure(access: Access, error: Exception, proxy: Proxy | None) -> Provision
             else "was its address given to another machine? `orch teardown`, then run again",
         )
     if isinstance(error, paramiko.AuthenticationException) or (is_own and "authentication methods" in str(error)):
-        return NotLetIn(
+        return NoAnswer(
             f"{access.name} does not let user {access.user} in without a password: {error}",
             hint="a key must do: `ssh-copy-id` puts yours there, `ssh-add` opens one that has a passphrase"
             if is_own

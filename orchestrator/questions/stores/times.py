@@ -69,11 +69,3 @@ def of_cell(records: Sequence[TrialRecord]) -> StoreTimes | None:
     return StoreTimes(
         **{name: median(getattr(times, name) for times in known) for name in ("handling", *PLACES, "queries")}
     )
-
-
-def storeless(record: TrialRecord) -> tuple[int, int] | None:
-    """Measured requests that had no connection to a database, and all of them; None where the responder did not tell."""
-    before, after = counts(record) or (None, None)
-    if before is None or after is None:
-        return None
-    return after.storeless - before.storeless, after.requests - before.requests

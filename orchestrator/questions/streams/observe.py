@@ -142,11 +142,6 @@ class StreamSamples(Samples):
         return named(statuses[statuses != OK])
 
     @property
-    def silent(self) -> int:
-        """Subscriptions of the measured phase without a single right event."""
-        return self.subscriptions - int(self._begins.size)
-
-    @property
     def span_ns(self) -> int:
         """First stamp to last receipt, and no less than the streams were to last: their last events have an interval too."""
         return max(super().span_ns, self.count * self.interval_ns) if self.measured else 0
@@ -171,12 +166,6 @@ class StreamSamples(Samples):
         begun = np.minimum.reduceat(self._sender - self._until_due, self._begins)
         return offset(self._asked[self._begins], begun, self._sender, self._received)
 
-    def hasty(self, reading_ns: int) -> int:
-        """Events that were received sooner after the first of their subscription than a reader may who waits so long."""
-        each = np.diff(np.append(self._begins, self._received.size))
-        place = np.arange(self._received.size) - np.repeat(self._begins, each)
-        return int((self._received - np.repeat(self._received[self._begins], each) < place * reading_ns).sum())
-
     @cached_property
     def waiting(self) -> int | None:
         """The most events of a subscription that were stamped and not received at once; None over two clocks."""
@@ -194,13 +183,6 @@ class StreamSamples(Samples):
     def gaps_ns(self) -> Nanoseconds:
         """From each delivered event to the next that came in the same subscription, ascending."""
         return np.asarray(np.sort(np.diff(self._received)[~self._is_first[1:]]))
-
-    @cached_property
-    def gaps_on_time_ns(self) -> Nanoseconds:
-        """What `gaps_ns` would be had each event been sent when it was due and taken as long as it did, ascending."""
-        came = self._received - self._lateness
-        subscription = np.cumsum(self._is_first)
-        return np.asarray(np.sort(np.diff(came[np.lexsort((came, subscription))])[~self._is_first[1:]]))
 
     @property
     def _until_due(self) -> Nanoseconds:
@@ -307,9 +289,7 @@ class StreamsOfCell:
 
     def add(self, record: TrialRecord, parts: Sequence[StreamSamples]) -> StreamTrial:
         """One trial, from the samples of all its requesters."""
-        late, gaps, on_time = (
-            st.merged([getattr(part, name) for part in parts]) for name in ("late_ns", "gaps_ns", "gaps_on_time_ns")
-        )
+        late, gaps = (st.merged([getattr(part, name) for part in parts]) for name in ("late_ns", "gaps_ns"))
         kept = [share for part in parts if (share := part.rate_kept) is not None]
         begun = [begun_ns for part in parts if (begun_ns := part.begun_ns) is not None]
         cell = self._cell
@@ -329,19 +309,13 @@ class StreamsOfCell:
             interval_ns=interval_ns,
             lasts_ns=interval_ns * count,
             late_p99_ns=st.quantile(late, 0.99) if late.size else None,
-            late_most_ns=int(late[-1]) if late.size else None,
             worst_late_ns=None if after is None else after.worst_late_ns,
             begun_ns=max(begun, default=None),
             rate_kept=min(kept, default=None),
-            gap_p99_ns=st.quantile(gaps, 0.99) if gaps.size else None,
-            gap_p99_on_time_ns=st.quantile(on_time, 0.99) if on_time.size else None,
             before_sent=sum(int((part.delivery_ns < 0).sum()) for part in parts) if self._is_one_clock else 0,
             early=sum(part.early for part in parts),
-            silent=sum(part.silent for part in parts),
             unended=dict(sum((Counter(part.unended) for part in parts), Counter())),
-            asked=sum(part.ended.size for part in parts),
             reading_ns=self._reading_ns,
-            hasty=sum(part.hasty(self._reading_ns) for part in parts) if self._reading_ns else 0,
             waiting=max((part.waiting or 0 for part in parts), default=0) if self._is_one_clock else None,
             bound_ns=max(offset.bound_ns for offset in known) if is_bound else None,
             is_contradictory=len(known) < len(offsets),

@@ -10,7 +10,7 @@ which stack is faster; the result uses Holm's, whose intervals are as narrow or 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from math import exp, log, sqrt
 
@@ -104,15 +104,6 @@ def expected_blocks(plan: Plan, sd: float) -> int:
         return plan.blocks
     compared = sum(not pair.is_control for pair in pairs(plan))
     return _first_narrow(plan, compared, lambda blocks: sd / sqrt(blocks), plan.until.at_least)
-
-
-def still_expected(plan: Plan, reaches: Sequence[float | None], blocks: int) -> int:
-    """Likewise of one that has so many blocks, whose intervals reach so far."""
-    known = [log(1 + reach) for reach in reaches if reach is not None]
-    if plan.until is None or len(known) < len(reaches) or not known:
-        return plan.blocks
-    error = max(known) / intervals.t_quantile(1 - alpha(plan, blocks) / len(reaches) / 2, blocks - 1)
-    return _first_narrow(plan, len(reaches), lambda more: error * sqrt(blocks / more), blocks + 1)
 
 
 def _first_narrow(plan: Plan, compared: int, error_after: Callable[[int], float], first: int) -> int:

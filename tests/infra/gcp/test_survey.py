@@ -145,7 +145,7 @@ def test_a_machine_type_that_a_zone_lacks(ask: Ask) -> None:
 
 
 @pytest.mark.parametrize(
-    ("image", "found"),
+    ("image", "family"),
     [
         ("debian-cloud/debian-11", "debian-11-bullseye-v20260110"),
         ("debian-cloud/debian-12-bookworm-v20251209", "debian-12-bookworm-v20251209"),
@@ -154,11 +154,11 @@ def test_a_machine_type_that_a_zone_lacks(ask: Ask) -> None:
         ("debian-12", None),
     ],
 )
-def test_the_image_that_would_be_booted(ask: Ask, image: str, found: str | None) -> None:
+def test_the_image_that_would_be_booted(ask: Ask, image: str, family: str | None) -> None:
     _, answer, _ = ask("check", *HOSTS, TF_VAR_image=image)
     finding = next(f for f in answer["findings"] if f["name"] == "image")
-    assert finding["ok"] == (found is not None)
-    assert (found or image) in finding["what"]
+    assert finding["ok"] == (family is not None)
+    assert (family or image) in finding["what"]
 
 
 def doctor(cloud: dict[str, str], place: Path, *words: str, controller: str = "203.0.113.7/32") -> Called:
@@ -174,10 +174,10 @@ def test_doctor_says_what_the_cloud_says(cloud: dict[str, str], compute: FakeCom
     assert "gcp quota in us-west1" in done.stdout
     assert "1 IN_USE_ADDRESSES (0 are free)" in done.stderr
     assert "gcp e2-micro in us-central1-a" in done.stdout
-    found = {f["name"]: f for f in json.loads(doctor(cloud, tmp_path, "--json").stdout)["findings"]}
-    assert found["gcp permissions"]["is_there"]
-    assert not found["gcp quota in us-central1"]["is_there"]
-    assert found["controller"]["is_there"]
+    findings = {f["name"]: f for f in json.loads(doctor(cloud, tmp_path, "--json").stdout)["findings"]}
+    assert findings["gcp permissions"]["is_there"]
+    assert not findings["gcp quota in us-central1"]["is_there"]
+    assert findings["controller"]["is_there"]
 
 
 @pytest.mark.slow
@@ -187,5 +187,5 @@ def test_doctor_asks_for_the_hosts_of_the_current_plan(cloud: dict[str, str], tm
     (tmp_path / "x.yaml").write_text(text)
     planned = orch("plan", "x.yaml", "--stale-prices", cwd=tmp_path, **{**cloud, "PATH": "/nowhere"})
     assert planned.returncode == 0, planned.stderr
-    found = json.loads(doctor(cloud, tmp_path, "--json").stdout)["findings"]
-    assert {f["name"] for f in found} >= {"gcp e2-small in europe-west1-b", "gcp e2-small in asia-east1-b"}
+    findings = json.loads(doctor(cloud, tmp_path, "--json").stdout)["findings"]
+    assert {f["name"] for f in findings} >= {"gcp e2-small in europe-west1-b", "gcp e2-small in asia-east1-b"}

@@ -53,8 +53,8 @@ def seen(done: subprocess.CompletedProcess[str]) -> dict[str, str]:
 
 
 def test_null_in_the_file_is_null(evaluate: Evaluate) -> None:
-    found = seen(evaluate(file={"controller_cidr": None}))
-    assert found == {"controller": "null", "project": "null", "endpoint": "null", "user": "orch false e2"}
+    values = seen(evaluate(file={"controller_cidr": None}))
+    assert values == {"controller": "null", "project": "null", "endpoint": "null", "user": "orch false e2"}
 
 
 def test_the_word_null_is_refused_wherever_it_comes_from(evaluate: Evaluate) -> None:

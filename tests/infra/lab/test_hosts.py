@@ -80,16 +80,6 @@ def test_the_machine_itself_has_no_way_to_a_lab_address(lab: Deployment) -> None
     assert all(host["ssh"]["proxy_command"] for host in lab.hosts.values())
 
 
-def test_an_f1_micro_has_a_fifth_of_a_core(lab: Deployment) -> None:
-    version, cpu, _ = group(lab, "a")
-    if version == 2:
-        assert (cpu / "cpu.max").read_text().split() == ["20000", "100000"]
-    else:
-        assert (cpu / "cpu.cfs_quota_us").read_text().strip() == "20000"
-        assert (cpu / "cpu.cfs_period_us").read_text().strip() == "100000"
-    assert lab.record("a")["period_us"] == 100_000
-
-
 def test_what_ssh_starts_counts_against_the_host(lab: Deployment) -> None:
     _, cpu, memory = group(lab, "a")
     cgroups = lab.ssh("a", "cat /proc/self/cgroup").stdout

@@ -30,11 +30,11 @@ def summary(name: str, seed: int, **changes: str) -> RunSummary:
 
 def test_runs_of_other_programs_are_compared_and_what_differs_is_named() -> None:
     old, new, same = summary("old", 1), summary("new", 2, source="b" * 64), summary("same", 3)
-    found = compare_runs(new, old, "median").differences
-    told = (
+    judgement = compare_runs(new, old, "median").differences
+    described = (
         "built with tinyc 1.26.0, of source bbbbbbbbbbbb; run by tinyvm 20.1 against built with tinyc 1.26.0, of source"
     )
-    assert any("what was built differs (Programs in Tiny: " + told in text for text in found), found
+    assert any("what was built differs (Programs in Tiny: " + described in text for text in judgement), judgement
     assert not any("what was built" in text for text in compare_runs(same, old, "median").differences)
     assert are_alike(same.to_dict(), old.to_dict())
     assert not are_alike(new.to_dict(), old.to_dict())

@@ -30,17 +30,17 @@ LIGHT = {("four processes", 1), ("a rate of four processes", 1)}
 @pytest.mark.parametrize(("name", "seed"), others_slow(RUNS, lambda name, seed: name in CLEAN or (name, seed) in LIGHT))
 def test_a_clean_run_fails_nothing_and_warns_of_nothing(name, seed):
     planned = {**CLEAN, **OF_PROCESSES}[name]
-    found = verdicts(a_run(seed=seed, **planned))
+    judgement = verdicts(a_run(seed=seed, **planned))
     if planned.get("load", p.Load()).rate_per_s is not None:
-        assert found.pop("Little's law") == "cannot tell"
-    assert set(found.values()) <= {"pass", "not applicable"}, found
-    idle = {name for name, verdict in found.items() if verdict == "not applicable"}
+        assert judgement.pop("Little's law") == "cannot tell"
+    assert set(judgement.values()) <= {"pass", "not applicable"}, judgement
+    idle = {name for name, verdict in judgement.items() if verdict == "not applicable"}
     assert idle == expected_idle(planned)
 
 
 def expected_idle(planned):
     """What has nothing to look at in such a run."""
-    idle = {"event stream", "mix", "referee"}
+    idle = {"event stream", "CPU time", "referee"}
     if "controls" not in planned:
         idle.add("control")
     if "placements" not in planned:
@@ -109,8 +109,8 @@ def test_what_was_not_sent_is_no_error_and_counted_once(reason, why):
     assert result.evidence["block"] == cell.trials[result.evidence["trial"]].block + 1  # a single cell: trial is block
     delivered = result.evidence["achieved_per_s"] / result.evidence["intended_per_s"]
     assert delivered == pytest.approx(0.5, abs=0.05)  # half of the requests, but not of the time: gaps are random
-    told = f"Only {delivered:.0%}".replace("%", " %")
-    assert f"{told} of 500 requests per second were sent, 1,000 were not ({why})" in result.explanation
+    described = f"Only {delivered:.0%}".replace("%", " %")
+    assert f"{described} of 500 requests per second were sent, 1,000 were not ({why})" in result.explanation
     assert verdicts(run)["completeness"] == verdicts(run)["reply"] == verdicts(run)["one stamp per sample"] == "pass"
 
 

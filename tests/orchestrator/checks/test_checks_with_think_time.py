@@ -9,10 +9,9 @@ import pytest
 
 from orchestrator.experiment.plan import plan as p
 from orchestrator.summarise import summarise
-from services.python.contract.lines import STATUSES
 from tests.support.judged import of, verdicts
 from tests.support.made_up import clock_that_stops_at
-from tests.support.runs import MS, US, a_run
+from tests.support.runs import MS, a_run
 
 LITTLE, OFFERED, FLIGHT, OWN = "Little's law", "offered load", "in flight", "requester's own work"
 
@@ -33,11 +32,11 @@ def load(concurrency: int = 8, thinking: Any = "exponential", think_s: float = 0
     ],
 )
 def test_an_honest_run_passes(concurrency: int, thinking: str, connection: str) -> None:
-    found = verdicts(a_run(load=load(concurrency, thinking), connection=connection))
-    assert {name: found[name] for name in (LITTLE, OFFERED, FLIGHT, OWN)} == dict.fromkeys(
+    judgement = verdicts(a_run(load=load(concurrency, thinking), connection=connection))
+    assert {name: judgement[name] for name in (LITTLE, OFFERED, FLIGHT, OWN)} == dict.fromkeys(
         (LITTLE, OFFERED, FLIGHT, OWN), "pass"
     )
-    assert "fail" not in found.values()
+    assert "fail" not in judgement.values()
 
 
 @pytest.mark.slow
@@ -48,43 +47,6 @@ def test_a_clock_that_stops_early_is_found_behind_the_rests(concurrency: int, sh
     """The rest begins when the reply is really there."""
     run = a_run(load=load(concurrency), connection=connection, spoil=clock_that_stops_at(share))
     assert {result.verdict for result in of(run, LITTLE)} == {"fail"}
-
-
-@pytest.mark.parametrize("thinking", ["constant", "exponential"])
-def test_rests_that_are_too_short_are_found(thinking: Any) -> None:
-    def hurries(draft: Any) -> None:
-        """Every request of a worker after its first is due 100 us sooner."""
-        rows = draft.columns
-        measured = rows["phase"] == 1
-        late = measured & (rows["sequence"] > rows["sequence"][measured].min() + 8)
-        for name in ("intended_ns", "sent_ns", "received_ns"):
-            rows[name][late] -= 100 * US
-
-    found = of(a_run(load=load(8, thinking), spoil=hurries), OFFERED)
-    assert {result.verdict for result in found} == {"fail"}
-    assert "before the think time that the trial's seed gives was over" in found[0].explanation
-
-
-def test_a_rest_that_is_left_out_after_a_connection_broke_is_found() -> None:
-    """The next request goes over another connection, so that nobody knows whose it was."""
-
-    def leaves_out(draft: Any) -> None:
-        rows = draft.columns
-        measured = np.flatnonzero(rows["phase"] == 1)
-        broken = measured[200]
-        mine = measured[rows["connection"][measured] == rows["connection"][broken]]
-        after = mine[rows["sent_ns"][mine] > rows["sent_ns"][broken]]
-        shift = rows["intended_ns"][after[0]] - rows["received_ns"][broken] - 5 * US
-        for name in ("intended_ns", "sent_ns", "received_ns"):
-            rows[name][after] -= shift
-        rows["connection"][after] = 8
-        rows["status"][broken] = STATUSES.index("closed")
-        draft.done |= {"errors": {"closed": 1}, "verified": draft.done["verified"] - 1, "connections_opened": 1}
-        order = np.argsort(rows["received_ns"], kind="stable")
-        draft.columns = {name: values[order] for name, values in rows.items()}
-
-    found = of(a_run(load=load(8, "constant", 0.05), spoil=leaves_out), OFFERED)
-    assert {result.verdict for result in found} == {"fail"}
 
 
 def test_requests_that_are_sent_late_are_less_load_and_no_latency() -> None:
@@ -103,6 +65,6 @@ def test_requests_that_are_sent_late_are_less_load_and_no_latency() -> None:
             draft.done["anchor_end"][clock] += int(1e9)
 
     run = a_run(load=load(8, "constant"), spoil=late)
-    found = verdicts(run)
-    assert (found[OFFERED], found[LITTLE]) == ("warn", "pass")
+    judgement = verdicts(run)
+    assert (judgement[OFFERED], judgement[LITTLE]) == ("warn", "pass")
     assert all((cell.distribution.median or 9) < 1 for cell in summarise(run).cells if cell.distribution)

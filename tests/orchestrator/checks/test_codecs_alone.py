@@ -17,12 +17,12 @@ from tests.support.runs import US
 
 
 def test_a_clean_run_is_judged_and_what_needs_a_network_does_not_apply():
-    found = verdicts(a_codec_run())
+    judgement = verdicts(a_codec_run())
     judging = {check.name for check in CHECKS if "codec" in check.kinds}
-    assert {name for name, verdict in found.items() if verdict == "not applicable"} == (
-        found.keys() - judging | {"control"}
+    assert {name for name, verdict in judgement.items() if verdict == "not applicable"} == (
+        judgement.keys() - judging | {"control"}
     )
-    assert {verdict for name, verdict in found.items() if name in judging - {"control"}} == {"pass"}, found
+    assert {verdict for name, verdict in judgement.items() if name in judging - {"control"}} == {"pass"}, judgement
 
 
 def two_at_once(draft):
@@ -81,9 +81,9 @@ def test_who_says_that_fields_stay_unread_is_told_and_not_failed():
     plan = {**run.stored.plan}
     declared = {"own_work": [{"name": "cbor2", "omits": "stops the clock before any field is read"}]}
     plan["resolved"] = {stack["id"]: declared if stack["protocol"] == "http+cbor" else {} for stack in plan["stacks"]}
-    told = own_work_of(replace(run, stored=replace(run.stored, plan=plan)), "http+cbor")
-    assert told.verdict == "warn"
-    assert "stops the clock before any field is read" in told.action
+    described = own_work_of(replace(run, stored=replace(run.stored, plan=plan)), "http+cbor")
+    assert described.verdict == "warn"
+    assert "stops the clock before any field is read" in described.action
 
 
 def test_encoding_and_decoding_have_statistics_of_their_own():

@@ -42,17 +42,17 @@ def verdicts(**planned):
 
 @pytest.mark.parametrize("planned", [{}, {"load": EIGHT}, {"connection": "per-request"}])
 def test_a_clock_that_stops_14_us_early_in_every_trial_is_found(planned):
-    found = verdicts(base_us=BASE, spoil=cut(14), **planned)
-    assert (found["rest-thin"].verdict, found["grpc-thin"].verdict) == ("pass", "fail")
-    assert "the clock stops too early" in found["grpc-thin"].explanation
+    judgement = verdicts(base_us=BASE, spoil=cut(14), **planned)
+    assert (judgement["rest-thin"].verdict, judgement["grpc-thin"].verdict) == ("pass", "fail")
+    assert "the clock stops too early" in judgement["grpc-thin"].explanation
 
 
 @pytest.mark.parametrize("block", [0, 2, 4])
 def test_a_clock_that_stops_early_in_one_trial_alone_is_found_and_the_trial_is_named(block):
-    found = verdicts(base_us=BASE, spoil=cut(22, blocks=[block]))
-    assert (found["rest-thin"].verdict, found["grpc-thin"].verdict) == ("pass", "fail")
-    assert found["grpc-thin"].evidence["block"] == block + 1
-    assert f"In block {block + 1} (trial " in found["grpc-thin"].explanation
+    judgement = verdicts(base_us=BASE, spoil=cut(22, blocks=[block]))
+    assert (judgement["rest-thin"].verdict, judgement["grpc-thin"].verdict) == ("pass", "fail")
+    assert judgement["grpc-thin"].evidence["block"] == block + 1
+    assert f"In block {block + 1} (trial " in judgement["grpc-thin"].explanation
 
 
 def test_an_honest_requester_on_a_busy_machine_passes():

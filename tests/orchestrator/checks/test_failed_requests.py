@@ -37,7 +37,7 @@ def a_summary(spoil, **planned):
     return summarise(a_run(plan, spoil=spoil))
 
 
-def told(summary, statistic, stack="grpc-thin"):
+def described(summary, statistic, stack="grpc-thin"):
     return next(c for c in summary.comparisons if c.statistic == statistic and c.stack == stack)
 
 
@@ -55,11 +55,11 @@ def test_a_quantile_is_that_of_all_requests_with_the_failed_ones_last(values, fa
     ordered = np.sort(np.asarray(values, dtype=np.int64))
     everything = np.concatenate([ordered.astype(float), np.full(failed, far)])
     expected = np.quantile(everything, share)
-    found = st.quantile(ordered, share, failed)
+    judgement = st.quantile(ordered, share, failed)
     if expected > 2e9:
-        assert found == math.inf or (1 - share) * everything.size < 1e-6
-    elif math.isfinite(found):
-        assert found == pytest.approx(expected, rel=1e-6, abs=1)
+        assert judgement == math.inf or (1 - share) * everything.size < 1e-6
+    elif math.isfinite(judgement):
+        assert judgement == pytest.approx(expected, rel=1e-6, abs=1)
     else:  # numpy's interpolation lost an infinitesimal part of the failure to rounding
         assert expected >= ordered[-1]
 
@@ -94,11 +94,11 @@ def test_failures_beyond_p99_leave_no_p99_and_no_ratio_of_it():
     assert "p99" in rest.distribution.censored
     assert rest.distribution.limit == 2000
     assert rest.replies.p99 is not None
-    p99 = told(summary, "p99")
+    p99 = described(summary, "p99")
     assert (p99.ratio, p99.interval, p99.by_block, p99.standing) == (None, None, (), "cannot tell")
     assert p99.reason.kind is ReasonKind.CENSORED
     assert p99.reason.numbers == {"blocks": 5, "of": 5, "share": pytest.approx(0.012)}
-    median = told(summary, "median")  # it has a number, and the failed check withholds the verdict on it
+    median = described(summary, "median")  # it has a number, and the failed check withholds the verdict on it
     assert (median.standing, median.reason.names) == ("cannot tell", ("reply",))
     assert (median.ratio, median.interval) == (None, None)
 
@@ -115,8 +115,8 @@ def test_a_p99_that_is_a_time_out_in_some_blocks_only_is_not_compared_over_the_o
     trials = summary.cells[0].trials
     assert censored_blocks(trials, "p99") == (1, 3)
     assert set(by_block(trials, "p99")) == {0, 2, 4}
-    assert told(summary, "p99").ratio is None
-    assert told(summary, "p99").reason.numbers["blocks"] == 2
+    assert described(summary, "p99").ratio is None
+    assert described(summary, "p99").reason.numbers["blocks"] == 2
 
 
 @pytest.mark.parametrize("status", [1, 2, 3, 4, 5, 6])
@@ -136,8 +136,8 @@ def test_a_trial_without_a_single_reply_is_not_left_out():
     assert rest.trials[2].median is None
     assert rest.median_interval is None
     for statistic in ("median", "throughput"):
-        assert told(summary, statistic).ratio is None
-    assert told(summary, "median").reason.numbers["blocks"] == 1
+        assert described(summary, statistic).ratio is None
+    assert described(summary, "median").reason.numbers["blocks"] == 1
 
 
 def test_throughput_counts_right_replies_over_the_wall_time_less_the_requesters_own_pauses():
@@ -161,12 +161,14 @@ def verdict(summary, name, cell="rest-thin__add__local__reuse__c1"):
     return next(c for c in summary.checks if c.name == name and c.cell == cell)
 
 
-@pytest.mark.parametrize(("of_thousand", "found"), [(0, "pass"), (1, "warn"), (2, "warn"), (3, "fail"), (9, "fail")])
-def test_reply_fails_from_the_share_that_moves_a_percentile_shown(of_thousand, found):
+@pytest.mark.parametrize(
+    ("of_thousand", "judgement"), [(0, "pass"), (1, "warn"), (2, "warn"), (3, "fail"), (9, "fail")]
+)
+def test_reply_fails_from_the_share_that_moves_a_percentile_shown(of_thousand, judgement):
     """5,000 requests: the rank of p99 scatters by 13.9 requests by chance, so that 15 failures move it and 10 do not."""
     check = verdict(a_summary(failing(of_thousand)), "reply")
-    assert check.verdict == found
-    if found == "fail":
+    assert check.verdict == judgement
+    if judgement == "fail":
         assert "p99" in check.evidence["moved"]
         assert "p99, which the report shows" in check.explanation
 

@@ -19,8 +19,10 @@ from tests.support.runs import MS, a_run
 
 
 def _evidence(kind):
-    found = collect(a_run(), {})
-    return replace(found, cells=tuple(replace(cell, cell=replace(cell.cell, kind=kind)) for cell in found.cells))
+    judgement = collect(a_run(), {})
+    return replace(
+        judgement, cells=tuple(replace(cell, cell=replace(cell.cell, kind=kind)) for cell in judgement.cells)
+    )
 
 
 def test_a_check_is_given_no_cell_of_another_kind_and_has_not_passed(monkeypatch):
@@ -66,9 +68,9 @@ def test_packets_that_the_kernel_counts_of_others_say_nothing(again: int) -> Non
         for moment, number in (("host_before", 0), ("host_after", again)):
             draft.done[moment] = {**draft.done[moment], "tcp": {"segments_sent": number * 10, "retransmits": number}}
 
-    found = of(over_http_3(spoil=spoil), "lost packets")
-    assert {result.verdict for result in found} == {"cannot tell"}
-    assert "QUIC" in found[0].explanation
+    judgement = of(over_http_3(spoil=spoil), "lost packets")
+    assert {result.verdict for result in judgement} == {"cannot tell"}
+    assert "QUIC" in judgement[0].explanation
 
 
 EIGHT = {"load": p.Load(concurrency=8, requests=4_000)}

@@ -23,7 +23,7 @@ def without(run, protocol, blocks):
     return MemoryRun(stored=replace(run.stored, trials=trials), files=run.files)
 
 
-def told(run):
+def described(run):
     return {c.statistic: c for c in summarise(run).comparisons}
 
 
@@ -41,13 +41,13 @@ def quick(seed=1, **base_us):
     ],
 )
 def test_who_lost_trials_is_not_called_the_faster_one(grpc, lost_by, standing):
-    found = told(without(quick(grpc=grpc), lost_by, {1}))
-    assert found["median"].standing == standing
-    assert found["throughput"].standing == standing
+    judgement = described(without(quick(grpc=grpc), lost_by, {1}))
+    assert judgement["median"].standing == standing
+    assert judgement["throughput"].standing == standing
     if standing == "cannot tell":
-        reason = found["median"].reason
+        reason = judgement["median"].reason
         assert (reason.kind, reason.numbers) == (ReasonKind.SURVIVORS, {"failed": 1, "of": 6})
-        assert found["median"].interval is None
+        assert judgement["median"].interval is None
 
 
 @pytest.mark.parametrize(
@@ -85,9 +85,9 @@ def standings(run):
 
 
 def test_an_invalid_control_changes_no_comparison_of_others():
-    found = standings(a_run(controls=1, spoil=clock_that_stops_at(0.5, "-aa")))
-    assert found == standings(a_run(controls=1, spoil=clock_that_stops_at(0.1, "-aa")))
-    assert {standing for standing, _ in found.values()} == {"faster"}
+    judgement = standings(a_run(controls=1, spoil=clock_that_stops_at(0.5, "-aa")))
+    assert judgement == standings(a_run(controls=1, spoil=clock_that_stops_at(0.1, "-aa")))
+    assert {standing for standing, _ in judgement.values()} == {"faster"}
 
 
 LOAD = Load(requests=1000, duration_s=0.2)  # whichever comes first
@@ -113,14 +113,14 @@ def new():
 
 
 def test_stacks_are_not_compared_by_the_blocks_that_are_left(new):
-    found = {c.statistic: c for c in new.comparisons}
-    assert (found["p99"].standing, found["p99"].ratio, found["p99"].reason.kind) == (
+    judgement = {c.statistic: c for c in new.comparisons}
+    assert (judgement["p99"].standing, judgement["p99"].ratio, judgement["p99"].reason.kind) == (
         "cannot tell",
         None,
         ReasonKind.MISSING,
     )
-    assert found["median"].interval
-    assert found["throughput"].interval
+    assert judgement["median"].interval
+    assert judgement["throughput"].interval
 
 
 @pytest.mark.parametrize("order", ["new against old", "old against new"])

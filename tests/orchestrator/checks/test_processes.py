@@ -123,8 +123,8 @@ def ended_early(draft: Draft) -> None:
     ],
 )
 def test_a_process_that_ends_before_its_load_is_found(planned, words: str) -> None:
-    found = of(a_run(spoil=ended_early, **planned), "offered load")[0]
-    assert (found.verdict, found.explanation) == ("fail", words)
+    judgement = of(a_run(spoil=ended_early, **planned), "offered load")[0]
+    assert (judgement.verdict, judgement.explanation) == ("fail", words)
 
 
 def without_the_last(draft: Draft) -> None:
@@ -199,8 +199,8 @@ def test_processes_that_share_one_cpu_are_the_limit_though_none_of_them_is() -> 
     run = a_run(**SHARED)  # each of the four uses 30 % of a core
     assert verdicts(run)["offered load"] == "pass"
     run.stored = replace(run.stored, hosts={"localhost": Description(cpus=1)})
-    found = of(run, "offered load")[0]
-    assert (found.verdict, found.evidence["cpu_share"]) == ("warn", pytest.approx(1.2))
+    judgement = of(run, "offered load")[0]
+    assert (judgement.verdict, judgement.evidence["cpu_share"]) == ("warn", pytest.approx(1.2))
 
 
 def test_a_search_judges_the_processes_of_a_host_together(tmp_path) -> None:

@@ -65,7 +65,7 @@ def beside(
     return replace(run, manifest=replace(run.manifest, referee=settings, turns=tuple(turns)))
 
 
-def found(run: RunEvidence, client: str | None = None) -> list[CheckResult]:
+def judgement(run: RunEvidence, client: str | None = None) -> list[CheckResult]:
     if client is not None:
         run = replace(run, cells=tuple(replace(c, stack=replace(c.stack, client=client)) for c in run.cells))
     return [result for result in run_checks(run) if result.name == referee.NAME]
@@ -81,7 +81,7 @@ def default_clients(run: RunEvidence) -> RunEvidence:
 
 
 def test_figures_that_agree_pass_with_both_ratios(sound: RunEvidence) -> None:
-    for result in found(beside(sound, median=1.1, rate=0.95, scatter=0.02)):
+    for result in judgement(beside(sound, median=1.1, rate=0.95, scatter=0.02)):
         assert result.verdict == "pass"
         assert "Ours over wrk 4.1.0, in 6 rounds: median 1.1" in result.explanation
         assert result.evidence["median_ms"]["ratio"] == pytest.approx(1.1, rel=0.01)
@@ -92,36 +92,36 @@ def test_figures_that_agree_pass_with_both_ratios(sound: RunEvidence) -> None:
     "factors", [{"median": 0.7}, {"rate": 2.0}, {"median": 1.5, "rate": 0.6}, {"rate": 0.7}, {"median": 1.4}]
 )
 def test_figures_that_differ_fail_either_way(factors: dict[str, float], sound: RunEvidence) -> None:
-    results = found(beside(default_clients(sound), scatter=0.01, **factors))
+    results = judgement(beside(default_clients(sound), scatter=0.01, **factors))
     assert {result.verdict for result in results} == {"fail"}
     assert all(result.severity == "serious" and "differ by more than 25%" in result.explanation for result in results)
 
 
 def test_rounds_that_scatter_cannot_tell(sound: RunEvidence) -> None:
-    assert {result.verdict for result in found(beside(sound, scatter=0.5))} == {"cannot tell"}
+    assert {result.verdict for result in judgement(beside(sound, scatter=0.5))} == {"cannot tell"}
 
 
 def test_a_client_that_is_not_the_default_may_be_slower_by_its_own_work_but_not_quicker(sound: RunEvidence) -> None:
-    slower = found(beside(sound, median=1.5, rate=0.6), client="requests")
+    slower = judgement(beside(sound, median=1.5, rate=0.6), client="requests")
     assert {result.verdict for result in slower} == {"warn"}
     assert "the work of requests is in it" in slower[0].explanation
-    assert {r.verdict for r in found(beside(sound, median=0.6, rate=1.5), client="requests")} == {"fail"}
+    assert {r.verdict for r in judgement(beside(sound, median=0.6, rate=1.5), client="requests")} == {"fail"}
 
 
 def test_turns_without_figures_cannot_tell(sound: RunEvidence) -> None:
-    results = found(beside(sound, lost=True))
+    results = judgement(beside(sound, lost=True))
     assert {result.verdict for result in results} == {"cannot tell"}
     assert "wrk gave no figures" in results[0].explanation
 
 
 def test_a_cell_that_none_can_ask_says_why(sound: RunEvidence) -> None:
-    results = found(beside(sound, tools=False))
+    results = judgement(beside(sound, tools=False))
     assert {result.verdict for result in results} == {"not applicable"}
     assert "a good reason" in results[0].explanation
 
 
 def test_two_rounds_are_too_few() -> None:
-    results = found(beside(collect(a_run(a_plan(blocks=2)), {})))
+    results = judgement(beside(collect(a_run(a_plan(blocks=2)), {})))
     assert {result.verdict for result in results} == {"cannot tell"}
     assert "Too few rounds" in results[0].explanation
 

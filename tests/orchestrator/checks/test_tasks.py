@@ -55,24 +55,24 @@ def test_parts_that_failed_or_were_warm_up_are_in_no_median():
 
 def test_three_calls_are_compared_with_one():
     run = one_or_three(stacks=("grpc",))
-    (found,) = [c for c in run.comparisons if c.statistic == "median"]
-    assert (found.factor, found.standing, found.value, found.reference_value) == (
+    (judgement,) = [c for c in run.comparisons if c.statistic == "median"]
+    assert (judgement.factor, judgement.standing, judgement.value, judgement.reference_value) == (
         "calls",
         "slower",
         "in 3 calls",
         "in 1 call",
     )
-    low, high = found.interval
+    low, high = judgement.interval
     assert low < CALLS * 1.05
     assert high > CALLS * 0.95
 
 
 @pytest.mark.parametrize("planned", CLEAN.values(), ids=CLEAN.keys())
 def test_clean_tasks_fail_nothing_and_warn_of_nothing(planned):
-    found = verdicts(a_run(task=CALLS, **planned))
+    judgement = verdicts(a_run(task=CALLS, **planned))
     if planned.get("load", p.Load()).rate_per_s is not None:
-        assert found.pop("Little's law") == "cannot tell"
-    assert set(found.values()) <= {"pass", "not applicable"}, found
+        assert judgement.pop("Little's law") == "cannot tell"
+    assert set(judgement.values()) <= {"pass", "not applicable"}, judgement
 
 
 def two_calls_instead_of_three(draft):
@@ -83,12 +83,12 @@ def two_calls_instead_of_three(draft):
 def test_a_task_is_no_quicker_than_the_round_trips_of_all_its_calls():
     """Two of three round trips: far above one, which is all that a call would be held to."""
     run = a_run(spoil=two_calls_instead_of_three, task=CALLS, placements=[HERE, WEST])
-    found = next(result for result in of(run, "floor") if result.cell and "west" in result.cell)
-    assert found.verdict == "fail"
-    assert found.evidence["bound_ms"] == pytest.approx(CALLS * 30, rel=0.05)
-    assert found.evidence["quickest_ms"] > 1.5 * 30
-    assert found.evidence["bound"].endswith(" of 3 calls")
-    assert "the fastest task took" in found.explanation
+    judgement = next(result for result in of(run, "floor") if result.cell and "west" in result.cell)
+    assert judgement.verdict == "fail"
+    assert judgement.evidence["bound_ms"] == pytest.approx(CALLS * 30, rel=0.05)
+    assert judgement.evidence["quickest_ms"] > 1.5 * 30
+    assert judgement.evidence["bound"].endswith(" of 3 calls")
+    assert "the fastest task took" in judgement.explanation
 
 
 def test_round_trips_are_counted_for_each_call():

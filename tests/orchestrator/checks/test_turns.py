@@ -7,7 +7,7 @@ from typing import Any, cast
 
 import pytest
 
-from orchestrator.checks.ends.cpu_time import idle_ends
+from orchestrator.checks.ends.cpu_time import judge
 from orchestrator.checks.network import packets
 from orchestrator.results.turn_times import REST_S, TurnTime
 from services.python.contract.counters import HostCounters, TcpCounters
@@ -38,7 +38,7 @@ def a_cell(*, responder_s: float, requester_s: float) -> Any:
 def test_an_end_may_use_a_twentieth_of_a_cpu_while_it_is_idle(
     responder_s: float, requester_s: float, warned: set[str]
 ) -> None:
-    judged = idle_ends(cast("Any", a_cell(responder_s=responder_s, requester_s=requester_s)))
+    judged = judge(cast("Any", a_cell(responder_s=responder_s, requester_s=requester_s)))
     assert {finding.evidence["end"] for finding in judged} == {"responder", "requester"}
     assert {finding.evidence["end"] for finding in judged if finding.verdict == "warn"} == warned
 

@@ -12,8 +12,8 @@ from orchestrator.cli.experiments import planning, running
 from orchestrator.cli.machine import doctor
 from orchestrator.hosts.busy import MachineNow
 
-BUSY = MachineNow(cpus=2, used=1.5, steal=0.5, waiting=0.8, load=4.0)
-QUIET = MachineNow(cpus=2, used=0.05, steal=0.0, waiting=0.0, load=0.1)
+BUSY = MachineNow(cpus=2, used=1.5, steal=0.5)
+QUIET = MachineNow(cpus=2, used=0.05, steal=0.0)
 EXPERIMENT = "name: example\nquestion: Which?\nstacks: [rest, grpc]\noperations: timestamp\nrepeats: 2\n"
 SIGN = "other programs used 1.50 of 2 CPUs"
 

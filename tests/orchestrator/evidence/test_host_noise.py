@@ -1,4 +1,4 @@
-"""What others took of a trial: what the machine type intends is not in it, what runs inside a host or beside it is."""
+"""What others took of a trial: what the machine type intends is not in it, what runs beside a host is."""
 
 from __future__ import annotations
 
@@ -14,24 +14,22 @@ from orchestrator.evidence.run_evidence import CellEvidence
 from orchestrator.experiment.plan import plan as p
 from orchestrator.findings.check_result import CheckResult
 from tests.support.lines import host_counters
-from tests.support.made_up import HERE, WEST
+from tests.support.made_up import WEST
 from tests.support.runs import Draft, S, a_plan, a_run
 
 OWN_S = 1.0  # of each end, in ten seconds
 
 
-def quiet(draft: Draft, *, inside_s: float = 0.0, beside_s: float = 0.0, **of_host: int) -> None:
-    """Ten seconds in which each end used one of CPU time, and others so much in the requester's group and beside it."""
+def quiet(draft: Draft, *, beside_s: float = 0.0, **of_host: int) -> None:
+    """Ten seconds in which each end used one of CPU time, and others so much beside them."""
     draft.done["cpu_s"] = OWN_S
     for stats, cpu_s in ((draft.stats_before, 0.0), (draft.stats_warm, 0.0), (draft.stats, OWN_S)):
         stats["cpu_s"] = cpu_s
-    is_here = draft.cell.placement == "local"
-    requester_s = OWN_S * (2 if is_here else 1) + inside_s
-    busy = round(100 * (2 * OWN_S + inside_s + beside_s)) + of_host.get("steal", 0)
-    draft.done["host_before"] = host_counters(0, cgroup_s=0.0)
-    draft.done["host_after"] = host_counters(10 * S, busy=busy, cgroup_s=requester_s, **of_host)
-    draft.stats_before["host"] = draft.stats_warm["host"] = host_counters(0, cgroup_s=0.0)
-    draft.stats["host"] = host_counters(10 * S, cgroup_s=2 * OWN_S if is_here else OWN_S, **of_host)
+    busy = round(100 * (2 * OWN_S + beside_s)) + of_host.get("steal", 0)
+    draft.done["host_before"] = host_counters(0)
+    draft.done["host_after"] = host_counters(10 * S, busy=busy, **of_host)
+    draft.stats_before["host"] = draft.stats_warm["host"] = host_counters(0)
+    draft.stats["host"] = host_counters(10 * S, **of_host)
 
 
 def cell_of(
@@ -97,25 +95,13 @@ def test_a_new_connection_is_on_the_network_for_its_own_round_trips_too(stack: s
     assert held_up(cell, trial) == pytest.approx(1 - trips / 10, rel=1e-4)
 
 
-@pytest.mark.parametrize("placement", [WEST, HERE])
-@pytest.mark.parametrize(("inside_s", "verdict"), [(0.0, "pass"), (0.3, "pass"), (0.8, "warn")])
-def test_a_neighbour_inside_a_hosts_quota_is_found_by_its_group(
-    placement: p.Placement, inside_s: float, verdict: str
-) -> None:
-    """Two tenths of a core are all that the host may use in ten seconds: 0.8 s are two fifths of them."""
-    result = judged(cell_of(lambda draft: quiet(draft, inside_s=inside_s), placement=placement))
-    assert result.verdict == verdict
-    assert result.evidence["inside"] == pytest.approx(inside_s / 2)
-    assert result.evidence["foreign"] == pytest.approx(0.0)
-
-
 @pytest.mark.parametrize(
-    ("told_s", "verdict", "foreign"), [(5.0, "pass", 0.0), (2.0, "warn", 0.3), (None, "warn", 0.5)]
+    ("seconds", "verdict", "foreign"), [(5.0, "pass", 0.0), (2.0, "warn", 0.3), (None, "warn", 0.5)]
 )
 def test_the_program_that_emulates_the_distance_is_no_neighbour(
-    told_s: float | None, verdict: str, foreign: float
+    seconds: float | None, verdict: str, foreign: float
 ) -> None:
-    result = judged(cell_of(lambda draft: quiet(draft, beside_s=5.0), beside_s=told_s))
+    result = judged(cell_of(lambda draft: quiet(draft, beside_s=5.0), beside_s=seconds))
     assert result.verdict == verdict
     assert result.evidence["foreign"] == pytest.approx(foreign)
     assert result.evidence["in_a_third"]["foreign"] == pytest.approx(foreign)

@@ -68,25 +68,25 @@ def columns(turns: int) -> dict[str, np.ndarray]:
     }
 
 
-def samples(found: dict[str, np.ndarray]) -> Samples:
-    return Samples(found)
+def samples(joint: dict[str, np.ndarray]) -> Samples:
+    return Samples(joint)
 
 
 def test_the_window_is_as_long_as_the_turns_together() -> None:
-    found = samples(joined(columns(3), record(0.0, 0.0, 0.0)))
-    assert found.measured == 3 * EACH
-    assert found.span_ns == 3 * 49 * MS  # of each turn from the first request to the last reply
-    assert set(found.latency_ns) == {4 * MS}
-    assert found.out_of_place == 0
-    assert found.most_in_flight == 1
+    joint = samples(joined(columns(3), record(0.0, 0.0, 0.0)))
+    assert joint.measured == 3 * EACH
+    assert joint.span_ns == 3 * 49 * MS  # of each turn from the first request to the last reply
+    assert set(joint.latency_ns) == {4 * MS}
+    assert joint.out_of_place == 0
+    assert joint.most_in_flight == 1
 
 
 def test_the_warm_up_of_each_turn_comes_before_all_turns() -> None:
     before = columns(2)
-    found = joined(before, record(0.0, 0.0))
-    warm = found["phase"] == 0
-    assert found["received_ns"][warm].max() <= found["sent_ns"][~warm].min()
-    assert np.array_equal(found["sequence"], before["sequence"])
+    joint = joined(before, record(0.0, 0.0))
+    warm = joint["phase"] == 0
+    assert joint["received_ns"][warm].max() <= joint["sent_ns"][~warm].min()
+    assert np.array_equal(joint["sequence"], before["sequence"])
 
 
 def test_a_request_of_the_warm_up_within_a_turn_is_out_of_place() -> None:
@@ -97,14 +97,14 @@ def test_a_request_of_the_warm_up_within_a_turn_is_out_of_place() -> None:
 
 def test_a_disturbed_turn_counts_as_warm_up() -> None:
     made, before = record(0.0, 0.04, 0.0), columns(3)
-    found = joined(before, made)
-    assert samples(found).measured == 2 * EACH
-    assert samples(found).span_ns == 2 * 49 * MS
-    assert samples(found).out_of_place == 0
+    joint = joined(before, made)
+    assert samples(joint).measured == 2 * EACH
+    assert samples(joint).span_ns == 2 * 49 * MS
+    assert samples(joint).out_of_place == 0
     done = Done(
         rows=41, warmup_requests=11, requests=30, errors={}, verified=30, measured_s=0.147, cpu_s=0.06, paused_s=0.027
     )
-    part = counted(RequesterRecord(host="h", done=done, samples="s"), made, before, found)
+    part = counted(RequesterRecord(host="h", done=done, samples="s"), made, before, joint)
     assert (part.done.requests, part.done.warmup_requests, part.done.verified) == (20, 21, 20)
     assert part.done.cpu_s == 0.04
     assert part.done.paused_s == pytest.approx(2 * 9 * MS / 1e9)
@@ -113,9 +113,9 @@ def test_a_disturbed_turn_counts_as_warm_up() -> None:
 def test_errors_of_a_disturbed_turn_are_left_out() -> None:
     made, before = record(0.0, 0.04, 0.0), columns(3)
     before["status"][22] = 4  # in the second turn: a time-out
-    found = joined(before, made)
+    joint = joined(before, made)
     done = Done(rows=41, warmup_requests=11, requests=30, errors={"timeout": 1}, verified=29)
-    part = counted(RequesterRecord(host="h", done=done, samples="s"), made, before, found)
+    part = counted(RequesterRecord(host="h", done=done, samples="s"), made, before, joint)
     assert (part.done.errors, part.done.verified) == ({}, 20)
 
 

@@ -78,20 +78,20 @@ def test_each_end_is_given_what_it_needs_and_no_key_stays_here(tmp_path: Path) -
     lab = Lab(tmp_path)
     ends = two_ends(lab)
     assert lab.run(plan).failed_trials == 0
-    told: dict[str, list[Any]] = {"responder": [], "requester": []}
+    negotiated: dict[str, list[Any]] = {"responder": [], "requester": []}
     for host in ends:
         for process in host.processes:
             if process.role.startswith("responder"):
-                told["responder"].append((host.name, process.serve["knobs"], process.serve["tls"]))
+                negotiated["responder"].append((host.name, process.serve["knobs"], process.serve["tls"]))
             elif process.role == "requester":
-                told["requester"].append((host.name, process.trial["knobs"], process.trial["tls"]))
-    for found in told.values():
-        for _, given, tls in found:
+                negotiated["requester"].append((host.name, process.trial["knobs"], process.trial["tls"]))
+    for entries in negotiated.values():
+        for _, given, tls in entries:
             assert (tls is None) == (given == {})
-        assert {given.get("tls") for _, given, _ in found} == {None, "tls1.3"}
-    key = next(tls["key"] for _, _, tls in told["responder"] if tls)
+        assert {given.get("tls") for _, given, _ in entries} == {None, "tls1.3"}
+    key = next(tls["key"] for _, _, tls in negotiated["responder"] if tls)
     assert Path(key).parent == ends[1].folder
-    assert {tls["path"] for _, _, tls in told["requester"] if tls} == {str(ends[0].folder / "tls-authority.pem")}
+    assert {tls["path"] for _, _, tls in negotiated["requester"] if tls} == {str(ends[0].folder / "tls-authority.pem")}
     assert holding_keys(tmp_path) == [Path(key)]  # on the host, and gone with it
 
 
@@ -118,8 +118,8 @@ def test_a_real_run_leaves_no_key_and_keeps_what_was_negotiated(tmp_path: Path) 
     assert holding_keys(tmp_path) == []
     assert not list((tmp_path / ".orch" / "private").iterdir())
     trials = RunFolder.open("latest", root=tmp_path / "results").manifest().trials
-    told = {trial.cell: trial.requesters[0].done.tls for trial in trials}
-    plain, secured = (told[f"tcp-threads-socket__add__local__reuse{what}__c1"] for what in ("", "__tls1.3"))
+    negotiated = {trial.cell: trial.requesters[0].done.tls for trial in trials}
+    plain, secured = (negotiated[f"tcp-threads-socket__add__local__reuse{what}__c1"] for what in ("", "__tls1.3"))
     assert plain is None
     assert (secured.version, secured.handshakes, secured.resumed) == ("TLSv1.3", 3, 0)
 
@@ -134,7 +134,7 @@ def test_a_cell_whose_connections_were_not_what_it_has_fails_and_others_go_on(tm
 
 
 @pytest.mark.parametrize(
-    ("told", "knobs", "reason"),
+    ("negotiated", "knobs", "reason"),
     [
         ({"version": "TLSv1.3", "handshakes": 9, "resumed": 0}, {}, None),
         ({}, {}, None),
@@ -146,8 +146,8 @@ def test_a_cell_whose_connections_were_not_what_it_has_fails_and_others_go_on(tm
     ],
 )
 def test_what_was_negotiated_is_held_against_the_cell(
-    told: dict[str, Any] | None, knobs: dict[str, str], reason: str | None
+    negotiated: dict[str, Any] | None, knobs: dict[str, str], reason: str | None
 ) -> None:
     ask = replace(ASK, knobs={"tls": "tls1.3", **knobs}, certificates=Certificates())
-    found = unlike_told(None if told is None else Negotiated(**told), ask)
-    assert (found is None) if reason is None else (reason in str(found))
+    refusal = unlike_told(None if negotiated is None else Negotiated(**negotiated), ask)
+    assert (refusal is None) if reason is None else (reason in str(refusal))

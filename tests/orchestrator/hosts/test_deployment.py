@@ -130,9 +130,9 @@ def test_what_was_made_is_told_for_the_manifest(standing: Standing) -> None:
     assert about["distances"][0]["ping_ms"] == pytest.approx(4.0, abs=0.5)
     assert about["link"]["kind"] in ("netem", "user-space")
     assert standing.fleet.fault() is None
-    told = standing.deployment.describe()
-    assert told["expires_at"] > time.time()
-    assert told["end_with"] == f"orch teardown standing-{os.getpid()}"
+    described = standing.deployment.describe()
+    assert described["expires_at"] > time.time()
+    assert described["end_with"] == f"orch teardown standing-{os.getpid()}"
 
 
 def test_a_command_tells_its_status_and_both_streams(standing: Standing) -> None:

@@ -98,9 +98,9 @@ def test_one_cpu_is_warned_of_only_where_both_ends_share_a_host(
 ) -> None:
     monkeypatch.setattr(RemoteFleet, "_cpus_of", lambda self, host: {0})
     wanted = replace(PLAN, placements=(replace(PLAN.placements[0], kind=kind),))
-    told = replace(fleet(), topology=topology(wanted), pin="apart").describe()
-    assert bool(told["warnings"]) is warned
-    assert told["requester_cpus"] == "0"
+    described = replace(fleet(), topology=topology(wanted), pin="apart").describe()
+    assert bool(described["warnings"]) is warned
+    assert described["requester_cpus"] == "0"
 
 
 def test_a_placement_with_a_pin_of_its_own_has_its_cpus(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -113,7 +113,6 @@ def test_a_placement_with_a_pin_of_its_own_has_its_cpus(monkeypatch: pytest.Monk
     of = replace(fleet(), members={"responder-1": both}, topology=wanted, pin="apart", pins={"one-cpu": "together"})
     assert (of.pair("near").requester_cpus, of.pair("near").responder_cpus) == ("1", "0")
     assert (of.pair("one-cpu").requester_cpus, of.pair("one-cpu").responder_cpus) == ("0", "0")
-    assert of.describe()["cpus_by_placement"]["one-cpu"] == {"requester": "0", "responder": "0"}
 
 
 def test_ends_are_pinned_to_cpus_that_both_hosts_have(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -17,7 +17,7 @@ from orchestrator.hosts.local.machine_lock import VARIABLE, machine
 OTHER = """
 import sys
 from orchestrator.hosts.local.machine_lock import machine
-with machine(sys.argv[1], share=len(sys.argv) > 2) as part:
+with machine(sys.argv[1]) as part:
     part.note("20260101-000000-other-abcd")
     print("held", flush=True)
     sys.stdin.read()
@@ -60,23 +60,14 @@ def test_a_run_of_another_checkout_is_named_and_refused(tmp_path, provider):
         assert "--share-machine" in (caught.value.hint or "")
 
 
-def test_the_lock_goes_with_its_process():
-    with another("local"):
-        pass
-    with machine("lab") as part:
-        assert part.others() == []
-
-
-def test_both_know_that_the_machine_was_shared():
-    with machine("local") as part, another("lab", "share") as other:
-        assert [f"process {other.pid}" in words for words in part.others()] == [True]
+def test_a_run_that_shares_the_machine_knows_with_whom():
     with another("local") as other, machine("local", share=True) as part:
-        assert [f"process {other.pid}" in words for words in part.others()] == [True]
+        assert f"process {other.pid}" in part.other
 
 
-def test_the_file_of_a_run_that_was_killed_is_taken(lock):
+def test_the_lock_goes_with_its_process_and_the_file_of_a_run_that_was_killed_is_taken(lock):
     with another("local") as other:
         other.kill()
     assert lock.read_bytes().startswith(b'{"pid"')
-    with machine("local") as part:
-        assert part.others() == []
+    with machine("lab") as part:
+        assert part.other == ""

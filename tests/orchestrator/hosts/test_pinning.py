@@ -32,14 +32,10 @@ def test_this_machine_pins_only_to_cpus_that_may_be_used():
     assert pinning.requester is None or int(pinning.requester) in os.sched_getaffinity(0)
 
 
-def test_a_manifest_names_the_cpus_of_each_placement_where_they_differ():
-    apart, together = choose("apart", [0, 1], can_pin=True), choose("together", [0, 1], can_pin=True)
-    assert pinning_facts({"a": apart, "b": together}) == {
-        "requester_cpus": "1",
-        "responder_cpus": "0",
-        "cpus_by_placement": {"a": {"requester": "1", "responder": "0"}, "b": {"requester": "0", "responder": "0"}},
-        "warnings": [],
-    }
-    assert "cpus_by_placement" not in pinning_facts({"a": apart, "b": apart})
+def test_a_manifest_names_the_cpus_and_each_warning_once():
     alone = choose("apart", [0], can_pin=True)
-    assert pinning_facts({"a": alone, "b": choose("together", [0], can_pin=True)})["warnings"] == [alone.warning]
+    assert pinning_facts({"a": alone, "b": alone}) == {
+        "requester_cpus": "0",
+        "responder_cpus": "0",
+        "warnings": [alone.warning],
+    }

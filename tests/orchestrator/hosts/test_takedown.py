@@ -38,10 +38,10 @@ class Program:
             "sweep": {"removed": [], "left": [], "unknown": []},
             **answers,
         }
-        self.asked: list[str] = []
+        self.verbs: list[str] = []
 
     def __call__(self, *words: str) -> Any:
-        self.asked.append(words[0])
+        self.verbs.append(words[0])
         answer = self.answers[words[0]]
         if isinstance(answer, Exception):
             raise answer
@@ -90,7 +90,7 @@ def test_another_project_is_refused_by_name_and_not_asked(monkeypatch: pytest.Mo
     program = answering(monkeypatch, target=project(named))
     with pytest.raises(UsageError, match=r"made in project demo, and this environment names .*GOOGLE_PROJECT=demo"):
         take_down(REGISTRY, written())
-    assert program.asked == ["target"]
+    assert program.verbs == ["target"]
     assert state() == "up"
 
 

@@ -38,17 +38,6 @@ def test_markers_are_evaluated_for_the_host_not_for_the_controller() -> None:
     assert "beta==3.0" in new
 
 
-def test_equal_code_is_an_equal_tar_and_changed_code_another(tmp_path: Path) -> None:
-    source = tmp_path / "services"
-    source.mkdir()
-    (source / "a.py").write_text("A = 1\n")
-    first = wheelhouse.code(tmp_path, tmp_path / "one")
-    again = wheelhouse.code(tmp_path, tmp_path / "two")
-    assert first.path.read_bytes() == again.path.read_bytes()
-    (source / "a.py").write_text("A = 2\n")
-    assert wheelhouse.code(tmp_path, tmp_path / "one").digest != first.digest
-
-
 WHEELS = ("alpha-1.0-py3-none-any.whl", "pip-99.0-py3-none-any.whl")
 
 

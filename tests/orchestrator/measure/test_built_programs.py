@@ -51,14 +51,14 @@ def test_what_was_built_is_recorded_with_what_hosts_run_it_with(services: Path, 
     plan = make_plan(tmp_path / "tiny.yaml")
     host = LocalHost(tmp_path / "host", note=lambda event: None)
     built = require_programs(plan)
-    found = programs_record(plan, built, FakeFleet((host,), host))
-    assert found.keys() == {"tiny"}
-    record = found["tiny"]
+    records = programs_record(plan, built, FakeFleet((host,), host))
+    assert records.keys() == {"tiny"}
+    record = records["tiny"]
     assert (record.title, record.toolchain, record.contract) == ("Tiny", {"sh": "7.1"}, 2)
     assert record.source == builds.source_digest(tiny(services), services / "tiny")
     assert record.artifacts.keys() == {"build/respond", "build/request"}
     assert record.runtimes == {"local": {"sh": "7.1"}}
-    now = _conditions({}, found)
+    now = _conditions({}, records)
     refuse_changes("x", now, now)
     refuse_changes("x", {}, now)
     other = _conditions({}, {"tiny": replace(record, source="f" * 64)})
@@ -92,8 +92,8 @@ def test_a_run_of_built_programs_is_recorded_reported_compared_and_verified(serv
     assert stored["artifacts"]["build/respond"] == builds.artifact(program).sha256
     assert all(trial.outcome == "ok" for trial in folder.manifest().trials)
     verify(folder)
-    told = dict(summarise(folder).conditions)["Programs in Tiny"]
-    assert told == f"built with sh 7.1, of source {stored['source'][:12]}; run by sh 7.1"
+    condition = dict(summarise(folder).conditions)["Programs in Tiny"]
+    assert condition == f"built with sh 7.1, of source {stored['source'][:12]}; run by sh 7.1"
     (page,) = (tmp_path / "reports").glob("*.html")
     assert f"of source {stored['source'][:12]}" in page.read_text()
 

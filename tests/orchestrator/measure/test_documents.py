@@ -50,22 +50,22 @@ def test_both_ends_are_given_the_schema_that_lies_on_their_own_host(tmp_path: Pa
     ]
     lab.deployment = FakeDeployment(fleet=FakeFleet((ends[0],), ends[1]), diary=lab.diary)
     lab.run(plan)
-    told = {"asking": [], "answering": []}
+    settings = {"asking": [], "answering": []}
     for host in ends:
         for process in host.processes:
             line = (
                 process.serve if "responder" in process.role else process.trial if process.role == "requester" else {}
             )
             if line.get("protocol") in ("rest", "grpc"):
-                told[host.name].append((line["protocol"], line["knobs"], line["schema"]))
+                settings[host.name].append((line["protocol"], line["knobs"], line["schema"]))
                 schema = line["schema"]
                 if schema:
                     content = Path(schema["path"])
                     assert content.parent == host.folder
                     assert hashlib.sha256(content.read_bytes()).hexdigest() == schema["sha256"]
-    assert len(told["asking"]) == len(told["answering"]) == 2 * len(plan.cells)
-    for found in told.values():
-        kinds = [(protocol, knobs.get("document"), bool(schema)) for protocol, knobs, schema in found]
+    assert len(settings["asking"]) == len(settings["answering"]) == 2 * len(plan.cells)
+    for parts in settings.values():
+        kinds = [(protocol, knobs.get("document"), bool(schema)) for protocol, knobs, schema in parts]
         # Each cell once in the smoke test and once measured: both of rest, the sum and the typed document, the value.
         assert sorted(kinds, key=str) == sorted(
             [("rest", None, False)] * 4
@@ -86,16 +86,16 @@ def test_a_real_run_carries_it_both_ways_and_says_so(tmp_path: Path) -> None:
     assert done.returncode in (0, 5), done.stdout + done.stderr
     run = RunFolder.open("latest", root=tmp_path / "results")
     summary = summarise(run)
-    found = {cell.id: cell for cell in summary.cells if "__echo-rows__" in cell.id}
-    assert {cell.failed for cell in found.values()} == {0}
+    parts = {cell.id: cell for cell in summary.cells if "__echo-rows__" in cell.id}
+    assert {cell.failed for cell in parts.values()} == {0}
     done_lines = {trial.cell: trial.requesters[0].done for trial in run.manifest().trials}
-    sizes = {name: (done_lines[name].body_bytes_sent or 0) / done_lines[name].requests for name in found}
-    of_value = {sizes.pop(name) for name in found if "__value__" in name}
+    sizes = {name: (done_lines[name].body_bytes_sent or 0) / done_lines[name].requests for name in parts}
+    of_value = {sizes.pop(name) for name in parts if "__value__" in name}
     of_typed = {size for name, size in sizes.items() if not name.startswith("rest")}
     assert len(of_typed) == len(of_value) == 1, "gRPC and HTTP carry the same bytes"
     assert 2 * min(of_typed) < min(of_value)
     checked = {check.cell: check.verdict for check in summary.checks if check.name == "codec size"}
-    assert {checked[name] for name in found} == {"pass"}
+    assert {checked[name] for name in parts} == {"pass"}
     assert own_json.sentence(summary.plan) == (
         "Its own JSON: rows.json travels as a typed message over grpc, http+protobuf (all of its 801 values)"
         " and as google.protobuf.Value over grpc, http+protobuf."

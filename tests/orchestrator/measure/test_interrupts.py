@@ -95,19 +95,11 @@ def test_the_end_of_the_time_waits_for_what_must_not_be_cut():
     with Interrupts() as interrupts:
         interrupts.allow(0.0)
         time.sleep(0.2)
-        with pytest.raises(OutOfTime), interrupts.within_limits():
+        with pytest.raises(OutOfTime), interrupts.waiting():
             pytest.fail("it began although the time was over")
         interrupts.allow(None)
         with interrupts.waiting():
             pass
-
-
-def test_signals_do_not_cut_what_is_only_limited_in_time():
-    with Interrupts() as interrupts:
-        with interrupts.within_limits():
-            os.kill(os.getpid(), signal.SIGINT)
-        with pytest.raises(Interrupted):
-            interrupts.checkpoint()
 
 
 def test_a_teardown_goes_on_without_its_terminal():

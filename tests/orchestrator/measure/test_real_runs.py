@@ -9,7 +9,6 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-import numpy as np
 import pandas as pd
 import pytest
 
@@ -21,12 +20,11 @@ from orchestrator.results.folder import RunFolder
 from orchestrator.results.turn_times import REST_S
 from orchestrator.summarise import summarise
 from orchestrator.workspace import Workspace
-from services.python.load.phases import MIXED, mix_order
 from tests.support.hosts import Told
 
 pytestmark = [pytest.mark.alone, pytest.mark.busy]
 
-EXACT = ("completeness", "connections", "reply", "one stamp per sample", "mix")
+EXACT = ("completeness", "connections", "reply", "one stamp per sample")
 SERVICE = Path(__file__).parents[3] / "benchmarks" / "harness" / "work_service.py"
 
 
@@ -35,10 +33,10 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
 
 
-def run(text: str, told: Told | None = None) -> RunFolder:
+def run(text: str, console: Told | None = None) -> RunFolder:
     path = Path("tiny.yaml")
     path.write_text(f"name: tiny\nquestion: Does it run?\nseed: 1\nwarmup: {{requests: 5, at_least: 0s}}\n{text}")
-    listener = told or Told()
+    listener = console or Told()
     return RunFolder(
         measure.start(make_plan(path), Workspace(), command=["orch"], listener=listener, share=True).folder
     )
@@ -133,44 +131,6 @@ def test_a_worker_that_is_killed_is_named_and_costs_its_own_trial() -> None:
     assert first.failure.kind == "responder-died"
     assert "worker 2 of 3 died (killed by signal 9)" in first.failure.last_words
     assert not [pid for pid in workers if started_at(pid)]
-
-
-MIX = "operations:\n  - mix: {of: [{share: 70 %, timestamp: {}}, {share: 30 %, echo: {bytes: 5 kB}}]}\nrepeats: 1\n"
-SMALL, LARGE = "timestamp", "echo 5 kB"
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    "load", ["{concurrency: 1, requests: 200}", "{concurrency: 4, requests: 200}", "{rate: 200/s, duration: 1s}"]
-)
-@pytest.mark.parametrize("connection", ["reuse", "per-request"])
-def test_every_row_is_of_the_operation_that_the_seed_draws(connection: str, load: str) -> None:
-    measured = run(f"{MIX}stacks: [rest, grpc]\nconnection: {connection}\nload: {load}\n")
-    seeds = {trial.cell: trial.seed for trial in make_plan(Path("tiny.yaml")).trials}
-    for cell, seed in seeds.items():
-        rows = pd.read_parquet(measured.path / "samples" / f"cell={cell}").sort_values("sequence")
-        drawn = np.asarray(mix_order([7, 3], seed))[(rows["sequence"] - 1) % MIXED]
-        assert (rows["parent"] == drawn + 1).all()
-        assert (rows["operation"].astype(str) == np.where(drawn, LARGE, SMALL)).all()
-        right = rows[rows["status"] == 0]
-        assert (right.loc[right["parent"] == 2, "bytes_sent"] >= 5000).all()
-        assert (right.loc[right["parent"] == 1, "bytes_sent"] < 200).all()
-    assert not_passed(measured, "floor") == {}
-    floors = [floor for floor in summarise(measured).floors if floor.kind == "tcp"]
-    assert {floor.send_bytes > 5000 for floor in floors} == {False, True}
-
-
-@pytest.mark.slow
-def test_processes_draw_each_by_its_own_seed() -> None:
-    measured = run(f"{MIX}stacks: rest\nprocesses: 2\nload: {{concurrency: 2, requests: 200}}\n")
-    (cell,) = summarise(measured).cells
-    assert sum(part.requests for part in cell.details.mixed) == cell.requests == 200
-    (trial,) = make_plan(Path("tiny.yaml")).trials
-    rows = pd.read_parquet(measured.path / "samples")
-    for process in (0, 1):
-        mine = rows[rows["process"] == process]
-        drawn = np.asarray(mix_order([7, 3], trial.seed + process))[mine["sequence"] - 1]
-        assert (mine["parent"] == drawn + 1).all()
 
 
 CODECS = """\

@@ -42,8 +42,8 @@ def orch(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
 
 
 def needs(tool: Tool) -> pytest.MarkDecorator:
-    found = look(tool)
-    return pytest.mark.skipif(not found.is_usable, reason=f"{found.why} (make referee)")
+    generator = look(tool)
+    return pytest.mark.skipif(not generator.is_usable, reason=f"{generator.why} (make referee)")
 
 
 CASES = [

@@ -89,8 +89,8 @@ def test_the_death_of_one_is_told_with_its_host_and_voids_the_trial(hosts, dies,
     assert outcome.failure.message == "the requester on requester-2 died"
     assert outcome.parts == ()
     assert hosts.left_behind == []
-    told = [len(process.received) == 2 for process in hosts.requesters[0].processes]
-    assert told == [is_told]  # no other one begins before all are warm
+    begun = [len(process.received) == 2 for process in hosts.requesters[0].processes]
+    assert begun == [is_told]  # no other one begins before all are warm
 
 
 def test_the_others_are_ended_at_once_where_one_dies_while_they_measure(hosts, monkeypatch) -> None:

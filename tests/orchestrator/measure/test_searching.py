@@ -62,10 +62,10 @@ def a_plan(*protocols: str, repeats: int = 2) -> Plan:
 
 
 def by_search(trials: tuple[TrialRecord, ...], rounds: int) -> dict[tuple[str, int], list[TrialRecord]]:
-    found: dict[tuple[str, int], list[TrialRecord]] = {}
+    searches: dict[tuple[str, int], list[TrialRecord]] = {}
     for trial in trials:
-        found.setdefault((trial.cell, trial.block // rounds), []).append(trial)
-    return found
+        searches.setdefault((trial.cell, trial.block // rounds), []).append(trial)
+    return searches
 
 
 def ended(trials: list[TrialRecord]) -> tuple[int, int]:
@@ -79,15 +79,15 @@ def test_every_repeat_finds_the_rate_up_to_which_its_stack_answers_in_time(lab):
     planned = a_plan("tcp", "rest", "http+cbor")
     result = lab.run(planned)
     assert (result.is_complete, result.failed_trials) == (True, 0)
-    found = by_search(lab.runs.manifest().trials, planned.rounds)
-    assert {(cell.split("__")[0], repeat): ended(trials) for (cell, repeat), trials in found.items()} == {
+    searches = by_search(lab.runs.manifest().trials, planned.rounds)
+    assert {(cell.split("__")[0], repeat): ended(trials) for (cell, repeat), trials in searches.items()} == {
         (name, repeat): (low, low + 1)
         for name, low in (("tcp", 4), ("rest", 10), ("http+cbor", -1))
         for repeat in (0, 1)
     }
     assert FIND.rate(4) <= 300 < FIND.rate(5)
-    asked = [p.trial["load"] for p in lab.host.processes if p.role == "requester"]
-    first = next(load for load in asked if load["rate_per_s"] is not None)
+    loads = [p.trial["load"] for p in lab.host.processes if p.role == "requester"]
+    first = next(load for load in loads if load["rate_per_s"] is not None)
     assert first["rate_per_s"] == FIND.rate(5), "the middle of the rates"
     assert first["concurrency"] == room(FIND.rate(5)), "enough at that rate"
 
@@ -108,10 +108,10 @@ def test_a_search_that_is_over_asks_no_more_and_no_floor_is_taken_for_it(lab):
     manifest = lab.runs.manifest()
     assert len(manifest.trials) < len(planned.trials)
     assert {b.block for b in manifest.baselines} == {t.block for t in manifest.trials}
-    told = [line for line in lab.told.lines if "requests in" in line]
-    assert len(told) == len(manifest.trials)
-    assert all(": not held" in line for line in told)
-    assert f"{FIND.rate(5):g}/s: 200 requests" in told[0], "the rate that is tried"
+    lines = [line for line in lab.console.lines if "requests in" in line]
+    assert len(lines) == len(manifest.trials)
+    assert all(": not held" in line for line in lines)
+    assert f"{FIND.rate(5):g}/s: 200 requests" in lines[0], "the rate that is tried"
 
 
 @pytest.mark.slow

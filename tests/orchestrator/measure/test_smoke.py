@@ -1,12 +1,8 @@
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
-from orchestrator.measure.smoke import differences, versions
-from services.python.contract.requester_lines import Done
-from services.python.contract.responder_lines import Ready
+from orchestrator.measure.smoke import differences
 
 FACTS = {"kernel": "6.1", "uptime_s": 5.0, "clock": {"wall_ns": 1}, "cgroup": {"cpu_max": "20000 100000"}, "zone": None}
 
@@ -53,9 +49,3 @@ def test_each_condition_of_a_cloud_host_is_compared(fact):
 
 def test_another_setting_is_a_difference():
     assert differences(CLOUD, {**CLOUD, "sysctl": {**CLOUD["sysctl"], "net.core.rmem_max": "212991"}})
-
-
-def test_versions_of_both_ends_are_taken_together():
-    ready = Ready(port=1, implementation="flask", identity="x", versions={"flask": "3"})
-    done = Done(rows=0, warmup_requests=0, requests=0, errors={}, versions={"pycurl": "7"})
-    assert versions(ready, [done, replace(done, versions={})]) == {"flask": "3", "pycurl": "7"}

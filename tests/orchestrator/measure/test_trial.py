@@ -53,8 +53,8 @@ def test_a_trial_starts_both_ends_afresh_and_ends_both(host):
 def test_the_requester_is_told_where_the_responder_stands_and_who_it_is(host):
     make(host)
     responder, requester = host.processes
-    told = {"host": "198.18.0.1", "port": 4711, "identity": responder.serve["identity"], "anonymous": False}
-    assert requester.trial["target"] == told
+    address = {"host": "198.18.0.1", "port": 4711, "identity": responder.serve["identity"], "anonymous": False}
+    assert requester.trial["target"] == address
 
 
 def test_a_service_that_runs_already_is_asked_by_its_name_and_neither_started_nor_ended(host):
@@ -62,8 +62,8 @@ def test_a_service_that_runs_already_is_asked_by_its_name_and_neither_started_no
     assert outcome.failure is None
     assert host.diary == ["start requester", "end requester"]
     (requester,) = host.processes
-    told = {"host": "there", "port": 4712, "identity": None, "anonymous": True}
-    assert requester.trial["target"] == told
+    address = {"host": "there", "port": 4712, "identity": None, "anonymous": True}
+    assert requester.trial["target"] == address
     assert (outcome.ready, outcome.stats_before, outcome.stats) == (None, None, None)
 
 
@@ -113,27 +113,27 @@ def test_the_responder_is_asked_when_all_are_warm_and_before_any_measures(host):
     host.responder = lambda argv: counting
     outcome = make(host, requesters=3)
     assert outcome.failure is None
-    asked = [outcome.stats_before, outcome.stats_warm, outcome.stats]
-    assert [answer.answered for answer in asked] == [1, 2, 3]
+    answers = [outcome.stats_before, outcome.stats_warm, outcome.stats]
+    assert [answer.answered for answer in answers] == [1, 2, 3]
     requesters = [p for p in host.processes if p.role == "requester"]
     assert [p.received[1:] for p in requesters] == [["measure"]] * 3  # no moment: hosts have clocks of their own
     assert all(p.trial["hold"] for p in requesters)
 
 
-@pytest.mark.parametrize(("asked", "told"), [("4", 0), ("4", 3), (None, 2)])
+@pytest.mark.parametrize(("wanted", "serving"), [("4", 0), ("4", 3), (None, 2)])
 @pytest.mark.parametrize("line", ["ready", "stats"])
-def test_a_responder_of_another_number_of_workers_is_not_measured(host, line, asked, told):
+def test_a_responder_of_another_number_of_workers_is_not_measured(host, line, wanted, serving):
     def another(process):
-        planned = int(asked) if asked else None
-        yield ready_line(process, workers=(told or None) if line == "ready" else planned)
-        yield stats_line(workers=[{"answered": 0, "peers": 0}] * told)
+        planned = int(wanted) if wanted else None
+        yield ready_line(process, workers=(serving or None) if line == "ready" else planned)
+        yield stats_line(workers=[{"answered": 0, "peers": 0}] * serving)
 
     host.responder = lambda argv: another
-    failure = make(host, ask=replace(ASK, knobs={"workers": asked} if asked else {})).failure
+    failure = make(host, ask=replace(ASK, knobs={"workers": wanted} if wanted else {})).failure
     assert (failure.stage, failure.kind) == ("start", "protocol")
     words = {
-        "ready": f"the responder answers from {told or 1} processes, not from {asked or 1}",
-        "stats": f"the responder's `stats` are of {told} workers, not of {asked or 1}",
+        "ready": f"the responder answers from {serving or 1} processes, not from {wanted or 1}",
+        "stats": f"the responder's `stats` are of {serving} workers, not of {wanted or 1}",
     }
     assert failure.message == words[line]
     assert host.left_behind == []
@@ -223,16 +223,6 @@ def test_why_a_responder_did_not_start_is_what_it_says_in_its_last_line(host, mo
     failure = make(host).failure
     assert (failure.stage, failure.kind) == ("start", "responder-died")
     assert failure.message == "the responder did not start: the database is not there"
-
-
-@pytest.mark.parametrize("end", ["responder", "requester"])
-def test_an_end_that_speaks_another_contract_is_refused_by_name(host, end):
-    if end == "responder":
-        host.responder = lambda argv: script({**READY, "contract": 1})
-    else:
-        host.requester = lambda number: script({**checked_line(), "contract": 1})
-    failure = make(host).failure
-    assert failure.message == f"this orchestrator speaks contract 2; the {end} speaks 1"
 
 
 def dies_while_measuring(process):

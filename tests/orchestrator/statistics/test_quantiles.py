@@ -73,9 +73,9 @@ SIZES = [(stacks, blocks) for stacks in (2, 3, 6) for blocks in (3, 5, 10)]
 @pytest.mark.parametrize(("stacks", "blocks"), others_slow(SIZES, lambda stacks, blocks: (stacks, blocks) == (3, 5)))
 @pytest.mark.parametrize("noise", coverage.NOISES)
 def test_equal_stacks_get_no_winner_more_often_than_promised(noise, stacks, blocks):
-    found = coverage.simulate(coverage.NOISES[noise], stacks=stacks, blocks=blocks, runs=RUNS)
-    assert found.false_winners <= FEW
-    assert found.coverage >= 1 - FEW
+    simulated = coverage.simulate(coverage.NOISES[noise], stacks=stacks, blocks=blocks, runs=RUNS)
+    assert simulated.false_winners <= FEW
+    assert simulated.coverage >= 1 - FEW
 
 
 def test_intervals_of_a_run_are_wider_the_more_is_compared():

@@ -1,4 +1,4 @@
-"""What orch runs on a machine of one's own, here on this one: the folder of a run, the machine's lock, and ports."""
+"""What orch runs on a machine of one's own, here on this one: the folder of a run, and the machine's lock."""
 
 from __future__ import annotations
 
@@ -94,13 +94,3 @@ def test_a_holder_that_lost_its_run_is_ended_by_the_sweep_of_that_run_alone(tmp_
     assert on_host.sweep(str(tmp_path / "none"), "o1") == {"removed": False, "left": None}
     reaper.join()
     assert holder.returncode == -9
-
-
-def test_a_port_is_open_or_it_says_why_not() -> None:
-    listener = start("listen", address="127.0.0.1")
-    port = said(listener)["port"]
-    assert on_host.reach("127.0.0.1", port) == {"tcp": None, "udp": None}
-    listener.communicate(timeout=30)
-    closed = on_host.reach("127.0.0.1", port)
-    assert "refused" in closed["tcp"]
-    assert "refused" in closed["udp"]

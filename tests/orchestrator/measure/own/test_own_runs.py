@@ -38,17 +38,17 @@ same: {{id: id}}
 """
 
 
-def measured(path: Path, told: Told, *overrides: str) -> RunFolder:
+def measured(path: Path, console: Told, *overrides: str) -> RunFolder:
     plan = make_plan(path, (*FEW, *overrides))
-    return RunFolder(measure.start(plan, Workspace(), command=["orch", "run"], listener=told).folder)
+    return RunFolder(measure.start(plan, Workspace(), command=["orch", "run"], listener=console).folder)
 
 
 def test_the_shipped_example_is_measured_with_floors_and_counted_ends(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    told = Told()
-    run = measured(SHOP / "orders.yaml", told)
+    console = Told()
+    run = measured(SHOP / "orders.yaml", console)
     trials = run.manifest().trials
     assert len(trials) == 8
     assert [t.failure for t in trials if t.failure is not None] == []
@@ -68,14 +68,14 @@ def test_the_compiled_requester_measures_the_shipped_example(tmp_path: Path, mon
     Path("orders.yaml").write_text(
         (text[:websocket] + text[data:]).replace("    call:", "    client: native\n    call:")
     )
-    told = Told()
-    run = measured(Path("orders.yaml"), told)
+    console = Told()
+    run = measured(Path("orders.yaml"), console)
     assert [stack.client for stack in run.plan().stacks] == ["go-net-http", "grpc-go", "go-net-http"]
     trials = run.manifest().trials
     assert [trial.failure for trial in trials] == [None] * 6
     said = {check.cell: check.verdict for check in summarise(run).checks if check.name == "reply" and check.cell}
     assert set(said.values()) == {"pass"}
-    assert not [text for text in told.warnings if "differently" in text]
+    assert not [text for text in console.warnings if "differently" in text]
 
 
 def test_services_that_run_are_asked_differences_told_and_secrets_hidden(
@@ -83,7 +83,7 @@ def test_services_that_run_are_asked_differences_told_and_secrets_hidden(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("SHOP_TOKEN", "s3cret")
-    port, told = free_port(), Told()
+    port, console = free_port(), Told()
     Path("own.yaml").write_text(RUNNING.format(port=port, other=free_port()))
     Path("orders.jsonl").write_text('{"id": 1}\n{"id": 2}\n')
     service = subprocess.Popen([sys.executable, "shop_rest.py", "--port", str(port)], cwd=SHOP)
@@ -93,7 +93,7 @@ def test_services_that_run_are_asked_differences_told_and_secrets_hidden(
             replies = dict(tried(make_plan(Path("own.yaml"))))
             if not getattr(replies["rest"], "failure", "refused").startswith("refused"):
                 break
-        run = measured(Path("own.yaml"), told)
+        run = measured(Path("own.yaml"), console)
         assert service.poll() is None
     finally:
         service.kill()
@@ -103,7 +103,7 @@ def test_services_that_run_are_asked_differences_told_and_secrets_hidden(
     assert "HTTP 404" in getattr(replies["lost"], "failure", "")
     failed = {(t.cell.split("-")[1], t.failure.stage) for t in run.manifest().trials if t.failure is not None}
     assert failed == {("lost", "smoke")}
-    assert "not the same work: rest answers id with 2, items with 1 (row 2)" in told.warnings
+    assert "not the same work: rest answers id with 2, items with 1 (row 2)" in console.warnings
     said = {c.cell.split("-")[1]: c.verdict for c in summarise(run).checks if c.name == "reply" and c.cell}
     assert (said["rest"], said["items"]) == ("cannot tell", "pass")
     texts = [path for path in run.path.rglob("*") if path.is_file() and b"s3cret" in path.read_bytes()]

@@ -60,9 +60,9 @@ def test_it_answers_when_it_is_ready_is_counted_with_its_children_and_ends_with_
     tmp_path: Path, ready: str, at: str
 ) -> None:
     with started(tmp_path, ready=ready, ready_at=at) as target:
-        told = target.await_ready()
-        assert told.anonymous
-        socket.create_connection((told.host, told.port), timeout=5).close()
+        address = target.await_ready()
+        assert address.anonymous
+        socket.create_connection((address.host, address.port), timeout=5).close()
         stats = target.stats("start")
         assert stats.cpu_s is not None
         assert stats.cpu_s >= 0.1

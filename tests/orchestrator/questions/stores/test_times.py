@@ -15,10 +15,7 @@ from orchestrator.questions.stores import words as store_words
 from orchestrator.questions.stores.times import StoreTimes
 from orchestrator.summarise import summarise
 from services.python.contract import responder_lines as lines
-from tests.support import judged
 from tests.support.event_runs import a_stream_run
-from tests.support.runs import a_plan
-from tests.support.runs import a_run as run_made_up
 from tests.support.summaries import a_run
 
 BY_DATABASE = StoreTimes(handling=10.0, queue=0.5, pool=1.5, database=7.0, service=1.0)
@@ -82,26 +79,6 @@ def test_each_part_that_takes_half_is_named_as_the_bottleneck() -> None:
     assert "PostgreSQL by psycopg with a pool of 4 connections (80 %" in said
     assert third.stack_label not in said
     assert [row.bottleneck for row in store_words.rows(run.cells)] == ["database", "pool", None]
-
-
-@pytest.mark.parametrize(
-    ("store", "lacking", "verdict"),
-    [("sqlite", 0, "pass"), ("sqlite", 1, "fail"), ("postgresql", 1, "fail"), ("none", 100, "pass")],
-)
-def test_a_request_that_no_database_was_asked_for_fails_where_there_is_one(
-    store: str, lacking: int, verdict: str
-) -> None:
-    """The check's request, in the warm-up's count, is no part of it."""
-
-    def told(draft: Any) -> None:
-        draft.stats_warm["store"] = {"requests": 2, "storeless": 1, **NONE}
-        times = {"handling_s": 1.0, "database_s": 1.0}
-        draft.stats["store"] = {**NONE, "requests": 102, "storeless": 1 + lacking, **times}
-
-    plan = a_plan(calls=[{"connection": "reuse", "store": store}])
-    found = judged.of(run_made_up(plan, spoil=told, base_us=SLOW), "completeness")[0]
-    assert found.verdict == verdict
-    assert ("asked the database nothing for 1 request of 100" in found.explanation) is (verdict == "fail")
 
 
 @cache

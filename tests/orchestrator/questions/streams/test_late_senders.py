@@ -13,7 +13,7 @@ from orchestrator.quantities import MILLISECONDS
 from orchestrator.questions.streams import words as stream_words
 from orchestrator.summarise import summarise
 from tests.support import judged
-from tests.support.event_runs import EVENT, a_stream_plan, a_stream_run, enter, places
+from tests.support.event_runs import EVENT, a_stream_plan, a_stream_run, places
 from tests.support.runs import MS, Draft
 
 CHECK = "event stream"
@@ -35,29 +35,9 @@ def late_once_in_a_while(draft: Draft) -> None:
             draft.columns[name][mine] = np.maximum.accumulate(draft.columns[name][mine])
 
 
-def hiding_its_lateness(draft: Draft) -> None:
-    late_once_in_a_while(draft)
-    enter(draft)
-    draft.stats["events"]["worst_late_ns"] = 1000
-
-
-def late_by(some_ns: int) -> Callable[[Draft], None]:
-    """One event in forty, and none behind it."""
-
-    def spoil(draft: Draft) -> None:
-        for parent in (3, 4):
-            at = places(draft, *range(20, 500, 40), parent=parent)
-            for name in ("sender_ns", "received_ns"):
-                draft.columns[name][at] += some_ns
-
-    return spoil
-
-
 @pytest.mark.parametrize(
     ("spoil", "verdict", "words"),
     [
-        (hiding_its_lateness, "fail", "by its own stamps one was"),
-        (late_by(3 * MS // 2), "warn", "had each event been sent when it was due"),
         (late_once_in_a_while, "warn", "events left in bursts"),
         (falling_behind, "fail", "of its rate: it could not keep up, or its readers held it back."),
     ],
@@ -89,12 +69,6 @@ def reading_slowly(draft: Draft) -> None:
         rows["received_ns"][(rows["kind"] == 0) & (rows["sequence"] == parent)] = int(read.max()) + MS
 
 
-def reading_slowly_at_first(draft: Draft) -> None:
-    reading_slowly(draft)
-    late = places(draft, *range(400, 501))
-    draft.columns["received_ns"][late] -= 50 * MS
-
-
 def sending_more_slowly_still(draft: Draft) -> None:
     reading_slowly(draft)
     rows = draft.columns
@@ -116,15 +90,6 @@ def test_what_a_slow_reader_leaves_waiting_is_told_and_its_senders_lateness_is_n
     assert unlimited.waiting <= 2
 
 
-@pytest.mark.parametrize(
-    ("spoil", "words"),
-    [
-        (reading_slowly_at_first, "clients read faster than `read_rate` says"),
-        (sending_more_slowly_still, "of its rate: it could not keep up"),
-    ],
-)
-def test_a_slow_reader_that_is_not_and_a_sender_slower_than_its_reader_fail(
-    spoil: Callable[[Draft], None], words: str
-) -> None:
-    result = judged.of(a_stream_run(a_stream_plan(calls=SLOWLY), spoil=spoil), CHECK)[0]
-    assert (result.verdict, words in result.explanation) == ("fail", True), result
+def test_a_sender_slower_than_its_reader_fails() -> None:
+    result = judged.of(a_stream_run(a_stream_plan(calls=SLOWLY), spoil=sending_more_slowly_still), CHECK)[0]
+    assert (result.verdict, "of its rate: it could not keep up" in result.explanation) == ("fail", True), result

@@ -9,7 +9,7 @@ import pytest
 
 from orchestrator.experiment.plan.plan import Plan, Until
 from orchestrator.questions.until.find import QUESTION as UNTIL
-from orchestrator.questions.until.find import SHARE, alpha, expected_blocks, look, still_expected
+from orchestrator.questions.until.find import SHARE, alpha, expected_blocks, look
 from orchestrator.statistics.intervals import ALPHA
 from orchestrator.summarise import summarise, summary_of
 from tests.support.runs import MemoryRun, a_plan, a_run
@@ -80,9 +80,6 @@ def test_a_narrower_interval_is_expected_to_take_more_blocks():
     few, many = (expected_blocks(until(within, blocks=100), 0.05) for within in (0.10, 0.03))
     assert 3 <= few < many < 100
     assert expected_blocks(until(0.001, blocks=30), 0.05) == 30
-    plan = until(0.03, blocks=100)
-    assert 10 < still_expected(plan, [0.06], 10) < 100
-    assert still_expected(plan, [None], 10) == 100
 
 
 @pytest.fixture(scope="module")
