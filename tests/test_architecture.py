@@ -375,7 +375,7 @@ FLOORS = {
     "orchestrator/hosts": (
         {"base", "processes", "pinning"},
         {"busy", "certificates", "lifecycle", "output", "plan_warnings"},
-        {"local", "remote", "load_generators", "chromium"},
+        {"local", "remote", "load_generators"},
         {"own"},
         {"provision"},
         {"probes"},

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -23,8 +22,6 @@ from orchestrator.report.prediction import PredictionView, prediction_view
 
 MOST_FIRST = 6
 """Pictures in the first part, which has two pages."""
-MOST_OF_A_KIND = 12
-"""Of what each setting or each cell has one of: as many become files of their own."""
 _OF_A_SWEEP = {
     "median": "Median latency with its 95 % interval, on a logarithmic scale; grey: the floor.",
     "p99": "99th percentile of latency, on a logarithmic scale; grey: that of the floor.",
@@ -80,7 +77,9 @@ class Charts:
     def how_to_read(self) -> str:
         """What the marks of the first pictures are."""
         if self.rates:
-            return "Diamond: the highest rate that kept the goals, with its 95 % interval; dots: single searches."
+            return (
+                "Large dot: the highest rate that kept the goals, with its 95 % interval; small dots: single searches."
+            )
         if self.sweep:
             return _OF_A_SWEEP[ranked_by(self._summary)]
         return (
@@ -130,19 +129,6 @@ class Charts:
             if (drawn := time_strip(cell, group, self.colours, beside))
         )
 
-    def for_files(self) -> list[Pictured]:
-        """The pictures that become files, in the order of the page: of single settings the first of each kind.
-
-        Of a run that searched rates each rate that was tried is a setting, and those have none.
-        """
-        pictures = [*self._of_run()]
-        seen: Counter[str] = Counter()
-        for kind, pictured in () if self.rates else self._of_settings():
-            seen[kind] += 1
-            if seen[kind] <= MOST_OF_A_KIND:
-                pictures.append(pictured)
-        return pictures
-
     @cached_property
     def _candidates(self) -> tuple[Pictured, ...]:
         return self.rates or self.sweep or tuple(self._stacks())
@@ -152,29 +138,6 @@ class Charts:
             beside = [*kin(group, self.groups), *(other for other in self._beside if other.unit == group.unit)]
             if drawn := stack_dots(group, beside):
                 yield Pictured(title=group.title, figure=drawn)
-
-    def _of_run(self) -> Iterator[Pictured]:
-        """Those that show many settings at once."""
-        yield from self.rates
-        yield from self.sweep
-        if self.prediction:
-            yield from (
-                Pictured(title=f"Decision map: {each.title}", figure=each.figure) for each in self.prediction.maps
-            )
-        for axis in self.axes:
-            for panel, gap in axis.multiples:
-                if gap:
-                    yield Pictured(title=f"{panel.title}: difference", figure=gap)
-
-    def _of_settings(self) -> Iterator[tuple[str, Pictured]]:
-        """Those of single settings, each with its kind."""
-        for pictured in self._stacks():
-            yield "latencies of stacks", pictured
-        for group in self.groups:
-            if curve := self.percentiles(group):
-                yield "percentile curves", Pictured(title=group.title, figure=curve)
-            for strip in self.strips(group):
-                yield "timings over time", Pictured(title=group.title, figure=strip.figure)
 
 
 def _view(curves: Curves, shared: Scales, colours: dict[str, int]) -> AxisView:

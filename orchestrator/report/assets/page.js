@@ -163,7 +163,7 @@
   const escaped = (text) => text.replaceAll("&", "&amp;").replaceAll("<", "&lt;");
   const titleOf = (chart) => chart.querySelector(".live").getAttribute("aria-label");
 
-  const pictureOf = async (chart, format) => {
+  const pictureOf = async (chart) => {
     await ready(chart);
     const { data, layout } = specOf(chart);
     const colour = (name) => getComputedStyle(root).getPropertyValue(name).trim();
@@ -181,32 +181,17 @@
       y: 1, yref: "container", yanchor: "top", automargin: false,
     };
     const whole = { ...layout, title, margin, height, width: PICTURE_PX, autosize: false, paper_bgcolor: colour("--paper") };
-    return window.Plotly.toImage({ data, layout: whole }, { format, width: PICTURE_PX, height, scale: format === "png" ? TIMES : 1 });
+    return window.Plotly.toImage({ data, layout: whole }, { format: "png", width: PICTURE_PX, height, scale: TIMES });
   };
 
   const save = async (chart) => {
     const link = document.createElement("a");
-    link.href = await pictureOf(chart, "png");
+    link.href = await pictureOf(chart);
     link.download = `${chart.id}.png`;
     link.click();
   };
 
-  // A page of pictures alone, which `orch report --pictures` opens: each becomes two links, SVG and PNG.
-  const putAll = async (place) => {
-    for (const chart of charts) {
-      for (const format of ["svg", "png"]) {
-        const link = document.createElement("a");
-        link.className = "picture";
-        link.download = `${chart.id.replace("chart-", "")}.${format}`;
-        link.href = await pictureOf(chart, format);
-        place.append(link);
-      }
-    }
-  };
-
-  const pictures = document.getElementById("pictures");
-  if (pictures) putAll(pictures);
-  else charts.forEach((chart) => {
+  charts.forEach((chart) => {
     const button = document.createElement("button");
     button.type = "button";
     button.className = "save";

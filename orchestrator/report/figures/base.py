@@ -35,7 +35,6 @@ class Figure:
     height_px: int
     document: str
     note: str = ""  # below the chart: that a bar is cut, say
-    still: str = ""  # the same as an SVG, where there is one, for a reader without scripts
 
     @property
     def packed(self) -> str:
@@ -50,7 +49,6 @@ def figure(
     layout: dict[str, Any],
     height_px: int,
     note: str = "",
-    still: str = "",
 ) -> Figure:
     """Return a figure of these traces; `layout` is laid over the page's own."""
     common: dict[str, Any] = {
@@ -79,7 +77,7 @@ def figure(
     }
     document["layout"].pop("template", None)
     text = shown(json.dumps(document, separators=(",", ":"), ensure_ascii=False), "\\\\")
-    return Figure(slug=slug, label=label, height_px=height_px, document=text, note=note, still=still)
+    return Figure(slug=slug, label=label, height_px=height_px, document=text, note=note)
 
 
 _UPWARDS = {"yref": "paper", "y0": 0, "y1": 1, "layer": "below"}

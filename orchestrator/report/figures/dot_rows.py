@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from math import log10
 from typing import Any
 
@@ -23,9 +24,9 @@ from orchestrator.report.figures.base import (
     upright,
     whiskers,
 )
-from orchestrator.report.figures.static import Dot, chart
 from orchestrator.report.groups import Group
 from orchestrator.report.palette import INK, MUTED, series
+from orchestrator.statistics.terms import Interval
 from orchestrator.wording.phrasing import change
 from orchestrator.wording.tables.axis_names import ends
 
@@ -37,8 +38,27 @@ _SMALL = 11  # px of a second line, which sets the space between both
 _MOST_LETTERS = 26
 _PARTS_BELOW = 0.2  # of a row
 _COLOURS = {"faster": "var(--pass)", "slower": "var(--warn)", "reference": INK}
-_ARROWS = {"below": "triangle-left", "at least": "triangle-right"}
 _SIDES = {"below": "below ", "at least": "at least ", "": ""}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Dot:
+    """A row: a value with its interval, its tail and its parts, all in one unit, and the texts on both sides of them."""
+
+    label: str
+    value: float
+    detail: str = ""
+    interval: Interval | None = None
+    tail: float | None = None
+    text: str = ""
+    difference: str = ""
+    colour: str = MUTED
+    parts: tuple[float, ...] = ()  # what the value was found from: single searches
+
+    @property
+    def extent(self) -> tuple[float, ...]:
+        """All values that it shows."""
+        return (self.value, *(self.interval or ()), *((self.tail,) if self.tail else ()), *self.parts)
 
 
 def dot_figure(
@@ -79,7 +99,7 @@ def dot_figure(
         "shapes": [upright(significant(floor), color=MUTED, width=1, dash="dot")] if floor else [],
     }
     height_px = _ROW_PX * len(rows) + _TOP_PX + _BOTTOM_PX
-    return figure(slug, label, _traces(rows, unit), layout, height_px, note, chart(rows, label, floor, values))
+    return figure(slug, label, _traces(rows, unit), layout, height_px, note)
 
 
 def _traces(rows: Sequence[Dot], unit: str) -> list[go.Scatter]:
@@ -110,7 +130,7 @@ def _traces(rows: Sequence[Dot], unit: str) -> list[go.Scatter]:
         x=[significant(value) for value in values],
         y=list(range(len(rows))),
         mode="markers",
-        marker={"size": 9, "color": [dot.colour for dot in rows], "symbol": [dot.symbol for dot in rows]},
+        marker={"size": 9, "color": [dot.colour for dot in rows]},
         error_x=whiskers(values, [dot.interval for dot in rows], INK),
         cliponaxis=False,  # a mark at the edge is whole
         customdata=[plain(dot.label) for dot in rows],
@@ -212,7 +232,7 @@ def found_rates(
 ) -> Figure | None:
     """Return the rates of one setting, the highest on top; None when no search ended.
 
-    An arrow in place of a diamond is a rate known from one side alone. The scale is that of all rates `beside`, too.
+    The scale is that of all rates `beside`, too.
     """
     standings = {row.cell: row for row in comparisons}
     ordered = sorted(rates, key=lambda rate: rate.rate_per_s or 0.0, reverse=True)
@@ -221,10 +241,9 @@ def found_rates(
         return None
     values = [value for rate in beside if rate.rate_per_s for value in _rate_dot(rate, None, colours).extent]
     unknown = [rate.stack_label for rate in ordered if not rate.rate_per_s]
-    note = "An arrow: the rate is known from that side alone. " if any(rate.side for rate in ordered) else ""
-    note += f"Not known: {', '.join(unknown)}." if unknown else ""
+    note = f"Not known: {', '.join(unknown)}." if unknown else ""
     axis = f"highest rate, requests/s (logarithmic){MORE_IS_BETTER}"
-    return dot_figure(slug, f"{title}.", rows, axis, "requests/s", values, note=note.strip())
+    return dot_figure(slug, f"{title}.", rows, axis, "requests/s", values, note=note)
 
 
 def _rate_dot(rate: FoundRate, against: RateComparison | None, colours: dict[str, int]) -> Dot:
@@ -239,6 +258,5 @@ def _rate_dot(rate: FoundRate, against: RateComparison | None, colours: dict[str
         text=f"{_SIDES[rate.side]}{format_rate(rate.rate_per_s or 0.0)}",
         difference=difference,
         colour=series(colours.get(rate.stack, 0)),
-        symbol=_ARROWS.get(rate.side, "diamond"),
         parts=tuple(search.held_per_s for search in rate.ended if search.held_per_s),
     )
