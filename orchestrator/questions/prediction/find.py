@@ -19,16 +19,16 @@ def _find(basis: Basis) -> Modelled | None:
     run, plan, links = basis.evidence, basis.plan, DISTANCE.of(basis.summary).links
     if not (plan.hold_out or basis.is_modelled):
         return None
-    series, measured, unlike = read(run, basis.summary.cells, floors_by_block(run.readings), basis.invalid)
+    series, measured = read(run, basis.summary.cells, floors_by_block(run.readings), basis.invalid)
     if why := refusals(run, links, measured):
         return Modelled(series=series, fits=(), judged=None, refusals=why, not_fitted={})
-    fits, not_fitted = fit_all([each for each in series if each.id not in unlike], measured)
+    fits, not_fitted = fit_all(series, measured)
     return Modelled(
         series=series,
         fits=fits,
         judged=judged(fits, measured, run.plan.matters, len(run.plan.sealed)),
         refusals=(),
-        not_fitted={**unlike, **not_fitted},
+        not_fitted=not_fitted,
     )
 
 
