@@ -341,8 +341,7 @@ class StreamTrial:
 
     `reading_ns`: how long its clients take for an event at least (0: as they come), and `hasty` events were read sooner
     than that has it. `waiting`: the most events of one subscription that were stamped and not received, None over two
-    clocks. There `bound_ns` is how far a delivery may be from what is shown of it, None where nothing bounds it;
-    `is_contradictory`: no offset between both clocks has every event stamped after it was asked for and before it came.
+    clocks.
     """
 
     counts: EventCounts
@@ -364,8 +363,6 @@ class StreamTrial:
     reading_ns: int = 0
     hasty: int = 0
     waiting: int | None = None
-    bound_ns: int | None = None
-    is_contradictory: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)

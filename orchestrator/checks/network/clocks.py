@@ -121,8 +121,6 @@ def _stamps(cell: CellEvidence, trial: TrialEvidence, part: Part, seen: Stamps) 
     shown = "no one-way number is shown"
     if cell.stream is not None and cell.stream.timed == "delivery":
         shown = "deliveries are of one host's clock"
-    elif cell.stream is not None and cell.stream.delivery_bound is not None:
-        shown = "deliveries are of two, with a bound on their error"
     return passes(f"{measured}; {shown}.", evidence)
 
 

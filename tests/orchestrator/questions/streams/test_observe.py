@@ -9,6 +9,8 @@ import numpy as np
 import pytest
 
 from orchestrator.findings.summary import CellSummary, RunSummary, StreamSummary
+from orchestrator.questions.streams.words import TIMED_OF_EVENTS
+from orchestrator.report.render import render
 from orchestrator.results.manifest import Heard
 from orchestrator.summarise import summarise
 from tests.support import judged
@@ -247,3 +249,22 @@ def test_a_trial_whose_events_have_no_known_clock_is_judged_as_one_without_event
 def test_the_check_of_streams_applies_to_streams_alone() -> None:
     assert judged.verdicts(a_stream_run())[CHECK] == "pass"
     assert judged.verdicts(a_run())[CHECK] == "not applicable"
+
+
+def test_over_a_distance_gaps_are_compared_whatever_the_clocks_say() -> None:
+    plan = a_stream_plan(placements=[FAR], provider="gcp")
+
+    def shifted(draft: Draft) -> None:  # another host's clock: nothing may depend on it
+        draft.columns["sender_ns"] += 10**15 * (draft.columns["sender_clock"] > 0)
+
+    plain, other = (summarise(a_stream_run(plan, spoil=spoil)) for spoil in (None, shifted))
+    of, cell = stream_of(plain), cell_of(plain)
+    assert (of.timed, of.waiting, of.delivery_median) == ("gap", None, None)
+    assert of.gap_median == pytest.approx(2.0, rel=0.05)
+    assert cell.distribution is not None
+    assert cell.distribution.median == pytest.approx(of.gap_median, rel=0.01)
+    assert cell.distribution.n == 5 * 2 * 499  # a gap lies between two events
+    assert [(c.details.stream, c.distribution) for c in other.cells] == [
+        (c.details.stream, c.distribution) for c in plain.cells
+    ]
+    assert TIMED_OF_EVENTS["gap"] in render(plain)
