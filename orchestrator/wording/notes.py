@@ -19,7 +19,6 @@ from orchestrator.questions.languages.find import QUESTION as LANGUAGES
 from orchestrator.questions.languages.words import sentence as of_languages
 from orchestrator.questions.sameness import words as sameness
 from orchestrator.questions.sameness.find import QUESTION as SAMENESS
-from orchestrator.questions.stores import words as store_words
 from orchestrator.wording import other_questions
 from orchestrator.wording.grounds import crossings
 
@@ -34,7 +33,6 @@ def notes(summary: RunSummary) -> tuple[str, ...]:
         *crossings(AXES.of(summary)),
         *map(capacity_words.sentence, CAPACITY.of(summary).rates),
         evolution.sentence(summary.cells),
-        store_words.sentence(summary.cells),
         own_json.sentence(summary.plan),
         library_defaults(summary.plan),
         *contrasts.work_sentences(stacks, summary.plan.get("resolved", {})),
