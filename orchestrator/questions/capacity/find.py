@@ -11,22 +11,21 @@ from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from math import comb, sqrt
 from statistics import median_low
-from typing import Literal, NamedTuple
+from typing import Literal
 
 import numpy as np
 
-from orchestrator.evidence.run_evidence import RunEvidence, TrialEvidence
+from orchestrator.evidence.run_evidence import RunEvidence
 from orchestrator.experiment.model.factors import BY_NAME, STACK
 from orchestrator.experiment.plan import contrasts
 from orchestrator.experiment.plan.loads import at_step, next_step, search_bounds
 from orchestrator.experiment.plan.plan import Cell, Find, Plan
 from orchestrator.findings import naming, validity
 from orchestrator.findings.check_result import CheckResult
-from orchestrator.findings.summary import CellSummary
+from orchestrator.findings.summary import CellSummary, TrialSummary
 from orchestrator.findings.validity import failed_in
 from orchestrator.questions.base import Basis, Question, is_no_search
 from orchestrator.questions.capacity.expand import searches
-from orchestrator.questions.capacity.observe import NAME, Reading, Waited
 from orchestrator.questions.saturation.find import Limit, is_beyond_capacity, limit_of, mean_of, responder_cpu
 from orchestrator.results.manifest import Manifest, TrialRecord
 from orchestrator.statistics import equivalence, intervals
@@ -37,7 +36,6 @@ Side = Literal["", "below", "at least"]
 """Of a rate found: it is that one, one below the lowest that was tried, or at least the highest."""
 RateStanding = Literal["more", "less", "tie", "not resolved", "cannot tell"]
 Bound = Literal["", "at least", "at most"]
-RateLimit = Limit | Literal["in flight", "late sends"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -83,7 +81,7 @@ class FoundRate:
     rate_per_s: float | None
     side: Side
     interval: Interval | None
-    limit: RateLimit | None
+    limit: Limit | None
     requester_cpu: float | None
     responder_cpu: float | None
     is_busy: bool = False
@@ -93,7 +91,7 @@ class FoundRate:
     @property
     def is_requesters(self) -> bool:
         """Return whether the requester limits, so that the responder may do more."""
-        return self.limit in ("requester", "in flight", "late sends")
+        return self.limit == "requester"
 
     @property
     def ended(self) -> tuple[Search, ...]:
@@ -157,7 +155,7 @@ def found_rates(
         if cell.find is not None and repeats:
             results = tuple(_search(cell.find, repeat, probes) for repeat, probes in repeats)
             decisive = [
-                _probe(cell.find, trials.get(record.index))
+                trial.summary if (trial := trials.get(record.index)) else None
                 for (_, probes), search in zip(repeats, results, strict=True)
                 for record in probes
                 if record.probe is not None and record.probe.rate_per_s == search.missed_per_s
@@ -177,14 +175,13 @@ def _rate(
     cell: Cell,
     find: Find,
     results: tuple[Search, ...],
-    decisive: Sequence[_Probe],
+    decisive: Sequence[TrialSummary | None],
     tried: Sequence[CellSummary],
     checks: Sequence[CheckResult],
 ) -> FoundRate:
     """The rate of a cell; `tried` are the cells of the rates tried, `decisive` the trials just above its rate."""
-    requester, responder = (
-        mean_of(getattr(probe, name) for probe in decisive) for name in ("requester_cpu", "responder_cpu")
-    )
+    requester = mean_of(trial and trial.cpu_share for trial in decisive)
+    responder = mean_of(trial and responder_cpu(trial) for trial in decisive)
     rate, side = median_of(find, results)
     serious = [check for check in checks if not is_beyond_capacity(check)]
     most = "" if find.concurrency is None else f", at most {find.concurrency:,} in flight"
@@ -200,30 +197,13 @@ def _rate(
         rate_per_s=rate,
         side=side,
         interval=interval_of(find, results),
-        limit=_limit(decisive, responder, requester) if decisive else None,
+        limit=limit_of(responder, requester) if decisive else None,
         requester_cpu=requester,
         responder_cpu=responder,
         is_busy=bool(validity.disturbances(checks, ids)),
         is_control=any(stack.id == cell.stack and stack.control_of for stack in plan.stacks),
         invalid=tuple(dict.fromkeys(name for each in ids for name in failed_in(each, serious))),
     )
-
-
-class _Probe(NamedTuple):
-    """A trial at a rate at which goals did not hold: both CPU shares, and where requests waited to be sent."""
-
-    requester_cpu: float | None
-    responder_cpu: float | None
-    waited: Waited
-
-
-def _limit(decisive: Sequence[_Probe], responder: float | None, requester: float | None) -> RateLimit:
-    """The end whose CPU is busy; else where most of the trials missed their goals by requests that waited to be sent."""
-    limit: RateLimit = limit_of(responder, requester)
-    waited = [probe.waited for probe in decisive if probe.waited]
-    if limit not in ("neither", "unknown") or 2 * len(waited) <= len(decisive):
-        return limit
-    return "in flight" if 2 * waited.count("in flight") >= len(waited) else "late sends"
 
 
 def _search(find: Find, repeat: int, records: Sequence[TrialRecord]) -> Search:
@@ -240,13 +220,6 @@ def _search(find: Find, repeat: int, records: Sequence[TrialRecord]) -> Search:
         missed_per_s=None if high > find.steps else find.rate(high),
         why_none=why_none,
     )
-
-
-def _probe(find: Find, trial: TrialEvidence | None) -> _Probe:
-    if trial is None or trial.summary is None:
-        return _Probe(None, None, "")
-    reading: Reading | None = trial.whole.get(NAME)
-    return _Probe(trial.summary.cpu_share, responder_cpu(trial.summary), reading.waited(find) if reading else "")
 
 
 def median_of(find: Find, results: Sequence[Search]) -> tuple[float | None, Side]:

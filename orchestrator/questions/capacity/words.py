@@ -53,16 +53,8 @@ def _limits(rate: FoundRate) -> str:
         return ""
     where = "; there" if rate.side else "; above that"
     may = ": its responder may do more, which this requester cannot show" if rate.is_requesters else ""
-    if rate.limit == "in flight" or rate.limit == "late sends":
-        return f"{where} {_LIMITS[rate.limit]} limits it{may}"
     limit = limit_in_words(rate.limit, rate.responder_cpu, rate.requester_cpu, is_busy=rate.is_busy)
     return f"{where} {limit}{may}"
-
-
-_LIMITS = {
-    "in flight": "how many requests may be in flight (`concurrency`)",
-    "late sends": "a requester that sends late",
-}
 
 
 def _no_interval(rate: FoundRate) -> str:

@@ -23,9 +23,7 @@ from tests.support.searched import (
     Capacity,
     a_search_run,
     cut,
-    in_flight,
     searching,
-    sent_late,
     timed_out,
     unsent,
     wrong,
@@ -121,15 +119,6 @@ def test_requests_that_fail_above_the_capacity_make_nothing_invalid_and_a_wrong_
     assert excused == {"reply", "connections"}
     faulty = summarise(a_search_run(planned, capacity(), spoil=wrong))
     assert CAPACITY.of(faulty).rates[0].invalid == ("reply",)
-
-
-@pytest.mark.parametrize(("most", "spoil", "limit"), [(None, sent_late, "late sends"), (8, in_flight(8), "in flight")])
-def test_requests_that_wait_to_be_sent_are_no_limit_of_the_responder(most, spoil, limit):
-    planned = a_search("rest", "grpc", find=replace(FIND, concurrency=most), repeats=3)
-    found = summarise(a_search_run(planned, capacity(0.0), spoil=spoil))
-    rest, grpc = CAPACITY.of(found).rates
-    assert (rest.limit, grpc.limit, rest.is_requesters) == (limit, limit, True)
-    assert [c.standing for c in CAPACITY.of(found).comparisons] == ["cannot tell"]
 
 
 def test_a_search_that_was_cut_counts_for_nothing_and_is_said_to_be():
