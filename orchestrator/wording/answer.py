@@ -138,8 +138,6 @@ def _lines(
     first = _of_settings(ranked, compared, distances)
     is_crossed = len(ranked) > 1 and bool(grounds.crossings(AXES.of(summary)))  # where it turns is the nearer answer
     if not is_crossed:
-        if text := grounds.rates(summary, ranked):
-            first.append(Line("Throughput", text))
         second = next((other for other in others if any(ranking.tiers for ranking in other)), ())
         beside = _of_settings([ranking for ranking in second if ranking.tiers], second, distances)[:1]
         first += [replace(line, head="Also") for line in beside]
