@@ -121,9 +121,9 @@ def _lines(
     distances = Distances.of(summary.plan)
     if CAPACITY.of(summary).rates:
         return other_questions.of_rates(CAPACITY.of(summary)), []
-    if ways := other_questions.own(summary):
+    if text := other_questions.own(summary):
         beside = _of_settings(ranked, compared, distances)[:1]
-        return [Line("Result", ways[-1]), *beside], _grounds(summary, ranked, distances, is_worth=False)
+        return [Line("Result", text), *beside], _grounds(summary, ranked, distances, is_worth=False)
     if not compared:
         return [_nothing_compared(summary)], []
     along = sweep(summary)

@@ -29,7 +29,7 @@ def notes(summary: RunSummary) -> tuple[str, ...]:
     every = (
         *(f"Not the same work: {sameness.sentence(each)}." for each in SAMENESS.of(summary)),
         *filter(None, map(of_languages, LANGUAGES.of(summary))),
-        *(ways[0] for ways in other_questions.steadiest(summary)),
+        *other_questions.steadiest(summary),
         *crossings(AXES.of(summary)),
         *map(capacity_words.sentence, CAPACITY.of(summary).rates),
         evolution.sentence(summary.cells),

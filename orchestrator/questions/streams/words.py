@@ -44,11 +44,7 @@ def of_events(stream: StreamSummary, unit: Unit) -> tuple[str, ...]:
     return (
         *("-" if number is None else f"{number:,}" for number in counts),
         *(
-            DROPPED
-            if name in stream.censored
-            else "-"
-            if value is None
-            else unit.text(value)
+            DROPPED if name in stream.censored else "-" if value is None else unit.text(value)
             for name, value in latencies.items()
         ),
         "-" if stream.waiting is None else f"{stream.waiting:,}",
