@@ -21,7 +21,7 @@ from orchestrator.questions import registry
 from orchestrator.questions.base import Basis
 from orchestrator.questions.capacity.excuse import excused
 from orchestrator.questions.capacity.expand import last_attempts
-from orchestrator.questions.distance.links import Delivered, delivered
+from orchestrator.questions.distance.find import Delivered, delivered
 from orchestrator.questions.stalls import find as stalls
 from orchestrator.shapes import decode_json
 

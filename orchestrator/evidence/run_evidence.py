@@ -290,7 +290,6 @@ class BaselineReading:
     lost: int
     minimum_ns: int | None
     median_ns: float | None
-    middle_half_ns: float | None = None  # from its first quartile to its third
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -11,7 +11,7 @@ import gzip
 import hashlib
 import re
 from collections.abc import Sequence
-from functools import cache, partial
+from functools import cache
 from importlib import resources
 from pathlib import Path
 
@@ -20,7 +20,6 @@ from markupsafe import Markup
 
 from orchestrator import quantities, unseen
 from orchestrator.questions.axes import words as axis_words
-from orchestrator.questions.distance.find import MOST_OFF
 from orchestrator.report import markup, palette
 from orchestrator.report.check_groups import QUIET, shown_evidence
 from orchestrator.report.groups import anchor
@@ -124,14 +123,12 @@ _GLOBALS: dict[str, object] = {
     "exact": markup.exact,
     "margin": quantities.margin,
     "moment": markup.moment,
-    "most_off": MOST_OFF,
     "number": quantities.number,
     "percent": quantities.percent,
     "prose": markup.prose,
     "quiet_verdicts": QUIET,
     "series": palette.series,
     "text_of": markup.words,
-    "thousandths": partial(quantities.number, decimals=3),
     "words": quantities,
 }
 

@@ -7,8 +7,7 @@ from dataclasses import replace
 from orchestrator.findings.summary import RunSummary
 from orchestrator.questions.axes.crossing import Crossing
 from orchestrator.questions.axes.find import Curves, Difference, Gap, Line, Panel, Point
-from orchestrator.questions.distance.find import Distance, RoundTrips
-from orchestrator.questions.distance.links import Delivered
+from orchestrator.questions.distance.find import Delivered
 from orchestrator.statistics.terms import Interval
 from tests.support.summaries import a_run
 
@@ -84,22 +83,6 @@ SIZES = Curves(
     ),
 )
 
-ROUND_TRIPS = (
-    RoundTrips(
-        stack="grpc",
-        label="grpc",
-        setting="echo 100 B · a new connection for each request",
-        connection="per-request",
-        distances=5,
-        blocks=5,
-        round_trips=3.012,
-        interval=(2.996, 3.028),
-        at_zero=0.31,
-        off_line=0.04,
-        implied=3,
-    ),
-)
-
 LINKS = (
     Delivered(
         placement="distance-20ms",
@@ -118,6 +101,5 @@ LINKS = (
 
 
 def a_run_with_curves() -> RunSummary:
-    """A run that shows both axes, round trips, windows and links."""
-    distance = Distance(round_trips=ROUND_TRIPS, links=LINKS)
-    return replace(a_run(stacks=2), findings={"axes": (DISTANCE, SIZES), "distance": distance})
+    """A run that shows both axes and links."""
+    return replace(a_run(stacks=2), findings={"axes": (DISTANCE, SIZES), "distance": LINKS})

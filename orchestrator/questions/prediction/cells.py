@@ -12,7 +12,7 @@ from orchestrator.experiment.plan.plan import Placement
 from orchestrator.experiment.plan.schedule import series_id, size_of
 from orchestrator.findings.block_values import by_block
 from orchestrator.findings.summary import CellSummary
-from orchestrator.questions.distance.links import Delivered
+from orchestrator.questions.distance.find import Delivered
 from orchestrator.questions.prediction.network import HEADERS, SEGMENT, SEGMENTS_AT_FIRST, on_the_wire
 from orchestrator.questions.prediction.shapes import ModelCell, Series
 from orchestrator.statistics.intervals import FEWEST_BLOCKS

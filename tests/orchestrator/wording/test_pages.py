@@ -12,7 +12,6 @@ from orchestrator.experiment.plan import plan as p
 from orchestrator.experiment.plan.schedule import schedule
 from orchestrator.findings.summary import RunSummary
 from orchestrator.questions.axes.find import QUESTION as AXES
-from orchestrator.questions.distance.find import QUESTION as DISTANCE
 from orchestrator.summarise import summarise
 from orchestrator.wording.tables import more_tables
 from tests.support.judged import verdicts
@@ -63,8 +62,6 @@ def test_calls_at_once_take_one_round_trip_and_are_never_beaten_by_it() -> None:
     (gap,) = [gap for of in AXES.of(run) for panel in of.panels for gap in panel.gaps]
     assert gap.crossing is None
     assert {point.standing for point in gap.points} == {"faster"}
-    slopes = {fit.stack: (fit.implied, round(fit.round_trips)) for fit in DISTANCE.of(run).round_trips}
-    assert set(slopes.values()) == {(1, 1)}
 
 
 def test_each_way_of_a_stack_is_held_against_the_one_query() -> None:
