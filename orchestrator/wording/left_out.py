@@ -61,7 +61,11 @@ class Failed:
 
     is_everywhere: bool
     text: str
-    left_out: str
+
+    @property
+    def left_out(self) -> str:
+        """The sentence."""
+        return fitting(f"Left out: {self.text}.")
 
 
 def failed(summary: RunSummary) -> Failed | None:
@@ -75,15 +79,9 @@ def failed(summary: RunSummary) -> Failed | None:
     clauses = [text for text in (_overloaded(over), _checked(summary.cells, checked)) if text]
     compared = [c for c in summary.comparisons if not c.control]
     valid = [c for c in compared if c.cell not in invalid and c.reference_cell not in invalid]
-    missing = {c.cell for c in compared if c.cell not in invalid and c.reference_cell in invalid}
-    missing -= {cell for c in valid for cell in (c.cell, c.reference_cell)}
-    without = f"{quantities.count(len(missing), 'other measurement')} of these settings cannot be compared without it"
-    text = "; ".join(clauses)
-    every = "; ".join((*clauses, *([without] if missing else [])))
     return Failed(
         is_everywhere=not valid if compared else validity.is_everywhere(summary.cells, invalid),
-        text=text,
-        left_out=fitting(f"Left out: {every}.", f"Left out: {text}."),
+        text="; ".join(clauses),
     )
 
 

@@ -96,8 +96,6 @@ def _alike(rankings: Sequence[Ranking], outcome: Outcome, differing: Sequence[Ax
         scale = scale_for([low[0], high[0]])
         if scale.text(low[0]) == scale.text(high[0]):
             yield f"{lead}: by {scale.text(low[0])}."
-        elif [axis.name for axis in differing] == [SUBJECT] and len(gaps) == 2:
-            yield f"{lead}: {'; '.join(f'{named(ranking.subject)} by {scale.text(gap)}' for gap, ranking in gaps)}."
         ends = [f"{scale.text(gap)} ({place})" for gap, ranking in (low, high) if (place := where(ranking, differing))]
         if ends:
             yield f"{lead}: by {' to '.join(ends)}."

@@ -20,7 +20,7 @@ from orchestrator.experiment.model.factors import BY_NAME, STACK
 from orchestrator.experiment.plan import contrasts
 from orchestrator.experiment.plan.loads import at_step, next_step, search_bounds
 from orchestrator.experiment.plan.plan import Cell, Find, Plan
-from orchestrator.findings import naming, validity
+from orchestrator.findings import naming
 from orchestrator.findings.check_result import CheckResult
 from orchestrator.findings.summary import CellSummary, TrialSummary
 from orchestrator.findings.validity import failed_in
@@ -84,7 +84,6 @@ class FoundRate:
     limit: Limit | None
     requester_cpu: float | None
     responder_cpu: float | None
-    is_busy: bool = False
     is_control: bool = False
     invalid: tuple[str, ...] = ()
 
@@ -200,7 +199,6 @@ def _rate(
         limit=limit_of(responder, requester) if decisive else None,
         requester_cpu=requester,
         responder_cpu=responder,
-        is_busy=bool(validity.disturbances(checks, ids)),
         is_control=any(stack.id == cell.stack and stack.control_of for stack in plan.stacks),
         invalid=tuple(dict.fromkeys(name for each in ids for name in failed_in(each, serious))),
     )

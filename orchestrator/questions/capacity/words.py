@@ -53,7 +53,7 @@ def _limits(rate: FoundRate) -> str:
         return ""
     where = "; there" if rate.side else "; above that"
     may = ": its responder may do more, which this requester cannot show" if rate.is_requesters else ""
-    limit = limit_in_words(rate.limit, rate.responder_cpu, rate.requester_cpu, is_busy=rate.is_busy)
+    limit = limit_in_words(rate.limit, rate.responder_cpu, rate.requester_cpu)
     return f"{where} {limit}{may}"
 
 

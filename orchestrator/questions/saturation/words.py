@@ -123,21 +123,18 @@ def _knee(series: LoadSeries, knee: LoadPoint) -> str:
     if series.knee_from is not None and series.knee_by is not None:
         ends = dict.fromkeys(series.points[place].load_text for place in (series.knee_from, series.knee_by))
         between = f"95 % interval {' to '.join(ends)}"
-    limit = limit_in_words(series.limit, knee.responder_cpu, knee.requester_cpu, is_busy=knee.is_busy)
+    limit = limit_in_words(series.limit, knee.responder_cpu, knee.requester_cpu)
     margin = quantities.margin(series.margin)
     return f"Its knee, the smallest load within {margin} of the highest, is {knee.load_text} ({between}); {limit}."
 
 
-def limit_in_words(
-    limit: Limit | None, responder_cpu: float | None, requester_cpu: float | None, *, is_busy: bool
-) -> str:
-    """Return which end limits, as a clause; `is_busy`: the machine was, so that a process may only look idle."""
+def limit_in_words(limit: Limit | None, responder_cpu: float | None, requester_cpu: float | None) -> str:
+    """Return which end limits, as a clause."""
     shares = [
         f"{end} {'unknown' if share is None else quantities.percent(share)}"
         for end, share in (("responder", responder_cpu), ("requester", requester_cpu))
     ]
-    but = ", but the machine was busy" if is_busy and limit in ("neither", "unknown") else ""
-    return f"{_LIMITS[limit]} ({', '.join(shares)} of a core){but}"
+    return f"{_LIMITS[limit]} ({', '.join(shares)} of a core)"
 
 
 def _keeps_up(series: LoadSeries) -> str:
