@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import log10
-from typing import TypeAlias
 
 import plotly.graph_objects as go
 
@@ -19,9 +18,7 @@ from orchestrator.statistics.quantiles import Distribution
 
 HEIGHT_PX = 360
 _TOP_PX, _BOTTOM_PX = 16, 44
-_APART = (1 / 1000, 1 / 400)  # of the width and of the height: less than a pixel each
 _DIGITS = 4  # of shares, which are read to 0.01 %; latencies have five
-Points: TypeAlias = Sequence[tuple[float, float]]
 NINES = ((0.0, "min"), (0.5, "p50"), (0.9, "p90"), (0.99, "p99"), (0.999, "p99.9"), (0.9999, "p99.99"))
 
 
@@ -50,24 +47,14 @@ def percentile_curve(group: Group, colours: dict[str, int], beside: Sequence[Gro
         return None
     far = max(2 * (curve.of.n + curve.of.failed) for curve in curves)
     low, high = _extent(group, colours, beside)
-    width, height = log10(far), log10(high / low)
     lines = [
         _line(
             curve,
-            [significant(_nines(share, curve.of), _DIGITS) for share, _ in points],
-            group.unit.scaled(latency for _, latency in points),
+            [significant(_nines(share, curve.of), _DIGITS) for share, _ in curve.of.curve],
+            group.unit.scaled(latency for _, latency in curve.of.curve),
             hover="%{y} " + group.unit.name,
         )
         for curve in curves
-        for points in [
-            drawn_points(
-                curve.of.curve,
-                [
-                    (log10(_nines(share, curve.of)) / width, log10(max(latency, 1e-12)) / height)
-                    for share, latency in curve.of.curve
-                ],
-            )
-        ]
     ]
     ticks = [(1 / (1 - share), text) for share, text in NINES if 1 / (1 - share) <= far]
     x_axis = axis("percentile (each nine gets the same width)", type="log", range=[0, log10(far)])
@@ -91,22 +78,6 @@ def percentile_curve(group: Group, colours: dict[str, int], beside: Sequence[Gro
     }
     label = f"Latency by percentile, {group.title}."
     return figure(f"percentiles-{group.slug}", label, lines, layout, plot_px + _TOP_PX + _BOTTOM_PX)
-
-
-def drawn_points(curve: Points, places: Points) -> list[tuple[float, float]]:
-    """Return the points of a curve that a screen can resolve; `places` are theirs, as shares of the width and the height.
-
-    A point is left out where the one drawn before it is less than a thousandth of the width and a four-hundredth of the
-    height away. The first, the last, and the first at or above each of `NINES` are always drawn.
-    """
-    marked = {next((at for at, (share, _) in enumerate(curve) if share >= nine), len(curve) - 1) for nine, _ in NINES}
-    marked |= {0, len(curve) - 1}
-    kept: list[int] = []
-    for at, (x, y) in enumerate(places):
-        before = places[kept[-1]] if kept else (x, y)
-        if at in marked or abs(x - before[0]) >= _APART[0] or abs(y - before[1]) >= _APART[1]:
-            kept.append(at)
-    return [curve[at] for at in kept]
 
 
 def _nines(share: float, of: Distribution) -> float:
