@@ -179,8 +179,8 @@ def _rate(
     checks: Sequence[CheckResult],
 ) -> FoundRate:
     """The rate of a cell; `tried` are the cells of the rates tried, `decisive` the trials just above its rate."""
-    requester = mean_of(trial and trial.cpu_share for trial in decisive)
-    responder = mean_of(trial and responder_cpu(trial) for trial in decisive)
+    requester = mean_of(trial.cpu_share if trial else None for trial in decisive)
+    responder = mean_of(responder_cpu(trial) if trial else None for trial in decisive)
     rate, side = median_of(find, results)
     serious = [check for check in checks if not is_beyond_capacity(check)]
     most = "" if find.concurrency is None else f", at most {find.concurrency:,} in flight"
