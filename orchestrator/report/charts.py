@@ -77,9 +77,7 @@ class Charts:
     def how_to_read(self) -> str:
         """What the marks of the first pictures are."""
         if self.rates:
-            return (
-                "Large dot: the highest rate that kept the goals, with its 95 % interval; small dots: single searches."
-            )
+            return "Dot: the highest rate that kept the goals, with its 95 % interval."
         if self.sweep:
             return _OF_A_SWEEP[ranked_by(self._summary)]
         return (

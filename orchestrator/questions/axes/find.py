@@ -85,9 +85,6 @@ class Curves:
 
 FEWEST_PLACES = 3  # two are a comparison, and no curve
 
-Floors = Mapping[str, Mapping[int, float]]
-"""What ping measured, by placement and block, ms."""
-
 
 @dataclass(frozen=True, kw_only=True)
 class Placed:

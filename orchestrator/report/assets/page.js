@@ -168,11 +168,9 @@
     const { data, layout } = specOf(chart);
     const colour = (name) => getComputedStyle(root).getPropertyValue(name).trim();
     const lines = (text, name) => wrapped(text).filter(Boolean).map((line) => `<span style="color:${colour(name)}">${escaped(line)}</span>`);
-    const note = chart.nextElementSibling?.matches(".note") ? chart.nextElementSibling.textContent : "";
     const above = [
       ...lines(titleOf(chart), "--ink").map((line) => `<b>${line}</b>`),
       ...lines(document.getElementById("every-page")?.textContent ?? "", "--fail").map((line) => `<b>${line}</b>`),
-      ...lines(note, "--muted"),
     ];
     const height = layout.height + LINE_PX * (above.length + 1);
     const margin = { ...layout.margin, t: layout.margin.t + LINE_PX * (above.length + 1) };

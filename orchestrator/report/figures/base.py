@@ -34,7 +34,6 @@ class Figure:
     label: str
     height_px: int
     document: str
-    note: str = ""  # below the chart: that a bar is cut, say
 
     @property
     def packed(self) -> str:
@@ -48,7 +47,6 @@ def figure(
     traces: Iterable[Any],
     layout: dict[str, Any],
     height_px: int,
-    note: str = "",
 ) -> Figure:
     """Return a figure of these traces; `layout` is laid over the page's own."""
     common: dict[str, Any] = {
@@ -77,7 +75,7 @@ def figure(
     }
     document["layout"].pop("template", None)
     text = shown(json.dumps(document, separators=(",", ":"), ensure_ascii=False), "\\\\")
-    return Figure(slug=slug, label=label, height_px=height_px, document=text, note=note)
+    return Figure(slug=slug, label=label, height_px=height_px, document=text)
 
 
 _UPWARDS = {"yref": "paper", "y0": 0, "y1": 1, "layer": "below"}

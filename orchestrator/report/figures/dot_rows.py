@@ -36,14 +36,13 @@ _LETTER_PX = 5.7  # of the smaller text
 _BOLD_PX = 7.4  # of a letter of the larger one
 _SMALL = 11  # px of a second line, which sets the space between both
 _MOST_LETTERS = 26
-_PARTS_BELOW = 0.2  # of a row
 _COLOURS = {"faster": "var(--pass)", "slower": "var(--warn)", "reference": INK}
 _SIDES = {"below": "below ", "at least": "at least ", "": ""}
 
 
 @dataclass(frozen=True, kw_only=True)
 class Dot:
-    """A row: a value with its interval, its tail and its parts, all in one unit, and the texts on both sides of them."""
+    """A row: a value with its interval and its tail, all in one unit, and the texts on both sides of them."""
 
     label: str
     value: float
@@ -53,12 +52,11 @@ class Dot:
     text: str = ""
     difference: str = ""
     colour: str = MUTED
-    parts: tuple[float, ...] = ()  # what the value was found from: single searches
 
     @property
     def extent(self) -> tuple[float, ...]:
         """All values that it shows."""
-        return (self.value, *(self.interval or ()), *((self.tail,) if self.tail else ()), *self.parts)
+        return (self.value, *(self.interval or ()), *((self.tail,) if self.tail else ()))
 
 
 def dot_figure(
@@ -69,7 +67,6 @@ def dot_figure(
     unit: str,
     beside: Iterable[float] = (),
     floor: float | None = None,
-    note: str = "",
 ) -> Figure:
     """Return the rows below one another, each between its label and its texts; the scale has room for `beside`, too."""
     values = [*beside, *(value for dot in rows for value in dot.extent), *([floor] if floor else [])]
@@ -99,13 +96,12 @@ def dot_figure(
         "shapes": [upright(significant(floor), color=MUTED, width=1, dash="dot")] if floor else [],
     }
     height_px = _ROW_PX * len(rows) + _TOP_PX + _BOTTOM_PX
-    return figure(slug, label, _traces(rows, unit), layout, height_px, note)
+    return figure(slug, label, _traces(rows, unit), layout, height_px)
 
 
 def _traces(rows: Sequence[Dot], unit: str) -> list[go.Scatter]:
-    """The ticks at p99 and the values of single searches, then what each row is about over them."""
+    """The ticks at p99, then what each row is about over them."""
     tails = [(dot.tail, place) for place, dot in enumerate(rows) if dot.tail]
-    parts = [(part, place) for place, dot in enumerate(rows) for part in dot.parts]
     values = [dot.value for dot in rows]
     ticks = go.Scatter(
         x=[significant(value) for value, _ in tails],
@@ -119,13 +115,6 @@ def _traces(rows: Sequence[Dot], unit: str) -> list[go.Scatter]:
         },
         hovertemplate=f"p99 %{{x:,.4~r}} {unit}<extra></extra>",
     )
-    small = go.Scatter(
-        x=[significant(value) for value, _ in parts],
-        y=[place + _PARTS_BELOW for _, place in parts],
-        mode="markers",
-        marker={"size": 6, "color": [rows[place].colour for _, place in parts], "opacity": 0.6},
-        hovertemplate=f"one search: %{{x:,.4g}} {unit}<extra></extra>",
-    )
     large = go.Scatter(
         x=[significant(value) for value in values],
         y=list(range(len(rows))),
@@ -136,7 +125,7 @@ def _traces(rows: Sequence[Dot], unit: str) -> list[go.Scatter]:
         customdata=[plain(dot.label) for dot in rows],
         hovertemplate=f"%{{customdata}}: %{{x:,.4~r}} {unit}<extra></extra>",
     )
-    return [*([ticks] if tails else []), *([small] if parts else []), large]
+    return [*([ticks] if tails else []), large]
 
 
 def _beside(first: str, second: str, place: int, *, is_left: bool) -> dict[str, Any]:
@@ -240,10 +229,8 @@ def found_rates(
     if not rows:
         return None
     values = [value for rate in beside if rate.rate_per_s for value in _rate_dot(rate, None, colours).extent]
-    unknown = [rate.stack_label for rate in ordered if not rate.rate_per_s]
-    note = f"Not known: {', '.join(unknown)}." if unknown else ""
     axis = f"highest rate, requests/s (logarithmic){MORE_IS_BETTER}"
-    return dot_figure(slug, f"{title}.", rows, axis, "requests/s", values, note=note)
+    return dot_figure(slug, f"{title}.", rows, axis, "requests/s", values)
 
 
 def _rate_dot(rate: FoundRate, against: RateComparison | None, colours: dict[str, int]) -> Dot:
@@ -258,5 +245,4 @@ def _rate_dot(rate: FoundRate, against: RateComparison | None, colours: dict[str
         text=f"{_SIDES[rate.side]}{format_rate(rate.rate_per_s or 0.0)}",
         difference=difference,
         colour=series(colours.get(rate.stack, 0)),
-        parts=tuple(search.held_per_s for search in rate.ended if search.held_per_s),
     )
