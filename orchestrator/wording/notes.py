@@ -12,8 +12,6 @@ from orchestrator.experiment.plan.own import own_json
 from orchestrator.experiment.plan.plan import stack_of
 from orchestrator.findings.summary import RunSummary
 from orchestrator.questions.axes.find import QUESTION as AXES
-from orchestrator.questions.capacity import words as capacity_words
-from orchestrator.questions.capacity.find import QUESTION as CAPACITY
 from orchestrator.questions.evolution import words as evolution
 from orchestrator.questions.languages.find import QUESTION as LANGUAGES
 from orchestrator.questions.languages.words import sentence as of_languages
@@ -31,7 +29,6 @@ def notes(summary: RunSummary) -> tuple[str, ...]:
         *filter(None, map(of_languages, LANGUAGES.of(summary))),
         *other_questions.steadiest(summary),
         *crossings(AXES.of(summary)),
-        *map(capacity_words.sentence, CAPACITY.of(summary).rates),
         evolution.sentence(summary.cells),
         own_json.sentence(summary.plan),
         library_defaults(summary.plan),

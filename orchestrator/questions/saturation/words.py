@@ -77,7 +77,7 @@ def _share(mean: Mean | None) -> str:
 
 # ---- sentences
 
-_LIMITS: Mapping[Limit | None, str] = {
+LIMITS: Mapping[Limit | None, str] = {
     "responder": "the responder's CPU limits it",
     "requester": "the requester's CPU limits it",
     "both": "the CPUs of both ends limit it",
@@ -93,7 +93,7 @@ def headline(every: Sequence[LoadSeries]) -> str:
     clauses = [
         f"{series.stack_label}{f', {series.setting}' if several else ''}: plateau"
         f" {quantities.rate(series.points[series.highest].per_s)}/s from"
-        f" {series.points[series.knee].load_text}; {_LIMITS[series.limit]}"
+        f" {series.points[series.knee].load_text}; {LIMITS[series.limit]}"
         for series in every
         if series.highest is not None and series.knee is not None and series.is_reached
     ]
@@ -123,18 +123,18 @@ def _knee(series: LoadSeries, knee: LoadPoint) -> str:
     if series.knee_from is not None and series.knee_by is not None:
         ends = dict.fromkeys(series.points[place].load_text for place in (series.knee_from, series.knee_by))
         between = f"95 % interval {' to '.join(ends)}"
-    limit = limit_in_words(series.limit, knee.responder_cpu, knee.requester_cpu)
+    limit = _limit_in_words(series.limit, knee.responder_cpu, knee.requester_cpu)
     margin = quantities.margin(series.margin)
     return f"Its knee, the smallest load within {margin} of the highest, is {knee.load_text} ({between}); {limit}."
 
 
-def limit_in_words(limit: Limit | None, responder_cpu: float | None, requester_cpu: float | None) -> str:
+def _limit_in_words(limit: Limit | None, responder_cpu: float | None, requester_cpu: float | None) -> str:
     """Return which end limits, as a clause."""
     shares = [
         f"{end} {'unknown' if share is None else quantities.percent(share)}"
         for end, share in (("responder", responder_cpu), ("requester", requester_cpu))
     ]
-    return f"{_LIMITS[limit]} ({', '.join(shares)} of a core)"
+    return f"{LIMITS[limit]} ({', '.join(shares)} of a core)"
 
 
 def _keeps_up(series: LoadSeries) -> str:
