@@ -65,8 +65,8 @@ def of_rates(capacity: Capacity) -> list[Line]:
     lines = [Line("Highest rate", _highest(rates))]
     if rates:
         lines.append(Line("Goals", _goals(rates)))
-    texts = [text for text in (_searches(rates, capacity.comparisons), _more(rates, capacity.comparisons)) if text]
-    return [*lines, *([Line("Certainty", " ".join(texts))] if texts else [])]
+    text = _searches(rates, capacity.comparisons)
+    return [*lines, *([Line("Certainty", text)] if text else [])]
 
 
 def _highest(rates: Sequence[FoundRate]) -> str:
@@ -116,17 +116,6 @@ def _searches(rates: Sequence[FoundRate], compared: Sequence[RateComparison]) ->
         bounds = " to ".join(map(quantities.factor, known[0].interval))
         text += f": {first} answered {quantities.factor(known[0].ratio)} times as many as {reference} ({bounds})"
     return f"{text}."
-
-
-def _more(rates: Sequence[FoundRate], compared: Sequence[RateComparison]) -> str:
-    """Of two: that more repeats may decide; empty where they are decided, of more, or of several settings."""
-    standings = {c.cell: c.standing for c in compared if not c.is_control}
-    known = sorted((r for r in rates if r.rate_per_s and not r.is_control), key=lambda r: -(r.rate_per_s or 0.0))
-    if len(known) != 2 or len({(rate.setting, rate.goals) for rate in known}) > 1:
-        return ""
-    if standings.get(known[0].cell) == "more" or all(standing == "less" for standing in standings.values()):
-        return ""
-    return "No significant difference: measure more repeats."
 
 
 # ---- nothing to compare
