@@ -340,7 +340,8 @@ class StreamTrial:
 
     `reading_ns`: how long its clients take for an event at least (0: as they come), and `hasty` events were read sooner
     than that has it. `waiting`: the most events of one subscription that were stamped and not received, None over two
-    clocks.
+    clocks. `is_contradictory`: no offset between two clocks has every event sent after it was
+    asked for and before it came.
     """
 
     counts: EventCounts
@@ -362,6 +363,7 @@ class StreamTrial:
     reading_ns: int = 0
     hasty: int = 0
     waiting: int | None = None
+    is_contradictory: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)

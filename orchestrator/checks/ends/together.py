@@ -21,10 +21,10 @@ from itertools import permutations
 from orchestrator import quantities
 from orchestrator.checks.base import CALLS, STREAMS, Check, Finding, cannot_tell, fails, in_most, passes
 from orchestrator.evidence.run_evidence import CellEvidence, Part, Samples, TrialEvidence
+from orchestrator.questions.streams.observe import DRIFT
 
 NAME = "requesters together"
 _FAIL, _WARN = 0.5, 0.9
-_DRIFT = 5_000  # two hosts' clocks drift apart by at most one part in so many: 100 ppm each
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -86,7 +86,7 @@ def _finding(cell: CellEvidence, trial: TrialEvidence, windows: Sequence[tuple[P
         )
     early = {name: host.least_ahead_ns - host.most_ahead_ns for name, host in known.items()}
     longest_ns = max(seen.end_ns - seen.begin_ns for _, seen in windows)
-    slack_ns = longest_ns // _DRIFT + 1_000_000
+    slack_ns = longest_ns // DRIFT + 1_000_000
     if (worst_of := max(early, key=lambda name: early[name])) and early[worst_of] > slack_ns:
         return fails(
             f"In {trial.called} the requester on {worst_of} sent requests {quantities.ns(early[worst_of])} before it was"

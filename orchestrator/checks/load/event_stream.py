@@ -183,6 +183,12 @@ def _of_stamps(trial: TrialEvidence, stream: StreamTrial) -> Iterator[tuple[floa
             text,
             f"Let the sender wait until an event is due, and stamp it then {waits}",
         )
+    if stream.is_contradictory:
+        text = (
+            f"{within} no offset between the clocks of both hosts has every event sent after it was asked for and received"
+            " after it was sent: the stamps are not of two clocks that count the same time."
+        )
+        yield 0.85, {}, text, _STAMP
     if stream.hasty:
         text = (
             f"{within} {counted(stream.hasty)} read sooner than {quantities.ns(stream.reading_ns)} for each after the first"

@@ -29,6 +29,9 @@ from orchestrator.statistics import quantiles as st
 from orchestrator.statistics.quantiles import Distribution, Nanoseconds
 from services.python.contract.streams import read_interval_ns, schedule
 
+DRIFT = 5_000
+"""Two clocks of hosts drift apart by at most one part in so many: 100 ppm each, which a crystal without care may have."""
+
 COLUMNS = ("parent", "sender_ns", "sender_clock")  # beside those of `evidence`
 DROPPED = "dropped"
 _REQUEST, _EVENT = KINDS.index("request"), KINDS.index("event")
@@ -130,6 +133,16 @@ class StreamSamples(Samples):
     def delivery_ns(self) -> Nanoseconds:
         """From the sender's stamp to the receipt of each delivered event; a time only where both ends share a clock."""
         return np.asarray(self._received - self._sender)
+
+    @property
+    def is_contradictory(self) -> bool:
+        """Whether no offset between two clocks has every event sent after it was asked for and before it came."""
+        if self.is_one_clock or not self._begins.size:
+            return False
+        asked, begun = self._asked[self._begins], np.minimum.reduceat(self._sender - self._until_due, self._begins)
+        since_ns = np.abs(self._received - asked.min())
+        most = (begun - asked + (asked - asked.min()) // DRIFT).min()
+        return bool(most < (self._sender - self._received - since_ns // DRIFT).max())
 
     def hasty(self, reading_ns: int) -> int:
         """Events that were received sooner after the first of their subscription than a reader may who waits so long."""
@@ -299,6 +312,7 @@ class StreamsOfCell:
             reading_ns=self._reading_ns,
             hasty=sum(part.hasty(self._reading_ns) for part in parts) if self._reading_ns else 0,
             waiting=max((part.waiting or 0 for part in parts), default=0) if self._is_one_clock else None,
+            is_contradictory=any(part.is_contradictory for part in parts if part.measured),
         )
         self._trials.append(trial)
         if record.stats is not None and record.stats.memory_bytes is not None:

@@ -268,3 +268,13 @@ def test_over_a_distance_gaps_are_compared_whatever_the_clocks_say() -> None:
         (c.details.stream, c.distribution) for c in plain.cells
     ]
     assert TIMED_OF_EVENTS["gap"] in render(plain)
+
+
+def test_stamps_that_no_offset_between_two_clocks_explains_fail_the_cell() -> None:
+    def stamped_much_too_late(draft: Draft) -> None:  # of some events, by more than any way back takes
+        for first in (100, 300):
+            draft.columns["sender_ns"][places(draft, *range(first, first + 20))] += 100 * MS
+
+    run = a_stream_run(a_stream_plan(placements=[FAR], provider="gcp"), spoil=stamped_much_too_late)
+    result = next(found for found in judged.of(run, CHECK) if found.verdict == "fail")
+    assert "no offset between the clocks" in result.explanation, result
