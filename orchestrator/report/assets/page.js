@@ -317,5 +317,5 @@
     repaint();
   });
 
-  if (charts.length && !pictures) drawWhenSeen();
+  if (charts.length) drawWhenSeen();
 })();
