@@ -131,7 +131,7 @@ def _traces(rows: Sequence[Dot], unit: str) -> list[go.Scatter]:
 def _beside(first: str, second: str, place: int, *, is_left: bool) -> dict[str, Any]:
     """Two lines beside a row, the first one bold."""
     side = "right" if is_left else "left"
-    text = f"<b style='font-size:12px'>{plain(first)}</b><br>{plain(second)}"
+    text = f"<b>{plain(first)}</b><br>{plain(second)}"
     x, shift = (0, -6) if is_left else (1, 5)
     return text_at(text, x, place, size=_SMALL, xref="paper", xanchor=side, xshift=shift, align=side)
 
