@@ -374,8 +374,8 @@ FLOORS = {
     ),
     "orchestrator/hosts": (
         {"base", "processes", "pinning"},
-        {"busy", "certificates", "lifecycle", "output", "plan_warnings"},
-        {"local", "remote", "load_generators"},
+        {"busy", "certificates", "lifecycle", "output"},
+        {"local", "remote", "load_generators", "chromium"},
         {"own"},
         {"provision"},
         {"probes"},
