@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import argparse
 import re
-import shutil
 from pathlib import Path
 
 from playwright.sync_api import sync_playwright
 
 from orchestrator.cli.answer import short_lines
 from orchestrator.disk import whole_file
+from orchestrator.hosts import chromium
 from orchestrator.report import write_report
 from orchestrator.results.folder import RunFolder
 from orchestrator.summarise import summarise
@@ -55,9 +55,9 @@ def example(run: str, root: Path) -> tuple[Path, ...]:
 
 def draw(page: Path, picture: Path) -> None:
     """The first part of a report as a PNG, as a wide screen shows it, in light colours."""
-    program = shutil.which("chromium") or shutil.which("google-chrome")
+    program = chromium.find()
     if program is None:
-        raise SystemExit("there is no chromium on the PATH: apt-get install chromium")
+        raise SystemExit(f"there is no chromium on the PATH: {chromium.INSTALL}")
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=program, headless=True, args=list(_FLAGS))
         tab = browser.new_page(viewport={"width": WIDTH_PX, "height": 2000}, color_scheme="light")

@@ -38,6 +38,9 @@ RUN_HELP = "Run id, its beginning, a path, or `latest`."
 
 Run = Annotated[str, typer.Argument(help=RUN_HELP, autocompletion=complete_runs)]
 Runs = Annotated[list[str], typer.Argument(metavar="RUN...", help=RUN_HELP, autocompletion=complete_runs)]
+RunOrReport = Annotated[
+    str, typer.Argument(help=f"{RUN_HELP[:-1]}, or a report: FILE.html.", autocompletion=complete_runs)
+]
 StalePrices = Annotated[
     bool, typer.Option("--stale-prices", help="Estimate a cloud's hosts also with prices older than a year.")
 ]

@@ -46,7 +46,7 @@ NOT_SENT = STATUSES.index("not-sent")
 
 
 class Run(Protocol):
-    """What analysis needs of a run: a run folder is one."""
+    """What analysis needs of a run: a run folder is one, and a run out of a report."""
 
     @property
     def path(self) -> Path:

@@ -20,6 +20,7 @@ from orchestrator.experiment.model.factors import GIVEN
 from orchestrator.experiment.plan.own.own_json import INSTALL, is_compiler_there
 from orchestrator.experiment.plan.plan import Plan
 from orchestrator.experiment.providers import PROVIDERS
+from orchestrator.hosts import chromium
 from orchestrator.hosts.busy import MEANING, look
 from orchestrator.hosts.local import postgresql
 
@@ -41,7 +42,7 @@ def survey(plans: Path, provider: str | None = None) -> list[ProbeResult]:
     A program that looks at this machine is always asked, since that is quick; a cloud only by name, over the network.
     `plans` is where the current plan is looked up.
     """
-    here = [*_python(), *_processor(), _quiet(), _ping(), *_tools(), *_kernel(), _database(), *_languages()]
+    here = [*_python(), *_processor(), _quiet(), _ping(), *_tools(), *_kernel(), _browser(), _database(), *_languages()]
     makers = [p for p in PROVIDERS.values() if p.makes_hosts and provider in (None, p.name)]
     for maker in makers:
         if maker.hosts_are_this_machine:
@@ -180,6 +181,10 @@ def _cgroup_version() -> int | None:
         return 2
     mounts = Path("/proc/mounts")
     return 1 if mounts.exists() and " cgroup " in mounts.read_text() else None
+
+
+def _browser() -> ProbeResult:
+    return _ability("chromium", chromium.find(), "none: `orch report --pictures` cannot draw", chromium.INSTALL)
 
 
 def _database() -> ProbeResult:

@@ -43,6 +43,7 @@ class Report:
     """A report: the summary, and what each part of the page shows of it, computed once."""
 
     summary: RunSummary
+    samples_inside: int = 0  # those of the whole run, or none
 
     @cached_property
     def charts(self) -> Charts:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Annotated, get_args
 
 from fastapi import APIRouter, Query, Request
+from markupsafe import Markup
 from starlette.responses import Response
 
 from orchestrator.between_runs.across import RunComparison, compare_runs, compare_within
@@ -17,8 +18,7 @@ from orchestrator.findings.compare import Statistic
 from orchestrator.findings.summary import RunSummary
 from orchestrator.report import comparison
 from orchestrator.report.charts import Charts
-from orchestrator.report.figures.base import Figure
-from orchestrator.report.figures.dot_rows import Dot, dot_figure
+from orchestrator.report.figures.static import Dot, chart
 from orchestrator.report.groups import groups
 from orchestrator.report.palette import MUTED
 from orchestrator.web.site import Here
@@ -38,8 +38,8 @@ class Compared:
     trouble: str = ""
 
     @property
-    def picture(self) -> Figure | None:
-        """Each row's ratio with its interval, on a scale with room for 1; None without one."""
+    def picture(self) -> Markup:
+        """Each row's ratio with its interval, and a line at 1; empty without one."""
         rows = [row for row in (self.comparison.rows if self.comparison else ()) if row.ratio][:_MOST_ROWS]
         dots = [
             Dot(
@@ -53,8 +53,7 @@ class Compared:
             )
             for row in rows
         ]
-        label = "Ratios with their 95 % intervals; above 1 is slower"
-        return dot_figure("ratios", label, dots, "ratio (logarithmic)", "", (1.0,)) if dots else None
+        return chart(dots, "Ratios with their 95 % intervals; above 1 is slower", floor=1.0) if dots else Markup()
 
 
 @router.get("/compare")

@@ -1,8 +1,9 @@
-"""The verb `report`: a run as one HTML file, and in Markdown."""
+"""The verb `report`: a run as one HTML file, as pictures, in Markdown or in a line."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -12,8 +13,8 @@ from orchestrator.cli.browser import Open, show
 from orchestrator.cli.console import console
 from orchestrator.cli.here import WORKSPACE
 from orchestrator.cli.keeping import judged, keep
-from orchestrator.cli.shared_options import AsJson, Runs
-from orchestrator.errors import UsageError
+from orchestrator.cli.shared_options import AsJson, complete_runs
+from orchestrator.errors import MissingError, UsageError
 
 if TYPE_CHECKING:
     from orchestrator.findings.summary import RunSummary
@@ -22,33 +23,52 @@ STDOUT = Path("-")
 
 
 def report(
-    runs: Runs,
+    runs: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="RUN...",
+            help="Run id, its beginning, a path, `latest`, or a report: FILE.html.",
+            autocompletion=complete_runs,
+        ),
+    ],
     out: Annotated[Path | None, typer.Option(help="Write to this file instead (one run only).")] = None,
+    pictures: Annotated[
+        Path | None, typer.Option(metavar="FOLDER", help="Write each chart there, too, as SVG and PNG; needs chromium.")
+    ] = None,
     markdown: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write a summary in Markdown, too; `-` prints it.")
     ] = None,
+    samples: Annotated[
+        bool, typer.Option("--samples", help="Put all samples inside, so that others can verify its figures.")
+    ] = False,
     opens: Open = False,
     as_json: AsJson = False,
 ) -> None:
-    """Write a run's report again, from its stored data.
+    """Write a run's report again, from its stored data, or from the samples inside an earlier report of it.
 
     What analysis finds is stored in the run folder anew. With `--markdown -` that alone is on stdout, and the page's path on
     stderr.
     """
-    from orchestrator.report import default_path, render
+    from orchestrator.report import default_path
+    from orchestrator.report.carried_run import is_page
     from orchestrator.report.page import write_page
     from orchestrator.results.folder import RunFolder
 
     console.as_json = as_json
     _require_sense(runs, out, markdown)
-    folders = [RunFolder.open(name, root=WORKSPACE.results) for name in runs]
+    browser = _browser() if pictures is not None else ""
+    for name in runs:
+        if not is_page(name):
+            RunFolder.open(name, root=WORKSPACE.results)  # an unknown one is named before any report is written
     written, pages = [], []
-    for folder in folders:
-        summary = judged(folder)
-        keep(folder, summary)
-        pages.append(write_page(render(summary), out or default_path(summary, WORKSPACE.reports)))
+    for name in runs:
+        summary, text = _of_page(Path(name)) if is_page(name) else _of_run(name, has_samples=samples)
+        pages.append(write_page(text, out or default_path(summary, WORKSPACE.reports)))
         (console.progress if markdown == STDOUT else console.result)(str(pages[-1]))
         entry: dict[str, Any] = {"run": summary.run_id, "report": str(pages[-1])}
+        if pictures is not None:
+            of_run = pictures / summary.run_id if len(runs) > 1 else pictures
+            entry["pictures"] = [str(file) for file in _draw(summary, of_run, browser)]
         written.append(entry | _in_short(summary, markdown))
     console.emit({"reports": written})
     if opens:
@@ -68,18 +88,63 @@ def _require_sense(runs: Sequence[str], out: Path | None, markdown: Path | None)
         raise UsageError("--out and --markdown name the same file", hint="name two")
 
 
+def _of_run(run: str, *, has_samples: bool) -> tuple[RunSummary, str]:
+    """The summary of a run folder, which is kept there, and its report."""
+    from orchestrator.report import render
+    from orchestrator.report.carried_run import page_with_run
+    from orchestrator.results.folder import RunFolder
+
+    folder = RunFolder.open(run, root=WORKSPACE.results)
+    if has_samples and folder.is_in_progress:
+        raise UsageError(f"run {folder.id} is still in progress", hint="leave --samples out until it has ended")
+    summary = judged(folder)
+    keep(folder, summary)
+    return summary, page_with_run(folder, summary) if has_samples else render(summary)
+
+
+def _of_page(page: Path) -> tuple[RunSummary, str]:
+    """The summary of the run that a report carries, and the report anew."""
+    from orchestrator.report.carried_run import carried, page_with_run
+    from orchestrator.summarise import summarise
+
+    with carried(page) as run:
+        summary = summarise(run)
+        return summary, page_with_run(run, summary)
+
+
+def _draw(summary: RunSummary, folder: Path, browser: str) -> tuple[Path, ...]:
+    from orchestrator.hosts import chromium
+    from orchestrator.report.pictures import write_pictures
+
+    files = write_pictures(summary, folder, partial(chromium.browse, browser))
+    console.progress(f"{folder}: {len(files)} pictures")
+    return files
+
+
+def _browser() -> str:
+    """The program that draws; MissingError without it."""
+    from orchestrator.hosts import chromium
+
+    if (program := chromium.find()) is None:
+        raise MissingError(
+            "--pictures draws with chromium, and there is none on the PATH",
+            hint=f"{chromium.INSTALL}, or leave --pictures out and save pictures from the page",
+        )
+    return program
+
+
 def _in_short(summary: RunSummary, file: Path | None) -> dict[str, str]:
     from orchestrator.report.markdown import markdown
     from orchestrator.report.page import write_page
 
-    found: dict[str, str] = {}
+    entry: dict[str, str] = {}
     if file is not None:
         text = markdown(summary)
         if file == STDOUT:
-            found["markdown"] = text
+            entry["markdown"] = text
             for each in text.splitlines():
                 console.result(each.replace("\u00a0", " ").replace("\u202f", " "))
         else:
-            found["markdown"] = str(write_page(text, file, option="--markdown"))
+            entry["markdown"] = str(write_page(text, file, option="--markdown"))
             console.progress(f"{file}: the summary in Markdown")
-    return found
+    return entry

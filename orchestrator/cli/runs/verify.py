@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from orchestrator.cli.console import console
 from orchestrator.cli.here import WORKSPACE
-from orchestrator.cli.shared_options import AsJson, Run
+from orchestrator.cli.shared_options import AsJson, RunOrReport
 from orchestrator.errors import InvalidMeasurement
 
 if TYPE_CHECKING:
@@ -33,17 +33,26 @@ class Difference:
         return f"{', '.join(self.place)}: stated {self.stated}, recomputed {self.recomputed}"
 
 
-def verify(run: Run = "latest", as_json: AsJson = False) -> None:
-    """Recompute what was recorded: a run's files by their digests, its figures by the samples.
+def verify(run: RunOrReport = "latest", as_json: AsJson = False) -> None:
+    """Recompute what was recorded: a run's files by their digests, the figures of a run or a report from their samples.
 
-    Exit status 5 when a file or a figure is missing or not as it was written; each is named.
+    Exit status 5 when a file or a figure is missing or not as it was written.
     """
-    from orchestrator.results import verification
+    from orchestrator.report.carried_run import is_page
     from orchestrator.results.folder import RunFolder
-    from orchestrator.summarise import summarise
 
     console.as_json = as_json
-    folder = RunFolder.open(run, root=WORKSPACE.results)
+    if is_page(run):
+        _verify_page(Path(run))
+    else:
+        _verify_run(RunFolder.open(run, root=WORKSPACE.results))
+
+
+def _verify_run(folder: RunFolder) -> None:
+    """InvalidMeasurement names a file that is not as it was written, or figures that do not follow from the samples."""
+    from orchestrator.results import verification
+    from orchestrator.summarise import summarise
+
     files = verification.verify(folder)
     recomputed = json.loads(summarise(folder).to_json())
     stated = _kept(folder, recomputed["manifest_sha256"])
@@ -71,6 +80,32 @@ def _kept(folder: RunFolder, manifest_sha256: str) -> dict[str, Any]:
     except (ValueError, OSError) as error:
         raise InvalidMeasurement(f"{path}: {error}", hint=f"`orch report {folder.id}` makes it anew") from error
     return stated if stated.get("manifest_sha256") == manifest_sha256 else {}
+
+
+def _verify_page(path: Path) -> None:
+    """InvalidMeasurement names the figures of a report that do not follow from the samples that it carries."""
+    from orchestrator.report.carried_run import SUMMARY, carried
+    from orchestrator.strict_json import read_own_json
+    from orchestrator.summarise import summarise
+
+    with carried(path) as run:
+        stated, recomputed = read_own_json(run.path / SUMMARY), json.loads(summarise(run).to_json())
+    document = {
+        "report": str(path),
+        "run": recomputed["run_id"],
+        "figures": _count(stated),
+        "page_as_written": run.is_page_as_written,
+    }
+    _require_same(stated, recomputed, path, document, f"orch report {path}")
+    if not run.is_page_as_written:
+        raise InvalidMeasurement(
+            f"{path}: its text was changed after it was written, though its summary follows from its samples",
+            hint="a browser that saves a page changes it, too: `orch report FILE.html` writes it again",
+            details={**document, "differences": []},
+        )
+    console.result(f"report of run {document['run']}: {document['figures']:,} figures follow from its samples")
+    console.result("  the page is as it was written, by its digest")
+    console.emit({**document, "differences": []})
 
 
 def differences(stated: Any, recomputed: Any, place: tuple[str, ...] = ()) -> Iterator[Difference]:

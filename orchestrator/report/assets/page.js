@@ -163,7 +163,7 @@
   const escaped = (text) => text.replaceAll("&", "&amp;").replaceAll("<", "&lt;");
   const titleOf = (chart) => chart.querySelector(".live").getAttribute("aria-label");
 
-  const pictureOf = async (chart) => {
+  const pictureOf = async (chart, format) => {
     await ready(chart);
     const { data, layout } = specOf(chart);
     const colour = (name) => getComputedStyle(root).getPropertyValue(name).trim();
@@ -179,16 +179,30 @@
       y: 1, yref: "container", yanchor: "top", automargin: false,
     };
     const whole = { ...layout, title, margin, height, width: PICTURE_PX, autosize: false, paper_bgcolor: colour("--paper") };
-    return window.Plotly.toImage({ data, layout: whole }, { format: "png", width: PICTURE_PX, height, scale: TIMES });
+    return window.Plotly.toImage({ data, layout: whole }, { format, width: PICTURE_PX, height, scale: format === "png" ? TIMES : 1 });
   };
 
   const save = async (chart) => {
     const link = document.createElement("a");
-    link.href = await pictureOf(chart);
+    link.href = await pictureOf(chart, "png");
     link.download = `${chart.id}.png`;
     link.click();
   };
 
+  // What `orch report --pictures` opens: each picture becomes two links, SVG and PNG.
+  const linkAll = async () => {
+    for (const chart of charts) {
+      for (const format of ["svg", "png"]) {
+        const link = document.createElement("a");
+        link.className = "picture";
+        link.download = `${chart.id.replace("chart-", "")}.${format}`;
+        link.href = await pictureOf(chart, format);
+        document.body.append(link);
+      }
+    }
+  };
+
+  if (new URLSearchParams(location.search).has("pictures")) linkAll();
   charts.forEach((chart) => {
     const button = document.createElement("button");
     button.type = "button";

@@ -34,6 +34,7 @@ class Figure:
     label: str
     height_px: int
     document: str
+    still: str = ""  # the same as an SVG, where there is one, for a reader without scripts
 
     @property
     def packed(self) -> str:
@@ -47,6 +48,7 @@ def figure(
     traces: Iterable[Any],
     layout: dict[str, Any],
     height_px: int,
+    still: str = "",
 ) -> Figure:
     """Return a figure of these traces; `layout` is laid over the page's own."""
     common: dict[str, Any] = {
@@ -75,7 +77,7 @@ def figure(
     }
     document["layout"].pop("template", None)
     text = shown(json.dumps(document, separators=(",", ":"), ensure_ascii=False), "\\\\")
-    return Figure(slug=slug, label=label, height_px=height_px, document=text)
+    return Figure(slug=slug, label=label, height_px=height_px, document=text, still=still)
 
 
 _UPWARDS = {"yref": "paper", "y0": 0, "y1": 1, "layer": "below"}

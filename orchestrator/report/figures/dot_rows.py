@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from math import log10
 from typing import Any
 
@@ -24,9 +23,9 @@ from orchestrator.report.figures.base import (
     upright,
     whiskers,
 )
+from orchestrator.report.figures.static import Dot, chart
 from orchestrator.report.groups import Group
 from orchestrator.report.palette import INK, MUTED, series
-from orchestrator.statistics.terms import Interval
 from orchestrator.wording.phrasing import change
 from orchestrator.wording.tables.axis_names import ends
 
@@ -38,25 +37,6 @@ _SMALL = 11  # px of a second line, which sets the space between both
 _MOST_LETTERS = 26
 _COLOURS = {"faster": "var(--pass)", "slower": "var(--warn)", "reference": INK}
 _SIDES = {"below": "below ", "at least": "at least ", "": ""}
-
-
-@dataclass(frozen=True, kw_only=True)
-class Dot:
-    """A row: a value with its interval and its tail, all in one unit, and the texts on both sides of them."""
-
-    label: str
-    value: float
-    detail: str = ""
-    interval: Interval | None = None
-    tail: float | None = None
-    text: str = ""
-    difference: str = ""
-    colour: str = MUTED
-
-    @property
-    def extent(self) -> tuple[float, ...]:
-        """All values that it shows."""
-        return (self.value, *(self.interval or ()), *((self.tail,) if self.tail else ()))
 
 
 def dot_figure(
@@ -96,7 +76,7 @@ def dot_figure(
         "shapes": [upright(significant(floor), color=MUTED, width=1, dash="dot")] if floor else [],
     }
     height_px = _ROW_PX * len(rows) + _TOP_PX + _BOTTOM_PX
-    return figure(slug, label, _traces(rows, unit), layout, height_px)
+    return figure(slug, label, _traces(rows, unit), layout, height_px, still=chart(rows, label, values, floor))
 
 
 def _traces(rows: Sequence[Dot], unit: str) -> list[go.Scatter]:

@@ -10,7 +10,7 @@ import pytest
 from orchestrator.cli.console import console
 from orchestrator.cli.results import compare, report
 from orchestrator.cli.runs import show, verify
-from orchestrator.errors import InvalidMeasurement, UsageError
+from orchestrator.errors import InvalidMeasurement, MissingError, UsageError
 from orchestrator.results.folder import RunFolder
 from tests.support.runs import a_run, write_run
 
@@ -49,6 +49,13 @@ def test_a_summary_in_markdown_is_printed_or_written(out):
 
     report.report(["latest"], markdown=Path("deep/x.md"))
     assert Path("deep/x.md").read_text(encoding="utf-8").splitlines()[0] == "# Which one is quicker?"
+
+
+def test_pictures_without_chromium_are_refused_before_anything_is_written(monkeypatch):
+    monkeypatch.setenv("PATH", "")
+    with pytest.raises(MissingError, match="chromium"):
+        report.report(["latest"], pictures=Path("drawn"))
+    assert not Path("reports").exists()
 
 
 def test_several_runs_do_not_share_a_file():

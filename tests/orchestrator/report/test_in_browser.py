@@ -107,13 +107,14 @@ def test_a_table_that_hides_figures_to_its_right_says_so_until_one_has_scrolled_
 
 
 @pytest.mark.parametrize("width", [360, 1280])
-def test_without_javascript_answer_and_tables_are_there_and_no_box_is_empty(page, tmp_path, width):
+def test_without_javascript_answer_first_chart_and_tables_are_there_and_no_box_is_empty(page, tmp_path, width):
     page.open(write_report(RUN, tmp_path / "report.html"), script=False, width=width)
     shown = page.text()
 
     assert "pycurl" in shown
     assert page.count("#figures table") >= 1
-    assert page.count(".live, .chart, .strips, #theme, .save, .filter") == 0
+    assert page.count("#main-picture svg.dots circle") == 3
+    assert page.count(".live, .chart:not(:has(svg)), .strips, #theme, .save, .filter") == 0
 
 
 def test_the_pages_own_policy_stops_a_script_that_got_past_the_escaping(page, tmp_path):

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import base64
 import gzip
+import io
 import json
 import re
+import zipfile
 from dataclasses import asdict, replace
 from pathlib import Path
 
@@ -15,7 +17,7 @@ from orchestrator.experiment.plan.plan import External
 from orchestrator.exports.findings import JudgedRun
 from orchestrator.exports.writers import FORMATS
 from orchestrator.history.shared import record_of
-from orchestrator.report.render import render
+from orchestrator.report.carried_run import page_with_run
 from orchestrator.results.folder import RunFolder
 from orchestrator.results.manifest import Failure
 from orchestrator.summarise import summarise
@@ -82,6 +84,10 @@ def everything_in(page: str) -> str:
     texts = [page]
     for body in re.findall(r'<script type="application/gzip"[^>]*>([^<]*)</script>', page):
         texts.append(gzip.decompress(base64.b64decode(body)).decode())
+    block = re.search(r'data-page="[^>]*>([^<]*)</script>', page)
+    assert block is not None
+    with zipfile.ZipFile(io.BytesIO(base64.b64decode(block[1]))) as archive:
+        texts += [archive.read(name).decode("utf-8", "replace") for name in archive.namelist()]
     return "\n".join(texts)
 
 
@@ -90,8 +96,8 @@ def test_the_journal_has_what_the_manifest_has_not(folder: RunFolder):
     assert private((folder.path / "manifest.json").read_text()) == []
 
 
-def test_no_page_has_it(folder: RunFolder):
-    assert private(everything_in(render(summarise(folder)))) == []
+def test_no_page_has_it_nor_what_a_page_carries(folder: RunFolder):
+    assert private(everything_in(page_with_run(folder, summarise(folder)))) == []
 
 
 def test_no_export_has_it(folder: RunFolder, tmp_path: Path):

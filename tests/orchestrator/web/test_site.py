@@ -168,8 +168,7 @@ def test_two_runs_are_compared_as_on_the_command_line(shared, pages):
     (compared,) = context["compared"]
     assert expected.rows
     assert compared.comparison.rows == expected.rows
-    (marks,) = json.loads(compared.picture.document)["data"]
-    assert marks["x"] == pytest.approx([row.ratio for row in expected.rows if row.ratio], rel=1e-4)
+    assert compared.picture.count("<circle") == sum(row.ratio is not None for row in expected.rows)
     assert [len(pictures) for pictures in context["sides"]] == [1, 1]
 
 

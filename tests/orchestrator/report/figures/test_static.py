@@ -1,8 +1,9 @@
-"""Pictures along the axis of a run."""
+"""Pictures of figures, with and without a script."""
 
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import replace
 from typing import Any
 
@@ -12,10 +13,30 @@ from orchestrator.findings.block_values import value_of
 from orchestrator.findings.grid import sweep
 from orchestrator.findings.ranking import ranked_by
 from orchestrator.findings.summary import RunSummary
+from orchestrator.report.figures import static
 from orchestrator.report.figures.curves import panels
+from orchestrator.report.figures.static import Dot
 from orchestrator.report.groups import stack_colours
 from tests.support.concluded import cell_of, setting, summary
 from tests.support.summaries import a_run
+
+DOTS = (
+    Dot(label="ws", value=100.0, interval=(90.0, 110.0), tail=300.0, text="100 µs", difference="−50 %"),
+    Dot(label="<b>rest", value=200.0, text="200 µs", difference="reference"),
+    Dot(label="soap", value=400.0),
+)
+
+
+def test_dots_lie_evenly_apart_where_each_value_is_twice_the_one_before() -> None:
+    picture = static.chart(DOTS, "Latency")
+    first, second, third = (float(text) for text in re.findall(r'cx="([\d.]+)%"', picture))
+    assert second - first == pytest.approx(third - second, abs=0.11)
+    assert 0 < first < third < 100
+
+
+def test_a_chart_says_what_each_row_is() -> None:
+    texts = re.findall(r"<text[^>]*>([^<]*)</text>", static.chart(DOTS, "Latency", floor=50.0))
+    assert {"ws", "&lt;b&gt;rest", "100 µs", "−50 %", "reference"} <= set(texts)
 
 
 def drawn(run: RunSummary) -> list[dict[str, Any]]:
