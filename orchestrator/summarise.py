@@ -19,6 +19,7 @@ from orchestrator.findings.summary import SCHEMA_VERSION, RunSummary
 from orchestrator.findings.validity import invalid_cells, withhold
 from orchestrator.questions import registry
 from orchestrator.questions.base import Basis
+from orchestrator.questions.capacity import observe as probes
 from orchestrator.questions.capacity.excuse import excused
 from orchestrator.questions.capacity.expand import last_attempts
 from orchestrator.questions.distance.find import Delivered, delivered
@@ -34,7 +35,8 @@ def summarise(run: Run, *, is_modelled: bool = False) -> RunSummary:
     """
     observers = {check.name: check.observe for check in CHECKS if check.observe}
     searched = _searched(run)
-    evidence = collect(run, observers, {stalls.NAME: stalls.observe} if searched is None else {})
+    further = stalls if searched is None else probes
+    evidence = collect(run, observers, {further.NAME: further.observe})
     manifest, plan = evidence.manifest, evidence.plan
     checks = run_checks(evidence)
     if searched is not None:

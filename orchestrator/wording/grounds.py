@@ -53,11 +53,11 @@ def practice(summary: RunSummary, rankings: Sequence[Ranking], seen: Sequence[Ef
     if effect := effects.greatest(seen, rankings):
         return _of_effect(*effect, rankings[0].factor)
     if len(rankings) > 1:
-        return next(iter(crossings(AXES.of(summary))), "")
+        return next(iter(crossings(AXES.of(summary))), "") or _largest(rankings)
     (ranking,) = rankings
     first, *rest = ranking.tiers
     if not rest:
-        return ""
+        return _at_most(ranking)
     other = rest[0].cells[0] if ranking.reference in first.cells else ranking.reference
     gap = ranking.gap(first.cells[0], other)
     if not gap:
@@ -73,6 +73,25 @@ def _up_to(ranking: Ranking, gap: float, far: float | None) -> str:
     if limit <= (far or 0.0):
         return f"negligible (under {share}) beside a round trip of {quantities.ms(far or 0.0)}"
     return f"negligible (under {share}) where {_one(ranking)} takes {quantities.ms(limit)} or more"
+
+
+def _largest(rankings: Sequence[Ranking]) -> str:
+    """Of several settings: the most that the fastest is ahead of the next."""
+    leads = [(r.lead, r) for r in rankings if r.tiers and len(r.tiers[0].cells) == 1 and r.lead is not None]
+    if not leads:
+        return ""
+    most, ranking = max(leads, key=lambda pair: pair[0])
+    first, second = (named(ranking.names[tier.cells[0]]) for tier in ranking.tiers[:2])
+    return (
+        f"{first} saves at most {quantities.ms(most)} {_one(ranking)} against {second}; {_up_to(ranking, most, None)}."
+    )
+
+
+def _at_most(ranking: Ranking) -> str:
+    """Of sides without a significant difference: how far apart they can be."""
+    bounds = [bound for side in ranking.sides for bound in side.interval]
+    most = max((abs(bound - 1) for bound in bounds), default=0.0) * (ranking.value(ranking.reference) or 0.0)
+    return f"any difference is at most {quantities.ms(most)} {_one(ranking)}." if most and max(bounds) <= 10 else ""
 
 
 def _one(ranking: Ranking) -> str:

@@ -99,7 +99,7 @@ def _goals(rates: Sequence[FoundRate]) -> str:
     """What the goals were, and which stacks the requester limits."""
     text = some(list(dict.fromkeys(rate.goals for rate in rates)), 2)
     if limited := list(dict.fromkeys(rate.stack_label for rate in rates if rate.is_requesters)):
-        text += f"; the client is the bottleneck of {some(limited, 3)}: the server may do more"
+        text += f"; the client or its limits are the bottleneck of {some(limited, 3)}: the server may do more"
     return f"{text}."
 
 
@@ -115,6 +115,8 @@ def _searches(rates: Sequence[FoundRate], compared: Sequence[RateComparison]) ->
         first, reference = named(known[0].label), named(known[0].reference_label)
         bounds = " to ".join(map(quantities.factor, known[0].interval))
         text += f": {first} answered {quantities.factor(known[0].ratio)} times as many as {reference} ({bounds})"
+        if known[0].standing == "not resolved":
+            text += ", no significant difference: measure more repeats"
     return f"{text}."
 
 

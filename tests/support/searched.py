@@ -139,6 +139,23 @@ def wrong(draft: Draft, is_over: bool) -> None:
         draft.done["verified"] -= 1
 
 
+def waiting(most: int | None) -> Callable[[Draft, bool], None]:
+    """Above the capacity requests are sent 11 ms after they are due and answered soon, with at most so many in flight."""
+
+    def spoil(draft: Draft, is_over: bool) -> None:
+        if is_over:
+            rows = draft.columns
+            took_ns = (rows["received_ns"] - rows["sent_ns"]) * (24 if most else 1) // 66
+            rows["sent_ns"] += 11 * MS
+            rows["received_ns"] = rows["sent_ns"] + took_ns
+            if most:
+                order = np.argsort(rows["sent_ns"], kind="stable")
+                ended, sent = order[:-most], rows["sent_ns"][order]
+                rows["received_ns"][ended] = np.minimum(rows["received_ns"][ended], sent[most:])
+
+    return spoil
+
+
 def cut(run: MemoryRun, block: int) -> MemoryRun:
     """The same run, ended after so many blocks."""
     kept: tuple[TrialRecord, ...] = tuple(t for t in run.stored.trials if t.block < block)

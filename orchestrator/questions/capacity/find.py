@@ -15,17 +15,18 @@ from typing import Literal
 
 import numpy as np
 
-from orchestrator.evidence.run_evidence import RunEvidence
+from orchestrator.evidence.run_evidence import RunEvidence, TrialEvidence
 from orchestrator.experiment.model.factors import BY_NAME, STACK
 from orchestrator.experiment.plan import contrasts
 from orchestrator.experiment.plan.loads import at_step, next_step, search_bounds
 from orchestrator.experiment.plan.plan import Cell, Find, Plan
 from orchestrator.findings import naming
 from orchestrator.findings.check_result import CheckResult
-from orchestrator.findings.summary import CellSummary, TrialSummary
+from orchestrator.findings.summary import CellSummary
 from orchestrator.findings.validity import failed_in
 from orchestrator.questions.base import Basis, Question, is_no_search
 from orchestrator.questions.capacity.expand import searches
+from orchestrator.questions.capacity.observe import NAME, Waited
 from orchestrator.questions.saturation.find import Limit, is_beyond_capacity, limit_of, mean_of, responder_cpu
 from orchestrator.results.manifest import Manifest, TrialRecord
 from orchestrator.statistics import equivalence, intervals
@@ -36,6 +37,7 @@ Side = Literal["", "below", "at least"]
 """Of a rate found: it is that one, one below the lowest that was tried, or at least the highest."""
 RateStanding = Literal["more", "less", "tie", "not resolved", "cannot tell"]
 Bound = Literal["", "at least", "at most"]
+RateLimit = Limit | Literal["in flight", "late sends"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -81,7 +83,7 @@ class FoundRate:
     rate_per_s: float | None
     side: Side
     interval: Interval | None
-    limit: Limit | None
+    limit: RateLimit | None
     requester_cpu: float | None
     responder_cpu: float | None
     is_control: bool = False
@@ -90,7 +92,7 @@ class FoundRate:
     @property
     def is_requesters(self) -> bool:
         """Return whether the requester limits, so that the responder may do more."""
-        return self.limit == "requester"
+        return self.limit in ("requester", "in flight", "late sends")
 
     @property
     def ended(self) -> tuple[Search, ...]:
@@ -154,7 +156,7 @@ def found_rates(
         if cell.find is not None and repeats:
             results = tuple(_search(cell.find, repeat, probes) for repeat, probes in repeats)
             decisive = [
-                trial.summary if (trial := trials.get(record.index)) else None
+                trials.get(record.index)
                 for (_, probes), search in zip(repeats, results, strict=True)
                 for record in probes
                 if record.probe is not None and record.probe.rate_per_s == search.missed_per_s
@@ -174,13 +176,16 @@ def _rate(
     cell: Cell,
     find: Find,
     results: tuple[Search, ...],
-    decisive: Sequence[TrialSummary | None],
+    decisive: Sequence[TrialEvidence | None],
     tried: Sequence[CellSummary],
     checks: Sequence[CheckResult],
 ) -> FoundRate:
     """The rate of a cell; `tried` are the cells of the rates tried, `decisive` the trials just above its rate."""
-    requester = mean_of(trial.cpu_share if trial else None for trial in decisive)
-    responder = mean_of(responder_cpu(trial) if trial else None for trial in decisive)
+    known = [trial.summary if trial else None for trial in decisive]
+    requester = mean_of(trial.cpu_share if trial else None for trial in known)
+    responder = mean_of(responder_cpu(trial) if trial else None for trial in known)
+    readings = [trial.whole.get(NAME) for trial in decisive if trial and trial.summary]
+    waited = [reading.waited(find) for reading in readings if reading]
     rate, side = median_of(find, results)
     serious = [check for check in checks if not is_beyond_capacity(check)]
     most = "" if find.concurrency is None else f", at most {find.concurrency:,} in flight"
@@ -196,12 +201,20 @@ def _rate(
         rate_per_s=rate,
         side=side,
         interval=interval_of(find, results),
-        limit=limit_of(responder, requester) if decisive else None,
+        limit=_limit(limit_of(responder, requester), waited, len(decisive)) if decisive else None,
         requester_cpu=requester,
         responder_cpu=responder,
         is_control=any(stack.id == cell.stack and stack.control_of for stack in plan.stacks),
         invalid=tuple(dict.fromkeys(name for each in ids for name in failed_in(each, serious))),
     )
+
+
+def _limit(by_cpu: Limit, waited: Sequence[Waited], decisive: int) -> RateLimit:
+    """The end whose CPU is busy; else where most of the trials missed their goals by requests that waited to be sent."""
+    late = [where for where in waited if where]
+    if by_cpu not in ("neither", "unknown") or 2 * len(late) <= decisive:
+        return by_cpu
+    return "in flight" if 2 * late.count("in flight") >= len(late) else "late sends"
 
 
 def _search(find: Find, repeat: int, records: Sequence[TrialRecord]) -> Search:

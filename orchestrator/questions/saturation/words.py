@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from orchestrator import quantities
 from orchestrator.findings.summary import CellSummary, RunSummary
+from orchestrator.questions.capacity.find import RateLimit
 from orchestrator.questions.saturation.find import QUESTION, Limit, LoadPoint, LoadSeries
 from orchestrator.statistics.intervals import Mean
 from orchestrator.wording.tables.table import Table, text_table
@@ -77,12 +78,14 @@ def _share(mean: Mean | None) -> str:
 
 # ---- sentences
 
-LIMITS: Mapping[Limit | None, str] = {
+LIMITS: Mapping[RateLimit | None, str] = {
     "responder": "the responder's CPU limits it",
     "requester": "the requester's CPU limits it",
     "both": "the CPUs of both ends limit it",
     "neither": "neither CPU limits it: the responder waits",
     "unknown": "its limit is not known",
+    "in flight": "how many requests may be in flight (`concurrency`) limits it",
+    "late sends": "a requester that sends late limits it",
 }
 _MOST = 3  # series in one line
 

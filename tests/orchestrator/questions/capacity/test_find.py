@@ -26,6 +26,7 @@ from tests.support.searched import (
     searching,
     timed_out,
     unsent,
+    waiting,
     wrong,
 )
 
@@ -122,6 +123,15 @@ def test_requests_that_fail_above_the_capacity_make_nothing_invalid_and_a_wrong_
     assert excused == {"reply", "connections"}
     faulty = summarise(a_search_run(planned, capacity(), spoil=wrong))
     assert CAPACITY.of(faulty).rates[0].invalid == ("reply",)
+
+
+@pytest.mark.parametrize(("most", "limit"), [(None, "late sends"), (8, "in flight")])
+def test_requests_that_wait_to_be_sent_are_no_limit_of_the_responder(most, limit):
+    planned = a_search("rest", "grpc", find=replace(FIND, concurrency=most), repeats=3)
+    run = summarise(a_search_run(planned, capacity(0.0), spoil=waiting(most)))
+    rest, grpc = CAPACITY.of(run).rates
+    assert (rest.limit, grpc.limit, rest.is_requesters) == (limit, limit, True)
+    assert [c.standing for c in CAPACITY.of(run).comparisons] == ["cannot tell"]
 
 
 def test_a_search_that_was_cut_counts_for_nothing_and_is_said_to_be():
