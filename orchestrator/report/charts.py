@@ -9,15 +9,13 @@ from functools import cached_property
 from orchestrator.findings.grid import sweep
 from orchestrator.findings.ranking import ranked_by
 from orchestrator.findings.summary import RunSummary
-from orchestrator.questions.axes.find import QUESTION as AXES
-from orchestrator.questions.axes.find import Curves, Panel
 from orchestrator.questions.capacity.find import QUESTION as CAPACITY
 from orchestrator.report.figures.base import Figure
-from orchestrator.report.figures.curves import Scales, gap_curves, panels, scales
+from orchestrator.report.figures.curves import panels
 from orchestrator.report.figures.distribution import percentile_curve
 from orchestrator.report.figures.dot_rows import found_rates, stack_dots
 from orchestrator.report.figures.time import time_strip
-from orchestrator.report.groups import Group, anchor, cell_colours, groups, kin, rate_groups
+from orchestrator.report.groups import Group, cell_colours, groups, kin, rate_groups
 from orchestrator.report.prediction import PredictionView, prediction_view
 
 MOST_FIRST = 6
@@ -44,15 +42,6 @@ class Strip:
     label: str
     number: int
     figure: Figure
-
-
-@dataclass(frozen=True, kw_only=True)
-class AxisView:
-    """What differs along one axis; the pictures share their scales."""
-
-    slug: str
-    curves: Curves
-    multiples: tuple[tuple[Panel, Figure | None], ...]  # each setting, and the picture of its differences
 
 
 class Charts:
@@ -104,12 +93,6 @@ class Charts:
         return tuple(pictures)
 
     @cached_property
-    def axes(self) -> tuple[AxisView, ...]:
-        """What differs along each axis of the run."""
-        every = AXES.of(self._summary)
-        return tuple(_view(curves, shared, self.colours) for curves in every if (shared := scales(curves)))
-
-    @cached_property
     def prediction(self) -> PredictionView | None:
         """The decision maps, where the run has a cost model."""
         return prediction_view(self._summary, self.colours)
@@ -136,12 +119,3 @@ class Charts:
             beside = [*kin(group, self.groups), *(other for other in self._beside if other.unit == group.unit)]
             if drawn := stack_dots(group, beside):
                 yield Pictured(title=group.title, figure=drawn)
-
-
-def _view(curves: Curves, shared: Scales, colours: dict[str, int]) -> AxisView:
-    slug = anchor(curves.axis)
-    multiples = tuple(
-        (panel, gap_curves(f"gap-{slug}-{number}", panel, shared, colours))
-        for number, panel in enumerate(curves.panels, start=1)
-    )
-    return AxisView(slug=slug, curves=curves, multiples=multiples)

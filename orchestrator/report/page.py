@@ -70,12 +70,12 @@ def css_text(text: str) -> str:
     >>> css_text('1 check failed'), css_text('</style>')
     ('1 check failed', '\\3c /style\\3e ')
     """
-    return re.sub(r"[^A-Za-z0-9 .,:;()/+-]", lambda of: f"\\{ord(of[0]):x} ", text)
+    return re.sub(r"[^A-Za-z0-9 .,:;()/+-]", lambda match: f"\\{ord(match[0]):x} ", text)
 
 
 def shown(text: str, backslash: str = "\\") -> str:
     """Text in which what a reader cannot see stands as its code, behind a backslash; JSON needs two."""
-    return _UNSEEN.sub(lambda found: _escape(ord(found.group()), backslash), text)
+    return _UNSEEN.sub(lambda match: _escape(ord(match.group()), backslash), text)
 
 
 def one_line(text: str) -> str:

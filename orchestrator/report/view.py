@@ -10,6 +10,7 @@ from orchestrator.findings.check_result import CheckResult, counts, in_words
 from orchestrator.findings.summary import RunSummary
 from orchestrator.findings.validity import invalid_cells, is_everywhere
 from orchestrator.questions.axes.find import QUESTION as AXES
+from orchestrator.questions.axes.find import Curves
 from orchestrator.questions.distance.find import QUESTION as DISTANCE
 from orchestrator.questions.distance.find import Delivered
 from orchestrator.report.charts import Charts
@@ -57,7 +58,7 @@ class Report:
         parts: list[Fold] = []
         if self.charts.prediction:
             parts.append(Fold(name="Prediction", id="of-prediction", templates=("_prediction.html",), is_open=True))
-        if self.charts.axes or self.links:
+        if self.curves or self.links:
             parts.append(Fold(name="Along the axis", id="of-curves", templates=("_curves.html",)))
         for name, tables_of in question_tables.TABLES.items():
             parts.append(Fold(name=name, id=anchor(name), tables=tables_of(summary)))
@@ -138,6 +139,11 @@ class Report:
         """Each stack's label and the number of its colour, in the order of the tables."""
         labels = {cell.stack: cell.stack_label for group in self.charts.groups for cell in group.cells}
         return [(label, self.charts.colours[stack]) for stack, label in labels.items()]
+
+    @property
+    def curves(self) -> list[Curves]:
+        """The axes along which something is compared."""
+        return [curves for curves in AXES.of(self.summary) if any(panel.gaps for panel in curves.panels)]
 
     @property
     def links(self) -> list[Delivered]:

@@ -11,6 +11,7 @@ from orchestrator.experiment.plan.contrasts import PARTS, PROTOCOL
 from orchestrator.findings import effects, power
 from orchestrator.findings.effects import Effect
 from orchestrator.findings.grid import Distances
+from orchestrator.findings.power import PowerStatement
 from orchestrator.findings.ranking import Ranking, ranked_by
 from orchestrator.findings.summary import RunSummary
 from orchestrator.questions.axes import words as axis_words
@@ -211,6 +212,24 @@ def _of_effect(effect: Effect, least: float, factor: str) -> str:
         f"The {choice.title} decides more: {choice.briefly(effect.better)} rather than {choice.briefly(effect.worse)} "
         f"makes {quantities.ms(effect.gap)} with {named(effect.stack)}, {what} at most {quantities.ms(least)}."
     )
+
+
+def power_sentence(statement: PowerStatement) -> str:
+    """Return what a plan's repeats can tell, and how many it takes."""
+    lead = f"{quantities.count(statement.repeats, 'repeat')} of {FEWEST_BLOCKS} that an interval needs"
+    if statement.smallest_detectable is not None:
+        detectable = quantities.difference(statement.smallest_detectable)
+        lead = f"{statement.repeats} repeats detect differences in medians from {detectable} on (80 % power)"
+    settled = statement.repeats_to_settle
+    needed = f"over {power.MOST_BLOCKS:,}" if settled is None else f"{settled:,}"
+    spread = spread_text(statement.sd, statement.sd_of_run)
+    return f"{lead}; {quantities.margin(statement.wanted)}, which matters here, takes {needed} ({spread})."
+
+
+def spread_text(sd: float, run: str | None) -> str:
+    """Return how much blocks are taken to differ, and since which run."""
+    source = "a default, as no earlier run shows it" if run is None else f"run {run}"
+    return f"spread from block to block {quantities.difference(exp(sd) - 1)}: {source}"
 
 
 def is_short_of_p99(summary: RunSummary) -> bool:

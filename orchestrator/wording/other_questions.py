@@ -138,7 +138,7 @@ def against_itself(comparisons: Sequence[Comparison]) -> str:
 def alone(cells: Sequence[CellSummary]) -> str:
     """Of cells that nothing is compared with: what the quickest and the slowest take."""
     known = sorted(
-        ((of.median, cell) for cell in cells if (of := cell.distribution) and of.median is not None),
+        ((shown.median, cell) for cell in cells if (shown := cell.distribution) and shown.median is not None),
         key=lambda pair: pair[0],
     )
     if not known:

@@ -26,10 +26,10 @@ _VERBS: Mapping[Kind, str] = {
 }
 
 
-def sentence(rankings: Sequence[Ranking], distances: Distances, of: int) -> str:
-    """Return the sentence; these of `of` settings could be compared."""
+def sentence(rankings: Sequence[Ranking], distances: Distances, total: int) -> str:
+    """Return the sentence; these of `total` settings could be compared."""
     everywhere = _over(rankings, distances)
-    ways = _ways(rankings, axes(rankings, distances), max(0, of - len(rankings)))
+    ways = _ways(rankings, axes(rankings, distances), max(0, total - len(rankings)))
     return everywhere + fitting(*ways, most=MOST_LETTERS - len(everywhere))
 
 
@@ -146,14 +146,16 @@ def _along(rankings: Sequence[Ranking], outcomes: Sequence[Outcome], axis: Axis)
     if len(pairs) > _MOST_LEVELS:
         return ""
     clauses = [
-        f"{quantities.listed([axis.at(ranking) for ranking, of in pairs if of == outcome])} {_clause(rankings, outcome)}"
+        f"{quantities.listed([axis.at(ranking) for ranking, own in pairs if own == outcome])} {_clause(rankings, outcome)}"
         for outcome in dict.fromkeys(outcome for _, outcome in pairs)
     ]
     return capital("; ".join(clauses))
 
 
 def _ordered(rankings: Sequence[Ranking], pairs: Sequence[tuple[Ranking, Outcome]], axis: Axis) -> str:
-    stretches = [(of, [ranking for ranking, _ in group]) for of, group in groupby(pairs, key=lambda pair: pair[1])]
+    stretches = [
+        (outcome, [ranking for ranking, _ in group]) for outcome, group in groupby(pairs, key=lambda pair: pair[1])
+    ]
     if len(stretches) > _MOST_TURNS:
         return ""
     clauses = []

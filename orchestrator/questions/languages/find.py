@@ -69,11 +69,11 @@ def matrices(plan: Plan, cells: Sequence[CellSummary], invalid: Container[str]) 
 
     `invalid` by a cell's id. Settings without a complete part, or with few blocks, are left out.
     """
-    found = [known for setting in _settings(plan, cells, invalid) if (known := _decomposed(*setting)) is not None]
+    decomposed = [known for setting in _settings(plan, cells, invalid) if (known := _decomposed(*setting)) is not None]
     beyond = standings(
         {
             (place, name): parts.beyond(number, 0)
-            for place, (matrix, parts) in enumerate(found)
+            for place, (matrix, parts) in enumerate(decomposed)
             for number, name in enumerate(matrix.factors)
             if name != "protocol" and "protocol" in matrix.factors
         }
@@ -86,7 +86,7 @@ def matrices(plan: Plan, cells: Sequence[CellSummary], invalid: Container[str]) 
                 for name, estimate in zip(matrix.factors, parts.changes, strict=True)
             ),
         )
-        for place, (matrix, parts) in enumerate(found)
+        for place, (matrix, parts) in enumerate(decomposed)
     )
 
 

@@ -72,7 +72,7 @@ class StreamSamples(Samples):
         kept = events[first]
         self._kept_parent, self._kept_number = parent[first], number[first]
         self._received, self._sender = columns["received_ns"][kept], columns["sender_ns"][kept]
-        self._asked = columns["sent_ns"][kept]  # an event's row has that of its subscription
+        self._requested = columns["sent_ns"][kept]  # an event's row has that of its subscription
         self._is_first = _begins(self._kept_parent)
         self._begins = np.flatnonzero(self._is_first)  # of each subscription's events, which stand together
         begun = self._sender
@@ -139,9 +139,12 @@ class StreamSamples(Samples):
         """Whether no offset between two clocks has every event sent after it was asked for and before it came."""
         if self.is_one_clock or not self._begins.size:
             return False
-        asked, begun = self._asked[self._begins], np.minimum.reduceat(self._sender - self._until_due, self._begins)
-        since_ns = np.abs(self._received - asked.min())
-        most = (begun - asked + (asked - asked.min()) // DRIFT).min()
+        requested, begun = (
+            self._requested[self._begins],
+            np.minimum.reduceat(self._sender - self._until_due, self._begins),
+        )
+        since_ns = np.abs(self._received - requested.min())
+        most = (begun - requested + (requested - requested.min()) // DRIFT).min()
         return bool(most < (self._sender - self._received - since_ns // DRIFT).max())
 
     def hasty(self, reading_ns: int) -> int:
@@ -206,7 +209,7 @@ class StreamSamples(Samples):
         if not self._begins.size:
             return None
         by = self._sender if self.is_one_clock else self._received
-        return int(np.minimum.reduceat(by - self._until_due - self._asked, self._begins).max())
+        return int(np.minimum.reduceat(by - self._until_due - self._requested, self._begins).max())
 
     @cached_property
     def early(self) -> int:
@@ -215,9 +218,9 @@ class StreamSamples(Samples):
         By the stamps where both ends share a clock; otherwise those that came before, by the receiver's own clock.
         """
         if self.is_one_clock:
-            return int((self._sender - self._asked < self._until_due).sum())
+            return int((self._sender - self._requested < self._until_due).sum())
         least = self._until_due - self._until_due // _CLOCKS_DIFFER
-        return int((self._received - self._asked < least).sum())
+        return int((self._received - self._requested < least).sum())
 
     @property
     def rate_kept(self) -> float | None:

@@ -65,7 +65,6 @@ def figure(
             "font": {"family": FONT, "size": 12, "color": INK},
             "namelength": -1,
         },
-        "legend": {"orientation": "h", "x": 0, "y": 1.0, "yanchor": "bottom", "font": {"color": INK}},
         "showlegend": False,
         "dragmode": False,
         "modebar": {"bgcolor": "rgba(0,0,0,0)", "color": RULE, "activecolor": INK},
@@ -80,25 +79,33 @@ def figure(
     return Figure(slug=slug, label=label, height_px=height_px, document=text, still=still)
 
 
+def legend(names: int) -> dict[str, Any]:
+    """Return the part of a layout that names its lines, above the plot; a figure is `legend_px` higher for it."""
+    return {
+        "showlegend": True,
+        "legend": {
+            "orientation": "h",
+            "x": 0,
+            "y": 1.0,
+            "yanchor": "bottom",
+            "font": {"color": INK},
+            "itemclick": False,
+        },
+        "margin": {"l": 8, "r": 16, "t": legend_px(names), "b": 60},
+    }
+
+
+def legend_px(names: int) -> int:
+    """Return how much room a legend takes on a phone, with two names in a row."""
+    return 12 + 20 * -(-names // 2)
+
+
 _UPWARDS = {"yref": "paper", "y0": 0, "y1": 1, "layer": "below"}
 
 
 def upright(at: float, **line: Any) -> dict[str, Any]:
     """Return a line from the bottom of the plot to its top."""
     return {"type": "line", "x0": at, "x1": at, **_UPWARDS, "line": line}
-
-
-def level(at: float, colour: str) -> dict[str, Any]:
-    """Return a line from the left of the plot to its right."""
-    line = {"color": colour, "width": 1}
-    return {"type": "line", "xref": "paper", "x0": 0, "x1": 1, "y0": at, "y1": at, "line": line}
-
-
-def column(interval: Interval) -> dict[str, Any]:
-    """Return a shaded column over an interval of the horizontal axis."""
-    low, high = map(significant, interval)
-    shade = {"line": {"width": 0}, "fillcolor": "var(--control)", "opacity": 0.5}
-    return {"type": "rect", "x0": low, "x1": high, **_UPWARDS, **shade}
 
 
 def text_at(text: str, x: float, y: float, colour: str = INK, size: int = 12, **more: Any) -> dict[str, Any]:

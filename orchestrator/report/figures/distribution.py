@@ -9,15 +9,12 @@ from math import log10
 import plotly.graph_objects as go
 
 from orchestrator.quantities import significant
-from orchestrator.report.figures.base import BETTER, Figure, axis, figure, logarithmic, plain
-from orchestrator.report.figures.labels import MARGIN_PX, End, at_ends, needed_px
+from orchestrator.report.figures.base import BETTER, Figure, axis, figure, legend, legend_px, logarithmic, plain
 from orchestrator.report.groups import Group
-from orchestrator.report.palette import MUTED, dash, series
-from orchestrator.report.palette import text as text_colour
+from orchestrator.report.palette import dash, series
 from orchestrator.statistics.quantiles import Distribution
 
-HEIGHT_PX = 360
-_TOP_PX, _BOTTOM_PX = 16, 44
+PLOT_PX = 344
 _DIGITS = 4  # of shares, which are read to 0.01 %; latencies have five
 NINES = ((0.0, "min"), (0.5, "p50"), (0.9, "p90"), (0.99, "p99"), (0.999, "p99.9"), (0.9999, "p99.99"))
 
@@ -27,31 +24,26 @@ class Curve:
     """One line: of a stack, or of a floor."""
 
     name: str
-    of: Distribution
+    distribution: Distribution
     style: dict[str, object]
     series: int | str
 
-    @property
-    def colour(self) -> str:
-        """Of its name."""
-        return text_colour(self.series) if isinstance(self.series, int) else MUTED
-
 
 def percentile_curve(group: Group, colours: dict[str, int], beside: Sequence[Group] = ()) -> Figure | None:
-    """Return latency by percentile, each further nine as wide as the one before; each line names its slowest reply.
+    """Return latency by percentile, each further nine as wide as the one before.
 
     A sample of rank r of n is at (r - 0.5) / n (Hazen, 1914), so that the slowest has a place, too.
     """
     curves = _curves(group, colours)
     if not curves:
         return None
-    far = max(2 * (curve.of.n + curve.of.failed) for curve in curves)
+    far = max(2 * (curve.distribution.n + curve.distribution.failed) for curve in curves)
     low, high = _extent(group, colours, beside)
     lines = [
         _line(
             curve,
-            [significant(_nines(share, curve.of), _DIGITS) for share, _ in curve.of.curve],
-            group.unit.scaled(latency for _, latency in curve.of.curve),
+            [significant(_nines(share, curve.distribution), _DIGITS) for share, _ in curve.distribution.curve],
+            group.unit.scaled(latency for _, latency in curve.distribution.curve),
             hover="%{y} " + group.unit.name,
         )
         for curve in curves
@@ -59,45 +51,35 @@ def percentile_curve(group: Group, colours: dict[str, int], beside: Sequence[Gro
     ticks = [(1 / (1 - share), text) for share, text in NINES if 1 / (1 - share) <= far]
     x_axis = axis("percentile (each nine gets the same width)", type="log", range=[0, log10(far)])
     x_axis |= {"tickvals": [place for place, _ in ticks], "ticktext": [text for _, text in ticks]}
-    ends = [
-        End(
-            name=curve.name,
-            value=f"max {group.unit.text(top)}",
-            colour=curve.colour,
-            share=log10(max(top * group.unit.per_ms / low, 1.0)) / log10(high / low),
-        )
-        for curve in curves
-        for top in [curve.of.curve[-1][1]]
-    ]
-    plot_px = max(HEIGHT_PX - _TOP_PX - _BOTTOM_PX, needed_px(ends))
     layout = {
-        "margin": {"l": 8, "r": MARGIN_PX, "t": _TOP_PX, "b": _BOTTOM_PX},
         "xaxis": x_axis,
         "yaxis": logarithmic(f"latency, {group.unit.name} (logarithmic){BETTER}", low, high),
-        "annotations": at_ends(ends, plot_px),
+        **legend(len(curves)),
     }
     label = f"Latency by percentile, {group.title}."
-    return figure(f"percentiles-{group.slug}", label, lines, layout, plot_px + _TOP_PX + _BOTTOM_PX)
+    return figure(f"percentiles-{group.slug}", label, lines, layout, PLOT_PX + legend_px(len(curves)))
 
 
-def _nines(share: float, of: Distribution) -> float:
-    return 1 / (1 - share + 0.5 / (of.n + of.failed))
+def _nines(share: float, distribution: Distribution) -> float:
+    return 1 / (1 - share + 0.5 / (distribution.n + distribution.failed))
 
 
 def _curves(group: Group, colours: dict[str, int]) -> list[Curve]:
     """Floors first, thin and grey, so that the stacks lie on top."""
-    found: list[Curve] = []
+    curves: list[Curve] = []
     for floor in group.floors:
         if floor.distribution and floor.distribution.curve:
             colour = "var(--floor-ping)" if floor.kind == "ping" else "var(--floor-tcp)"
             style: dict[str, object] = {"color": colour, "width": 1.25, "dash": "dot"}
-            found.append(Curve(name=f"{floor.kind} (floor)", of=floor.distribution, style=style, series=floor.kind))
+            curves.append(
+                Curve(name=f"{floor.kind} (floor)", distribution=floor.distribution, style=style, series=floor.kind)
+            )
     for cell in group.measured:
         if cell.distribution and cell.distribution.curve:
             number = colours[cell.stack]
             style = {"color": series(number), "width": 1.75, "dash": dash(number)}
-            found.append(Curve(name=cell.stack_label, of=cell.distribution, style=style, series=number))
-    return found
+            curves.append(Curve(name=cell.stack_label, distribution=cell.distribution, style=style, series=number))
+    return curves
 
 
 def _line(curve: Curve, x: list[float], y: list[float], hover: str) -> go.Scatter:
@@ -113,7 +95,7 @@ def _line(curve: Curve, x: list[float], y: list[float], hover: str) -> go.Scatte
 
 
 def _extent(group: Group, colours: dict[str, int], beside: Sequence[Group]) -> tuple[float, float]:
-    curves = [curve.of for each in (group, *beside) for curve in _curves(each, colours)]
-    low = min(of.minimum for of in curves) * group.unit.per_ms
-    high = max(of.curve[-1][1] for of in curves) * group.unit.per_ms
+    curves = [curve.distribution for each in (group, *beside) for curve in _curves(each, colours)]
+    low = min(each.minimum for each in curves) * group.unit.per_ms
+    high = max(each.curve[-1][1] for each in curves) * group.unit.per_ms
     return max(low, high * 1e-9) * 0.92, high * 1.08

@@ -45,7 +45,7 @@ def chart(dots: Sequence[Dot], label: str, beside: Sequence[float] = (), floor: 
     The axis has room for the values `beside`, too.
     """
     values = [*(value for dot in dots for value in dot.extent), *beside, *([floor] if floor else [])]
-    scale, height = range_of(values, is_log=True), _ROW_PX * len(dots)
+    scale, height = range_of(values), _ROW_PX * len(dots)
 
     def across(value: float) -> float:
         return _LEFT + (_RIGHT - _LEFT) * scale.share(value)

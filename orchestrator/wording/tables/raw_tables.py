@@ -60,8 +60,8 @@ def _percentiles(cells: Sequence[tuple[str, CellSummary]], floors: Sequence[Floo
     )
 
 
-def _figure(of: Distribution | None, name: str, setting: Setting, cell: CellSummary | None = None) -> Entry:
-    value = getattr(of, name) if of else None
+def _figure(distribution: Distribution | None, name: str, setting: Setting, cell: CellSummary | None = None) -> Entry:
+    value = getattr(distribution, name) if distribution else None
     if value is None:
         return Entry(text=(percentile_text(cell, name) if cell else "") or "-")
     return Entry(text=setting.unit.text(value), value=value)

@@ -16,11 +16,6 @@ def document():
     return Document(render(a_run_with_curves()))
 
 
-def test_there_is_a_picture_of_the_difference_for_each_setting(document):
-    slugs = {slug for slug in document.figures() if slug.startswith("gap-")}
-    assert slugs == {f"gap-{setting}" for setting in ("distance-1", "distance-2", "bytes-1")}
-
-
 def test_the_sentences_stand_in_the_section(document):
     for curves in (DISTANCE, SIZES):
         for panel in curves.panels:

@@ -28,12 +28,12 @@ def with_provider(run, provider):
 
 def test_an_emulated_distance_stands_above_everything_and_on_each_sheet():
     page = render(with_provider(a_run(), "lab"))
-    said = "Emulated distance, no real network: far 30 ms and near"
-    assert said in Document(page).text
-    assert page.index(said) < page.index("<h1>")
+    mark = "Emulated distance, no real network: far 30 ms and near"
+    assert mark in Document(page).text
+    assert page.index(mark) < page.index("<h1>")
     rule = re.search(r"@page \{[^}]*@top-left \{ content: \"([^\"]*)\"", page)
     assert rule is not None
-    assert rule[1].startswith(said)
+    assert rule[1].startswith(mark)
 
 
 def test_a_real_network_and_one_machine_are_no_emulation():
@@ -43,9 +43,9 @@ def test_a_real_network_and_one_machine_are_no_emulation():
 
 
 def test_failed_checks_are_named_with_what_they_mean():
-    (said,) = marks(failed_run())
-    assert re.match(r"\d+ checks? failed", said)
-    assert "invalid" in said
+    (mark,) = marks(failed_run())
+    assert re.match(r"\d+ checks? failed", mark)
+    assert "invalid" in mark
 
 
 def test_a_name_ends_no_style_sheet():

@@ -189,7 +189,7 @@ def test_a_responder_is_not_more_than_busy_in_a_window_that_its_other_work_excee
         draft.stats["cpu_s"] = draft.stats_before["cpu_s"] + 0.8
 
     summary = summarise(a_run(stacks=("rest",), load=p.Load(concurrency=concurrency, requests=500), spoil=beside))
-    found = next(c for c in summary.checks if c.name == "responder's core")
+    core = next(c for c in summary.checks if c.name == "responder's core")
     assert all(trial.responder_window_s < 0.5 for trial in summary.cells[0].trials)
     assert {trial.responder_cpu_share for trial in summary.cells[0].trials} == {1.0}
-    assert found.verdict == ("cannot tell" if concurrency > 1 else "pass")
+    assert core.verdict == ("cannot tell" if concurrency > 1 else "pass")

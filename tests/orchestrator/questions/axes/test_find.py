@@ -89,13 +89,11 @@ def far() -> RunSummary:
 
 def test_distances_make_an_axis_with_a_panel_for_each_way_to_call(far: RunSummary) -> None:
     (curves,) = AXES.of(far)
-    assert (curves.axis, curves.unit, curves.scale) == ("distance", "ms", "linear")
+    assert curves.axis == "distance"
     assert [panel.title for panel in curves.panels] == ["connections kept open", "a new connection for each request"]
     for panel in curves.panels:
-        assert [line.stack for line in panel.lines] == ["rest-thin", "grpc-thin"]
-        for line in panel.lines:
-            assert [point.wanted for point in line.points] == list(RTTS)
-            assert [point.at for point in line.points] == pytest.approx(RTTS, abs=0.1)
+        (gap,) = panel.gaps
+        assert [point.at for point in gap.points] == pytest.approx(RTTS, abs=0.1)
 
 
 def test_a_link_that_is_not_as_wanted_is_a_warning() -> None:
@@ -124,10 +122,10 @@ def test_sizes_are_an_axis_and_the_sentence_says_from_which_on_one_is_ahead() ->
     )
     summary = summarise(run)
     (curves,) = AXES.of(summary)
-    assert (curves.axis, curves.scale) == ("bytes", "log")
+    assert curves.axis == "bytes"
     (panel,) = curves.panels
-    assert [point.at for point in panel.lines[0].points] == [100, 1_000, 10_000, 100_000]
     (gap,) = panel.gaps
+    assert [point.at for point in gap.points] == [100, 1_000, 10_000, 100_000]
     assert [point.standing for point in gap.points] == ["slower", "tie", "faster", "faster"]
     assert sentence(curves.axis, gap).startswith("grpc (thin) against rest (thin): at 100 B rest (thin) is faster by ")
     assert "; at 1 kB they are equal; from 10 kB on grpc (thin) is faster, by " in sentence(curves.axis, gap)
@@ -139,8 +137,8 @@ def test_sizes_are_an_axis_and_the_sentence_says_from_which_on_one_is_ahead() ->
 
 def test_transfers_make_an_axis_of_their_replies_their_requests_and_both() -> None:
     down, up = ((32, size) for size in (32, 500, 5000)), ((size, 32) for size in (500, 5000))
-    found = summarise(a_run(merged(*transferred(*down, *up, (500, 500), (5000, 5000)))))
-    curves = {each.axis: each for each in AXES.of(found)}
+    summary = summarise(a_run(merged(*transferred(*down, *up, (500, 500), (5000, 5000)))))
+    curves = {each.axis: each for each in AXES.of(summary)}
     assert list(curves) == ["bytes", "reply_bytes", "both sizes"]
     assert [panel.title for panel in curves["bytes"].panels] == [
         "transfer reply 32 B · local · connections kept open · 1 in flight"
@@ -149,8 +147,8 @@ def test_transfers_make_an_axis_of_their_replies_their_requests_and_both() -> No
         "transfer request 32 B · local · connections kept open · 1 in flight"
     ]
     for axis, places in (("bytes", [32, 500, 5000]), ("reply_bytes", [32, 500, 5000]), ("both sizes", [32, 500, 5000])):
-        for line in curves[axis].panels[0].lines:
-            assert [point.at for point in line.points] == places
+        for gap in curves[axis].panels[0].gaps:
+            assert [point.at for point in gap.points] == places
         assert TEXTS[axis](5000.0) == "5 kB"
 
 

@@ -14,33 +14,33 @@ from tests.support.runs import MemoryRun
 
 
 def modelled(run: MemoryRun) -> Modelled:
-    found = PREDICTION.of(summarise(run, is_modelled=True))
-    assert found is not None
-    return found
+    model = PREDICTION.of(summarise(run, is_modelled=True))
+    assert model is not None
+    return model
 
 
 def test_a_run_that_predicts_has_its_model_in_its_summary_and_reads_it_back() -> None:
     run = a_mapped_run(a_map(connections=("reuse", "per-request")))
     summary = summarise(run)
-    found = PREDICTION.of(summary)
-    assert found is not None
-    assert (found.refusals, found.not_fitted) == ((), {})
-    assert {fit.series.id: fit.opening for fit in found.fits} == {
+    model = PREDICTION.of(summary)
+    assert model is not None
+    assert (model.refusals, model.not_fitted) == ((), {})
+    assert {fit.series.id: fit.opening for fit in model.fits} == {
         "rest-thin__echo__reuse": 0,
         "rest-thin__echo__per-request": 1,
         "grpc-thin__echo__reuse": 0,
         "grpc-thin__echo__per-request": 2,
     }
-    assert found.judged is not None
-    assert {cell.cell for cell in found.judged.cells} == set(run.stored.plan["sealed"])
-    assert all(abs(cell.error) < 0.03 for cell in found.judged.cells)
-    assert not {cell.cell for fit in found.fits for cell in fit.cells} & set(run.stored.plan["sealed"])
-    assert PREDICTION.of(summary_of(json.loads(summary.to_json()))) == found
+    assert model.judged is not None
+    assert {cell.cell for cell in model.judged.cells} == set(run.stored.plan["sealed"])
+    assert all(abs(cell.error) < 0.03 for cell in model.judged.cells)
+    assert not {cell.cell for fit in model.fits for cell in fit.cells} & set(run.stored.plan["sealed"])
+    assert PREDICTION.of(summary_of(json.loads(summary.to_json()))) == model
 
 
 def test_what_is_read_of_a_cell_is_what_was_measured() -> None:
-    found = modelled(a_mapped_run(a_map()))
-    fit = found.fits[0]
+    model = modelled(a_mapped_run(a_map()))
+    fit = model.fits[0]
     assert (fit.series.label, fit.series.connection) == ("rest (thin)", "reuse")
     cell = next(cell for cell in fit.cells if cell.size == 100 and cell.placement == "distance-10ms")
     assert len(cell.blocks) == len(cell.rtt) == len(cell.median) == 5
@@ -50,10 +50,10 @@ def test_what_is_read_of_a_cell_is_what_was_measured() -> None:
 
 
 def refused(run: MemoryRun) -> str:
-    found = modelled(run)
-    assert found.fits == ()
-    assert found.judged is None
-    return " ".join(found.refusals)
+    model = modelled(run)
+    assert model.fits == ()
+    assert model.judged is None
+    return " ".join(model.refusals)
 
 
 def test_a_link_that_did_not_deliver_what_was_asked_is_refused_with_its_name() -> None:
@@ -61,8 +61,8 @@ def test_a_link_that_did_not_deliver_what_was_asked_is_refused_with_its_name() -
     for placement in run.stored.plan["placements"]:
         if placement["id"] == "distance-30ms":
             placement["link"]["rtt_ms"] = 45.0
-    said = refused(run)
-    assert "the link of distance-30ms did not deliver what was asked: a round trip of 30" in said
+    reason = refused(run)
+    assert "the link of distance-30ms did not deliver what was asked: a round trip of 30" in reason
 
 
 def test_lost_packets_are_outside_of_the_model() -> None:
@@ -79,6 +79,6 @@ def test_a_window_changed_behind_its_back_is_refused() -> None:
             longer(draft, 400_000_000)
 
     run = a_mapped_run(a_map(hold_out=0.0), spoil=held)
-    found = modelled(run)
-    assert found.fits == ()
-    assert all("had different windows" in why for why in found.not_fitted.values())
+    model = modelled(run)
+    assert model.fits == ()
+    assert all("had different windows" in why for why in model.not_fitted.values())

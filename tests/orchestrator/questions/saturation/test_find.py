@@ -178,9 +178,10 @@ def test_series_are_of_three_loads_of_one_stack_in_one_setting() -> None:
 
 def a_ladder() -> list[CellSummary]:
     """Rates of which the last two are more than a stack with a capacity of 1,000 a second answers."""
-    told = {250.0: (250.0, 0), 500.0: (500.0, 0), 1000.0: (980.0, 0), 2000.0: (1000.0, 4000), 4000.0: (700.0, 15_000)}
+    rates = {250.0: (250.0, 0), 500.0: (500.0, 0), 1000.0: (980.0, 0), 2000.0: (1000.0, 4000), 4000.0: (700.0, 15_000)}
     return [
-        a_cell([of] * 5, rate=rate, concurrency=int(rate / 2), not_sent=unsent) for rate, (of, unsent) in told.items()
+        a_cell([answered] * 5, rate=rate, concurrency=int(rate / 2), not_sent=unsent)
+        for rate, (answered, unsent) in rates.items()
     ]
 
 

@@ -37,10 +37,10 @@ def record(warm: Any, after: Any) -> Any:
 
 
 def test_a_trials_times_are_means_of_what_was_measured_without_the_warm_up() -> None:
-    made = record(
+    trial = record(
         sums(100, 9.0, database_s=9.0), sums(300, 11.0, database_s=10.0, pool_s=0.6, queue_s=0.2, service_s=0.2)
     )
-    times = store_times.of_trial(made)
+    times = store_times.of_trial(trial)
     assert times is not None
     assert [round(each, 9) for each in (times.handling, times.pool, times.database)] == [10.0, 3.0, 5.0]
     assert times.most == "database"
@@ -81,15 +81,15 @@ def test_a_request_that_no_database_was_asked_for_fails_where_there_is_one(
 ) -> None:
     """The check's request, in the warm-up's count, is no part of it."""
 
-    def told(draft: Any) -> None:
+    def spoil(draft: Any) -> None:
         draft.stats_warm["store"] = {"requests": 2, "storeless": 1, **NONE}
         times = {"handling_s": 1.0, "database_s": 1.0}
         draft.stats["store"] = {**NONE, "requests": 102, "storeless": 1 + lacking, **times}
 
     plan = a_plan(calls=[{"connection": "reuse", "store": store}])
-    found = judged.of(run_made_up(plan, spoil=told, base_us=SLOW), "completeness")[0]
-    assert found.verdict == verdict
-    assert ("asked the database nothing for 1 request of 100" in found.explanation) is (verdict == "fail")
+    result = judged.of(run_made_up(plan, spoil=spoil, base_us=SLOW), "completeness")[0]
+    assert result.verdict == verdict
+    assert ("asked the database nothing for 1 request of 100" in result.explanation) is (verdict == "fail")
 
 
 def test_of_a_stream_the_interval_between_two_events_is_what_handling_is_held_against() -> None:

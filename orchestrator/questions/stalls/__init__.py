@@ -1,1 +1,0 @@
-"""Stalls that a closed loop hides from its percentiles."""
