@@ -15,6 +15,7 @@ from orchestrator.questions.prediction import find as prediction
 from orchestrator.questions.sameness import find as sameness
 from orchestrator.questions.saturation import find as saturation
 from orchestrator.questions.stability import find as stability
+from orchestrator.questions.stalls import find as stalls
 from orchestrator.questions.until import find as until
 from orchestrator.shapes import decode_json
 
@@ -25,6 +26,7 @@ QUESTIONS: tuple[Question[Any], ...] = (
     axes.QUESTION,
     distance.QUESTION,
     saturation.QUESTION,
+    stalls.QUESTION,
     capacity.QUESTION,
     stability.QUESTION,
     languages.QUESTION,

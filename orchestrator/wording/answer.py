@@ -20,6 +20,8 @@ from orchestrator.questions.sameness import words as sameness
 from orchestrator.questions.sameness.find import QUESTION as SAMENESS
 from orchestrator.questions.saturation import words as saturation
 from orchestrator.questions.saturation.find import QUESTION as SATURATION
+from orchestrator.questions.stalls import words as stalls
+from orchestrator.questions.stalls.find import QUESTION as STALLS
 from orchestrator.wording import along_axis, grounds, left_out, one_setting, other_questions, several_settings
 from orchestrator.wording.phrasing import Line, capital, some
 from orchestrator.wording.reasons import clause
@@ -143,9 +145,12 @@ def _lines(
 
 
 def _beside(summary: RunSummary) -> list[Line]:
-    """Where more load brings no more replies."""
-    text = saturation.headline(SATURATION.of(summary))
-    return [Line("Saturation", text)] if text else []
+    """Where more load brings no more replies, and what a closed loop hides."""
+    texts = {
+        "Saturation": saturation.headline(SATURATION.of(summary)),
+        "Stalls": stalls.sentence(STALLS.of(summary)),
+    }
+    return [Line(head, text) for head, text in texts.items() if text]
 
 
 def _grounds(

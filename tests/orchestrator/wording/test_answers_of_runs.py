@@ -23,14 +23,6 @@ def in_grpc(spoil: Callable[[Draft], None]) -> Callable[[Draft], None]:
     return lambda draft: spoil(draft) if "grpc" in draft.cell.stack else None
 
 
-def test_a_check_that_failed_for_one_of_three() -> None:
-    result = answer_of(
-        a_run(a_plan(stacks=("rest", "grpc", "http+cbor"), load=LOAD), spoil=in_grpc(made_up.another_responder))
-    )
-    assert result.fastest == ("http+cbor (thin)",)
-    assert "grpc (thin)" in result.left_out
-
-
 def test_where_the_reference_failed_the_others_are_compared_with_a_valid_one() -> None:
     def in_rest(draft: Draft) -> None:
         if "rest" in draft.cell.stack:
@@ -46,12 +38,6 @@ def test_where_the_reference_failed_the_others_are_compared_with_a_valid_one() -
     }
     assert answer(summary).fastest
     assert "rest (thin)" not in answer(summary).fastest
-
-
-def test_other_programs_that_took_the_machine() -> None:
-    result = answer_of(a_run(load=LOAD, spoil=made_up.foreign_work))
-    assert not result.cannot_answer
-    assert result.fastest == ("grpc (thin)",)
 
 
 def test_a_run_that_was_cut() -> None:

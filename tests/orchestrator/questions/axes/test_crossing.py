@@ -36,23 +36,6 @@ def test_the_interval_is_where_the_t_interval_holds_zero() -> None:
     assert (crossed.low, crossed.high) == pytest.approx((around.min(), around.max()), abs=0.02)
 
 
-@pytest.mark.parametrize("blocks", [3, 5, 10])
-@pytest.mark.parametrize("true", [3.0, 31.0, 80.0])
-def test_95_of_100_intervals_hold_the_true_crossing(blocks: int, true: float) -> None:
-    """Blocks differ as a whole and place by place; 600 runs, so that chance moves the share by a percentage point."""
-    random = np.random.default_rng(blocks)
-    held = runs = 0
-    for _ in range(600):
-        noise = random.normal(0, 0.05, (blocks, 1)) + random.normal(0, 0.05, (blocks, len(PLACES)))
-        crossed = crossing(PLACES, line(at=true) + noise)
-        if crossed is None:
-            continue
-        runs += 1
-        held += crossed.low <= true <= crossed.high
-    assert runs > 250
-    assert 0.92 <= held / runs <= 0.98
-
-
 @pytest.mark.parametrize("share", [0.01, 0.2])
 @pytest.mark.parametrize("grows_with", ["place", "logarithm"])
 def test_along_a_logarithmic_axis_the_interval_holds_both_ways_to_grow(grows_with: str, share: float) -> None:

@@ -9,7 +9,6 @@ import pytest
 from orchestrator.experiment.plan import plan as p
 from orchestrator.experiment.plan.schedule import schedule
 from orchestrator.findings.summary import RunSummary
-from orchestrator.questions.axes.axis import TEXTS
 from orchestrator.questions.axes.find import QUESTION as AXES
 from orchestrator.questions.axes.words import sentence
 from orchestrator.questions.distance.find import QUESTION as DISTANCE
@@ -149,7 +148,6 @@ def test_transfers_make_an_axis_of_their_replies_their_requests_and_both() -> No
     for axis, places in (("bytes", [32, 500, 5000]), ("reply_bytes", [32, 500, 5000]), ("both sizes", [32, 500, 5000])):
         for gap in curves[axis].panels[0].gaps:
             assert [point.at for point in gap.points] == places
-        assert TEXTS[axis](5000.0) == "5 kB"
 
 
 def test_handshakes_of_a_connection_for_each_request_are_known() -> None:

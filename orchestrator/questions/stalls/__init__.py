@@ -1,0 +1,1 @@
+"""Stalls that a closed loop hides from its percentiles."""
