@@ -22,7 +22,7 @@ from orchestrator.questions.base import Basis
 from orchestrator.questions.capacity import observe as probes
 from orchestrator.questions.capacity.excuse import excused
 from orchestrator.questions.capacity.expand import last_attempts
-from orchestrator.questions.distance.links import Delivered, delivered
+from orchestrator.questions.distance.find import Delivered, delivered
 from orchestrator.questions.stalls import find as stalls
 from orchestrator.shapes import decode_json
 
@@ -35,9 +35,8 @@ def summarise(run: Run, *, is_modelled: bool = False) -> RunSummary:
     """
     observers = {check.name: check.observe for check in CHECKS if check.observe}
     searched = _searched(run)
-    evidence = collect(
-        run, observers, {question.NAME: question.observe for question in ((stalls,) if searched is None else (probes,))}
-    )
+    further = stalls if searched is None else probes
+    evidence = collect(run, observers, {further.NAME: further.observe})
     manifest, plan = evidence.manifest, evidence.plan
     checks = run_checks(evidence)
     if searched is not None:

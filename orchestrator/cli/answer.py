@@ -11,10 +11,8 @@ from orchestrator.findings.summary import RunSummary
 from orchestrator.questions.prediction.find import QUESTION as PREDICTION
 from orchestrator.questions.prediction.words import trust
 from orchestrator.wording.answer import answer
-from orchestrator.wording.left_out import why_uncompared
 from orchestrator.wording.notes import notes
 from orchestrator.wording.tables import more_tables, question_tables, result_tables
-from orchestrator.wording.tables.settings import Settings
 from orchestrator.wording.tables.table import leading
 
 _MOST_ROWS, _MOST_ROWS_IN_SHORT = 40, 14
@@ -60,13 +58,6 @@ def answer_lines(summary: RunSummary, *, width: int = 100) -> Iterator[str]:
     yield from tables_lines(shown, width)
     if len(every) > len(shown):
         yield f"... and {quantities.count(len(every) - len(shown), 'more table')} in the report"
-    labels = Settings(summary).labels
-    reasons: dict[str, list[str]] = {}
-    for cell in summary.cells:
-        if reason := why_uncompared(cell, summary):
-            reasons.setdefault(reason, []).append(labels[cell.id])
-    for reason, names in reasons.items():
-        yield from wrapped(f"no comparison of {quantities.listed(list(dict.fromkeys(names)))}: {reason}", width)
     yield from tables_lines((*more_tables.tables(summary), *question_tables.tables(summary)), width)
 
 

@@ -352,7 +352,6 @@ def _baselines(
             lost=int((columns["phase"] == 1).sum()) - int(ordered.size),
             minimum_ns=int(ordered[0]) if ordered.size else None,
             median_ns=st.quantile(ordered, 0.5) if ordered.size else None,
-            middle_half_ns=st.quantile(ordered, 0.75) - st.quantile(ordered, 0.25) if ordered.size else None,
         )
         readings.append(reading)
         key = (record.kind, record.placement, record.policy, record.send_bytes, record.receive_bytes)

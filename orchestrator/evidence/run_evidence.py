@@ -286,7 +286,6 @@ class BaselineReading:
     lost: int
     minimum_ns: int | None
     median_ns: float | None
-    middle_half_ns: float | None = None  # from its first quartile to its third
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -334,9 +333,8 @@ class StreamTrial:
     `unended`: those that did not end as they should, by status. `lasts_ns`: by its schedule.
 
     `reading_ns`: how long its clients take for an event at least (0: as they come). `waiting`: the most events of one
-    subscription that were stamped and not received, None over two clocks. There `bound_ns` is how far a delivery may be
-    from what is shown of it, None where nothing bounds it; `is_contradictory`: no offset between both clocks has every
-    event stamped after it was asked for and before it came.
+    subscription that were stamped and not received, None over two clocks. `is_contradictory`: no offset between two clocks
+    has every event sent after it was requested and before it came.
     """
 
     counts: EventCounts
@@ -352,7 +350,6 @@ class StreamTrial:
     unended: Mapping[str, int] = field(default_factory=dict)
     reading_ns: int = 0
     waiting: int | None = None
-    bound_ns: int | None = None
     is_contradictory: bool = False
 
 

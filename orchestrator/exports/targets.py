@@ -41,50 +41,21 @@ def require_free(path: Path, *, is_dataset: bool, force: bool) -> None:
         raise UsageError(f"{path} exists", hint=_REPLACE)
 
 
-def upload(folder: Path, address: str, *, force: bool) -> None:
-    """Copy a dataset of samples to a place of pyarrow's file systems (s3://, gs://), beside the runs that are there.
-
-    UsageError for a place that is none, for keys in the address, and for a run that is there (unless `force`); MissingError
-    for what the place refuses.
-    """
-    import pyarrow as pa
-    from pyarrow import fs
-
-    if "@" in address or "?" in address:
-        raise UsageError("an address holds no user and no key", hint="keys come from the environment")
-    with writing(Path(address), AGAIN):
-        try:
-            system, base = fs.FileSystem.from_uri(address)
-        except (pa.ArrowException, ValueError) as error:
-            raise UsageError(f"{address} is no place: {error}", hint="--out s3://bucket/prefix") from error
-        runs = sorted(folder.glob("run=*"))
-        there = [run.name for run in runs if system.get_file_info(f"{base}/{run.name}").type != fs.FileType.NotFound]
-        if there and not force:
-            raise UsageError(f"{address} holds {', '.join(there)}", hint=_REPLACE)
-        for name in there:
-            system.delete_dir(f"{base}/{name}")
-        system.create_dir(base, recursive=True)
-        fs.copy_files(str(folder), base, destination_filesystem=system)
-
-
 @contextmanager
 def exported_folder(path: Path) -> Iterator[Path]:
     """A temporary folder beside `path` that becomes it when the block ends well, and is removed when it does not.
 
-    An export that lies there is put aside first, and removed last. MissingError for what the disk refuses.
+    An export that lies there is removed first. MissingError for what the disk refuses.
     """
     with writing(path, AGAIN):
         path.parent.mkdir(parents=True, exist_ok=True)
         scratch = Path(tempfile.mkdtemp(prefix=f".{path.name[:50]}.", dir=path.parent))
-        aside = scratch / "replaced"
         new = scratch / "new"
         try:
             new.mkdir()
             yield new
             if path.is_dir():
-                path.replace(aside)
+                shutil.rmtree(path)
             new.replace(path)
         finally:
-            if aside.is_dir() and not path.exists():  # it could not be put in its place
-                aside.replace(path)
             shutil.rmtree(scratch, ignore_errors=True)

@@ -22,11 +22,10 @@ MOST = 4  # leads that can be read one after another
 
 @dataclass(frozen=True, kw_only=True)
 class Side:
-    """One side at a place: its median in ms, how many round trips that is (None without distance), its connections."""
+    """One side at a place: its median in ms, and how many round trips that is (None without distance)."""
 
     median: float
     round_trips: float | None
-    connection: str
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -149,7 +148,7 @@ def _at(
 
 def _side(cell: CellSummary, place: Place) -> Side:
     median = (cell.distribution.median if cell.distribution else None) or 0.0
-    return Side(median=median, round_trips=median / place.rtt if place.rtt else None, connection=cell.connection)
+    return Side(median=median, round_trips=median / place.rtt if place.rtt else None)
 
 
 def _change(

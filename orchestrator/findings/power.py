@@ -19,15 +19,14 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import asdict, dataclass
-from math import exp, log, sqrt
+from dataclasses import dataclass
+from math import log, sqrt
 from statistics import median, stdev
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from orchestrator import quantities
 from orchestrator.experiment.plan.contrasts import pairs
 from orchestrator.experiment.plan.plan import Plan
 from orchestrator.findings.summary import Comparison
@@ -45,36 +44,18 @@ _S_POINTS = 400  # at which the distribution of s is taken: more change no resul
 
 @dataclass(frozen=True, kw_only=True)
 class PowerStatement:
-    """The power of a plan. Differences are relative: 0.05 is 5 %; None with too few repeats for any interval."""
+    """The power of a plan. Differences are relative: 0.05 is 5 %; None with too few repeats for any interval.
+
+    `repeats_to_settle`: with which a difference that matters is called one, and two equal stacks a tie; None beyond 1,000.
+    """
 
     repeats: int
     comparisons: int  # of the whole run: Holm's correction goes over all of them
     sd: float
-    sd_source: str
+    sd_of_run: str | None  # the run whose spread it is; None of `DEFAULT_SD`
     smallest_detectable: float | None
     wanted: float  # the difference that matters, from the experiment
-    repeats_for_wanted: int | None
-    repeats_for_tie: int | None  # with which two equal stacks are called a tie within it
-    power: float = POWER
-
-    @property
-    def sentence(self) -> str:
-        """All of it in words."""
-        least, margin = self.smallest_detectable, quantities.margin(self.wanted)
-        lead = f"{quantities.count(self.repeats, 'repeat')} of {FEWEST_BLOCKS} that an interval needs"
-        if least is not None:
-            detectable = quantities.difference(least)
-            lead = f"{self.repeats} repeats detect differences in medians from {detectable} on (80 % power)"
-        needed, for_tie = (
-            f"over {MOST_BLOCKS:,}" if repeats is None else f"{repeats:,}"
-            for repeats in (self.repeats_for_wanted, self.repeats_for_tie)
-        )
-        spread = f"spread from block to block {quantities.difference(exp(self.sd) - 1)}: {self.sd_source}"
-        return f"{lead}; {margin}, which matters here, takes {needed}, and a tie within it {for_tie} ({spread})."
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data for `--json`."""
-        return {**asdict(self), "sentence": self.sentence}
+    repeats_to_settle: int | None
 
 
 def power_of(difference: float, sd: float, blocks: int, *, margin: float = 0.0, compared: int = 1) -> float:
@@ -184,17 +165,16 @@ def describe(plan: Plan, history: Sequence[dict[str, Any]] = ()) -> PowerStateme
     The spread is that of the newest run of the same experiment, else of the newest with the same provider and kinds of
     work, else `DEFAULT_SD`; never of a run that shared its machine. The statement says which.
     """
-    sd, source = _spread(plan, history)
+    sd, run = _spread(plan, history)
     compared, wanted = max(1, planned_comparisons(plan)), plan.matters
     return PowerStatement(
         repeats=plan.repeats,
         comparisons=compared,
         sd=sd,
-        sd_source=source,
+        sd_of_run=run,
         smallest_detectable=smallest_detectable(sd, plan.repeats, margin=wanted, compared=compared),
         wanted=wanted,
-        repeats_for_wanted=repeats_needed(wanted, sd, margin=wanted, compared=compared),
-        repeats_for_tie=repeats_for_tie(wanted, sd, compared=compared),
+        repeats_to_settle=repeats_to_settle(wanted, sd, compared=compared),
     )
 
 
@@ -203,7 +183,7 @@ def planned_comparisons(plan: Plan) -> int:
     return sum(not pair.is_control for pair in pairs(plan))
 
 
-def _spread(plan: Plan, history: Sequence[dict[str, Any]]) -> tuple[float, str]:
+def _spread(plan: Plan, history: Sequence[dict[str, Any]]) -> tuple[float, str | None]:
     alone = [run for run in history if SHARED not in run.get("warnings", ())]
     same = [run for run in alone if run.get("name") == plan.name]
     work = plan.provider, {cell.kind for cell in plan.cells}
@@ -211,5 +191,5 @@ def _spread(plan: Plan, history: Sequence[dict[str, Any]]) -> tuple[float, str]:
     alike = [r for r, p in plans if (p.get("provider"), {cell.get("kind") for cell in p.get("cells", ())}) == work]
     for run in (*same, *alike):  # of the same provider and kinds of work: its blocks may differ as this one's will
         if sd := spread_of(run.get("comparisons", ())):
-            return sd, f"run {run['run_id']}"
-    return DEFAULT_SD, "a default, as no earlier run shows it"
+            return sd, str(run["run_id"])
+    return DEFAULT_SD, None

@@ -88,10 +88,10 @@ class StreamSummary:
     """The events of a cell, all trials together: counts, and milliseconds.
 
     `timed`: what the cell's latencies are, the delivery of events (`delivery`) or the gap between them (`gap`).
-    `sent` and `worst_late` are the senders' own: events handed to connections, and the worst
-    lateness against their schedule, warm-up included. Percentiles among dropped events are None, and named in `censored`
-    (`gap_p99`, ...). `delivery_bound`: over two clocks, the most that a delivery may be off. `waiting`: the most events of
-    one subscription that were stamped and not received; `sender_memory`: the most resident memory of the sender, bytes.
+    `sent` and `worst_late` are the senders' own: events handed to connections, and the worst lateness against their
+    schedule, warm-up included. Percentiles among dropped events are None, and named in `censored` (`gap_p99`, ...).
+    `waiting`: the most events of one subscription that were stamped and not received; `sender_memory`: the most resident
+    memory of the sender, bytes.
     """
 
     timed: Literal["delivery", "gap"]
@@ -109,7 +109,6 @@ class StreamSummary:
     delivery_p99: float | None
     late_p99: float | None  # by the stamps in the events
     worst_late: float | None
-    delivery_bound: float | None = None
     waiting: int | None = None
     sender_memory: int | None = None
     censored: tuple[str, ...] = ()

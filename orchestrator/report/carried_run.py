@@ -9,20 +9,16 @@ import re
 import tempfile
 import zipfile
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
-
-import numpy.typing as npt
 
 from orchestrator.errors import InvalidMeasurement, UsageError
 from orchestrator.files import UnreadableFile, read_file
 from orchestrator.findings.summary import RunSummary
 from orchestrator.report.render import render
-from orchestrator.results.columns import declared_rows, read_columns
+from orchestrator.results.columns import declared_rows
 from orchestrator.results.documents import Damaged, inside
 from orchestrator.results.folder import RunFolder
 from orchestrator.results.manifest import Manifest
@@ -35,42 +31,34 @@ MOST_ROWS = 2_000_000
 _MOST_BYTES = 1 << 30  # of an HTML file, and of what one carries
 _END = "</body>"
 _BLOCK = re.compile(rf'<script type="{re.escape(KIND)}" data-page="(?P<page>[0-9a-f]{{64}})">(?P<run>[^<]*)</script>\n')
-_EPOCH = (1980, 1, 1, 0, 0, 0)
 
 
-@dataclass(frozen=True)
-class CarriedRun:
-    """A run out of a report, unpacked at `path`: analysis reads it as it reads a run folder.
+class CarriedRun(RunFolder):
+    """A run out of a report, unpacked: it has a manifest and samples, and no journal.
 
     `is_page_as_written`: whether no letter of the page has changed; a browser that saves a page changes it.
     """
 
-    path: Path
-    is_page_as_written: bool
+    def __init__(self, path: Path, *, is_page_as_written: bool) -> None:
+        super().__init__(path)
+        self.is_page_as_written = is_page_as_written
 
     @cached_property
-    def _stored(self) -> Stored:
+    def _carried(self) -> Stored:
         if (manifest := stored(self.path)) is None:
             raise Damaged(self.path / MANIFEST, "the file is missing")
         return manifest
 
     def manifest(self) -> Manifest:
         """Return the run in one document."""
-        return self._stored.manifest
+        return self._carried.manifest
 
     def manifest_bytes(self) -> bytes:
         """Return manifest.json as it is stored."""
-        return self._stored.content
-
-    def samples(self, relative_path: str, columns: Sequence[str]) -> dict[str, npt.NDArray[Any]]:
-        """Return columns of a samples file, verified by its SHA-256; InvalidMeasurement when it is damaged."""
-        path = inside(self.path, relative_path)
-        if (expected := self.manifest().files.get(relative_path)) is None:
-            raise Damaged(path, "the manifest does not list this file")
-        return read_columns(path, columns, sha256=expected)
+        return self._carried.content
 
 
-def page_with_run(run: RunFolder | CarriedRun, summary: RunSummary) -> str:
+def page_with_run(run: RunFolder, summary: RunSummary) -> str:
     """Return the report with its run inside; the same run gives the same text, but for what zlib does.
 
     UsageError for a run with more than `MOST_ROWS` samples; InvalidMeasurement when a file of the run is damaged.
@@ -85,18 +73,12 @@ def page_with_run(run: RunFolder | CarriedRun, summary: RunSummary) -> str:
     contents |= {path: inside(run.path, path).read_bytes() for path in files}
     before, end, after = render(summary, rows).rpartition(_END)
     digest = hashlib.sha256(f"{before}{end}{after}".encode()).hexdigest()
-    packed = base64.b64encode(_zipped(contents)).decode()
-    return f'{before}<script type="{KIND}" data-page="{digest}">{packed}</script>\n{end}{after}'
-
-
-def _zipped(contents: dict[str, bytes]) -> bytes:
-    file = io.BytesIO()
-    with zipfile.ZipFile(file, "w") as archive:
+    archive = io.BytesIO()
+    with zipfile.ZipFile(archive, "w") as packed:
         for name, content in contents.items():
-            info = zipfile.ZipInfo(name, date_time=_EPOCH)
-            info.compress_type = zipfile.ZIP_DEFLATED
-            archive.writestr(info, content, compresslevel=9)
-    return file.getvalue()
+            packed.writestr(zipfile.ZipInfo(name), content, zipfile.ZIP_DEFLATED, 9)
+    text = base64.b64encode(archive.getvalue()).decode()
+    return f'{before}<script type="{KIND}" data-page="{digest}">{text}</script>\n{end}{after}'
 
 
 @contextmanager
@@ -115,8 +97,7 @@ def carried(page: Path) -> Iterator[CarriedRun]:
         raise UsageError(f"{page} carries no samples", hint="`orch report RUN --samples` writes a report that does")
     with tempfile.TemporaryDirectory(prefix="orch-report-") as folder:
         try:
-            block = _BLOCK.search(text)
-            if block is None:
+            if (block := _BLOCK.search(text)) is None:
                 raise ValueError("the block is cut off")
             with zipfile.ZipFile(io.BytesIO(base64.b64decode(block["run"], validate=True))) as archive:
                 if sum(info.file_size for info in archive.infolist()) > _MOST_BYTES:
@@ -127,7 +108,8 @@ def carried(page: Path) -> Iterator[CarriedRun]:
                 f"{page}: its samples are truncated or altered: {error}", hint="copy the whole file again"
             ) from error
         without = text[: block.start()] + text[block.end() :]
-        yield CarriedRun(Path(folder), hashlib.sha256(without.encode()).hexdigest() == block["page"])
+        digest = hashlib.sha256(without.encode()).hexdigest()
+        yield CarriedRun(Path(folder), is_page_as_written=digest == block["page"])
 
 
 def is_page(name: str) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -10,21 +9,17 @@ from functools import cached_property
 from orchestrator.findings.grid import sweep
 from orchestrator.findings.ranking import ranked_by
 from orchestrator.findings.summary import RunSummary
-from orchestrator.questions.axes.find import QUESTION as AXES
-from orchestrator.questions.axes.find import Curves, Panel
 from orchestrator.questions.capacity.find import QUESTION as CAPACITY
 from orchestrator.report.figures.base import Figure
-from orchestrator.report.figures.curves import Scales, gap_curves, panels, scales
+from orchestrator.report.figures.curves import panels
 from orchestrator.report.figures.distribution import percentile_curve
 from orchestrator.report.figures.dot_rows import found_rates, stack_dots
 from orchestrator.report.figures.time import time_strip
-from orchestrator.report.groups import Group, anchor, cell_colours, groups, kin, rate_groups
+from orchestrator.report.groups import Group, cell_colours, groups, kin, rate_groups
 from orchestrator.report.prediction import PredictionView, prediction_view
 
 MOST_FIRST = 6
 """Pictures in the first part, which has two pages."""
-MOST_OF_A_KIND = 12
-"""Of what each setting or each cell has one of: as many become files of their own."""
 _OF_A_SWEEP = {
     "median": "Median latency with its 95 % interval, on a logarithmic scale; grey: the floor.",
     "p99": "99th percentile of latency, on a logarithmic scale; grey: that of the floor.",
@@ -49,15 +44,6 @@ class Strip:
     figure: Figure
 
 
-@dataclass(frozen=True, kw_only=True)
-class AxisView:
-    """What differs along one axis; the pictures share their scales."""
-
-    slug: str
-    curves: Curves
-    multiples: tuple[tuple[Panel, Figure | None], ...]  # each setting, and the picture of its differences
-
-
 class Charts:
     """Every picture of a run, each drawn when it is first used; scales are those of the groups `beside`, too."""
 
@@ -80,7 +66,7 @@ class Charts:
     def how_to_read(self) -> str:
         """What the marks of the first pictures are."""
         if self.rates:
-            return "Diamond: the highest rate that kept the goals, with its 95 % interval; dots: single searches."
+            return "Dot: the highest rate that kept the goals, with its 95 % interval."
         if self.sweep:
             return _OF_A_SWEEP[ranked_by(self._summary)]
         return (
@@ -107,12 +93,6 @@ class Charts:
         return tuple(pictures)
 
     @cached_property
-    def axes(self) -> tuple[AxisView, ...]:
-        """What differs along each axis of the run."""
-        every = AXES.of(self._summary)
-        return tuple(_view(curves, shared, self.colours) for curves in every if (shared := scales(curves)))
-
-    @cached_property
     def prediction(self) -> PredictionView | None:
         """The decision maps, where the run has a cost model."""
         return prediction_view(self._summary, self.colours)
@@ -130,19 +110,6 @@ class Charts:
             if (drawn := time_strip(cell, group, self.colours, beside))
         )
 
-    def for_files(self) -> list[Pictured]:
-        """The pictures that become files, in the order of the page: of single settings the first of each kind.
-
-        Of a run that searched rates each rate that was tried is a setting, and those have none.
-        """
-        pictures = [*self._of_run()]
-        seen: Counter[str] = Counter()
-        for kind, pictured in () if self.rates else self._of_settings():
-            seen[kind] += 1
-            if seen[kind] <= MOST_OF_A_KIND:
-                pictures.append(pictured)
-        return pictures
-
     @cached_property
     def _candidates(self) -> tuple[Pictured, ...]:
         return self.rates or self.sweep or tuple(self._stacks())
@@ -152,35 +119,3 @@ class Charts:
             beside = [*kin(group, self.groups), *(other for other in self._beside if other.unit == group.unit)]
             if drawn := stack_dots(group, beside):
                 yield Pictured(title=group.title, figure=drawn)
-
-    def _of_run(self) -> Iterator[Pictured]:
-        """Those that show many settings at once."""
-        yield from self.rates
-        yield from self.sweep
-        if self.prediction:
-            yield from (
-                Pictured(title=f"Decision map: {each.title}", figure=each.figure) for each in self.prediction.maps
-            )
-        for axis in self.axes:
-            for panel, gap in axis.multiples:
-                if gap:
-                    yield Pictured(title=f"{panel.title}: difference", figure=gap)
-
-    def _of_settings(self) -> Iterator[tuple[str, Pictured]]:
-        """Those of single settings, each with its kind."""
-        for pictured in self._stacks():
-            yield "latencies of stacks", pictured
-        for group in self.groups:
-            if curve := self.percentiles(group):
-                yield "percentile curves", Pictured(title=group.title, figure=curve)
-            for strip in self.strips(group):
-                yield "timings over time", Pictured(title=group.title, figure=strip.figure)
-
-
-def _view(curves: Curves, shared: Scales, colours: dict[str, int]) -> AxisView:
-    slug = anchor(curves.axis)
-    multiples = tuple(
-        (panel, gap_curves(f"gap-{slug}-{number}", panel, shared, colours))
-        for number, panel in enumerate(curves.panels, start=1)
-    )
-    return AxisView(slug=slug, curves=curves, multiples=multiples)

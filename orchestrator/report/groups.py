@@ -85,14 +85,14 @@ def rate_groups(summary: RunSummary) -> list[tuple[str, str, list[FoundRate]]]:
     return [(*names, list(rates)) for names, rates in groupby(CAPACITY.of(summary).rates, key=key)]
 
 
-def kin(group: Group, found: Sequence[Group]) -> tuple[Group, ...]:
+def kin(group: Group, every: Sequence[Group]) -> tuple[Group, ...]:
     """The other groups that ask the same between the same hosts, in the same unit: their pictures share scales."""
     if not group.cells:
         return ()
     own = (group.cells[0].operation_id, group.cells[0].placement_id, group.unit)
     return tuple(
         other
-        for other in found
+        for other in every
         if other is not group and own == (other.cells[0].operation_id, other.cells[0].placement_id, other.unit)
     )
 
@@ -103,14 +103,14 @@ def cell_names(every: Sequence[Group], *, in_full: bool = False) -> dict[str, st
     return {cell.id: " · ".join((cell.stack_label, *names[group.slug])) for group in every for cell in group.cells}
 
 
-def cell_colours(found: Sequence[Group], summary: RunSummary) -> dict[str, int]:
+def cell_colours(every: Sequence[Group], summary: RunSummary) -> dict[str, int]:
     """`stack_colours`, and the numbers of what stands in groups: a stack's cells that are told apart have its colour.
 
     Their line styles differ, in the order in which the plan names them.
     """
     numbers = stack_colours(summary)
     rounds = palette.SERIES * (max(numbers.values(), default=0) // palette.SERIES + 1)
-    shown = {cell.id: cell.stack for group in found for cell in group.cells}
+    shown = {cell.id: cell.stack for group in every for cell in group.cells}
     looks: dict[str, dict[str, None]] = {}
     for cell in summary.cells:
         looks.setdefault(cell.stack, {}).setdefault(shown.get(cell.id, cell.stack))
@@ -126,16 +126,16 @@ def stack_colours(summary: RunSummary) -> dict[str, int]:
     """
     originals = {stack["id"]: stack.get("control_of") for stack in summary.plan.get("stacks", ())}
     order = dict.fromkeys(cell.stack for cell in summary.cells)
-    found: dict[str, int] = {}
+    numbers: dict[str, int] = {}
     for stack in sorted(order, key=lambda stack: originals.get(stack) is not None):
-        original = found.get(originals.get(stack) or "")
+        original = numbers.get(originals.get(stack) or "")
         if original is None:
-            found[stack] = len(found)
+            numbers[stack] = len(numbers)
         else:
-            found[stack] = original + palette.SERIES * (
-                2 + sum(originals.get(other) == originals[stack] for other in found)
+            numbers[stack] = original + palette.SERIES * (
+                2 + sum(originals.get(other) == originals[stack] for other in numbers)
             )
-    return {stack: found[stack] for stack in order}
+    return {stack: numbers[stack] for stack in order}
 
 
 def anchor(text: str) -> str:

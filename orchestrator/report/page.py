@@ -11,7 +11,7 @@ import gzip
 import hashlib
 import re
 from collections.abc import Sequence
-from functools import cache, partial
+from functools import cache
 from importlib import resources
 from pathlib import Path
 
@@ -20,7 +20,6 @@ from markupsafe import Markup
 
 from orchestrator import quantities, unseen
 from orchestrator.questions.axes import words as axis_words
-from orchestrator.questions.distance.find import MOST_OFF
 from orchestrator.report import markup, palette
 from orchestrator.report.check_groups import QUIET, shown_evidence
 from orchestrator.report.groups import anchor
@@ -71,12 +70,12 @@ def css_text(text: str) -> str:
     >>> css_text('1 check failed'), css_text('</style>')
     ('1 check failed', '\\3c /style\\3e ')
     """
-    return re.sub(r"[^A-Za-z0-9 .,:;()/+-]", lambda of: f"\\{ord(of[0]):x} ", text)
+    return re.sub(r"[^A-Za-z0-9 .,:;()/+-]", lambda match: f"\\{ord(match[0]):x} ", text)
 
 
 def shown(text: str, backslash: str = "\\") -> str:
     """Text in which what a reader cannot see stands as its code, behind a backslash; JSON needs two."""
-    return _UNSEEN.sub(lambda found: _escape(ord(found.group()), backslash), text)
+    return _UNSEEN.sub(lambda match: _escape(ord(match.group()), backslash), text)
 
 
 def one_line(text: str) -> str:
@@ -124,14 +123,12 @@ _GLOBALS: dict[str, object] = {
     "exact": markup.exact,
     "margin": quantities.margin,
     "moment": markup.moment,
-    "most_off": MOST_OFF,
     "number": quantities.number,
     "percent": quantities.percent,
     "prose": markup.prose,
     "quiet_verdicts": QUIET,
     "series": palette.series,
     "text_of": markup.words,
-    "thousandths": partial(quantities.number, decimals=3),
     "words": quantities,
 }
 

@@ -4,8 +4,8 @@ One place, so that a stack has one colour in every chart and table, and a change
 and sky blue of the usual colour-blind palette vanish on white, and its black on a dark page. These eight were searched
 for instead, for each theme: the smallest distance between any two (Oklab; Ottosson, 2020) is as large as it gets for
 readers with full colour vision, protanopia and deuteranopia (simulated after Machado, Oliveira and Fernandes, 2009),
-at a contrast of at least 3:1 with the page (WCAG 2.2, 1.4.11). A test holds them to both. Texts in these colours are
-mixed with as much ink as a contrast of 4.5:1 takes (1.4.3). Beyond eight, line styles differ.
+at a contrast of at least 3:1 with the page (WCAG 2.2, 1.4.11). A test holds them to both. Beyond eight, line styles
+differ.
 """
 
 from __future__ import annotations
@@ -36,14 +36,6 @@ _COLOURS = {
     "series-5": ("#0a7391", "#94ecff"),
     "series-6": ("#786dd7", "#8f6aff"),
     "series-7": ("#840229", "#f0384a"),
-    "text-0": ("#1d57c0", "#4aa6fe"),
-    "text-1": ("#a8440f", "#e2935f"),
-    "text-2": ("#457e59", "#25935a"),
-    "text-3": ("#760f86", "#ec6fd2"),
-    "text-4": ("#8d7111", "#d9bb20"),
-    "text-5": ("#0a7391", "#94ecff"),
-    "text-6": ("#6e65c4", "#8f6aff"),
-    "text-7": ("#840229", "#f04152"),
 }
 LIGHT, DARK = ({name: pair[theme] for name, pair in _COLOURS.items()} for theme in (0, 1))
 INK, MUTED, GRID, RULE = (f"var(--{name})" for name in ("ink", "muted", "grid", "rule"))
@@ -54,11 +46,6 @@ DASHES = ("solid", "dash", "dot", "dashdot")
 def series(number: int) -> str:
     """The colour of the stack with this number."""
     return f"var(--series-{number % SERIES})"
-
-
-def text(number: int) -> str:
-    """The colour of texts that stand for the stack with this number: its own, as dark or as light as text has to be."""
-    return f"var(--text-{number % SERIES})"
 
 
 def dash(number: int) -> str:

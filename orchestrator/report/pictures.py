@@ -1,4 +1,4 @@
-"""The pictures of a run as files of their own, SVG and PNG, which a browser draws.
+"""The pictures of a run as files of their own, SVG and PNG, which a browser draws as it draws the report.
 
 Pictures travel alone, so what no reader may miss, an emulated distance say, is in each.
 """
@@ -8,56 +8,36 @@ from __future__ import annotations
 import base64
 import re
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from urllib.parse import unquote_to_bytes
 
 from orchestrator.errors import InvalidMeasurement
 from orchestrator.findings.summary import RunSummary
-from orchestrator.report.charts import Charts, Pictured
-from orchestrator.report.check_groups import marks
-from orchestrator.report.page import render_page
+from orchestrator.report.render import render
 from orchestrator.results.outputs import output
 
-Browse = Callable[[str], str]
-"""Opens an address without a window, and returns the document as the page's script left it."""
-_AT_ONCE = 8  # pictures of one page
+_CHART = 'class="chart"'
 _LINK = re.compile(r'<a class="picture" download="([a-z0-9-]+)\.(svg|png)" href="data:image/[^,"]*?(;base64)?,([^"]*)"')
 
 
-def write_pictures(
-    summary: RunSummary,
-    folder: Path,
-    browse: Browse,
-    progress: Callable[[str], None] = lambda _: None,
-) -> tuple[Path, ...]:
-    """Write every picture into `folder`, which is made.
+def write_pictures(summary: RunSummary, folder: Path, browse: Callable[[str], str]) -> tuple[Path, ...]:
+    """Write every picture into `folder`, which is made; files of the same names are replaced.
 
-    Errors as `results.outputs.output`; InvalidMeasurement when the browser drew less than it was given. Files of the same
-    names are replaced, others left alone.
+    `browse` opens an address and returns the document as its script left it. Errors as `results.outputs.output`;
+    InvalidMeasurement when the browser drew less than it was given.
     """
-    drawn = Charts(summary).for_files()
-    files: list[Path] = []
-    for start in range(0, len(drawn), _AT_ONCE):
-        progress(f"picture {start + 1} of {len(drawn)}")
-        for name, content in _draw(drawn[start : start + _AT_ONCE], marks(summary), browse):
-            with output(folder / name, "--pictures", "draw them again") as partial:
-                partial.write_bytes(content)
-            files.append(folder / name)
-    return tuple(files)
-
-
-def _draw(drawn: Sequence[Pictured], every_page: Sequence[str], browse: Browse) -> Iterator[tuple[str, bytes]]:
+    text = render(summary)
     with tempfile.TemporaryDirectory(prefix="orch-pictures-") as place:
-        page = Path(place) / "pictures.html"
-        text = render_page("pictures.html", title="Pictures", charts=True, every_page=every_page, pictures=drawn)
+        page = Path(place) / "report.html"
         page.write_text(text, encoding="utf-8")
-        document = browse(f"{page.as_uri()}?theme=light")
-    links = _LINK.findall(document)
-    if len(links) != 2 * len(drawn):
+        links = _LINK.findall(browse(f"{page.as_uri()}?theme=light&pictures"))
+    if len(links) != 2 * text.count(_CHART):
         raise InvalidMeasurement(
-            f"the browser drew {len(links)} of {2 * len(drawn)} pictures", hint="try again, or save them from the page"
+            f"the browser drew {len(links)} of {2 * text.count(_CHART)} pictures",
+            hint="try again, or save them from the page",
         )
     for name, ending, is_base64, content in links:
-        data = base64.b64decode(content) if is_base64 else unquote_to_bytes(content)
-        yield f"{name}.{ending}", data
+        with output(folder / f"{name}.{ending}", "--pictures", "draw them again") as partial:
+            partial.write_bytes(base64.b64decode(content) if is_base64 else unquote_to_bytes(content))
+    return tuple(folder / f"{name}.{ending}" for name, ending, *_ in links)

@@ -52,8 +52,7 @@ def prediction_view(summary: RunSummary, colours: Mapping[str, int]) -> Predicti
     modelled = PREDICTION.of(summary)
     if modelled is None:
         return None
-    found = ways(modelled, summary.matters)
-    surfaces = [round_surface(way) for way in found]
+    surfaces = [round_surface(way) for way in ways(modelled, summary.matters)]
     compared = [each for each in surfaces if len(each.series) > 1]
     drawn = compared[:MOST_MAPS]
     return PredictionView(

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 from orchestrator import quantities
 from orchestrator.findings.check_result import CheckResult, counts, in_words
 from orchestrator.findings.summary import RunSummary
 from orchestrator.findings.validity import invalid_cells, is_everywhere
 from orchestrator.questions.axes.find import QUESTION as AXES
+from orchestrator.questions.axes.find import Curves
 from orchestrator.questions.distance.find import QUESTION as DISTANCE
-from orchestrator.questions.distance.links import Delivered
-from orchestrator.questions.registry import QUESTIONS
+from orchestrator.questions.distance.find import Delivered
 from orchestrator.report.charts import Charts
 from orchestrator.report.check_groups import CheckGroup, check_groups, failed
 from orchestrator.report.groups import anchor, cell_names
@@ -48,11 +47,6 @@ class Report:
     samples_inside: int = 0  # those of the whole run, or none
 
     @cached_property
-    def findings(self) -> dict[str, Any]:
-        """What each question found, by its name."""
-        return {question.name: question.of(self.summary) for question in QUESTIONS}
-
-    @cached_property
     def charts(self) -> Charts:
         """Every picture."""
         return Charts(self.summary)
@@ -64,7 +58,7 @@ class Report:
         parts: list[Fold] = []
         if self.charts.prediction:
             parts.append(Fold(name="Prediction", id="of-prediction", templates=("_prediction.html",), is_open=True))
-        if self.charts.axes or DISTANCE.of(summary).round_trips:
+        if self.curves or self.links:
             parts.append(Fold(name="Along the axis", id="of-curves", templates=("_curves.html",)))
         for name, tables_of in question_tables.TABLES.items():
             parts.append(Fold(name=name, id=anchor(name), tables=tables_of(summary)))
@@ -147,7 +141,12 @@ class Report:
         return [(label, self.charts.colours[stack]) for stack, label in labels.items()]
 
     @property
+    def curves(self) -> list[Curves]:
+        """The axes along which something is compared."""
+        return [curves for curves in AXES.of(self.summary) if any(panel.gaps for panel in curves.panels)]
+
+    @property
     def links(self) -> list[Delivered]:
         """Distances that were emulated along an axis, and what they were."""
-        links = DISTANCE.of(self.summary).links if AXES.of(self.summary) else ()
+        links = DISTANCE.of(self.summary) if AXES.of(self.summary) else ()
         return [link for link in links if link.wanted is not None]

@@ -53,7 +53,7 @@ class Compared:
             )
             for row in rows
         ]
-        return chart(dots, "Ratios with their 95 % intervals; above 1 is slower", 1.0) if dots else Markup()
+        return chart(dots, "Ratios with their 95 % intervals; above 1 is slower", floor=1.0) if dots else Markup()
 
 
 @router.get("/compare")

@@ -2,41 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from orchestrator import quantities
 from orchestrator.experiment.model.factors import STACK
 from orchestrator.findings.grid import Sweep
-from orchestrator.findings.leads import Lead, LeadAt, Side
+from orchestrator.findings.leads import Lead, LeadAt
 from orchestrator.quantities import factor
 from orchestrator.wording.phrasing import fitting, named, scale_for
 from orchestrator.wording.tables import axis_names
-
-_COUNTS = {1: "one block", 2: "two blocks"}
 
 
 def sentence(along: Sweep, lead: Lead) -> str:
     """The lead of the first operation, with the round trips at the last place.
 
     `grpc's lead over rest on `add` falls from 3.2 times on one host to 2.0 times between the regions (37.5 against 75.2
-    ms); there rest takes 2.0 round trips, a new connection for each call, grpc 1.0.`
+    ms); there rest takes 2.0 round trips, grpc 1.0.`
     """
-    return fitting(*_ways(along, lead))
+    change, rest = _change(along, lead), f"{_unsure(lead)}."
+    medians, trips = _medians(lead.last), _round_trips(lead)
+    return fitting(*(f"{change}{more}{rest}" for more in (f"{medians}{trips}", trips, medians, "")))
 
 
 def others(along: Sweep, rest: Sequence[Lead]) -> str:
     """The leads of the further operations, a short sentence each."""
     return " ".join(fitting(f"{_change(along, lead)}{_medians(lead.last)}{_unsure(lead)}.") for lead in rest)
-
-
-def _ways(along: Sweep, lead: Lead) -> Iterator[str]:
-    change, medians, unsure = _change(along, lead), _medians(lead.last), _unsure(lead)
-    trips = _round_trips(lead)
-    yield f"{change}{medians}{trips}{unsure}."
-    if trips:
-        yield f"{change}{trips}{unsure}."
-    yield f"{change}{medians}{unsure}."
-    yield f"{change}{unsure}."
 
 
 def _change(along: Sweep, lead: Lead) -> str:
@@ -95,25 +85,15 @@ def _medians(at: LeadAt) -> str:
 
 
 def _round_trips(lead: Lead) -> str:
-    """`; there rest takes 2.0 round trips, a new connection for each call, grpc 1.0`; empty without distance."""
+    """`; there rest takes 2.0 round trips, grpc 1.0`; empty without distance."""
     other, leader = lead.last.other, lead.last.leader
     if other.round_trips is None or leader.round_trips is None:
         return ""
     return (
-        f"; there {named(lead.other)} takes {quantities.number(other.round_trips, 1)} round trips{_opening(other, leader)}, "
-        f"{named(lead.leader)} {quantities.number(leader.round_trips, 1)}{_opening(leader, other)}"
+        f"; there {named(lead.other)} takes {quantities.number(other.round_trips, 1)} round trips, {named(lead.leader)} "
+        f"{quantities.number(leader.round_trips, 1)}"
     )
-
-
-def _opening(side: Side, beside: Side) -> str:
-    """That a side opens a connection for each call, where the other one keeps its own."""
-    is_new = side.connection == "per-request" and beside.connection != "per-request"
-    return ", a new connection for each call" if is_new else ""
 
 
 def _unsure(lead: Lead) -> str:
-    return (
-        f"; seen in {_COUNTS.get(lead.blocks, f'{lead.blocks} blocks')}, not yet sure"
-        if lead.change == "unsure"
-        else ""
-    )
+    return f"; seen in {quantities.count(lead.blocks, 'block')}, not yet sure" if lead.change == "unsure" else ""

@@ -121,9 +121,9 @@ def _lines(
     distances = Distances.of(summary.plan)
     if CAPACITY.of(summary).rates:
         return other_questions.of_rates(CAPACITY.of(summary)), []
-    if ways := other_questions.own(summary):
+    if text := other_questions.own(summary):
         beside = _of_settings(ranked, compared, distances)[:1]
-        return [Line("Result", ways[-1]), *beside], _grounds(summary, ranked, distances, is_worth=False)
+        return [Line("Result", text), *beside], _grounds(summary, ranked, distances, is_worth=False)
     if not compared:
         return [_nothing_compared(summary)], []
     along = sweep(summary)
@@ -138,8 +138,6 @@ def _lines(
     first = _of_settings(ranked, compared, distances)
     is_crossed = len(ranked) > 1 and bool(grounds.crossings(AXES.of(summary)))  # where it turns is the nearer answer
     if not is_crossed:
-        if text := grounds.rates(summary, ranked):
-            first.append(Line("Throughput", text))
         second = next((other for other in others if any(ranking.tiers for ranking in other)), ())
         beside = _of_settings([ranking for ranking in second if ranking.tiers], second, distances)[:1]
         first += [replace(line, head="Also") for line in beside]

@@ -11,6 +11,7 @@ from orchestrator.experiment.plan.contrasts import PARTS, PROTOCOL
 from orchestrator.findings import effects, power
 from orchestrator.findings.effects import Effect
 from orchestrator.findings.grid import Distances
+from orchestrator.findings.power import PowerStatement
 from orchestrator.findings.ranking import Ranking, ranked_by
 from orchestrator.findings.summary import RunSummary
 from orchestrator.questions.axes import words as axis_words
@@ -19,17 +20,15 @@ from orchestrator.questions.axes.find import Curves
 from orchestrator.questions.until.find import QUESTION as UNTIL
 from orchestrator.statistics.intervals import FEWEST_BLOCKS
 from orchestrator.statistics.quantiles import SUPPORT
-from orchestrator.wording.phrasing import capital, named, scale_for, some
+from orchestrator.wording.phrasing import capital, named, some
 
 _ONE = {"task": "a task", "stream": "an event"}  # of all else a call, also of what a codec's message is part of
-_FOR_RATES = ("workers", "processes", "requesters")  # factors that are varied for how many are answered a second
 _PARTS = {"framework": "server framework", "reading": "which fields are read", "connection": "connection policy"}
 _CODEC_ALONE = "orch run experiments/like_for_like.yaml"
 FOR_P99 = 100 * SUPPORT  # requests of a trial
 _MOST_REPEATS = 100  # more than that nobody measures to settle a question
 _MOST_CROSSINGS = 2
 _FEW = 0.001  # of requests without a right reply
-_DECIDED = ("faster", "slower", "tie")
 
 
 # ---- what it is worth
@@ -49,7 +48,7 @@ def crossings(curves: Sequence[Curves]) -> tuple[str, ...]:
 
 
 def practice(summary: RunSummary, rankings: Sequence[Ranking], seen: Sequence[Effect], distances: Distances) -> str:
-    """Return what the difference is worth: of one call, and up to which call it matters; of several settings the largest."""
+    """Return what the difference is worth: of one call, and up to which call it matters; of several where it turns."""
     if rankings[0].statistic != "median":
         return ""
     if effect := effects.greatest(seen, rankings):
@@ -77,10 +76,6 @@ def _up_to(ranking: Ranking, gap: float, far: float | None) -> str:
     return f"negligible (under {share}) where {_one(ranking)} takes {quantities.ms(limit)} or more"
 
 
-def _one(ranking: Ranking) -> str:
-    return _ONE.get(ranking.cells[ranking.reference].kind, "a call")
-
-
 def _largest(rankings: Sequence[Ranking]) -> str:
     """Of several settings: the most that the fastest is ahead of the next."""
     leads = [(r.lead, r) for r in rankings if r.tiers and len(r.tiers[0].cells) == 1 and r.lead is not None]
@@ -88,43 +83,20 @@ def _largest(rankings: Sequence[Ranking]) -> str:
         return ""
     most, ranking = max(leads, key=lambda pair: pair[0])
     first, second = (named(ranking.names[tier.cells[0]]) for tier in ranking.tiers[:2])
-    saved = f"{first} saves at most {quantities.ms(most)} {_one(ranking)} against {second}"
-    return f"{saved}; {_up_to(ranking, most, None)}."
+    return (
+        f"{first} saves at most {quantities.ms(most)} {_one(ranking)} against {second}; {_up_to(ranking, most, None)}."
+    )
 
 
 def _at_most(ranking: Ranking) -> str:
     """Of sides without a significant difference: how far apart they can be."""
-    base = ranking.value(ranking.reference)
     bounds = [bound for side in ranking.sides for bound in side.interval]
-    most = max((abs(bound - 1) * (base or 0.0) for bound in bounds), default=0.0)
-    if not most or any(bound > 10 for bound in bounds):
-        return ""
-    reference = f" from {named(ranking.names[ranking.reference])}" if len(ranking.ranked) > 2 else ""
-    return f"any difference{reference} is at most {scale_for([most]).text(most)} {_one(ranking)}."
+    most = max((abs(bound - 1) for bound in bounds), default=0.0) * (ranking.value(ranking.reference) or 0.0)
+    return f"any difference is at most {quantities.ms(most)} {_one(ranking)}." if most and max(bounds) <= 10 else ""
 
 
-def rates(summary: RunSummary, rankings: Sequence[Ranking]) -> str:
-    """Return what more processes or hosts make of the requests answered a second, where the run varies those."""
-    if rankings[0].factor not in _FOR_RATES:
-        return ""
-    pairs = {(m.cell, m.reference_cell): ranking for ranking in rankings for m in ranking.members}
-    known = [
-        c
-        for c in summary.comparisons
-        if c.statistic == "throughput" and c.ratio and (c.cell, c.reference_cell) in pairs
-    ]
-    decided = [c for c in known if c.standing in _DECIDED]
-    if not decided:
-        return "There is no significant difference in how many a second they answer." if known else ""
-    most = min(decided, key=lambda c: c.ratio or 1.0)  # a ratio of times: the least is the most a second
-    ranking = pairs[most.cell, most.reference_cell]
-    names = ranking.names[most.cell], ranking.names[most.reference_cell]
-    cells = ranking.cells[most.cell], ranking.cells[most.reference_cell]
-    shown = " against ".join(quantities.rate(cell.throughput_per_s or 0.0) for cell in cells)
-    if most.standing == "tie":
-        return f"By how many a second, {ranking.subject} is equal {names[0]} and {names[1]} ({shown})."
-    times = quantities.factor(1 / (most.ratio or 1.0))
-    return f"At most, {ranking.subject} answered {times} times as many a second {names[0]} as {names[1]} ({shown})."
+def _one(ranking: Ranking) -> str:
+    return _ONE.get(ranking.cells[ranking.reference].kind, "a call")
 
 
 # ---- what it ranks
@@ -240,6 +212,24 @@ def _of_effect(effect: Effect, least: float, factor: str) -> str:
         f"The {choice.title} decides more: {choice.briefly(effect.better)} rather than {choice.briefly(effect.worse)} "
         f"makes {quantities.ms(effect.gap)} with {named(effect.stack)}, {what} at most {quantities.ms(least)}."
     )
+
+
+def power_sentence(statement: PowerStatement) -> str:
+    """Return what a plan's repeats can tell, and how many it takes."""
+    lead = f"{quantities.count(statement.repeats, 'repeat')} of {FEWEST_BLOCKS} that an interval needs"
+    if statement.smallest_detectable is not None:
+        detectable = quantities.difference(statement.smallest_detectable)
+        lead = f"{statement.repeats} repeats detect differences in medians from {detectable} on (80 % power)"
+    settled = statement.repeats_to_settle
+    needed = f"over {power.MOST_BLOCKS:,}" if settled is None else f"{settled:,}"
+    spread = spread_text(statement.sd, statement.sd_of_run)
+    return f"{lead}; {quantities.margin(statement.wanted)}, which matters here, takes {needed} ({spread})."
+
+
+def spread_text(sd: float, run: str | None) -> str:
+    """Return how much blocks are taken to differ, and since which run."""
+    source = "a default, as no earlier run shows it" if run is None else f"run {run}"
+    return f"spread from block to block {quantities.difference(exp(sd) - 1)}: {source}"
 
 
 def is_short_of_p99(summary: RunSummary) -> bool:

@@ -7,13 +7,11 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from orchestrator import quantities
-from orchestrator.experiment.model.factors import STACK, phrases
 from orchestrator.findings import validity
 from orchestrator.findings.check_result import CheckResult, Overload
 from orchestrator.findings.ranking import Ranking
 from orchestrator.findings.summary import CellSummary, RunSummary
 from orchestrator.findings.validity import Disturbance
-from orchestrator.questions.capacity.find import QUESTION as CAPACITY
 from orchestrator.statistics.terms import ReasonKind
 from orchestrator.wording.phrasing import fitting, some
 
@@ -62,7 +60,11 @@ class Failed:
 
     is_everywhere: bool
     text: str
-    left_out: str
+
+    @property
+    def left_out(self) -> str:
+        """The sentence."""
+        return fitting(f"Left out: {self.text}.")
 
 
 def failed(summary: RunSummary) -> Failed | None:
@@ -76,15 +78,9 @@ def failed(summary: RunSummary) -> Failed | None:
     clauses = [text for text in (_overloaded(over), _checked(summary.cells, checked)) if text]
     compared = [c for c in summary.comparisons if not c.control]
     valid = [c for c in compared if c.cell not in invalid and c.reference_cell not in invalid]
-    missing = {c.cell for c in compared if c.cell not in invalid and c.reference_cell in invalid}
-    missing -= {cell for c in valid for cell in (c.cell, c.reference_cell)}
-    without = f"{quantities.count(len(missing), 'other measurement')} of these settings cannot be compared without it"
-    text = "; ".join(clauses)
-    every = "; ".join((*clauses, *([without] if missing else [])))
     return Failed(
         is_everywhere=not valid if compared else validity.is_everywhere(summary.cells, invalid),
-        text=text,
-        left_out=fitting(f"Left out: {every}.", f"Left out: {text}."),
+        text="; ".join(clauses),
     )
 
 
@@ -106,24 +102,16 @@ def _checked(cells: Sequence[CellSummary], invalid: Mapping[str, Sequence[str]])
 
 
 def _overloaded(over: Overloads) -> str:
-    """Return `graphqlws does not keep up with 5,000 events/s here (3,650 delivered)`, a clause for each of a few stacks."""
-    by_stack: dict[str, Overloads] = {}
-    for each in over:
-        by_stack.setdefault(each[0].stack_label, []).append(each)
-    if len(by_stack) > _MOST_NAMED:
-        return f"{len(by_stack)} stacks do not keep up with {_rates(over)}"
-    return "; ".join(f"{label} does not keep up with {_rates(members)}" for label, members in by_stack.items())
-
-
-def _rates(over: Overloads) -> str:
-    """The planned rates, and what was delivered of a single one."""
+    """Return `graphqlws does not keep up with 5,000 events/s here (3,650 delivered)`; empty where all keep up."""
+    if not over:
+        return ""
+    labels = list(dict.fromkeys(cell.stack_label for cell, _ in over))
     rates = sorted({overload.planned_per_s for _, overload in over})
-    unit = _UNITS.get(over[0][0].kind, "requests/s")
-    if len(over) == 1 and (delivered := over[0][1].delivered_per_s) is not None:
-        return f"{quantities.rate(rates[0])} {unit} here ({quantities.rate(delivered)} delivered)"
-    if len(rates) > _MOST_NAMED:
-        return f"{quantities.rate(rates[0])} to {quantities.rate(rates[-1])} {unit} here"
-    return f"{quantities.listed([quantities.rate(rate) for rate in rates])} {unit} here"
+    shown = " to ".join(map(quantities.rate, dict.fromkeys((rates[0], rates[-1]))))
+    delivered = over[0][1].delivered_per_s if len(over) == 1 else None
+    came = "" if delivered is None else f" ({quantities.rate(delivered)} delivered)"
+    verb = "does" if len(labels) == 1 else "do"
+    return f"{some(labels, 3)} {verb} not keep up with {shown} {_UNITS.get(over[0][0].kind, 'requests/s')} here{came}"
 
 
 def interrupted(summary: RunSummary) -> str:
@@ -137,23 +125,14 @@ def interrupted(summary: RunSummary) -> str:
 
 def invalid_numbers(summary: RunSummary) -> str:
     """Return what failed checks mean for the numbers, in a sentence; empty where none failed."""
-    invalid = validity.invalid_cells(summary.cells, summary.checks)
     names = ", ".join(dict.fromkeys(check.name for check in summary.checks if check.verdict == "fail"))
     if not names:
         return ""
-    if not invalid or validity.is_everywhere(summary.cells, invalid):
-        return f"These numbers are invalid: {names} failed (see the checks)."
-    measured = [cell for cell in summary.cells if cell.distribution or cell.id in invalid]
-    which = [
-        f"{cell.stack_label}, {cell.setting} ({', '.join(invalid[cell.id])} failed)"
-        for cell in summary.cells
-        if cell.id in invalid
-    ]
-    more = [f"and {len(which) - _MOST_NAMED} more"] if len(which) > _MOST_NAMED else []
-    return (
-        f"The numbers of {len(invalid)} of {len(measured)} cells are invalid: "
-        f"{'; '.join(which[:_MOST_NAMED] + more)}. The other cells are valid."
-    )
+    invalid, which = validity.invalid_cells(summary.cells, summary.checks), "These numbers"
+    if invalid and not validity.is_everywhere(summary.cells, invalid):
+        measured = sum(1 for cell in summary.cells if cell.distribution or cell.id in invalid)
+        which = f"The numbers of {len(invalid)} of {measured} cells"
+    return f"{which} are invalid: {names} failed (see the checks)."
 
 
 def _overloads(cells: Sequence[CellSummary], checks: Sequence[CheckResult]) -> Overloads:
@@ -170,31 +149,3 @@ def _overloads(cells: Sequence[CellSummary], checks: Sequence[CheckResult]) -> O
         if (known := [check.overload for check in failures.get(cell.id, ()) if check.overload])
         and len(known) == len(failures[cell.id])
     ]
-
-
-def why_uncompared(cell: CellSummary, summary: RunSummary) -> str:
-    """Why nothing is compared with this cell, nor it with anything, as a clause; empty where something is.
-
-    A setting is an operation, a placement, a load and how requests are made.
-    """
-    if CAPACITY.of(summary).rates:
-        return "rates that a search tried are not compared, but the rates that were found"
-    if any(cell.id in (comparison.cell, comparison.reference_cell) for comparison in summary.comparisons):
-        return ""
-    by = [str(contrast["factor"]) for contrast in summary.plan.get("contrasts") or ({"factor": STACK},)]
-    if STACK not in by:
-        return f"no other cell differs from it in the {' or the '.join(by)} alone"
-    reference = _reference(summary)
-    if cell.stack == reference:
-        subject, others = "no other stack was", [other for other in summary.cells if other.stack != reference]
-    else:
-        subject, others = "the reference was not", [other for other in summary.cells if other.stack == reference]
-    if any(other.place == cell.place for other in others):
-        return f"{subject} measured with {quantities.listed(phrases(cell.factors))}"
-    return f"{subject} measured in this setting"
-
-
-def _reference(summary: RunSummary) -> str:
-    named = summary.plan.get("reference")
-    first = summary.plan.get("stacks") or [{"id": summary.cells[0].stack}]
-    return str(named or first[0]["id"])

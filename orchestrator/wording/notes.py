@@ -12,14 +12,11 @@ from orchestrator.experiment.plan.own import own_json
 from orchestrator.experiment.plan.plan import stack_of
 from orchestrator.findings.summary import RunSummary
 from orchestrator.questions.axes.find import QUESTION as AXES
-from orchestrator.questions.capacity import words as capacity_words
-from orchestrator.questions.capacity.find import QUESTION as CAPACITY
 from orchestrator.questions.evolution import words as evolution
 from orchestrator.questions.languages.find import QUESTION as LANGUAGES
 from orchestrator.questions.languages.words import sentence as of_languages
 from orchestrator.questions.sameness import words as sameness
 from orchestrator.questions.sameness.find import QUESTION as SAMENESS
-from orchestrator.questions.stores import words as store_words
 from orchestrator.wording import other_questions
 from orchestrator.wording.grounds import crossings
 
@@ -30,11 +27,9 @@ def notes(summary: RunSummary) -> tuple[str, ...]:
     every = (
         *(f"Not the same work: {sameness.sentence(each)}." for each in SAMENESS.of(summary)),
         *filter(None, map(of_languages, LANGUAGES.of(summary))),
-        *(ways[0] for ways in other_questions.steadiest(summary)),
+        *other_questions.steadiest(summary),
         *crossings(AXES.of(summary)),
-        *map(capacity_words.sentence, CAPACITY.of(summary).rates),
         evolution.sentence(summary.cells),
-        store_words.sentence(summary.cells),
         own_json.sentence(summary.plan),
         library_defaults(summary.plan),
         *contrasts.work_sentences(stacks, summary.plan.get("resolved", {})),

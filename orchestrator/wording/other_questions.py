@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from orchestrator import quantities
 from orchestrator.experiment.model.factors import STACK
 from orchestrator.findings.summary import CellSummary, Comparison, RunSummary
-from orchestrator.findings.trial_values import SPREAD_NAMES, SPREADS, SpreadName
+from orchestrator.findings.trial_values import SPREADS, SpreadName
 from orchestrator.questions.capacity.find import Capacity, FoundRate, RateComparison
 from orchestrator.questions.evolution import words as evolution
 from orchestrator.questions.languages.find import QUESTION as LANGUAGES
@@ -17,18 +17,17 @@ from orchestrator.questions.stability.find import Least, least
 from orchestrator.wording.phrasing import Line, change, change_span, fitting, named, scale_for, some
 
 
-def own(summary: RunSummary) -> tuple[str, ...]:
-    """Return ways to answer a question that has its own sentence, the longest first; empty of any other question."""
-    languages = [(text,) for text in map(of_languages, LANGUAGES.of(summary))]
-    every = (*languages, *steadiest(summary), (evolution.sentence(summary.cells),))
-    return next((ways for ways in every if any(ways)), ())
+def own(summary: RunSummary) -> str:
+    """Return the answer to a question that has a sentence of its own; empty of any other question."""
+    every = (*map(of_languages, LANGUAGES.of(summary)), *steadiest(summary), evolution.sentence(summary.cells))
+    return next(filter(None, every), "")
 
 
 # ---- which latency varies least
 
 
-def steadiest(summary: RunSummary) -> list[tuple[str, ...]]:
-    """Return for each setting ways to say which stack's latency varies least, the longest first."""
+def steadiest(summary: RunSummary) -> list[str]:
+    """Return for each setting which stack's latency varies least by each spread."""
     cells = {cell.id: cell for cell in summary.cells}
     settings: dict[str, list[Comparison]] = {}
     for comparison in STABILITY.of(summary):
@@ -37,30 +36,16 @@ def steadiest(summary: RunSummary) -> list[tuple[str, ...]]:
     return [_of_stacks(least(members, cells), cells) for members in settings.values()]
 
 
-def _of_stacks(spreads: Sequence[Least], cells: Mapping[str, CellSummary]) -> tuple[str, ...]:
-    alone = {spread.by: spread.cells[0] for spread in spreads if len(spread.cells) == 1}
-    winners = list(dict.fromkeys(alone.values()))
-    if not spreads:
-        return ("No stack's latencies could be compared by how much they vary.",)
-    if not winners:
-        lead = "No stack's latency varies significantly less than all others'"
-    elif len(winners) > 1:
-        lead = "Which stack's latency varies least depends on how that is measured"
-    else:
-        by = quantities.listed([f"{SPREADS[name]}{_value(cells[winners[0]], name)}" for name in alone])
-        lead = f"The latency of {cells[winners[0]].stack_label} varies least, by {by}"
-    others = [_each(spread, cells) for spread in spreads if spread.by not in alone or len(winners) > 1]
-    unknown = [SPREADS[name] for name in SPREAD_NAMES if name not in {spread.by for spread in spreads}]
-    others += [f"by {quantities.listed(unknown)} nothing could be compared"] if unknown else []
-    return (f"{'; '.join((lead, *others))}.", f"{lead}.")
-
-
-def _each(spread: Least, cells: Mapping[str, CellSummary]) -> str:
-    labels = [f"{cells[cell].stack_label}{_value(cells[cell], spread.by)}" for cell in spread.cells]
-    if len(labels) == 1:
-        return f"by {SPREADS[spread.by]} it is {labels[0]}"
-    equal = "are equal" if spread.tie else "show no significant difference"
-    return f"by {SPREADS[spread.by]} {quantities.listed(labels)} {equal}"
+def _of_stacks(spreads: Sequence[Least], cells: Mapping[str, CellSummary]) -> str:
+    """Which one varies least: `that of grpc by SD (34.8 µs); none significantly by IQR`."""
+    winners: dict[str, list[str]] = {}
+    for spread in spreads:
+        cell = cells[spread.cells[0]]
+        is_one = len(spread.cells) == 1
+        by = f"{SPREADS[spread.by]}{_value(cell, spread.by) if is_one else ''}"
+        winners.setdefault(f"that of {cell.stack_label}" if is_one else "none significantly", []).append(by)
+    clauses = [f"{name} by {quantities.listed(by)}" for name, by in winners.items()]
+    return f"The latency that varies least: {'; '.join(clauses)}." if clauses else ""
 
 
 def _value(cell: CellSummary, name: SpreadName) -> str:
@@ -80,8 +65,8 @@ def of_rates(capacity: Capacity) -> list[Line]:
     lines = [Line("Highest rate", _highest(rates))]
     if rates:
         lines.append(Line("Goals", _goals(rates)))
-    texts = [text for text in (_searches(rates, capacity.comparisons), _more(rates, capacity.comparisons)) if text]
-    return [*lines, *([Line("Certainty", " ".join(texts))] if texts else [])]
+    text = _searches(rates, capacity.comparisons)
+    return [*lines, *([Line("Certainty", text)] if text else [])]
 
 
 def _highest(rates: Sequence[FoundRate]) -> str:
@@ -114,7 +99,7 @@ def _goals(rates: Sequence[FoundRate]) -> str:
     """What the goals were, and which stacks the requester limits."""
     text = some(list(dict.fromkeys(rate.goals for rate in rates)), 2)
     if limited := list(dict.fromkeys(rate.stack_label for rate in rates if rate.is_requesters)):
-        text += f"; the client is the bottleneck of {some(limited, 3)}: the server may do more"
+        text += f"; the client or its limits are the bottleneck of {some(limited, 3)}: the server may do more"
     return f"{text}."
 
 
@@ -130,18 +115,9 @@ def _searches(rates: Sequence[FoundRate], compared: Sequence[RateComparison]) ->
         first, reference = named(known[0].label), named(known[0].reference_label)
         bounds = " to ".join(map(quantities.factor, known[0].interval))
         text += f": {first} answered {quantities.factor(known[0].ratio)} times as many as {reference} ({bounds})"
+        if known[0].standing == "not resolved":
+            text += ", no significant difference: measure more repeats"
     return f"{text}."
-
-
-def _more(rates: Sequence[FoundRate], compared: Sequence[RateComparison]) -> str:
-    """Of two: that more repeats may decide; empty where they are decided, of more, or of several settings."""
-    standings = {c.cell: c.standing for c in compared if not c.is_control}
-    known = sorted((r for r in rates if r.rate_per_s and not r.is_control), key=lambda r: -(r.rate_per_s or 0.0))
-    if len(known) != 2 or len({(rate.setting, rate.goals) for rate in known}) > 1:
-        return ""
-    if standings.get(known[0].cell) == "more" or all(standing == "less" for standing in standings.values()):
-        return ""
-    return "No significant difference: measure more repeats."
 
 
 # ---- nothing to compare
@@ -162,7 +138,7 @@ def against_itself(comparisons: Sequence[Comparison]) -> str:
 def alone(cells: Sequence[CellSummary]) -> str:
     """Of cells that nothing is compared with: what the quickest and the slowest take."""
     known = sorted(
-        ((of.median, cell) for cell in cells if (of := cell.distribution) and of.median is not None),
+        ((shown.median, cell) for cell in cells if (shown := cell.distribution) and shown.median is not None),
         key=lambda pair: pair[0],
     )
     if not known:

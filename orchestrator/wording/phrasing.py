@@ -121,12 +121,12 @@ def opened(subject: str, text: str) -> str:
 
 def percentile_text(cell: CellSummary, name: str) -> str:
     """A percentile in running text: `412 µs`, `> 2 s` where it falls among failed requests; empty without one."""
-    of = cell.distribution
-    if of is None:
+    distribution = cell.distribution
+    if distribution is None:
         return ""
-    if name in of.censored and cell.kind == "stream":
+    if name in distribution.censored and cell.kind == "stream":
         return DROPPED
-    if name in of.censored:
-        return quantities.no_right_reply(of.limit, of.ended)
-    value = getattr(of, name)
+    if name in distribution.censored:
+        return quantities.no_right_reply(distribution.limit, distribution.ended)
+    value = getattr(distribution, name)
     return "" if value is None else quantities.ms(value)

@@ -26,10 +26,10 @@ _VERBS: Mapping[Kind, str] = {
 }
 
 
-def sentence(rankings: Sequence[Ranking], distances: Distances, of: int) -> str:
-    """Return the sentence; these of `of` settings could be compared."""
+def sentence(rankings: Sequence[Ranking], distances: Distances, total: int) -> str:
+    """Return the sentence; these of `total` settings could be compared."""
     everywhere = _over(rankings, distances)
-    ways = _ways(rankings, axes(rankings, distances), max(0, of - len(rankings)))
+    ways = _ways(rankings, axes(rankings, distances), max(0, total - len(rankings)))
     return everywhere + fitting(*ways, most=MOST_LETTERS - len(everywhere))
 
 
@@ -96,8 +96,6 @@ def _alike(rankings: Sequence[Ranking], outcome: Outcome, differing: Sequence[Ax
         scale = scale_for([low[0], high[0]])
         if scale.text(low[0]) == scale.text(high[0]):
             yield f"{lead}: by {scale.text(low[0])}."
-        elif [axis.name for axis in differing] == [SUBJECT] and len(gaps) == 2:
-            yield f"{lead}: {'; '.join(f'{named(ranking.subject)} by {scale.text(gap)}' for gap, ranking in gaps)}."
         ends = [f"{scale.text(gap)} ({place})" for gap, ranking in (low, high) if (place := where(ranking, differing))]
         if ends:
             yield f"{lead}: by {' to '.join(ends)}."
@@ -148,14 +146,16 @@ def _along(rankings: Sequence[Ranking], outcomes: Sequence[Outcome], axis: Axis)
     if len(pairs) > _MOST_LEVELS:
         return ""
     clauses = [
-        f"{quantities.listed([axis.at(ranking) for ranking, of in pairs if of == outcome])} {_clause(rankings, outcome)}"
+        f"{quantities.listed([axis.at(ranking) for ranking, own in pairs if own == outcome])} {_clause(rankings, outcome)}"
         for outcome in dict.fromkeys(outcome for _, outcome in pairs)
     ]
     return capital("; ".join(clauses))
 
 
 def _ordered(rankings: Sequence[Ranking], pairs: Sequence[tuple[Ranking, Outcome]], axis: Axis) -> str:
-    stretches = [(of, [ranking for ranking, _ in group]) for of, group in groupby(pairs, key=lambda pair: pair[1])]
+    stretches = [
+        (outcome, [ranking for ranking, _ in group]) for outcome, group in groupby(pairs, key=lambda pair: pair[1])
+    ]
     if len(stretches) > _MOST_TURNS:
         return ""
     clauses = []

@@ -44,8 +44,7 @@ _PARTS: Mapping[str, Callable[[RunSummary], Any]] = {
     "rate_comparisons": lambda summary: CAPACITY.of(summary).comparisons,
     "saturation": SATURATION.of,
     "curves": AXES.of,
-    "round_trips": lambda summary: DISTANCE.of(summary).round_trips,
-    "links": lambda summary: DISTANCE.of(summary).links,
+    "links": DISTANCE.of,
     "stopped": UNTIL.of,
     "prediction": PREDICTION.of,
 }

@@ -37,13 +37,18 @@ def test_three_distances_are_measured_in_one_run_and_their_slope_is_round_trips(
         places = [f"distance-{rtt}ms" for rtt in (0, 15, 40)]
         assert floors == {(kind, place, block) for kind in ("ping", "tcp") for place in places for block in range(3)}
         summary = json.loads((run.path / "summary.json").read_text())
-        links = {link["placement"]: link["measured"] for link in summary["findings"]["distance"]["links"]}
+        links = {link["placement"]: link["measured"] for link in summary["findings"]["distance"]}
         assert [links[place] for place in places] == [
             pytest.approx(rtt, abs=max(1.0, 0.1 * rtt)) for rtt in (0, 15, 40)
         ]
-        trips = summary["findings"]["distance"]["round_trips"]
-        fitted = {(row["stack"].split("-")[0], row["connection"]): row["round_trips"] for row in trips}
+        took = {
+            (cell["stack"].split("-")[0], cell["factors"]["connection"], cell["placement"]): cell["distribution"][
+                "median"
+            ]
+            for cell in summary["cells"]
+        }
         for case, trips in IMPLIED.items():
-            assert fitted[case] == pytest.approx(trips, abs=0.2), case
+            slope = (took[*case, places[2]] - took[*case, places[1]]) / (links[places[2]] - links[places[1]])
+            assert slope == pytest.approx(trips, abs=0.2), case
         [curves] = summary["findings"]["axes"]
         assert [len(line["points"]) for panel in curves["panels"] for line in panel["lines"]] == [3] * 4

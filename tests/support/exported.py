@@ -59,7 +59,7 @@ def standing_in(folder: Path) -> Iterator[tuple[io.StringIO, io.StringIO]]:
 def exported(root: Path, *runs: str, **options: Any) -> tuple[Path, str]:
     """Where `orch export` in this workspace wrote, and what it said on stderr."""
     with standing_in(root) as (out, err):
-        export.export(list(runs), **{**options, **({"out": str(options["out"])} if "out" in options else {})})
+        export.export(list(runs), **options)
     return root / out.getvalue().strip(), err.getvalue()
 
 

@@ -42,10 +42,7 @@ class Truth:
     opening: int = 0
     known: tuple[int, int] | None = None
     windows: Windows = KEPT
-    cpu: float = 0.3
     window: int | None = None
-    congestion: str = "cubic"
-    machine: str = "lab"
     setting: str = "connections kept open"
     noise: float = 0.02
     network_noise: float = 0.002
@@ -60,12 +57,9 @@ class Truth:
             setting=self.setting,
             operation="echo",
             connection="reuse" if self.windows.first is None and not self.opening else "per-request",
-            tls="none",
             opens=self.known or (self.opening, self.opening),
             first_window=FIRST,
             window=self.window,
-            congestion=self.congestion,
-            machine=self.machine,
         )
 
     def latency(self, rtt: np.ndarray, size: float, rate: float = 1000.0) -> np.ndarray:
@@ -122,7 +116,6 @@ class Lab:
                 float(value)
                 for value in exact + noisy + (exact - own) * random.normal(0, truth.network_noise, self.blocks)
             ),
-            requester_cpu=truth.cpu,
             is_sealed=(asked, size) in self.sealed,
         )
 
@@ -172,5 +165,5 @@ def fitted(lab: Lab, *, is_sealed: bool = True, matters: float = 0.1) -> Modelle
 
 def predicted(fit: Fit, rtt: float, size: float, rate_mbit: float | None) -> Row:
     """What the model says of one place."""
-    way = Way.over((fit,), rate_mbit, None, 0.1, {})
+    way = Way(fits=(fit,), rate_mbit=rate_mbit, judged=None, matters=0.1)
     return rows_of(surface(way, np.array([rtt]), np.array([float(size)])))[0]

@@ -120,7 +120,7 @@ def timed_out(draft: Draft, is_over: bool) -> None:
         rows = draft.columns
         lost = np.flatnonzero(rows["phase"] == 1)[::5]
         late_ns = rows["received_ns"][lost]
-        rows["received_ns"] = rows["sent_ns"] + _quick(rows)
+        rows["received_ns"] = rows["sent_ns"] + (rows["received_ns"] - rows["sent_ns"]) // 66  # as below it
         rows["received_ns"][lost] = late_ns
         rows["status"][lost] = STATUSES.index("timeout")
         draft.done["errors"] = {"timeout": lost.size}
@@ -139,33 +139,19 @@ def wrong(draft: Draft, is_over: bool) -> None:
         draft.done["verified"] -= 1
 
 
-def sent_late(draft: Draft, is_over: bool) -> None:
-    """Above the capacity requests are sent 11 ms after they are due, and then answered within 0.3 ms."""
-    if is_over:
-        rows = draft.columns
-        quick_ns = _quick(rows)
-        rows["sent_ns"] += 11 * MS
-        rows["received_ns"] = rows["sent_ns"] + quick_ns
-
-
-def _quick(rows: dict[str, np.ndarray]) -> np.ndarray:
-    """The latencies of a rate that is too high, as they are below it."""
-    return (rows["received_ns"] - rows["sent_ns"]) // 66
-
-
-def in_flight(most: int) -> Callable[[Draft, bool], None]:
-    """Likewise, within 8 ms: they wait as no more than so many may be in flight."""
+def waiting(most: int | None) -> Callable[[Draft, bool], None]:
+    """Above the capacity requests are sent 11 ms after they are due and answered soon, with at most so many in flight."""
 
     def spoil(draft: Draft, is_over: bool) -> None:
         if is_over:
             rows = draft.columns
-            took_ns = 24 * _quick(rows)
+            took_ns = (rows["received_ns"] - rows["sent_ns"]) * (24 if most else 1) // 66
             rows["sent_ns"] += 11 * MS
             rows["received_ns"] = rows["sent_ns"] + took_ns
-            order = np.argsort(rows["sent_ns"], kind="stable")
-            sent = rows["sent_ns"][order]
-            ended = order[:-most]
-            rows["received_ns"][ended] = np.minimum(rows["received_ns"][ended], sent[most:])
+            if most:
+                order = np.argsort(rows["sent_ns"], kind="stable")
+                ended, sent = order[:-most], rows["sent_ns"][order]
+                rows["received_ns"][ended] = np.minimum(rows["received_ns"][ended], sent[most:])
 
     return spoil
 

@@ -6,7 +6,6 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, replace
-from math import exp
 from pathlib import Path
 from typing import Any
 
@@ -26,10 +25,11 @@ from orchestrator.experiment.providers import PROVIDERS
 from orchestrator.experiment.read.units import format_duration, format_size
 from orchestrator.findings.power import describe
 from orchestrator.findings.trial_values import SPREADS
-from orchestrator.quantities import count, difference, each_turn, listed, margin, percent, sample
+from orchestrator.quantities import count, each_turn, listed, margin, percent, sample
 from orchestrator.questions.until.find import expected_blocks
 from orchestrator.results.documents import name_in_id
 from orchestrator.results.folder import runs
+from orchestrator.wording.grounds import power_sentence, spread_text
 from orchestrator.wording.notes import library_defaults
 
 _PLAIN_FLOOR = "a tcp exchange without TLS, also beside cells with it: what is above it holds what TLS costs"
@@ -88,7 +88,7 @@ def plan_document(plan: Plan, path: Path, history: Sequence[dict[str, Any]] = ()
         "library_defaults": library_defaults(plan.to_dict()),
         "documents": own_json.sentence(plan.to_dict()),
         "matters": plan.matters,
-        "power": None if _is_search(plan) else describe(usual, history).to_dict(),
+        "power": None if _is_search(plan) else _power(usual, history),
         "external": contrasts.announcements(plan),
         "warnings": _warnings(plan, expected.duration_s),
         "plan": plan.to_dict(),
@@ -249,6 +249,11 @@ def _schedule(plan: Plan) -> str:
     )
 
 
+def _power(plan: Plan, history: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    statement = describe(plan, history)
+    return {**asdict(statement), "sentence": power_sentence(statement)}
+
+
 def _until(plan: Plan, history: Sequence[dict[str, Any]]) -> dict[str, Any] | None:
     """What to expect of a run that may end before its last block; None of a fixed number."""
     if plan.until is None:
@@ -258,12 +263,12 @@ def _until(plan: Plan, history: Sequence[dict[str, Any]]) -> dict[str, Any] | No
         **asdict(plan.until),
         "expected_blocks": expected_blocks(plan, power.sd),
         "sd": power.sd,
-        "sd_source": power.sd_source,
+        "sd_of_run": power.sd_of_run,
     }
 
 
 def _until_words(until: dict[str, Any]) -> str:
-    spread = f"spread from block to block {difference(exp(until['sd']) - 1)}: {until['sd_source']}"
+    spread = spread_text(until["sd"], until["sd_of_run"])
     expected, most = until["expected_blocks"], until["at_most"]
     usual = f"about {expected} blocks expected" if expected < most else f"all {most} blocks expected"
     longest = format_duration(until["duration_at_most_s"])

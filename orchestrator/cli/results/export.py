@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -27,12 +26,7 @@ def export(
     raw: Annotated[
         bool, typer.Option("--raw/--summary", help="A row for each sample, or (by default) one for each cell.")
     ] = False,
-    out: Annotated[
-        str | None,
-        typer.Option(
-            help="Write to this file (or folder) instead of exports/; samples as Parquet to s3:// or gs://, too."
-        ),
-    ] = None,
+    out: Annotated[Path | None, typer.Option(help="Write to this file (or folder) instead of exports/.")] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace what an earlier export wrote there.")] = False,
     as_json: AsJson = False,
 ) -> None:
@@ -41,36 +35,28 @@ def export(
     All runs go into one file; docs/reference/data.md lists its columns.
     """
     from orchestrator.exports.findings import JudgedRun, file_name
-    from orchestrator.exports.targets import require_free, upload
+    from orchestrator.exports.targets import require_free
     from orchestrator.exports.writers import chosen
     from orchestrator.results.folder import RunFolder
 
     console.as_json = as_json
-    form = chosen(format, None if out is None else Path(out), raw=raw)
+    form = chosen(format, out, raw=raw)
     folders = [RunFolder.open(run, root=WORKSPACE.results) for run in runs]
-    is_dataset, is_remote = raw and form.is_dataset, out is not None and "://" in out
-    if is_remote and not is_dataset:
-        raise UsageError("only samples as Parquet go to another place", hint="--raw --format parquet")
-    if out is not None and not is_remote:
-        require_free(Path(out), is_dataset=is_dataset, force=force)
+    is_dataset = raw and form.is_dataset
+    if out is not None:
+        require_free(out, is_dataset=is_dataset, force=force)
     judged_runs = [JudgedRun(folder=folder, summary=judged(folder)) for folder in folders]
     if len({run.summary.run_id for run in judged_runs}) < len(judged_runs):
         raise UsageError("a run is named twice: each of its rows would be there twice", hint="name each run once")
     _warn(judged_runs)
     name = f"{file_name(judged_runs)}{'-raw' if raw else ''}{'' if is_dataset else form.suffix}"
-    if out is not None and is_remote:
-        with tempfile.TemporaryDirectory(prefix="orch-export-") as scratch:
-            rows = form.write(judged_runs, Path(scratch, name), raw)
-            upload(Path(scratch, name), out, force=force)
-    else:
-        path = WORKSPACE.exports / name if out is None else Path(out)
-        require_free(path, is_dataset=is_dataset, force=force)
-        rows = form.write(judged_runs, path, raw)
-        out = str(path)
-    console.result(out)
+    path = out or WORKSPACE.exports / name
+    require_free(path, is_dataset=is_dataset, force=force)
+    rows = form.write(judged_runs, path, raw)
+    console.result(str(path))
     console.emit(
         {
-            "export": out,
+            "export": str(path),
             "format": form.name,
             "of": "samples" if raw else "cells",
             "rows": rows,

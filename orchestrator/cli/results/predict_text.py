@@ -80,9 +80,6 @@ def _cause(value: float | None) -> str:
 
 def _conditions(summary: RunSummary) -> str:
     """Under which conditions it holds, and under no other ones."""
-    series = model.series if (model := PREDICTION.of(summary)) else ()
-    congestion = quantities.listed(sorted({each.congestion for each in series if each.congestion}))
-    machine = quantities.listed(sorted({each.machine for each in series if each.machine}))
+    machine = summary.plan.get("machine")
     on = f" on {machine}" if machine else ""
-    under = f", with congestion control by {congestion}" if congestion else ""
-    return f"Measured{on}{under}; it holds for no other machine, window or congestion control. Causes are in ms."
+    return f"Measured{on}; it holds for no other machine, window or congestion control. Causes are in ms."

@@ -116,7 +116,7 @@ def _draw(summary: RunSummary, folder: Path, browser: str) -> tuple[Path, ...]:
     from orchestrator.hosts import chromium
     from orchestrator.report.pictures import write_pictures
 
-    files = write_pictures(summary, folder, partial(chromium.browse, browser), console.live)
+    files = write_pictures(summary, folder, partial(chromium.browse, browser))
     console.progress(f"{folder}: {len(files)} pictures")
     return files
 
@@ -137,14 +137,14 @@ def _in_short(summary: RunSummary, file: Path | None) -> dict[str, str]:
     from orchestrator.report.markdown import markdown
     from orchestrator.report.page import write_page
 
-    found: dict[str, str] = {}
+    entry: dict[str, str] = {}
     if file is not None:
         text = markdown(summary)
         if file == STDOUT:
-            found["markdown"] = text
+            entry["markdown"] = text
             for each in text.splitlines():
                 console.result(each.replace("\u00a0", " ").replace("\u202f", " "))
         else:
-            found["markdown"] = str(write_page(text, file, option="--markdown"))
+            entry["markdown"] = str(write_page(text, file, option="--markdown"))
             console.progress(f"{file}: the summary in Markdown")
-    return found
+    return entry

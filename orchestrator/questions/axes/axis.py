@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 from orchestrator import quantities
@@ -170,5 +170,3 @@ AXES: tuple[Axis, ...] = (
     _numeric("processes", "requester processes", "processes"),
     _numeric("workers", "responder workers", "workers"),
 )
-
-TEXTS: Mapping[str, Callable[[float], str]] = {axis.name: axis.text for axis in AXES}

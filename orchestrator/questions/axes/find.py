@@ -1,4 +1,4 @@
-"""What a run shows along its numeric axes: lines, and differences to the reference with their crossing."""
+"""What a run shows along its numeric axes: differences to the reference, and their crossing."""
 
 from __future__ import annotations
 
@@ -16,26 +16,6 @@ from orchestrator.questions.axes.crossing import Crossing, Scale, crossing
 from orchestrator.questions.base import Question
 from orchestrator.statistics.intervals import FEWEST_BLOCKS, mean_interval
 from orchestrator.statistics.terms import Interval
-
-
-@dataclass(frozen=True, kw_only=True)
-class Point:
-    """A cell on the axis; `wanted` is the round trip that was asked for, where `at` is the measured one."""
-
-    cell: str  # id
-    at: float
-    median: float
-    interval: Interval | None
-    wanted: float | None = None
-
-
-@dataclass(frozen=True, kw_only=True)
-class Line:
-    """One stack along the axis; `label` is its name in every table."""
-
-    stack: str  # id
-    label: str
-    points: tuple[Point, ...]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,25 +48,19 @@ class Panel:
     """What is compared along the axis within one setting: everything but the axis and the stack."""
 
     title: str
-    lines: tuple[Line, ...]
     gaps: tuple[Gap, ...]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Curves:
-    """All that a run shows along one axis. `axis` is its name, `title` says what it is and in which unit."""
+    """All that a run shows along one axis. `axis` is its name, `title` says what it is."""
 
     axis: str
     title: str
-    unit: str
-    scale: Scale
     panels: tuple[Panel, ...]
 
 
 FEWEST_PLACES = 3  # two are a comparison, and no curve
-
-Floors = Mapping[str, Mapping[int, float]]
-"""What ping measured, by placement and block, ms."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -169,19 +143,10 @@ def _of_axis(
         panels.append(
             Panel(
                 title=" · ".join(own or [part for part in parts if part]),
-                lines=tuple(_line(members) for members in lines),
                 gaps=tuple(gap for members in lines for gap in _gaps(axis, scale, members, comparisons, on_axis)),
             )
         )
-    return Curves(axis=axis.name, title=axis.title, unit=axis.unit, scale=scale, panels=tuple(panels))
-
-
-def _line(members: Sequence[Placed]) -> Line:
-    points = []
-    for m in members:
-        interval, wanted = m.summary.median_interval, m.placement.link.rtt_ms
-        points.append(Point(cell=m.cell.id, at=m.at, median=m.median, interval=interval, wanted=wanted))
-    return Line(stack=members[0].cell.stack, label=members[0].summary.stack_label, points=tuple(points))
+    return Curves(axis=axis.name, title=axis.title, panels=tuple(panels))
 
 
 def _gaps(

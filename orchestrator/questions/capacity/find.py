@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from math import comb, sqrt
 from statistics import median_low
-from typing import Literal, NamedTuple
+from typing import Literal
 
 import numpy as np
 
@@ -20,13 +20,13 @@ from orchestrator.experiment.model.factors import BY_NAME, STACK
 from orchestrator.experiment.plan import contrasts
 from orchestrator.experiment.plan.loads import at_step, next_step, search_bounds
 from orchestrator.experiment.plan.plan import Cell, Find, Plan
-from orchestrator.findings import naming, validity
+from orchestrator.findings import naming
 from orchestrator.findings.check_result import CheckResult
 from orchestrator.findings.summary import CellSummary
 from orchestrator.findings.validity import failed_in
 from orchestrator.questions.base import Basis, Question, is_no_search
 from orchestrator.questions.capacity.expand import searches
-from orchestrator.questions.capacity.observe import NAME, Reading, Waited
+from orchestrator.questions.capacity.observe import NAME, Waited
 from orchestrator.questions.saturation.find import Limit, is_beyond_capacity, limit_of, mean_of, responder_cpu
 from orchestrator.results.manifest import Manifest, TrialRecord
 from orchestrator.statistics import equivalence, intervals
@@ -86,7 +86,6 @@ class FoundRate:
     limit: RateLimit | None
     requester_cpu: float | None
     responder_cpu: float | None
-    is_busy: bool = False
     is_control: bool = False
     invalid: tuple[str, ...] = ()
 
@@ -157,7 +156,7 @@ def found_rates(
         if cell.find is not None and repeats:
             results = tuple(_search(cell.find, repeat, probes) for repeat, probes in repeats)
             decisive = [
-                _probe(cell.find, trials.get(record.index))
+                trials.get(record.index)
                 for (_, probes), search in zip(repeats, results, strict=True)
                 for record in probes
                 if record.probe is not None and record.probe.rate_per_s == search.missed_per_s
@@ -177,14 +176,16 @@ def _rate(
     cell: Cell,
     find: Find,
     results: tuple[Search, ...],
-    decisive: Sequence[_Probe],
+    decisive: Sequence[TrialEvidence | None],
     tried: Sequence[CellSummary],
     checks: Sequence[CheckResult],
 ) -> FoundRate:
     """The rate of a cell; `tried` are the cells of the rates tried, `decisive` the trials just above its rate."""
-    requester, responder = (
-        mean_of(getattr(probe, name) for probe in decisive) for name in ("requester_cpu", "responder_cpu")
-    )
+    known = [trial.summary if trial else None for trial in decisive]
+    requester = mean_of(trial.cpu_share if trial else None for trial in known)
+    responder = mean_of(responder_cpu(trial) if trial else None for trial in known)
+    readings = [trial.whole.get(NAME) for trial in decisive if trial and trial.summary]
+    waited = [reading.waited(find) for reading in readings if reading]
     rate, side = median_of(find, results)
     serious = [check for check in checks if not is_beyond_capacity(check)]
     most = "" if find.concurrency is None else f", at most {find.concurrency:,} in flight"
@@ -200,30 +201,20 @@ def _rate(
         rate_per_s=rate,
         side=side,
         interval=interval_of(find, results),
-        limit=_limit(decisive, responder, requester) if decisive else None,
+        limit=_limit(limit_of(responder, requester), waited, len(decisive)) if decisive else None,
         requester_cpu=requester,
         responder_cpu=responder,
-        is_busy=bool(validity.disturbances(checks, ids)),
         is_control=any(stack.id == cell.stack and stack.control_of for stack in plan.stacks),
         invalid=tuple(dict.fromkeys(name for each in ids for name in failed_in(each, serious))),
     )
 
 
-class _Probe(NamedTuple):
-    """A trial at a rate at which goals did not hold: both CPU shares, and where requests waited to be sent."""
-
-    requester_cpu: float | None
-    responder_cpu: float | None
-    waited: Waited
-
-
-def _limit(decisive: Sequence[_Probe], responder: float | None, requester: float | None) -> RateLimit:
+def _limit(by_cpu: Limit, waited: Sequence[Waited], decisive: int) -> RateLimit:
     """The end whose CPU is busy; else where most of the trials missed their goals by requests that waited to be sent."""
-    limit: RateLimit = limit_of(responder, requester)
-    waited = [probe.waited for probe in decisive if probe.waited]
-    if limit not in ("neither", "unknown") or 2 * len(waited) <= len(decisive):
-        return limit
-    return "in flight" if 2 * waited.count("in flight") >= len(waited) else "late sends"
+    late = [where for where in waited if where]
+    if by_cpu not in ("neither", "unknown") or 2 * len(late) <= decisive:
+        return by_cpu
+    return "in flight" if 2 * late.count("in flight") >= len(late) else "late sends"
 
 
 def _search(find: Find, repeat: int, records: Sequence[TrialRecord]) -> Search:
@@ -240,13 +231,6 @@ def _search(find: Find, repeat: int, records: Sequence[TrialRecord]) -> Search:
         missed_per_s=None if high > find.steps else find.rate(high),
         why_none=why_none,
     )
-
-
-def _probe(find: Find, trial: TrialEvidence | None) -> _Probe:
-    if trial is None or trial.summary is None:
-        return _Probe(None, None, "")
-    reading: Reading | None = trial.whole.get(NAME)
-    return _Probe(trial.summary.cpu_share, responder_cpu(trial.summary), reading.waited(find) if reading else "")
 
 
 def median_of(find: Find, results: Sequence[Search]) -> tuple[float | None, Side]:

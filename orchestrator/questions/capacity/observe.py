@@ -25,71 +25,51 @@ from orchestrator.results.manifest import Failure, Verdict
 from orchestrator.statistics.quantiles import NS_PER_MS, Nanoseconds, finite, quantile
 from services.python.contract.lines import STATUSES
 
-Waited = Literal["", "in flight", "late sends"]
-"""Why goals were missed by requests that waited before they were sent: as many as may be were in flight, or the requester
-was late; empty where those that were sent missed them, too."""
-
 NAME = "search"
 """What a trial's reading is kept as, among what checks observe."""
 
 LEAST_OFFERED = 0.98
 """Of the rate that is tried, what must be sent: as the check `offered load` requires of every open loop."""
 
+Waited = Literal["", "in flight", "late sends"]
+"""Where requests waited before they were sent: as many as may be were in flight, or the requester was late."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Reading:
-    """What a requester's samples show: every statistic of latency in ms, None beyond every reply, and errors as a share."""
+    """What a trial of an open loop shows: every statistic that a goal may bound, of what was due and of what was sent."""
 
-    requests: int
-    failed: int
-    not_sent: int
-    offered: float  # what was sent per second, over what was due
+    is_offered: bool  # whether enough of the rate was sent
     figures: Mapping[str, float | None]
-    once_sent: Mapping[str, float | None]  # of what was sent, from when it was
-    is_full: bool  # as many were in flight as may be
-
-    @property
-    def is_offered(self) -> bool:
-        """Whether enough of the rate was sent."""
-        due = self.requests + self.not_sent
-        return due > 0 and self.offered >= LEAST_OFFERED and self.not_sent <= MOST_UNSENT * due
-
-    def missed(self, find: Find) -> tuple[Goal, ...]:
-        """The goals that did not hold."""
-        return tuple(goal for goal in find.goals if not _holds(goal, self.figures[goal.statistic]))
+    once_sent: Mapping[str, float | None]
+    is_full: bool  # whether as many were in flight as may be
 
     def held(self, find: Find) -> bool:
         """Whether the rate was offered, and every goal held."""
-        return self.is_offered and not self.missed(find)
+        return self.is_offered and _hold(find.goals, self.figures)
 
     def waited(self, find: Find) -> Waited:
-        """Where requests waited before they were sent, if the goals did not hold for that alone; empty if not.
-
-        What was sent was then answered within the goals: nothing shows that its responder could not do more.
-        """
-        if self.held(find) or not all(_holds(goal, self.once_sent[goal.statistic]) for goal in find.goals):
+        """Why goals did not hold although what was sent kept them: nothing shows that the responder could not do more."""
+        if self.held(find) or not _hold(find.goals, self.once_sent):
             return ""
         return "in flight" if self.is_full else "late sends"
 
 
-def _holds(goal: Goal, figure: float | None) -> bool:
-    return figure is not None and figure < (goal.below if goal.statistic == ERRORS else goal.below * 1000)
+def _hold(goals: Sequence[Goal], figures: Mapping[str, float | None]) -> bool:
+    below = {goal.statistic: goal.below if goal.statistic == ERRORS else goal.below * 1000 for goal in goals}
+    return all((figure := figures[name]) is not None and figure < most for name, most in below.items())
 
 
 def observe(samples: Samples) -> Reading:
-    """The reading of a trial's samples of an open loop, whatever their order."""
+    """Return the reading of a trial's samples of an open loop, whatever their order."""
     schedule = offered_load.observe(samples)
     failed, not_sent = int(samples.failed.sum()), int(samples.never_sent_ns.size)
-    figures = _figures(samples.ordered_ns, failed, not_sent)
-    offered = 0.0
+    due, offered = samples.measured + not_sent, 0.0
     if isinstance(schedule, offered_load.Schedule) and schedule.intended_per_s > 0:
         offered = schedule.achieved_per_s / schedule.intended_per_s
     return Reading(
-        requests=samples.measured,
-        failed=failed,
-        not_sent=not_sent,
-        offered=offered,
-        figures=figures,
+        is_offered=due > 0 and offered >= LEAST_OFFERED and not_sent <= MOST_UNSENT * due,
+        figures=_figures(samples.ordered_ns, failed, not_sent),
         once_sent=_figures(np.sort(samples.call_ns), failed, 0),
         is_full=samples.most_in_flight >= samples.in_flight,
     )

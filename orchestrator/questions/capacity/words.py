@@ -1,4 +1,4 @@
-"""The highest rates in sentences and tables."""
+"""The highest rates in a table."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from orchestrator import quantities
 from orchestrator.experiment.read.units import format_rate
 from orchestrator.findings.summary import RunSummary
 from orchestrator.questions.capacity.find import QUESTION, Capacity, FoundRate, RateComparison
-from orchestrator.questions.saturation.words import limit_in_words
+from orchestrator.questions.saturation.words import LIMITS
 from orchestrator.statistics.intervals import FEWEST_BLOCKS
 from orchestrator.wording.phrasing import change, change_span
 from orchestrator.wording.tables.table import Table, text_table
@@ -23,55 +23,10 @@ NOTES = (
 )
 
 
-# ---- sentences
-
-
-def sentence(rate: FoundRate) -> str:
-    """Return the highest rate of a stack in a setting, and what limits it."""
-    return f"{rate.stack_label}: {_sentence(rate)}."
-
-
-def _sentence(rate: FoundRate) -> str:
-    if rate.invalid:
-        return f"{', '.join(rate.invalid)} failed at rates that it tried, so its rate is invalid"
-    if rate.rate_per_s is None:
-        return f"no search ended ({quantities.listed(list(dict.fromkeys(s.why_none for s in rate.searches)))})"
-    text, searches = format_rate(rate.rate_per_s), quantities.count(len(rate.ended), "search", "searches")
-    if without := len(rate.searches) - len(rate.ended):
-        searches += f", and {without} without a result"
-    if rate.side == "at least":
-        return f"{rate.goals} holds at {text}, the highest rate tried ({searches})"
-    verb = f"does not hold at {text}, the lowest rate tried" if rate.side else f"holds up to {text}"
-    interval = "" if rate.side else f"{_no_interval(rate)}; "
-    if rate.interval is not None and not rate.side:
-        interval = f"95 % interval {' to '.join(map(quantities.rate, rate.interval))}/s; "
-    return f"{rate.goals} {verb} ({interval}{searches}){_limits(rate)}"
-
-
-def _limits(rate: FoundRate) -> str:
-    if rate.limit is None:
-        return ""
-    where = "; there" if rate.side else "; above that"
-    may = ": its responder may do more, which this requester cannot show" if rate.is_requesters else ""
-    if rate.limit == "in flight" or rate.limit == "late sends":
-        return f"{where} {_LIMITS[rate.limit]} limits it{may}"
-    limit = limit_in_words(rate.limit, rate.responder_cpu, rate.requester_cpu, is_busy=rate.is_busy)
-    return f"{where} {limit}{may}"
-
-
-_LIMITS = {
-    "in flight": "how many requests may be in flight (`concurrency`)",
-    "late sends": "a requester that sends late",
-}
-
-
 def _no_interval(rate: FoundRate) -> str:
     outside = sum(search.is_below or search.is_at_least for search in rate.ended)
     why = f"{outside} ended outside of the rates tried" if outside else f"fewer than {FEWEST_BLOCKS} searches"
     return f"no interval: {why}"
-
-
-# ---- tables
 
 
 def row(rate: FoundRate, comparisons: Sequence[RateComparison]) -> tuple[str, ...]:
@@ -96,8 +51,9 @@ def _against(comparison: RateComparison) -> str:
 def _remarks(rate: FoundRate) -> Iterator[str]:
     if rate.invalid:
         yield f"invalid: {', '.join(rate.invalid)} failed"
-    if rate.is_requesters:
-        yield "the requester's limit"
+    if rate.limit is not None:
+        may = ": the responder may do more" if rate.is_requesters else ""
+        yield f"{LIMITS[rate.limit]}{may}"
     if rate.interval is None and not rate.side:
         yield _no_interval(rate)
     if without := len(rate.searches) - len(rate.ended):

@@ -1,1 +1,1 @@
-"""How many round trips requests take, and what the links between hosts were."""
+"""What the links between hosts were."""

@@ -38,7 +38,7 @@ def sentence(cells: Iterable[CellSummary]) -> str:
     return f"{text[0].upper()}{text[1:]}."
 
 
-def said(cell: CellSummary) -> str:
+def outcome_text(cell: CellSummary) -> str:
     """Return a cell's only outcome, or each with how often; empty without one."""
     if len(cell.details.outcomes) < 2:
         return next(iter(cell.details.outcomes), "")
@@ -55,7 +55,7 @@ def tables(summary: RunSummary) -> tuple[Table, ...]:
 
 
 def _table(operation: str, cells: Sequence[CellSummary]) -> Table:
-    outcomes = {(cell.stack_label, str(cell.factors[FACTOR])): said(cell) for cell in cells}
+    outcomes = {(cell.stack_label, str(cell.factors[FACTOR])): outcome_text(cell) for cell in cells}
     changes = list(dict.fromkeys(change for _, change in outcomes))
     failed = [
         f"fails: {stack}, {BY_NAME[FACTOR].briefly(change)}: {outcome.removeprefix(FAILS)}"

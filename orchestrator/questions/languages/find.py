@@ -1,8 +1,8 @@
 """Whether the language of an end matters more than the protocol: how far a change of each goes.
 
 In every setting a complete part of the matrix of protocols and languages is decomposed (`estimates`), by the blocks in
-which all of its cells have a median. The stack that the experiment names first for a language represents it. Whether cells
-lie apart at all, and whether a change of language goes further than one of the protocol, is corrected over the run.
+which all of its cells have a median. The stack that the experiment names first for a language represents it. Whether a
+change of language goes further than one of the protocol is corrected over the run.
 """
 
 from __future__ import annotations
@@ -28,7 +28,6 @@ from orchestrator.statistics.terms import Interval
 
 FactorName = Literal["protocol", "responder", "requester"]
 Standing = Literal["more", "less", "not resolved"]
-WhyNot = Literal["", "incomplete", "few blocks", "not apart"]
 Key = tuple[str, str, str]
 """A place in the matrix: protocol, responder's language, requester's language."""
 
@@ -53,7 +52,7 @@ class Change:
 class Matrix:
     """One setting's matrix of protocols and languages.
 
-    `factors` has the levels of those that vary in its complete part. With `why_not` nothing is known of the changes.
+    `factors` has the levels of those that vary in its complete part.
     `left_out`: labels of stacks outside of the complete part.
     """
 
@@ -62,38 +61,39 @@ class Matrix:
     cells: int
     blocks: int = 0
     changes: tuple[Change, ...] = ()
-    why_not: WhyNot = ""
     left_out: tuple[str, ...] = ()
 
 
 def matrices(plan: Plan, cells: Sequence[CellSummary], invalid: Container[str]) -> tuple[Matrix, ...]:
-    """Return the changes of each setting in which languages and another factor vary; `invalid` by a cell's id."""
-    every = [_decomposed(*setting) for setting in _settings(plan, cells, invalid)]
-    levels = intervals.holm_levels([1.0 if parts is None else parts.variance.p_value for _, parts in every])
-    apart = {
-        place: parts
-        for place, ((_, parts), level) in enumerate(zip(every, levels, strict=True))
-        if parts is not None and parts.variance.interval(level)[0] > 0
-    }
+    """Return the changes of each setting in which languages and another factor vary, and medians lie apart.
+
+    `invalid` by a cell's id. Settings without a complete part, or with few blocks, are left out.
+    """
+    decomposed = [known for setting in _settings(plan, cells, invalid) if (known := _decomposed(*setting)) is not None]
     beyond = standings(
         {
             (place, name): parts.beyond(number, 0)
-            for place, parts in apart.items()
-            for number, name in enumerate(every[place][0].factors)
-            if name != "protocol" and "protocol" in every[place][0].factors
+            for place, (matrix, parts) in enumerate(decomposed)
+            for number, name in enumerate(matrix.factors)
+            if name != "protocol" and "protocol" in matrix.factors
         }
     )
-    complete = [matrix if parts is None else replace(matrix, why_not="not apart") for matrix, parts in every]
-    for place, parts in apart.items():
-        matrix = every[place][0]
-        pairs = zip(matrix.factors, parts.changes, strict=True)
-        changes = []
-        for name, estimate in pairs:
-            squares = (estimate.value, *estimate.interval())
-            times, low, high = (exp(sqrt(max(0.0, square))) for square in squares)
-            changes.append(Change(factor=name, times=times, interval=(low, high), beyond=beyond.get((place, name))))
-        complete[place] = replace(matrix, changes=tuple(changes))
-    return tuple(complete)
+    return tuple(
+        replace(
+            matrix,
+            changes=tuple(
+                _change(name, estimate, beyond.get((place, name)))
+                for name, estimate in zip(matrix.factors, parts.changes, strict=True)
+            ),
+        )
+        for place, (matrix, parts) in enumerate(decomposed)
+    )
+
+
+def _change(name: FactorName, estimate: Estimate, beyond: Standing | None) -> Change:
+    squares = (estimate.value, *estimate.interval())
+    times, low, high = (exp(sqrt(max(0.0, square))) for square in squares)
+    return Change(factor=name, times=times, interval=(low, high), beyond=beyond)
 
 
 def _settings(
@@ -145,12 +145,12 @@ def complete_part(keys: Sequence[Key]) -> tuple[tuple[str, ...], ...]:
 
 def _decomposed(
     setting: str, usable: Mapping[Key, CellSummary], stacks: Sequence[str]
-) -> tuple[Matrix, Decomposition | None]:
-    """The medians of a complete part of a matrix."""
+) -> tuple[Matrix, Decomposition] | None:
+    """The medians of a complete part of a matrix; None where there is none, where blocks are few, or nothing lies apart."""
     part = complete_part(list(usable)) if usable else ()
     factors = {name: levels for name, levels in zip(FACTORS, part, strict=False) if len(levels) > 1}
     if len(factors) < 2:
-        return Matrix(setting=setting, factors={}, cells=0, why_not="incomplete", left_out=tuple(stacks)), None
+        return None
     kept = [usable[protocol, responder, requester] for protocol, responder, requester in product(*part)]
     medians = [by_block(cell.trials, "median") for cell in kept]
     blocks = sorted(set.intersection(*(set(values) for values in medians)))
@@ -162,11 +162,9 @@ def _decomposed(
         blocks=len(blocks),
         left_out=tuple(label for label in stacks if label not in labels),
     )
-    if len(blocks) < FEWEST_BLOCKS:
-        return replace(matrix, why_not="few blocks"), None
     logs = np.array([[log(values[block]) for values in medians] for block in blocks])
-    shape = [len(levels) for levels in factors.values()]
-    return matrix, decompose(logs.reshape(len(blocks), *shape))
+    parts = decompose(logs.reshape(len(blocks), *map(len, factors.values())))
+    return None if parts is None or parts.variance.interval()[0] <= 0 else (matrix, parts)
 
 
 def standings(contrasts: Mapping[tuple[int, FactorName], Estimate]) -> dict[tuple[int, FactorName], Standing]:

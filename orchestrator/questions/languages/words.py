@@ -6,8 +6,7 @@ from collections.abc import Mapping
 
 from orchestrator import quantities
 from orchestrator.findings.summary import RunSummary
-from orchestrator.questions.languages.find import QUESTION, FactorName, Matrix, Standing, WhyNot
-from orchestrator.statistics.intervals import FEWEST_BLOCKS
+from orchestrator.questions.languages.find import QUESTION, FactorName, Matrix, Standing
 from orchestrator.wording.phrasing import capital
 from orchestrator.wording.tables.table import Table, text_table
 
@@ -21,11 +20,6 @@ _NOTE = (
     "A change of a factor: the root mean square ratio between two of its levels, whatever the others. They are of these"
     " implementations of these languages."
 )
-_WHY_NOT: Mapping[WhyNot, str] = {
-    "incomplete": "No part of the matrix is complete: two factors with two levels each, and every cell of them.",
-    "few blocks": f"Fewer than {FEWEST_BLOCKS} blocks have a median of every cell.",
-    "not apart": "The medians of the cells do not differ significantly.",
-}
 _AGAINST: Mapping[Standing, str] = {
     "more": "matters more than the protocol",
     "less": "matters less than the protocol",
@@ -34,9 +28,7 @@ _AGAINST: Mapping[Standing, str] = {
 
 
 def sentence(matrix: Matrix) -> str:
-    """Return how far changes go, and whether a language matters more than the protocol; empty where that is not known."""
-    if not matrix.changes:
-        return ""
+    """Return how far changes go, and whether a language matters more than the protocol."""
     far = sorted(matrix.changes, key=lambda change: -change.times)
     changes = quantities.listed([f"the {_TITLES[c.factor]} {quantities.ratio(c.times)}" for c in far])
     verdicts = [f"the {_TITLES[c.factor]} {_AGAINST[c.beyond]}" for c in matrix.changes if c.beyond is not None]
@@ -48,7 +40,7 @@ def tables(summary: RunSummary) -> tuple[Table, ...]:
     shown = []
     for matrix in QUESTION.of(summary):
         left_out = f"Left out, as not every combination has valid medians: {quantities.listed(matrix.left_out)}."
-        notes = (_WHY_NOT.get(matrix.why_not, _NOTE), *([left_out] if matrix.left_out else []))
+        notes = (_NOTE, *([left_out] if matrix.left_out else []))
         rows = []
         for c in matrix.changes:
             bounds, levels = " to ".join(quantities.bounds(c.interval)), quantities.listed(matrix.factors[c.factor])

@@ -30,7 +30,7 @@ class Row:
     setting: str
     latency: float
     interval: Interval
-    causes: dict[str, float]  # distance, wire, windows, hosts, client: they add up to `latency`
+    causes: dict[str, float]  # distance, wire, windows, hosts: they add up to `latency`
     standing: Standing
     ratio: float
 
@@ -73,12 +73,6 @@ def answer(modelled: Modelled, place: Reader, matters: float) -> Answer:
         for series in modelled.series
         if series.id in modelled.not_fitted and place.is_of(series)
     ]
-    measured = {series.stack for series in modelled.series}
-    refused += [
-        Refused(series="", label=stack, setting="", why=("it was not measured in this run",))
-        for stack in place.stacks
-        if stack not in measured
-    ]
     by_setting: dict[tuple[str, str], list[Fit]] = {}
     for fitted in modelled.fits:
         series = fitted.series
@@ -90,7 +84,7 @@ def answer(modelled: Modelled, place: Reader, matters: float) -> Answer:
             by_setting.setdefault((series.setting, series.operation), []).append(fitted)
     settings = []
     for fits in by_setting.values():
-        way = Way.over(fits, place.rate_mbit, modelled.judged, matters, {})
+        way = Way(fits=tuple(fits), rate_mbit=place.rate_mbit, judged=modelled.judged, matters=matters)
         settings.append(_setting(surface(way, np.array([place.rtt]), np.array([float(place.size)]))))
     return Answer(place=place, settings=tuple(settings), refused=tuple(refused), matters=matters)
 

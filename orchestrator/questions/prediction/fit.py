@@ -69,7 +69,6 @@ def fit_all(series: Iterable[Series], cells: Sequence[ModelCell]) -> tuple[tuple
             data = Data(each, of_series.get(each.id, []))
             candidate = _with_hosts(data, *find(data), scatter)
             _require_like_windows(candidate, scatter)  # before its scatter would count for that of all
-            _require_like_blocks(candidate)
         except NotFittedError as why:
             refused[each.id] = str(why)
         else:
@@ -123,29 +122,6 @@ def _require_like_windows(fit: _Fitted, scatter: Scatter) -> None:
         raise NotFittedError(
             f"{quantities.size(cell.size)} over {cell.placement} take {trips[worst]:.1f} round trips {more} than the windows"
             " that describe its other cells give them: links or trials had different windows"
-        )
-
-
-def _require_like_blocks(fit: _Fitted) -> None:
-    """NotFittedError where far trials took other round trips in one block than in most: their mean is what neither takes.
-
-    One trial alone may be chance: two of one block, or of one cell, are not.
-    """
-    data = fit.data
-    left = data.y - data.network(fit.opening, fit.windows)
-    off = left - np.median(left, axis=1)[:, None]
-    hosts, rtt = fit.hosts[data.level], data.mean_rtt
-    least_off = np.maximum(np.maximum(_UNLIKE * rtt, 0.1 * data.mean_y), hosts)  # more than hosts busy for once
-    is_off = (np.abs(off) > least_off[:, None]) & (rtt > hosts)[:, None]
-    is_unlike = np.zeros_like(is_off)
-    for is_side in (is_off & (off > 0), is_off & (off < 0)):
-        is_unlike |= is_side & ((is_side.sum(axis=0) > 1)[None, :] | (is_side.sum(axis=1) > 1)[:, None])
-    if is_unlike.any():
-        place, number = np.unravel_index(int(np.argmax(np.where(is_unlike, np.abs(off), 0.0))), off.shape)
-        cell, more = data.cells[place], "more" if off[place, number] > 0 else "fewer"
-        raise NotFittedError(
-            f"{quantities.size(cell.size)} over {cell.placement} took {abs(off[place, number]) / rtt[place]:.1f} round trips"
-            f" {more} in block {data.blocks[number] + 1} than in most: a window or the link changed while it ran"
         )
 
 
@@ -265,7 +241,6 @@ def _finished(fit: _Fitted, scatter: Scatter) -> Fit:
         hosts=tuple(fit.hosts.tolist()),
         by_block=tuple(map(tuple, fit.by_block.tolist())),
         unsure=_unsure(fit, scatter),
-        requester_cpu=_requester_cpu(data),
         scatter_hosts=scatter.hosts,
         scatter_network=scatter.network,
         freedom=free + _PRIOR,
@@ -274,18 +249,3 @@ def _finished(fit: _Fitted, scatter: Scatter) -> Fit:
         size_range=(float(data.sizes[0]), float(data.sizes[-1])),
         rate_range=(float(rates.min()), float(rates.max())) if rates.size == data.rate.size else None,
     )
-
-
-def _requester_cpu(data: Data) -> tuple[float, ...]:
-    """CPU time of a request at each size, of its nearest cell; empty where some size has none."""
-    times = []
-    for level in range(data.sizes.size):
-        near = sorted(
-            (float(data.mean_rtt[place]), value)
-            for place in np.flatnonzero(data.level == level)
-            if (value := data.cells[place].requester_cpu) is not None
-        )
-        if not near:
-            return ()
-        times.append(near[0][1])
-    return tuple(times)

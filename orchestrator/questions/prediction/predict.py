@@ -12,7 +12,7 @@ from orchestrator.questions.prediction.network import Floats, network_ms, unsure
 from orchestrator.questions.prediction.shapes import LEVEL, Fit, Judged
 from orchestrator.statistics.intervals import t_quantile
 
-CAUSES = ("distance", "wire", "windows", "hosts", "client")
+CAUSES = ("distance", "wire", "windows", "hosts")
 _SIGMAS_BETWEEN = 1.645  # either size beside it is within 90 %
 _LEAST = 0.2  # of the hosts' time at the nearest size: what a line beyond the sizes measured cannot fall below
 
@@ -61,8 +61,6 @@ def estimate(fitted: Fit, places: Places, judged: Judged | None = None) -> Estim
     distance, wire, windows = network_ms(fitted.opening, up, down, rtt, rate, fitted.windows)
     network = distance + wire + windows
     latency = hosts + network
-    cpu = along(sizes, np.array(fitted.requester_cpu), size) if fitted.requester_cpu else np.zeros_like(size)
-    client = np.minimum(np.maximum(cpu, 0.0), hosts)
     # Variances, ms squared: of what the fit found, and of round trips between the sizes at which they were found.
     each = np.array([(unsure.hosts**2, unsure.trips**2, unsure.middle) for unsure in fitted.unsure]).T
     of_hosts, of_trips, middle = (np.interp(size, sizes, part) for part in each)
@@ -73,7 +71,7 @@ def estimate(fitted: Fit, places: Places, judged: Judged | None = None) -> Estim
     by_block = np.array(fitted.by_block)
     slower = drift(by_block, known, [unsure.hosts for unsure in fitted.unsure])  # what slowed whole blocks
     elsewhere = beside + (hosts * float(slower.std(ddof=1)) / sqrt(by_block.shape[0])) ** 2
-    parts = (distance, wire, windows, hosts - client, client)
+    parts = (distance, wire, windows, hosts)
     freedom = min(fitted.freedom, 3.0 * (len(fitted.by_block) - 1))
     wider = 1.0 if judged is None else judged.widened.get(fitted.series.id, 1.0)
     return Estimate(

@@ -23,8 +23,7 @@ class Series:
 
     `setting` is how its requests are made, in words. `opens` are the fewest and the most round trips that opening a
     connection is known to take before the first request, (0, 0) on kept connections. `first_window` is what TCP or QUIC
-    sends in its first round trip on a new connection, bytes. `window` is the one that its cells set, bytes. `congestion` and
-    `machine` were in force at both ends; empty where that is unknown.
+    sends in its first round trip on a new connection, bytes. `window` is the one that its cells set, bytes.
     """
 
     id: str
@@ -33,12 +32,9 @@ class Series:
     setting: str
     operation: str
     connection: Literal["reuse", "per-request"]
-    tls: str
     opens: tuple[int, int]
     first_window: float
     window: int | None
-    congestion: str
-    machine: str
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,7 +42,7 @@ class ModelCell:
     """A cell as the model sees it. `rtt` and `median` are by block, in the order of `blocks`.
 
     `size` is the content of the larger message, `up` and `down` what a request and its reply take on the wire, headers of
-    packets included. `requester_cpu` is CPU time of a request, ms.
+    packets included.
     """
 
     cell: str
@@ -59,7 +55,6 @@ class ModelCell:
     blocks: tuple[int, ...]
     rtt: tuple[float, ...]
     median: tuple[float, ...]
-    requester_cpu: float | None
     is_sealed: bool = False
 
 
@@ -112,7 +107,6 @@ class Fit:
     hosts: tuple[float, ...]
     by_block: tuple[tuple[float, ...], ...]
     unsure: tuple[Unsure, ...]
-    requester_cpu: tuple[float, ...]  # empty where not counted
     scatter_hosts: float
     scatter_network: float
     freedom: float

@@ -6,7 +6,7 @@ One surface for each way to make requests, operation, and rate of the links.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from math import ceil, floor, log10
 
 import numpy as np
@@ -26,7 +26,6 @@ NONE, UNSURE, EVEN = -1, -2, 0
 ABSENT, FIRST, TIE, UNRESOLVED, SLOWER = range(-1, 4)
 _STEPS = (1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 8)  # of a decade
 _MOST_STACKS = 26  # on one map: as many as there are letters
-_WIDEST = 1e9  # between the ends of a range: no run is wider, and a grid over more would not end
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,31 +35,21 @@ class Way:
     `rate_mbit` of the links: None where nobody knows it, or where each stack's own is meant.
     """
 
-    setting: str
-    operation: str
-    connection: str
     rate_mbit: float | None
     fits: tuple[Fit, ...]
-    refused: dict[str, str]
     judged: Judged | None
     matters: float
+    refused: dict[str, str] = field(default_factory=dict)
 
-    @classmethod
-    def over(
-        cls, fits: Sequence[Fit], rate: float | None, judged: Judged | None, matters: float, refused: dict[str, str]
-    ) -> Way:
-        """The way of these fits, which have it in common."""
-        series = fits[0].series
-        return cls(
-            setting=series.setting,
-            operation=series.operation,
-            connection=series.connection,
-            rate_mbit=rate,
-            fits=tuple(fits),
-            refused=refused,
-            judged=judged,
-            matters=matters,
-        )
+    @property
+    def setting(self) -> str:
+        """How the requests of all its stacks are made."""
+        return self.fits[0].series.setting
+
+    @property
+    def operation(self) -> str:
+        """What all of them ask."""
+        return self.fits[0].series.operation
 
     @property
     def rtt_range(self) -> tuple[float, float]:
@@ -130,7 +119,7 @@ def ways(modelled: Modelled, matters: float) -> tuple[Way, ...]:
                 if series.id in modelled.not_fitted and (series.setting, series.operation) == (setting, operation)
             }
             if kept:
-                results.append(Way.over(kept, rate, judged, matters, refused))
+                results.append(Way(fits=kept, rate_mbit=rate, judged=judged, matters=matters, refused=refused))
     return tuple(results)
 
 
@@ -142,9 +131,7 @@ def _predicted(
     for fit in fits:
         within = Reader(rtt=fit.rtt_range[0], size=round(fit.size_range[0]), rate_mbit=rate)
         why = refusals(fit, judged, within)
-        if not all(0 < low <= high <= low * _WIDEST for low, high in (fit.rtt_range, fit.size_range)):
-            refused[fit.series.label] = "its cells are of no range of distances and payloads"
-        elif len(kept) == _MOST_STACKS:
+        if len(kept) == _MOST_STACKS:
             refused[fit.series.label] = f"a map has at most {_MOST_STACKS} stacks"
         elif why:
             refused[fit.series.label] = "; ".join(why)

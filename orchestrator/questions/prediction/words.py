@@ -9,8 +9,6 @@ from orchestrator.questions.prediction.answer import Setting
 from orchestrator.questions.prediction.shapes import MOST_MISSED, Judged
 from orchestrator.questions.prediction.surface import Surface
 
-_WIDER_FROM = 1.2  # times as wide
-
 
 def trust(judged: Judged | None) -> str:
     """Return how far off predictions are, by the sealed cells."""
@@ -19,7 +17,6 @@ def trust(judged: Judged | None) -> str:
     places, right = judged.winners
     labels = {cell.series: f"{cell.label}, {cell.setting}" for cell in judged.cells}
     missed = [labels[name] for name, p90 in judged.by_series.items() if p90 > MOST_MISSED]
-    most = max(judged.widened.values(), default=1.0)
     texts = [
         f"{quantities.count(len(judged.cells), 'held-out cell')}: the model was off by {quantities.off(judged.median)} at"
         f" the median and {quantities.off(judged.p90)} at p90; {quantities.percent(judged.coverage)} lay in its 90 %"
@@ -27,7 +24,6 @@ def trust(judged: Judged | None) -> str:
         f"Not predicted, as missed by more than {quantities.margin(MOST_MISSED)}: {'; '.join(missed)}."
         if missed
         else "",
-        f"Intervals are up to {quantities.factor(most)} times as wide for it." if most >= _WIDER_FROM else "",
         f"The predicted stack was the fastest at {right} of {quantities.count(places, 'place')}." if places else "",
         f"{judged.not_judged} more held-out cells are invalid, not measured, or without a fit."
         if judged.not_judged

@@ -21,7 +21,7 @@ from orchestrator import quantities
 from orchestrator.evidence.run_evidence import SHORT_WINDOW_S
 from orchestrator.experiment.model.factors import BY_NAME
 from orchestrator.experiment.read.units import format_rate
-from orchestrator.findings import naming, validity
+from orchestrator.findings import naming
 from orchestrator.findings.check_result import CheckResult
 from orchestrator.findings.summary import CellSummary, TrialSummary
 from orchestrator.findings.validity import failed_in
@@ -50,7 +50,6 @@ class LoadPoint:
     keeps_up: bool | None  # answered within the margin, nothing unsent, no queue that grows; None in a closed loop
     requester_cpu: float | None
     responder_cpu: float | None
-    is_busy: bool = False  # other things kept the machine busy in a third of the trials: CPU shares then say little
     left_out: str = ""
 
     @property
@@ -168,7 +167,6 @@ def _point(cell: CellSummary, factor: str, checks: Sequence[CheckResult], margin
         keeps_up=keeps_up,
         requester_cpu=mean_of(trial.cpu_share for trial in cell.trials),
         responder_cpu=mean_of(responder_cpu(trial) for trial in cell.trials),
-        is_busy=bool(validity.disturbances(checks, (cell.id,))),
         left_out=_why_left_out(cell, checks),
     )
 

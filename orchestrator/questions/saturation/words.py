@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from orchestrator import quantities
 from orchestrator.findings.summary import CellSummary, RunSummary
+from orchestrator.questions.capacity.find import RateLimit
 from orchestrator.questions.saturation.find import QUESTION, Limit, LoadPoint, LoadSeries
 from orchestrator.statistics.intervals import Mean
 from orchestrator.wording.tables.table import Table, text_table
@@ -77,12 +78,14 @@ def _share(mean: Mean | None) -> str:
 
 # ---- sentences
 
-_LIMITS: Mapping[Limit | None, str] = {
+LIMITS: Mapping[RateLimit | None, str] = {
     "responder": "the responder's CPU limits it",
     "requester": "the requester's CPU limits it",
     "both": "the CPUs of both ends limit it",
     "neither": "neither CPU limits it: the responder waits",
     "unknown": "its limit is not known",
+    "in flight": "how many requests may be in flight (`concurrency`) limits it",
+    "late sends": "a requester that sends late limits it",
 }
 _MOST = 3  # series in one line
 
@@ -93,7 +96,7 @@ def headline(every: Sequence[LoadSeries]) -> str:
     clauses = [
         f"{series.stack_label}{f', {series.setting}' if several else ''}: plateau"
         f" {quantities.rate(series.points[series.highest].per_s)}/s from"
-        f" {series.points[series.knee].load_text}; {_LIMITS[series.limit]}"
+        f" {series.points[series.knee].load_text}; {LIMITS[series.limit]}"
         for series in every
         if series.highest is not None and series.knee is not None and series.is_reached
     ]
@@ -123,21 +126,18 @@ def _knee(series: LoadSeries, knee: LoadPoint) -> str:
     if series.knee_from is not None and series.knee_by is not None:
         ends = dict.fromkeys(series.points[place].load_text for place in (series.knee_from, series.knee_by))
         between = f"95 % interval {' to '.join(ends)}"
-    limit = limit_in_words(series.limit, knee.responder_cpu, knee.requester_cpu, is_busy=knee.is_busy)
+    limit = _limit_in_words(series.limit, knee.responder_cpu, knee.requester_cpu)
     margin = quantities.margin(series.margin)
     return f"Its knee, the smallest load within {margin} of the highest, is {knee.load_text} ({between}); {limit}."
 
 
-def limit_in_words(
-    limit: Limit | None, responder_cpu: float | None, requester_cpu: float | None, *, is_busy: bool
-) -> str:
-    """Return which end limits, as a clause; `is_busy`: the machine was, so that a process may only look idle."""
+def _limit_in_words(limit: Limit | None, responder_cpu: float | None, requester_cpu: float | None) -> str:
+    """Return which end limits, as a clause."""
     shares = [
         f"{end} {'unknown' if share is None else quantities.percent(share)}"
         for end, share in (("responder", responder_cpu), ("requester", requester_cpu))
     ]
-    but = ", but the machine was busy" if is_busy and limit in ("neither", "unknown") else ""
-    return f"{_LIMITS[limit]} ({', '.join(shares)} of a core){but}"
+    return f"{LIMITS[limit]} ({', '.join(shares)} of a core)"
 
 
 def _keeps_up(series: LoadSeries) -> str:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import combinations
 
 from orchestrator.findings.compare import compare_spreads
 from orchestrator.findings.summary import CellSummary, Comparison
@@ -22,12 +21,11 @@ from orchestrator.questions.base import Question, is_no_search
 class Least:
     """What one spread says of a setting's stacks: the cells that may spread least, by id, the least by its mean first.
 
-    One alone spreads significantly less than all others. `tie`: they are several, and each two of them tie.
+    One alone spreads significantly less than all others.
     """
 
     by: SpreadName
     cells: tuple[str, ...]
-    tie: bool = False
 
 
 def least(comparisons: Sequence[Comparison], cells: Mapping[str, CellSummary]) -> tuple[Least, ...]:
@@ -41,10 +39,8 @@ def least(comparisons: Sequence[Comparison], cells: Mapping[str, CellSummary]) -
         }
         left = [cell for cell in involved if cell not in more]
         left.sort(key=lambda cell: cells[cell].means[name].value if name in cells[cell].means else float("inf"))
-        ties = {frozenset((c.cell, c.reference_cell)) for c in known if c.standing == "tie"}
-        is_tie = len(left) > 1 and all(frozenset(pair) in ties for pair in combinations(left, 2))
         if left:
-            results.append(Least(by=name, cells=tuple(left), tie=is_tie))
+            results.append(Least(by=name, cells=tuple(left)))
     return tuple(results)
 
 

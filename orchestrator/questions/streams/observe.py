@@ -5,15 +5,14 @@ right; *duplicated* is what came again; *reordered* is a first arrival behind a 
 dropped event counts as slower than every other in each percentile, as a failed request does.
 
 On one host an event's delivery is timed, from the sender's stamp to its receipt. Over a distance those are of two clocks, so
-the gap from one event of a subscription to the next that came is timed and compared; a delivery is known within about
-half a round trip (`offset`). How many events wait at once says what a slow reader leaves to be buffered.
+the gap from one event of a subscription to the next that came is timed and compared.
+How many events wait at once says what a slow reader leaves to be buffered.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -32,32 +31,6 @@ from services.python.contract.streams import read_interval_ns, schedule
 
 DRIFT = 5_000
 """Two clocks of hosts drift apart by at most one part in so many: 100 ppm each, which a crystal without care may have."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Offset:
-    """The sender's clock less the receiver's: `middle_ns`, and for every event of the stream at most `bound_ns` off."""
-
-    middle_ns: int
-    bound_ns: int
-
-
-def offset(
-    asked_ns: npt.NDArray[np.int64], begun_ns: npt.NDArray[np.int64], sender_ns: Nanoseconds, received_ns: Nanoseconds
-) -> Offset | None:
-    """What the stamps leave open; None where they contradict each other.
-
-    Of each subscription `asked_ns`, by the receiver's clock, and `begun_ns`, by the sender's, no earlier than it was taken;
-    of each event both stamps. There is at least one of either.
-    """
-    begin_ns = int(asked_ns.min())
-    most = int((begun_ns - asked_ns + (asked_ns - begin_ns) // DRIFT).min())
-    least = int((sender_ns - received_ns - np.abs(received_ns - begin_ns) // DRIFT).max())
-    if most < least:
-        return None
-    drifted_ns = int(np.abs(received_ns - begin_ns).max()) // DRIFT
-    return Offset(middle_ns=(least + most) // 2, bound_ns=(most - least + 1) // 2 + drifted_ns)
-
 
 COLUMNS = ("parent", "sender_ns", "sender_clock")  # beside those of `evidence`
 DROPPED = "dropped"
@@ -99,7 +72,7 @@ class StreamSamples(Samples):
         kept = events[first]
         self._kept_parent, self._kept_number = parent[first], number[first]
         self._received, self._sender = columns["received_ns"][kept], columns["sender_ns"][kept]
-        self._asked = columns["sent_ns"][kept]  # an event's row has that of its subscription
+        self._requested = columns["sent_ns"][kept]  # an event's row has that of its subscription
         self._is_first = _begins(self._kept_parent)
         self._begins = np.flatnonzero(self._is_first)  # of each subscription's events, which stand together
         begun = self._sender
@@ -156,15 +129,18 @@ class StreamSamples(Samples):
         """From the sender's stamp to the receipt of each delivered event; a time only where both ends share a clock."""
         return np.asarray(self._received - self._sender)
 
-    @cached_property
-    def offset(self) -> Offset | None:
-        """Between both clocks: nothing on one host; None without an event, or where the stamps contradict each other."""
-        if self.is_one_clock:
-            return Offset(middle_ns=0, bound_ns=0)
-        if not self._begins.size:
-            return None
-        begun = np.minimum.reduceat(self._sender - self._until_due, self._begins)
-        return offset(self._asked[self._begins], begun, self._sender, self._received)
+    @property
+    def is_contradictory(self) -> bool:
+        """Whether no offset between two clocks has every event sent after it was asked for and before it came."""
+        if self.is_one_clock or not self._begins.size:
+            return False
+        requested, begun = (
+            self._requested[self._begins],
+            np.minimum.reduceat(self._sender - self._until_due, self._begins),
+        )
+        since_ns = np.abs(self._received - requested.min())
+        most = (begun - requested + (requested - requested.min()) // DRIFT).min()
+        return bool(most < (self._sender - self._received - since_ns // DRIFT).max())
 
     @cached_property
     def waiting(self) -> int | None:
@@ -215,7 +191,7 @@ class StreamSamples(Samples):
         if not self._begins.size:
             return None
         by = self._sender if self.is_one_clock else self._received
-        return int(np.minimum.reduceat(by - self._until_due - self._asked, self._begins).max())
+        return int(np.minimum.reduceat(by - self._until_due - self._requested, self._begins).max())
 
     @cached_property
     def early(self) -> int:
@@ -224,9 +200,9 @@ class StreamSamples(Samples):
         By the stamps where both ends share a clock; otherwise those that came before, by the receiver's own clock.
         """
         if self.is_one_clock:
-            return int((self._sender - self._asked < self._until_due).sum())
+            return int((self._sender - self._requested < self._until_due).sum())
         least = self._until_due - self._until_due // _CLOCKS_DIFFER
-        return int((self._received - self._asked < least).sum())
+        return int((self._received - self._requested < least).sum())
 
     @property
     def rate_kept(self) -> float | None:
@@ -283,7 +259,6 @@ class StreamsOfCell:
         self._is_one_clock = is_one_clock
         self._trials: list[StreamTrial] = []
         self._gaps: list[Nanoseconds] = []
-        self._deliveries: list[Nanoseconds] = []  # of two clocks, in the middle of what is possible
         self._reading_ns = read_interval_ns(knobs(cell.factors))
         self._memory: list[int] = []
 
@@ -298,9 +273,6 @@ class StreamsOfCell:
         warm = schedule(_per_second(cell), min(cell.warmup.at_least_s, cell.warmup.at_most_s))[1]
         earlier = len(parts) + cell.load.concurrency * warm
         before, after = (None if s is None else s.events for s in (record.stats_before, record.stats))
-        offsets = [part.offset for part in parts if part.measured]
-        known = [offset for offset in offsets if offset is not None]
-        is_bound = not self._is_one_clock and bool(known) and len(known) == len(offsets)
         trial = StreamTrial(
             counts=sum((part.counts for part in parts), EventCounts()),
             sent=None  # where some subscription did not end as it should the sender did not count them all
@@ -317,13 +289,9 @@ class StreamsOfCell:
             unended=dict(sum((Counter(part.unended) for part in parts), Counter())),
             reading_ns=self._reading_ns,
             waiting=max((part.waiting or 0 for part in parts), default=0) if self._is_one_clock else None,
-            bound_ns=max(offset.bound_ns for offset in known) if is_bound else None,
-            is_contradictory=len(known) < len(offsets),
+            is_contradictory=any(part.is_contradictory for part in parts if part.measured),
         )
         self._trials.append(trial)
-        if is_bound:
-            shifted = [part.delivery_ns + part.offset.middle_ns for part in parts if part.measured and part.offset]
-            self._deliveries.append(np.sort(np.concatenate(shifted)))
         if record.stats is not None and record.stats.memory_bytes is not None:
             self._memory.append(record.stats.memory_bytes)
         self._gaps.append(gaps)
@@ -335,16 +303,14 @@ class StreamsOfCell:
             return None
         counts = sum((trial.counts for trial in self._trials), EventCounts())
         dropped = [trial.counts.dropped for trial in self._trials]
-        gap_median, gap_p99, censored = _percentiles(self._gaps, dropped)
-        delivery = timed if self._is_one_clock else None
-        if delivery is not None:
-            censored += tuple(f"delivery_{name}" for name in ("median", "p99") if name in delivery.censored)
+        gaps, delivery = st.of_trials(self._gaps, dropped), timed if self._is_one_clock else None
+        censored = tuple(
+            f"{prefix}_{name}"
+            for prefix, percentiles in (("gap", gaps), ("delivery", delivery))
+            for name in ("median", "p99")
+            if percentiles is not None and name in percentiles.censored
+        )
         waiting = [trial.waiting for trial in self._trials if trial.waiting is not None]
-        median, p99, bound_ns = (delivery.median if delivery else None), (delivery.p99 if delivery else None), None
-        if len(self._deliveries) == len(self._trials):
-            median, p99, among = _percentiles(self._deliveries, dropped, prefix="delivery")
-            censored += among
-            bound_ns = max(trial.bound_ns or 0 for trial in self._trials)
         sent = [trial.sent for trial in self._trials if trial.sent is not None]
         late = [trial.late_p99_ns for trial in self._trials if trial.late_p99_ns is not None]
         worst = [trial.worst_late_ns for trial in self._trials if trial.worst_late_ns is not None]
@@ -358,25 +324,13 @@ class StreamsOfCell:
             reordered=counts.reordered,
             wrong=counts.wrong,
             interval=due(self._cell)[0] / st.NS_PER_MS,
-            gap_median=gap_median,
-            gap_p99=gap_p99,
-            delivery_median=median,
-            delivery_p99=p99,
-            delivery_bound=None if bound_ns is None else bound_ns / st.NS_PER_MS,
+            gap_median=gaps.median if gaps else None,
+            gap_p99=gaps.p99 if gaps else None,
+            delivery_median=delivery.median if delivery else None,
+            delivery_p99=delivery.p99 if delivery else None,
             waiting=max(waiting, default=None),
             sender_memory=max(self._memory, default=None),
             late_p99=max(late) / st.NS_PER_MS if late else None,
             worst_late=max(worst) / st.NS_PER_MS if worst else None,
             censored=censored,
         )
-
-
-def _percentiles(
-    trials: Sequence[Nanoseconds], dropped: Sequence[int], *, prefix: str = "gap"
-) -> tuple[float | None, float | None, tuple[str, ...]]:
-    """Median and p99 in ms, as a cell's percentiles are; what falls among dropped events is None, and named."""
-    percentiles = st.of_trials(trials, dropped)
-    if percentiles is None:
-        return None, None, ()
-    censored = tuple(f"{prefix}_{name}" for name in ("median", "p99") if name in percentiles.censored)
-    return percentiles.median, percentiles.p99, censored

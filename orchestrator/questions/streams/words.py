@@ -11,8 +11,7 @@ from orchestrator.wording.tables.table import Table, text_table
 TIMED_OF_EVENTS: Mapping[str, str] = {
     "delivery": "Latencies of events count from the sender's stamp to the receipt, both by the clock of the one host",
     "gap": "Latencies of events are the gaps between one and the next that came: sender and receiver are on two hosts, with"
-    " a clock each. A delivery has the most that it may be off, by stamps both ways and clocks that drift apart by at most"
-    " 200 ppm (a dash: nothing bounds it)",
+    " a clock each, so that no delivery is known",
 }
 DROPPED = "dropped"
 """The text of a percentile that falls among events that never came right."""
@@ -42,15 +41,10 @@ def of_events(stream: StreamSummary, unit: Unit) -> tuple[str, ...]:
         name: getattr(stream, name)
         for name in ("gap_median", "gap_p99", "delivery_median", "delivery_p99", "late_p99", "worst_late")
     }
-    bound = "" if stream.delivery_bound is None else f" ±{unit.text(stream.delivery_bound)}"
     return (
         *("-" if number is None else f"{number:,}" for number in counts),
         *(
-            DROPPED
-            if name in stream.censored
-            else "-"
-            if value is None
-            else unit.text(value) + (bound if name.startswith("delivery") else "")
+            DROPPED if name in stream.censored else "-" if value is None else unit.text(value)
             for name, value in latencies.items()
         ),
         "-" if stream.waiting is None else f"{stream.waiting:,}",

@@ -168,11 +168,9 @@
     const { data, layout } = specOf(chart);
     const colour = (name) => getComputedStyle(root).getPropertyValue(name).trim();
     const lines = (text, name) => wrapped(text).filter(Boolean).map((line) => `<span style="color:${colour(name)}">${escaped(line)}</span>`);
-    const note = chart.nextElementSibling?.matches(".note") ? chart.nextElementSibling.textContent : "";
     const above = [
       ...lines(titleOf(chart), "--ink").map((line) => `<b>${line}</b>`),
       ...lines(document.getElementById("every-page")?.textContent ?? "", "--fail").map((line) => `<b>${line}</b>`),
-      ...lines(note, "--muted"),
     ];
     const height = layout.height + LINE_PX * (above.length + 1);
     const margin = { ...layout.margin, t: layout.margin.t + LINE_PX * (above.length + 1) };
@@ -191,22 +189,21 @@
     link.click();
   };
 
-  // A page of pictures alone, which `orch report --pictures` opens: each becomes two links, SVG and PNG.
-  const putAll = async (place) => {
+  // What `orch report --pictures` opens: each picture becomes two links, SVG and PNG.
+  const linkAll = async () => {
     for (const chart of charts) {
       for (const format of ["svg", "png"]) {
         const link = document.createElement("a");
         link.className = "picture";
         link.download = `${chart.id.replace("chart-", "")}.${format}`;
         link.href = await pictureOf(chart, format);
-        place.append(link);
+        document.body.append(link);
       }
     }
   };
 
-  const pictures = document.getElementById("pictures");
-  if (pictures) putAll(pictures);
-  else charts.forEach((chart) => {
+  if (new URLSearchParams(location.search).has("pictures")) linkAll();
+  charts.forEach((chart) => {
     const button = document.createElement("button");
     button.type = "button";
     button.className = "save";
@@ -334,5 +331,5 @@
     repaint();
   });
 
-  if (charts.length && !pictures) drawWhenSeen();
+  if (charts.length) drawWhenSeen();
 })();

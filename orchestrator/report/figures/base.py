@@ -34,7 +34,6 @@ class Figure:
     label: str
     height_px: int
     document: str
-    note: str = ""  # below the chart: that a bar is cut, say
     still: str = ""  # the same as an SVG, where there is one, for a reader without scripts
 
     @property
@@ -49,7 +48,6 @@ def figure(
     traces: Iterable[Any],
     layout: dict[str, Any],
     height_px: int,
-    note: str = "",
     still: str = "",
 ) -> Figure:
     """Return a figure of these traces; `layout` is laid over the page's own."""
@@ -67,7 +65,6 @@ def figure(
             "font": {"family": FONT, "size": 12, "color": INK},
             "namelength": -1,
         },
-        "legend": {"orientation": "h", "x": 0, "y": 1.0, "yanchor": "bottom", "font": {"color": INK}},
         "showlegend": False,
         "dragmode": False,
         "modebar": {"bgcolor": "rgba(0,0,0,0)", "color": RULE, "activecolor": INK},
@@ -79,7 +76,28 @@ def figure(
     }
     document["layout"].pop("template", None)
     text = shown(json.dumps(document, separators=(",", ":"), ensure_ascii=False), "\\\\")
-    return Figure(slug=slug, label=label, height_px=height_px, document=text, note=note, still=still)
+    return Figure(slug=slug, label=label, height_px=height_px, document=text, still=still)
+
+
+def legend(names: int) -> dict[str, Any]:
+    """Return the part of a layout that names its lines, above the plot; a figure is `legend_px` higher for it."""
+    return {
+        "showlegend": True,
+        "legend": {
+            "orientation": "h",
+            "x": 0,
+            "y": 1.0,
+            "yanchor": "bottom",
+            "font": {"color": INK},
+            "itemclick": False,
+        },
+        "margin": {"l": 8, "r": 16, "t": legend_px(names), "b": 60},
+    }
+
+
+def legend_px(names: int) -> int:
+    """Return how much room a legend takes on a phone, with two names in a row."""
+    return 12 + 20 * -(-names // 2)
 
 
 _UPWARDS = {"yref": "paper", "y0": 0, "y1": 1, "layer": "below"}
@@ -88,19 +106,6 @@ _UPWARDS = {"yref": "paper", "y0": 0, "y1": 1, "layer": "below"}
 def upright(at: float, **line: Any) -> dict[str, Any]:
     """Return a line from the bottom of the plot to its top."""
     return {"type": "line", "x0": at, "x1": at, **_UPWARDS, "line": line}
-
-
-def level(at: float, colour: str) -> dict[str, Any]:
-    """Return a line from the left of the plot to its right."""
-    line = {"color": colour, "width": 1}
-    return {"type": "line", "xref": "paper", "x0": 0, "x1": 1, "y0": at, "y1": at, "line": line}
-
-
-def column(interval: Interval) -> dict[str, Any]:
-    """Return a shaded column over an interval of the horizontal axis."""
-    low, high = map(significant, interval)
-    shade = {"line": {"width": 0}, "fillcolor": "var(--control)", "opacity": 0.5}
-    return {"type": "rect", "x0": low, "x1": high, **_UPWARDS, **shade}
 
 
 def text_at(text: str, x: float, y: float, colour: str = INK, size: int = 12, **more: Any) -> dict[str, Any]:

@@ -5,23 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import log10
-from typing import TypeAlias
 
 import plotly.graph_objects as go
 
 from orchestrator.quantities import significant
-from orchestrator.report.figures.base import BETTER, Figure, axis, figure, logarithmic, plain
-from orchestrator.report.figures.labels import MARGIN_PX, End, at_ends, needed_px
+from orchestrator.report.figures.base import BETTER, Figure, axis, figure, legend, legend_px, logarithmic, plain
 from orchestrator.report.groups import Group
-from orchestrator.report.palette import MUTED, dash, series
-from orchestrator.report.palette import text as text_colour
+from orchestrator.report.palette import dash, series
 from orchestrator.statistics.quantiles import Distribution
 
-HEIGHT_PX = 360
-_TOP_PX, _BOTTOM_PX = 16, 44
-_APART = (1 / 1000, 1 / 400)  # of the width and of the height: less than a pixel each
+PLOT_PX = 344
 _DIGITS = 4  # of shares, which are read to 0.01 %; latencies have five
-Points: TypeAlias = Sequence[tuple[float, float]]
 NINES = ((0.0, "min"), (0.5, "p50"), (0.9, "p90"), (0.99, "p99"), (0.999, "p99.9"), (0.9999, "p99.99"))
 
 
@@ -30,103 +24,62 @@ class Curve:
     """One line: of a stack, or of a floor."""
 
     name: str
-    of: Distribution
+    distribution: Distribution
     style: dict[str, object]
     series: int | str
 
-    @property
-    def colour(self) -> str:
-        """Of its name."""
-        return text_colour(self.series) if isinstance(self.series, int) else MUTED
-
 
 def percentile_curve(group: Group, colours: dict[str, int], beside: Sequence[Group] = ()) -> Figure | None:
-    """Return latency by percentile, each further nine as wide as the one before; each line names its slowest reply.
+    """Return latency by percentile, each further nine as wide as the one before.
 
     A sample of rank r of n is at (r - 0.5) / n (Hazen, 1914), so that the slowest has a place, too.
     """
     curves = _curves(group, colours)
     if not curves:
         return None
-    far = max(2 * (curve.of.n + curve.of.failed) for curve in curves)
+    far = max(2 * (curve.distribution.n + curve.distribution.failed) for curve in curves)
     low, high = _extent(group, colours, beside)
-    width, height = log10(far), log10(high / low)
     lines = [
         _line(
             curve,
-            [significant(_nines(share, curve.of), _DIGITS) for share, _ in points],
-            group.unit.scaled(latency for _, latency in points),
+            [significant(_nines(share, curve.distribution), _DIGITS) for share, _ in curve.distribution.curve],
+            group.unit.scaled(latency for _, latency in curve.distribution.curve),
             hover="%{y} " + group.unit.name,
         )
         for curve in curves
-        for points in [
-            drawn_points(
-                curve.of.curve,
-                [
-                    (log10(_nines(share, curve.of)) / width, log10(max(latency, 1e-12)) / height)
-                    for share, latency in curve.of.curve
-                ],
-            )
-        ]
     ]
     ticks = [(1 / (1 - share), text) for share, text in NINES if 1 / (1 - share) <= far]
     x_axis = axis("percentile (each nine gets the same width)", type="log", range=[0, log10(far)])
     x_axis |= {"tickvals": [place for place, _ in ticks], "ticktext": [text for _, text in ticks]}
-    ends = [
-        End(
-            name=curve.name,
-            value=f"max {group.unit.text(top)}",
-            colour=curve.colour,
-            share=log10(max(top * group.unit.per_ms / low, 1.0)) / log10(high / low),
-        )
-        for curve in curves
-        for top in [curve.of.curve[-1][1]]
-    ]
-    plot_px = max(HEIGHT_PX - _TOP_PX - _BOTTOM_PX, needed_px(ends))
     layout = {
-        "margin": {"l": 8, "r": MARGIN_PX, "t": _TOP_PX, "b": _BOTTOM_PX},
         "xaxis": x_axis,
         "yaxis": logarithmic(f"latency, {group.unit.name} (logarithmic){BETTER}", low, high),
-        "annotations": at_ends(ends, plot_px),
+        **legend(len(curves)),
     }
     label = f"Latency by percentile, {group.title}."
-    return figure(f"percentiles-{group.slug}", label, lines, layout, plot_px + _TOP_PX + _BOTTOM_PX)
+    return figure(f"percentiles-{group.slug}", label, lines, layout, PLOT_PX + legend_px(len(curves)))
 
 
-def drawn_points(curve: Points, places: Points) -> list[tuple[float, float]]:
-    """Return the points of a curve that a screen can resolve; `places` are theirs, as shares of the width and the height.
-
-    A point is left out where the one drawn before it is less than a thousandth of the width and a four-hundredth of the
-    height away. The first, the last, and the first at or above each of `NINES` are always drawn.
-    """
-    marked = {next((at for at, (share, _) in enumerate(curve) if share >= nine), len(curve) - 1) for nine, _ in NINES}
-    marked |= {0, len(curve) - 1}
-    kept: list[int] = []
-    for at, (x, y) in enumerate(places):
-        before = places[kept[-1]] if kept else (x, y)
-        if at in marked or abs(x - before[0]) >= _APART[0] or abs(y - before[1]) >= _APART[1]:
-            kept.append(at)
-    return [curve[at] for at in kept]
-
-
-def _nines(share: float, of: Distribution) -> float:
-    return 1 / (1 - share + 0.5 / (of.n + of.failed))
+def _nines(share: float, distribution: Distribution) -> float:
+    return 1 / (1 - share + 0.5 / (distribution.n + distribution.failed))
 
 
 def _curves(group: Group, colours: dict[str, int]) -> list[Curve]:
     """Floors first, thin and grey, so that the stacks lie on top."""
-    found: list[Curve] = []
+    curves: list[Curve] = []
     for floor in group.floors:
         if floor.distribution and floor.distribution.curve:
             colour = "var(--floor-ping)" if floor.kind == "ping" else "var(--floor-tcp)"
             style: dict[str, object] = {"color": colour, "width": 1.25, "dash": "dot"}
-            found.append(Curve(name=f"{floor.kind} (floor)", of=floor.distribution, style=style, series=floor.kind))
+            curves.append(
+                Curve(name=f"{floor.kind} (floor)", distribution=floor.distribution, style=style, series=floor.kind)
+            )
     for cell in group.measured:
         if cell.distribution and cell.distribution.curve:
             number = colours[cell.stack]
             style = {"color": series(number), "width": 1.75, "dash": dash(number)}
-            found.append(Curve(name=cell.stack_label, of=cell.distribution, style=style, series=number))
-    return found
+            curves.append(Curve(name=cell.stack_label, distribution=cell.distribution, style=style, series=number))
+    return curves
 
 
 def _line(curve: Curve, x: list[float], y: list[float], hover: str) -> go.Scatter:
@@ -142,7 +95,7 @@ def _line(curve: Curve, x: list[float], y: list[float], hover: str) -> go.Scatte
 
 
 def _extent(group: Group, colours: dict[str, int], beside: Sequence[Group]) -> tuple[float, float]:
-    curves = [curve.of for each in (group, *beside) for curve in _curves(each, colours)]
-    low = min(of.minimum for of in curves) * group.unit.per_ms
-    high = max(of.curve[-1][1] for of in curves) * group.unit.per_ms
+    curves = [curve.distribution for each in (group, *beside) for curve in _curves(each, colours)]
+    low = min(each.minimum for each in curves) * group.unit.per_ms
+    high = max(each.curve[-1][1] for each in curves) * group.unit.per_ms
     return max(low, high * 1e-9) * 0.92, high * 1.08

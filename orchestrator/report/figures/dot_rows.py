@@ -35,9 +35,7 @@ _LETTER_PX = 5.7  # of the smaller text
 _BOLD_PX = 7.4  # of a letter of the larger one
 _SMALL = 11  # px of a second line, which sets the space between both
 _MOST_LETTERS = 26
-_PARTS_BELOW = 0.2  # of a row
 _COLOURS = {"faster": "var(--pass)", "slower": "var(--warn)", "reference": INK}
-_ARROWS = {"below": "triangle-left", "at least": "triangle-right"}
 _SIDES = {"below": "below ", "at least": "at least ", "": ""}
 
 
@@ -49,7 +47,6 @@ def dot_figure(
     unit: str,
     beside: Iterable[float] = (),
     floor: float | None = None,
-    note: str = "",
 ) -> Figure:
     """Return the rows below one another, each between its label and its texts; the scale has room for `beside`, too."""
     values = [*beside, *(value for dot in rows for value in dot.extent), *([floor] if floor else [])]
@@ -79,13 +76,12 @@ def dot_figure(
         "shapes": [upright(significant(floor), color=MUTED, width=1, dash="dot")] if floor else [],
     }
     height_px = _ROW_PX * len(rows) + _TOP_PX + _BOTTOM_PX
-    return figure(slug, label, _traces(rows, unit), layout, height_px, note, chart(rows, label, floor, values))
+    return figure(slug, label, _traces(rows, unit), layout, height_px, still=chart(rows, label, values, floor))
 
 
 def _traces(rows: Sequence[Dot], unit: str) -> list[go.Scatter]:
-    """The ticks at p99 and the values of single searches, then what each row is about over them."""
+    """The ticks at p99, then what each row is about over them."""
     tails = [(dot.tail, place) for place, dot in enumerate(rows) if dot.tail]
-    parts = [(part, place) for place, dot in enumerate(rows) for part in dot.parts]
     values = [dot.value for dot in rows]
     ticks = go.Scatter(
         x=[significant(value) for value, _ in tails],
@@ -99,30 +95,23 @@ def _traces(rows: Sequence[Dot], unit: str) -> list[go.Scatter]:
         },
         hovertemplate=f"p99 %{{x:,.4~r}} {unit}<extra></extra>",
     )
-    small = go.Scatter(
-        x=[significant(value) for value, _ in parts],
-        y=[place + _PARTS_BELOW for _, place in parts],
-        mode="markers",
-        marker={"size": 6, "color": [rows[place].colour for _, place in parts], "opacity": 0.6},
-        hovertemplate=f"one search: %{{x:,.4g}} {unit}<extra></extra>",
-    )
     large = go.Scatter(
         x=[significant(value) for value in values],
         y=list(range(len(rows))),
         mode="markers",
-        marker={"size": 9, "color": [dot.colour for dot in rows], "symbol": [dot.symbol for dot in rows]},
+        marker={"size": 9, "color": [dot.colour for dot in rows]},
         error_x=whiskers(values, [dot.interval for dot in rows], INK),
         cliponaxis=False,  # a mark at the edge is whole
         customdata=[plain(dot.label) for dot in rows],
         hovertemplate=f"%{{customdata}}: %{{x:,.4~r}} {unit}<extra></extra>",
     )
-    return [*([ticks] if tails else []), *([small] if parts else []), large]
+    return [*([ticks] if tails else []), large]
 
 
 def _beside(first: str, second: str, place: int, *, is_left: bool) -> dict[str, Any]:
     """Two lines beside a row, the first one bold."""
     side = "right" if is_left else "left"
-    text = f"<b style='font-size:12px'>{plain(first)}</b><br>{plain(second)}"
+    text = f"<b>{plain(first)}</b><br>{plain(second)}"
     x, shift = (0, -6) if is_left else (1, 5)
     return text_at(text, x, place, size=_SMALL, xref="paper", xanchor=side, xshift=shift, align=side)
 
@@ -212,7 +201,7 @@ def found_rates(
 ) -> Figure | None:
     """Return the rates of one setting, the highest on top; None when no search ended.
 
-    An arrow in place of a diamond is a rate known from one side alone. The scale is that of all rates `beside`, too.
+    The scale is that of all rates `beside`, too.
     """
     standings = {row.cell: row for row in comparisons}
     ordered = sorted(rates, key=lambda rate: rate.rate_per_s or 0.0, reverse=True)
@@ -220,11 +209,8 @@ def found_rates(
     if not rows:
         return None
     values = [value for rate in beside if rate.rate_per_s for value in _rate_dot(rate, None, colours).extent]
-    unknown = [rate.stack_label for rate in ordered if not rate.rate_per_s]
-    note = "An arrow: the rate is known from that side alone. " if any(rate.side for rate in ordered) else ""
-    note += f"Not known: {', '.join(unknown)}." if unknown else ""
     axis = f"highest rate, requests/s (logarithmic){MORE_IS_BETTER}"
-    return dot_figure(slug, f"{title}.", rows, axis, "requests/s", values, note=note.strip())
+    return dot_figure(slug, f"{title}.", rows, axis, "requests/s", values)
 
 
 def _rate_dot(rate: FoundRate, against: RateComparison | None, colours: dict[str, int]) -> Dot:
@@ -239,6 +225,4 @@ def _rate_dot(rate: FoundRate, against: RateComparison | None, colours: dict[str
         text=f"{_SIDES[rate.side]}{format_rate(rate.rate_per_s or 0.0)}",
         difference=difference,
         colour=series(colours.get(rate.stack, 0)),
-        symbol=_ARROWS.get(rate.side, "diamond"),
-        parts=tuple(search.held_per_s for search in rate.ended if search.held_per_s),
     )

@@ -13,28 +13,21 @@ _BEYOND = 0.04  # of the axis on both sides of its points
 
 @dataclass(frozen=True, kw_only=True)
 class Range:
-    """One dimension of a picture, which several pictures may share."""
+    """One logarithmic dimension of a picture, which several pictures may share."""
 
     low: float
     high: float
-    is_log: bool
 
     def share(self, value: float) -> float:
         """Return where a value lies between both ends, from 0 to 1."""
-        if self.is_log:
-            return math.log(value / self.low) / math.log(self.high / self.low)
-        return (value - self.low) / (self.high - self.low)
+        return math.log(value / self.low) / math.log(self.high / self.low)
 
 
-def range_of(values: Iterable[float], *, is_log: bool) -> Range:
+def range_of(values: Iterable[float]) -> Range:
     """Return the range from the least to the largest value, and a little beyond."""
     ordered = sorted(values)
-    low, high = ordered[0], ordered[-1]
-    if is_log:
-        beyond = max((high / low) ** _BEYOND, 1.05)
-        return Range(low=low / beyond, high=high * beyond, is_log=True)
-    beyond = (high - low) * _BEYOND or abs(high) * _BEYOND or 1.0
-    return Range(low=low - beyond, high=high + beyond, is_log=False)
+    beyond = max((ordered[-1] / ordered[0]) ** _BEYOND, 1.05)
+    return Range(low=ordered[0] / beyond, high=ordered[-1] * beyond)
 
 
 def log_ticks(low: float, high: float) -> list[float]:

@@ -8,7 +8,6 @@ from orchestrator import quantities
 from orchestrator.findings.summary import CellSummary, RunSummary
 from orchestrator.findings.trial_values import COSTS, GOODPUT, PER, SHOWN_COSTS
 from orchestrator.questions.capacity.find import QUESTION as CAPACITY
-from orchestrator.questions.evolution import words as evolution
 from orchestrator.wording.phrasing import change, change_span
 from orchestrator.wording.tables.settings import Setting, Settings
 from orchestrator.wording.tables.table import Table, text_table
@@ -42,22 +41,19 @@ def _of_setting(setting: Setting, settings: Settings) -> Iterator[Table]:
 
 
 def _parts(cells: Sequence[tuple[str, CellSummary]], setting: Setting) -> Table:
-    outcomes = [evolution.said(cell) for _, cell in cells]
     names = list(dict.fromkeys(part.name for _, cell in cells for part in cell.details.parts))[: quantities.PARTS_SHOWN]
     rows = []
-    for (label, cell), outcome in zip(cells, outcomes, strict=True):
+    for label, cell in cells:
         medians = {part.name: setting.unit.text(part.median) for part in cell.details.parts}
         rows.append(
             (
                 label,
                 *(medians.get(name, "-") for name in names),
                 *map(_number, cell.sizes.body or (None, None)),
-                outcome,
             )
         )
     heads = (*(f"{name}, {setting.unit.name}" for name in names), "request, bytes", "reply, bytes")
-    outcome_head = "outcome" if any(outcomes) else ""
-    return text_table(f"medians of the parts · {setting.title}", ("stack", *heads, outcome_head), rows, texts=1)
+    return text_table(f"medians of the parts · {setting.title}", ("stack", *heads), rows)
 
 
 def _bytes(cells: Sequence[tuple[str, CellSummary]], title: str) -> Table:

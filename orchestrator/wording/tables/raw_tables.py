@@ -8,7 +8,6 @@ from orchestrator import quantities
 from orchestrator.findings.summary import CellSummary, FloorSummary, RunSummary
 from orchestrator.findings.trial_values import STEPS
 from orchestrator.statistics.quantiles import Distribution
-from orchestrator.wording.left_out import why_uncompared
 from orchestrator.wording.phrasing import percentile_text
 from orchestrator.wording.reasons import why
 from orchestrator.wording.tables.result_tables import floors_beside
@@ -46,13 +45,6 @@ def _percentiles(cells: Sequence[tuple[str, CellSummary]], floors: Sequence[Floo
         errors = ", ".join((f"{cell.failed:,}", *(f"{kind} {count:,}" for kind, count in sorted(cell.errors.items()))))
         counts = [Entry(text=f"{cell.distribution.n if cell.distribution else 0:,}"), Entry(text=errors)]
         rows.append(Row(label=label, series=cell.stack, entries=(*entries, *counts)))
-        if cell.replies:
-            alone = [_figure(cell.replies, name, setting) for name in _FIGURES]
-            rows.append(
-                Row(
-                    label=f"{label}, replies alone", entries=(*alone, Entry(text=f"{cell.replies.n:,}"), Entry(text=""))
-                )
-            )
     for floor in floors:
         entries = [_figure(floor.distribution, name, setting) for name in _FIGURES]
         counts = [Entry(text=f"{floor.distribution.n if floor.distribution else 0:,}"), Entry(text=f"{floor.lost:,}")]
@@ -68,8 +60,8 @@ def _percentiles(cells: Sequence[tuple[str, CellSummary]], floors: Sequence[Floo
     )
 
 
-def _figure(of: Distribution | None, name: str, setting: Setting, cell: CellSummary | None = None) -> Entry:
-    value = getattr(of, name) if of else None
+def _figure(distribution: Distribution | None, name: str, setting: Setting, cell: CellSummary | None = None) -> Entry:
+    value = getattr(distribution, name) if distribution else None
     if value is None:
         return Entry(text=(percentile_text(cell, name) if cell else "") or "-")
     return Entry(text=setting.unit.text(value), value=value)
@@ -146,11 +138,3 @@ def _comparisons(summary: RunSummary) -> Iterator[Table]:
         if rows:
             heads = ("stack", "against", "ratio", "95 % interval", "p (Holm)", "standing", "setting", "why", "by block")
             yield text_table(f"{name} against the reference", heads, rows, (note,), texts=4)
-    reasons: dict[str, list[str]] = {}
-    for cell in summary.cells:
-        if reason := why_uncompared(cell, summary):
-            reasons.setdefault(reason, []).append(f"{cell.stack_label} ({cell.setting})")
-    if reasons:
-        yield text_table(
-            "not compared", ("why", "cells"), [(reason, "; ".join(names)) for reason, names in reasons.items()], texts=1
-        )

@@ -12,22 +12,19 @@ import pytest
 
 from orchestrator.cli.results import report
 from orchestrator.cli.runs import verify
-from orchestrator.errors import InvalidMeasurement, UsageError
+from orchestrator.errors import InvalidMeasurement
 from orchestrator.report.carried_run import SUMMARY
 from orchestrator.results.documents import sealed
 from tests.orchestrator.report.test_carried_run import carrying, entries, zipped
 from tests.support.runs import a_plan, a_run, write_run
 
 
-def a_folder(root: Path, name: str, seed: int) -> Path:
-    run = a_run(a_plan(blocks=3), seed=seed)
-    trials = tuple(replace(t, started_wall_ns=t.started_wall_ns + seed * 10**12) for t in run.stored.trials)
-    return write_run(replace(run, stored=replace(run.stored, trials=trials)), root / "results" / name)
-
-
 @pytest.fixture
 def here(out: Any, tmp_path: Path) -> Path:
-    a_folder(tmp_path, "20231114-221320-one-0000", 1)
+    run = a_run(a_plan(blocks=3), seed=1)
+    trials = tuple(replace(t, started_wall_ns=t.started_wall_ns + 10**12) for t in run.stored.trials)
+    stored = replace(run.stored, trials=trials)
+    write_run(replace(run, stored=stored), tmp_path / "results" / "20231114-221320-one-0000")
     return tmp_path
 
 
@@ -104,9 +101,3 @@ def test_the_figures_that_analysis_left_in_a_run_are_recomputed(here, out):
 def test_the_last_digits_of_a_number_are_no_difference():
     assert list(verify.differences({"a": [1.0]}, {"a": [1 + 1e-12]})) == []
     assert len(list(verify.differences({"a": 1.0, "b": "x"}, {"a": 1.1}))) == 2
-
-
-def test_a_report_that_is_not_there_is_a_usage_error(here):
-    for call in (lambda: verify.verify("no.html"), lambda: report.report(["no.html"])):
-        with pytest.raises(UsageError, match="there is no file"):
-            call()

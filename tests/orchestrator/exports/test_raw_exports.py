@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -50,31 +49,6 @@ def test_parquet_is_a_dataset_in_partitions_by_run_and_cell(root: Path, dataset:
     assert all(schema.equals(schemas[0], check_metadata=True) for schema in schemas)
     assert not {"run", "cell"} & set(schemas[0].names)
     assert schemas[0].field("latency_ms").metadata[b"unit"] == b"ms"
-
-
-def test_a_dataset_elsewhere_takes_run_after_run_and_no_run_twice(root: Path, tmp_path: Path) -> None:
-    place = (tmp_path / "team").as_uri()
-    for run in (SOUND, BROKEN):
-        exported(root, run, format="parquet", raw=True, out=place)
-    assert ds.dataset(tmp_path / "team", partitioning="hive", format="parquet").count_rows() == ROWS + FEW
-    with pytest.raises(UsageError, match=f"holds run={SOUND}"):
-        exported(root, SOUND, format="parquet", raw=True, out=place)
-    exported(root, SOUND, format="parquet", raw=True, out=place, force=True)
-    assert ds.dataset(tmp_path / "team", partitioning="hive", format="parquet").count_rows() == ROWS + FEW
-
-
-@pytest.mark.parametrize(
-    ("options", "reason"),
-    [
-        ({"raw": True, "out": "s3://me:secret@bucket/x"}, "no user and no key"),
-        ({"raw": True, "out": "ftp://host/x"}, "is no place"),
-        ({"raw": False, "out": "s3://bucket/x"}, "only samples as Parquet"),
-    ],
-)
-def test_what_is_no_place_for_a_dataset_is_refused(root: Path, options: dict[str, Any], reason: str) -> None:
-    with pytest.raises(UsageError, match=reason) as refused:
-        exported(root, SOUND, format="parquet", **options)
-    assert "secret" not in refused.value.message
 
 
 def test_rows_are_those_of_the_samples_files(root: Path, dataset: Path) -> None:

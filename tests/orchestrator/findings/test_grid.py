@@ -12,9 +12,9 @@ from tests.support.summaries import a_run
 
 def along(run: RunSummary) -> tuple[str, list[list[object]]]:
     """The axis, and the values of each panel's places."""
-    found = sweep(run)
-    assert found is not None
-    return found.axis, [[place.value for place in panel.places] for panel in found.panels]
+    along = sweep(run)
+    assert along is not None
+    return along.axis, [[place.value for place in panel.places] for panel in along.panels]
 
 
 @pytest.mark.parametrize("factor", ["concurrency", "rate", "think", "calls", "connections", "workers"])
@@ -28,9 +28,9 @@ def test_of_two_axes_placements_are_the_columns_and_loads_have_a_panel_each() ->
         *(setting({"rest": 0.3}, placement=where, concurrency=n) for n in (1, 4) for where in ("local", "far")),
         plan=far(35.0),
     )
-    found = sweep(run)
-    assert found is not None
-    assert (found.axis, [panel.others for panel in found.panels]) == (
+    along = sweep(run)
+    assert along is not None
+    assert (along.axis, [panel.others for panel in along.panels]) == (
         "placement",
         [(("concurrency", 1),), (("concurrency", 4),)],
     )
@@ -42,18 +42,18 @@ def test_stacks_that_call_in_different_ways_are_lines_of_one_panel() -> None:
         for n in (1, 4)
         for stack, connection in (("grpc", "reuse"), ("rest", "per-request"), ("rest", "reuse"))
     ]
-    found = sweep(summary((cells, ())))
-    assert found is not None
-    (panel,) = found.panels
+    along = sweep(summary((cells, ())))
+    assert along is not None
+    (panel,) = along.panels
     assert [(line.stack, line.style) for line in panel.lines] == [("grpc", 0), ("rest", 0), ("rest", 1)]
     assert [dict(line.call)["connection"] for line in panel.lines] == ["reuse", "per-request", "reuse"]
     assert all(cell is not None for line in panel.lines for cell in line.cells)
 
 
 def test_floors_are_those_of_their_placement_and_of_the_cells_they_carried() -> None:
-    found = sweep(a_run(stacks=2, placements=2, operations=2))
-    assert found is not None
-    for panel in found.panels:
+    along = sweep(a_run(stacks=2, placements=2, operations=2))
+    assert along is not None
+    for panel in along.panels:
         tcp, ping = panel.floors
         assert (tcp.kind, tcp.policy, ping.kind) == ("tcp", "reuse", "ping")
         for floor, place, cell in zip(tcp.floors, panel.places, panel.lines[0].cells, strict=True):

@@ -55,6 +55,6 @@ def test_what_is_out_of_reach_is_said_to_be():
 def test_a_plan_takes_the_spread_of_the_last_run_of_the_same_experiment():
     summary = summarise(a_run(between=0.01, blocks=5))
     other = {"run_id": "other", "name": "another", "comparisons": [{"statistic": "median", "by_block": [1, 2, 4]}]}
-    said = power.describe(a_plan(blocks=5), [other, summary.to_dict()])
-    assert summary.run_id in said.sd_source
-    assert 0.002 < said.sd < 0.05
+    statement = power.describe(a_plan(blocks=5), [other, summary.to_dict()])
+    assert summary.run_id == statement.sd_of_run
+    assert 0.002 < statement.sd < 0.05

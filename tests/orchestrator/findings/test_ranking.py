@@ -119,13 +119,13 @@ def test_what_failed_comes_before_any_latency():
             draft.done["errors"] = {"timeout": int(measured.sum())}
 
     run = gzip_or_not(planned={"stacks": ("grpc",)}, spoil=fails)
-    (found,) = medians(run)
-    assert found.standing == "cannot tell"
-    assert found.reason.kind is ReasonKind.CENSORED
+    (median,) = medians(run)
+    assert median.standing == "cannot tell"
+    assert median.reason.kind is ReasonKind.CENSORED
 
 
 def test_controls_stay_out_of_the_family_and_widen_what_is_compared_in_their_setting():
     run = kept_or_not(planned={"controls": 2})
     assert [c.factor for c in run.comparisons if c.control and c.statistic == "median"] == ["stack"] * 4
-    (found,) = medians(run)
-    assert not found.control
+    (median,) = medians(run)
+    assert not median.control

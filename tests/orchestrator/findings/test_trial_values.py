@@ -57,8 +57,8 @@ def test_a_cells_cost_has_the_interval_of_its_trials():
 
 
 def test_costs_are_compared_block_by_block_and_judged_as_times_are():
-    found = summarise(a_run(spoil=with_known_costs))
-    by = {c.statistic: c for c in found.costs}
+    summary = summarise(a_run(spoil=with_known_costs))
+    by = {c.statistic: c for c in summary.costs}
     assert list(by) == list(COSTS)
     cpu = by["responder_cpu"]
     assert (cpu.standing, cpu.reference_label, cpu.stack_label) == ("less", "rest (thin)", "grpc (thin)")
@@ -67,7 +67,7 @@ def test_costs_are_compared_block_by_block_and_judged_as_times_are():
     assert by["requester_cpu"].standing == by["wire_bytes"].standing == by["packets"].standing == "tie"
     assert by["responder_memory"].standing == "tie"
     assert by["responder_memory"].reason is None
-    assert all(c.statistic in ("median", "p99", "throughput") for c in found.comparisons)
+    assert all(c.statistic in ("median", "p99", "throughput") for c in summary.comparisons)
 
 
 def test_what_was_counted_in_some_blocks_only_is_not_compared():

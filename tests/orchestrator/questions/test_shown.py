@@ -69,7 +69,7 @@ SHOWN: dict[str, Callable[[], RunSummary]] = {
     "languages": a_matrix_with_gaps,
     "mix": lambda: summarise(mix.mixed_run()),
     "saturation": lambda: summarise(a_run(saturation.a_ladder_of_rates(), spoil=saturation.overload)),
-    "stability": lambda: stability.told(shape=stability.tailed, base_us={"rest": 300.0, "grpc": 200.0}),
+    "stability": lambda: stability.measured(shape=stability.tailed, base_us={"rest": 300.0, "grpc": 200.0}),
     "stores": lambda: stores.stored(stores.BY_DATABASE),
     "streams": lambda: summarise(a_stream_run()),
 }
@@ -93,5 +93,5 @@ def test_what_is_shown_of_a_question_is_what_was_written_down(question: str) -> 
 
 if __name__ == "__main__":
     WRITTEN.mkdir(exist_ok=True)
-    for name, made in SHOWN.items():
-        (WRITTEN / f"{name}.txt").write_text(lines_of(made()), encoding="utf-8")
+    for name, run in SHOWN.items():
+        (WRITTEN / f"{name}.txt").write_text(lines_of(run()), encoding="utf-8")

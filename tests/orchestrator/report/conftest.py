@@ -9,8 +9,8 @@ from tests.support.browser import Page, browser
 
 @pytest.fixture(scope="module")
 def chromium() -> Iterator[Page]:
-    with browser() as found:
-        yield found
+    with browser() as chromium:
+        yield chromium
 
 
 @pytest.fixture

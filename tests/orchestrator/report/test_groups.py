@@ -8,10 +8,10 @@ from tests.support.summaries import a_run
 
 
 def test_cells_that_differ_in_the_stack_alone_are_one_group():
-    found = groups(a_run(stacks=3, placements=2, operations=2))
+    every = groups(a_run(stacks=3, placements=2, operations=2))
 
-    assert [len(group.cells) for group in found] == [3, 3, 3, 3]
-    assert [group.title.split(" · ")[:2] for group in found] == [
+    assert [len(group.cells) for group in every] == [3, 3, 3, 3]
+    assert [group.title.split(" · ")[:2] for group in every] == [
         ["add", "local"],
         ["image 1.58 MB", "local"],
         ["add", "cross-region"],
@@ -32,9 +32,9 @@ def test_cells_stand_in_the_order_of_their_medians_and_the_silent_ones_last():
 def test_loads_split_groups_and_their_titles_say_so():
     run = a_run(stacks=1)
     other = replace(run.cells[0], id="b", load="1,000 requests, 16 in flight")
-    found = groups(replace(run, cells=(*run.cells, other)))
+    every = groups(replace(run, cells=(*run.cells, other)))
 
-    assert [group.title for group in found] == [
+    assert [group.title for group in every] == [
         "add · local · connections kept open · 1,000 requests, 1 in flight",
         "add · local · connections kept open · 1,000 requests, 16 in flight",
     ]

@@ -165,9 +165,9 @@ def test_a_word_leaves_the_rows_that_hold_it_and_the_floor(page, tmp_path):
         "(() => { const input = document.querySelector('#figures .filter'); input.value = ' GRPC ';"
         f" input.dispatchEvent(new Event('input')); return {shown}.length; }})()"
     )
-    *found, floor = page.evaluate(shown)
-    assert found
-    assert all("grpc" in text for text in found)
+    *labels, floor = page.evaluate(shown)
+    assert labels
+    assert all("grpc" in text for text in labels)
     assert "floor" in floor
 
 

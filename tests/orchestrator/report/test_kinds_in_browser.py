@@ -84,9 +84,9 @@ FAINT_TEXT = """
     .map((each) => (each <= 0.04045 ? each / 12.92 : ((each + 0.055) / 1.055) ** 2.4))
     .reduce((sum, each, k) => sum + each * [0.2126, 0.7152, 0.0722][k], 0);
   const ground = (place) => {
-    const found = [];
-    for (let at = place; at; at = at.parentElement) found.unshift(parts(getComputedStyle(at).backgroundColor));
-    return found.reduce((below, top) => over(top, below), [1, 1, 1, 1]);
+    const grounds = [];
+    for (let at = place; at; at = at.parentElement) grounds.unshift(parts(getComputedStyle(at).backgroundColor));
+    return grounds.reduce((below, top) => over(top, below), [1, 1, 1, 1]);
   };
   const seen = [];
   const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
@@ -144,9 +144,9 @@ def test_every_text_stands_out_from_its_ground(page: Page, tmp_path: Path, kind:
     page.open(written(kind, tmp_path), width=width, scheme=scheme)
     page.evaluate(OPEN)
     assert page.evaluate(DRAW_ALL)
-    found = page.evaluate(FAINT_TEXT)
-    assert found["count"] > 100
-    assert found["faint"] == []
+    texts = page.evaluate(FAINT_TEXT)
+    assert texts["count"] > 100
+    assert texts["faint"] == []
 
 
 @ALL

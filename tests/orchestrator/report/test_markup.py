@@ -33,11 +33,6 @@ def test_sizes_are_decimal(count, text):
     assert w.size(count) == text
 
 
-@pytest.mark.parametrize(("value", "text"), [(1.0442, "1.04×"), (10.4, "10.4×"), (250.4, "250×")])
-def test_ratios_show_three_digits(value, text):
-    assert w.ratio(value) == text
-
-
 def test_what_is_unknown_is_a_dash_and_not_a_zero():
     assert q.DASH in q.exact(None, "")
     assert "<data" not in q.exact(None, "")

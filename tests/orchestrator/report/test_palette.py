@@ -58,12 +58,6 @@ def test_series_stand_out_from_the_page(theme):
 
 
 @THEMES
-@pytest.mark.parametrize("number", range(palette.SERIES))
-def test_names_in_the_colour_of_their_stack_can_be_read(theme, number):
-    assert contrast(theme[f"text-{number}"], theme["paper"]) >= 4.5
-
-
-@THEMES
 @pytest.mark.parametrize("mark", ["floor-ping", "floor-tcp", "ink", "muted", "fail"])
 def test_marks_of_floors_stand_out_too(theme, mark):
     assert contrast(theme[mark], theme["paper"]) >= 3

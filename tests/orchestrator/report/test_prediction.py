@@ -78,8 +78,8 @@ def test_a_map_has_the_sealed_cells_of_links_of_its_own_rate() -> None:
     cells = sealed_at(cells, 0.2, 1)
     series = tuple(truth.series for truth in truths)
     fits, not_fitted = fit_all(series, cells)
-    found = Modelled(series=series, fits=fits, judged=judged(fits, cells), refusals=(), not_fitted=not_fitted)
-    view = prediction_view(with_findings(base, prediction=found), {truth.name: n for n, truth in enumerate(truths)})
+    model = Modelled(series=series, fits=fits, judged=judged(fits, cells), refusals=(), not_fitted=not_fitted)
+    view = prediction_view(with_findings(base, prediction=model), {truth.name: n for n, truth in enumerate(truths)})
     assert view is not None
     assert [map_.title.split(", ")[-1] for map_ in view.maps] == ["200 Mbit/s", "1000 Mbit/s"]
     for rate, map_ in zip((200.0, 1000.0), view.maps, strict=True):

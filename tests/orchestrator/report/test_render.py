@@ -214,7 +214,7 @@ def some_failed():
 
 def test_a_percentile_among_failures_is_beyond_the_time_out_and_never_a_number(half_right):
     run, document = half_right
-    of_all, _ = (row for row in document.full.rows if row[0].text.startswith(run.cells[1].stack_label))
+    (of_all,) = (row for row in document.full.rows if row[0].text.startswith(run.cells[1].stack_label))
     row = dict(zip([cell.text for cell in document.full.rows[0]], of_all, strict=True))
 
     assert document.unclosed == []
@@ -222,15 +222,6 @@ def test_a_percentile_among_failures_is_beyond_the_time_out_and_never_a_number(h
     assert row["p99"].values == row["max"].values == row["mean"].values == row["SD"].values == []
     assert row["median"].values == [run.cells[1].distribution.median]
     assert row["errors"].text == "100, timeout 100"
-
-
-def test_the_replies_alone_stand_beside_it_under_that_name(half_right):
-    run, document = half_right
-    row = document.full.row(f"{run.cells[1].stack_label}, replies alone")
-
-    assert row["p99"].values == [run.cells[1].replies.p99]
-    assert row["max"].values == [run.cells[1].replies.maximum]
-    assert row["n"].text == f"{run.cells[1].replies.n:,}"
 
 
 def test_a_comparison_of_what_has_no_number_says_why(half_right):

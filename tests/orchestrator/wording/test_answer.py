@@ -38,16 +38,16 @@ def test_the_sentences_are_those_of_the_golden_file() -> None:
 
 
 def test_what_forbids_an_answer_is_told_from_what_an_answer_leaves_out() -> None:
-    found = {name: answer(run) for name, run in scenarios().items()}
-    assert {name for name, each in found.items() if each.cannot_answer} == {
+    result = {name: answer(run) for name, run in scenarios().items()}
+    assert {name for name, each in result.items() if each.cannot_answer} == {
         "a check failed for all",
         "busy and open",
         "interrupted",
     }
-    assert {name for name, each in found.items() if each.left_out} == {"a check failed for one of three"}
-    assert found["two"].fastest == ("grpc",)
-    assert found["two first, open"].fastest == ("grpc", "cbor")
-    assert found["it turns once"].fastest == ()
+    assert {name for name, each in result.items() if each.left_out} == {"a check failed for one of three"}
+    assert result["two"].fastest == ("grpc",)
+    assert result["two first, open"].fastest == ("grpc", "cbor")
+    assert result["it turns once"].fastest == ()
 
 
 @some.composite
@@ -81,9 +81,9 @@ def names_in(text: str) -> set[str]:
 @settings(max_examples=100, deadline=None)
 @given(runs())
 def test_five_lines_at_most_and_none_of_a_stack_that_is_not_there(run: RunSummary) -> None:
-    found = answer(run)
-    text = " ".join(line.sentence for line in found.lines)
-    assert len(found.lines) <= 5
+    result = answer(run)
+    text = " ".join(line.sentence for line in result.lines)
+    assert len(result.lines) <= 5
     assert NONSENSE.search(text) is None, text
     assert names_in(text) <= {cell.stack_label for cell in run.cells}
 
@@ -91,37 +91,38 @@ def test_five_lines_at_most_and_none_of_a_stack_that_is_not_there(run: RunSummar
 @settings(max_examples=100, deadline=None)
 @given(runs())
 def test_no_invalid_stack_is_recommended_or_fastest(run: RunSummary) -> None:
-    found = answer(run)
+    result = answer(run)
     invalid = invalid_cells(run.cells, run.checks)
     valid = {cell.stack_label for cell in run.cells if cell.id not in invalid}
-    assert set(found.fastest) <= valid
+    assert set(result.fastest) <= valid
     assert (
-        found.cannot_answer or names_in(" ".join(line.text for line in found.lines if line.head != "Caution")) <= valid
+        result.cannot_answer
+        or names_in(" ".join(line.text for line in result.lines if line.head != "Caution")) <= valid
     )
-    assert bool(invalid) == bool(found.invalid_because) or found.cannot_answer
+    assert bool(invalid) == bool(result.invalid_because) or result.cannot_answer
     if invalid:
-        assert found.cannot_answer or found.left_out
+        assert result.cannot_answer or result.left_out
 
 
 @settings(max_examples=100, deadline=None)
 @given(runs())
 def test_nothing_is_fastest_that_a_comparison_calls_slower(run: RunSummary) -> None:
-    found = answer(run)
+    result = answer(run)
     for c in run.comparisons:
         if c.standing == "slower":
-            assert found.fastest != (c.stack_label,)
+            assert result.fastest != (c.stack_label,)
         if c.standing == "faster" and len({row.group for row in run.comparisons}) == 1:
-            assert found.fastest != (c.reference_label,)
+            assert result.fastest != (c.reference_label,)
 
 
 @settings(max_examples=50, deadline=None)
 @given(runs())
 def test_the_terminal_begins_with_the_answer(run: RunSummary) -> None:
-    found: Answer = answer(run)
+    result: Answer = answer(run)
     text = list(short_lines(run, width=10_000))
-    assert [line.split("  ")[0] for line in text[: len(found.lines)]] == [line.head for line in found.lines]
+    assert [line.split("  ")[0] for line in text[: len(result.lines)]] == [line.head for line in result.lines]
     assert len(list(short_lines(run, width=100))) <= 90
-    assert asdict(found)["lines"][0] == asdict(found.lines[0])
+    assert asdict(result)["lines"][0] == asdict(result.lines[0])
 
 
 def test_an_invalid_cell_comes_last_in_every_table_and_ranking() -> None:

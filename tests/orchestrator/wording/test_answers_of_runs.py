@@ -15,18 +15,12 @@ from tests.support.runs import MemoryRun, a_plan, a_run
 LOAD = p.Load(concurrency=1, requests=200)
 
 
-def of(run: MemoryRun) -> Answer:
+def answer_of(run: MemoryRun) -> Answer:
     return answer(summarise(run))
 
 
 def in_grpc(spoil: Callable[[Draft], None]) -> Callable[[Draft], None]:
     return lambda draft: spoil(draft) if "grpc" in draft.cell.stack else None
-
-
-def test_a_check_that_failed_for_one_of_three() -> None:
-    found = of(a_run(a_plan(stacks=("rest", "grpc", "http+cbor"), load=LOAD), spoil=in_grpc(made_up.another_responder)))
-    assert found.fastest == ("http+cbor (thin)",)
-    assert "grpc (thin)" in found.left_out
 
 
 def test_where_the_reference_failed_the_others_are_compared_with_a_valid_one() -> None:
@@ -46,15 +40,9 @@ def test_where_the_reference_failed_the_others_are_compared_with_a_valid_one() -
     assert "rest (thin)" not in answer(summary).fastest
 
 
-def test_other_programs_that_took_the_machine() -> None:
-    found = of(a_run(load=LOAD, spoil=made_up.foreign_work))
-    assert not found.cannot_answer
-    assert found.fastest == ("grpc (thin)",)
-
-
 def test_a_run_that_was_cut() -> None:
     run = a_run(load=LOAD)
-    found = of(replace(run, stored=replace(run.stored, trials=run.stored.trials[:4], state="interrupted")))
-    assert found.cannot_answer
-    assert found.invalid_because == "it was interrupted after 4 of 10 trials"
-    assert all(table.title.startswith("not valid: ") for table in found.tables)
+    result = answer_of(replace(run, stored=replace(run.stored, trials=run.stored.trials[:4], state="interrupted")))
+    assert result.cannot_answer
+    assert result.invalid_because == "it was interrupted after 4 of 10 trials"
+    assert all(table.title.startswith("not valid: ") for table in result.tables)

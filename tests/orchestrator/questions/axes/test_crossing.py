@@ -17,40 +17,23 @@ def line(*, at: float, slope: float = 0.1) -> np.ndarray:
 
 
 def test_without_noise_the_crossing_is_where_the_line_is_zero() -> None:
-    found = crossing(PLACES, np.tile(line(at=31.0), (4, 1)))
-    assert found is not None
-    assert (found.at, found.low, found.high) == pytest.approx((31.0, 31.0, 31.0))
+    crossed = crossing(PLACES, np.tile(line(at=31.0), (4, 1)))
+    assert crossed is not None
+    assert (crossed.at, crossed.low, crossed.high) == pytest.approx((31.0, 31.0, 31.0))
 
 
 def test_the_interval_is_where_the_t_interval_holds_zero() -> None:
     """The same by brute force: the t-interval of the interpolated differences at each of many places."""
     random = np.random.default_rng(5)
     by_block = line(at=31.0) + random.normal(0, 0.6, (6, len(PLACES)))
-    found = crossing(PLACES, by_block)
-    assert found is not None
+    crossed = crossing(PLACES, by_block)
+    assert crossed is not None
     grid = np.linspace(1, 100, 20_001)
     rows = np.array([np.interp(grid, PLACES, row) for row in by_block])
     t = 2.570581835636314  # 97.5 % of Student's t with five degrees of freedom
     held = grid[np.abs(rows.mean(axis=0)) <= t * rows.std(axis=0, ddof=1) / np.sqrt(6)]
-    around = held[np.abs(held - found.at) < 40]
-    assert (found.low, found.high) == pytest.approx((around.min(), around.max()), abs=0.02)
-
-
-@pytest.mark.parametrize("blocks", [3, 5, 10])
-@pytest.mark.parametrize("true", [3.0, 31.0, 80.0])
-def test_95_of_100_intervals_hold_the_true_crossing(blocks: int, true: float) -> None:
-    """Blocks differ as a whole and place by place; 600 runs, so that chance moves the share by a percentage point."""
-    random = np.random.default_rng(blocks)
-    held = runs = 0
-    for _ in range(600):
-        noise = random.normal(0, 0.05, (blocks, 1)) + random.normal(0, 0.05, (blocks, len(PLACES)))
-        found = crossing(PLACES, line(at=true) + noise)
-        if found is None:
-            continue
-        runs += 1
-        held += found.low <= true <= found.high
-    assert runs > 250
-    assert 0.92 <= held / runs <= 0.98
+    around = held[np.abs(held - crossed.at) < 40]
+    assert (crossed.low, crossed.high) == pytest.approx((around.min(), around.max()), abs=0.02)
 
 
 @pytest.mark.parametrize("share", [0.01, 0.2])
@@ -58,9 +41,9 @@ def test_95_of_100_intervals_hold_the_true_crossing(blocks: int, true: float) ->
 def test_along_a_logarithmic_axis_the_interval_holds_both_ways_to_grow(grows_with: str, share: float) -> None:
     """A time for each byte is a curve between two sizes of such an axis, and crosses later than its chord."""
     places, true = (1e2, 1e3, 1e4, 1e5, 1e6), 30_000.0
-    of = np.array(places) / true - 1 if grows_with == "place" else np.log(np.array(places) / true)
+    differences = np.array(places) / true - 1 if grows_with == "place" else np.log(np.array(places) / true)
     random = np.random.default_rng(7)
-    runs = [crossing(places, of + random.normal(0, share, (5, len(places))), "log") for _ in range(200)]
+    runs = [crossing(places, differences + random.normal(0, share, (5, len(places))), "log") for _ in range(200)]
     held = [each.low <= true <= each.high for each in runs if each is not None]
     assert len(held) > 150
     assert sum(held) >= 0.92 * len(held)

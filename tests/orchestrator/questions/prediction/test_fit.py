@@ -20,14 +20,14 @@ HELD = Truth(name="h2", windows=Windows(first=None, growth=2.0, steady=65_536.0,
 
 
 def fitted(truth: Truth, **lab: object) -> Fit:
-    found, refused = fit_all([truth.series], Lab((truth,), **lab).cells())  # type: ignore[arg-type]
+    fits, refused = fit_all([truth.series], Lab((truth,), **lab).cells())  # type: ignore[arg-type]
     assert refused == {}
-    return found[0]
+    return fits[0]
 
 
 def why_not(truth: Truth, cells: list[ModelCell]) -> str:
-    found, refused = fit_all([truth.series], cells)
-    assert found == ()
+    fits, refused = fit_all([truth.series], cells)
+    assert fits == ()
     return refused[truth.series.id]
 
 
@@ -46,11 +46,11 @@ def test_slow_start_doubles_in_each_round_trip(segments: int, rounds: int) -> No
 @pytest.mark.parametrize("truth", [REST, REST_NEW, GRPC_NEW, HELD], ids=lambda truth: f"{truth.name}-{truth.opening}")
 def test_without_noise_the_truth_comes_back(truth: Truth) -> None:
     exact = replace(truth, noise=1e-6, network_noise=1e-6)
-    found = fitted(exact)
-    assert found.opening == truth.opening
+    fit = fitted(exact)
+    assert fit.opening == truth.opening
     for rtt, size in ((3.0, 500.0), (70.0, 40_000.0), (150.0, 900_000.0)):
         exactly = float(truth.latency(np.array(rtt), size))
-        assert predicted(found, rtt, size, 1000.0).latency == pytest.approx(exactly, rel=0.01)
+        assert predicted(fit, rtt, size, 1000.0).latency == pytest.approx(exactly, rel=0.01)
 
 
 def test_round_trips_that_no_windows_describe_are_taken_as_they_are() -> None:
@@ -67,9 +67,9 @@ def test_round_trips_that_no_windows_describe_are_taken_as_they_are() -> None:
     fits, refused = fit_all([truth.series], cells)
     assert refused == {}
     assert [trips for _, trips in fits[0].windows.rounds] == pytest.approx([1.0, 1.0, 1.9, 2.3, 3.1], rel=0.02)
-    found = judged(fits, cells)
-    assert found is not None
-    assert found.p90 < 0.03
+    judgement = judged(fits, cells)
+    assert judgement is not None
+    assert judgement.p90 < 0.03
     small = predicted(fits[0], 60.0, 10_000, 1000.0)  # within the first window: nothing waits
     assert small.latency == pytest.approx(float(truth.latency(np.array(60.0), 10_000)), rel=0.02)
 
@@ -82,12 +82,12 @@ PACED = Truth(
 @pytest.mark.parametrize("size", [30_000.0, 300_000.0, 1_900_000.0])
 def test_round_trips_between_two_sizes_are_as_unsure_as_those_sizes_leave_them(size: float) -> None:
     """Between 10 kB and 100 kB round trips may grow anywhere: the interval holds a step as it holds a slope."""
-    found = fitted(PACED)
-    assert found.windows.rounds
-    told = predicted(found, 40.0, size, 1000.0)
-    assert told.interval[0] <= float(PACED.latency(np.array(40.0), size)) <= told.interval[1]
-    seen = predicted(found, 40.0, 100_000.0, 1000.0)
-    assert told.interval[1] / told.interval[0] - 1 > 3 * (seen.interval[1] / seen.interval[0] - 1)
+    fit = fitted(PACED)
+    assert fit.windows.rounds
+    between = predicted(fit, 40.0, size, 1000.0)
+    assert between.interval[0] <= float(PACED.latency(np.array(40.0), size)) <= between.interval[1]
+    seen = predicted(fit, 40.0, 100_000.0, 1000.0)
+    assert between.interval[1] / between.interval[0] - 1 > 3 * (seen.interval[1] / seen.interval[0] - 1)
 
 
 # ---- sealed cells
@@ -97,11 +97,11 @@ def test_the_model_meets_sealed_cells_where_windows_and_distance_decide() -> Non
     truths = (REST, REST_NEW, GRPC_NEW)
     cells = sealed_at(Lab(truths).cells(), 0.2, 1)
     fits, _ = fit_all([truth.series for truth in truths], cells)
-    found = judged(fits, cells)
-    assert found is not None
-    assert found.median < 0.01
-    assert found.winners[0] == found.winners[1] > 0
-    assert len(found.cells) == 15
+    judgement = judged(fits, cells)
+    assert judgement is not None
+    assert judgement.median < 0.01
+    assert judgement.winners[0] == judgement.winners[1] > 0
+    assert len(judgement.cells) == 15
     assert all(cell.is_sealed for cell in cells if cell.size == max(SIZES) and np.mean(cell.rtt) > 99)
 
 
@@ -109,49 +109,30 @@ def test_the_model_meets_sealed_cells_where_windows_and_distance_decide() -> Non
 
 
 def test_too_few_payloads_are_refused_with_what_to_add() -> None:
-    said = why_not(REST, Lab((REST,), sizes=(100, 1_000)).cells())
-    assert said.startswith("2 payloads (100 B and 1,000 B) of at least 3 that are not sealed: add sizes")
+    reason = why_not(REST, Lab((REST,), sizes=(100, 1_000)).cells())
+    assert reason.startswith("2 payloads (100 B and 1,000 B) of at least 3 that are not sealed: add sizes")
 
 
 def test_too_few_distances_are_refused_with_what_to_add() -> None:
-    said = why_not(REST, Lab((REST,), rtts=(1.0, 50.0)).cells())
-    assert "2 distances (" in said
-    assert "of at least 3 for the smallest payload" in said
-    assert "add them to `distance`" in said
+    reason = why_not(REST, Lab((REST,), rtts=(1.0, 50.0)).cells())
+    assert "2 distances (" in reason
+    assert "of at least 3 for the smallest payload" in reason
+    assert "add them to `distance`" in reason
 
 
 def test_more_round_trips_than_the_protocol_needs_are_refused() -> None:
     slow = replace(REST, opening=2, known=(0, 0))
-    assert "takes 3.0" in (said := why_not(slow, Lab((slow,)).cells()))
-    assert "known to need 1" in said
+    assert "takes 3.0" in (reason := why_not(slow, Lab((slow,)).cells()))
+    assert "known to need 1" in reason
 
 
 def test_two_links_with_different_windows_are_refused() -> None:
     """What passes over 50 ms has a window of 64 KiB, over the other links none."""
     free, held = Lab((REST,)).cells(), Lab((replace(HELD, name="rest"),)).cells()
     mixed = [theirs if "50ms" in theirs.placement else mine for mine, theirs in zip(free, held, strict=True)]
-    said = why_not(REST, mixed)
-    assert "1.00 MB over distance-50ms" in said
-    assert "different windows" in said
-
-
-@pytest.mark.parametrize("share", [0.8, 0.5])
-def test_a_window_changed_in_some_blocks_is_refused(share: float) -> None:
-    """The last two of five blocks have a smaller window everywhere: their mean is what neither takes."""
-    before = Lab((HELD,)).cells()
-    after = Lab((replace(HELD, windows=replace(HELD.windows, steady=65_536.0 * share)),)).cells()
-    mixed = [replace(old, median=(*old.median[:3], *new.median[3:])) for old, new in zip(before, after, strict=True)]
-    said = why_not(HELD, mixed)
-    assert "round trips more in block" in said
-    assert "changed while it ran" in said
-
-
-def test_one_trial_that_was_slow_by_chance_refuses_nothing() -> None:
-    cells = Lab((REST,)).cells()
-    chosen = next(place for place, cell in enumerate(cells) if np.mean(cell.rtt) > 40 and cell.size == 1_000)
-    slow = replace(cells[chosen], median=(*cells[chosen].median[:-1], cells[chosen].median[-1] * 1.7))
-    _, refused = fit_all([REST.series], [*cells[:chosen], slow, *cells[chosen + 1 :]])
-    assert refused == {}
+    reason = why_not(REST, mixed)
+    assert "1.00 MB over distance-50ms" in reason
+    assert "different windows" in reason
 
 
 # ---- many simulated runs
@@ -167,7 +148,7 @@ def test_intervals_cover_what_they_promise(blocks: int, drift: float) -> None:
         cells = sealed_at(Lab(truths, seed=seed, blocks=blocks, drift=drift).cells(), 0.2, seed)
         fits, refused = fit_all([truth.series for truth in truths], cells)
         assert refused == {}
-        found = judged(fits, cells)
-        assert found is not None
-        covered += [cell.is_covered for cell in found.cells]
+        judgement = judged(fits, cells)
+        assert judgement is not None
+        covered += [cell.is_covered for cell in judgement.cells]
     assert 0.85 <= np.mean(covered) <= 0.95

@@ -52,18 +52,18 @@ def test_beyond_twice_what_was_measured_of_a_stack_it_is_not_there() -> None:
     far = fitted(Lab(truths=STACKS[1:2]), is_sealed=False)
     both = replace(near, series=(*near.series, *far.series), fits=(*near.fits, *far.fits))
     (way,) = ways(both, 0.1)
-    of = surface(way, np.array([39.0, 45.0]), np.array([1_000.0]))
-    assert not np.isnan(of.latency[:, 0]).any()
-    assert of.codes[1, 0] == NONE
-    assert np.isnan(of.apart[1, 0])
+    place = surface(way, np.array([39.0, 45.0]), np.array([1_000.0]))
+    assert not np.isnan(place.latency[:, 0]).any()
+    assert place.codes[1, 0] == NONE
+    assert np.isnan(place.apart[1, 0])
 
 
 def without(truth: Truth, lab: Lab, *places: tuple[float, int]) -> Fit:
     """The fit of a lab some of whose cells are kept from it."""
     cells = replace(lab, sealed=frozenset(places)).cells()
-    found, refused = fit_all([truth.series], cells)
+    fits, refused = fit_all([truth.series], cells)
     assert refused == {}
-    return found[0]
+    return fits[0]
 
 
 NOISY = Truth(opening=1, own=0.8, per_kb=0.003, windows=paced(1, 2.2, 9.3), noise=0.05, network_noise=0.004)
@@ -79,8 +79,8 @@ def test_hosts_time_that_no_near_cell_tells_is_less_certain() -> None:
     assert _width(far[1]) < 1.5 * _width(far[0])
 
 
-def _width(of: Row) -> float:
-    return of.interval[1] / of.interval[0] - 1
+def _width(row: Row) -> float:
+    return row.interval[1] / row.interval[0] - 1
 
 
 LAB = Lab(truths=(Truth(name="rest"), Truth(name="grpc", own=1.6)), rtts=(1.0, 5.0, 20.0, 50.0))

@@ -57,9 +57,9 @@ def test_the_overloaded_cell_alone_is_invalid(summary: RunSummary) -> None:
     assert set(failed) == {"queueing ramp", "offered load"}
     assert overloaded.startswith("rest-thin")
     assert {cell.id: cell.factors["rate"] for cell in summary.cells}[overloaded] == RATES[-1]
-    told = {c.group: c.standing for c in summary.comparisons if c.statistic == "median"}
-    assert [standing for group, standing in told.items() if "4000/s" in group] == ["cannot tell"]
-    assert set(told.values()) == {"cannot tell", "faster"}
+    standings = {c.group: c.standing for c in summary.comparisons if c.statistic == "median"}
+    assert [standing for group, standing in standings.items() if "4000/s" in group] == ["cannot tell"]
+    assert set(standings.values()) == {"cannot tell", "faster"}
 
 
 def test_the_overloaded_rate_is_a_point_of_its_series_and_beyond_capacity(summary: RunSummary) -> None:

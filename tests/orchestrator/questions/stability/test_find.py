@@ -36,14 +36,14 @@ def tailed(rng: np.random.Generator, rows: int, base_ns: float, rtt_ns: float) -
     return np.where(rng.random(rows) < 0.02, 6 * wide, wide)
 
 
-def asked(plan: p.Plan) -> p.Plan:
+def with_stability(plan: p.Plan) -> p.Plan:
     return replace(plan, stability=True)
 
 
-def told(seed: int = 1, **planned: Any) -> RunSummary:
+def measured(seed: int = 1, **planned: Any) -> RunSummary:
     run = {key: planned.pop(key) for key in ("shape", "base_us", "spoil", "effects") if key in planned}
     run["seed"] = seed
-    return summarise(a_run(asked(a_plan(**planned)), **run))
+    return summarise(a_run(with_stability(a_plan(**planned)), **run))
 
 
 def test_a_trials_spread_is_that_of_its_requests() -> None:
@@ -69,16 +69,16 @@ def test_a_failed_request_widens_the_iqr_and_never_narrows_it() -> None:
 def test_a_cells_spread_is_its_trials_with_their_t_interval() -> None:
     values = [0.2, 0.25, 0.3, 0.22]
     trials = [{"sd": sd, "iqr": 2 * sd} for sd in values]
-    found = over_trials(trials)
+    spreads = over_trials(trials)
     mean = intervals.of_trials(values)
-    assert found.keys() == {"sd", "iqr"}
-    assert found["sd"].value == pytest.approx(mean.ratio)
-    assert found["sd"].interval == pytest.approx(mean.interval())
+    assert spreads.keys() == {"sd", "iqr"}
+    assert spreads["sd"].value == pytest.approx(mean.ratio)
+    assert spreads["sd"].interval == pytest.approx(mean.interval())
     assert over_trials([*trials, {}]) == {}
 
 
 def test_who_spreads_less_by_all_is_the_most_predictable() -> None:
-    summary = told(shape=tailed, base_us={"rest": 300.0, "grpc": 200.0})
+    summary = measured(shape=tailed, base_us={"rest": 300.0, "grpc": 200.0})
     by = {c.statistic: c for c in STABILITY.of(summary)}
     assert list(by) == list(SPREAD_NAMES)
     assert {c.standing for c in by.values()} == {"less"}
@@ -91,21 +91,21 @@ def test_an_error_leaves_no_sd_and_says_why() -> None:
             draft.done["errors"] = {"closed": 1}
             draft.done["verified"] -= 1
 
-    summary = told(spoil=spoil)
+    summary = measured(spoil=spoil)
     sd = next(c for c in STABILITY.of(summary) if c.statistic == "sd")
     assert (sd.standing, sd.ratio) == ("cannot tell", None)
     assert (sd.reason.kind, sd.reason.numbers) == (ReasonKind.MISSING, {"blocks": 1, "of": 5})
 
 
 def test_a_winner_needs_every_other_stack_to_be_shown_to_spread_more() -> None:
-    summary = told(stacks=STACKS, base_us=BASE_US)
+    summary = measured(stacks=STACKS, base_us=BASE_US)
     cells = {cell.id: cell for cell in summary.cells}
     (rest, grpc, cbor) = cells
     sd = {(c.cell, c.reference_cell): c for c in STABILITY.of(summary) if c.statistic == "sd"}
     known = {(grpc, rest): "less", (cbor, rest): "not resolved", (cbor, grpc): "not resolved"}
     judged = [replace(sd[pair], standing=standing) for pair, standing in known.items()]
-    (found,) = stability.least(judged, cells)
-    assert set(found.cells) == {grpc, cbor}
+    (spread,) = stability.least(judged, cells)
+    assert set(spread.cells) == {grpc, cbor}
     judged[2] = replace(judged[2], standing="more")
     assert stability.least(judged, cells)[0].cells == (grpc,)
 
@@ -113,17 +113,17 @@ def test_a_winner_needs_every_other_stack_to_be_shown_to_spread_more() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("shape", simulated.SHAPES)
 def test_intervals_hold_the_true_spread_as_often_as_they_say(shape: str) -> None:
-    found = simulated.coverage(shape, blocks=5, runs=300)
-    for name, of in found.items():
+    coverage = simulated.coverage(shape, blocks=5, runs=300)
+    for name, shares in coverage.items():
         # A tail's spread is underestimated in every trial, and an SD that a request or two make is most of all.
         least = 0.8 if shape == "tail" else 0.7 if (shape, name) == ("stalls", "sd") else 0.9
-        assert of.interval > least, name
-        assert of.bootstrap < of.interval, name
+        assert shares.interval > least, name
+        assert shares.bootstrap < shares.interval, name
 
 
 @pytest.mark.slow
 def test_among_equals_none_is_called_the_most_predictable_more_often_than_promised() -> None:
-    for name, found in simulated.named("narrow", stacks=5, blocks=5, runs=100).items():
-        assert found.among_equals <= 0.1, name
-        assert found.wrong <= 0.05, name
+    for name, shares in simulated.named("narrow", stacks=5, blocks=5, runs=100).items():
+        assert shares.among_equals <= 0.1, name
+        assert shares.wrong <= 0.05, name
     assert simulated.named("narrow", stacks=2, blocks=10, runs=60)["iqr"].found > 0.6

@@ -51,9 +51,9 @@ SLOWLY: Any = [{"read_rate": 200}]  # of 500 a second
 
 
 def stream_of(summary: RunSummary) -> StreamSummary:
-    found = summary.cells[0].details.stream
-    assert found is not None
-    return found
+    stream = summary.cells[0].details.stream
+    assert stream is not None
+    return stream
 
 
 def reading_slowly(draft: Draft) -> None:
@@ -81,10 +81,10 @@ def test_what_a_slow_reader_leaves_waiting_is_told_and_its_senders_lateness_is_n
     run = a_stream_run(a_stream_plan(calls=SLOWLY), spoil=reading_slowly)
     result = judged.of(run, CHECK)[0]
     assert result.verdict == "pass", result
-    of = stream_of(summarise(run))
-    assert of.waiting is not None
-    assert 20 <= of.waiting <= 22  # 100 ms of 200 a second
-    assert f"{of.waiting}" == stream_words.of_events(of, MILLISECONDS)[12]
+    stream = stream_of(summarise(run))
+    assert stream.waiting is not None
+    assert 20 <= stream.waiting <= 22  # 100 ms of 200 a second
+    assert f"{stream.waiting}" == stream_words.of_events(stream, MILLISECONDS)[12]
     unlimited = stream_of(summarise(a_stream_run()))
     assert unlimited.waiting is not None
     assert unlimited.waiting <= 2

@@ -9,6 +9,8 @@ import numpy as np
 import pytest
 
 from orchestrator.findings.summary import CellSummary, RunSummary, StreamSummary
+from orchestrator.questions.streams.words import TIMED_OF_EVENTS
+from orchestrator.report.render import render
 from orchestrator.results.manifest import Heard
 from orchestrator.summarise import summarise
 from tests.support import judged
@@ -23,9 +25,9 @@ def cell_of(summary: RunSummary, protocol: str = "websocket") -> CellSummary:
 
 
 def stream_of(summary: RunSummary, protocol: str = "websocket") -> StreamSummary:
-    found = cell_of(summary, protocol).details.stream
-    assert found is not None
-    return found
+    stream = cell_of(summary, protocol).details.stream
+    assert stream is not None
+    return stream
 
 
 def in_websocket(spoil: Callable[[Draft], None]) -> Callable[[Draft], None]:
@@ -55,17 +57,17 @@ def spoiling_content(draft: Draft) -> None:
 
 def test_a_clean_stream_is_timed_from_the_senders_stamp_and_compared_by_it() -> None:
     summary = summarise(a_stream_run())
-    of = stream_of(summary)
+    stream = stream_of(summary)
     counts = {
-        name: getattr(of, name) for name in ("offered", "sent", "delivered", "dropped", "duplicated", "reordered")
+        name: getattr(stream, name) for name in ("offered", "sent", "delivered", "dropped", "duplicated", "reordered")
     }
     assert counts == {"offered": 5000, "sent": 5000, "delivered": 5000, "dropped": 0, "duplicated": 0, "reordered": 0}
-    assert (of.timed, of.interval) == ("delivery", 2.0)
+    assert (stream.timed, stream.interval) == ("delivery", 2.0)
     cell = cell_of(summary)
     assert cell.distribution is not None
     assert (cell.distribution.n, cell.errors, cell.requests) == (5000, {}, 5000)
-    assert cell.distribution.median == of.delivery_median == pytest.approx(0.2, rel=0.1)
-    assert of.gap_median == pytest.approx(2.0, rel=0.05)
+    assert cell.distribution.median == stream.delivery_median == pytest.approx(0.2, rel=0.1)
+    assert stream.gap_median == pytest.approx(2.0, rel=0.05)
     standings = {c.statistic: c.standing for c in summary.comparisons}
     assert standings == {"median": "faster", "p99": "faster"}  # the schedule sets how many there are: no throughput
     assert cell.load == "1 s, 2 clients"
@@ -84,7 +86,7 @@ def test_events_are_counted_exactly_and_the_check_says_what_became_of_them(
     spoil: Callable[[Draft], None], changed: dict[str, int]
 ) -> None:
     summary = summarise(a_stream_run(spoil=in_websocket(spoil)))
-    of, clean = stream_of(summary), stream_of(summary, "sse")
+    stream, clean = stream_of(summary), stream_of(summary, "sse")
     expected: dict[str, Any] = {
         "offered": 5000,
         "delivered": 5000,
@@ -94,10 +96,10 @@ def test_events_are_counted_exactly_and_the_check_says_what_became_of_them(
         "wrong": 0,
     }
     assert {name: getattr(clean, name) for name in expected} == expected
-    assert {name: getattr(of, name) for name in expected} == expected | changed
-    found = {r.cell: r.verdict for r in summary.checks if r.name == CHECK}
-    assert found[cell_of(summary, "sse").id] == "pass"
-    assert found[cell_of(summary).id] == ("fail" if "wrong" in changed else "warn")
+    assert {name: getattr(stream, name) for name in expected} == expected | changed
+    verdicts = {r.cell: r.verdict for r in summary.checks if r.name == CHECK}
+    assert verdicts[cell_of(summary, "sse").id] == "pass"
+    assert verdicts[cell_of(summary).id] == ("fail" if "wrong" in changed else "warn")
     assert cell_of(summary).errors == ({"dropped": changed["dropped"]} if "dropped" in changed else {})
 
 
@@ -108,11 +110,11 @@ def test_an_event_that_never_came_is_slower_than_all_others() -> None:
         without(draft, keep)
 
     summary = summarise(a_stream_run(spoil=in_websocket(spoil)))
-    of, cell = stream_of(summary), cell_of(summary)
+    stream, cell = stream_of(summary), cell_of(summary)
     assert cell.distribution is not None
     assert (cell.distribution.p99, cell.distribution.failed) == (None, 300)
     assert "p99" in cell.distribution.censored
-    assert {"delivery_p99", "gap_p99"} <= set(of.censored)
+    assert {"delivery_p99", "gap_p99"} <= set(stream.censored)
     result = judged.of(a_stream_run(spoil=in_websocket(spoil)), CHECK)[0]
     assert (result.verdict, "p99" in result.evidence["moved"]) == ("fail", True)
     assert [c.standing for c in summary.comparisons if c.statistic == "p99"] == ["cannot tell"]
@@ -122,10 +124,10 @@ def by_another_clock(draft: Draft) -> None:
     draft.columns["sender_ns"] += 10 * MS * (draft.columns["sender_clock"] > 0)
 
 
-def said_otherwise(**said: int) -> Callable[[Draft], None]:
+def said_otherwise(**counts: int) -> Callable[[Draft], None]:
     def spoil(draft: Draft) -> None:
         enter(draft)
-        draft.done["events"] |= said
+        draft.done["events"] |= counts
 
     return spoil
 
@@ -214,8 +216,8 @@ def test_stamps_of_another_clock_than_the_requesters_are_found_in_a_stream_too()
         for name in ("sent_ns", "intended_ns", "received_ns", "sender_ns"):
             draft.columns[name] += 10**15 * (draft.columns["received_ns"] > 0)
 
-    found = judged.of(a_stream_run(spoil=in_websocket(elsewhere)), "clocks")[0]
-    assert (found.verdict, "another clock" in found.explanation) == ("fail", True), found
+    result = judged.of(a_stream_run(spoil=in_websocket(elsewhere)), "clocks")[0]
+    assert (result.verdict, "another clock" in result.explanation) == ("fail", True), result
 
 
 def test_the_clients_of_several_requesters_are_sent_events_at_the_same_time() -> None:
@@ -226,19 +228,48 @@ def test_the_clients_of_several_requesters_are_sent_events_at_the_same_time() ->
             draft.heard = Heard(**{name: at + 900 * MS for name, at in vars(draft.heard).items()})
 
     plan = a_stream_plan(placements=[FAR], provider="gcp", requesters=2)
-    found = judged.of(a_stream_run(plan, spoil=in_websocket(second_begins_later)), "requesters together")[0]
-    assert (found.verdict, "not all sent events at the same time" in found.explanation) == ("fail", True), found
+    result = judged.of(a_stream_run(plan, spoil=in_websocket(second_begins_later)), "requesters together")[0]
+    assert (result.verdict, "not all sent events at the same time" in result.explanation) == ("fail", True), result
 
 
 def test_a_trial_whose_events_have_no_known_clock_is_judged_as_one_without_events() -> None:
     run = a_stream_run(blocks=3)
     path = next(path for path in run.files if "/00002" in path)
     run.files[path]["sender_clock"][:] = 7
-    found = summarise(run)
-    assert found.state == "complete"
-    assert {check.verdict for check in found.checks if check.name == "event stream"} >= {"fail"}
+    summary = summarise(run)
+    assert summary.state == "complete"
+    assert {check.verdict for check in summary.checks if check.name == "event stream"} >= {"fail"}
 
 
 def test_the_check_of_streams_applies_to_streams_alone() -> None:
     assert judged.verdicts(a_stream_run())[CHECK] == "pass"
     assert judged.verdicts(a_run())[CHECK] == "not applicable"
+
+
+def test_over_a_distance_gaps_are_compared_whatever_the_clocks_say() -> None:
+    plan = a_stream_plan(placements=[FAR], provider="gcp")
+
+    def shifted(draft: Draft) -> None:  # another host's clock: nothing may depend on it
+        draft.columns["sender_ns"] += 10**15 * (draft.columns["sender_clock"] > 0)
+
+    plain, other = (summarise(a_stream_run(plan, spoil=spoil)) for spoil in (None, shifted))
+    stream, cell = stream_of(plain), cell_of(plain)
+    assert (stream.timed, stream.waiting, stream.delivery_median) == ("gap", None, None)
+    assert stream.gap_median == pytest.approx(2.0, rel=0.05)
+    assert cell.distribution is not None
+    assert cell.distribution.median == pytest.approx(stream.gap_median, rel=0.01)
+    assert cell.distribution.n == 5 * 2 * 499  # a gap lies between two events
+    assert [(c.details.stream, c.distribution) for c in other.cells] == [
+        (c.details.stream, c.distribution) for c in plain.cells
+    ]
+    assert TIMED_OF_EVENTS["gap"] in render(plain)
+
+
+def test_stamps_that_no_offset_between_two_clocks_explains_fail_the_cell() -> None:
+    def stamped_much_too_late(draft: Draft) -> None:  # of some events, by more than any way back takes
+        for first in (100, 300):
+            draft.columns["sender_ns"][places(draft, *range(first, first + 20))] += 100 * MS
+
+    run = a_stream_run(a_stream_plan(placements=[FAR], provider="gcp"), spoil=stamped_much_too_late)
+    result = next(each for each in judged.of(run, CHECK) if each.verdict == "fail")
+    assert "no offset between the clocks" in result.explanation, result

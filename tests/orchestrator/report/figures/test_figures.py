@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orchestrator.report.figures.distribution import drawn_points, percentile_curve
+from orchestrator.report.figures.distribution import percentile_curve
 from orchestrator.report.figures.dot_rows import stack_dots
 from orchestrator.report.figures.scales import log_ticks
 from orchestrator.report.figures.time import time_strip
@@ -70,24 +70,6 @@ class TestStacks:
 class TestDistribution:
     def traces(self, figure):
         return {trace["name"]: trace for trace in unpacked(figure)["data"]}
-
-    def test_a_point_is_left_out_only_beside_one_that_is_drawn(self):
-        curve = GROUP.cells[0].distribution.curve
-        places = [(math.log10(latency / curve[0][1]), share) for share, latency in curve]
-        kept = drawn_points(curve, places)
-        assert len(kept) < len(curve)
-        at = dict(zip(curve, places, strict=True))
-        before = at[kept[0]]
-        for point, (x, y) in zip(curve, places, strict=True):
-            if point in kept:
-                before = (x, y)
-            assert abs(x - before[0]) < 1 / 1000
-            assert abs(y - before[1]) < 1 / 400
-
-    def test_points_that_are_apart_are_all_drawn(self):
-        curve = [(place / 10, float(place)) for place in range(1, 11)]
-        assert drawn_points(curve, [(place / 10, place / 10) for place in range(1, 11)]) == curve
-        assert drawn_points([], []) == []
 
     def test_the_floors_are_in_the_same_picture(self):
         assert {"ping (floor)", "tcp (floor)"} <= self.traces(percentile_curve(GROUP, COLOURS)).keys()

@@ -39,9 +39,9 @@ def distances(**more: float) -> RunSummary:
 
 def test_an_operation_has_one_table_of_stacks_then_floors() -> None:
     run = a_run(stacks=3, placements=2, operations=2)
-    found = tables(run)
-    assert len(found) == 2
-    for table, operation in zip(found, ("add", "image 1.58 MB"), strict=True):
+    both = tables(run)
+    assert len(both) == 2
+    for table, operation in zip(both, ("add", "image 1.58 MB"), strict=True):
         assert [column.head for column in table.columns] == ["local", "cross-region"]
         assert [(row.kind, row.label) for row in table.rows] == [
             *(("stack", cell.stack_label) for cell in run.cells[:3]),
