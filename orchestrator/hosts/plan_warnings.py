@@ -9,7 +9,6 @@ from orchestrator.experiment.plan.contrasts import pairs
 from orchestrator.experiment.plan.estimate import short_of_room
 from orchestrator.experiment.plan.loads import describe_load
 from orchestrator.experiment.plan.plan import Plan
-from orchestrator.experiment.plan.topology import with_too_few_cpus
 from orchestrator.experiment.providers import PROVIDERS
 from orchestrator.experiment.read.units import format_duration
 from services.python.contract.knobs import CONGESTION, TCP_WINDOW, USUAL
@@ -39,7 +38,7 @@ def warnings(plan: Plan, expected_s: float) -> list[str]:
         missing = [package for package, version in facts["versions"].items() if version == "not installed here"]
         if missing and not PROVIDERS[plan.provider].makes_hosts:
             sentences.append(f"{stack} needs {', '.join(missing)}, not installed here: make setup")
-    return [*sentences, *with_too_few_cpus(plan)]
+    return sentences
 
 
 def congestion_in_force(plan: Plan, proc: Path = PROC) -> str:

@@ -2,12 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
-from orchestrator import quantities
 from orchestrator.experiment.plan import contrasts
-from orchestrator.experiment.plan.cells import beyond_defaults
 from orchestrator.experiment.plan.own import own_json
 from orchestrator.experiment.plan.plan import stack_of
 from orchestrator.findings.summary import RunSummary
@@ -36,21 +31,6 @@ def notes(summary: RunSummary) -> tuple[str, ...]:
         evolution.sentence(summary.cells),
         store_words.sentence(summary.cells),
         own_json.sentence(summary.plan),
-        library_defaults(summary.plan),
         *contrasts.work_sentences(stacks, summary.plan.get("resolved", {})),
     )
     return tuple(dict.fromkeys(filter(None, every)))
-
-
-def library_defaults(plan: Mapping[str, Any]) -> str:
-    """Name the cells beyond a default of common libraries, which users of these would meet; empty without one."""
-    stacks = {stack["id"]: stack["label"] for stack in plan.get("stacks", ())}
-    operations = {operation["id"]: operation["label"] for operation in plan.get("operations", ())}
-    cells = {
-        cell["id"]: f"{stacks[cell['stack']]} at {operations[cell['operation']]}" for cell in plan.get("cells", ())
-    }
-    clauses = [
-        f"{default} ({quantities.listed(list(dict.fromkeys(cells[cell] for cell in beyond)))})"
-        for default, beyond in beyond_defaults(plan).items()
-    ]
-    return f"Limits raised here that common libraries have by default: {'; '.join(clauses)}." if clauses else ""

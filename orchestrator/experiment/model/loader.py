@@ -16,27 +16,14 @@ from pydantic_core import ErrorDetails
 from orchestrator.errors import UsageError, did_you_mean, nearest
 from orchestrator.experiment.model import experiment as model
 from orchestrator.experiment.model import options
-from orchestrator.experiment.model.factor import Factor
-from orchestrator.experiment.model.factors import FACTORS
 from orchestrator.experiment.model.host_rules import HOST_PATTERN
 from orchestrator.experiment.read import tree
-from orchestrator.experiment.read.problems import MOST_PROBLEMS, ExperimentError, Mark, Problem, Source, either, shown
+from orchestrator.experiment.read.problems import MOST_PROBLEMS, ExperimentError, Mark, Problem, Source, shown
 from orchestrator.experiment.read.tree import Key, Node
 from orchestrator.experiment.read.units import format_duration, format_rate, format_size
 from services.python.contract.limits import MAX_PAYLOAD_BYTES
 
 Steps = tuple[Key, ...]
-_QUOTED = {"off": "'off'"}  # what some readers of YAML take for true or false
-_A_NUMBER = {"count": "a whole number", "size": "a size", "time": "a duration", "rate": "a rate"}
-
-
-def _choice(factor: Factor) -> str:
-    """What a file may write as the value of a factor: `none or tls1.3`."""
-    numbers = [] if factor.numbers is None else [_A_NUMBER[factor.numbers.measure]]
-    return either([*(_QUOTED.get(level.value, level.value) for level in factor.levels), *numbers])
-
-
-_CHOICES = {factor.name: _choice(factor) for factor in FACTORS if factor.levels}
 
 
 @dataclass
@@ -66,7 +53,7 @@ class Located:
 def load(path: Path, overrides: Sequence[str] = ()) -> Located:
     """The experiment in a file, with `--set` overrides applied. ExperimentError names every problem with its place."""
     data = tree.read_bytes(path)
-    root = tree.decode(path, data, _CHOICES)
+    root = tree.decode(path, data)
     for override in overrides:
         apply_override(root, override)
     problems = list(_nulls(root, ()))
@@ -93,7 +80,7 @@ def apply_override(root: Node, override: str) -> None:
             hint="write it like --set load.requests=100 or --set stacks.0.client=raw",
         )
     source = Source(f"--set {keys}", text)
-    value = tree.parse(source, _CHOICES, next((key for key in reversed(keys.split(".")) if not key.isdigit()), ""))
+    value = tree.parse(source)
     node = root
     written, column = Source(source.name, override), 1
     *way, last = keys.split(".")

@@ -6,14 +6,13 @@ import os
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from math import ceil
-from typing import Any
 
 from orchestrator.experiment.model.factor import Values
 from orchestrator.experiment.model.factors import GIVEN, POOL, POSTGRESQL, STORE, requesters_of, short
 from orchestrator.experiment.plan.plan import Cell, Find
 from orchestrator.experiment.providers import PROVIDERS
 from orchestrator.experiment.read.units import exact_duration, format_rate
-from services.python.contract.knobs import FLOW_WINDOW, HTTP, MULTIPLEXED, TCP_WINDOW, WORKERS
+from services.python.contract.knobs import FLOW_WINDOW, TCP_WINDOW, WORKERS
 from services.python.contract.lines import Load
 
 CONNECTIONS = "connections"
@@ -124,30 +123,6 @@ def rounds_beyond_first(values: Values, body_bytes: float) -> int:
     """Round trips beyond the first that a body of this size needs under the window that a cell sets; 0 without one."""
     window = window_of(values)
     return 0 if window is None else max(0, ceil(body_bytes / window) - 1)
-
-
-LIBRARY_DEFAULTS = (
-    (("gRPC",), 4 << 20, "messages of 4 MiB over gRPC"),
-    (("WebSocket", "Socket.IO"), 1 << 20, "messages of 1 MiB over WebSocket or Socket.IO"),
-)
-"""Sizes of messages up to which common libraries go unless told otherwise, by the names of transports; ends here go on."""
-DEFAULT_STREAMS = 100  # in flight on a connection of HTTP/2, as common servers allow
-
-
-def beyond_defaults(plan: Mapping[str, Any]) -> dict[str, list[str]]:
-    """Return the ids of the cells beyond a default that common libraries have, by the default, of `Plan.to_dict`."""
-    sizes = {o["id"]: max(o["request_bytes"], o["reply_bytes"]) for o in plan.get("operations", ())}
-    cells: dict[str, list[str]] = {}
-    for cell in plan.get("cells", ()):
-        transport = (plan["resolved"].get(cell["stack"], {}).get("parts") or {}).get("transport", "")
-        for names, most_bytes, words in LIBRARY_DEFAULTS:
-            if sizes[cell["operation"]] > most_bytes and any(name in transport for name in names):
-                cells.setdefault(words, []).append(cell["id"])
-        in_flight = cell["load"]["concurrency"]
-        streams = ceil(in_flight / connections_of(cell["factors"], in_flight))
-        if streams > DEFAULT_STREAMS and (transport == "gRPC" or cell["factors"].get(HTTP) in MULTIPLEXED):
-            cells.setdefault(f"{DEFAULT_STREAMS} streams on a connection of HTTP/2", []).append(cell["id"])
-    return cells
 
 
 _POOL = 10  # connections of a pool whose size no cell names

@@ -27,7 +27,7 @@ from orchestrator.experiment.model.factors import (
 )
 from orchestrator.experiment.model.loader import Located
 from orchestrator.experiment.plan.estimate import sent_to
-from orchestrator.experiment.plan.own.own_json import AS_VALUE, DOCUMENT, TYPED, WORDS, plan_way
+from orchestrator.experiment.plan.own.own_json import DOCUMENT, WORDS, plan_way
 from orchestrator.experiment.plan.payloads import payloads_of
 from orchestrator.experiment.plan.plan import Cell, Contrast, External, Plan, Stack
 from orchestrator.experiment.read.problems import either
@@ -396,44 +396,6 @@ def has_version(plan: Plan, stack: str) -> bool:
     return _DECLARED in str((plan.resolved.get(stack, {}).get("parts") or {}).get("transport", _DECLARED))
 
 
-def against_reference(
-    plan: Plan, by: Callable[[Mapping[str, str], Mapping[str, str]], tuple[str, ...]] = differs_in
-) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """Of each stack but the reference and its controls: its label, and the parts in which it differs (or may, by `by`)."""
-    if all(contrast.factor != STACK for contrast in plan.contrasts):
-        return
-    reference = _original(plan)
-    beside = _as_planned(plan, reference)
-    for stack in plan.stacks:
-        if stack.id != reference and stack.control_of is None:
-            yield stack.label, by(_as_planned(plan, stack.id), beside)
-
-
-def _as_planned(plan: Plan, stack: str) -> dict[str, str]:
-    operations = {cell.operation for cell in plan.cells}
-    cells = [cell for cell in plan.cells if cell.stack == stack]
-    policies = ", ".join(sorted({cell.connection for cell in cells}))
-    chosen = {cell.factors.get(DOCUMENT) for cell in cells}
-    versions = " and ".join(sorted({str(version) for cell in cells if (version := cell.factors.get(HTTP))}))
-    return in_use(plan, stack, policies, operations, TYPED if TYPED in chosen else AS_VALUE, versions or None)
-
-
-# How a plan says by which rule a stack is timed (`protos/fields.md`); a plan that says neither was made before the rule.
-ALL_READ = "every one read once, on both ends, within the call"
-SOME_UNREAD = "not all read within the call"
-READING_NOT_KNOWN = "not known of a responder that orch did not start"
-
-
-def added_work(stacks: Sequence[Stack], resolved: Mapping[str, Mapping[str, Any]]) -> list[str]:
-    """`rest: fastapi validates every JSON body with pydantic models (starlette does not)`; stacks alike share one."""
-    return _phrases(stacks, resolved, "adds")
-
-
-def unread_fields(stacks: Sequence[Stack], resolved: Mapping[str, Mapping[str, Any]]) -> list[str]:
-    """Likewise, which ends leave fields unread that a caller would use."""
-    return _phrases(stacks, resolved, "omits")
-
-
 def work_sentences(stacks: Sequence[Stack], resolved: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
     """Yield what a reader of a comparison must know besides: one sentence each, where there is something to say."""
     running = [f"{label} at {address_of(external)}" for label, external in externals_by_label(stacks).items()]
@@ -442,14 +404,15 @@ def work_sentences(stacks: Sequence[Stack], resolved: Mapping[str, Mapping[str, 
             f"Not started by orch: {'; '.join(running)}. Version, CPU, settings and own work there are not known"
             " (no fresh process for each trial, no pinning, perhaps a proxy or tunnel)."
         )
-    if omitted := unread_fields(stacks, resolved):
+    if omitted := _phrases(stacks, resolved, "omits"):
         cost = "theirs is the cost of passing a message on, not of using it"
         yield f"Some stacks leave fields unread: {cost}. {'; '.join(omitted)}."
-    if work := added_work(stacks, resolved):
+    if work := _phrases(stacks, resolved, "adds"):
         yield f"These latencies include work that is not the protocol's. {'; '.join(work)}."
 
 
 def _phrases(stacks: Sequence[Stack], resolved: Mapping[str, Mapping[str, Any]], key: str) -> list[str]:
+    """`rest: fastapi validates every JSON body with pydantic models (starlette does not)`; stacks alike share one."""
     labels: dict[str, list[str]] = {}
     for stack in stacks:
         if stack.control_of is None:

@@ -217,7 +217,6 @@ def _assemble(
     }
     needed = [with_digest(planned) for planned in operations if planned.operation.id in used_operations]
     needed = [own_json.with_shape(located, planned) if planned.operation.id in typed else planned for planned in needed]
-    _refuse_lost(located, matrix, needed, resolved)
     located.raise_problems()
     return Matrix(
         stacks=tuple(stacks),
@@ -241,21 +240,6 @@ def _named(matrix: _Cells) -> NamedLanguages:
             named.append(((*entry.path, "responder"), entry.responder.language))
         named.append(((*entry.path, "client"), entry.protocol.client(stack.client).language))
     return named
-
-
-def _refuse_lost(
-    located: Located, matrix: _Cells, needed: Sequence[PlannedOperation], resolved: Mapping[str, Any]
-) -> None:
-    limited = {planned.operation.id: planned for planned in needed if planned.limits}
-    for cell in matrix.cells.values():
-        if (planned := limited.get(cell.operation)) is None:
-            continue
-        entry, operation = matrix.entries[cell.stack], planned.operation
-        chosen = cell.factors[own_json.DOCUMENT]
-        carried = own_json.way(resolved[cell.stack]["documents"], operation.payload, chosen, operation.shape)
-        ends = entry.responder, entry.protocol.client(matrix.stacks[cell.stack].client)
-        if reason := own_json.refusal(planned.limits, carried, filter(None, ends)):
-            located.add(entry.path, f"{reason}. Leave this part out with `exclude`, or ask it of other stacks.")
 
 
 def _twins(reference: str, stacks: Sequence[Stack], entries: Mapping[str, Entry]) -> list[Stack]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, fields, replace
 from functools import cache
 from itertools import product
 from math import gcd, prod
@@ -29,7 +29,7 @@ from orchestrator.experiment.model.options import (
 )
 from orchestrator.experiment.plan.plan import Content, Mixed, Operation, PayloadFile, Plan, kind_of
 from orchestrator.experiment.read.fields import MOST_ITEMS
-from orchestrator.experiment.read.json_payload import JsonPayload, read_payload, refuse_outside
+from orchestrator.experiment.read.json_payload import read_payload, refuse_outside
 from orchestrator.experiment.read.units import format_rate, format_size
 from orchestrator.files import UnreadableFile, read_file
 from services.python.contract.limits import MAX_PAYLOAD_BYTES, SCHEMA_CHANGES
@@ -38,8 +38,6 @@ from services.python.operations.picture import pieces
 
 GENERATED = "image: generated"
 
-# What `orch plan` reads to take digests, so that it takes seconds and some hundred megabytes at most.
-MOST_FILES_BYTES = 128 * 2**20
 _INTEGER_BYTES = 8
 _RECORD_BYTES = 90  # a record of `services.python.operations.echo.records` as JSON, on average
 _IMAGE_BYTES = 1_580_000
@@ -66,18 +64,16 @@ _FIELD_BYTES = {
 
 @dataclass(frozen=True, kw_only=True)
 class PlannedOperation:
-    """One operation with one payload, the file it needs, its item of the experiment, and its document's limits."""
+    """One operation with one payload, the file it needs, and its item of the experiment."""
 
     operation: Operation
     file: PayloadFile | None = None
     item: int = 0
-    limits: Mapping[str, str] = field(default_factory=dict)
 
 
 def resolve_operations(located: Located) -> tuple[PlannedOperation, ...]:
     """Every operation and payload of the experiment; the user's files are read, pictures are not made yet."""
     questions: dict[str, PlannedOperation] = {}
-    read_bytes = 0
     for item, spec in enumerate(located.experiment.operations):
         tasks = spec.options.calls if isinstance(spec.options, PlainOptions) else (1,)
         for planned, calls in product(_payloads(located, item, spec), tasks):
@@ -86,13 +82,7 @@ def resolve_operations(located: Located) -> tuple[PlannedOperation, ...]:
                 located.add(("operations", item), f"operation '{operation.label}' is given twice.")
             if file is not None:
                 file = replace(file, operation=operation.id)
-                read_bytes += file.bytes
             questions.setdefault(operation.id, replace(planned, operation=operation, file=file))
-            if read_bytes > MOST_FILES_BYTES:
-                most = format_size(MOST_FILES_BYTES)
-                reason = f"the payload files of an experiment have at most {most} together; ask less at once."
-                located.add(("operations", item), reason)
-                located.raise_problems()
     return tuple(questions.values())
 
 
@@ -150,8 +140,8 @@ def _without_payload(name: str) -> Operation:
     return Operation(id=name, name=name, label=name, request_bytes=sent, reply_bytes=returned, made_of=made_of)
 
 
-def _document(located: Located, path: Steps, given: str) -> tuple[JsonPayload, str] | None:
-    """A JSON file of the user's and its place below the experiment's folder; None where that is noted in `located`."""
+def _document(located: Located, path: Steps, given: str) -> tuple[bytes, str] | None:
+    """A JSON file of the user's and its place below the experiment's folder; None where that is noted."""
     try:
         document = read_payload(located.folder, given)
     except ValueError as error:
@@ -167,16 +157,16 @@ def _exchange(located: Located, path: Steps, kind: str, options: ExchangeOptions
     (request, source), (reply, of_reply) = sides[0], sides[1]
     names = [Path(options.request), Path(options.reply)]
     name = "-".join(_slug(file.stem) for file in names)
-    file = _file(f"exchange-{name}", name, joined(request.content, reply.content), source, of_reply)
+    file = _file(f"exchange-{name}", name, joined(request, reply), source, of_reply)
     operation = Operation(
         id=file.operation,
         name=kind,
         label=f"exchange {names[0].name}, reply {names[1].name}",
         payload={"kind": "documents", "sha256": file.sha256},
-        request_bytes=len(request.content),
-        reply_bytes=len(reply.content),
+        request_bytes=len(request),
+        reply_bytes=len(reply),
     )
-    yield PlannedOperation(operation=operation, file=file, limits={**reply.limits, **request.limits})
+    yield PlannedOperation(operation=operation, file=file)
 
 
 def _file(operation: str, name: str, content: bytes, source: str, reply: str = "") -> PayloadFile:
@@ -194,9 +184,9 @@ def _own_json(located: Located, path: Steps, given: str) -> Iterator[PlannedOper
         return
     document, source = side
     name = _slug(Path(given).stem)
-    file = _file(f"echo-{name}", name, document.content, source)
+    file = _file(f"echo-{name}", name, document, source)
     operation = _echo(name, Path(given).name, {"kind": "json", "sha256": file.sha256}, file.bytes)
-    yield PlannedOperation(operation=operation, file=file, limits=document.limits)
+    yield PlannedOperation(operation=operation, file=file)
 
 
 def _records(count: int) -> str:

@@ -227,7 +227,7 @@ def _check_cost(located: Located, plan: Plan) -> None:
             f" so `limits.cost` cannot be kept. Choose a machine type and regions of infra/{plan.provider}/prices.json.",
         )
         return
-    traffic = estimate(plan).traffic_at_most
+    traffic = estimate(plan).traffic
     if cost + traffic.usd > most_usd:
         gigabytes = (traffic.between_bytes + traffic.out_bytes) / 1e9
         moved = f" and move up to {gigabytes:.1f} GB for {traffic.usd:.2f} USD," if traffic.usd >= 0.005 else ""

@@ -25,13 +25,10 @@ from orchestrator.experiment.model.factors import (
 )
 from orchestrator.experiment.model.loader import Located, Steps
 from orchestrator.experiment.plan.contrasts import (
-    ALL_READ,
     LANGUAGES,
     NOT_KNOWN,
-    READING_NOT_KNOWN,
     REQUESTER,
     RESPONDER,
-    SOME_UNREAD,
     parts_alone,
     parts_of,
 )
@@ -345,7 +342,6 @@ def describe_stack(stack: Stack, entry: Entry) -> dict[str, Any]:
         parts |= dict.fromkeys(("framework", "reading"), unknown)
         parts["language"] = f"{unknown}, asked in {client.language.title}"
     packages = {package for end in ends if not end.language.build for package in end.packages}
-    fields = ALL_READ if not any(end.omits for end in ends) else SOME_UNREAD
     known = responder if stack.external is None else None
     usual = "thin and comparable: the default" if entry.client is None else "named in the experiment"
     return {
@@ -362,7 +358,6 @@ def describe_stack(stack: Stack, entry: Entry) -> dict[str, Any]:
             for end in ends
             if end.adds or end.omits
         ],
-        "fields": fields if stack.external is None else READING_NOT_KNOWN,
         "client_style": client.style,
         LANGUAGES: {**({RESPONDER: known.language.title} if known else {}), REQUESTER: client.language.title},
         **({"native": True} if client.native is not None else {}),

@@ -12,10 +12,8 @@ from orchestrator.catalogue.offers import Client, Language, Responder
 from orchestrator.catalogue.read import catalogue
 from orchestrator.errors import UsageError
 from orchestrator.experiment.machines import MACHINES
-from orchestrator.experiment.plan.cells import workers_of
 from orchestrator.experiment.plan.plan import Link, Plan
 from orchestrator.experiment.providers import PROVIDERS
-from services.python.contract.knobs import WORKERS
 
 if TYPE_CHECKING:
     from orchestrator.catalogue.builds import Built
@@ -133,20 +131,6 @@ def _of_given_hosts(plan: Plan) -> Topology:
     return Topology(hosts=tuple(hosts), links=(), ends=ends)
 
 
-def with_too_few_cpus(plan: Plan) -> Iterator[str]:
-    """Why some workers of a plan will wait for each other, as far as that is known before there are hosts."""
-    most = max((workers_of(cell.factors) for cell in plan.cells), default=1)
-    if most == 1:
-        return
-    given = f"`{WORKERS}: {most}`"
-    machine = MACHINES.get(plan.machine or "")
-    if PROVIDERS[plan.provider].makes_hosts and machine is not None and machine.cores < most:
-        yield f"{given} is more than the cores of {machine.name} ({machine.cores:g}): the workers wait for each other"
-    elif pinned := [pin for pin in plan.pins if pin != "off"]:
-        why = f"`pin: {pinned[0]}` gives the responder one CPU for all of them"
-        yield f"{given} brings nothing here, as {why}: give `pin: 'off'`"
-
-
 _STUDY = "ping between f1-micro instances, mean of the study 'Python Flask REST against Python gRPC by placement'"
 _PROFILES: dict[frozenset[str], Link] = {
     frozenset({"us-central1"}): Link(rtt_ms=1.489, source=f"{_STUDY}: same zone of us-central1"),
@@ -234,20 +218,6 @@ def require_programs(plan: Plan) -> Mapping[str, Built]:
 def missing_programs(plan: Plan) -> list[str]:
     """Why languages that a plan needs cannot be used now, and what to do: a sentence for each."""
     return [why for language in needed_languages(plan) if (why := _usable(language, plan.provider, plan.machine)[0])]
-
-
-def programs_in_words(plan: Plan) -> list[str]:
-    """A sentence for each language of a plan: what its programs were built with, and with which packages."""
-    from orchestrator.catalogue.builds import in_words, packages_in_words
-
-    titles = {language.name: language.title for language in needed_languages(plan)}
-    sentences = []
-    for name, build in require_programs(plan).items():
-        used = (package for end in _ends(plan) if end.language.name == name for package in end.packages)
-        packages = packages_in_words(build, used)
-        toolchain = in_words(build.toolchain, build.source)
-        sentences.append(f"{titles[name]}: {toolchain}{packages and f'; in them {packages}'}")
-    return sentences
 
 
 def needed_languages(plan: Plan) -> tuple[Language, ...]:

@@ -18,7 +18,7 @@ from orchestrator.experiment.plan.plan import Plan
 from orchestrator.experiment.plan.planning import make_plan
 from orchestrator.experiment.providers import PROVIDERS
 from orchestrator.experiment.read.problems import ExperimentError
-from tests.support.tiny_language import MAKE, MANIFEST, STACK, TOOL, of_another_machine, tiny, write_tiny
+from tests.support.tiny_language import STACK, TOOL, of_another_machine, tiny, write_tiny
 
 FILE = Path(__file__).parents[3] / "experiments" / "languages.yaml"
 
@@ -77,25 +77,6 @@ def test_what_is_built_is_planned_and_what_was_built_is_known(services: Path, tm
     assert found == builds.look(tiny(services), services, topology.platform_of("local")).built
     assert plan.resolved["tcp-reference-reference"]["parts"]["language"] == "Tiny"
     assert plan.resolved["tcp-reference-reference"]["versions"] == {}
-
-
-def test_versions_of_packages_are_told_from_what_was_built_and_not_looked_up_as_pythons(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """`fastify` and `pytest` are of the build: that a package of Python has the second's name says nothing of it."""
-    (protocol,) = MANIFEST["protocols"]
-    ends = [{**protocol["responders"][0], "packages": ["fastify", "pytest"]}]
-    folder = tmp_path / "services"
-    tell = f"""{MAKE}echo '{{"fastify": "5.1.2", "pytest": "0.0.1", "more": "3"}}' > build/packages.json\n"""
-    write_tiny(folder, make=tell, protocols=[{**protocol, "responders": ends}])
-    monkeypatch.setattr(read, "SERVICES", folder)
-    build(folder)
-    plan = planned(tmp_path)
-    (told,) = topology.programs_in_words(plan)
-    assert told.startswith("Tiny: built with sh 7.1, of source ")
-    assert told.endswith("; in them fastify 5.1.2, pytest 0.0.1")
-    assert plan.resolved["tcp-reference-reference"]["versions"] == {}
-    assert plan_document(plan, tmp_path / "x.yaml")["warnings"] == []
 
 
 def test_what_is_not_built_is_refused_at_its_place_with_the_command(services: Path, tmp_path: Path) -> None:

@@ -34,8 +34,6 @@ from orchestrator.experiment.plan.own.own_protos import (
     described_by,
     near,
     reflected,
-    unknown_field,
-    unknown_place,
 )
 from orchestrator.experiment.plan.placements import refuse_several_distances
 from orchestrator.experiment.plan.plan import External, Operation, Plan, Start
@@ -45,7 +43,7 @@ from orchestrator.experiment.read.problems import shown
 from orchestrator.files import UnreadableFile, read_file
 from services.python.contract.descriptors import method_of
 from services.python.contract.limits import TLS, TLS_1_3
-from services.python.contract.templates import PLACEHOLDER, columns, is_place, render, secrets, written
+from services.python.contract.templates import PLACEHOLDER, columns, render, secrets
 
 OPERATION = Operation(
     id="call", name="call", label="call", payload={"kind": "call"}, request_bytes=200, reply_bytes=1_000
@@ -237,7 +235,7 @@ class _Calls:
         shared = {"order": self.rows.order, "data": self.rows.source}
         if spec.call is not None:
             call = self._one((*path, "call"), spec.call, ())
-            return None if call is None else {**call, **shared, "same": self._same((*path, "call"), spec.call, call)}
+            return None if call is None else {**call, **shared, "same": self._same((*path, "call"), spec.call)}
         steps: list[dict[str, Any]] = []
         saved: dict[str, None] = {}
         for number, name in enumerate(spec.steps):
@@ -255,7 +253,7 @@ class _Calls:
         if kinds & {"websocket", "socketio"} and len({(step["path"], str(step["headers"])) for step in steps}) > 1:
             add((*path, "steps"), f"{reason}: of WebSocket and Socket.IO all have one path and the same headers.")
         kind = steps[0]["kind"] if len(kinds) == 1 else "http"
-        same = self._same((*path, "calls", spec.steps[-1]), spec.calls[spec.steps[-1]], steps[-1])
+        same = self._same((*path, "calls", spec.steps[-1]), spec.calls[spec.steps[-1]])
         return {"kind": kind, "steps": steps, **shared, "same": same}
 
     def _one(self, path: Steps, spec: OwnCallSpec, saved: Collection[str]) -> dict[str, Any] | None:
@@ -286,8 +284,6 @@ class _Calls:
                 located.add(_place_of(path, spec, column, columns), f"`{{{column}}}` {known}")
         if len(located.problems) == problems and spec.grpc is not None:
             self._refuse_unfit_message(path, call, saved)
-        elif len(located.problems) == problems and spec.body is not None:
-            self._refuse_unfit_body((*path, "body"), spec, spec.body, saved)
         return call
 
     def _request(self, path: Steps, spec: OwnCallSpec) -> dict[str, Any]:
@@ -298,7 +294,7 @@ class _Calls:
                 events = {} if spec.sse is None else {"events": spec.events}
                 return {"method": method, "path": target, "body": self._body(path, spec.body), **events}
             case "graphql":
-                query = _document(self.located, (*path, "graphql"), spec.graphql or "")
+                query = _text(self.located, (*path, "graphql"), spec.graphql or "")
                 return {"path": spec.path or "/graphql", "query": query, "variables": spec.variables or {}}
             case "websocket":
                 return {"path": spec.websocket, "send": spec.send}
@@ -307,35 +303,13 @@ class _Calls:
         message, descriptors = {} if spec.message is None else spec.message, self._descriptors(path, spec)
         return {"method": spec.grpc, "message": message, "descriptors": descriptors}
 
-    def _refuse_unfit_body(self, path: Steps, spec: OwnCallSpec, body: BodySpec, saved: Collection[str]) -> None:
-        document = body.document
-        if isinstance(document, str) and document.lstrip()[:1] in ("{", "[") and not is_place(document):
-            self.located.add(
-                (*path, "json"), "it is a text: write the JSON value without quotes, or give it as `text`."
-            )
-        media = next((text for name, text in spec.headers.items() if name.lower() == "content-type"), "")
-        if not ("json" in media or str(body.file).endswith(".json")):
-            return
-        if body.file is not None:
-            key, text = "file", _text(self.located, (*path, "file"), body.file)
-        elif body.text is not None:
-            names = dict.fromkeys(secrets(body.text), PLACEHOLDER)
-            row = {**self.rows.rows[0], **dict.fromkeys(saved, PLACEHOLDER)}
-            key, text = "text", written(render(body.text, row, names))
-        else:
-            return
-        try:
-            json.loads(text)
-        except ValueError as error:
-            self.located.add((*path, key), f"{body.file or 'its first row'} is no JSON: {error}.")
-
     def _expect(self, path: Steps, spec: OwnCallSpec) -> dict[str, Any]:
         expect = spec.expect
         values = {self._query((*path, "expect"), key): value for key, value in expect.values.items()}
         wanted = {"status": list(expect.status or ()), "values": values, "size": expect.size, "sha256": expect.sha256}
         return {key: value for key, value in wanted.items() if value}
 
-    def _same(self, path: Steps, spec: OwnCallSpec, call: Mapping[str, Any]) -> dict[str, str]:
+    def _same(self, path: Steps, spec: OwnCallSpec) -> dict[str, str]:
         known = self.located.experiment.same
         for name in spec.same:
             if name not in known:
@@ -343,11 +317,8 @@ class _Calls:
                 self.located.add((*path, "same"), reason)
         same = {}
         for name, usual in known.items():
-            is_own = name in spec.same
-            key: Steps = (*path, "same", name) if is_own else ("same", name)
+            key: Steps = (*path, "same", name) if name in spec.same else ("same", name)
             same[name] = self._query(key, spec.same.get(name, usual))
-            own = "" if is_own else f" Give this call a `same` of its own: `same: {{{name}: ...}}`."
-            self._refuse_unfit_place(key, call, same[name], own)
         return same
 
     def _query(self, path: Steps, text: str) -> str:
@@ -391,16 +362,6 @@ class _Calls:
 
     def _refuse_unfit_message(self, path: Steps, call: Mapping[str, Any], saved: Collection[str]) -> None:
         method = method_of(call["descriptors"], call["method"])
-        if unknown := unknown_field(method.request_type.DESCRIPTOR, call["message"]):
-            keys, message, known = unknown
-            meant = did_you_mean(str(keys[-1]), known)
-            reason = f"{message} has no field '{shown(str(keys[-1]))}'. {meant}"
-            self.located.add((*path, "message", *keys), reason)
-            return
-        places = {"expect": call["expect"].get("values", {}), "save": call.get("save", {}).values()}
-        for key, named in places.items():
-            for place in named:
-                self._refuse_unfit_place((*path, key), call, place)
         environment = dict.fromkeys(secrets(call["message"]), "secret")
         for number, row in enumerate(self.rows.rows, start=1):
             try:
@@ -409,15 +370,6 @@ class _Calls:
                 reason = f"row {number} makes no request of {call['method']}: {error}."
                 self.located.add((*path, "message"), reason)
                 return
-
-    def _refuse_unfit_place(self, path: Steps, call: Mapping[str, Any], place: str, hint: str = "") -> None:
-        """Note a place in the reply of a unary method that its message has not."""
-        if call["kind"] != "grpc" or (method := method_of(call["descriptors"], call["method"])).is_stream:
-            return
-        if unknown := unknown_place(method.reply.DESCRIPTOR, place):
-            name, message, known = unknown
-            reason = f"{message}, the reply, has no field '{shown(name)}'. {did_you_mean(name, known)}{hint}"
-            self.located.add(path, reason)
 
 
 def _place_of(path: Steps, spec: OwnCallSpec, name: str, names: Callable[[Any], Iterator[str]]) -> Steps:
@@ -492,19 +444,6 @@ def _object(number: int, line: str) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise ValueError(f"line {number} is no JSON object")
     return value
-
-
-def _document(located: Located, path: Steps, name: str) -> str:
-    from graphql import GraphQLSyntaxError, parse
-
-    text = _text(located, path, name)
-    try:
-        if text:
-            parse(text)
-    except GraphQLSyntaxError as error:
-        line, column = error.locations[0] if error.locations else (1, 1)
-        located.add(path, f"{name}:{line}:{column} is no GraphQL: {error.message.removeprefix('Syntax Error: ')}")
-    return text
 
 
 def _text(located: Located, path: Steps, name: str) -> str:

@@ -1,7 +1,6 @@
 """How the user's own JSON travels over Protocol Buffers: as a message made from its shape, or as `google.protobuf.Value`.
 
-The shape is taken when the plan is made, and its .proto compiled then and at set-up, here: the ends need no compiler. What
-Protocol Buffers cannot carry of a document is refused by its limits (`json_payload`).
+The shape is taken when the plan is made, and its .proto compiled then and at set-up, here: the ends need no compiler.
 """
 
 from __future__ import annotations
@@ -10,7 +9,7 @@ import hashlib
 import json
 import re
 import tempfile
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from importlib.util import find_spec
 from pathlib import Path
@@ -22,7 +21,7 @@ from orchestrator.errors import MissingError, OrchError, UsageError
 from orchestrator.experiment.model.loader import Located
 from orchestrator.experiment.plan.payloads import PlannedOperation
 from orchestrator.experiment.plan.plan import Plan, Shape
-from orchestrator.experiment.read.json_payload import DEEP, LONG_INTEGER, MOST_JSON_BYTES
+from orchestrator.experiment.read.json_payload import MOST_JSON_BYTES
 from orchestrator.files import read_file
 
 How = Literal["typed", "value"]
@@ -76,18 +75,6 @@ def with_shape(located: Located, planned: PlannedOperation) -> PlannedOperation:
         except OrchError as error:
             shape = Shape(proto_sha256="", values=message.values, typed=0, note=str(error))
     return replace(planned, operation=replace(planned.operation, shape=shape))
-
-
-def refusal(limits: Mapping[str, str], carried: How | None, ends: Iterable[End]) -> str | None:
-    """Return why a stack cannot carry a document of these limits, as a clause; None where it can."""
-    if LONG_INTEGER in limits:
-        if carried == AS_VALUE:
-            return f"{limits[LONG_INTEGER]}, and the numbers of google.protobuf.Value are doubles"
-        if reason := next((end.refuses[LONG_INTEGER] for end in ends if LONG_INTEGER in end.refuses), None):
-            return f"{limits[LONG_INTEGER]}, and {reason}"
-    if DEEP in limits and carried is not None:
-        return f"{limits[DEEP]}, the most that parsers of Protocol Buffers take"
-    return None
 
 
 def write_schemas(plan: Plan, files: Sequence[Path]) -> dict[str, tuple[Path, str]]:
@@ -230,8 +217,6 @@ def typed_message(document: Any, name: str, *others: Any) -> TypedMessage:
         note = "it is no list, and no object of few keys"
     elif messages.fields > MOST_FIELDS:
         note = f"its messages would have more than {MOST_FIELDS:,} fields"
-    elif messages.holds_long_integers:
-        note = "a whole number that no double holds is beside values of another kind"
     if note:
         return TypedMessage(values=root.values, note=note)
     body = "".join(f"\nmessage {name} {{\n{body}}}\n" for (_, body), name in messages.names.items())
@@ -246,7 +231,6 @@ class _Messages:
     def __init__(self) -> None:
         self.names: dict[tuple[str, str], str] = {}  # by what begins the name, and body
         self.untyped = 0
-        self.holds_long_integers = False  # in a `google.protobuf.Value`
         self.fields = 0
 
     def named(self, place: Place) -> str:
@@ -258,7 +242,6 @@ class _Messages:
             return self._message("List", f"repeated {self._items(place)} items = 1;")
         if kind == VALUE:
             self.untyped += place.values
-            self.holds_long_integers |= place.holds_long_integers
             return "google.protobuf.Value"
         return "google.protobuf.NullValue" if kind == NULL else kind
 
@@ -340,7 +323,6 @@ class Place:
     kinds: set[str] = field(default_factory=set)  # of all that is not null: bool, int, float, string, list, object
     least: int = 0
     most: int = 0
-    unfit: bool = False  # holds an integer that no double can
     items: Place | None = None
     fields: dict[str, Place] = field(default_factory=dict)
     members: Place | None = None
@@ -348,16 +330,8 @@ class Place:
     @property
     def values(self) -> int:
         """How many JSON values are here and below, each list and each object counted as one besides what it holds."""
-        return self.count + sum(place.values for place in self._within())
-
-    def _within(self) -> Iterator[Place]:
-        yield from self.fields.values()
-        yield from (place for place in (self.items, self.members) if place is not None)
-
-    @property
-    def holds_long_integers(self) -> bool:
-        """Whether an integer that no double holds is here or below."""
-        return self.unfit or any(place.holds_long_integers for place in self._within())
+        within = [*self.fields.values(), *(place for place in (self.items, self.members) if place is not None)]
+        return self.count + sum(place.values for place in within)
 
     def see(self, value: Any) -> None:
         """Take in one more value at this place."""
@@ -376,7 +350,6 @@ class Place:
                 self.items.see(item)
         elif kind == "int":
             self.least, self.most = min(self.least, value), max(self.most, value)
-            self.unfit = self.unfit or int(float(value)) != value
 
     def _member(self, key: str) -> Place:
         if key in self.fields:
@@ -399,7 +372,7 @@ class Place:
         if self.kinds == {"int"} and self.least >= 0:
             return "uint64"
         if self.kinds <= {"int", "float"}:
-            return VALUE if self.unfit else "double"
+            return "double"
         return VALUE if len(self.kinds) > 1 or self.members is not None else next(iter(self.kinds))
 
     @property

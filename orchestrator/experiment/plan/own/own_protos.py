@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import subprocess
 import sys
 import tempfile
@@ -18,7 +17,6 @@ from orchestrator.errors import did_you_mean, nearest
 
 _COMPILE_S = 120.0
 _REFLECT_S = 10.0
-_STEP = re.compile(r"""\.(?P<name>\w+)|\[["'](?P<quoted>[^"']*)["']\]|\[(?:-?\d+|\*)\]""")
 
 
 class Unusable(Exception):
@@ -87,44 +85,6 @@ def described_by(content: bytes, name: str) -> bytes:
         raise Unusable(f"{name} takes a stream of requests, and calls with one are measured.", "grpc")
     described = pool.FindServiceByName(service)
     return descriptor_pb2.FileDescriptorSet(file=_files(described.file, set())).SerializeToString()
-
-
-def unknown_field(message: Any, values: Any) -> tuple[tuple[str | int, ...], str, list[str]] | None:
-    """Return the keys to the first field that a message (its descriptor) has not, the message's name, and its fields."""
-    if not isinstance(values, dict) or message.full_name.startswith("google.protobuf."):
-        return None
-    fields = {name: field for field in message.fields for name in (field.json_name, field.name)}
-    for name, value in values.items():
-        if (field := fields.get(name)) is None:
-            return (name,), message.full_name, [each.name for each in message.fields]
-        if field.message_type is None or field.message_type.GetOptions().map_entry:
-            continue
-        items: Iterable[tuple[int | None, Any]] = enumerate(value) if isinstance(value, list) else [(None, value)]
-        for place, item in items:
-            if unknown := unknown_field(field.message_type, item):
-                keys, owner, known = unknown
-                return (name, *(() if place is None else (place,)), *keys), owner, known
-    return None
-
-
-def unknown_place(message: Any, path: str) -> tuple[str, str, list[str]] | None:
-    """Return the first field of a JSONPath that a message (its descriptor) has not, with the message's name and fields.
-
-    None too for a path with more than names and places, and for what lies below a map or a well-known type.
-    """
-    rest = path.removeprefix("$")
-    while rest and message is not None and not message.full_name.startswith("google.protobuf."):
-        step = _STEP.match(rest)
-        if step is None:
-            return None
-        rest = rest[step.end() :]
-        if (name := step["name"] or step["quoted"]) is None:
-            continue
-        if (field := message.fields_by_name.get(name)) is None:
-            return name, message.full_name, [each.name for each in message.fields]
-        is_map = field.message_type is not None and field.message_type.GetOptions().map_entry
-        message = None if is_map else field.message_type
-    return None
 
 
 def offered(host: str, port: int) -> list[str]:
