@@ -75,17 +75,19 @@ def _check(files: list[Path], overrides: list[str]) -> None:
 def _plan(file: Path, overrides: list[str], *, tries: bool) -> None:
     from orchestrator.cli.experiments.plan_text import earlier_summaries, plan_document, plan_lines
     from orchestrator.experiment import store
+    from orchestrator.experiment.plan.planning import make_plan
+    from orchestrator.experiment.plan.topology import missing_programs
     from orchestrator.experiment.providers import PROVIDERS
     from orchestrator.hosts.busy import look
     from orchestrator.hosts.plan_warnings import kernel_lacks
 
     try:
-        planned, missing = _made(file, overrides)
+        planned = make_plan(file, overrides)
     except OrchError:
         store.forget_current(WORKSPACE.plans)
         raise
     path = store.save(planned, WORKSPACE.plans)
-    provider = PROVIDERS[planned.provider]
+    provider, missing = PROVIDERS[planned.provider], missing_programs(planned)
 
     document: dict[str, Any] = plan_document(planned, path, earlier_summaries(WORKSPACE.results, planned.name))
     document["warnings"] += kernel_lacks(planned)
@@ -130,20 +132,6 @@ def _tried(made: Plan) -> list[dict[str, Any]]:
     if not documents:
         raise UsageError("no stack calls a service of your own", hint="--try asks only such services")
     return documents
-
-
-def _made(file: Path, overrides: list[str]) -> tuple[Plan, list[str]]:
-    """The plan, and what is missing of the programs that it starts; ExperimentError for a file that is wrong itself."""
-    from orchestrator.experiment.plan.planning import make_plan
-    from orchestrator.experiment.plan.topology import missing_programs
-
-    try:
-        return make_plan(file, overrides), []
-    except ExperimentError:
-        planned = make_plan(file, overrides, needs_programs=False)
-        if missing := missing_programs(planned):
-            return planned, missing
-        raise
 
 
 def _missing_database(planned: Plan) -> list[str]:

@@ -8,7 +8,7 @@ from itertools import product
 from math import prod
 from typing import Any, TypeAlias
 
-from orchestrator.catalogue.offers import NATIVE, Language, Protocol
+from orchestrator.catalogue.offers import NATIVE, Protocol
 from orchestrator.errors import nearest
 from orchestrator.experiment.model import factors
 from orchestrator.experiment.model.address import is_loopback
@@ -36,7 +36,6 @@ from orchestrator.experiment.plan.plan import (
     kind_of,
 )
 from orchestrator.experiment.plan.stacks import Entry, WhyNot, describe_stack, label_stacks, omitting, resolve_entries
-from orchestrator.experiment.plan.topology import NamedLanguages
 from services.python.contract.limits import Kind
 from services.python.contract.lines import Load, Warmup
 
@@ -58,7 +57,6 @@ class Matrix:
     reference: str
     contrasts: tuple[Contrast, ...]
     resolved: dict[str, Any]
-    named: NamedLanguages  # whose programs it needs
     hosts: tuple[OwnHost, ...] = ()
 
 
@@ -227,19 +225,7 @@ def _assemble(
         reference=reference,
         contrasts=contrasts,
         resolved=resolved,
-        named=_named(matrix),
     )
-
-
-def _named(matrix: _Cells) -> NamedLanguages:
-    """Whose programs the stacks need; a service of one's own is nobody's here."""
-    named: list[tuple[Steps, Language]] = []
-    for stack in matrix.stacks.values():
-        entry = matrix.entries[stack.id]
-        if entry.responder is not None and entry.external is None:
-            named.append(((*entry.path, "responder"), entry.responder.language))
-        named.append(((*entry.path, "client"), entry.protocol.client(stack.client).language))
-    return named
 
 
 def _twins(reference: str, stacks: Sequence[Stack], entries: Mapping[str, Entry]) -> list[Stack]:

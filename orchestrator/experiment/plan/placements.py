@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import product
-from math import prod
+from itertools import islice, product
 from typing import NoReturn
 
 from orchestrator.errors import did_you_mean
@@ -38,14 +37,11 @@ def resolve_placements(
     experiment = located.experiment
     if is_elsewhere:
         return _elsewhere(located)
-    count = count_placements(experiment)
-    if count > MOST_ITEMS:  # counted before they are made: four lists of a thousand values are a million million
-        located.add(
-            ("placements",) if experiment.distance is None else ("distance",),
-            f"the lists make {count:,} placements; an experiment may have at most {MOST_ITEMS:,}. Ask less at once.",
-        )
+    every = list(islice(wanted_placements(experiment), MOST_ITEMS + 1))
+    if len(every) > MOST_ITEMS:
+        key = "placements" if experiment.distance is None else "distance"
+        located.add((key,), f"the lists make more than {MOST_ITEMS:,} placements. Ask less at once.")
         return ()
-    every = list(wanted_placements(experiment))
     usual, _ = PROVIDERS[experiment.provider].zones
     home = next((wanted.from_zone for wanted in every if wanted.from_zone), usual)
     placements: list[Placement] = []
@@ -296,14 +292,6 @@ def wanted_placements(experiment: Experiment) -> Iterator[Wanted]:
     for index, pair in enumerate(grid.zones or ()):
         name = f"{pair.from_zone}-{pair.to_zone}"
         yield from _each((_GRID, "zones", index), name, pair.from_zone, pair.to_zone, grid)
-
-
-def count_placements(experiment: Experiment) -> int:
-    """How many `wanted_placements` gives, without making them."""
-    grid = experiment.distance
-    grids = [] if grid is None else [grid] * len(grid.zones or (None,))
-    specs: list[LinkSpec] = [*given_placements(experiment), *grids]
-    return sum(prod(len(values) for key in LINK_KEYS if (values := getattr(spec, key))) for spec in specs)
 
 
 def _each(path: Steps, base: str, from_zone: str | None, to_zone: str | None, spec: LinkSpec) -> Iterator[Wanted]:

@@ -42,7 +42,7 @@ def make_plan(
 ) -> Plan:
     """The plan of an experiment file, against the protocols of the catalogue unless others are `known`.
 
-    Without `needs_programs` nobody is to run it: what must be built is not looked at. ExperimentError has every problem.
+    With `needs_programs` a client called `native` is one that is built here. ExperimentError has every problem.
     """
     located = load(path, overrides)
     known = protocols() if known is None else known
@@ -51,8 +51,6 @@ def make_plan(
     experiment = located.experiment
     why_not = topology.startable(experiment.provider, experiment.machine) if needs_programs else lambda _: ""
     matrix = build_matrix(located, known, why_not, own_hosts(located))
-    topology.note_unusable(located, matrix.named, why_not)
-    located.raise_problems()
     sealed = _sealed(located, matrix)
     until = experiment.repeats if isinstance(experiment.repeats, UntilSpec) else None
     plan = Plan(
@@ -61,7 +59,7 @@ def make_plan(
         provider=experiment.provider,
         machine=experiment.machine or PROVIDERS[experiment.provider].default_machine,
         pin=experiment.pin[0],
-        **{part: value for part, value in vars(matrix).items() if part != "named"},
+        **vars(matrix),
         trials=schedule(matrix.cells, most_blocks(experiment.repeats), experiment.seed),
         repeats=most_blocks(experiment.repeats),
         until=Until(within=until.until, at_least=until.at_least, at_most=until.at_most) if until else None,

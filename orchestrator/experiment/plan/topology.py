@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import combinations
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal
 
 from orchestrator.catalogue.offers import Client, Language, Responder
 from orchestrator.catalogue.read import catalogue
@@ -17,8 +17,6 @@ from orchestrator.experiment.providers import PROVIDERS
 
 if TYPE_CHECKING:
     from orchestrator.catalogue.builds import Built
-    from orchestrator.experiment.model.loader import Located
-    from orchestrator.experiment.read.tree import Key
 
 
 OWN = "own"  # the machine type of a host that the experiment gives
@@ -182,17 +180,6 @@ def limit_of(provider: str, machine: str | None) -> Limit | None:
 
 _FLOOR = "tcp"
 _OF_HOSTS = ("ping", "describe")
-NamedLanguages: TypeAlias = "Sequence[tuple[tuple[Key, ...], Language]]"
-"""Languages that an experiment needs, each with the place in the file that names it."""
-
-
-def note_unusable(located: Located, named: NamedLanguages, why_not: Callable[[Language], str]) -> None:
-    """Note each language whose programs cannot be started now, where the file names it first."""
-    every: NamedLanguages = (*named, *(((), language) for language in _always_needed()))
-    first = {language.name: (path, language) for path, language in reversed(every)}
-    for path, language in first.values():
-        if why := why_not(language):
-            located.add(path, f"{why}.")
 
 
 def startable(provider: str, machine: str | None = None) -> Callable[[Language], str]:

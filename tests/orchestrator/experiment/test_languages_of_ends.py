@@ -17,7 +17,6 @@ from orchestrator.experiment.plan import contrasts, topology
 from orchestrator.experiment.plan.plan import Plan
 from orchestrator.experiment.plan.planning import make_plan
 from orchestrator.experiment.providers import PROVIDERS
-from orchestrator.experiment.read.problems import ExperimentError
 from tests.support.tiny_language import STACK, TOOL, of_another_machine, tiny, write_tiny
 
 FILE = Path(__file__).parents[3] / "experiments" / "languages.yaml"
@@ -53,20 +52,21 @@ def services(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
-def planned(folder: Path, text: str = TEXT, *, needs_programs: bool = True) -> Plan:
+def planned(folder: Path) -> Plan:
     path = folder / "x.yaml"
-    path.write_text(text)
-    return make_plan(path, needs_programs=needs_programs)
+    path.write_text(TEXT)
+    return make_plan(path)
 
 
 def build(services: Path) -> None:
     assert building.build(tiny(services), services, say=lambda said: None).kind in ("built", "up to date")
 
 
-def refused(folder: Path, text: str = TEXT) -> ExperimentError:
-    with pytest.raises(ExperimentError) as error:
-        planned(folder, text)
-    return error.value
+def refused(plan: Plan) -> str:
+    with pytest.raises(UsageError) as error:
+        topology.require_programs(plan)
+    assert topology.missing_programs(plan) == [error.value.message]
+    return error.value.message
 
 
 def test_what_is_built_is_planned_and_what_was_built_is_known(services: Path, tmp_path: Path) -> None:
@@ -79,13 +79,9 @@ def test_what_is_built_is_planned_and_what_was_built_is_known(services: Path, tm
     assert plan.resolved["tcp-reference-reference"]["versions"] == {}
 
 
-def test_what_is_not_built_is_refused_at_its_place_with_the_command(services: Path, tmp_path: Path) -> None:
-    error = refused(tmp_path)
-    assert error.exit_code == 2
-    (first,) = error.problems
-    assert (first.mark.line, first.mark.column) == (5, 32), error.message
-    assert first.message == (
-        "the programs of Tiny cannot be used: they are not built; run `orch setup build tiny`, or `make native`."
+def test_what_is_not_built_is_refused_with_the_command(services: Path, tmp_path: Path) -> None:
+    assert refused(planned(tmp_path)) == (
+        "the programs of Tiny cannot be used: they are not built; run `orch setup build tiny`, or `make native`"
     )
 
 
@@ -125,11 +121,9 @@ def test_what_is_not_what_was_built_is_refused_before_anything_starts(
     build(services)
     plan = planned(tmp_path)
     break_it(services / "tiny")
-    assert why in refused(tmp_path).problems[0].message
-    with pytest.raises(UsageError, match="the programs of Tiny cannot be used: ") as error:
-        topology.require_programs(plan)  # as `orch run` does with a plan that was made before
-    assert why in error.value.message
-    assert "`orch setup build tiny`, or `make native`" in error.value.message
+    message = refused(plan)
+    assert why in message
+    assert "`orch setup build tiny`, or `make native`" in message
 
 
 def test_what_was_built_for_this_machine_is_refused_for_hosts_of_another(
@@ -142,8 +136,7 @@ def test_what_was_built_for_this_machine_is_refused_for_hosts_of_another(
     monkeypatch.setitem(PROVIDERS, "local", replace(PROVIDERS["local"], platform=artifact.platform))
     assert topology.require_programs(plan)["tiny"].artifacts["build/respond"] == artifact
     monkeypatch.setitem(PROVIDERS, "local", replace(PROVIDERS["local"], platform="linux-riscv64"))
-    with pytest.raises(UsageError, match="not for linux-riscv64; build them on linux-riscv64"):
-        topology.require_programs(plan)
+    assert "not for linux-riscv64; build them on linux-riscv64" in refused(plan)
 
 
 @pytest.mark.parametrize(
@@ -163,5 +156,4 @@ def test_what_programs_need_to_run_is_looked_for_where_this_machine_is_the_host(
     write_tiny(services, needs=[{**TOOL, **tool}])
     monkeypatch.setattr(read, "SERVICES", services)
     build(services)
-    message = refused(tmp_path).problems[0].message
-    assert message == f"the programs of Tiny cannot be started here: {why}."
+    assert refused(planned(tmp_path)) == f"the programs of Tiny cannot be started here: {why}"
