@@ -39,14 +39,11 @@ _COMPARED_BY: Any = Literal.__getitem__((STACK, *(factor.name for factor in FACT
 _OF_KIND: dict[str, Any] = {"name": parts.Short, "bytes": Size, "count": int, "rate": Rate, "time": Duration}
 
 
-_ROUNDING = 1e-6  # of a duration in seconds, as a float, in milliseconds
-
-
 def level_or_number(factor: Factor) -> Any:
     """The type of such a value: a word stays a text, everything else becomes a number in bytes, milliseconds or pieces."""
     levels, numbers = [level.value for level in factor.levels], factor.numbers
     if numbers is None:
-        return one_of(levels, {level.guess: level.value for level in factor.levels if level.guess})
+        return one_of(levels)
     return Annotated[
         str | int, PlainValidator(partial(_read, tuple(levels), numbers)), WithJsonSchema(_schema(levels, numbers))
     ]
@@ -57,15 +54,15 @@ def _read(levels: tuple[str, ...], numbers: Numbers, value: Any) -> str | int:
         return str(value)
     words = ", ".join(levels)
     neither, or_words = (f"neither {words} nor", f", or {words}") if levels else ("not", "")
-    if numbers.measure != "count":
-        try:
-            number = _READ[numbers.measure](value)
-        except ValueError as error:
-            raise ValueError(f"{error}{or_words}") from None
-    elif type(value) is int:
+    if numbers.measure == "count":
+        if type(value) is not int:
+            raise ValueError(f"'{shown(value)}' is {neither} a whole number")
         number = value
     else:
-        raise ValueError(f"'{shown(value)}' is {neither} a whole number")
+        try:
+            number = _whole(numbers.measure, value)
+        except ValueError as error:
+            raise ValueError(f"{error}{or_words}") from None
     if not numbers.least <= number <= numbers.most:
         why = f" ({numbers.why})" if numbers.why else ""
         least, most = (
@@ -75,29 +72,27 @@ def _read(levels: tuple[str, ...], numbers: Numbers, value: Any) -> str | int:
     return number
 
 
-def _milliseconds(value: Any) -> int:
-    exact = units.DURATION.number(value) * 1000
-    if abs(exact - round(exact)) > _ROUNDING:
-        raise ValueError(f"'{value}' is not a whole number of milliseconds")
-    return round(exact)
+_QUANTITIES = {
+    "size": (units.SIZE, 1, "of bytes"),
+    "time": (units.DURATION, 1000, "of milliseconds"),
+    "rate": (units.RATE, 1, "a second"),
+}
+"""By the measure of a factor: how a file writes it, its number of each base unit, and what that counts."""
 
 
-def _whole_rate(value: Any) -> int:
-    rate = units.RATE.number(value)
-    if rate != int(rate):
-        raise ValueError(f"'{value}' is not a whole number a second")
-    return int(rate)
-
-
-_READ: Mapping[str, Callable[[Any], int]] = {"size": units.parse_size, "time": _milliseconds, "rate": _whole_rate}
-_QUANTITIES = {"size": units.SIZE, "time": units.DURATION, "rate": units.RATE}
+def _whole(measure: str, value: Any) -> int:
+    quantity, scale, unit = _QUANTITIES[measure]
+    exact = quantity.read(value) * scale
+    if exact.denominator != 1:
+        raise ValueError(f"'{value}' is not a whole number {unit}")
+    return int(exact)
 
 
 def _schema(levels: Sequence[str], numbers: Numbers) -> dict[str, Any]:
     if numbers.measure == "count":
         other: dict[str, Any] = {"type": "integer", "minimum": numbers.least, "maximum": numbers.most}
     else:
-        other = {"type": "string", "pattern": _QUANTITIES[numbers.measure].pattern}
+        other = {"type": "string", "pattern": _QUANTITIES[numbers.measure][0].pattern}
     return {"anyOf": [{"type": "string", "enum": list(levels)}, other]} if levels else other
 
 

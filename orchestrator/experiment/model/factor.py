@@ -27,7 +27,6 @@ class Level:
     words: str
     compared: str
     said: str = ""
-    guess: str = ""  # what a file may say in its place
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -194,9 +193,9 @@ _REACHED_BY: Mapping[BelongsTo, Reach] = {
 }
 
 
-def level(value: str, words: str, compared: str = "", said: str = "", guess: str = "") -> Level:
+def level(value: str, words: str, compared: str = "", said: str = "") -> Level:
     """Return a level; unless given, it is compared by its words."""
-    return Level(value=value, words=words, compared=compared or words, said=said, guess=guess)
+    return Level(value=value, words=words, compared=compared or words, said=said)
 
 
 def fixed_by(part: BelongsTo, name: str, kind: Kind, attribute: str = "", **others: Any) -> Factor:

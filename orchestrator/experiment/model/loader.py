@@ -62,7 +62,7 @@ def load(path: Path, overrides: Sequence[str] = ()) -> Located:
     try:
         experiment = model.Experiment.model_validate(root.plain())
     except ValidationError as error:
-        faults = _without_echoes(error.errors(include_url=False))[:MOST_PROBLEMS]
+        faults = error.errors(include_url=False)[:MOST_PROBLEMS]
         problems += [_explain(root, d) for d in faults if root.find(d["loc"])[0].value is not None or d["loc"] == ()]
         raise ExperimentError(problems) from error
     if problems:
@@ -132,13 +132,6 @@ def _nulls(node: Node, path: Steps) -> Iterable[Problem]:
                 yield Problem(child.mark, "an item of this list is empty.")
             else:
                 yield from _nulls(child, (*path, index))
-
-
-def _without_echoes(faults: Sequence[ErrorDetails]) -> list[ErrorDetails]:
-    """The errors but for keys that are missing because they were misspelt: the unknown key beside says what is meant."""
-    unknown = [details["loc"] for details in faults if details["type"] == "extra_forbidden"]
-    meant = {(*path[:-1], name) for path in unknown for name in nearest(str(path[-1]), _known_at(path[:-1]))}
-    return [details for details in faults if details["type"] != "missing" or details["loc"] not in meant]
 
 
 def _known_at(path: Sequence[Key]) -> list[str]:

@@ -146,25 +146,18 @@ def _way(cell: Cell) -> dict[str, Value]:
 
 
 def compared(plan: Plan) -> str:
-    """What is compared with what: `compression: gzip against no compression (4 pairs of cells)`."""
+    """What is compared with what: `compression with no compression (4 pairs of cells)`."""
     labels = {stack.id: stack.label for stack in plan.stacks}
-    compared_pairs = [pair for pair in pairs(plan) if not pair.is_control]
     texts = []
     for contrast in plan.contrasts:
+        references = contrast.references or (_original(plan),)
         if contrast.factor == STACK:
-            names = [labels[str(value)] for value in contrast.references or (_original(plan),)]
-            texts.append(f"stacks with {' and '.join(names)}")
-            continue
-        factor = BY_NAME[contrast.factor]
-        mine = [
-            (pair.cell.factors[factor.name], pair.reference.factors[factor.name])
-            for pair in compared_pairs
-            if pair.factor == factor.name
-        ]
-        for reference in contrast.references:
-            values = dict.fromkeys(factor.briefly(value) for value, beside in mine if beside == reference)
-            texts += [f"{factor.title}: {', '.join(values)} against {factor.briefly(reference)}"] if values else []
-    return f"{'; '.join(texts)} ({len(compared_pairs):,} {'pair' if len(compared_pairs) == 1 else 'pairs'} of cells)"
+            texts.append(f"stacks with {' and '.join(labels[str(value)] for value in references)}")
+        else:
+            factor = BY_NAME[contrast.factor]
+            texts.append(f"{factor.title} with {' and '.join(map(factor.briefly, references))}")
+    number = sum(not pair.is_control for pair in pairs(plan))
+    return f"{'; '.join(texts)} ({number:,} {'pair' if number == 1 else 'pairs'} of cells)"
 
 
 # ---- what an experiment file compares

@@ -116,17 +116,6 @@ def own_s(plan: Plan, cell: Cell, latency_s: float) -> float:
     return max(latency_s - _trial(plan, cell, 0.0).latency_s, _LEAST_OWN_S)
 
 
-def short_of_room(plan: Plan) -> tuple[Cell, ...]:
-    """The open loops that will be late: at their rate, more requests are under way than they may have (Little's law)."""
-    return tuple(
-        cell
-        for cell in plan.cells
-        if cell.load.rate_per_s is not None
-        and cell.find is None  # it is to find out where that begins
-        and cell.load.rate_per_s * _trial(plan, cell).latency_s > cell.load.concurrency
-    )
-
-
 @dataclass(frozen=True, kw_only=True)
 class Sent:
     """What the plan sends to some stacks: the highest rate of open loops, the most in flight of closed ones."""

@@ -28,9 +28,7 @@ from orchestrator.experiment.plan.schedule import by_series, schedule, seal_all,
 from orchestrator.experiment.plan.topology import region_of
 from orchestrator.experiment.plan.turn_lengths import with_turns
 from orchestrator.experiment.providers import MAKERS, PROVIDERS, WITH_MACHINES, any_of
-from orchestrator.experiment.read.units import format_duration, format_size
-
-MAX_REQUESTS = 1_000_000_000  # of a run, warm-up included: as many rows are stored
+from orchestrator.experiment.read.units import format_duration
 
 
 def make_plan(
@@ -80,7 +78,7 @@ def make_plan(
     for key, reason in refusals_of_plan(plan):
         located.add((key,), reason)
     located.raise_problems()
-    for check in (_check_given_hosts, _check_hosts, _check_requests, _check_sent, _check_cost):
+    for check in (_check_given_hosts, _check_hosts, _check_sent, _check_cost):
         check(located, plan)
         located.raise_problems()
     return plan
@@ -172,18 +170,6 @@ def _check_hosts(located: Located, plan: Plan) -> None:
         near = "placements" if located.experiment.distance is None else "distance"
         reason = f"the placements need {count:,} hosts; a deployment has at most {MOST_HOSTS}."
         located.add((REQUESTERS if plan.requesters > 1 else near,), reason)
-
-
-def _check_requests(located: Located, plan: Plan) -> None:
-    """Refuse what would store more rows than anything here can read, as far as can be said beforehand."""
-    expected = estimate(plan)
-    if expected.requests > MAX_REQUESTS:
-        located.add(
-            ("load",),
-            f"{len(plan.trials):,} trials x {expected.requests // len(plan.trials):,} requests are about"
-            f" {expected.requests:,} requests ({format_size(expected.disk_bytes // 10**9 * 10**9)} on disk); a run stores"
-            f" at most {MAX_REQUESTS:,}. Ask less at once.",
-        )
 
 
 def _check_sent(located: Located, plan: Plan) -> None:

@@ -259,7 +259,7 @@ def why_no_turns(cell: Cell, language: Language, together: int) -> str | None:
         (in_all(cell.factors) > 1, "several requesters share the load"),
         (bool(resources(cell.factors)), f"`{STORE}`: several responders would change one store"),
         (not language.turns, f"the requesters of {language.title} do not take turns"),
-        (together < 2, "memory, or open files (`ulimit -n`), do not suffice for two stacks at once"),
+        (together < 2, "memory does not suffice for two stacks at once"),
     )
     return next((reason for is_so, reason in reasons if is_so), None)
 

@@ -346,11 +346,6 @@ def describe_stack(stack: Stack, entry: Entry) -> dict[str, Any]:
     usual = "thin and comparable: the default" if entry.client is None else "named in the experiment"
     return {
         "protocol": protocol.title,
-        "settings": {
-            "protocol": dict(protocol.settings),
-            "responder": {} if responder is None else dict(responder.settings),
-            "client": dict(client.settings),
-        },
         "parts": parts,
         "documents": carried_by(responder, client, parts["codec"]),
         "own_work": [
@@ -358,7 +353,6 @@ def describe_stack(stack: Stack, entry: Entry) -> dict[str, Any]:
             for end in ends
             if end.adds or end.omits
         ],
-        "client_style": client.style,
         LANGUAGES: {**({RESPONDER: known.language.title} if known else {}), REQUESTER: client.language.title},
         **({"native": True} if client.native is not None else {}),
         "round_trips_to_open": protocol.round_trips(client.name),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import resource
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
@@ -30,7 +29,6 @@ _FLIGHTS_OF_A_TURN = 4  # each of as many requests as are in flight
 _LEAST_WARM_UP, _MOST_WARM_UP = 2, 10  # after ten requests a stack that was idle is as fast as before
 _WARM_SHARE = 0.2  # of a turn, what its warm-up may take of a stack that is slow
 _MOST_TOGETHER = 24
-_FILES, _FILES_OF_A_STACK = 64, 8  # of orch: what it has open itself, and the pipes of two processes
 
 
 def with_turns(plan: Plan, turn: float | str, known: Mapping[str, Protocol]) -> Plan:
@@ -131,7 +129,7 @@ def _turns(plan: Plan, cell: Cell, request_s: float, length_s: float) -> Turns:
 
 
 def _together(plan: Plan) -> int:
-    """How many stacks run at once: a host has the memory for their ends, and orch the open files."""
+    """How many stacks run at once: a host has the memory for their ends."""
     machine = MACHINES.get(plan.machine or "")
     room_bytes = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     ends = 2
@@ -140,9 +138,7 @@ def _together(plan: Plan) -> int:
         is_shared = PROVIDERS[plan.provider].hosts_are_this_machine
         room_bytes = min(room_bytes, memory_bytes) if is_shared else memory_bytes
         ends = 2 if any(placement.kind == "local" for placement in plan.placements) else 1
-    files = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
-    by_files = _MOST_TOGETHER if files == resource.RLIM_INFINITY else (files - _FILES) // _FILES_OF_A_STACK
-    return min(_MOST_TOGETHER, room_bytes // 2 // (ends * END_BYTES), by_files)
+    return min(_MOST_TOGETHER, room_bytes // 2 // (ends * END_BYTES))
 
 
 def _is_throttled(plan: Plan) -> bool:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Mapping, Sequence
-from types import MappingProxyType
+from collections.abc import Callable, Sequence
 from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import BeforeValidator, GetCoreSchemaHandler, GetJsonSchemaHandler, WithJsonSchema
@@ -119,17 +118,13 @@ class Shorthand:
         return {self._key: value} if isinstance(value, self._types) else value
 
 
-def one_of(texts: Sequence[str], guesses: Mapping[str, str] = MappingProxyType({})) -> Any:
-    """The type of one of these texts, or of a guess, by what it means; a number may be written as one: `http: 2`."""
+def one_of(texts: Sequence[str]) -> Any:
+    """The type of one of these texts; a number may be written as one: `http: 2`."""
     literal: Any = Literal.__getitem__(tuple(texts))
-    written = {text: text for text in texts} | dict(guesses)
 
-    def understood(value: Any) -> Any:
-        if isinstance(value, bool):
-            return written.get(str(value).lower(), value)
-        if isinstance(value, int | float):
-            return written.get(f"{value:g}", value)
-        return written.get(value, value) if isinstance(value, str) else value
+    def as_text(value: Any) -> Any:
+        is_number = isinstance(value, int | float) and not isinstance(value, bool)
+        return f"{value:g}" if is_number else value
 
-    values = [*written, *(json.loads(text) for text in written if re.fullmatch(r"[0-9.]+|true|false", text))]
-    return Annotated[literal, BeforeValidator(understood), WithJsonSchema({"enum": values})]
+    numbers = [json.loads(text) for text in texts if re.fullmatch(r"[0-9.]+", text)]
+    return Annotated[literal, BeforeValidator(as_text), WithJsonSchema({"enum": [*texts, *numbers]})]

@@ -25,20 +25,10 @@ from orchestrator.hosts.probes import survey
 from tests.support.experiments import MINIMAL, Write
 
 
-@pytest.mark.parametrize(
-    ("factor", "written", "values"),
-    [
-        ("http", "[1.1, 2]", {"1.1", "2"}),
-        ("http", "[1, 2]", {"1.1", "2"}),
-        ("tls", "true", {"tls1.3"}),
-        ("tls", "[false, true]", {"none", "tls1.3"}),
-        ("connection", "[keep-alive, new]", {"reuse", "per-request"}),
-    ],
-)
-def test_guesses_are_understood(write: Write, factor: str, written: str, values: set[str]) -> None:
-    stack = f"{{protocol: http+json, responder: asgi-granian, client: pycurl-multi, {factor}: {written}}}"
+def test_a_version_may_be_written_as_a_number(write: Write) -> None:
+    stack = "{protocol: http+json, responder: asgi-granian, client: pycurl-multi, http: [1.1, 2]}"
     text = f"name: x\nquestion: Which?\nstacks: {stack}\noperations: add\nrepeats: 1\n"
-    assert {cell.factors[factor] for cell in make_plan(write(text)).cells} == values
+    assert {cell.factors["http"] for cell in make_plan(write(text)).cells} == {"1.1", "2"}
     jsonschema.validate(yaml.safe_load(text), json_schema())
 
 
@@ -87,8 +77,7 @@ def test_plan_and_document_say_which_it_was(tmp_path: Path) -> None:
     plan = planned(tmp_path, HEAD + BOTH)
     said = own_json.sentence(plan.to_dict())
     assert said == (
-        "Its own JSON: rows.json travels as a typed message over grpc (all of its 61 values)"
-        " and as google.protobuf.Value over grpc."
+        "Its own JSON: rows.json travels as a typed message over grpc and as google.protobuf.Value over grpc."
     )
     document = plan_document(plan, tmp_path / "plan.json") | {"terraform": None}
     assert document["documents"] == said
@@ -122,8 +111,6 @@ def test_a_document_without_a_shape_is_a_value_with_its_reason(tmp_path: Path) -
     plan = planned(tmp_path, HEAD + STACKS, 7)
     assert list(ways(plan).values()) == [None, "value", "value"]
     assert own_json.write_schemas(plan, materialise(plan, tmp_path / "payloads")) == {}
-    said = own_json.sentence(plan.to_dict())
-    assert "as google.protobuf.Value over grpc, http+protobuf (it is no list, and no object of few keys)" in said
 
 
 def test_the_message_of_another_version_of_orch_is_not_measured(tmp_path: Path) -> None:

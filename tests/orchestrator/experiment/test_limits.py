@@ -27,12 +27,6 @@ def test_a_thousand_loads_a_thousand_times_are_refused_by_their_product(write: W
     )
 
 
-def test_more_rows_than_a_run_may_store_are_refused(write: Write, known: Known) -> None:
-    (problem,) = problems(write(MINIMAL + "load: {requests: 100000000}\nrepeats: 50\n"), known)
-    assert problem.startswith("5:7: 100 trials x 100,00")
-    assert "a run stores at most 1,000,000,000" in problem
-
-
 @pytest.mark.parametrize("name", ["/etc/hostname", "../outside.json", "link.json"])
 def test_a_payload_lies_in_the_experiments_folder(write: Write, known: Known, tmp_path: Path, name: str) -> None:
     (tmp_path / "link.json").symlink_to("/etc/hostname")

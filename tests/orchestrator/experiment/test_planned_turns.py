@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import resource
 from collections import Counter
 from collections.abc import Callable
 from math import ceil
@@ -123,16 +122,6 @@ def test_hosts_of_less_than_a_core_take_longer_turns_in_smaller_groups(write: Wr
     assert sorted(Counter(each.group for each in turns).values()) == [2, 2]
     few = plan_of(write, *small, "load={requests: 200}")
     assert {cell.turns for cell in few.cells} == {None}
-
-
-@pytest.mark.parametrize(("files", "together"), [(1024, 2), (87, 2), (79, None)])
-def test_open_files_bound_how_many_stacks_run_at_once(
-    write: Write, monkeypatch: pytest.MonkeyPatch, files: int, together: int | None
-) -> None:
-    monkeypatch.setattr(resource, "getrlimit", lambda _kind: (files, files))
-    plan = plan_of(write)
-    assert {cell.turns is None for cell in plan.cells} == {together is None}
-    assert bool(plan.without_turns) == (together is None)
 
 
 @pytest.mark.parametrize("turn", ["1ms", "2s", "often", "5"])

@@ -184,15 +184,8 @@ def _certificate(located: Located, path: Steps, service: ServiceSpec) -> tuple[s
     if service.tls is None or service.tls.cert is None or service.tls.key is None:
         return ()
     files = (service.tls.cert, service.tls.key)
-    problems = len(located.problems)
     for key, name in zip(("cert", "key"), files, strict=True):
         _read(located, (*path, key), name)
-    if len(located.problems) == problems:
-        try:
-            chain, own_key = (located.folder / name for name in files)
-            ssl.create_default_context().load_cert_chain(chain, own_key, password="")
-        except (ssl.SSLError, ValueError) as error:
-            located.add(path, f"{files[0]} and {files[1]} are no certificate with its key, unencrypted: {error}.")
     return files
 
 

@@ -142,9 +142,7 @@ def sentence(plan: Mapping[str, Any]) -> str:
             how = _way_of_cell(plan, cell, operation["payload"], shape)
             if cell["operation"] == operation["id"] and cell["stack"] in labels and how:
                 by_way.setdefault(how, []).append(labels[cell["stack"]])
-        words = [
-            f"{WORDS[w]} over {', '.join(dict.fromkeys(by_way[w]))}{_share(w, shape)}" for w in WORDS if w in by_way
-        ]
+        words = [f"{WORDS[w]} over {', '.join(dict.fromkeys(by_way[w]))}" for w in WORDS if w in by_way]
         clauses += [f"{operation['label'].partition(' ')[2]} travels {' and '.join(words)}"] if words else []
     return f"Its own JSON: {'; '.join(clauses)}." if clauses else ""
 
@@ -162,17 +160,6 @@ def _way_of_cell(
 ) -> How | None:
     carried = plan.get("resolved", {}).get(cell["stack"], {}).get("documents")
     return way(carried, payload, cell["factors"].get(DOCUMENT), shape)
-
-
-def _share(how: str, shape: Shape | None) -> str:
-    """How much of a typed document is, and why one is not that was to be."""
-    if shape is None:
-        return ""
-    if how != TYPED:
-        return f" ({shape.note})" if shape.note else ""
-    if shape.typed == shape.values:
-        return f" (all of its {shape.values:,} values)"
-    return f" ({shape.typed:,} of its {shape.values:,} values, the others as google.protobuf.Value within it)"
 
 
 MOST_FIELDS = 2_000  # of all messages together: more take the compiler, and every start of an end, too long
