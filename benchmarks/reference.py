@@ -155,7 +155,7 @@ EXAMPLES: Mapping[tuple[str, str], str] = {
     ("ExpectSpec", "sha256"): "sha256: 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
     ("DataSpec", "file"): "file: orders.csv",
     ("DataSpec", "order"): "order: random",
-    ("StackSpec", "client"): "client: [pycurl, native]",
+    ("StackSpec", "client"): "client: [pycurl, httpx]",
     ("EchoOptions", "json"): "json: order.json",
     ("ImageOptions", "decode"): "decode: full",
     ("FindSpec", "within"): "within: 5 %",

@@ -38,7 +38,7 @@ class Example:
 
 def examples() -> tuple[Example, ...]:
     """Return the shipped experiments: first those that need nothing more, then by name."""
-    plans = {path.stem: make_plan(path, needs_programs=False) for path in FOLDER.glob("*.yaml")}
+    plans = {path.stem: make_plan(path) for path in FOLDER.glob("*.yaml")}
     rows = [
         Example(
             name=name, question=plan.question, minutes=math.ceil(estimate(plan).duration_s / 60), needs=_needs(plan)

@@ -55,7 +55,7 @@ def _check(files: list[Path], overrides: list[str]) -> None:
     documents = []
     for file in files:
         try:
-            plan = make_plan(file, overrides, needs_programs=False)
+            plan = make_plan(file, overrides)
         except ExperimentError as error:
             for line in error.lines:
                 console.progress(line)

@@ -71,7 +71,7 @@ def doctor(
 def _of_experiment(file: Path, provider: str | None) -> list[ProbeResult]:
     from orchestrator.experiment.plan.planning import make_plan
 
-    plan = make_plan(file, needs_programs=False)
+    plan = make_plan(file)
     if plan.provider != provider or not PROVIDERS[plan.provider].makes_hosts:
         raise UsageError(f"{file} has `provider: {plan.provider}`", hint="look at a file with `--for` its own provider")
     return of_experiment(plan)

@@ -18,7 +18,6 @@ from pydantic import (
     model_validator,
 )
 
-from orchestrator.catalogue.offers import NATIVE
 from orchestrator.catalogue.read import catalogue
 from orchestrator.experiment.model import options as parts
 from orchestrator.experiment.model.factor import Factor, Numbers
@@ -144,9 +143,7 @@ class StackSpec(parts.Strict):
     )
     client: OneOrMany[parts.Short] | None = Field(
         None,
-        examples=[NATIVE],
-        description="The client library; by default a thin one that suits the requests in flight."
-        f" `{NATIVE}`: the first of the protocol's compiled ones that is built here.",
+        description="The client library; by default a thin one that suits the requests in flight.",
     )
 
     @model_validator(mode="after")

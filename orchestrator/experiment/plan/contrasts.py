@@ -11,7 +11,7 @@ from functools import partial
 from itertools import combinations
 from typing import Any, TypeAlias
 
-from orchestrator.catalogue.offers import NATIVE, NONE, Client, Protocol, Responder
+from orchestrator.catalogue.offers import NONE, Client, Protocol, Responder
 from orchestrator.errors import did_you_mean
 from orchestrator.experiment.model.address import is_loopback
 from orchestrator.experiment.model.factor import Value
@@ -167,13 +167,10 @@ _Choices: TypeAlias = dict[Value, tuple[str, ...]]
 """What may be a reference, with what a person may call it."""
 
 
-def resolve_contrasts(
-    located: Located, stacks: Sequence[Stack], cells: Sequence[Cell], natives: Container[str] = ()
-) -> tuple[Contrast, ...]:
-    """The contrasts of an experiment; what cannot be is noted. `natives`: ids of stacks that the file calls `native`."""
+def resolve_contrasts(located: Located, stacks: Sequence[Stack], cells: Sequence[Cell]) -> tuple[Contrast, ...]:
+    """The contrasts of an experiment; what cannot be is noted."""
     compare_by, given = located.experiment.compare_by, located.experiment.reference or ()
-    called = [stack for stack in stacks if stack.id in natives]
-    values = {name: _values(name, stacks, cells, called) for name in compare_by}
+    values = {name: _values(name, stacks, cells) for name in compare_by}
     chosen: dict[str, list[Value]] = {name: [] for name in compare_by}
     for number, wanted in enumerate(given):
         for name, value in _find(located, number, wanted, values, stacks):
@@ -193,14 +190,12 @@ def resolve_contrasts(
     return tuple(Contrast(factor=name, references=tuple(chosen[name])) for name in compare_by)
 
 
-def _values(name: str, stacks: Sequence[Stack], cells: Sequence[Cell], natives: Sequence[Stack]) -> _Choices:
+def _values(name: str, stacks: Sequence[Stack], cells: Sequence[Cell]) -> _Choices:
     if name == STACK:
-        of_native = {stack.id: (stack.label.replace(stack.client, NATIVE),) for stack in natives}
-        return {stack.id: (stack.label, stack.id, *of_native.get(stack.id, ())) for stack in stacks}
+        return {stack.id: (stack.label, stack.id) for stack in stacks}
     factor = BY_NAME[name]
     every = dict.fromkeys(cell.factors[name] for cell in cells)
-    also = {stack.client: (NATIVE,) for stack in natives} if name == "client" else {}
-    return {value: (*factor.names(value), *also.get(str(value), ())) for value in every if value is not None}
+    return {value: factor.names(value) for value in every if value is not None}
 
 
 def _find(
@@ -225,7 +220,7 @@ def _find(
     if len(factors) > 1:
         located.add(path, f"'{wanted}' may be a value of {either(factors)}: compare by one of them at a time.")
         return []
-    return matches if text == NATIVE else matches[:1]
+    return matches[:1]
 
 
 def _refusal(name: str, references: Sequence[Value], values: Sequence[Value], cells: Sequence[Cell]) -> str:

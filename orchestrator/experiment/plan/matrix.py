@@ -8,7 +8,7 @@ from itertools import product
 from math import prod
 from typing import Any, TypeAlias
 
-from orchestrator.catalogue.offers import NATIVE, Protocol
+from orchestrator.catalogue.offers import Protocol
 from orchestrator.errors import nearest
 from orchestrator.experiment.model import factors
 from orchestrator.experiment.model.address import is_loopback
@@ -35,7 +35,7 @@ from orchestrator.experiment.plan.plan import (
     Stack,
     kind_of,
 )
-from orchestrator.experiment.plan.stacks import Entry, WhyNot, describe_stack, label_stacks, omitting, resolve_entries
+from orchestrator.experiment.plan.stacks import Entry, describe_stack, label_stacks, omitting, resolve_entries
 from services.python.contract.limits import Kind
 from services.python.contract.lines import Load, Warmup
 
@@ -73,19 +73,17 @@ class _Cells:
     entries: dict[str, Entry] = field(default_factory=dict)
 
 
-def build_matrix(
-    located: Located, known: Mapping[str, Protocol], why_not: WhyNot = lambda _: "", hosts: Sequence[OwnHost] = ()
-) -> Matrix:
+def build_matrix(located: Located, known: Mapping[str, Protocol], hosts: Sequence[OwnHost] = ()) -> Matrix:
     """Multiply the experiment out against the protocols there are. ExperimentError with everything that cannot be.
 
-    `why_not`: why a language's programs cannot be started. `hosts`: those that the experiment gives.
+    `hosts`: those that the experiment gives.
     """
     operations: Sequence[PlannedOperation]
     if is_own := own_calls.has_own_services(located):
-        entries = own_calls.own_entries(located, known, why_not)
+        entries = own_calls.own_entries(located, known)
         operations = (PlannedOperation(operation=own_calls.OPERATION),)
     else:
-        entries, operations = resolve_entries(located, known, why_not), resolve_operations(located)
+        entries, operations = resolve_entries(located, known), resolve_operations(located)
     is_away = is_own and any(entry.external and not is_loopback(entry.external.host) for entry in entries)
     hosts, placements = by_role(hosts, resolve_placements(located, hosts, is_elsewhere=is_away))
     located.raise_problems()
@@ -102,7 +100,7 @@ def build_matrix(
             kind: Kind = "codec" if entry.kind == "codec" else kind_of(operation, call)
             stack = entry.stack_for(load, kind)
             values = factors.values(stack=stack, operation=operation, placement=placement, load=load, call=call)
-            if excluder.leaves_out(values, is_native=bool(entry.native)):
+            if excluder.leaves_out(values):
                 continue
             parts = {"stack": stack.id, "operation": operation.id, "placement": placement.id}
             cell = Cell(
@@ -145,9 +143,7 @@ def _add_cell(located: Located, matrix: _Cells, stack: Stack, case: rules.Case) 
     if reason := rules.refusal(case):
         located.add(entry.path, reason)
     elif cell.id in matrix.cells:
-        is_native = entry.native or matrix.entries[stack.id].native
-        way = f"`{NATIVE}` is {case.client.name} here" if is_native else _CONTROL
-        located.add(entry.path, f"stack {stack.id} is given twice; {way}.")
+        located.add(entry.path, f"stack {stack.id} is given twice; {_CONTROL}.")
     else:
         matrix.cells[cell.id] = cell
         matrix.stacks.setdefault(stack.id, stack)
@@ -191,7 +187,7 @@ def _assemble(
     always_named = {name for stack in matrix.stacks.values() for name in omitting(stack, entries[stack.id].protocol)}
     stacks = list(label_stacks(matrix.stacks.values(), always_named))
     cells = list(matrix.cells.values())
-    contrasts = resolve_contrasts(located, stacks, cells, {s.id for s in stacks if entries[s.id].native})
+    contrasts = resolve_contrasts(located, stacks, cells)
     located.raise_problems()
     named = [value for contrast in contrasts if contrast.factor == STACK for value in contrast.references]
     reference = str(named[0]) if named else stacks[0].id
@@ -250,13 +246,12 @@ class _Excluder:
         self._used: set[int] = set()
         self._seen: dict[str, set[Value]] = {key: set() for item in self._items for key in item}
 
-    def leaves_out(self, values: Values, *, is_native: bool) -> bool:
-        """Whether an item matches a cell. `is_native`: the file calls its client so."""
-        names = {key: {values[key], *([NATIVE] if is_native and key == "client" else [])} for key in self._seen}
+    def leaves_out(self, values: Values) -> bool:
+        """Whether an item matches a cell."""
         for key, seen in self._seen.items():
-            seen |= names[key]
+            seen.add(values[key])
         items = enumerate(self._items)
-        matching = {number for number, item in items if all(names[key] & wanted for key, wanted in item.items())}
+        matching = {number for number, item in items if all(values[key] in wanted for key, wanted in item.items())}
         self._used |= matching
         return bool(matching)
 

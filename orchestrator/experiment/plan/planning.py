@@ -31,24 +31,14 @@ from orchestrator.experiment.providers import MAKERS, PROVIDERS, WITH_MACHINES, 
 from orchestrator.experiment.read.units import format_duration
 
 
-def make_plan(
-    path: Path,
-    overrides: Sequence[str] = (),
-    known: Mapping[str, Protocol] | None = None,
-    *,
-    needs_programs: bool = True,
-) -> Plan:
-    """The plan of an experiment file, against the protocols of the catalogue unless others are `known`.
-
-    With `needs_programs` a client called `native` is one that is built here. ExperimentError has every problem.
-    """
+def make_plan(path: Path, overrides: Sequence[str] = (), known: Mapping[str, Protocol] | None = None) -> Plan:
+    """The plan of an experiment file, against the catalogue unless other protocols are `known`; ExperimentError."""
     located = load(path, overrides)
     known = protocols() if known is None else known
     module = own_module(located)
     _check_provider(located)
     experiment = located.experiment
-    why_not = topology.startable(experiment.provider, experiment.machine) if needs_programs else lambda _: ""
-    matrix = build_matrix(located, known, why_not, own_hosts(located))
+    matrix = build_matrix(located, known, own_hosts(located))
     sealed = _sealed(located, matrix)
     until = experiment.repeats if isinstance(experiment.repeats, UntilSpec) else None
     plan = Plan(

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from importlib.metadata import PackageNotFoundError, version
 from itertools import product
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, TypeVar
 
-from orchestrator.catalogue.offers import NATIVE, Client, Language, Parts, Protocol, Responder
+from orchestrator.catalogue.offers import Client, Parts, Protocol, Responder
 from orchestrator.errors import did_you_mean
 from orchestrator.experiment.model.experiment import StackSpec
 from orchestrator.experiment.model.factor import Value, Values
@@ -43,10 +43,6 @@ OR_EXCLUDE = "or leave this part out with `exclude`"
 Part = TypeVar("Part", Responder, Client)
 
 
-WhyNot: TypeAlias = Callable[[Language], str]
-"""Why the programs of a language cannot be started, as a clause with what to do; empty where they can."""
-
-
 @dataclass(frozen=True, kw_only=True)
 class Entry:
     """One combination of a stack item: the responder and, unless the load decides, the client."""
@@ -58,7 +54,6 @@ class Entry:
     chosen: Mapping[str, tuple[Value, ...]]  # of each factor of the call, the values asked for
     external: External | None = None  # who answers, where that is a service of one's own
     names_driver: bool = False  # whether the file names a PostgreSQL driver
-    native: str = ""  # why its client is this one, where the file calls it `native`
 
     @property
     def kind(self) -> Kind:
@@ -106,19 +101,17 @@ def chosen_calls(located: Located, spec: StackSpec) -> dict[str, tuple[Value, ..
     return {f.name: getattr(spec, f.name) or getattr(located.experiment, f.name) for f in OF_THE_CALL}
 
 
-def resolve_entries(located: Located, known: Mapping[str, Protocol], why_not: WhyNot) -> tuple[Entry, ...]:
+def resolve_entries(located: Located, known: Mapping[str, Protocol]) -> tuple[Entry, ...]:
     """Every stack of the file against the protocols there are; unknown names are noted in `located`."""
     answered = {name: protocol for name, protocol in known.items() if protocol.responders}
     return tuple(
         entry
         for index, spec in enumerate(located.experiment.stacks)
-        for entry in _expand(located, ("stacks", index), spec, answered, why_not)
+        for entry in _expand(located, ("stacks", index), spec, answered)
     )
 
 
-def _expand(
-    located: Located, path: Steps, spec: StackSpec, known: Mapping[str, Protocol], why_not: WhyNot
-) -> Iterator[Entry]:
+def _expand(located: Located, path: Steps, spec: StackSpec, known: Mapping[str, Protocol]) -> Iterator[Entry]:
     names_driver = DRIVER in spec.model_fields_set or DRIVER in located.experiment.model_fields_set
     entry = partial(Entry, path=path, chosen=chosen_calls(located, spec), names_driver=names_driver)
     if spec.protocol == ALL:
@@ -141,8 +134,8 @@ def _expand(
     entry = partial(entry, protocol=protocol)
     names = spec.responder or (protocol.responders[0].name,)
     wanted = [_named(located, (*path, "responder"), protocol, name, protocol.responders) for name in names]
-    clients = list(clients_of(located, path, protocol, spec, why_not))
-    for client, _ in clients:
+    clients = clients_of(located, path, protocol, spec)
+    for client in clients:
         if client.kind == "codec":
             if spec.responder:
                 reason = f"nobody answers {client.name}, a codec alone: leave `responder` out."
@@ -151,35 +144,15 @@ def _expand(
     for responder in filter(None, wanted):
         if not spec.client:
             yield entry(responder=responder, client=None)
-        for client, native in clients:
+        for client in clients:
             if client.kind != "codec":
-                yield entry(responder=responder, client=client, native=native)
+                yield entry(responder=responder, client=client)
 
 
-def clients_of(
-    located: Located, path: Steps, protocol: Protocol, spec: StackSpec, why_not: WhyNot
-) -> Iterator[tuple[Client, str]]:
-    """Yield the clients that a stack names, and of `native` why it is this one: the first that can be started here."""
-    place = (*path, "client")
-    natives = protocol.natives
-    for name in spec.client or ():
-        if name != NATIVE:
-            known = [*protocol.clients, *([replace(natives[0], name=NATIVE)] if natives else [])]
-            if client := _named(located, place, protocol, name, known):
-                yield client, ""
-            continue
-        reasons = {client.name: why_not(client.language) for client in natives}
-        usable = next((client for client in natives if not reasons[client.name]), None)
-        passed_over = [f"{client} ({reason})" for client, reason in reasons.items() if reason]
-        if usable is not None:
-            yield usable, "; ".join([f"`{NATIVE}` in the experiment", *(f"not {text}" for text in passed_over)])
-        elif natives:
-            located.add(
-                place, f"no compiled client of {protocol.name} can be started: {', '.join(passed_over)}. Name another."
-            )
-        else:
-            has = ", ".join(client.name for client in protocol.clients)
-            located.add(place, f"no client of protocol {protocol.name} is compiled: `{NATIVE}` is none of {has}.")
+def clients_of(located: Located, path: Steps, protocol: Protocol, spec: StackSpec) -> list[Client]:
+    """Return the clients that a stack names."""
+    named = (_named(located, (*path, "client"), protocol, name, protocol.clients) for name in spec.client or ())
+    return [client for client in named if client is not None]
 
 
 def _named(located: Located, path: Steps, protocol: Protocol, name: str, parts: Sequence[Part]) -> Part | None:
@@ -343,7 +316,6 @@ def describe_stack(stack: Stack, entry: Entry) -> dict[str, Any]:
         parts["language"] = f"{unknown}, asked in {client.language.title}"
     packages = {package for end in ends if not end.language.build for package in end.packages}
     known = responder if stack.external is None else None
-    usual = "thin and comparable: the default" if entry.client is None else "named in the experiment"
     return {
         "protocol": protocol.title,
         "parts": parts,
@@ -354,9 +326,8 @@ def describe_stack(stack: Stack, entry: Entry) -> dict[str, Any]:
             if end.adds or end.omits
         ],
         LANGUAGES: {**({RESPONDER: known.language.title} if known else {}), REQUESTER: client.language.title},
-        **({"native": True} if client.native is not None else {}),
         "round_trips_to_open": protocol.round_trips(client.name),
-        "client_reason": entry.native or usual,
+        "client_reason": "thin and comparable: the default" if entry.client is None else "named in the experiment",
         "versions": {package: _version(package) for package in sorted(packages)},
     }
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import TYPE_CHECKING, Literal
@@ -180,18 +180,6 @@ def limit_of(provider: str, machine: str | None) -> Limit | None:
 
 _FLOOR = "tcp"
 _OF_HOSTS = ("ping", "describe")
-
-
-def startable(provider: str, machine: str | None = None) -> Callable[[Language], str]:
-    """Why that provider cannot start a language's programs now, and what to do; each language is looked at once."""
-    known: dict[str, str] = {}
-
-    def why_not(language: Language) -> str:
-        if language.name not in known:
-            known[language.name] = _usable(language, provider, machine)[0]
-        return known[language.name]
-
-    return why_not
 
 
 def require_programs(plan: Plan) -> Mapping[str, Built]:

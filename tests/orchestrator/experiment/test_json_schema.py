@@ -25,7 +25,7 @@ def refusals(document: dict[str, Any]) -> list[str]:
 
 @pytest.mark.parametrize("path", SHIPPED, ids=lambda path: path.stem)
 def test_shipped_experiments_can_be_planned_and_satisfy_the_schema(path: Path) -> None:
-    plan = make_plan(path, needs_programs=False)  # some name programs that are built
+    plan = make_plan(path)  # some name programs that are built
     assert plan.name == path.stem
     assert plan.question.endswith("?")
     assert refusals(yaml.safe_load(path.read_text())) == []

@@ -23,7 +23,7 @@ FILE = Path(__file__).parents[3] / "experiments" / "languages.yaml"
 
 
 def test_every_language_asks_and_answers_every_other() -> None:
-    plan = make_plan(FILE, needs_programs=False)
+    plan = make_plan(FILE)
     ends = contrasts.languages_of_stacks({"resolved": plan.resolved})
     assert ends.keys() == {stack.id for stack in plan.stacks}
     spoken = ("Python", "Go", "Rust", "Node.js")
@@ -34,7 +34,7 @@ def test_every_language_asks_and_answers_every_other() -> None:
 
 
 def test_a_row_of_cells_with_every_stack_of_many_says_so_in_place_of_their_names() -> None:
-    plan = make_plan(FILE, needs_programs=False)
+    plan = make_plan(FILE)
     document = plan_document(plan, FILE) | {"terraform": None, "machine_now": None}
     rows = [line for line in plan_lines(plan, document) if line.startswith("echo 10 records ")]
     assert len(rows) == 2

@@ -18,7 +18,7 @@ HEAD = "name: own\nquestion: Which?\nprovider: ssh\nstacks: [rest]\noperations: 
 def planned(tmp_path: Path, text: str) -> Plan:
     path = tmp_path / "own.yaml"
     path.write_text(HEAD + text)
-    return make_plan(path, needs_programs=False)
+    return make_plan(path)
 
 
 def test_a_host_is_what_ssh_takes_or_a_container(tmp_path: Path) -> None:

@@ -37,7 +37,7 @@ def module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def planned(text: str) -> Plan:
     Path("own.yaml").write_text(HEAD + text)
-    return make_plan(Path("own.yaml"), needs_programs=False)
+    return make_plan(Path("own.yaml"))
 
 
 def test_the_module_gets_zones_and_machine_as_they_are_given() -> None:
@@ -76,13 +76,13 @@ def test_what_is_no_module_is_refused_where_it_is(text: str, place: str, words: 
 def test_without_prices_the_limit_is_the_persons_own() -> None:
     Path("own.yaml").write_text(HEAD.replace("limits: {cost: 1 USD}\n", "") + "module: mine\n")
     with pytest.raises(ExperimentError, match=r"no prices of terraform .* what the hosts cost for 2 h"):
-        make_plan(Path("own.yaml"), needs_programs=False)
+        make_plan(Path("own.yaml"))
 
 
 def test_a_module_is_for_that_provider_alone() -> None:
     Path("own.yaml").write_text(HEAD.replace("terraform", "local") + "module: mine\n")
     with pytest.raises(ExperimentError, match="`module` is for `provider: terraform`"):
-        make_plan(Path("own.yaml"), needs_programs=False)
+        make_plan(Path("own.yaml"))
 
 
 def test_a_host_needs_an_address_and_who_to_log_in_as_alone() -> None:

@@ -27,7 +27,7 @@ Write = Callable[[str], Path]
 
 
 def plan_of(write: Write, *more: str) -> Plan:
-    return make_plan(write(TEXT), more, needs_programs=False)
+    return make_plan(write(TEXT), more)
 
 
 def test_turns_are_on_by_default(write: Write) -> None:

@@ -45,7 +45,7 @@ def answered(case: Sequence[str], folder: Path) -> list[str]:
     path.write_text("\n".join([*lines, *usual, ""]), encoding="utf-8")
     overrides = [line.removeprefix(SET) for line in given if line.startswith(SET)]
     try:
-        answers = list(in_lines(make_plan(path, overrides, needs_programs=False)))
+        answers = list(in_lines(make_plan(path, overrides)))
     except ExperimentError as error:
         problems = [(problem.mark, problem.message.replace(str(folder), "FOLDER")) for problem in error.problems]
         answers = [f"{mark.line}:{mark.column} {message}" for mark, message in problems]

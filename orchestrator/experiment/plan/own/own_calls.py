@@ -37,7 +37,7 @@ from orchestrator.experiment.plan.own.own_protos import (
 )
 from orchestrator.experiment.plan.placements import refuse_several_distances
 from orchestrator.experiment.plan.plan import External, Operation, Plan, Start
-from orchestrator.experiment.plan.stacks import Entry, WhyNot, chosen_calls, clients_of, external_responder
+from orchestrator.experiment.plan.stacks import Entry, chosen_calls, clients_of, external_responder
 from orchestrator.experiment.providers import PROVIDERS, THIS_MACHINE
 from orchestrator.experiment.read.problems import shown
 from orchestrator.files import UnreadableFile, read_file
@@ -71,7 +71,7 @@ def has_own_services(located: Located) -> bool:
     return any(own)
 
 
-def own_entries(located: Located, known: Mapping[str, Protocol], why_not: WhyNot) -> tuple[Entry, ...]:
+def own_entries(located: Located, known: Mapping[str, Protocol]) -> tuple[Entry, ...]:
     """Return the entry of each stack and client. What cannot be is noted in `located`."""
     experiment = located.experiment
     rows = _rows(located)
@@ -88,7 +88,7 @@ def own_entries(located: Located, known: Mapping[str, Protocol], why_not: WhyNot
         where = (_started if service.start else _running)(located, spec.service or "", service)
         if where and (external := _Calls(located, path, spec, where, rows).external()):
             placed.append(external)
-            entries += _entries(located, path, spec, known, external, why_not)
+            entries += _entries(located, path, spec, known, external)
     located.raise_problems()
     if ("together" in experiment.pin or len(experiment.pin) > 1) and any(each.start is None for each in placed):
         located.add(("pin",), "orch cannot pin a service that it does not start: leave `pin` out, or turn it off.")
@@ -105,7 +105,7 @@ def own_entries(located: Located, known: Mapping[str, Protocol], why_not: WhyNot
 
 
 def _entries(
-    located: Located, path: Steps, spec: StackSpec, known: Mapping[str, Protocol], external: External, why_not: WhyNot
+    located: Located, path: Steps, spec: StackSpec, known: Mapping[str, Protocol], external: External
 ) -> Iterator[Entry]:
     protocol = known[f"own_{external.call['kind']}"]
     chosen = {**chosen_calls(located, spec), TLS: (TLS_1_3 if external.authority else "none",)}
@@ -113,11 +113,11 @@ def _entries(
     entry = partial(Entry, path=path, protocol=protocol, responder=responder, chosen=chosen, external=external)
     if not spec.client:
         yield entry(client=None)
-    for client, native in clients_of(located, path, protocol, spec, why_not):
+    for client in clients_of(located, path, protocol, spec):
         if client.language.build and (beyond := _beyond_compiled(external)):
             located.add((*path, "client"), f"{client.name} is compiled, and makes no {beyond}: leave `client` out.")
         else:
-            yield entry(client=client, native=native)
+            yield entry(client=client)
 
 
 def _beyond_compiled(external: External) -> str:
