@@ -297,8 +297,6 @@ PARTS = (*PROTOCOL, "framework", "validation", "client", "connection", "language
 
 A codec alone has a `library` in place of a client, and nothing that carries messages.
 """
-NOT_KNOWN = "not known"
-"""How the name of an unknown part begins; its owner follows."""
 BYTES = "bytes"
 HTTP = "http"
 _KINDS_OF_BYTES = ("bytes", "image", "transfer")  # of payloads
@@ -333,29 +331,15 @@ def parts_alone(protocol: Protocol, client: Client) -> dict[str, str]:
 
 
 def differs_in(first: Mapping[str, str], other: Mapping[str, str]) -> tuple[str, ...]:
-    """Names of the parts in which two stacks are known to differ, in the order of `PARTS`; not of one that a side lacks.
+    """Names of the parts in which two stacks differ (or may), in the order of `PARTS`; not of one that a side lacks.
 
     How bytes and a JSON document travel counts as the codec's, where both sides say it.
 
     >>> differs_in({"codec": "CBOR", "client": "pycurl"}, {"codec": "JSON", "client": "pycurl"})
     ('codec',)
     """
-    names = _unlike(first, other) - set(may_differ_in(first, other))
+    names = {name for name in first.keys() & other.keys() if first[name] != other[name]}
     return tuple(name for name in PARTS if name in names or (name == "codec" and names & {BYTES, DOCUMENT}))
-
-
-def may_differ_in(first: Mapping[str, str], other: Mapping[str, str]) -> tuple[str, ...]:
-    """Names of the parts in which two stacks may differ, as at least one side's is not known, in the order of `PARTS`.
-
-    >>> may_differ_in({"framework": "not known (external)"}, {"framework": "FastAPI on uvicorn"})
-    ('framework',)
-    """
-    unlike = _unlike(first, other)
-    return tuple(n for n in PARTS if n in unlike and any(side[n].startswith(NOT_KNOWN) for side in (first, other)))
-
-
-def _unlike(first: Mapping[str, str], other: Mapping[str, str]) -> set[str]:
-    return {name for name in first.keys() & other.keys() if first[name] != other[name]}
 
 
 def in_use(

@@ -26,7 +26,6 @@ from orchestrator.experiment.model.factors import (
 from orchestrator.experiment.model.loader import Located, Steps
 from orchestrator.experiment.plan.contrasts import (
     LANGUAGES,
-    NOT_KNOWN,
     REQUESTER,
     RESPONDER,
     parts_alone,
@@ -364,4 +363,4 @@ def external_responder(protocol: Protocol, name: str) -> Responder:
 
 def _unknown(protocol: Protocol, name: str) -> str:
     """A text of its own for each unknown responder and protocol: nobody knows whether two are alike."""
-    return f"{NOT_KNOWN} ({protocol.name}, {name})"
+    return f"not known ({protocol.name}, {name})"
