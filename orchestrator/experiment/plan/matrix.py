@@ -210,8 +210,9 @@ def _assemble(
         if resolved[cell.stack]["documents"] == own_json.TYPED == cell.factors[own_json.DOCUMENT]
     }
     needed = [with_digest(planned) for planned in operations if planned.operation.id in used_operations]
-    needed = [own_json.with_shape(located, planned) if planned.operation.id in typed else planned for planned in needed]
-    located.raise_problems()
+    for number, planned in enumerate(needed):
+        if planned.operation.id in typed:
+            needed[number] = own_json.with_shape(located.folder, planned)
     return Matrix(
         stacks=tuple(stacks),
         operations=tuple(planned.operation for planned in needed),

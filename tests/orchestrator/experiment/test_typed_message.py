@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import pytest
@@ -11,8 +10,8 @@ from orchestrator.experiment.plan.own.own_json import (
     LONGEST_KEY,
     MOST_FIELDS,
     MOST_KEYS,
+    Place,
     descriptor_set,
-    shape_of,
     typed_message,
 )
 
@@ -26,9 +25,8 @@ ORDERS = {
 
 
 def test_a_document_gives_a_message_that_a_person_could_have_written() -> None:
-    made = typed_message(ORDERS, "orders.json")
-    assert made.proto == typed_message(json.loads(json.dumps(ORDERS)), "orders.json").proto
-    assert made.proto.partition("\nmessage ")[2] == (
+    proto, shape = typed_message([ORDERS], "orders.json")
+    assert proto.partition("\nmessage ")[2] == (
         "Object1 {\n"
         '  string name = 1 [json_name = "name"];\n'
         '  optional bool vip = 2 [json_name = "vip"];\n'
@@ -51,8 +49,8 @@ def test_a_document_gives_a_message_that_a_person_could_have_written() -> None:
         '  Object4 page = 2 [json_name = "page"];\n'
         "}\n"
     )
-    assert "rpc Echo(Object5) returns (Object5);" in made.proto
-    assert (made.values, made.typed) == (22, 20)  # all but the string and the number that share a list
+    assert "rpc Echo(Object5) returns (Object5);" in proto
+    assert (shape.values, shape.typed) == (22, 20)  # all but the string and the number that share a list
 
 
 @pytest.mark.parametrize(
@@ -78,23 +76,24 @@ def test_a_document_gives_a_message_that_a_person_could_have_written() -> None:
     ],
 )
 def test_what_stands_at_one_place_has_one_type(values: list[Any], kind: str) -> None:
-    items = shape_of(values).items
-    assert items is not None
-    assert items.kind == kind
+    place = Place()
+    for value in values:
+        place.see(value)
+    assert place.kind == kind
 
 
 def test_an_object_whose_keys_are_data_is_a_value() -> None:
     few = {f"k{n}": n for n in range(MOST_KEYS)}
-    assert typed_message([few], "x.json").typed == MOST_KEYS + 2
-    message = typed_message([few | {"one more": 1}], "x.json")
-    assert (message.typed, message.values) == (1, MOST_KEYS + 3)
+    assert typed_message([[few]], "x.json")[1].typed == MOST_KEYS + 2
+    _, shape = typed_message([[few | {"one more": 1}]], "x.json")
+    assert (shape.typed, shape.values) == (1, MOST_KEYS + 3)
 
 
 def test_a_document_of_too_many_fields_stays_a_value() -> None:
     document = {f"part{n}": {f"{n}-{m}": m for m in range(200)} for n in range(MOST_FIELDS // 200)}
-    made = typed_message(document, "x.json")
-    assert (made.proto, made.typed) == ("", 0)
-    assert made.note == "its messages would have more than 2,000 fields"
+    proto, shape = typed_message([document], "x.json")
+    assert (proto, shape.typed) == ("", 0)
+    assert shape.note == "its messages would have more than 2,000 fields"
 
 
 def test_keys_of_all_kinds_have_names_of_their_own() -> None:
@@ -115,6 +114,6 @@ def test_keys_of_all_kinds_have_names_of_their_own() -> None:
         "x" * LONGEST_KEY,
     ]
     keys += ["a_or_null", "or_null", "a_b_2", "None", "class", 'quote"\\', "line\nend", "field", "field_1"]
-    made = typed_message({key: None if key == "a_b" else 1 for key in keys}, "x.json")
-    assert made.proto.count("json_name") == len(keys)
-    assert descriptor_set(made.proto)
+    proto, _ = typed_message([{key: None if key == "a_b" else 1 for key in keys}], "x.json")
+    assert proto.count("json_name") == len(keys)
+    assert descriptor_set(proto)

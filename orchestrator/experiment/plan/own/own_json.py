@@ -18,7 +18,6 @@ from typing import Any, Literal
 from orchestrator.catalogue.offers import End, Responder
 from orchestrator.disk import whole_file, writing
 from orchestrator.errors import MissingError, OrchError, UsageError
-from orchestrator.experiment.model.loader import Located
 from orchestrator.experiment.plan.payloads import PlannedOperation
 from orchestrator.experiment.plan.plan import Plan, Shape
 from orchestrator.experiment.read.json_payload import MOST_JSON_BYTES
@@ -56,24 +55,16 @@ def is_compiler_there() -> bool:
     return find_spec("grpc_tools") is not None
 
 
-def with_shape(located: Located, planned: PlannedOperation) -> PlannedOperation:
-    """The same with the shape of its document, of no message where it cannot have one; a missing compiler is noted."""
+def with_shape(folder: Path, planned: PlannedOperation) -> PlannedOperation:
+    """The same with the shape of its document, of no message where it cannot have one; MissingError without a compiler."""
     file = planned.file
     if file is None or planned.operation.payload["kind"] not in _OWN:
         return planned
-    if not is_compiler_there():
-        reason = f"a typed message of {file.source} is compiled with protoc, which is not here: {INSTALL}"
-        located.add(("operations", planned.item), f"{reason}; or write `{DOCUMENT}: {AS_VALUE}`.")
-        return planned
     sources = filter(None, (file.source, file.reply))
-    documents = [json.loads(read_file(located.folder / source, MOST_JSON_BYTES)) for source in sources]
-    message = typed_message(documents[0], file.name, *documents[1:])
-    shape = Shape(proto_sha256=message.sha256, values=message.values, typed=message.typed, note=message.note)
-    if message.proto:
-        try:
-            descriptor_set(message.proto)
-        except OrchError as error:
-            shape = Shape(proto_sha256="", values=message.values, typed=0, note=str(error))
+    documents = [json.loads(read_file(folder / source, MOST_JSON_BYTES)) for source in sources]
+    proto, shape = typed_message(documents, file.name)
+    if proto:
+        descriptor_set(proto)
     return replace(planned, operation=replace(planned.operation, shape=shape))
 
 
@@ -93,16 +84,15 @@ def write_schemas(plan: Plan, files: Sequence[Path]) -> dict[str, tuple[Path, st
             continue
         content = json.loads(path.read_bytes())
         documents = [content["request"], content["reply"]] if file.reply else [content]
-        message = typed_message(documents[0], file.name, *documents[1:])
-        shape = shapes[file.operation]
-        if shape is None or message.sha256 != shape.proto_sha256:
+        proto, shape = typed_message(documents, file.name)
+        if shape != shapes[file.operation]:
             raise UsageError(
                 f"the typed message of {file.source} is not what it was when the plan was made",
                 hint=f"plan again: orch plan {plan.experiment_path}",
             )
-        compiled = descriptor_set(message.proto)
+        compiled = descriptor_set(proto)
         target = path.with_name(f"{path.name}.pb")
-        for place, content in ((path.with_name(f"{path.name}.proto"), message.proto.encode()), (target, compiled)):
+        for place, content in ((path.with_name(f"{path.name}.proto"), proto.encode()), (target, compiled)):
             with writing(place, "`orch run --resume`"), whole_file(place) as partial:
                 partial.write_bytes(content)
         schemas[file.operation] = (target, hashlib.sha256(compiled).hexdigest())
@@ -120,7 +110,10 @@ def descriptor_set(proto: str) -> bytes:
     from orchestrator.experiment.plan.own.own_protos import Unusable, protoc
 
     if not is_compiler_there():
-        raise MissingError("a typed message is compiled with protoc, which is not here", hint=INSTALL)
+        raise MissingError(
+            "a typed message is compiled with protoc, which is not here",
+            hint=f"{INSTALL}; or write `{DOCUMENT}: {AS_VALUE}`",
+        )
     with tempfile.TemporaryDirectory(prefix="orch-") as folder:
         file = Path(folder, "document.proto")
         file.write_text(proto, encoding="utf-8")
@@ -178,38 +171,26 @@ service Documents {{
 """
 
 
-@dataclass(frozen=True, kw_only=True)
-class TypedMessage:
-    """What became of a document: `typed` of its `values` have a type of their own, others are a `google.protobuf.Value`.
+def typed_message(documents: Sequence[Any], name: str) -> tuple[str, Shape]:
+    """The .proto of a message for any of these documents, which a file called `name` holds, and its shape.
 
-    `proto` is empty where all of it is one, and `note` says why.
+    The text is empty where all of it is a `google.protobuf.Value`, and the shape has the reason.
     """
-
-    values: int
-    proto: str = ""
-    typed: int = 0
-    note: str = ""
-
-    @property
-    def sha256(self) -> str:
-        """Of the .proto's text; empty where there is none."""
-        return hashlib.sha256(self.proto.encode()).hexdigest() if self.proto else ""
-
-
-def typed_message(document: Any, name: str, *others: Any) -> TypedMessage:
-    """The message of a document that a file called `name` holds; with `others` one that holds any of them."""
-    root, messages, note = shape_of(document, *others), _Messages(), ""
-    kind = messages.named(root)
+    root, messages = Place(), _Messages()
+    for document in documents:
+        root.see(document)
+    kind, note = messages.named(root), ""
     if root.kind not in (OBJECT, LIST):
         note = "it is no list, and no object of few keys"
     elif messages.fields > MOST_FIELDS:
         note = f"its messages would have more than {MOST_FIELDS:,} fields"
     if note:
-        return TypedMessage(values=root.values, note=note)
+        return "", Shape(proto_sha256="", values=root.values, typed=0, note=note)
     body = "".join(f"\nmessage {name} {{\n{body}}}\n" for (_, body), name in messages.names.items())
     imports = '\nimport "google/protobuf/struct.proto";\n' if "google.protobuf." in body else ""
-    text = _HEAD.format(root=kind, name=name, imports=imports) + body
-    return TypedMessage(proto=text, values=root.values, typed=root.values - messages.untyped)
+    proto = _HEAD.format(root=kind, name=name, imports=imports) + body
+    typed, digest = root.values - messages.untyped, hashlib.sha256(proto.encode()).hexdigest()
+    return proto, Shape(proto_sha256=digest, values=root.values, typed=typed)
 
 
 class _Messages:
@@ -366,14 +347,6 @@ class Place:
     def may_be_null(self) -> bool:
         """Whether some values here are null, and others have a type that has none."""
         return bool(self.nulls) and self.kind not in (NULL, VALUE)
-
-
-def shape_of(*documents: Any) -> Place:
-    """The place of the documents themselves."""
-    root = Place()
-    for document in documents:
-        root.see(document)
-    return root
 
 
 def _can_be_a_name(key: str) -> bool:
