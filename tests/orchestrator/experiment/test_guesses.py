@@ -19,7 +19,6 @@ from orchestrator.experiment.plan.own import own_json
 from orchestrator.experiment.plan.payloads import materialise
 from orchestrator.experiment.plan.plan import Plan, read_plan
 from orchestrator.experiment.plan.planning import make_plan
-from orchestrator.experiment.read.problems import ExperimentError
 from orchestrator.experiment.store import is_stale
 from orchestrator.hosts.probes import survey
 from tests.support.experiments import MINIMAL, Write
@@ -98,13 +97,6 @@ def test_an_exchange_has_one_message_for_both_of_its_documents(tmp_path: Path) -
     assert is_stale(plan) is None
     (tmp_path / "small.json").write_text('{"id": 2}')
     assert is_stale(plan) == "small.json or rows.json has changed since the plan was made"
-
-
-def test_programs_of_other_languages_carry_no_exchange(tmp_path: Path) -> None:
-    (tmp_path / "small.json").write_text('{"id": 1}')
-    text = HEAD.replace("echo: {json: rows.json}", "exchange: {request: small.json, reply: rows.json}")
-    with pytest.raises(ExperimentError, match="Go does not carry it"):
-        planned(tmp_path, f"{text}stacks: [rest, {{protocol: rest, responder: go-net-http}}]\n")
 
 
 def test_a_document_without_a_shape_is_a_value_with_its_reason(tmp_path: Path) -> None:

@@ -65,12 +65,6 @@ def orch(checkout: Path, *words: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-def test_a_folder_is_all_that_the_schema_needs_to_know_a_provider(checkout: Path) -> None:
-    schema = json.loads(orch(checkout, "init", "--schema").stdout)
-    assert "moon" in schema["properties"]["provider"]["enum"]
-    assert "hosts on the moon (moon)" in schema["properties"]["provider"]["description"]
-
-
 def test_a_folder_is_all_that_a_plan_needs_to_go_by_what_is_declared(checkout: Path) -> None:
     done = orch(checkout, "plan", "far.yaml", "--json")
     assert done.returncode == 0, done.stderr
