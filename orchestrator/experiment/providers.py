@@ -38,7 +38,6 @@ class Provider:
     unlimited_machine: str | None = None  # the type that has all of its physical machine
     about_machines: str = ""  # a sentence
     needs_controller: bool = False  # hosts open SSH only to the address in ORCH_CONTROLLER_CIDR
-    uploads: bool = False  # wheels and code go to each host over the controller's line
     metadata: str | None = None  # the service by which hosts know where they are (`describe --cloud`)
     platform: str = ""  # that its hosts are of (`linux-x86_64`); empty where it is this machine's
     seconds_up: float = 0.0

@@ -55,9 +55,6 @@ class Costs:
     ping_s: float = 1.0  # elapsed: 50 pings, beside their round trips
     floor_requests: int = 250
     floor_at_most_s: float = 2.5
-    upload_bytes: float = 51e6  # to each host of a cloud: the wheels of locks/services.lock (50 MB) and the code
-    database_bytes: float = 25e6  # to one with a database, besides: the wheels of locks/postgresql.lock
-    upload_mbit: float = 20.0  # of the controller's line, shared by all hosts: an assumption
     deploy_s: float = 12.0  # installing on a host, all hosts at once
     report_s: float = 5.0  # elapsed: checks and report
 
@@ -67,7 +64,7 @@ class Estimate:
     """What a plan will take. Seconds, bytes, and zones with one entry per host (none for provider `local`)."""
 
     duration_s: float
-    hosts_s: float  # making the hosts, uploading and installing
+    hosts_s: float  # making the hosts and installing on them
     teardown_s: float
     trials_s: float
     baselines_s: float
@@ -299,14 +296,11 @@ class _Trial:
 
 
 def _hosts_s(plan: Plan, costs: Costs) -> tuple[float, float]:
-    """For making hosts, uploading and installing, and for taking them down."""
+    """For making hosts and installing on them, and for taking them down."""
     provider = PROVIDERS[plan.provider]
     if not provider.makes_hosts:
         return 0.0, 0.0
-    hosts = topology(plan).hosts if provider.uploads else ()
-    stores = sum(host.role == "store" for host in hosts)
-    upload_s = (len(hosts) * costs.upload_bytes + stores * costs.database_bytes) * 8 / (costs.upload_mbit * 1e6)
-    return provider.seconds_up + upload_s + costs.deploy_s / _cores(plan), provider.seconds_down
+    return provider.seconds_up + costs.deploy_s / _cores(plan), provider.seconds_down
 
 
 def cost_of(plan: Plan, hours: float) -> float | None:
