@@ -13,7 +13,6 @@ from orchestrator.experiment.plan.planning import make_plan
 from orchestrator.experiment.plan.topology import needed_languages
 from orchestrator.experiment.providers import PROVIDERS
 
-_BAR = r"\|"  # within a cell of Markdown
 _HEAD = """\
 # Shipped experiments
 
@@ -50,11 +49,9 @@ def examples() -> tuple[Example, ...]:
 
 def markdown(rows: tuple[Example, ...]) -> str:
     """Return the rows as `experiments/README.md` has them."""
-    lines = []
-    for row in rows:
-        question = row.question.replace("|", _BAR)
-        lines.append(f"| {question} | [{row.name}]({row.name}.yaml) | {row.minutes} | {', '.join(row.needs)} |\n")
-    return _HEAD + "".join(lines)
+    return _HEAD + "".join(
+        f"| {row.question} | [{row.name}]({row.name}.yaml) | {row.minutes} | {', '.join(row.needs)} |\n" for row in rows
+    )
 
 
 def _needs(plan: Plan) -> tuple[str, ...]:

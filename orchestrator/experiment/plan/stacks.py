@@ -123,10 +123,7 @@ def _expand(located: Located, path: Steps, spec: StackSpec, known: Mapping[str, 
                 yield entry(protocol=protocol, responder=protocol.responder(), client=None)
         return
     if spec.protocol not in known:
-        several = ", ".join(name.strip() for name in spec.protocol.split(","))
-        meant = (
-            f"Write several in brackets: [{several}]." if "," in several else did_you_mean(spec.protocol, [*known, ALL])
-        )
+        meant = did_you_mean(spec.protocol, [*known, ALL])
         located.add((*path, "protocol"), f"unknown protocol '{spec.protocol}'. {meant}")
         return
     protocol = known[spec.protocol]
