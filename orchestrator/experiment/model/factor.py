@@ -123,13 +123,6 @@ class Factor:
         """Whether a load is not described by this value: it has none, or what it has unless somebody says otherwise."""
         return value is None or (bool(self.levels) and value == self.default) or (self.kind == "time" and not value)
 
-    def takes(self, value: object) -> bool:
-        """Whether a cell can have this value of a factor of the call."""
-        if any(level.value == value for level in self.levels):
-            return True
-        numbers = self.numbers
-        return numbers is not None and type(value) is int and numbers.least <= value <= numbers.most
-
     def short(self, value: Value) -> str:
         """A value in ids and names: `reuse`, `connections-4`."""
         if self.numbers is not None and isinstance(value, int):
