@@ -55,7 +55,7 @@ def predict(
 
     console.as_json = as_json
     _require_one(rtt, to, size)
-    share = None if matters is None else parsed("--matters", units.parse_margin, _number(matters))
+    share = None if matters is None else parsed("--matters", units.parse_margin, matters)
     place = Reader(
         rtt=0.0 if rtt is None else parsed("--rtt", units.DURATION.number, rtt) * 1000,
         size=parsed("--bytes", units.parse_size, size),
@@ -86,14 +86,6 @@ def _require_one(rtt: str | None, to: str | None, size: str | None) -> None:
         raise UsageError("give your round trip: either --rtt or --to", hint="orch predict RUN --rtt 80ms --bytes 20kB")
     if size is None:
         raise UsageError("give your payload: --bytes", hint="orch predict RUN --rtt 80ms --bytes 20kB")
-
-
-def _number(text: str) -> str | float:
-    """A bare number as one, as YAML reads it: the share 0.05."""
-    try:
-        return float(text)
-    except ValueError:
-        return text
 
 
 def _required_model(summary: RunSummary, place: Reader) -> Modelled:

@@ -84,16 +84,11 @@ def parse_share(text: object) -> float:
     return float(share)
 
 
-def parse_margin(value: object) -> float:
-    """A relative difference: `5 %`, or the share 0.05. ValueError outside 0.1 % to 100 %."""
-    if isinstance(value, int | float) and not isinstance(value, bool):
-        share = float(value)
-        if share > 1:
-            raise ValueError(f"'{value}' is over 100 %: write {value:g} % with its sign, or a share like 0.05")
-    else:
-        share = float(_MARGIN.read(value))
+def parse_margin(text: object) -> float:
+    """A relative difference: `5 %`. ValueError outside 0.1 % to 100 %."""
+    share = float(_MARGIN.read(text))
     if not 0.001 <= share <= 1:
-        raise ValueError(f"'{value}' is not a margin that a measurement can resolve: write 0.1 % to 100 %, like 5 %")
+        raise ValueError(f"'{text}' is not a margin that a measurement can resolve: write 0.1 % to 100 %, like 5 %")
     return share
 
 

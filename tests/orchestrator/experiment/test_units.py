@@ -47,9 +47,8 @@ def test_a_duration_carries_its_unit(text: str, seconds: float) -> None:
         ),
         (units.MONEY.read, "1 EUR", "'1 EUR' has no unit of amount: known are USD, as in 1.00 USD"),
         (units.parse_share, "101 %", "'101 %' is over 100 %: write at most 100 %"),
-        (units.parse_margin, 5, "'5' is over 100 %: write 5 % with its sign, or a share like 0.05"),
+        (units.parse_margin, 0.05, "'0.05' is not a margin: write it with its unit, like 5 %"),
         (units.parse_margin, "0 %", "'0 %' is not a margin that a measurement can resolve"),
-        (units.parse_margin, True, "'true' is not a margin: write it with its unit, like 5 %"),
     ],
 )
 def test_what_has_no_unit_is_refused_with_an_example(parse: object, value: object, message: str) -> None:
