@@ -19,7 +19,8 @@ _HERE = _ROOT / "orchestrator" / "hosts" / "local" / _FILE
 class Provider:
     """What a provider is like. `needs`: the findings of `orch doctor` that it cannot do without, by name.
 
-    `machines`: the machine types that it knows, those to recommend first. `seconds_up` (with uploads), `seconds_down`: for all hosts.
+    `machines`: the machine types that it knows, those to recommend first. `seconds_up`, with uploads, and
+    `seconds_down` are for all hosts.
     """
 
     name: str
