@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
@@ -16,11 +16,25 @@ _HERE = _ROOT / "orchestrator" / "hosts" / "local" / _FILE
 
 
 @dataclass(frozen=True, kw_only=True)
+class Machine:
+    """A machine type: the share of a core that it may use all the time, and its memory.
+
+    The shares of shared-core types are those that Google bills by (0.25 of a core for e2-micro; f1-micro is documented
+    as 0.2 of one), and for T3 the baseline that AWS documents (10 % of each of a t3.micro's two).
+    """
+
+    cores: float
+    memory_mb: int
+    is_shared_core: bool = False
+    is_arm: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
 class Provider:
     """What a provider is like. `needs`: the findings of `orch doctor` that it cannot do without, by name.
 
-    `machines`: the machine types that it knows, those to recommend first. `seconds_up`, with uploads, and
-    `seconds_down` are for all hosts.
+    `machines`: the machine types that it knows, those to recommend first; None has no limit.
+    `seconds_up`, with uploads, and `seconds_down` are for all hosts.
     """
 
     name: str
@@ -34,7 +48,7 @@ class Provider:
     module_is_given: bool = False  # by the experiment: it decides about zones, machines and how hosts end
     zones: tuple[str, str] = ("us-central1-a", "us-west1-a")  # two regions, for an experiment that names none
     about_distance: str = ""  # a clause behind its name
-    machines: tuple[str, ...] = ()
+    machines: dict[str, Machine | None] = field(default_factory=dict)
     default_machine: str | None = None  # for an experiment that names none; None where it must name one
     unlimited_machine: str | None = None  # the type that has all of its physical machine
     about_machines: str = ""  # a sentence
@@ -71,6 +85,7 @@ else:
     ProviderName = Literal[tuple(PROVIDERS)]
 
 MAKERS = tuple(p.name for p in PROVIDERS.values() if p.makes_hosts)
+MACHINES = {name: machine for p in PROVIDERS.values() for name, machine in p.machines.items() if machine is not None}
 WITH_MACHINES = tuple(p.name for p in PROVIDERS.values() if p.machines)
 WITH_MODULE = tuple(p.name for p in PROVIDERS.values() if p.module_is_given)
 GIVEN = next((p.name for p in PROVIDERS.values() if p.hosts_are_given), "")  # the provider of hosts that exist

@@ -16,12 +16,12 @@ from collections.abc import Container, Mapping
 from dataclasses import dataclass
 
 from orchestrator import record_layout
-from orchestrator.experiment.machines import MACHINES, cost_usd
+from orchestrator.experiment.machines import cost_usd
 from orchestrator.experiment.model.factors import knobs
 from orchestrator.experiment.plan.cells import in_all, processes_of, rounds_beyond_first, workers_of
 from orchestrator.experiment.plan.plan import Cell, Operation, Placement, Plan
 from orchestrator.experiment.plan.topology import profile, region_of, topology
-from orchestrator.experiment.providers import PROVIDERS
+from orchestrator.experiment.providers import MACHINES, PROVIDERS
 from services.python.contract.streams import reads_for_s
 
 _INITIAL_WINDOW = 10  # segments (RFC 6928)

@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING, Literal
 from orchestrator.catalogue.offers import Client, Language, Responder
 from orchestrator.catalogue.read import catalogue
 from orchestrator.errors import UsageError
-from orchestrator.experiment.machines import MACHINES
 from orchestrator.experiment.plan.plan import Link, Plan
-from orchestrator.experiment.providers import PROVIDERS
+from orchestrator.experiment.providers import MACHINES, PROVIDERS
 
 if TYPE_CHECKING:
     from orchestrator.catalogue.builds import Built

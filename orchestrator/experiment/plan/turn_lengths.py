@@ -9,14 +9,13 @@ from dataclasses import replace
 from math import ceil, sqrt
 
 from orchestrator.catalogue.offers import Protocol
-from orchestrator.experiment.machines import MACHINES
 from orchestrator.experiment.model.options import AUTO, OFF, SHORTEST_TURN_S
 from orchestrator.experiment.plan.contrasts import pairs
 from orchestrator.experiment.plan.estimate import each_s
 from orchestrator.experiment.plan.plan import Cell, Plan, Turns
 from orchestrator.experiment.plan.rules import why_no_turns
 from orchestrator.experiment.plan.schedule import groups_of
-from orchestrator.experiment.providers import PROVIDERS
+from orchestrator.experiment.providers import MACHINES, PROVIDERS
 from orchestrator.experiment.read.units import format_duration
 
 END_BYTES = 100_000_000

@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from orchestrator.catalogue.offers import Protocol
-from orchestrator.experiment.machines import MACHINES, cost_usd, usd_per_hour
+from orchestrator.experiment.machines import cost_usd, usd_per_hour
 from orchestrator.experiment.plan.estimate import Estimate, estimate
 from orchestrator.experiment.plan.planning import make_plan
 from orchestrator.experiment.plan.topology import platform_of
-from orchestrator.experiment.providers import PROVIDERS
+from orchestrator.experiment.providers import MACHINES, PROVIDERS
 from orchestrator.experiment.read.problems import ExperimentError
 from tests.support.experiments import MINIMAL
 

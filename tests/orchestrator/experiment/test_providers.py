@@ -24,7 +24,7 @@ MOON = {
     "about_distance": "is far away",
     "costs_money": False,
     "needs": ["ssh"],
-    "machines": ["crater", "f1-micro"],
+    "machines": {"crater": None, "f1-micro": {"cores": 0.2, "memory_mb": 614}},
     "default_machine": "crater",
     "unlimited_machine": "crater",
     "seconds_up": 1000.0,
