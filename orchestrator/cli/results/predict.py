@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 def predict(
     run: Run = "latest",
     rtt: Annotated[str | None, typer.Option(metavar="TIME", help="Your round trip, such as 80ms.")] = None,
-    to: Annotated[str | None, typer.Option(metavar="HOST", help="Ping this host, and take its round trip.")] = None,
     size: Annotated[
         str | None, typer.Option("--bytes", metavar="SIZE", help="Your payload: the larger of request and reply.")
     ] = None,
@@ -47,26 +46,23 @@ def predict(
     Printed are latencies with 90 % intervals, their causes, and the fastest; exit status 2 where nothing can be predicted.
     """
     from orchestrator.cli.results.predict_text import lines, refusals
-    from orchestrator.hosts.local.host import round_trip_to
     from orchestrator.questions.prediction.answer import answer
     from orchestrator.questions.prediction.refusals import Reader
     from orchestrator.questions.prediction.words import trust
     from orchestrator.results.folder import RunFolder
 
     console.as_json = as_json
-    _require_one(rtt, to, size)
-    share = None if matters is None else parsed("--matters", units.parse_margin, matters)
+    if rtt is None or size is None:
+        raise UsageError("give your round trip and your payload", hint="orch predict RUN --rtt 80ms --bytes 20kB")
+    share = None if matters is None else parsed("--matters", units.parse_margin, _number(matters))
     place = Reader(
-        rtt=0.0 if rtt is None else parsed("--rtt", units.DURATION.number, rtt) * 1000,
+        rtt=parsed("--rtt", units.DURATION.number, rtt) * 1000,
         size=parsed("--bytes", units.parse_size, size),
         rate_mbit=None if rate is None else parsed("--rate", units.BIT_RATE.number, rate),
         connection=connection,
         operation=operation,
     )
     folder = RunFolder.open(run, root=WORKSPACE.results)
-    if to is not None:
-        console.progress(f"pinging {to}")
-        place = replace(place, rtt=round_trip_to(to))
     summary = judged(folder, is_modelled=True)
     model = _required_model(summary, place)
     place = replace(place, stacks=_stacks(summary, stack or ()))
@@ -81,11 +77,12 @@ def predict(
         )
 
 
-def _require_one(rtt: str | None, to: str | None, size: str | None) -> None:
-    if (rtt is None) == (to is None):
-        raise UsageError("give your round trip: either --rtt or --to", hint="orch predict RUN --rtt 80ms --bytes 20kB")
-    if size is None:
-        raise UsageError("give your payload: --bytes", hint="orch predict RUN --rtt 80ms --bytes 20kB")
+def _number(text: str) -> str | float:
+    """A bare number as one, as YAML reads it: the share 0.05."""
+    try:
+        return float(text)
+    except ValueError:
+        return text
 
 
 def _required_model(summary: RunSummary, place: Reader) -> Modelled:

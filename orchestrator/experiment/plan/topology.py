@@ -11,8 +11,10 @@ from typing import TYPE_CHECKING, Literal
 from orchestrator.catalogue.offers import Client, Language, Responder
 from orchestrator.catalogue.read import catalogue
 from orchestrator.errors import UsageError
+from orchestrator.experiment.plan.cells import workers_of
 from orchestrator.experiment.plan.plan import Link, Plan
 from orchestrator.experiment.providers import MACHINES, PROVIDERS
+from services.python.contract.knobs import WORKERS
 
 if TYPE_CHECKING:
     from orchestrator.catalogue.builds import Built
@@ -126,6 +128,20 @@ def _of_given_hosts(plan: Plan) -> Topology:
         if sends or answers or host.name == store:
             hosts.append(HostSpec(name=host.name, role=role, zone=host.name, machine=OWN))
     return Topology(hosts=tuple(hosts), links=(), ends=ends)
+
+
+def with_too_few_cpus(plan: Plan) -> Iterator[str]:
+    """Why some workers of a plan will wait for each other, as far as that is known before there are hosts."""
+    most = max((workers_of(cell.factors) for cell in plan.cells), default=1)
+    if most == 1:
+        return
+    given = f"`{WORKERS}: {most}`"
+    machine = MACHINES.get(plan.machine or "")
+    if PROVIDERS[plan.provider].makes_hosts and machine is not None and machine.cores < most:
+        yield f"{given} is more than the cores of {plan.machine} ({machine.cores:g}): the workers wait for each other"
+    elif pinned := [pin for pin in plan.pins if pin != "off"]:
+        why = f"`pin: {pinned[0]}` gives the responder one CPU for all of them"
+        yield f"{given} brings nothing here, as {why}: give `pin: 'off'`"
 
 
 _STUDY = "ping between f1-micro instances, mean of the study 'Python Flask REST against Python gRPC by placement'"

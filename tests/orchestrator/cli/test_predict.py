@@ -15,7 +15,6 @@ from orchestrator.cli.results import predict
 from orchestrator.errors import InvalidMeasurement, UsageError
 from orchestrator.experiment.plan.planning import make_plan
 from orchestrator.findings.summary import RunSummary
-from orchestrator.hosts.local import host
 from orchestrator.results.folder import RunFolder
 from orchestrator.summarise import summarise
 from orchestrator.wording.answer import answer
@@ -117,9 +116,8 @@ def test_what_was_not_measured_is_refused_with_the_reason(options: dict[str, Any
 @pytest.mark.parametrize(
     ("options", "why"),
     [
-        ({"rtt": None}, "either --rtt or --to"),
-        ({"to": "localhost"}, "either --rtt or --to"),
-        ({"size": None}, "give your payload: --bytes"),
+        ({"rtt": None}, "give your round trip and your payload"),
+        ({"size": None}, "give your round trip and your payload"),
         ({"rtt": "60"}, "--rtt: '60' is not a duration"),
         ({"size": "-1 kB"}, "--bytes: '-1 kB' is negative"),
         ({"rate": "fast"}, "--rate: 'fast' is not a link rate"),
@@ -138,21 +136,6 @@ def test_one_stack_can_be_asked_about(out: io.StringIO) -> None:
     text = out.getvalue()
     assert "connections kept open: rest alone is predicted." in text
     assert "grpc" not in text.partition("held-out cells")[0]
-
-
-@pytest.mark.usefixtures("once")
-def test_the_round_trip_can_be_pinged(out: io.StringIO, monkeypatch: pytest.MonkeyPatch) -> None:
-    asked = []
-    monkeypatch.setattr(host, "round_trip_to", lambda name: asked.append(name) or 42.0)
-    predict.predict("mapped", rtt=None, to="example", size="20kB")
-    assert asked == ["example"]
-    assert "a round trip of 42 ms" in out.getvalue()
-
-
-def test_this_machine_answers_a_ping_and_a_name_without_address_is_refused() -> None:
-    assert 0 < host.round_trip_to("127.0.0.1") < 1_000
-    with pytest.raises(UsageError, match=r"--to: 0\.0\.0\.0 is 0\.0\.0\.0, which is no address of one host"):
-        host.round_trip_to("0.0.0.0")  # noqa: S104 - to be refused
 
 
 def test_a_run_that_has_no_model_says_why() -> None:
