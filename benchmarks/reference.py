@@ -17,7 +17,7 @@ import yaml
 
 from orchestrator import errors
 from orchestrator.cli.main import app
-from orchestrator.experiment.examples import examples, markdown
+from orchestrator.experiment.examples import Example, examples
 from orchestrator.experiment.model.factors import BY_NAME
 from orchestrator.experiment.model.json_schema import json_schema
 from orchestrator.experiment.read import units
@@ -155,7 +155,7 @@ EXAMPLES: Mapping[tuple[str, str], str] = {
     ("ExpectSpec", "sha256"): "sha256: 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
     ("DataSpec", "file"): "file: orders.csv",
     ("DataSpec", "order"): "order: random",
-    ("StackSpec", "client"): "client: [pycurl, httpx]",
+    ("StackSpec", "client"): "client: [pycurl, native]",
     ("EchoOptions", "json"): "json: order.json",
     ("ImageOptions", "decode"): "decode: full",
     ("FindSpec", "within"): "within: 5 %",
@@ -389,6 +389,26 @@ def _column(each: Column) -> str:
     return f"- `{each.name}` ({_TYPES[each.type]}{unit}): {each.meaning}"
 
 
+# ---- shipped experiments
+
+_EXAMPLES = """\
+# Shipped experiments
+
+`orch run experiments/NAME.yaml` runs one; `orch init --from NAME` copies one to change. This file is made by
+`python -m benchmarks.reference`.
+
+| Question | Experiment | Minutes | Needs |
+| --- | --- | ---: | --- |
+"""
+
+
+def examples_page(rows: Sequence[Example]) -> str:
+    """Return the rows as `experiments/README.md` has them."""
+    return _EXAMPLES + "".join(
+        f"| {row.question} | [{row.name}]({row.name}.yaml) | {row.minutes} | {', '.join(row.needs)} |\n" for row in rows
+    )
+
+
 # ---- all of them
 
 
@@ -400,7 +420,7 @@ def pages() -> dict[Path, str]:
         REFERENCE / "experiment.md": keys_page(),
         REFERENCE / "command-line.md": commands_page(),
         data: columns_page(f"{head}{_COLUMNS}"),
-        EXPERIMENTS / "README.md": markdown(examples()),
+        EXPERIMENTS / "README.md": examples_page(examples()),
     }
 
 

@@ -13,15 +13,6 @@ from orchestrator.experiment.plan.planning import make_plan
 from orchestrator.experiment.plan.topology import needed_languages
 from orchestrator.experiment.providers import PROVIDERS
 
-_HEAD = """\
-# Shipped experiments
-
-`orch run experiments/NAME.yaml` runs one; `orch init --from NAME` copies one to change. This file is made by
-`orch examples --markdown`.
-
-| Question | Experiment | Minutes | Needs |
-| --- | --- | ---: | --- |
-"""
 FOLDER = Path(__file__).resolve().parents[2] / "experiments"
 
 
@@ -45,13 +36,6 @@ def examples() -> tuple[Example, ...]:
         for name, plan in plans.items()
     ]
     return tuple(sorted(rows, key=lambda row: (bool(row.needs), row.name)))
-
-
-def markdown(rows: tuple[Example, ...]) -> str:
-    """Return the rows as `experiments/README.md` has them."""
-    return _HEAD + "".join(
-        f"| {row.question} | [{row.name}]({row.name}.yaml) | {row.minutes} | {', '.join(row.needs)} |\n" for row in rows
-    )
 
 
 def _needs(plan: Plan) -> tuple[str, ...]:

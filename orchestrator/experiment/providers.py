@@ -31,11 +31,7 @@ class Machine:
 
 @dataclass(frozen=True, kw_only=True)
 class Provider:
-    """What a provider is like. `needs`: the findings of `orch doctor` that it cannot do without, by name.
-
-    `machines`: the machine types that it knows, those to recommend first; None has no limit.
-    `seconds_up`, with uploads, and `seconds_down` are for all hosts.
-    """
+    """What a provider is like."""
 
     name: str
     title: str  # who makes the hosts, in words
@@ -43,19 +39,19 @@ class Provider:
     hosts_are_this_machine: bool
     distance: Literal["none", "emulated", "real"]
     costs_money: bool  # by the prices of `plan.machines` and `plan.traffic`
-    needs: tuple[str, ...]
+    needs: tuple[str, ...]  # the findings of `orch doctor` that it cannot do without, by name
     hosts_are_given: bool = False  # by the experiment: nothing is made but a folder on each
     module_is_given: bool = False  # by the experiment: it decides about zones, machines and how hosts end
     zones: tuple[str, str] = ("us-central1-a", "us-west1-a")  # two regions, for an experiment that names none
     about_distance: str = ""  # a clause behind its name
-    machines: dict[str, Machine | None] = field(default_factory=dict)
+    machines: dict[str, Machine | None] = field(default_factory=dict)  # those to recommend first; None has no limit
     default_machine: str | None = None  # for an experiment that names none; None where it must name one
     unlimited_machine: str | None = None  # the type that has all of its physical machine
     about_machines: str = ""  # a sentence
     needs_controller: bool = False  # hosts open SSH only to the address in ORCH_CONTROLLER_CIDR
     metadata: str | None = None  # the service by which hosts know where they are (`describe --cloud`)
     platform: str = ""  # that its hosts are of (`linux-x86_64`); empty where it is this machine's
-    seconds_up: float = 0.0
+    seconds_up: float = 0.0  # of all hosts, with uploads
     seconds_down: float = 0.0
     has_program: bool = False  # `provider.py`; without one, Terraform's state alone says what there is
     has_prices: bool = False  # `prices.json`

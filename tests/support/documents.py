@@ -12,8 +12,8 @@ from services.python.contract.lines import Schema
 
 def compiled(document: Any, *others: Any) -> bytes:
     """The descriptor set of the message of these documents."""
-    proto, shape = typed_message([document, *others], "test.json")
-    assert proto, shape.note
+    proto = typed_message([document, *others], "test.json")
+    assert proto
     return descriptor_set(proto)
 
 

@@ -157,7 +157,7 @@ def _details(protocol: dict[str, Any], states: dict[str, str]) -> Iterator[str]:
 
 
 def _what_a_client_is(client: dict[str, Any], protocol: dict[str, Any], states: dict[str, str]) -> str:
-    """What a client is for, with the state of its program where that is compiled."""
+    """What a client is for, with the state of its program where `client: native` may be it."""
     if client["kind"] == "codec":
         return "the codec alone, without a network"
     opening = client["round_trips_to_open"]

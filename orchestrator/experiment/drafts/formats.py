@@ -31,16 +31,14 @@ def drafted(source: str, file: Path, name: str) -> tuple[dict[Path, bytes], list
         if not draft.calls:
             raise ValueError("it has no call to repeat")
     except (UnreadableFile, OSError) as error:
-        raise UsageError(
-            f"{source} cannot be read: {getattr(error, 'strerror', None) or error}", hint=f"formats: {KNOWN}"
-        ) from error
+        reason = f"{source} cannot be read: {getattr(error, 'strerror', None) or error}"
+        raise UsageError(reason, hint=f"formats: {KNOWN}") from error
     except (ValueError, LookupError, TypeError, AttributeError, RecursionError, yaml.YAMLError) as error:
         is_odd = isinstance(error, TypeError | AttributeError | RecursionError)
-        reason = "a value has another type than its format says" if is_odd else " ".join(str(error).split())[:300]
-        reason += " is missing" if isinstance(error, LookupError) else ""
-        raise UsageError(
-            f"{source} describes no calls that orch can draft: {reason}", hint=f"formats: {KNOWN}"
-        ) from error
+        words = "a value has another type than its format says" if is_odd else " ".join(str(error).split())[:300]
+        words += " is missing" if isinstance(error, LookupError) else ""
+        reason = f"{source} describes no calls that orch can draft: {words}"
+        raise UsageError(reason, hint=f"formats: {KNOWN}") from error
     return draft_files(draft, Path(source).name, file, name)
 
 

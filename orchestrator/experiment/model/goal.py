@@ -44,10 +44,8 @@ def parse_goal(text: object) -> Goal:
     """The goal that a person wrote; ValueError says what to write instead."""
     match = _GOAL.fullmatch(text) if isinstance(text, str) else None
     if match is None:
-        known = ", ".join((*SHARES, ERRORS))
-        raise ValueError(
-            f"'{shown(text)}' is not a goal such as 'p99 < 10ms' or 'errors < 0.1 %': {known} below a limit"
-        )
+        like = f"'p99 < 10ms' or 'errors < 0.1 %': {', '.join((*SHARES, ERRORS))} below a limit"
+        raise ValueError(f"'{shown(text)}' is not a goal such as {like}")
     statistic, limit = match.groups()
     below = parse_share(limit) if statistic == ERRORS else DURATION.number(limit)
     if below <= 0:

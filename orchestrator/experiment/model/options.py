@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable
 from typing import Annotated, Any, Literal, Self
 
@@ -339,6 +340,13 @@ class OwnHostSpec(Strict):
         None, description="What it does; what its name says unless given."
     )
     folder: Short | None = Field(None, description="Where a run's folder is made; ~/.cache/orch unless given.")
+
+    @model_validator(mode="after")
+    def _one_way(self) -> OwnHostSpec:
+        if (self.ssh is None) == (self.container is None):
+            raise ValueError("a host has `ssh` or `container`: give one of them")
+        shlex.split(self.ssh or "")  # ValueError for what is no words of a shell
+        return self
 
 
 class PlacementSpec(LinkSpec):

@@ -49,19 +49,12 @@ def processes_of(values: Values) -> int:
 
 
 def part(whole: int, processes: int, number: int) -> int:
-    """The share of process `number` (from 0) in what is counted: as even as it can be, the first ones have one more.
-
-    >>> [part(10, 4, number) for number in range(4)]
-    [3, 3, 2, 2]
-    """
+    """The share of process `number` (from 0) in what is counted: as even as it can be, the first ones have one more."""
     return whole // processes + (number < whole % processes)
 
 
 def share(load: Load, processes: int, number: int) -> Load:
-    """The load of requester `number` (from 0) of so many `processes`; the shares of all of them add up to the load.
-
-    Requests in flight are divided as evenly as can be; requests and rate in proportion, so that all end together.
-    """
+    """The share of requester `number` (from 0) in a load: in flight as even as can be, requests and rate in proportion."""
     if processes == 1:
         return load
     mine = part(load.concurrency, processes, number)
@@ -99,11 +92,7 @@ def number_among_all(hosts: int, host: int, place: int) -> int:
 
 
 def share_of(values: Values, load: Load, host: int, place: int) -> Load:
-    """What process `place` on host `host` (both from 0) has of a cell's load; the shares of all add up to it.
-
-    >>> [share_of({"requesters": 2, "processes": 2}, Load(concurrency=10), h, p).concurrency for h in (0, 1) for p in (0, 1)]
-    [3, 2, 3, 2]
-    """
+    """What process `place` on host `host` (both from 0) has of a cell's load; the shares of all add up to it."""
     return share(load, in_all(values), number_among_all(requesters_of(values), host, place))
 
 

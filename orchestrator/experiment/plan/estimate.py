@@ -30,12 +30,11 @@ _SEGMENT_BYTES = 1400  # bodies up to it share one tcp floor
 _ROW_BYTES = record_layout.ROW.size
 _PARQUET_ROW_BYTES = 12  # zstd, delta encoding; the constant columns cost next to nothing
 _PARQUET_FILE_BYTES = 12_000
-_LOOPBACK_RTT_S = 0.00005
 _OPENING = 8  # measure.baselines: the exchange that opens the window of a large floor is as many times as large
 _FASTER = 2.0  # a closed loop without a count may make so many times the requests that are expected
 _SHORTEST_RTT_S = 0.0002  # between two hosts: an emulated distance of zero takes about as long
 _LEAST_OWN_S = 1e-5
-_UNKNOWN_RTT_S = {"same-zone": 0.0015, "cross-region": 0.1, "external": 0.02}
+_GUESSED_RTT_S = {"local": 0.00005, "same-zone": 0.0015, "cross-region": 0.1, "external": 0.02}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -85,7 +84,9 @@ def estimate(plan: Plan, costs: Costs = Costs()) -> Estimate:
     parts = {p.id: _Part(plan, p, costs) for p in plan.placements}
     for cell in plan.cells:
         parts[cell.placement].add(cell, operations[cell.operation])
-    hosts_s, teardown_s = _hosts_s(plan, costs)
+    provider = PROVIDERS[plan.provider]
+    hosts_s = provider.seconds_up + costs.deploy_s / _cores(plan) if provider.makes_hosts else 0.0
+    teardown_s = provider.seconds_down if provider.makes_hosts else 0.0
     block_s = sum(part.trials_s for part in parts.values())
     looks_s = sum(part.looks_s for part in parts.values())
     rows = sum(part.rows for part in parts.values())
@@ -126,11 +127,10 @@ class Sent:
 def sent_to(plan: Plan, stacks: Container[str]) -> Sent:
     """About what the plan sends to these stacks (ids)."""
     cells = [(cell, _trial(plan, cell)) for cell in plan.cells if cell.stack in stacks]
-    probes = {cell.id: 1 if cell.find is None else cell.find.probes for cell, _ in cells}
     rates = [(cell, cell.load.rate_per_s if cell.find is None else cell.find.highest) for cell, _ in cells]
     return Sent(
         requests=plan.blocks * sum(trial.samples * cell.calls for cell, trial in cells),
-        requests_at_most=plan.blocks * sum(t.samples_at_most * c.calls * probes[c.id] for c, t in cells),
+        requests_at_most=plan.blocks * sum(t.samples_at_most * c.calls * c.rounds for c, t in cells),
         rate_per_s=max((rate * cell.calls for cell, rate in rates if rate is not None), default=0.0),
         in_flight=max((c.load.concurrency for c, rate in rates if rate is None), default=0),
     )
@@ -197,14 +197,12 @@ def _cores(plan: Plan) -> float:
 
 def round_trip_s(placement: Placement) -> float:
     """The round trip that is wanted, else the published one between these zones, else a guess by kind."""
-    if placement.kind == "local":
-        return _LOOPBACK_RTT_S
-    if placement.kind == "external":  # no zone is known of it
-        return _UNKNOWN_RTT_S[placement.kind]
     if placement.link.rtt_ms is not None:
         return max(placement.link.rtt_ms / 1000, _SHORTEST_RTT_S)
     published = profile(placement.from_zone or "", placement.to_zone or "")
-    return published.rtt_ms / 1000 if published and published.rtt_ms else _UNKNOWN_RTT_S[placement.kind]
+    if published is None or not published.rtt_ms or placement.kind in ("local", "external"):
+        return _GUESSED_RTT_S[placement.kind]
+    return published.rtt_ms / 1000
 
 
 class _Trial:
@@ -250,9 +248,8 @@ class _Trial:
         """Of a stream: its schedule says how many rows there are, and how long they take."""
         cell, per_second = self._cell, self._operation.payload["per_second"]
         warm_s, duration_s = min(cell.warmup.at_least_s, cell.warmup.at_most_s), cell.load.duration_s or 0.0
-        self.samples = self.samples_at_most = math.ceil(
-            (per_second * (warm_s + duration_s) + 2) * cell.load.concurrency
-        )
+        self.samples = math.ceil((per_second * (warm_s + duration_s) + 2) * cell.load.concurrency)
+        self.samples_at_most = self.samples
         self.elapsed_s = self._overhead_s(plan) + warm_s + reads_for_s(duration_s, per_second, knobs(cell.factors))
 
     def _overhead_s(self, plan: Plan) -> float:
@@ -295,14 +292,6 @@ class _Trial:
         return round_trips * round_trip_s(self._placement) + self._operation.calls * wire_s
 
 
-def _hosts_s(plan: Plan, costs: Costs) -> tuple[float, float]:
-    """For making hosts and installing on them, and for taking them down."""
-    provider = PROVIDERS[plan.provider]
-    if not provider.makes_hosts:
-        return 0.0, 0.0
-    return provider.seconds_up + costs.deploy_s / _cores(plan), provider.seconds_down
-
-
 def cost_of(plan: Plan, hours: float) -> float | None:
     """What the plan's hosts cost for so long, in US dollars, without their traffic; None where no price is known."""
     if not PROVIDERS[plan.provider].costs_money or plan.machine is None:
@@ -330,11 +319,7 @@ class Traffic:
 
 
 def usd_per_gib(from_zone: str, to_zone: str) -> float:
-    """What a GiB costs from one zone to another.
-
-    >>> [usd_per_gib("us-central1-a", zone) for zone in ("us-central1-a", "us-central1-b", "us-west1-a", "asia-east1-a")]
-    [0.0, 0.01, 0.02, 0.15]
-    """
+    """What a GiB costs from one zone to another."""
     if from_zone == to_zone:
         return 0.0
     if region_of(from_zone) == region_of(to_zone):

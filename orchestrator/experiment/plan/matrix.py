@@ -9,7 +9,6 @@ from math import prod
 from typing import Any, TypeAlias
 
 from orchestrator.catalogue.offers import Protocol
-from orchestrator.errors import nearest
 from orchestrator.experiment.model import factors
 from orchestrator.experiment.model.address import is_loopback
 from orchestrator.experiment.model.factor import Value, Values
@@ -36,6 +35,7 @@ from orchestrator.experiment.plan.plan import (
     kind_of,
 )
 from orchestrator.experiment.plan.stacks import Entry, describe_stack, label_stacks, omitting, resolve_entries
+from orchestrator.experiment.read.problems import either
 from services.python.contract.limits import Kind
 from services.python.contract.lines import Load, Warmup
 
@@ -74,10 +74,7 @@ class _Cells:
 
 
 def build_matrix(located: Located, known: Mapping[str, Protocol], hosts: Sequence[OwnHost] = ()) -> Matrix:
-    """Multiply the experiment out against the protocols there are. ExperimentError with everything that cannot be.
-
-    `hosts`: those that the experiment gives.
-    """
+    """Multiply the experiment out against the protocols and given hosts; ExperimentError with all that cannot be."""
     operations: Sequence[PlannedOperation]
     if is_own := own_calls.has_own_services(located):
         entries = own_calls.own_entries(located, known)
@@ -158,25 +155,18 @@ def _refuse_too_many_cells(
     stacks = sum(prod(len(values) for values in entry.chosen.values()) for entry in entries)
     offered = sum(len(loads) for _, loads, _ in questions)
     sizes = {"stacks": stacks, "operations": offered, "placements": len(placements)}
-    count = prod(sizes.values())
-    if count > MAX_CELLS:
-        located.add(
-            (max(sizes, key=sizes.__getitem__),),
-            f"{stacks:,} stacks and connections x {offered:,} operations and loads x {len(placements):,} placements are"
-            f" {count:,} cells; a plan has at most {MAX_CELLS:,}. Ask less at once.",
-        )
+    if (count := prod(sizes.values())) > MAX_CELLS:
+        sizes_in_words = " x ".join(f"{size:,} {what}" for what, size in sizes.items())
+        reason = f"{sizes_in_words} are {count:,} cells; a plan has at most {MAX_CELLS:,}. Ask less at once."
+        located.add((max(sizes, key=sizes.__getitem__),), reason)
         located.raise_problems()
 
 
 def _refuse_too_many_trials(located: Located, cells: Sequence[Cell]) -> None:
     repeats, trials = most_blocks(located.experiment.repeats), sum(cell.rounds for cell in cells)
     if trials * repeats > MAX_TRIALS:
-        what = f"{len(cells):,} cells" if trials == len(cells) else f"{trials:,} probes of {len(cells):,} cells"
-        located.add(
-            ("repeats",),
-            f"{what} x {repeats:,} repeats are {trials * repeats:,} trials; a plan has at most {MAX_TRIALS:,}."
-            " Ask less at once.",
-        )
+        count = f"{trials:,} cells or probes x {repeats:,} repeats are {trials * repeats:,} trials"
+        located.add(("repeats",), f"{count}; a plan has at most {MAX_TRIALS:,}. Ask less at once.")
         located.raise_problems()
 
 
@@ -184,7 +174,7 @@ def _assemble(
     located: Located, matrix: _Cells, operations: Sequence[PlannedOperation], placements: Sequence[Placement]
 ) -> Matrix:
     entries = matrix.entries
-    always_named = {name for stack in matrix.stacks.values() for name in omitting(stack, entries[stack.id].protocol)}
+    always_named = {name for stack in matrix.stacks.values() for name in omitting(entries[stack.id], stack.client)}
     stacks = list(label_stacks(matrix.stacks.values(), always_named))
     cells = list(matrix.cells.values())
     contrasts = resolve_contrasts(located, stacks, cells)
@@ -251,8 +241,7 @@ class _Excluder:
         """Whether an item matches a cell."""
         for key, seen in self._seen.items():
             seen.add(values[key])
-        items = enumerate(self._items)
-        matching = {number for number, item in items if all(values[key] in wanted for key, wanted in item.items())}
+        matching = {n for n, item in enumerate(self._items) if all(values[key] in item[key] for key in item)}
         self._used |= matching
         return bool(matching)
 
@@ -261,11 +250,8 @@ class _Excluder:
         for number, item in enumerate(self._items):
             if number in self._used:
                 continue
-            reason = "no cell of the matrix matches it."
-            for key, wanted in item.items():
-                if all(isinstance(value, str) for value in wanted) and not wanted & self._seen[key]:
-                    near = {other for value in wanted for other in nearest(str(value), map(str, self._seen[key]))}
-                    meant = f" Did you mean {' or '.join(sorted(near))}?" if near else ""
-                    reason = f"no cell has `{key}: {', '.join(sorted(map(str, wanted)))}`.{meant}"
-                    break
-            self._located.add(("exclude", number), f"this excludes nothing: {reason}")
+            absent = {key: values for key, values in item.items() if not values & self._seen[key]}
+            known = {key: [str(value) for value in self._seen[key] if value is not None] for key in absent}
+            reasons = [f"`{key}` is {either(sorted(names))} in all cells" for key, names in known.items()]
+            reason = " and ".join(reasons) or "no cell of the matrix matches it"
+            self._located.add(("exclude", number), f"this excludes nothing: {reason}.")

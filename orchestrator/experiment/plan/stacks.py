@@ -33,11 +33,13 @@ from orchestrator.experiment.plan.contrasts import (
 )
 from orchestrator.experiment.plan.own.own_json import carried_by
 from orchestrator.experiment.plan.plan import NOBODY, External, Stack
+from orchestrator.experiment.plan.topology import why_unusable
 from services.python.contract.knobs import HTTP, HTTP_3
 from services.python.contract.limits import RESUMED, SESSION, TLS, TLS_1_3, Kind
 from services.python.contract.lines import Load
 
 ALL = "all"
+NATIVE = "native"  # as a client: the first of the compiled ones that is built here
 OR_EXCLUDE = "or leave this part out with `exclude`"
 Part = TypeVar("Part", Responder, Client)
 
@@ -147,8 +149,16 @@ def _expand(located: Located, path: Steps, spec: StackSpec, known: Mapping[str, 
 
 def clients_of(located: Located, path: Steps, protocol: Protocol, spec: StackSpec) -> list[Client]:
     """Return the clients that a stack names."""
-    named = (_named(located, (*path, "client"), protocol, name, protocol.clients) for name in spec.client or ())
+    names = [_native_here(located, protocol) if name == NATIVE else name for name in spec.client or ()]
+    named = (_named(located, (*path, "client"), protocol, name, protocol.clients) for name in names)
     return [client for client in named if client is not None]
+
+
+def _native_here(located: Located, protocol: Protocol) -> str:
+    """The first compiled client of a protocol that can be started here; the first of all where none can."""
+    provider, machine = located.experiment.provider, located.experiment.machine
+    able = [client.name for client in protocol.natives if not why_unusable(client.language, provider, machine)]
+    return next(iter([*able, *(client.name for client in protocol.natives)]), NATIVE)
 
 
 def _named(located: Located, path: Steps, protocol: Protocol, name: str, parts: Sequence[Part]) -> Part | None:
@@ -196,12 +206,8 @@ def refusal_of_ends(entry: Entry, client: Client, operation: str, call: Values, 
     if lack := protocol.refusal_of(knobs(call), ends, _written(call)):
         name, text = lack
         return Unable(text, name)
-    resumed = f"{SESSION}: {RESUMED}"
-    if call[SESSION] == RESUMED and call[TLS] != TLS_1_3:
-        return Unable(f"{resumed} is of TLS, and a connection with {TLS}: {call[TLS]} has no session")
-    if call[SESSION] == RESUMED and call["connection"] != "per-request":
-        kept = "one that is kept has a single handshake, and nothing to resume"
-        return Unable(f"{resumed} is of new connections: {kept}")
+    if call[SESSION] == RESUMED and (call[TLS] != TLS_1_3 or call["connection"] != "per-request"):
+        return Unable(f"{SESSION}: {RESUMED} is of new connections with TLS: one that is kept has nothing to resume")
     return None
 
 
@@ -240,13 +246,11 @@ def way_out(entry: Entry, client: Client, operation: str, call: Values, kind: Ki
         return f"Give the stack `{TLS}: {TLS_1_3}`"
     others = _other_ends(entry, client, operation, call, kind)
     unable = refusal_of_ends(entry, client, operation, call, kind)
-    named_first = sorted(OF_THE_CALL, key=lambda factor: unable is None or factor.name != unable.factor)
-    for factor in named_first:
+    for factor in sorted(OF_THE_CALL, key=lambda factor: unable is None or factor.name != unable.factor):
         values: list[Value] = [level.value for level in factor.levels]
         for value in values or [factor.default]:
             if can(**{factor.name: value}):
-                or_others = f" or {others}" if others else ""
-                return f"Give the stack `{factor.name}: {value}`{or_others}"
+                return f"Give the stack `{factor.name}: {value}`{others and f' or {others}'}"
     return f"Give it {others}" if others else "Change the stack"
 
 
@@ -254,30 +258,18 @@ def _other_ends(entry: Entry, client: Client, operation: str, call: Values, kind
     """Another client, responder or both with which it can be measured, as a file names them; empty where none is known."""
     if entry.responder is None or entry.external is not None or client.kind == "codec":
         return ""
-    clients = [other for other in entry.protocol.clients if other.kind == client.kind]
-    ways = [
-        *((entry.responder, other) for other in clients),
-        *((other, client) for other in entry.protocol.responders),
-        *product(entry.protocol.responders, clients),
-    ]
-    for responder, other in ways:
+    clients = [client, *(other for other in entry.protocol.clients if other.kind == client.kind)]
+    for responder, other in product([entry.responder, *entry.protocol.responders], clients):
         if refusal_of_ends(replace(entry, responder=responder), other, operation, call, kind) is None:
             changed = (("responder", responder, entry.responder), ("client", other, client))
             return " with ".join(f"`{role}: {new.name}`" for role, new, old in changed if new is not old)
     return ""
 
 
-def omitting(stack: Stack, protocol: Protocol) -> Iterator[str]:
-    """Names of the stack's ends that leave out what others do: no label hides them."""
-    ends = (_responder(stack, protocol), protocol.client(stack.client))
+def omitting(entry: Entry, client: str) -> Iterator[str]:
+    """Names of a stack's ends that leave out what others do: no label hides them."""
+    ends = (entry.responder, entry.protocol.client(client))
     return (end.name for end in ends if end is not None and end.omits)
-
-
-def _responder(stack: Stack, protocol: Protocol) -> Responder | None:
-    """The responder, None of a codec alone; a stand-in where that runs already and nobody knows it."""
-    if stack.external is not None:
-        return external_responder(protocol, stack.responder)
-    return None if stack.responder == NOBODY else protocol.responder(stack.responder)
 
 
 def label_stacks(stacks: Iterable[Stack], always_named: Container[str] = ()) -> tuple[Stack, ...]:
@@ -285,25 +277,20 @@ def label_stacks(stacks: Iterable[Stack], always_named: Container[str] = ()) -> 
     every = list(stacks)
     labelled = []
     for stack in every:
-        if stack.external is not None:
-            name = stack.external.name
-            clients = {other.client for other in every if other.responder == name}
-            parts = [stack.client] if len(clients) > 1 else []
-        else:
-            name, siblings = stack.protocol, [other for other in every if other.protocol == stack.protocol]
-            parts = [
-                getattr(stack, part)
-                for part in ("responder", "client")
-                if len({getattr(other, part) for other in siblings}) > 1 or getattr(stack, part) in always_named
-            ]
+        by, name = ("protocol", stack.protocol) if stack.external is None else ("responder", stack.external.name)
+        siblings = [other for other in every if getattr(other, by) == getattr(stack, by)]
+        parts = [
+            getattr(stack, part)
+            for part in ("responder", "client")
+            if len({getattr(other, part) for other in siblings}) > 1 or getattr(stack, part) in always_named
+        ]
         labelled.append(replace(stack, label=f"{name} ({', '.join(parts)})" if parts else name))
     return tuple(labelled)
 
 
 def describe_stack(stack: Stack, entry: Entry) -> dict[str, Any]:
     """Every default of a stack resolved: settings, versions installed here, and why this client."""
-    protocol = entry.protocol
-    responder, client = _responder(stack, protocol), protocol.client(stack.client)
+    protocol, responder, client = entry.protocol, entry.responder, entry.protocol.client(stack.client)
     ends: tuple[Responder | Client, ...] = (client,) if responder is None else (responder, client)
     parts = parts_alone(protocol, client) if responder is None else parts_of(responder, client)
     if stack.external is not None:

@@ -167,11 +167,6 @@ def profile(from_zone: str, to_zone: str) -> Link | None:
     return _PROFILES.get(frozenset({region_of(from_zone), region_of(to_zone)}))
 
 
-def known_pairs() -> tuple[str, ...]:
-    """The pairs with a profile, for messages."""
-    return tuple(" - ".join(sorted(pair)) if len(pair) > 1 else f"within {next(iter(pair))}" for pair in _PROFILES)
-
-
 @dataclass(frozen=True, kw_only=True)
 class Limit:
     """What a host may use by its machine type, in cores, and who holds it to that: a quota, or the cloud's hypervisor."""
@@ -207,7 +202,13 @@ def require_programs(plan: Plan) -> Mapping[str, Built]:
 
 def missing_programs(plan: Plan) -> list[str]:
     """Why languages that a plan needs cannot be used now, and what to do: a sentence for each."""
-    return [why for language in needed_languages(plan) if (why := _usable(language, plan.provider, plan.machine)[0])]
+    whys = (why_unusable(language, plan.provider, plan.machine) for language in needed_languages(plan))
+    return [why for why in whys if why]
+
+
+def why_unusable(language: Language, provider: str, machine: str | None) -> str:
+    """Why that provider cannot start the programs of a language, and what to do; empty where it can."""
+    return _usable(language, provider, machine)[0]
 
 
 def needed_languages(plan: Plan) -> tuple[Language, ...]:

@@ -33,8 +33,7 @@ _MOST_TOGETHER = 24
 def with_turns(plan: Plan, turn: float | str, known: Mapping[str, Protocol]) -> Plan:
     """The plan with the turns of its cells, and why some take none.
 
-    With `auto` a turn is as long as 20 requests and four flights take by the estimate, at least 10 ms. The reference of k
-    comparisons has a part in all of them, and the square root of k turns a round (Dunnett 1955), if a turn has a duration.
+    The reference of k comparisons has the square root of k turns a round (Dunnett 1955), if a turn has a duration.
     """
     if turn == OFF:
         return plan
@@ -61,14 +60,12 @@ def with_turns(plan: Plan, turn: float | str, known: Mapping[str, Protocol]) -> 
         pair.reference.id for pair in pairs(plan) if groups.get(pair.cell.id) == groups.get(pair.reference.id)
     )
 
-    def turns_of(cell: Cell) -> Turns | None:
-        if cell.id not in groups or sizes[groups[cell.id]] == 1:
-            return None
-        turns = lengths[cell.id]
-        each_round = max(1, round(sqrt(compared[cell.id]))) if turns.requests is None else 1
-        return replace(turns, group=groups[cell.id], each_round=each_round)
-
-    cells = tuple(replace(cell, turns=turns_of(cell)) for cell in plan.cells)
+    taken: dict[str, Turns] = {}
+    for name, group in groups.items():
+        each_round = max(1, round(sqrt(compared[name]))) if lengths[name].requests is None else 1
+        if sizes[group] > 1:
+            taken[name] = replace(lengths[name], group=group, each_round=each_round)
+    cells = tuple(replace(cell, turns=taken.get(cell.id)) for cell in plan.cells)
     return replace(plan, cells=cells, without_turns=tuple(sorted(reasons)))
 
 
@@ -104,9 +101,8 @@ def _why_none(cell: Cell, request_s: float, turns: Turns, most_s: float, *, give
         return f"a request takes longer than a turn of {format_duration(given_s)}"
     if given_s is None and turns.length_s > most_s:
         return f"{_fewest(cell):,} requests take longer than {format_duration(most_s)}"
-    if turns.requests is not None and turns.rounds == 1:
-        return f"{cell.load.requests:,} requests are too few for two turns"
-    return None
+    is_one = turns.requests is not None and turns.rounds == 1
+    return f"{cell.load.requests:,} requests are too few for two turns" if is_one else None
 
 
 def _turns(plan: Plan, cell: Cell, request_s: float, length_s: float) -> Turns:
@@ -129,9 +125,8 @@ def _turns(plan: Plan, cell: Cell, request_s: float, length_s: float) -> Turns:
 
 def _together(plan: Plan) -> int:
     """How many stacks run at once: a host has the memory for their ends."""
-    machine = MACHINES.get(plan.machine or "")
+    machine, ends = MACHINES.get(plan.machine or ""), 2
     room_bytes = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    ends = 2
     if machine is not None:
         memory_bytes = machine.memory_mb << 20
         is_shared = PROVIDERS[plan.provider].hosts_are_this_machine

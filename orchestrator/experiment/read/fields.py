@@ -40,7 +40,20 @@ BitRate = Annotated[
 ]
 Money = Annotated[float, *_quantity(units.MONEY, units.MONEY.number, "US dollars.", "1.00 USD")]
 Share = Annotated[float, *_quantity(units.SHARE, units.parse_share, "A share of all, in per cent.", "0.1 %")]
-Margin = Annotated[float, *_quantity(units.SHARE, units.parse_margin, "A relative difference, in per cent.", "5 %")]
+Margin = Annotated[
+    float,
+    BeforeValidator(units.parse_margin),
+    WithJsonSchema(
+        {
+            "anyOf": [
+                {"type": "string", "pattern": units.SHARE.pattern},
+                {"type": "number", "exclusiveMinimum": 0, "maximum": 1},
+            ],
+            "description": "A relative difference, in per cent or as a share.",
+            "examples": ["5 %", 0.05],
+        }
+    ),
+]
 
 
 class _OneOrMany:
@@ -64,20 +77,15 @@ class _OneOrMany:
             raise ValueError("the list is empty; leave the key out for its default, or give a value")
         if len(value) > MOST_ITEMS:
             raise ValueError(f"the list has {len(value):,} items; it may have at most {MOST_ITEMS:,}")
-        _refuse_twice([json.dumps(item, sort_keys=True, default=repr) for item in value])
         return tuple(value)
 
     @staticmethod
     def _each_once(values: Any) -> Any:
         """Quantities that are written differently may be the same: `64 KiB` and `65536 B`."""
-        _refuse_twice([value if isinstance(value, str | int | float) else object() for value in values])
+        for index, value in enumerate(values):
+            if value in values[:index]:
+                raise ValueError(f"item {index + 1} of the list is given twice; every value of a list is its own cell")
         return values
-
-
-def _refuse_twice(values: Sequence[object]) -> None:
-    for index, value in enumerate(values):
-        if value in values[:index]:
-            raise ValueError(f"item {index + 1} of the list is given twice; every value of a list is its own cell")
 
 
 OneOrMany = Annotated[tuple[T, ...], _OneOrMany()]

@@ -1,7 +1,7 @@
 """A YAML file as a tree of values that know their places.
 
 PyYAML's constructors are not used: what they would convert silently (`no`, `010`, `12:30`, a date) or overwrite (a
-duplicate key) is refused here with the place and the reason, and an alias costs what it expands to.
+duplicate key) is refused here with the place and the reason.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from orchestrator.unseen import UNSEEN
 MAX_BYTES = 256 * 1024
 MAX_NODES = 20_000
 MAX_DEPTH = 20
-_TOO_DEEP = f"values are nested more than {MAX_DEPTH} deep."
+_TOO_MUCH = f"the file expands to more than {MAX_NODES:,} values, or they are nested more than {MAX_DEPTH} deep."
 _NO_TAGS = {f"tag:yaml.org,2002:{kind}" for kind in ("str", "seq", "map")}
 
 Key = str | int
@@ -89,26 +89,17 @@ def decode(path: Path, data: bytes) -> Node:
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        before = data[: error.start].decode("utf-8", "replace")
-        line, column = before.count("\n") + 1, len(before) - (before.rfind("\n") + 1) + 1
         message = f"the file is not UTF-8: byte 0x{data[error.start]:02x} at offset {error.start}. Save it as UTF-8."
-        raise ExperimentError([Problem(Mark(Source(name, ""), line, column), message)]) from error
+        raise _alone(name, message) from error
     return parse(Source(name, text))
 
 
 # Remedies by a part of the parser's message.
-_REMEDIES = (
-    ("expected a single document", "One file holds one experiment."),
-    ("'\\t' that cannot start", "Indent with spaces: YAML takes no tabs."),
-    (
-        "expected <block end>",
-        "Items of a list, and keys of a mapping, begin in the same column: look at the indentation.",
-    ),
-    (
-        "mapping values are not allowed",
-        "Put text with a colon and a space in quotes; or is this line indented too far?",
-    ),
-)
+_REMEDIES = {
+    "'\\t' that cannot start": "Indent with spaces: YAML takes no tabs.",
+    "expected <block end>": "Items of a list, and keys of a mapping, begin in the same column.",
+    "mapping values are not allowed": "Put text with a colon and a space in quotes; or is this line indented too far?",
+}
 
 
 def parse(source: Source) -> Node:
@@ -116,17 +107,16 @@ def parse(source: Source) -> Node:
     reader = _Reader(source)
     try:
         document = yaml.compose(source.text, Loader=yaml.BaseLoader)
-        root = Node(Mark(source, 1, 1)) if document is None else reader.read(document, ())
+        root = Node(Mark(source, 1, 1)) if document is None else reader.read(document)
     except yaml.reader.ReaderError as error:
-        before = source.text[: error.position]
-        mark = Mark(source, before.count("\n") + 1, len(before) - (before.rfind("\n") + 1) + 1)
+        mark = Mark(source, source.text.count("\n", 0, error.position) + 1, 1)
         raise _alone(mark, f"character U+{error.character:04X} is not allowed in YAML.") from error
     except yaml.MarkedYAMLError as error:
         words = " ".join(part for part in (error.context, error.problem) if part)
-        remedy = next((f" {text}" for fragment, text in _REMEDIES if fragment in words), "")
+        remedy = next((f" {text}" for fragment, text in _REMEDIES.items() if fragment in words), "")
         raise _alone(_mark(source, error.problem_mark), f"this is not YAML: {words}.{remedy}") from error
     except RecursionError as error:
-        raise _alone(Mark(source, 1, 1), _TOO_DEEP) from error
+        raise _alone(Mark(source, 1, 1), _TOO_MUCH) from error
     if reader.problems:
         raise ExperimentError(reader.problems)
     return root
@@ -155,37 +145,29 @@ class _Reader:
         self._source = source
         self._count = 0
 
-    def read(self, parsed: yaml.Node, above: tuple[yaml.Node, ...]) -> Node:
-        """Return the node of a value within the nodes `above`."""
+    def read(self, parsed: yaml.Node, depth: int = 0) -> Node:
+        """Return the node of a value; ExperimentError for one that is within itself, or so large by its aliases."""
         mark = _mark(self._source, parsed.start_mark)
         self._count += 1
-        if self._count > MAX_NODES:
-            self._stop(mark, f"the file expands to more than {MAX_NODES:,} values; aliases count as what they repeat.")
-        if parsed in above:
-            self._stop(mark, "this value is inside the value that it repeats.")
-        if len(above) > MAX_DEPTH:
-            self._stop(mark, _TOO_DEEP)
+        if self._count > MAX_NODES or depth > MAX_DEPTH:
+            raise ExperimentError([*self.problems, Problem(mark, _TOO_MUCH)])
         if parsed.tag not in _NO_TAGS:
             self.problems.append(Problem(mark, f"tag '{shown(parsed.tag)}' is not used in experiments; leave it out."))
-        above = (*above, parsed)
         if isinstance(parsed, yaml.MappingNode):
-            return self._mapping(parsed, mark, above)
+            return self._mapping(parsed, mark, depth + 1)
         if isinstance(parsed, yaml.ScalarNode):
             return self._scalar(parsed, mark)
-        return Node(mark, [self.read(item, above) for item in parsed.value])
+        return Node(mark, [self.read(item, depth + 1) for item in parsed.value])
 
-    def _mapping(self, parsed: yaml.MappingNode, mark: Mark, above: tuple[yaml.Node, ...]) -> Node:
+    def _mapping(self, parsed: yaml.MappingNode, mark: Mark, depth: int) -> Node:
         node, values = Node(mark, {}), dict[str, Node]()
         for name, value in parsed.value:
-            key = self.read(name, above)
-            child = self.read(value, above)
+            key, child = self.read(name, depth), self.read(value, depth)
             if not isinstance(key.value, str):
                 self.problems.append(Problem(key.mark, "a key must be text."))
             elif key.value in values:
-                line = node.key_marks[key.value].line
-                self.problems.append(
-                    Problem(key.mark, f"key '{shown(key.value)}' is given twice; the first is in line {line}.")
-                )
+                first = f"the first is in line {node.key_marks[key.value].line}"
+                self.problems.append(Problem(key.mark, f"key '{shown(key.value)}' is given twice; {first}."))
             else:
                 values[key.value] = child
                 node.key_marks[key.value] = key.mark
@@ -204,9 +186,6 @@ class _Reader:
         elif isinstance(value, str) and (reason := unfit(value)):
             self.problems.append(Problem(mark, reason))
         return Node(mark, value)
-
-    def _stop(self, mark: Mark, message: str) -> None:
-        raise ExperimentError([*self.problems, Problem(mark, message)])
 
 
 # Half a character; what a terminal acts on instead of showing it; marks that reorder the text around them.
@@ -239,10 +218,8 @@ def ambiguity(text: str) -> str | None:
     if _SWITCH.fullmatch(text):
         return f"'{text}' reads as true or false to some YAML readers: write true, false, or '{text}'."
     if _AMBIGUOUS.fullmatch(text):
-        return (
-            f"'{shown(text)}' is not the same to all YAML readers: write a plain decimal number, a duration as 90s or 12m,"
-            f" or text in quotes: '{shown(text)}'."
-        )
+        instead = f"a plain decimal number, a duration as 90s or 12m, or text in quotes: '{shown(text)}'"
+        return f"'{shown(text)}' is not the same to all YAML readers: write {instead}."
     return None
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +11,7 @@ import pytest
 from orchestrator.experiment.read.json_payload import MOST_NESTED, fault_of
 from services.python.codecs import cbor, msgpack, orjson
 from services.python.codecs import json as standard
-from tests.support.experiments import MINIMAL, Known, Write, problems
+from tests.support.experiments import problems
 
 
 @pytest.mark.parametrize(
@@ -20,16 +19,12 @@ from tests.support.experiments import MINIMAL, Known, Write, problems
     [
         (b'{"a": 1, "\\u0061": 2}', 9, "the key 'a' is given twice, and readers keep one of its values"),
         (b"[-0]", 1, "-0 is negative zero, which readers keep or write as 0"),
-        (b"[1, -0.0e7]", 4, "-0.0e7 is negative zero, which readers keep or write as 0"),
         (b"123.456e-789", 0, "123.456e-789 is not the number that a double holds in its place, 0"),
-        (b"1.5e+9999", 0, "1.5e+9999 is not the number that a double holds in its place, inf"),
         (b"0.30000000000000000001", 0, "0.30000000000000000001 is not the number that a double holds in its place, 0.3"),
         (b'["\\ud800"]', 1, "half a surrogate pair, which UTF-8 cannot express"),
         (b"18446744073709551616", 0, "18446744073709551616 needs more than 64 bits"),
         (b"[9007199254740993]", 1, "9007199254740993 is a whole number that no double holds: write it as text"),
-        (b"-9223372036854775809", 0, "-9223372036854775809 needs more than 64 bits"),
         (b"[" * 500 + b"]" * 500, MOST_NESTED, "more than 32 lists and objects within each other"),
-        (b"[" * 100_000 + b"]" * 100_000, MOST_NESTED, "more than 32 lists and objects within each other"),
         (b"{'a': 1}", 1, "this is not JSON: Expecting property name enclosed in double quotes"),
         (b'"\xff"', 1, "this is not JSON: byte 0xff is not UTF-8"),
         (b'{"a": -Infinity}', 6, "this is not JSON: -Infinity"),
@@ -63,16 +58,3 @@ def test_a_fault_of_a_file_has_its_line_and_column(tmp_path: Path) -> None:
     assert problems(path) == [
         f"4:28: {tmp_path / 'own.json'}:3:6: -0 is negative zero, which readers keep or write as 0."
     ]
-
-
-def test_a_payload_file_must_be_there(write: Write, known: Known, tmp_path: Path) -> None:
-    path = write(MINIMAL.replace("timestamp", "{echo: {json: body.json}}"))
-    assert problems(path, known) == [
-        f"4:27: there is no file {tmp_path / 'body.json'}; paths are relative to the experiment file."
-    ]
-
-
-def test_a_pipe_is_no_payload_file_and_is_not_waited_for(write: Write, known: Known, tmp_path: Path) -> None:
-    os.mkfifo(tmp_path / "body.json")
-    path = write(MINIMAL.replace("timestamp", "{echo: {json: body.json}}"))
-    assert "is a pipe, not a file." in problems(path, known)[0]

@@ -10,9 +10,8 @@ from pathlib import Path
 import pytest
 
 from orchestrator.catalogue import building, builds, read
-from orchestrator.cli.experiments.plan_text import plan_document, plan_lines
 from orchestrator.errors import UsageError
-from orchestrator.experiment.plan import contrasts, topology
+from orchestrator.experiment.plan import contrasts, stacks, topology
 from orchestrator.experiment.plan.plan import Plan
 from orchestrator.experiment.plan.planning import make_plan
 from orchestrator.experiment.providers import PROVIDERS
@@ -30,14 +29,6 @@ def test_every_language_asks_and_answers_every_other() -> None:
         of = {ends[stack.id] for stack in plan.stacks if stack.protocol == protocol}
         assert of == set(product(spoken, spoken))
     assert ends["rest-hyper-undici"] == ("Rust", "Node.js")
-
-
-def test_a_row_of_cells_with_every_stack_of_many_says_so_in_place_of_their_names() -> None:
-    plan = make_plan(FILE)
-    document = plan_document(plan, FILE) | {"terraform": None, "machine_now": None}
-    rows = [line for line in plan_lines(plan, document) if line.startswith("echo 10 records ")]
-    assert len(rows) == 2
-    assert all(row.endswith("  all 48") for row in rows)
 
 
 TEXT = f"name: x\nquestion: Which?\nstacks:\n  - tcp\n  - {STACK}\noperations: add\nrepeats: 2\n"
@@ -84,10 +75,6 @@ def test_what_is_not_built_is_refused_with_the_command(services: Path, tmp_path:
     )
 
 
-def _stale(folder: Path) -> None:
-    (folder / "source" / "respond").write_text("another")
-
-
 def _foreign(folder: Path) -> None:
     path, program = folder / "build" / "built.json", folder / "build" / "respond"
     program.write_bytes(of_another_machine())
@@ -99,7 +86,7 @@ def _foreign(folder: Path) -> None:
 def test_what_is_not_what_was_built_is_refused_before_anything_starts(services: Path, tmp_path: Path) -> None:
     build(services)
     plan = planned(tmp_path)
-    _stale(services / "tiny")
+    (services / "tiny" / "source" / "respond").write_text("another")
     message = refused(plan)
     assert "their source has changed since they were built" in message
     assert "`orch setup build tiny`, or `make native`" in message
@@ -121,10 +108,7 @@ def test_what_was_built_for_this_machine_is_refused_for_hosts_of_another(
 @pytest.mark.parametrize(
     ("tool", "why"),
     [
-        (
-            {"program": "tiny-vm", "version": ["tiny-vm", "-v"]},
-            "there is no tiny-vm on the PATH (it is in every image)",
-        ),
+        ({"program": "tiny-vm", "version": ["tiny-vm", "-v"]}, "there is no tiny-vm on the PATH"),
         ({"at_least": "8"}, "sh is 7.1, older than 8 (it is in every image)"),
     ],
 )
@@ -135,4 +119,17 @@ def test_what_programs_need_to_run_is_looked_for_where_this_machine_is_the_host(
     write_tiny(services, needs=[{**TOOL, **tool}])
     monkeypatch.setattr(read, "SERVICES", services)
     build(services)
-    assert refused(planned(tmp_path)) == f"the programs of Tiny cannot be started here: {why}"
+    assert refused(planned(tmp_path)).startswith(f"the programs of Tiny cannot be started here: {why}")
+
+
+@pytest.mark.parametrize(
+    ("built", "client"), [(("Go", "Rust"), "rust-raw"), (("Go",), "go-net-http"), ((), "rust-raw")]
+)
+def test_native_is_the_first_compiled_client_that_is_built(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, built: tuple[str, ...], client: str
+) -> None:
+    monkeypatch.setattr(stacks, "why_unusable", lambda language, *_: "" if language.title in built else "not built")
+    (tmp_path / "x.yaml").write_text(
+        "name: x\nquestion: Y?\nstacks: {protocol: rest, client: native}\noperations: add\n"
+    )
+    assert [stack.client for stack in make_plan(tmp_path / "x.yaml").stacks] == [client]

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from pathlib import Path
-
 import pytest
 
-from orchestrator.catalogue.offers import Protocol
 from orchestrator.experiment.machines import cost_usd, usd_per_hour
-from orchestrator.experiment.plan.estimate import Estimate, estimate
+from orchestrator.experiment.plan.estimate import estimate
 from orchestrator.experiment.plan.planning import make_plan
 from orchestrator.experiment.plan.topology import platform_of
 from orchestrator.experiment.providers import MACHINES, PROVIDERS
 from orchestrator.experiment.read.problems import ExperimentError
-from tests.support.experiments import MINIMAL
+from tests.support.experiments import MINIMAL, Known, Write
 
 
 @pytest.mark.parametrize(
@@ -22,10 +18,6 @@ from tests.support.experiments import MINIMAL
     [
         ("f1-micro", "us-central1", 0.0076 + 0.005),
         ("e2-micro", "us-central1", 0.03350571 / 4 + 0.005),
-        ("n2-standard-2", "europe-west4", 0.106916 + 0.005),
-        ("c3-standard-4", "us-central1", 0.201608 + 0.005),
-        ("c4-standard-8", "us-central1", 1.58136 / 4 + 0.005),
-        ("t2d-standard-1", "asia-south1", 0.027883 + 0.005),
         ("t2a-standard-1", "europe-west4", 0.04044409 + 0.005),
         ("t2a-standard-1", "europe-west1", None),
         ("n9-standard-1", "us-central1", None),
@@ -49,52 +41,16 @@ def test_arm_machines_need_programs_for_arm() -> None:
     assert platform_of("gcp", "e2-micro") == platform_of("gcp") == "linux-x86_64"
 
 
-Write = Callable[[str], Path]
-Known = dict[str, Protocol]
-FAR = "[{name: far, from: us-central1-a, to: us-west1-a}]"
-GIB = 2**30
-
-
-def experiment(
-    *, size: str = "1 MB", load: str = "{requests: 1000}", placements: str = FAR, cost: str = "1000 USD", more: str = ""
-) -> str:
-    text = (
-        MINIMAL.replace("timestamp", f"{{echo: {{bytes: {size}}}}}") + "provider: gcp\nmachine: e2-micro\nrepeats: 2\n"
-    )
-    return (
-        text
-        + f"placements: {placements}\nload: {load}\nwarmup: {{requests: 100, at_least: 0s}}\n{more}"
-        + (f"limits: {{wall: 1h, ttl: 2h, cost: {cost}}}\n")
-    )
-
-
-def estimated(write: Write, known: Known, text: str) -> Estimate:
-    return estimate(make_plan(write(text), known=known))
-
-
-def test_every_request_and_reply_of_every_trial_is_counted_with_its_warm_up(write: Write, known: Known) -> None:
-    found = estimated(write, known, experiment())
-    content = 2 * 2 * 1100 * 2 * 1_000_000  # stacks, repeats, requests with warm-up, both ways, bytes
-    assert content < found.traffic.between_bytes < 2.5 * content
-    assert found.traffic.usd > found.traffic.between_bytes / GIB * 0.02
-
-
-def test_baselines_move_as_large_bodies_as_trials_do(write: Write, known: Known) -> None:
-    without = 2 * 2 * 1 * 2 * 10_000_000 * 1.4
-    text = experiment(size="10 MB", load="{requests: 1}").replace(
-        "{requests: 100, at_least: 0s}", "{requests: 0, at_least: 0s}"
-    )
-    assert estimated(write, known, text).traffic.between_bytes > 20 * without
-
-
 def test_350_gb_between_regions_do_not_pass_as_a_few_cents(write: Write, known: Known) -> None:
     # 2 stacks, 2 repeats, 8,850 requests of 5 MB there and back: 354 GB. By hosts alone, 1 USD was enough.
-    text = experiment(size="5 MB", load="{requests: 8750}", cost="1.00 USD")
+    text = MINIMAL.replace("timestamp", "{echo: {bytes: 5 MB}}") + "provider: gcp\nmachine: e2-micro\nrepeats: 2\n"
+    text += "placements: [{name: far, from: us-central1-a, to: us-west1-a}]\nload: {requests: 8750}\n"
+    text += "warmup: {requests: 100, at_least: 0s}\nlimits: {wall: 1h, ttl: 2h, cost: 1.00 USD}\n"
     with pytest.raises(ExperimentError) as caught:
         make_plan(write(text), known=known)
     (problem,) = caught.value.problems
-    assert "GB for" in str(problem)
+    assert "and traffic " in str(problem)
     assert "more than limits.cost (1.00 USD). Raise it, or ask fewer or smaller requests." in str(problem)
-    allowed = estimated(write, known, text.replace("1.00 USD", "100 USD"))
+    allowed = estimate(make_plan(write(text.replace("1.00 USD", "100 USD")), known=known))
     assert allowed.traffic.between_bytes > 350e9
-    assert allowed.traffic.usd > 350e9 / GIB * 0.02
+    assert allowed.traffic.usd > 350e9 / 2**30 * 0.02

@@ -55,17 +55,15 @@ def test_the_module_gets_zones_and_machine_as_they_are_given() -> None:
     ("text", "place", "words"),
     [
         ("", "6:11", "give `module`, the folder of a Terraform module, or `module: existing` with a `state`"),
-        ("module: ./mine2\n", "7:9", "there is no folder mine2. Did you mean mine?"),
-        ("module: ./empty\n", "7:9", "empty is no Terraform module: it has no file *.tf."),
-        ("module: ./none\n", "7:9", "the module none has no output `hosts`"),
+        ("module: ./mine2\n", "7:9", "mine2 is no Terraform module with an output `hosts`"),
+        ("module: ./none\n", "7:9", "none is no Terraform module with an output `hosts`"),
         ("module: existing\n", "7:9", "needs `state`: the folder in which you ran Terraform"),
         ("module: existing\nstate: ./nowhere\n", "8:8", "there is no state nowhere."),
         ("module: ./mine\nstate: ./mine\n", "8:8", "`state` is for machines of your own: `provider: ssh`."),
     ],
 )
 def test_what_is_no_module_is_refused_where_it_is(text: str, place: str, words: str) -> None:
-    for name in ("empty", "none"):
-        Path(name).mkdir()
+    Path("none").mkdir()
     Path("none/main.tf").write_text('output "host" {}\n')
     with pytest.raises(ExperimentError) as caught:
         planned(text)
@@ -75,13 +73,7 @@ def test_what_is_no_module_is_refused_where_it_is(text: str, place: str, words: 
 
 def test_without_prices_the_limit_is_the_persons_own() -> None:
     Path("own.yaml").write_text(HEAD.replace("limits: {cost: 1 USD}\n", "") + "module: mine\n")
-    with pytest.raises(ExperimentError, match=r"no prices of terraform .* what the hosts cost for 2 h"):
-        make_plan(Path("own.yaml"))
-
-
-def test_a_module_is_for_that_provider_alone() -> None:
-    Path("own.yaml").write_text(HEAD.replace("terraform", "local") + "module: mine\n")
-    with pytest.raises(ExperimentError, match="`module` is for `provider: terraform`"):
+    with pytest.raises(ExperimentError, match=r"no prices of terraform: look up what the hosts cost for 2 h"):
         make_plan(Path("own.yaml"))
 
 
@@ -90,7 +82,7 @@ def test_a_module_is_for_that_provider_alone() -> None:
     [
         ({"host": 1, "link": 2}, r"no output `hosts` that maps names to hosts \(outputs: host, link\)"),
         ({"hosts": {"a": {"address": "1", "ssh": {"user": "me"}}}}, r"hosts\.a\.ssh\.host_name: Field required"),
-        ({"hosts": {"a": 1, "b": {}}}, r"hosts\.a\..*; hosts\.b\.address: Field required \(and 1 more\)"),
+        ({"hosts": {"b": {}}}, r"hosts\.b\.address: Field required \(and 1 more\)"),
     ],
 )
 def test_outputs_of_another_shape_are_named(outputs: dict[str, Any], words: str) -> None:

