@@ -17,7 +17,7 @@ import yaml
 
 from orchestrator import errors
 from orchestrator.cli.main import app
-from orchestrator.experiment.examples import examples, markdown
+from orchestrator.experiment.examples import Example, examples
 from orchestrator.experiment.model.factors import BY_NAME
 from orchestrator.experiment.model.json_schema import json_schema
 from orchestrator.experiment.read import units
@@ -387,6 +387,26 @@ def _column(each: Column) -> str:
     return f"- `{each.name}` ({_TYPES[each.type]}{unit}): {each.meaning}"
 
 
+# ---- shipped experiments
+
+_EXAMPLES = """\
+# Shipped experiments
+
+`orch run experiments/NAME.yaml` runs one; `orch init --from NAME` copies one to change. This file is made by
+`python -m benchmarks.reference`.
+
+| Question | Experiment | Minutes | Needs |
+| --- | --- | ---: | --- |
+"""
+
+
+def examples_page(rows: Sequence[Example]) -> str:
+    """Return the rows as `experiments/README.md` has them."""
+    return _EXAMPLES + "".join(
+        f"| {row.question} | [{row.name}]({row.name}.yaml) | {row.minutes} | {', '.join(row.needs)} |\n" for row in rows
+    )
+
+
 # ---- all of them
 
 
@@ -398,7 +418,7 @@ def pages() -> dict[Path, str]:
         REFERENCE / "experiment.md": keys_page(),
         REFERENCE / "command-line.md": commands_page(),
         data: columns_page(f"{head}{_COLUMNS}"),
-        EXPERIMENTS / "README.md": markdown(examples()),
+        EXPERIMENTS / "README.md": examples_page(examples()),
     }
 
 

@@ -191,7 +191,7 @@ def shipped() -> list[tuple[str, int, float]]:
     found = []
     for path in sorted((Path(__file__).parent.parent / "experiments").glob("*.yaml")):
         try:
-            plan = make_plan(path, needs_programs=False)
+            plan = make_plan(path)
         except OrchError:
             continue  # needs what this machine does not have
         compared = planned_comparisons(plan)

@@ -63,7 +63,7 @@ def test_the_yaml_of_a_page_is_planned_as_it_is(page: str, shown: str, tmp_path:
     (tmp_path / "small.json").write_text('{"id": 4711}')
     file = tmp_path / "x.yaml"
     file.write_text("".join(f"{key}: {json.dumps(value)}\n" for key, value in HEAD.items() if key not in given) + shown)
-    assert make_plan(file, needs_programs=False).cells, page
+    assert make_plan(file).cells, page
 
 
 def anchors(page: Path) -> set[str]:

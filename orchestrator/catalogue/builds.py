@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 import os
 import stat
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, Literal, TypeAlias
@@ -178,8 +178,3 @@ def in_words(toolchain: Mapping[str, str], of_source: str) -> str:
     """
     tools = ", ".join(f"{program} {version}" for program, version in toolchain.items()) or "no toolchain"
     return f"built with {tools}, of source {of_source[:12]}"
-
-
-def packages_in_words(built: Built, names: Iterable[str]) -> str:
-    """The versions of these packages in what was built, in order; of those that the build tells nothing of their names."""
-    return ", ".join(f"{name} {built.packages.get(name, '')}".rstrip() for name in sorted(set(names)))

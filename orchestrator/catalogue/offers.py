@@ -14,7 +14,6 @@ from services.python.contract.manifest import Operation as Operation
 from services.python.contract.manifest import Tool
 
 NONE = "none"
-NATIVE = "native"
 """What an experiment writes for a client that is compiled, whichever of them it is; no client's own name."""
 _PYTHON, _FOLDER = "{python}", "{folder}"
 OF_FOLDER = f"{_FOLDER}/"  # how a word begins that is a file of the language
@@ -182,7 +181,7 @@ class Protocol:
 
     @property
     def natives(self) -> tuple[Client, ...]:
-        """The candidates of `client: native`, in their order; empty where none is compiled."""
+        """The compiled clients, in the order of their places; empty where there is none."""
         ranked = [(client.native, client) for client in self.clients if client.native is not None]
         return tuple(
             c for _, c in sorted(ranked, key=lambda pair: (pair[0], pair[1].language.precedence, pair[1].name))

@@ -13,16 +13,6 @@ from orchestrator.experiment.plan.planning import make_plan
 from orchestrator.experiment.plan.topology import needed_languages
 from orchestrator.experiment.providers import PROVIDERS
 
-_BAR = r"\|"  # within a cell of Markdown
-_HEAD = """\
-# Shipped experiments
-
-`orch run experiments/NAME.yaml` runs one; `orch init --from NAME` copies one to change. This file is made by
-`orch examples --markdown`.
-
-| Question | Experiment | Minutes | Needs |
-| --- | --- | ---: | --- |
-"""
 FOLDER = Path(__file__).resolve().parents[2] / "experiments"
 
 
@@ -38,7 +28,7 @@ class Example:
 
 def examples() -> tuple[Example, ...]:
     """Return the shipped experiments: first those that need nothing more, then by name."""
-    plans = {path.stem: make_plan(path, needs_programs=False) for path in FOLDER.glob("*.yaml")}
+    plans = {path.stem: make_plan(path) for path in FOLDER.glob("*.yaml")}
     rows = [
         Example(
             name=name, question=plan.question, minutes=math.ceil(estimate(plan).duration_s / 60), needs=_needs(plan)
@@ -46,15 +36,6 @@ def examples() -> tuple[Example, ...]:
         for name, plan in plans.items()
     ]
     return tuple(sorted(rows, key=lambda row: (bool(row.needs), row.name)))
-
-
-def markdown(rows: tuple[Example, ...]) -> str:
-    """Return the rows as `experiments/README.md` has them."""
-    lines = []
-    for row in rows:
-        question = row.question.replace("|", _BAR)
-        lines.append(f"| {question} | [{row.name}]({row.name}.yaml) | {row.minutes} | {', '.join(row.needs)} |\n")
-    return _HEAD + "".join(lines)
 
 
 def _needs(plan: Plan) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""Machine types: their sizes, and what they cost by the list prices of `infra/<provider>/prices.json`.
+"""What machine types cost by the list prices of `infra/<provider>/prices.json`.
 
 Prices are US dollars per hour, on demand. Disks (a 10 GB boot disk is a fraction of a cent an hour) are not included.
 """
@@ -8,69 +8,12 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 
-from orchestrator.clock import SYSTEM
-from orchestrator.errors import UsageError
-from orchestrator.experiment.providers import PROVIDERS
+from orchestrator.experiment.providers import MACHINES
 from orchestrator.shapes import decode_json
 
 _INFRA = Path(__file__).resolve().parents[2] / "infra"
-_FRESH = timedelta(days=365)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Machine:
-    """A machine type: the share of a core that it may use all the time, and its memory.
-
-    The shares of shared-core types are those that Google bills by (0.25 of a core for e2-micro; f1-micro is documented
-    as 0.2 of one), and for T3 the baseline that AWS documents (10 % of each of a t3.micro's two).
-    """
-
-    name: str
-    cores: float
-    memory_mb: int
-    is_shared_core: bool = False
-    is_arm: bool = False
-
-
-# Families whose types have whole cores: the memory of each core, and the counts of cores.
-_FAMILIES = (
-    ("e2", 4096, (2, 4, 8)),
-    ("n2", 4096, (2, 4, 8)),
-    ("c3", 4096, (4, 8)),
-    ("c4", 3840, (4, 8)),
-    ("t2d", 4096, (1, 2, 4, 8)),
-    ("t2a", 4096, (1, 2, 4, 8)),
-)
-# Of AWS: the memory of each core in sizes that double from `large`, which has two.
-_AWS_FAMILIES = (("m7i", 4096), ("c7i", 2048), ("m7g", 4096))
-_AWS_SIZES = (("large", 2), ("xlarge", 4), ("2xlarge", 8))
-MACHINES: dict[str, Machine] = {
-    machine.name: machine
-    for machine in (
-        Machine(name="f1-micro", cores=0.2, memory_mb=614, is_shared_core=True),
-        Machine(name="e2-micro", cores=0.25, memory_mb=1024, is_shared_core=True),
-        Machine(name="e2-small", cores=0.5, memory_mb=2048, is_shared_core=True),
-        Machine(name="e2-medium", cores=1.0, memory_mb=4096, is_shared_core=True),
-        *(
-            Machine(name=f"{family}-standard-{cores}", cores=cores, memory_mb=cores * memory_mb, is_arm=family == "t2a")
-            for family, memory_mb, sizes in _FAMILIES
-            for cores in sizes
-        ),
-        Machine(name="t3.micro", cores=0.2, memory_mb=1024, is_shared_core=True),
-        Machine(name="t3.small", cores=0.4, memory_mb=2048, is_shared_core=True),
-        Machine(name="t3.medium", cores=0.4, memory_mb=4096, is_shared_core=True),
-        Machine(name="t3.large", cores=0.6, memory_mb=8192, is_shared_core=True),
-        Machine(name="m7g.medium", cores=1, memory_mb=4096, is_arm=True),
-        *(
-            Machine(name=f"{family}.{size}", cores=cores, memory_mb=cores * memory_mb, is_arm=family == "m7g")
-            for family, memory_mb in _AWS_FAMILIES
-            for size, cores in _AWS_SIZES
-        ),
-    )
-}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -109,15 +52,3 @@ def cost_usd(machine: str, regions: Sequence[str], hours: float) -> float | None
     prices = [usd_per_hour(machine, region) for region in regions]
     known = [price for price in prices if price is not None]
     return sum(known) * hours if len(known) == len(prices) else None
-
-
-def require_fresh_prices(provider: str, *, takes_stale: bool) -> None:
-    """Raise UsageError where hosts are estimated with prices older than a year, unless the user takes them."""
-    if takes_stale or not PROVIDERS[provider].has_prices:
-        return
-    today = datetime.fromtimestamp(SYSTEM.wall_ns() / 1e9, UTC).date()
-    if today - date.fromisoformat(PRICES_AS_OF) > _FRESH:
-        raise UsageError(
-            f"the prices of hosts are of {PRICES_AS_OF}, more than a year ago, so `limits.cost` may not hold",
-            hint=f"write those of today into infra/{provider}/prices.json, or take the old ones: --stale-prices",
-        )

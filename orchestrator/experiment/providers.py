@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
@@ -16,11 +16,22 @@ _HERE = _ROOT / "orchestrator" / "hosts" / "local" / _FILE
 
 
 @dataclass(frozen=True, kw_only=True)
-class Provider:
-    """What a provider is like. `needs`: the findings of `orch doctor` that it cannot do without, by name.
+class Machine:
+    """A machine type: the share of a core that it may use all the time, and its memory.
 
-    `machines`: the machine types that it knows, those to recommend first. `seconds_up`, `seconds_down`: for all hosts.
+    The shares of shared-core types are those that Google bills by (0.25 of a core for e2-micro; f1-micro is documented
+    as 0.2 of one), and for T3 the baseline that AWS documents (10 % of each of a t3.micro's two).
     """
+
+    cores: float
+    memory_mb: int
+    is_shared_core: bool = False
+    is_arm: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Provider:
+    """What a provider is like."""
 
     name: str
     title: str  # who makes the hosts, in words
@@ -28,20 +39,19 @@ class Provider:
     hosts_are_this_machine: bool
     distance: Literal["none", "emulated", "real"]
     costs_money: bool  # by the prices of `plan.machines` and `plan.traffic`
-    needs: tuple[str, ...]
+    needs: tuple[str, ...]  # the findings of `orch doctor` that it cannot do without, by name
     hosts_are_given: bool = False  # by the experiment: nothing is made but a folder on each
     module_is_given: bool = False  # by the experiment: it decides about zones, machines and how hosts end
     zones: tuple[str, str] = ("us-central1-a", "us-west1-a")  # two regions, for an experiment that names none
     about_distance: str = ""  # a clause behind its name
-    machines: tuple[str, ...] = ()
+    machines: dict[str, Machine | None] = field(default_factory=dict)  # those to recommend first; None has no limit
     default_machine: str | None = None  # for an experiment that names none; None where it must name one
     unlimited_machine: str | None = None  # the type that has all of its physical machine
     about_machines: str = ""  # a sentence
     needs_controller: bool = False  # hosts open SSH only to the address in ORCH_CONTROLLER_CIDR
-    uploads: bool = False  # wheels and code go to each host over the controller's line
     metadata: str | None = None  # the service by which hosts know where they are (`describe --cloud`)
     platform: str = ""  # that its hosts are of (`linux-x86_64`); empty where it is this machine's
-    seconds_up: float = 0.0
+    seconds_up: float = 0.0  # of all hosts, with uploads
     seconds_down: float = 0.0
     has_program: bool = False  # `provider.py`; without one, Terraform's state alone says what there is
     has_prices: bool = False  # `prices.json`
@@ -71,6 +81,7 @@ else:
     ProviderName = Literal[tuple(PROVIDERS)]
 
 MAKERS = tuple(p.name for p in PROVIDERS.values() if p.makes_hosts)
+MACHINES = {name: machine for p in PROVIDERS.values() for name, machine in p.machines.items() if machine is not None}
 WITH_MACHINES = tuple(p.name for p in PROVIDERS.values() if p.machines)
 WITH_MODULE = tuple(p.name for p in PROVIDERS.values() if p.module_is_given)
 GIVEN = next((p.name for p in PROVIDERS.values() if p.hosts_are_given), "")  # the provider of hosts that exist

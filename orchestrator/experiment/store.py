@@ -8,7 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from orchestrator.disk import whole_file, writing
-from orchestrator.errors import UsageError, did_you_mean
+from orchestrator.errors import UsageError
 from orchestrator.experiment.plan.payloads import GENERATED, own_content
 from orchestrator.experiment.plan.plan import Plan, read_plan
 from orchestrator.files import UnreadableFile, read_file, sha256_of_file
@@ -16,6 +16,7 @@ from orchestrator.strict_json import read_own_json
 from services.python.contract.limits import MAX_PAYLOAD_BYTES
 
 _CURRENT = "current"
+_AGAIN = "plan again: orch plan FILE"
 
 
 def save(plan: Plan, folder: Path) -> Path:
@@ -34,18 +35,10 @@ def load(identity: str, folder: Path) -> Plan:
     path = folder / f"{identity}.json"
     try:
         plan = read_plan(read_own_json(path))
-    except FileNotFoundError as error:
-        known = [p.stem for p in folder.glob("*.json")]
-        hint = did_you_mean(identity, known) if known else "make one: orch plan FILE"
-        raise UsageError(f"there is no plan {identity} in {folder}", hint=hint) from error
     except (OSError, ValueError) as error:
-        raise UsageError(
-            f"{path} is not a plan of this version of orch: {error}", hint="plan again: orch plan FILE"
-        ) from error
+        raise UsageError(f"{path} is not a plan of this version of orch: {error}", hint=_AGAIN) from error
     if plan.id != identity:
-        raise UsageError(
-            f"{path} was changed after it was written", hint=f"plan again: orch plan {plan.experiment_path}"
-        )
+        raise UsageError(f"{path} was changed after it was written", hint=_AGAIN)
     return plan
 
 
@@ -65,35 +58,20 @@ def current(folder: Path) -> Plan:
             hint="make one: orch plan FILE; `orch init FILE` writes an experiment to start from",
         ) from error
     except UnreadableFile as error:
-        raise UsageError(f"{folder / _CURRENT} {error}", hint="plan again: orch plan FILE") from error
+        raise UsageError(f"{folder / _CURRENT} {error}", hint=_AGAIN) from error
     if not re.fullmatch("[0-9a-f]{12}", identity):
-        raise UsageError(f"{folder / _CURRENT} names no plan", hint="plan again: orch plan FILE")
+        raise UsageError(f"{folder / _CURRENT} names no plan", hint=_AGAIN)
     return load(identity, folder)
 
 
 def is_stale(plan: Plan) -> str | None:
     """Why a plan no longer says what its files say; None while it does."""
     path = Path(plan.experiment_path)
-    reason = _difference(path, plan.experiment_sha256)
-    if reason:
-        return reason
-    for file in plan.payload_files:
-        if file.source == GENERATED:
-            continue
-        try:
-            digest = hashlib.sha256(own_content(plan, file)).hexdigest()
-        except UsageError as error:
-            return str(error)
-        if digest != file.sha256:
-            return f"{file.sources} has changed since the plan was made"
-    return None
-
-
-def _difference(path: Path, sha256: str) -> str | None:
     try:
-        digest = sha256_of_file(path, MAX_PAYLOAD_BYTES)
-    except FileNotFoundError as error:
-        return f"{path} cannot be read any more ({error.strerror})"
-    except UnreadableFile as error:
-        return f"{path} {error}"
-    return None if digest == sha256 else f"{path} has changed since the plan was made"
+        if sha256_of_file(path, MAX_PAYLOAD_BYTES) != plan.experiment_sha256:
+            return f"{path} has changed since the plan was made"
+        own = [file for file in plan.payload_files if file.source != GENERATED]
+        changed = [file for file in own if hashlib.sha256(own_content(plan, file)).hexdigest() != file.sha256]
+    except (FileNotFoundError, UnreadableFile, UsageError) as error:
+        return str(error) if isinstance(error, UsageError) else f"{path} cannot be read any more ({error})"
+    return f"{changed[0].sources} has changed since the plan was made" if changed else None

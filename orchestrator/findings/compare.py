@@ -17,7 +17,7 @@ from typing import TypeAlias
 from orchestrator.experiment.model.factors import BY_NAME, STACK
 from orchestrator.experiment.model.options import Metric
 from orchestrator.experiment.plan import contrasts
-from orchestrator.experiment.plan.contrasts import HTTP, differs_in, in_use, may_differ_in
+from orchestrator.experiment.plan.contrasts import HTTP, differs_in, in_use
 from orchestrator.experiment.plan.own.own_json import DOCUMENT
 from orchestrator.experiment.plan.plan import Cell, Plan
 from orchestrator.findings import naming
@@ -159,7 +159,6 @@ def _pair(plan: Plan, pair: contrasts.Pair, cell: CellSummary, reference: CellSu
         by_block=tuple(shared.values()),
         blocks=tuple(shared),
         differs_in=differs_in(*parts) if parts else (),
-        may_differ_in=may_differ_in(*parts) if parts else (),
         standing="cannot tell",
         control=pair.is_control,
         factor=pair.factor,

@@ -317,7 +317,6 @@ class Comparison:
     control: bool = False  # the reference stack entered a second time: its true ratio is 1
     blocks: tuple[int, ...] = ()  # which block each of `by_block` is of, from 0
     differs_in: tuple[str, ...] = ()  # the parts of the two stacks that differ (`plan.differences`); empty of a control
-    may_differ_in: tuple[str, ...] = ()  # those that may, as they are not known
     factor: str = STACK
     subject: str = ""
     value: str = ""

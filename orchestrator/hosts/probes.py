@@ -268,7 +268,7 @@ def _cloud(provider: str, plans: Path) -> list[ProbeResult]:
     """What the cloud says of the hosts that the current plan needs, or else of a usual pair."""
     from orchestrator.hosts.provision.infra import Infra
 
-    machine = PROVIDERS[provider].default_machine or PROVIDERS[provider].machines[0]
+    machine = PROVIDERS[provider].default_machine or next(iter(PROVIDERS[provider].machines))
     hosts = _hosts_of_current_plan(provider, plans) or [(zone, machine) for zone in PROVIDERS[provider].zones]
     try:
         findings = Infra(provider).findings(hosts)

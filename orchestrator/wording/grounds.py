@@ -107,7 +107,7 @@ def compares(rankings: Sequence[Ranking]) -> str:
     if rankings[0].factor != STACK:
         return f"the {BY_NAME[rankings[0].factor].title} alone."
     members = [member for ranking in rankings for member in ranking.members]
-    parts = {part for c in members for part in (*c.differs_in, *c.may_differ_in)}
+    parts = {part for c in members for part in c.differs_in}
     shown = quantities.listed([_PARTS.get(part, part) for part in PARTS if part in parts])
     if len(parts) < 2:
         return f"the {shown} alone." if parts else ""

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from orchestrator import quantities
-from orchestrator.experiment.plan import contrasts
-from orchestrator.experiment.plan.cells import beyond_defaults
+from orchestrator.experiment.plan.contrasts import address_of, externals_by_label
 from orchestrator.experiment.plan.own import own_json
-from orchestrator.experiment.plan.plan import stack_of
+from orchestrator.experiment.plan.plan import Stack, stack_of
 from orchestrator.findings.summary import RunSummary
 from orchestrator.questions.axes.find import QUESTION as AXES
 from orchestrator.questions.evolution import words as evolution
@@ -31,21 +29,33 @@ def notes(summary: RunSummary) -> tuple[str, ...]:
         *crossings(AXES.of(summary)),
         evolution.sentence(summary.cells),
         own_json.sentence(summary.plan),
-        library_defaults(summary.plan),
-        *contrasts.work_sentences(stacks, summary.plan.get("resolved", {})),
+        *_work(stacks, summary.plan.get("resolved", {})),
     )
     return tuple(dict.fromkeys(filter(None, every)))
 
 
-def library_defaults(plan: Mapping[str, Any]) -> str:
-    """Name the cells beyond a default of common libraries, which users of these would meet; empty without one."""
-    stacks = {stack["id"]: stack["label"] for stack in plan.get("stacks", ())}
-    operations = {operation["id"]: operation["label"] for operation in plan.get("operations", ())}
-    cells = {
-        cell["id"]: f"{stacks[cell['stack']]} at {operations[cell['operation']]}" for cell in plan.get("cells", ())
-    }
-    clauses = [
-        f"{default} ({quantities.listed(list(dict.fromkeys(cells[cell] for cell in beyond)))})"
-        for default, beyond in beyond_defaults(plan).items()
-    ]
-    return f"Limits raised here that common libraries have by default: {'; '.join(clauses)}." if clauses else ""
+def _work(stacks: Sequence[Stack], resolved: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
+    """Yield what a reader of a comparison must know besides: one sentence each, where there is something to say."""
+    running = [f"{label} at {address_of(external)}" for label, external in externals_by_label(stacks).items()]
+    if running:
+        yield (
+            f"Not started by orch: {'; '.join(running)}. Version, CPU, settings and own work there are not known"
+            " (no fresh process for each trial, no pinning, perhaps a proxy or tunnel)."
+        )
+    if omitted := _phrases(stacks, resolved, "omits"):
+        cost = "theirs is the cost of passing a message on, not of using it"
+        yield f"Some stacks leave fields unread: {cost}. {'; '.join(omitted)}."
+    if work := _phrases(stacks, resolved, "adds"):
+        yield f"These latencies include work that is not the protocol's. {'; '.join(work)}."
+
+
+def _phrases(stacks: Sequence[Stack], resolved: Mapping[str, Mapping[str, Any]], key: str) -> list[str]:
+    """`rest: fastapi validates every JSON body with pydantic models (starlette does not)`; stacks alike share one."""
+    labels: dict[str, list[str]] = {}
+    for stack in stacks:
+        if stack.control_of is None:
+            for end in resolved.get(stack.id, {}).get("own_work", ()):
+                if key in end:
+                    spared = f" ({end['without']} does not)" if key == "adds" and "without" in end else ""
+                    labels.setdefault(f"{end['name']} {end[key]}{spared}", []).append(stack.label)
+    return [f"{', '.join(dict.fromkeys(stacks_named))}: {phrase}" for phrase, stacks_named in labels.items()]

@@ -35,7 +35,7 @@ THERE = [spec for spec in SPECS if spec.path.is_file()]
 
 @pytest.fixture(scope="module")
 def planned() -> dict[str, Plan]:
-    return {spec.name: make_plan(spec.path, list(spec.overrides), needs_programs=False) for spec in THERE}
+    return {spec.name: make_plan(spec.path, list(spec.overrides)) for spec in THERE}
 
 
 # ---- the tables

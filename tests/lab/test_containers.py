@@ -97,9 +97,7 @@ def test_what_is_in_the_way_is_seen_before_anything_is_put_there(
         containers.end(ends[1])
     called = "nobody" if fault == "none" else ends[1]
     more = ", folder: /nowhere" if fault == "folder" else ""
-    plan = make_plan(
-        experiment(requester=in_container(ends[0]), responder=in_container(called, more)), needs_programs=False
-    )
+    plan = make_plan(experiment(requester=in_container(ends[0]), responder=in_container(called, more)))
     assert trouble in "; ".join(each.trouble for each in inspect(plan))
     assert containers.files(ends[0]) == []
 
@@ -110,7 +108,7 @@ def test_a_container_that_ends_in_the_middle_is_in_the_receipt_unless_it_is_remo
 ) -> None:
     ends = [containers.add(name) for name in ("requester", "responder")]
     path = experiment(requester=in_container(ends[0]), responder=in_container(ends[1]))
-    made = RemoteDeployment(make_plan(path, needs_programs=False), Diary(Path("results") / containers.id), Workspace())
+    made = RemoteDeployment(make_plan(path), Diary(Path("results") / containers.id), Workspace())
     made.provision()
     fleet = made.deploy()
     assert fleet.fault() is None

@@ -50,7 +50,7 @@ def experiment(network: Network, *names: str, extra: str = "") -> Path:
 
 
 def planned(network: Network, *names: str) -> Plan:
-    return make_plan(experiment(network, *names), needs_programs=False)
+    return make_plan(experiment(network, *names))
 
 
 def deployment(plan: Plan, run: str = "run") -> RemoteDeployment:

@@ -12,9 +12,9 @@ from services.python.contract.lines import Schema
 
 def compiled(document: Any, *others: Any) -> bytes:
     """The descriptor set of the message of these documents."""
-    made = typed_message(document, "test.json", *others)
-    assert made.proto, made.note
-    return descriptor_set(made.proto)
+    proto = typed_message([document, *others], "test.json")
+    assert proto
+    return descriptor_set(proto)
 
 
 def schema_file(document: Any, folder: Path) -> Schema:

@@ -36,12 +36,12 @@ def problems(path: Path, known: Known | None = None, *overrides: str) -> list[st
     return [f"{p.mark.line}:{p.mark.column}: {p.message}" for p in refused(path, known, *overrides)]
 
 
-def planner(head: str, tail: str = "", *, needs_programs: bool = True) -> Callable[[Path, str], Plan]:
+def planner(head: str, tail: str = "") -> Callable[[Path, str], Plan]:
     """What makes the plan of a file in a folder: `head`, the text that is given, and `tail`."""
 
     def planned(folder: Path, text: str) -> Plan:
         path = folder / "x.yaml"
         path.write_text(head + text + tail)
-        return make_plan(path, needs_programs=needs_programs)
+        return make_plan(path)
 
     return planned

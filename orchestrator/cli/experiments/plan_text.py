@@ -15,7 +15,7 @@ from orchestrator.experiment.machines import PRICES_AS_OF
 from orchestrator.experiment.model.factor import Factor
 from orchestrator.experiment.model.factors import OF_THE_CALL, said
 from orchestrator.experiment.plan import contrasts
-from orchestrator.experiment.plan.estimate import TRAFFIC_PRICES_AS_OF, cost_of, costs_from, estimate, short_of_room
+from orchestrator.experiment.plan.estimate import cost_of, estimate
 from orchestrator.experiment.plan.loads import describe_load, describe_search
 from orchestrator.experiment.plan.own import own_json
 from orchestrator.experiment.plan.plan import Cell, Placement, Plan
@@ -30,7 +30,6 @@ from orchestrator.questions.until.find import expected_blocks
 from orchestrator.results.documents import name_in_id
 from orchestrator.results.folder import runs
 from orchestrator.wording.grounds import power_sentence, spread_text
-from orchestrator.wording.notes import library_defaults
 
 _PLAIN_FLOOR = "a tcp exchange without TLS, also beside cells with it: what is above it holds what TLS costs"
 _CELLS_SHOWN = 40
@@ -54,17 +53,16 @@ def earlier_summaries(results: Path, name: str) -> list[dict[str, Any]]:
 
 def plan_document(plan: Plan, path: Path, history: Sequence[dict[str, Any]] = ()) -> dict[str, Any]:
     """Everything that `orch plan` knows of a plan, for `--json`; `history` as `earlier_summaries` gives it."""
-    at_most = estimate(plan, costs_from(history))
+    at_most = estimate(plan)
     until = _until(plan, history)
     usual = plan if until is None else replace(plan, repeats=until["expected_blocks"], until=None)
-    expected = at_most if until is None else estimate(usual, costs_from(history))
+    expected = at_most if until is None else replace(estimate(usual), traffic=at_most.traffic)
     hours = plan.limits.ttl_s / 3600
     hosts, hosts_at_most = cost_of(plan, expected.duration_s / 3600), cost_of(plan, hours)
     cost = {
-        "usd_expected": None if hosts is None else hosts + expected.traffic.usd,
-        "usd_at_most": None if hosts_at_most is None else hosts_at_most + at_most.traffic_at_most.usd,
+        "usd_expected": hosts,
+        "usd_at_most": None if hosts_at_most is None else hosts_at_most + at_most.traffic.usd,
         "prices_as_of": PRICES_AS_OF if PROVIDERS[plan.provider].has_prices else None,
-        "traffic_prices_as_of": TRAFFIC_PRICES_AS_OF if PROVIDERS[plan.provider].has_prices else None,
     }
     return {
         "id": plan.id,
@@ -81,11 +79,6 @@ def plan_document(plan: Plan, path: Path, history: Sequence[dict[str, Any]] = ()
         "reference": plan.reference,
         "compared": contrasts.compared(plan),
         "stability": _stability(plan),
-        "differs_in": {label: list(parts) for label, parts in contrasts.against_reference(plan)},
-        "may_differ_in": {
-            label: list(parts) for label, parts in contrasts.against_reference(plan, contrasts.may_differ_in) if parts
-        },
-        "library_defaults": library_defaults(plan.to_dict()),
         "documents": own_json.sentence(plan.to_dict()),
         "matters": plan.matters,
         "power": None if _is_search(plan) else _power(usual, history),
@@ -105,12 +98,6 @@ def _warnings(plan: Plan, expected_s: float) -> list[str]:
         )
     if len(plan.stacks) > 1 and next(contrasts.pairs(plan), None) is None:
         sentences.append("nothing is compared: no other stack has a cell that matches one of the reference")
-    late = {describe_load(cell.load, cell.kind, cell.calls): None for cell in short_of_room(plan)}
-    if late:
-        sentences.append(
-            "more requests are under way at once than an open loop may have, so that some are sent late or not at all:"
-            f" {'; '.join(late)}; raise its concurrency"
-        )
     for stack, facts in plan.resolved.items():
         missing = [package for package, version in facts["versions"].items() if version == "not installed here"]
         if missing and not PROVIDERS[plan.provider].makes_hosts:
@@ -143,17 +130,8 @@ def plan_lines(plan: Plan, document: dict[str, Any]) -> Iterator[str]:
     yield f"{plan.name}: {plan.question}"
     yield ""
     yield from stack_lines(plan)
-    for what, phrases in (
-        ("adds", contrasts.added_work(plan.stacks, plan.resolved)),
-        ("unread", contrasts.unread_fields(plan.stacks, plan.resolved)),
-    ):
-        yield from (f"{what + ':':7} {phrase}" for phrase in phrases)
-    yield from _differences(plan)
-    yield from filter(None, (document["documents"], document["library_defaults"]))
-    built = document.get("programs", ())
-    if (versions := _versions(plan)) or not built:
-        yield f"versions here: {versions or 'the standard library alone'}"
-    yield from (f"programs in {text}" for text in built)
+    yield from filter(None, (document["documents"],))
+    yield f"versions here: {_versions(plan) or 'the standard library alone'}"
     yield ""
     yield from table(
         ("placement", "requester", "responder", "distance"), [_placement_row(plan, p) for p in plan.placements]
@@ -194,7 +172,7 @@ def _facts(plan: Plan, document: dict[str, Any]) -> Iterator[tuple[str, str]]:
     yield from ((each["name"], each["sentence"]) for each in document.get("machines", ()))
     yield (
         "duration",
-        f"{'at most ' * _is_search(plan)}about {format_duration(expected['duration_s'])} on {expected['machine']}:"
+        f"{'at most ' * _is_search(plan)}about {format_duration(expected['duration_s'])} on a machine with 2 idle cores:"
         f" trials {format_duration(expected['trials_s'])}, baselines {format_duration(expected['baselines_s'])}"
         + _around(expected)
         + f" (at most {format_duration(plan.limits.wall_s)})",
@@ -203,7 +181,7 @@ def _facts(plan: Plan, document: dict[str, Any]) -> Iterator[tuple[str, str]]:
     yield "disk", f"about {format_size(_rounded(expected['disk_bytes']))} for {expected['requests']:,} {samples}"
     yield "cost", _cost(plan, document["cost"])
     if PROVIDERS[plan.provider].has_prices:
-        yield "traffic", _traffic(expected, document["cost"])
+        yield "traffic", _traffic(expected["traffic"])
     if document["power"] is not None:
         yield "power", document["power"]["sentence"]
 
@@ -276,21 +254,6 @@ def _until_words(until: dict[str, Any]) -> str:
         f"each interval reaches no further than ± {percent(until['within'])}, looked at after each block from"
         f" {until['at_least']} on: {usual} ({spread}); at most {most}, about {longest}"
     )
-
-
-def _differences(plan: Plan) -> Iterator[str]:
-    """What differs from the reference, stacks that differ in the same parts together."""
-    reference = {stack.id: stack.label for stack in plan.stacks}[plan.reference or plan.stacks[0].id]
-    for by, verb, end in (
-        (contrasts.differs_in, "differs", ""),
-        (contrasts.may_differ_in, "may differ", ", which is not known"),
-    ):
-        alike: dict[str, list[str]] = {}
-        for label, named in contrasts.against_reference(plan, by):
-            if named:
-                alike.setdefault(", ".join(named), []).append(label)
-        for parts, labels in alike.items():
-            yield f"{verb}: {', '.join(labels)} from {reference} in {parts}{end}"
 
 
 def _shown(plan: Plan, cell: Cell, factor: Factor) -> str:
@@ -407,17 +370,16 @@ def _cost(plan: Plan, cost: dict[str, Any]) -> str:
             f"unknown: there are no prices of {plan.provider}; hosts may be up for {format_duration(plan.limits.ttl_s)}"
         )
     return (
-        f"about {cost['usd_expected']:.3f} USD, at most {cost['usd_at_most']:.2f} USD until the hosts shut down"
+        f"about {cost['usd_expected']:.3f} USD for hosts, at most {cost['usd_at_most']:.2f} USD until the hosts shut down"
         f" after {format_duration(plan.limits.ttl_s)} (list prices of {cost['prices_as_of']}, with traffic, without disks)"
     )
 
 
-def _traffic(expected: dict[str, Any], cost: dict[str, Any]) -> str:
-    sizes = {way: format_size(_rounded(expected["traffic"][f"{way}_bytes"])) for way in ("between", "out")}
+def _traffic(traffic: dict[str, Any]) -> str:
+    between, out = (format_size(_rounded(traffic[f"{way}_bytes"])) for way in ("between", "out"))
     return (
-        f"about {sizes['between']} between zones and {sizes['out']} to this machine: {expected['traffic']['usd']:.3f} USD"
-        f" of the above, at most {expected['traffic_at_most']['usd']:.3f} USD (prices assumed on"
-        f" {cost['traffic_prices_as_of']}: look up your regions)"
+        f"at most {between} between zones and {out} to this machine: {traffic['usd']:.3f} USD of the above"
+        " (prices assumed, rather too high: look up your regions)"
     )
 
 

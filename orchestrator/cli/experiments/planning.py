@@ -11,7 +11,7 @@ import typer
 
 from orchestrator.cli.console import console
 from orchestrator.cli.here import WORKSPACE
-from orchestrator.cli.shared_options import AsJson, Overrides, StalePrices
+from orchestrator.cli.shared_options import AsJson, Overrides
 from orchestrator.errors import MissingError, OrchError, UsageError
 from orchestrator.experiment.read.problems import ExperimentError
 
@@ -30,7 +30,6 @@ def plan(
     check: Annotated[
         bool, typer.Option("--check", help="Only say whether each file is valid; exit 2 when one is not.")
     ] = False,
-    stale_prices: StalePrices = False,
     tries: Annotated[
         bool, typer.Option("--try", help="Also ask each of your own services once, and show the request and the reply.")
     ] = False,
@@ -46,7 +45,7 @@ def plan(
     elif len(files) > 1:
         raise UsageError("one experiment is planned at a time", hint="--check takes several files")
     else:
-        _plan(files[0], overrides or [], takes_stale=stale_prices, tries=tries)
+        _plan(files[0], overrides or [], tries=tries)
 
 
 def _check(files: list[Path], overrides: list[str]) -> None:
@@ -56,7 +55,7 @@ def _check(files: list[Path], overrides: list[str]) -> None:
     documents = []
     for file in files:
         try:
-            plan = make_plan(file, overrides, needs_programs=False)
+            plan = make_plan(file, overrides)
         except ExperimentError as error:
             for line in error.lines:
                 console.progress(line)
@@ -73,25 +72,23 @@ def _check(files: list[Path], overrides: list[str]) -> None:
         raise typer.Exit(UsageError.exit_code)
 
 
-def _plan(file: Path, overrides: list[str], *, takes_stale: bool, tries: bool) -> None:
+def _plan(file: Path, overrides: list[str], *, tries: bool) -> None:
     from orchestrator.cli.experiments.plan_text import earlier_summaries, plan_document, plan_lines
     from orchestrator.experiment import store
-    from orchestrator.experiment.machines import require_fresh_prices
-    from orchestrator.experiment.plan.topology import programs_in_words
+    from orchestrator.experiment.plan.planning import make_plan
+    from orchestrator.experiment.plan.topology import missing_programs
     from orchestrator.experiment.providers import PROVIDERS
     from orchestrator.hosts.busy import look
 
     try:
-        planned, missing = _made(file, overrides)
-        require_fresh_prices(planned.provider, takes_stale=takes_stale)
+        planned = make_plan(file, overrides)
     except OrchError:
         store.forget_current(WORKSPACE.plans)
         raise
     path = store.save(planned, WORKSPACE.plans)
-    provider = PROVIDERS[planned.provider]
+    provider, missing = PROVIDERS[planned.provider], missing_programs(planned)
 
     document: dict[str, Any] = plan_document(planned, path, earlier_summaries(WORKSPACE.results, planned.name))
-    document["programs"] = [] if missing else programs_in_words(planned)
     if provider.hosts_are_given:
         from orchestrator.hosts.own.survey import inspect
 
@@ -132,20 +129,6 @@ def _tried(made: Plan) -> list[dict[str, Any]]:
     if not documents:
         raise UsageError("no stack calls a service of your own", hint="--try asks only such services")
     return documents
-
-
-def _made(file: Path, overrides: list[str]) -> tuple[Plan, list[str]]:
-    """The plan, and what is missing of the programs that it starts; ExperimentError for a file that is wrong itself."""
-    from orchestrator.experiment.plan.planning import make_plan
-    from orchestrator.experiment.plan.topology import missing_programs
-
-    try:
-        return make_plan(file, overrides), []
-    except ExperimentError:
-        planned = make_plan(file, overrides, needs_programs=False)
-        if missing := missing_programs(planned):
-            return planned, missing
-        raise
 
 
 def _missing_database(planned: Plan) -> list[str]:

@@ -13,7 +13,7 @@ import typer
 from orchestrator.cli.browser import Open, show
 from orchestrator.cli.console import console
 from orchestrator.cli.here import WORKSPACE
-from orchestrator.cli.shared_options import AsJson, Overrides, ShareMachine, StalePrices
+from orchestrator.cli.shared_options import AsJson, Overrides, ShareMachine
 from orchestrator.errors import MissingError, UsageError
 from orchestrator.quantities import size
 
@@ -41,7 +41,6 @@ def run(
         bool, typer.Option("--keep", help="Leave the hosts up afterwards; `orch teardown` ends them.")
     ] = False,
     share: ShareMachine = False,
-    stale_prices: StalePrices = False,
     opens: Open = False,
     full: Annotated[
         bool, typer.Option("--full", help="Print every sentence and table; `orch runs show --full` does so later.")
@@ -62,7 +61,7 @@ def run(
     if resume:
         result = _resume(what, overrides, keep=keep, share=share)
     else:
-        result = _start(what, overrides, keep=keep, share=share, referee=referee, takes_stale=stale_prices)
+        result = _start(what, overrides, keep=keep, share=share, referee=referee)
     tell(result, is_full=full)
     document = result.to_dict()
     if opens:
@@ -81,12 +80,11 @@ def _start(
     keep: bool,
     share: bool,
     referee: str | None,
-    takes_stale: bool = False,
 ) -> Result:
     from orchestrator.cli.experiments.refereed import referee_of
     from orchestrator.measure.run import start
 
-    plan = _plan_of(file, overrides or [], takes_stale=takes_stale)
+    plan = _plan_of(file, overrides or [])
     beside = None if referee is None else referee_of(plan, referee)
     _refuse_full_disk(plan)
     _warn_of_this_machine(plan)
@@ -109,15 +107,13 @@ def _resume(run: str | None, overrides: list[str] | None, *, keep: bool, share: 
     return resume(folder, WORKSPACE, command=["orch", *sys.argv[1:]], listener=console, keep=keep, share=share)
 
 
-def _plan_of(file: str | None, overrides: list[str], *, takes_stale: bool = False) -> Plan:
+def _plan_of(file: str | None, overrides: list[str]) -> Plan:
     """Return the plan of an experiment file, which becomes the current one, or the current one."""
     from orchestrator.experiment import store
-    from orchestrator.experiment.machines import require_fresh_prices
     from orchestrator.experiment.plan.planning import make_plan
 
     if file is not None:
         plan = make_plan(Path(file), overrides)
-        require_fresh_prices(plan.provider, takes_stale=takes_stale)
         store.save(plan, WORKSPACE.plans)
         return plan
     plan = store.current(WORKSPACE.plans)

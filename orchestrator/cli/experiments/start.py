@@ -114,7 +114,6 @@ def schema_from(file: Path) -> str | None:
 
 
 def examples(
-    as_markdown: Annotated[bool, typer.Option("--markdown", help="Print experiments/README.md.")] = False,
     as_json: AsJson = False,
 ) -> None:
     """List the shipped experiments by question, with the minutes that each takes and what it needs.
@@ -123,14 +122,10 @@ def examples(
     """
     from orchestrator.cli.tables import table
     from orchestrator.experiment.examples import examples as rows_of
-    from orchestrator.experiment.examples import markdown
 
     console.as_json = as_json
     rows = rows_of()
     console.emit({"examples": [asdict(row) for row in rows]})
-    if as_markdown:
-        console.lines(markdown(rows).splitlines())
-        return
     heads = ("name", "question", "minutes", "needs")
     console.lines(table(heads, [(row.name, row.question, str(row.minutes), ", ".join(row.needs)) for row in rows]))
     console.result()

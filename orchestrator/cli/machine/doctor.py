@@ -70,7 +70,7 @@ def doctor(
 def _of_experiment(file: Path, provider: str | None) -> list[ProbeResult]:
     from orchestrator.experiment.plan.planning import make_plan
 
-    plan = make_plan(file, needs_programs=False)
+    plan = make_plan(file)
     if plan.provider != provider or not PROVIDERS[plan.provider].hosts_are_given:
         raise UsageError(
             f"{file} has `provider: {plan.provider}`",

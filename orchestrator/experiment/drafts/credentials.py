@@ -23,11 +23,7 @@ _OF_THE_SHELL = ("USER", "USERNAME", "LOGIN", "EMAIL", "CODE", "KEY", "PIN")
 
 
 def is_named(name: str) -> bool:
-    """Return whether what has such a name is a credential.
-
-    >>> [name for name in ("X-Api-Key", "author", "authorization", "page", "csrfmiddlewaretoken") if is_named(name)]
-    ['X-Api-Key', 'authorization', 'csrfmiddlewaretoken']
-    """
+    """Return whether what has such a name is a credential."""
     return _NAMED.search(name) is not None
 
 

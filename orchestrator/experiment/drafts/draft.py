@@ -16,33 +16,27 @@ Item = TypeVar("Item")
 
 @dataclass(frozen=True, kw_only=True)
 class DraftCall:
-    """A stack's `call`, the example values of each column that it names, and a GraphQL document that becomes a file.
-
-    `is_safe`: it only reads, as far as its description says.
-    """
+    """A call that a description has."""
 
     name: str
-    call: Mapping[str, Any]
-    is_safe: bool
+    call: Mapping[str, Any]  # of a stack
+    is_safe: bool  # it only reads, as far as its description says
     service: str = SERVICE
-    values: Mapping[str, Sequence[Any]] = field(default_factory=dict)
+    values: Mapping[str, Sequence[Any]] = field(default_factory=dict)  # examples of each column that it names
     notes: Sequence[str] = ()
-    document: str | None = None
+    document: str | None = None  # of GraphQL, which becomes a file
 
 
 @dataclass(frozen=True, kw_only=True)
 class Draft:
-    """The calls that an experiment starts with, `total` before some were left out.
-
-    `services`: where each answers, empty where that is not known. `secrets`: variables of the environment.
-    """
+    """The calls that an experiment starts with."""
 
     kind: str
     title: str
     calls: Sequence[DraftCall]
-    total: int
-    services: Mapping[str, str]
-    secrets: Collection[str] = ()
+    total: int  # before some were left out
+    services: Mapping[str, str]  # where each answers, empty where that is not known
+    secrets: Collection[str] = ()  # variables of the environment
     files: Mapping[str, bytes] = field(default_factory=dict)
 
 
@@ -52,21 +46,13 @@ def shortlist(items: Iterable[Item], is_safe: Callable[[Item], bool]) -> list[It
 
 
 def column(name: str) -> str:
-    """Return a name as templates have it.
-
-    >>> column("pet-id"), column("filter[name]"), column("2nd")
-    ('pet_id', 'filter_name', '_2nd')
-    """
+    """Return a name as templates have it."""
     word = re.sub(r"\W+", "_", name).strip("_") or "value"
     return f"_{word}" if word[0].isdigit() else word
 
 
 def slug(name: str) -> str:
-    """Return a text as the name of a stack.
-
-    >>> slug("GET /v1/pets/{petId}"), slug("Find a pet!")
-    ('get-v1-pets-petid', 'find-a-pet')
-    """
+    """Return a text as the name of a stack."""
     return re.sub(r"[^a-z0-9_]+", "-", name.lower()).strip("-_")[:40].rstrip("-_") or "call"
 
 

@@ -1,9 +1,8 @@
-"""Which format a description of a service has, by its content."""
+"""Which format a description of a service has, by the ending of its name and its content."""
 
 from __future__ import annotations
 
 import json
-import re
 from pathlib import Path
 from typing import Any
 
@@ -20,13 +19,9 @@ from orchestrator.experiment.drafts.postman import postman_draft
 from orchestrator.files import UnreadableFile, read_file
 
 REFLECTION = "grpc://"
-KNOWN = "OpenAPI or Swagger (YAML, JSON), .proto, Postman collection, HAR, GraphQL schema, grpc://HOST:PORT"
+KNOWN = "OpenAPI or Swagger (YAML, JSON), .proto, Postman collection, HAR, GraphQL schema (.graphql, JSON), grpc://HOST:PORT"
 _MOST_BYTES = 256 * 2**20
-_OPENAPI = re.compile(r"^(openapi|swagger)\s*:", re.MULTILINE)
-_PROTO = re.compile(
-    r"^\s*(syntax|edition)\s*=\s*[\"']|^\s*service\s+\w+\s*\{\s*(//.*\s*|option .*\s*)*rpc\s", re.MULTILINE
-)
-_GRAPHQL = re.compile(r"^\s*(extend\s+)?(schema|(type|interface)\s+\w+)\b(?!\s*:)", re.MULTILINE)
+_GRAPHQL = (".graphql", ".graphqls", ".gql")
 
 
 def drafted(source: str, file: Path, name: str) -> tuple[dict[Path, bytes], list[str]]:
@@ -36,34 +31,32 @@ def drafted(source: str, file: Path, name: str) -> tuple[dict[Path, bytes], list
         if not draft.calls:
             raise ValueError("it has no call to repeat")
     except (UnreadableFile, OSError) as error:
-        raise UsageError(
-            f"{source} cannot be read: {getattr(error, 'strerror', None) or error}", hint=f"formats: {KNOWN}"
-        ) from error
+        reason = f"{source} cannot be read: {getattr(error, 'strerror', None) or error}"
+        raise UsageError(reason, hint=f"formats: {KNOWN}") from error
     except (ValueError, LookupError, TypeError, AttributeError, RecursionError, yaml.YAMLError) as error:
         is_odd = isinstance(error, TypeError | AttributeError | RecursionError)
-        reason = "a value has another type than its format says" if is_odd else " ".join(str(error).split())[:300]
-        reason += " is missing" if isinstance(error, LookupError) else ""
-        raise UsageError(
-            f"{source} describes no calls that orch can draft: {reason}", hint=f"formats: {KNOWN}"
-        ) from error
+        words = "a value has another type than its format says" if is_odd else " ".join(str(error).split())[:300]
+        words += " is missing" if isinstance(error, LookupError) else ""
+        reason = f"{source} describes no calls that orch can draft: {words}"
+        raise UsageError(reason, hint=f"formats: {KNOWN}") from error
     return draft_files(draft, Path(source).name, file, name)
 
 
 def _read(path: Path, file: Path) -> Draft:
+    if path.suffix == ".proto":
+        return proto_draft(path, file)
     text = read_file(path, _MOST_BYTES).decode("utf-8-sig")
+    if path.suffix in _GRAPHQL:
+        return graphql_draft(text, path.stem)
     if text.lstrip().startswith("{"):
         return _of_document(json.loads(text), path.stem)
-    if _OPENAPI.search(text):
-        document = yaml.load(text, getattr(yaml, "CSafeLoader", yaml.SafeLoader))  # noqa: S506 - both are safe
-        return _of_document(json.loads(json.dumps(document, default=str)), path.stem)  # dates and statuses as texts
-    if _PROTO.search(text):
-        return proto_draft(path, file)
-    if _GRAPHQL.search(text):
-        return graphql_draft(text, path.stem)
-    raise ValueError("its format is unknown")
+    document = yaml.load(text, getattr(yaml, "CSafeLoader", yaml.SafeLoader))  # noqa: S506 - both are safe
+    return _of_document(json.loads(json.dumps(document, default=str)), path.stem)  # dates and statuses as texts
 
 
 def _of_document(document: Any, title: str) -> Draft:
+    if not isinstance(document, dict):
+        raise ValueError("its format is unknown")
     if "openapi" in document or "swagger" in document:
         return openapi_draft(document, title)
     if "log" in document:

@@ -37,26 +37,17 @@ def graphql_draft(schema: str | Mapping[str, Any], title: str) -> Draft:
 
 def _call(kind: str, name: str, field: g.GraphQLField) -> DraftCall:
     needed = {key: arg for key, arg in field.args.items() if g.is_required_argument(arg)}
-    others = [key for key in field.args if key not in needed]
     heads = ", ".join(f"${key}: {arg.type}" for key, arg in needed.items())
     passed = ", ".join(f"{key}: ${key}" for key in needed)
-    lines = [
-        f"{kind} {name}{f'({heads})' if heads else ''} {{",
-        *_selection(f"{name}{f'({passed})' if passed else ''}", field.type),
-        "}",
-    ]
-    call: dict[str, Any] = {"graphql": ""}
-    if needed:
-        call["variables"] = {key: f"{{{key}}}" for key in needed}
+    selection = _selection(f"{name}({passed})" if passed else name, field.type)
+    lines = [f"{kind} {name}{heads and f'({heads})'} {{", *selection, "}"]
+    variables = {key: f"{{{key}}}" for key in needed}
     return DraftCall(
         name=name if kind == "query" else f"{kind}-{name}",
-        call=call,
+        call={"graphql": "", "variables": variables} if needed else {"graphql": ""},
         is_safe=kind == "query",
-        values={key: _examples(arg) for key, arg in needed.items()},
-        notes=[
-            (field.description or "").partition("\n")[0],
-            *([f"Optional arguments: {', '.join(others)}."] if others else []),
-        ],
+        values={key: [_sample(arg.type, 0)] for key, arg in needed.items()},
+        notes=[(field.description or "").partition("\n")[0]],
         document="\n".join([*lines, ""]),
     )
 
@@ -77,19 +68,8 @@ def _selection(head: str, kind: g.GraphQLOutputType, within: tuple[str, ...] = (
     return [f"{indent}{head} {{", *(inner or [f"{indent}  __typename"]), f"{indent}}}"]
 
 
-def _examples(argument: g.GraphQLArgument) -> list[Any]:
-    named = g.get_named_type(argument.type)
-    if isinstance(named, g.GraphQLEnumType) and not isinstance(_nullable(argument.type), g.GraphQLList):
-        return [*named.values]
-    return [_sample(argument.type, 0)]
-
-
-def _nullable(kind: g.GraphQLInputType) -> g.GraphQLInputType:
-    return kind.of_type if isinstance(kind, g.GraphQLNonNull) else kind
-
-
 def _sample(kind: g.GraphQLInputType, depth: int) -> Any:
-    kind = _nullable(kind)
+    kind = g.get_nullable_type(kind)  # type: ignore[assignment]
     if isinstance(kind, g.GraphQLList):
         return [_sample(kind.of_type, depth)]
     if isinstance(kind, g.GraphQLInputObjectType):

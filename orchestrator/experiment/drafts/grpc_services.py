@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from google.protobuf import descriptor_pb2, descriptor_pool
-from google.protobuf.descriptor import Descriptor, FieldDescriptor, MethodDescriptor
+from google.protobuf import descriptor_pb2, descriptor_pool, json_format, message_factory
+from google.protobuf.descriptor import FieldDescriptor, MethodDescriptor
+from google.protobuf.message import Message
 
 from orchestrator.experiment.drafts.draft import SERVICE, Draft, DraftCall, column, shortlist
 from orchestrator.experiment.plan.own.own_protos import Unusable, compiled, offered, reflected
@@ -19,19 +20,7 @@ _READS = re.compile(
     r"^(BatchGet|Get|List|Search|Find|Read|Query|Look[uU]p|Describe|Count|Check|Fetch|Has|Is|Exists|Echo|Ping|Watch)(?![a-z])"
 )
 _DEEPEST = 4
-_WELL_KNOWN: Mapping[str, Any] = {
-    "Timestamp": "2026-01-31T12:00:00Z",
-    "Duration": "1s",
-    "FieldMask": "",
-    "Struct": {},
-    "Value": None,
-    "ListValue": [],
-    "Any": None,
-    "StringValue": "text",
-    "BytesValue": "AA==",
-    "BoolValue": True,
-    **dict.fromkeys(("Int32Value", "Int64Value", "UInt32Value", "UInt64Value", "FloatValue", "DoubleValue"), 1),
-}
+_ANY = "google.protobuf.Any"
 
 
 def proto_draft(proto: Path, experiment: Path) -> Draft:
@@ -71,7 +60,7 @@ def _draft(content: bytes, described: Mapping[str, str], title: str, place: str,
         method
         for name in services
         for method in pool.FindServiceByName(name).methods
-        if not method.client_streaming and _well_known(method.input_type) != "Any"  # one request, of a known type
+        if not method.client_streaming and method.input_type.full_name != _ANY  # one request, of a known type
     ]
     return Draft(
         kind="gRPC",
@@ -89,17 +78,18 @@ def _is_safe(method: MethodDescriptor) -> bool:
 
 
 def _call(method: MethodDescriptor, described: Mapping[str, str]) -> DraftCall:
-    service = method.containing_service
-    name = _well_known(method.input_type)
-    message = _message(method.input_type) if name is None else {"value": _WELL_KNOWN[name]}
-    scalars = {key: value for key, value in message.items() if not isinstance(value, dict | list)}
-    template = {**message, **{key: f"{{{column(key)}}}" for key in scalars}}
+    service, message = method.containing_service, message_factory.GetMessageClass(method.input_type)()
+    _fill(message)
+    example = json_format.MessageToDict(message, preserving_proto_field_name=True)  # of a wrapper its value alone
+    values = example if isinstance(example, dict) else {"value": example}
+    scalars = {key: value for key, value in values.items() if not isinstance(value, dict | list)}
+    template = {**values, **{key: f"{{{column(key)}}}" for key in scalars}}
     return DraftCall(
         name=f"{service.name}-{method.name}",
         call={
             "grpc": f"{service.full_name}/{method.name}",
             **described,
-            "message": template if name is None else template["value"],
+            "message": template if values is example else template["value"],
         },
         is_safe=_is_safe(method),
         values={column(key): [value] for key, value in scalars.items()},
@@ -107,36 +97,27 @@ def _call(method: MethodDescriptor, described: Mapping[str, str]) -> DraftCall:
     )
 
 
-def _message(described: Descriptor, within: tuple[str, ...] = ()) -> dict[str, Any]:
-    """An example of a message, as JSON values by the names of its fields; of alternatives the first, none within itself."""
-    within = (*within, described.full_name)
-    values: dict[str, Any] = {}
-    for field in described.fields:
-        group = field.containing_oneof
-        if group is not None and group.fields[0] is not field:
+def _fill(message: Message, within: tuple[str, ...] = ()) -> None:
+    """Give each field of a message a simple value; of alternatives the first, and no message within itself."""
+    within = (*within, message.DESCRIPTOR.full_name)
+    for field in message.DESCRIPTOR.fields:
+        kind, group = field.message_type, field.containing_oneof
+        is_left_out = kind is not None and (kind.GetOptions().map_entry or kind.full_name in (*within, _ANY))
+        if is_left_out or len(within) > _DEEPEST or (group is not None and group.fields[0] is not field):
             continue
-        value = _value(field, within)
-        if value is not None:
-            is_map = field.message_type is not None and field.message_type.GetOptions().map_entry
-            values[field.name] = {} if is_map else [value] if field.is_repeated else value
-    return values
+        held = getattr(message, field.name)
+        if kind is not None:
+            inner = held.add() if field.is_repeated else held
+            inner.SetInParent()
+            _fill(inner, within)
+        elif field.is_repeated:
+            held.append(_value(field))
+        else:
+            setattr(message, field.name, _value(field))
 
 
-def _well_known(described: Descriptor) -> str | None:
-    """The name of a type that has a JSON form of its own."""
-    package, _, name = described.full_name.rpartition(".")
-    return name if package == "google.protobuf" and name in _WELL_KNOWN else None
-
-
-def _value(field: FieldDescriptor, within: tuple[str, ...]) -> Any:
-    """An example of one value; None where it is best left out."""
-    if field.message_type is not None:
-        if (name := _well_known(field.message_type)) is not None:
-            return _WELL_KNOWN[name]
-        is_left_out = field.message_type.full_name in within or len(within) > _DEEPEST
-        return None if is_left_out else _message(field.message_type, within)
+def _value(field: Any) -> Any:
     if field.enum_type is not None:
-        names = [value.name for value in field.enum_type.values]
-        return names[min(1, len(names) - 1)]
+        return field.enum_type.values[min(1, len(field.enum_type.values) - 1)].number
     kinds = {FieldDescriptor.CPPTYPE_BOOL: True, FieldDescriptor.CPPTYPE_STRING: "text"}
-    return "AA==" if field.type == FieldDescriptor.TYPE_BYTES else kinds.get(field.cpp_type, 1)
+    return b"\0" if field.type == FieldDescriptor.TYPE_BYTES else kinds.get(field.cpp_type, 1)

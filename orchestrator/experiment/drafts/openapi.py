@@ -78,17 +78,14 @@ class _Reader:
         """Return the call of one operation."""
         parameters = {(p["in"], p["name"]): p for p in map(self._at, [*shared, *(operation.get("parameters") or [])])}
         values: dict[str, Sequence[Any]] = {}
-        query, headers, left_out = [], {}, []
+        query, headers = [], {}
         for (place, name), parameter in parameters.items():
             is_needed = parameter.get("required") or "example" in parameter or parameter.get("examples")
             if place == "path" or (place in ("query", "header") and is_needed):
                 values[column(name)] = self._values(parameter)
-            elif place not in ("body", "formData"):
-                left_out.append(name)
-                continue
-            if place == "query":
+            if place == "query" and is_needed:
                 query.append(f"{quote(name)}={{{column(name)}}}")
-            elif place == "header":
+            elif place == "header" and is_needed:
                 headers[name] = f"{{{column(name)}}}"
         target = re.sub(r"\{([^{}]+)\}", lambda match: f"{{{column(match[1])}}}", base + path)
         for name in re.findall(r"\{(\w+)\}", target):
@@ -104,7 +101,6 @@ class _Reader:
             values=values,
             notes=[
                 str(operation.get("summary") or ""),
-                *([f"Optional parameters: {', '.join(left_out)}."] if left_out else []),
                 *notes,
                 *[f"It needs {name}: give `headers` with a ${{SECRET}}." for name in next(iter(needed), {})],
             ],
@@ -112,14 +108,13 @@ class _Reader:
 
     def _values(self, parameter: Mapping[str, Any]) -> list[Any]:
         schema = self._at(parameter.get("schema") or parameter)
-        if examples := parameter.get("examples"):
-            values = [self._at(example)["value"] for example in examples.values()]
-        elif "example" in parameter:
-            values = [parameter["example"]]
-        else:
+        values = [self._at(example)["value"] for example in (parameter.get("examples") or {}).values()]
+        if not values and "example" not in parameter:
             items = self._at(schema.get("items") or {})
             values = schema.get("examples") or schema.get("enum") or items.get("enum") or [self._sample(schema)]
-        values = [value[0] if isinstance(value, list) and value else value for value in values]
+        values = [
+            value[0] if isinstance(value, list) and value else value for value in values or [parameter["example"]]
+        ]
         return ["1" if value is None else value for value in values]
 
     def _body(self, operation: Mapping[str, Any], parameters: list[Any]) -> tuple[dict[str, Any], list[str]]:
@@ -170,15 +165,12 @@ class _Reader:
         if not isinstance(schema, dict) or reference in within or len(within) > _DEEPEST:
             return None
         within = (*within, reference or "")
-        for key in ("example", "default", "const"):
-            if key in schema:
-                return schema[key]
-        for key in ("examples", "enum"):
-            if schema.get(key):
-                return schema[key][0]
-        for key in ("oneOf", "anyOf"):
-            if schema.get(key):
-                return self._sample(schema[key][0], within)
+        given = [schema[key] for key in ("example", "default", "const") if key in schema]
+        given += [schema[key][0] for key in ("examples", "enum") if schema.get(key)]
+        if given:
+            return given[0]
+        if choices := schema.get("oneOf") or schema.get("anyOf"):
+            return self._sample(choices[0], within)
         if schema.get("allOf"):
             parts = [self._sample(part, within) for part in [*schema["allOf"], {**schema, "allOf": None}]]
             objects = [part for part in parts if isinstance(part, dict)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Annotated, Any, Literal, TypeVar
@@ -18,7 +19,6 @@ from pydantic import (
     model_validator,
 )
 
-from orchestrator.catalogue.offers import NATIVE
 from orchestrator.catalogue.read import catalogue
 from orchestrator.experiment.model import options as parts
 from orchestrator.experiment.model.factor import Factor, Numbers
@@ -39,14 +39,11 @@ _COMPARED_BY: Any = Literal.__getitem__((STACK, *(factor.name for factor in FACT
 _OF_KIND: dict[str, Any] = {"name": parts.Short, "bytes": Size, "count": int, "rate": Rate, "time": Duration}
 
 
-_ROUNDING = 1e-6  # of a duration in seconds, as a float, in milliseconds
-
-
 def level_or_number(factor: Factor) -> Any:
     """The type of such a value: a word stays a text, everything else becomes a number in bytes, milliseconds or pieces."""
     levels, numbers = [level.value for level in factor.levels], factor.numbers
     if numbers is None:
-        return one_of(levels, {level.guess: level.value for level in factor.levels if level.guess})
+        return one_of(levels)
     return Annotated[
         str | int, PlainValidator(partial(_read, tuple(levels), numbers)), WithJsonSchema(_schema(levels, numbers))
     ]
@@ -55,17 +52,13 @@ def level_or_number(factor: Factor) -> Any:
 def _read(levels: tuple[str, ...], numbers: Numbers, value: Any) -> str | int:
     if value in levels:
         return str(value)
-    words = ", ".join(levels)
-    neither, or_words = (f"neither {words} nor", f", or {words}") if levels else ("not", "")
-    if numbers.measure != "count":
-        try:
-            number = _READ[numbers.measure](value)
-        except ValueError as error:
-            raise ValueError(f"{error}{or_words}") from None
-    elif type(value) is int:
-        number = value
-    else:
-        raise ValueError(f"'{shown(value)}' is {neither} a whole number")
+    or_words = f", or {', '.join(levels)}" if levels else ""
+    if numbers.measure == "count" and type(value) is not int:
+        raise ValueError(f"'{shown(value)}' is not a whole number{or_words}")
+    try:
+        number = value if numbers.measure == "count" else _whole(numbers.measure, value)
+    except ValueError as error:
+        raise ValueError(f"{error}{or_words}") from None
     if not numbers.least <= number <= numbers.most:
         why = f" ({numbers.why})" if numbers.why else ""
         least, most = (
@@ -75,29 +68,27 @@ def _read(levels: tuple[str, ...], numbers: Numbers, value: Any) -> str | int:
     return number
 
 
-def _milliseconds(value: Any) -> int:
-    exact = units.DURATION.number(value) * 1000
-    if abs(exact - round(exact)) > _ROUNDING:
-        raise ValueError(f"'{value}' is not a whole number of milliseconds")
-    return round(exact)
+_QUANTITIES = {
+    "size": (units.SIZE, 1, "of bytes"),
+    "time": (units.DURATION, 1000, "of milliseconds"),
+    "rate": (units.RATE, 1, "a second"),
+}
+"""By the measure of a factor: how a file writes it, its number of each base unit, and what that counts."""
 
 
-def _whole_rate(value: Any) -> int:
-    rate = units.RATE.number(value)
-    if rate != int(rate):
-        raise ValueError(f"'{value}' is not a whole number a second")
-    return int(rate)
-
-
-_READ: Mapping[str, Callable[[Any], int]] = {"size": units.parse_size, "time": _milliseconds, "rate": _whole_rate}
-_QUANTITIES = {"size": units.SIZE, "time": units.DURATION, "rate": units.RATE}
+def _whole(measure: str, value: Any) -> int:
+    quantity, scale, unit = _QUANTITIES[measure]
+    exact = quantity.read(value) * scale
+    if exact.denominator != 1:
+        raise ValueError(f"'{value}' is not a whole number {unit}")
+    return int(exact)
 
 
 def _schema(levels: Sequence[str], numbers: Numbers) -> dict[str, Any]:
     if numbers.measure == "count":
         other: dict[str, Any] = {"type": "integer", "minimum": numbers.least, "maximum": numbers.most}
     else:
-        other = {"type": "string", "pattern": _QUANTITIES[numbers.measure].pattern}
+        other = {"type": "string", "pattern": _QUANTITIES[numbers.measure][0].pattern}
     return {"anyOf": [{"type": "string", "enum": list(levels)}, other]} if levels else other
 
 
@@ -149,9 +140,9 @@ class StackSpec(parts.Strict):
     )
     client: OneOrMany[parts.Short] | None = Field(
         None,
-        examples=[NATIVE],
+        examples=["native"],
         description="The client library; by default a thin one that suits the requests in flight."
-        f" `{NATIVE}`: the first of the protocol's compiled ones that is built here.",
+        " `native`: the first of the protocol's compiled ones that is built here.",
     )
 
     @model_validator(mode="after")
@@ -289,9 +280,6 @@ OPERATION_NAMES = tuple(name for name in OperationSpec.model_fields if name != "
 
 
 class _NamedAlone(Shorthand):
-    def __init__(self, description: str, values: Sequence[str]) -> None:
-        super().__init__("", description, values)
-
     def _expand(self, value: Any) -> Any:
         return _with_options(value)
 
@@ -306,11 +294,8 @@ class LimitsSpec(parts.Strict):
 
     wall: parts.PositiveDuration = Field(2700.0, description="Wall time of the whole run.")
     cost: Money = Field(1.0, le=1_000_000, description="US dollars that the hosts may cost.")
-    ttl: Duration = Field(
-        7200.0,
-        ge=1,
-        le=MOST_TTL_S,
-        description="After so long the hosts end themselves, whatever happens; whole seconds.",
+    ttl: Annotated[Duration, AfterValidator(lambda seconds: float(math.ceil(seconds)))] = Field(
+        7200.0, ge=1, le=MOST_TTL_S, description="After so long the hosts end themselves, whatever happens."
     )
     requests: Annotated[int, Field(ge=1)] = Field(
         100_000, description="That one service on another machine gets in all, which orch does not start."
@@ -321,13 +306,6 @@ class LimitsSpec(parts.Strict):
     in_flight: Annotated[int, Field(ge=1)] = Field(
         16, description="How many of them may be under way in a closed loop, which sends as fast as replies come."
     )
-
-    @field_validator("ttl")
-    @classmethod
-    def _whole_seconds(cls, value: float) -> float:
-        if value != int(value):
-            raise ValueError("hosts count whole seconds: write it like 90s or 2h")
-        return value
 
 
 def _one_line(text: str) -> str:
@@ -363,13 +341,9 @@ class Experiment(parts.Strict):
     )
     hosts: dict[
         parts.Zone, Annotated[parts.OwnHostSpec, Shorthand("ssh", "What `ssh` takes, such as bench@10.0.0.5.")]
-    ] = Field(
-        default_factory=dict,
-        description="ssh: your own machines by name.",
-    )
+    ] = Field(default_factory=dict, description="ssh: your own machines by name.")
     inventory: parts.Short | None = Field(
-        None,
-        description="ssh: a file of Ansible's in place of `hosts`; groups `requesters`, `responders`, `stores`.",
+        None, description="ssh: a file of Ansible's in place of `hosts`; groups `requesters`, `responders`, `stores`."
     )
     module: parts.Short | None = Field(
         None,
@@ -408,7 +382,7 @@ class Experiment(parts.Strict):
         description="Your own services: values that all stacks must answer alike for a row, by their place in a reply.",
     )
     operations: OneOrMany[
-        Annotated[OperationSpec, _NamedAlone("An operation with its default payload.", OPERATION_NAMES)]
+        Annotated[OperationSpec, _NamedAlone("", "An operation with its default payload.", OPERATION_NAMES)]
     ] = Field((), description="What each request does; none where stacks call `services` of your own.")
     load: parts.LoadSpec = Field(
         parts.LoadSpec(), description="How requests are offered; 1,000 in a closed loop of one unless given."

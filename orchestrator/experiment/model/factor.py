@@ -17,41 +17,30 @@ Reach = Literal["program", "payload", "hosts", "connection", "load", "knob", "re
 
 @dataclass(frozen=True, kw_only=True)
 class Level:
-    """One value of a factor that has few, and what it is called.
-
-    `words` follow "with" in a sentence ("connections kept open"), and so do `compared`, which are of one request ("a kept
-    connection") and appear where two levels are compared; `said` appears in ids and names (unless given, the value).
-    """
+    """One value of a factor that has few, and what it is called."""
 
     value: str
-    words: str
-    compared: str
-    said: str = ""
-    guess: str = ""  # what a file may say in its place
+    words: str  # follow "with" in a sentence: "connections kept open"
+    compared: str  # likewise, of one request, where two levels are compared: "a kept connection"
+    said: str = ""  # in ids and names; unless given, the value
 
 
 @dataclass(frozen=True, kw_only=True)
 class Numbers:
-    """Whole numbers that a factor takes beside its levels; `why` says what their bounds are.
-
-    `measure` is the unit that a file writes (bytes, milliseconds, a second). `words` are as in `Level`, with `{}` for the
-    number; `one` replaces them where that is 1.
-    """
+    """Whole numbers that a factor takes beside its levels."""
 
     least: int
     most: int
-    words: str
+    words: str  # as in `Level`, with `{}` for the number
     compared: str = ""
-    measure: Literal["count", "size", "time", "rate"] = "count"
-    one: str = ""
-    why: str = ""
+    measure: Literal["count", "size", "time", "rate"] = "count"  # in pieces, bytes, milliseconds, a second
+    one: str = ""  # the words for 1
+    why: str = ""  # what the bounds are
 
     def text(self, value: int) -> str:
         """A number as a file writes it: `64 KiB`, `10s`, `4`."""
-        if self.measure == "count":
-            return f"{value:,}"
-        if self.measure == "rate":
-            return format_rate(float(value))
+        if self.measure in ("count", "rate"):
+            return f"{value:,}" if self.measure == "count" else format_rate(float(value))
         return format_size(value) if self.measure == "size" else format_duration(value / 1000)
 
     def level(self, value: int) -> Level:
@@ -63,47 +52,33 @@ class Numbers:
 
 @dataclass(frozen=True, kw_only=True)
 class Factor:
-    """One thing in which cells may differ.
+    """One thing in which cells may differ. A `rate` is per second, a `time` in seconds.
 
-    `belongs_to`: what fixes it. A factor of the stack, the operation, the placement or the load has the value of the
-    part's `attribute` (`payload.size`: a key of a mapping; None where it is absent). It is None, too, where the part does
-    not have what the factor `needs`, or has what it `lacks` (both attributes of the part). One of the call is chosen for the
-    whole experiment or for a stack, from `levels` (the first is the default) or from `numbers` (the least is, where
-    there are no levels); `description` explains its key.
-
-    `reaches`: how the end programs learn of it. Both receive a `knob` where it is not the default; the protocol's manifest
-    says who can have it (`knobs`), or why not. The responder alone receives a `resource`. Any other factor of the call is
-    refused by what a responder or a client `refuses`.
-
-    A `rate` is per second, a `time` in seconds.
-
-    `compared_as` is how a sentence that compares values of the factor says one (`compared`). `varies_with` names the factors
-    that differ wherever this one does: cells that differ in them and in this one "differ in this one alone".
-
-    `column`: its column in samples files, if it has one. `is_excludable`: it is a key of `exclude`. `is_always_said`: ids,
-    titles and sentences name it even where it has its default. `has_streams`: a stream can have another value of it than
-    the default, too; `is_of_streams`: nothing else can.
+    A factor of the stack, the operation, the placement or the load has the value of that part's `attribute`
+    (`payload.size`: a key of a mapping). One of the call is chosen for the experiment or a stack, from `levels` (the first
+    is the default) or `numbers` (without levels the least is). Both ends receive a `knob` that is not the default; the
+    protocol's manifest says who can have it. The responder alone receives a `resource`.
     """
 
     name: str
     title: str
     kind: Kind
-    belongs_to: BelongsTo
-    reaches: Reach
+    belongs_to: BelongsTo  # what fixes it
+    reaches: Reach  # how the end programs learn of it
     unit: str = ""
     attribute: str = ""
-    needs: str = ""
-    lacks: str = ""
+    needs: str = ""  # an attribute of the part, without which there is no value
+    lacks: str = ""  # one with which there is none
     levels: tuple[Level, ...] = ()
     numbers: Numbers | None = None
-    compared_as: str = "with {}"
-    varies_with: tuple[str, ...] = ()
-    description: str = ""
-    column: str = ""
+    compared_as: str = "with {}"  # how sentences compare values of it
+    varies_with: tuple[str, ...] = ()  # what differs wherever it does: such cells "differ in this one alone"
+    description: str = ""  # of its key
+    column: str = ""  # in samples files, if it has one
     is_excludable: bool = True
-    is_always_said: bool = False
-    has_streams: bool = False
-    is_of_streams: bool = False
+    is_always_said: bool = False  # ids, titles and sentences name its default, too
+    has_streams: bool = False  # a stream can have another value than the default
+    is_of_streams: bool = False  # nothing else can
 
     @property
     def default(self) -> Value:
@@ -116,20 +91,13 @@ class Factor:
         """The level of that value; one that is called by the value itself where a run of a later version has another."""
         if self.numbers is not None and isinstance(value, int):
             return self.numbers.level(value)
-        known = next((level for level in self.levels if level.value == value), None)
         words = f"{self.title} {value}"
-        return known or Level(value=str(value), words=words, compared=words)
+        unknown = Level(value=str(value), words=words, compared=words)
+        return next((level for level in self.levels if level.value == value), unknown)
 
     def is_usual(self, value: Value) -> bool:
         """Whether a load is not described by this value: it has none, or what it has unless somebody says otherwise."""
         return value is None or (bool(self.levels) and value == self.default) or (self.kind == "time" and not value)
-
-    def takes(self, value: object) -> bool:
-        """Whether a cell can have this value of a factor of the call."""
-        if any(level.value == value for level in self.levels):
-            return True
-        numbers = self.numbers
-        return numbers is not None and type(value) is int and numbers.least <= value <= numbers.most
 
     def short(self, value: Value) -> str:
         """A value in ids and names: `reuse`, `connections-4`."""
@@ -194,9 +162,9 @@ _REACHED_BY: Mapping[BelongsTo, Reach] = {
 }
 
 
-def level(value: str, words: str, compared: str = "", said: str = "", guess: str = "") -> Level:
+def level(value: str, words: str, compared: str = "", said: str = "") -> Level:
     """Return a level; unless given, it is compared by its words."""
-    return Level(value=value, words=words, compared=compared or words, said=said, guess=guess)
+    return Level(value=value, words=words, compared=compared or words, said=said)
 
 
 def fixed_by(part: BelongsTo, name: str, kind: Kind, attribute: str = "", **others: Any) -> Factor:

@@ -82,8 +82,8 @@ FACTORS: tuple[Factor, ...] = (
         "connection",
         reaches="connection",
         levels=(
-            level("reuse", "connections kept open", compared="a kept connection", guess="keep-alive"),
-            level("per-request", "a new connection for each request", compared="a connection per request", guess="new"),
+            level("reuse", "connections kept open", compared="a kept connection"),
+            level("per-request", "a new connection for each request", compared="a connection per request"),
         ),
         description="Keep connections (reuse), or open one per request (per-request)",
         column="policy",
@@ -103,7 +103,7 @@ FACTORS: tuple[Factor, ...] = (
         "http",
         title="HTTP",
         levels=(
-            level("1.1", "HTTP/1.1", guess="1"),
+            level("1.1", "HTTP/1.1"),
             level("2", "HTTP/2", said="http2"),
             level("3", "HTTP/3", said="http3"),
         ),
@@ -121,7 +121,7 @@ FACTORS: tuple[Factor, ...] = (
     chosen(
         "tls",
         title="encryption",
-        levels=(level("none", "no TLS", guess="false"), level("tls1.3", "TLS 1.3", guess="true")),
+        levels=(level("none", "no TLS"), level("tls1.3", "TLS 1.3")),
         description="Encrypt connections by TLS 1.3, with certificates made for the run (tls1.3), or not (none)",
         column="tls",
         has_streams=True,

@@ -15,28 +15,14 @@ from pydantic_core import ErrorDetails
 
 from orchestrator.errors import UsageError, did_you_mean, nearest
 from orchestrator.experiment.model import experiment as model
-from orchestrator.experiment.model import options
-from orchestrator.experiment.model.factor import Factor
-from orchestrator.experiment.model.factors import FACTORS
 from orchestrator.experiment.model.host_rules import HOST_PATTERN
 from orchestrator.experiment.read import tree
-from orchestrator.experiment.read.problems import MOST_PROBLEMS, ExperimentError, Mark, Problem, Source, either, shown
+from orchestrator.experiment.read.problems import MOST_PROBLEMS, ExperimentError, Mark, Problem, Source, shown
 from orchestrator.experiment.read.tree import Key, Node
 from orchestrator.experiment.read.units import format_duration, format_rate, format_size
 from services.python.contract.limits import MAX_PAYLOAD_BYTES
 
 Steps = tuple[Key, ...]
-_QUOTED = {"off": "'off'"}  # what some readers of YAML take for true or false
-_A_NUMBER = {"count": "a whole number", "size": "a size", "time": "a duration", "rate": "a rate"}
-
-
-def _choice(factor: Factor) -> str:
-    """What a file may write as the value of a factor: `none or tls1.3`."""
-    numbers = [] if factor.numbers is None else [_A_NUMBER[factor.numbers.measure]]
-    return either([*(_QUOTED.get(level.value, level.value) for level in factor.levels), *numbers])
-
-
-_CHOICES = {factor.name: _choice(factor) for factor in FACTORS if factor.levels}
 
 
 @dataclass
@@ -66,7 +52,7 @@ class Located:
 def load(path: Path, overrides: Sequence[str] = ()) -> Located:
     """The experiment in a file, with `--set` overrides applied. ExperimentError names every problem with its place."""
     data = tree.read_bytes(path)
-    root = tree.decode(path, data, _CHOICES)
+    root = tree.decode(path, data)
     for override in overrides:
         apply_override(root, override)
     problems = list(_nulls(root, ()))
@@ -75,7 +61,7 @@ def load(path: Path, overrides: Sequence[str] = ()) -> Located:
     try:
         experiment = model.Experiment.model_validate(root.plain())
     except ValidationError as error:
-        faults = _without_echoes(error.errors(include_url=False))[:MOST_PROBLEMS]
+        faults = error.errors(include_url=False)[:MOST_PROBLEMS]
         problems += [_explain(root, d) for d in faults if root.find(d["loc"])[0].value is not None or d["loc"] == ()]
         raise ExperimentError(problems) from error
     if problems:
@@ -92,10 +78,8 @@ def apply_override(root: Node, override: str) -> None:
             f"--set {override}: this is not KEY=VALUE",
             hint="write it like --set load.requests=100 or --set stacks.0.client=raw",
         )
-    source = Source(f"--set {keys}", text)
-    value = tree.parse(source, _CHOICES, next((key for key in reversed(keys.split(".")) if not key.isdigit()), ""))
-    node = root
-    written, column = Source(source.name, override), 1
+    value = tree.parse(Source(f"--set {keys}", text))
+    node, written, column = root, Source(f"--set {keys}", override), 1
     *way, last = keys.split(".")
     for step in way:
         node = _at(node, step, override, Mark(written, 1, column), None)
@@ -132,30 +116,15 @@ def _at(node: Node, step: str, override: str, mark: Mark, value: Node | None) ->
 
 def _nulls(node: Node, path: Steps) -> Iterable[Problem]:
     """Keys without a value, but for an operation's options, where `image:` means the defaults."""
-    if isinstance(node.value, dict):
-        for key, child in node.value.items():
-            is_operation = path[:1] == ("operations",) and len(path) <= 2 and key in model.OPERATION_NAMES
-            if child.value is None and not is_operation:
-                yield Problem(node.key_marks[key], f"'{key}' has no value: give one, or leave the key out.")
-            else:
-                yield from _nulls(child, (*path, key))
-    elif isinstance(node.value, list):
-        for index, child in enumerate(node.value):
-            if child.value is None:
-                yield Problem(child.mark, "an item of this list is empty.")
-            else:
-                yield from _nulls(child, (*path, index))
-
-
-def _without_echoes(faults: Sequence[ErrorDetails]) -> list[ErrorDetails]:
-    """The errors but for keys that are missing because they were misspelt: the unknown key beside says what is meant."""
-    unknown = [details["loc"] for details in faults if details["type"] == "extra_forbidden"]
-    meant = {(*path[:-1], name) for path in unknown for name in nearest(str(path[-1]), _known_at(path[:-1]))}
-    return [details for details in faults if details["type"] != "missing" or details["loc"] not in meant]
-
-
-def _known_at(path: Sequence[Key]) -> list[str]:
-    return [info.alias or name for name, info in _model_at(path).model_fields.items()]
+    items: Iterable[tuple[Key, Node]] = ()
+    if isinstance(node.value, dict | list):
+        items = node.value.items() if isinstance(node.value, dict) else enumerate(node.value)
+    for key, child in items:
+        is_operation = path[:1] == ("operations",) and len(path) <= 2 and key in model.OPERATION_NAMES
+        if child.value is None and not is_operation:
+            what = f"'{key}' has no value: give one, or leave the key out" if isinstance(key, str) else "an empty item"
+            yield Problem(node.key_marks.get(str(key), child.mark), f"{what}.")
+        yield from _nulls(child, (*path, key))
 
 
 def _explain(root: Node, details: ErrorDetails) -> Problem:
@@ -179,18 +148,21 @@ _BOUNDS = {
     "less_than": ("lt", "less than"),
 }
 _WANTED = {
-    "int_type": "a whole number",
-    "int_from_float": "a whole number",
+    **dict.fromkeys(("int_type", "int_from_float"), "a whole number"),
+    **dict.fromkeys(("model_type", "model_attributes_type", "dict_type"), "a mapping of keys"),
     "bool_type": "true or false",
     "string_type": "text",
-    "model_type": "a mapping of keys",
-    "model_attributes_type": "a mapping of keys",
-    "dict_type": "a mapping of keys",
+}
+_SENTENCES = {
+    "value_error": "{error}.",
+    "too_long": "the list has {actual_length:,} items; it may have at most {max_length:,}.",
+    "too_short": "at least {min_length:,} are needed, not {actual_length:,}.",
+    "string_too_short": "the text is empty.",
+    "string_too_long": "the text is longer than {max_length} characters.",
 }
 _DURATIONS = {"wall", "ttl", "timeout", "duration", "at_most", "at_least", "rtt", "jitter", "think"}
 _SHARES = {"loss", "hold_out", "within"}
 _RATES = {"rate", "from", "to", "per_second"}
-_EXAMPLES = {"find": '{highest: rate, while: "p99 < 10ms"}'}
 
 
 def _bound(bound: float, name: str, *, is_quantity: bool) -> str:
@@ -200,8 +172,6 @@ def _bound(bound: float, name: str, *, is_quantity: bool) -> str:
         return f"{100 * bound:g} %"
     if name in _RATES and bound:
         return format_rate(bound)
-    if name == "records" and bound == options.MOST_RECORDS:
-        return f"{bound:,}: in JSON they are as large as the largest payload that every protocol carries"
     if bound == MAX_PAYLOAD_BYTES:
         return f"{format_size(MAX_PAYLOAD_BYTES)}, the largest payload that every protocol carries"
     return f"{bound:,.0f}"
@@ -212,54 +182,37 @@ def _sentence(kind: str, details: ErrorDetails, node: Node, name: str) -> str:
     given = f"'{shown(node.value)}'"
     if isinstance(node.value, dict | list):
         given = "a mapping" if isinstance(node.value, dict) else "a list"
-    if kind == "value_error":
-        return f"{context['error']}."
-    if kind == "too_long":
-        return f"the list has {context['actual_length']:,} items; it may have at most {context['max_length']:,}."
-    if kind == "too_short":
-        least, has = context["min_length"], context["actual_length"]
-        return f"at least {least:,} are needed; {'there is' if has == 1 else 'there are'} {has:,}."
+    if kind in _SENTENCES:
+        return _SENTENCES[kind].format(**context)
     if kind == "literal_error":
         known = re.findall(r"'([^']*)'", context["expected"])
         near = nearest(shown(node.value), known, most=2)
         return f"{given} is not one of {', '.join(known)}. {did_you_mean(shown(node.value), known) if near else ''}".rstrip()
-    if kind == "string_pattern_mismatch" and context["pattern"] == HOST_PATTERN:
-        return f"{given} is not a zone or a host: letters, digits, '.', - and _."
     if kind == "string_pattern_mismatch":
-        return f"{given} is not a name: up to 40 lower-case letters, digits, - and _, the first a letter or digit."
-    if kind == "string_too_short":
-        return "the text is empty."
-    if kind == "string_too_long":
-        return f"the text is longer than {context['max_length']} characters."
+        is_host = context["pattern"] == HOST_PATTERN
+        named = "a zone or a host: letters" if is_host else "a name: up to 40 lower-case letters"
+        return f"{given} is not {named}, digits, - and _, the first a letter or digit."
     if kind in _BOUNDS:
         key, words = _BOUNDS[kind]
         bound = _bound(context[key], name, is_quantity=isinstance(node.value, str))
         return f"must be {words} {bound}; it is {given}."
-    if kind in _WANTED:
-        like = f", like {_EXAMPLES[name]}" if name in _EXAMPLES and kind.startswith("model") else ""
-        return f"must be {_WANTED[kind]}{like}; it is {given}."
-    return f"{details['msg']}."
+    return f"must be {_WANTED[kind]}; it is {given}." if kind in _WANTED else f"{details['msg']}."
 
 
 def _unknown_key(path: Sequence[Key]) -> str:
     *parents, key = path
-    owner, known = _model_at(parents), _known_at(parents)
+    owner, top = _model_at(parents), model.Experiment.model_fields
+    known = [info.alias or name for name, info in owner.model_fields.items()]
     if owner is model.OperationSpec:
         return f"unknown operation '{shown(key)}'. {did_you_mean(shown(key), known)}"
-    if place := _place_of(key, owner):
-        return f"unknown key '{shown(key)}'. {place}"
+    if owner is not model.Experiment and key in top:
+        return f"unknown key '{shown(key)}'. It belongs at the top of the file."
+    homes = [f"`{name}`" for name in top if key in _model_at([name]).model_fields]
+    if owner is model.Experiment and homes:
+        return f"unknown key '{shown(key)}'. It belongs below {' or '.join(homes)}."
     parent = next((step for step in reversed(parents) if isinstance(step, str)), None)
     where = f" in {parent}" if parent else ""
     return f"unknown key '{shown(key)}'{where}. {did_you_mean(shown(key), known)}"
-
-
-def _place_of(key: Key, owner: type[BaseModel]) -> str:
-    """Where a key belongs that is at the top and should not be, or the other way round; empty where that is not known."""
-    top = model.Experiment.model_fields
-    if owner is model.Experiment:
-        homes = [f"`{name}`" for name in top if name in _models_by_key() and key in _known_at([name])]
-        return f"It belongs below {' or '.join(homes)}." if homes else ""
-    return "It belongs at the top of the file." if key in top else ""
 
 
 def _model_at(path: Sequence[Key]) -> type[BaseModel]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable
 from typing import Annotated, Any, Literal, Self
 
@@ -15,7 +16,6 @@ from pydantic import (
     PlainValidator,
     TypeAdapter,
     WithJsonSchema,
-    field_validator,
     model_validator,
 )
 from pydantic_core import CoreSchema, core_schema
@@ -113,15 +113,6 @@ class FindSpec(Strict):
         ge=0.005,
         description="How close together the last two rates of a search lie; 2 % by default, at least 0.5 %.",
     )
-
-    @field_validator("goals")
-    @classmethod
-    def _one_goal_each(cls, goals: tuple[Goal, ...]) -> tuple[Goal, ...]:
-        named = [goal.statistic for goal in goals]
-        for name in named:
-            if named.count(name) > 1:
-                raise ValueError(f"{name} has two bounds: leave one out")
-        return goals
 
 
 Arrivals = Literal["poisson", "uniform"]
@@ -276,15 +267,6 @@ class UntilSpec(Strict):
     at_most: int = Field(gt=FEWEST, le=MOST, description="The most blocks, however wide intervals are.")
     at_least: int = Field(FEWEST, ge=FEWEST, description="So many blocks are made before intervals are looked at.")
 
-    @model_validator(mode="after")
-    def _room_to_choose(self) -> UntilSpec:
-        if self.at_least >= self.at_most:
-            raise ValueError(
-                f"`at_least` ({self.at_least}) must be below `at_most` ({self.at_most}): there is nothing to choose;"
-                f" write `repeats: {self.at_most}`"
-            )
-        return self
-
 
 class _FixedOrUntil:
     """Marks `UntilSpec` as what may also be a number of blocks; faults name the form that was written."""
@@ -358,6 +340,13 @@ class OwnHostSpec(Strict):
         None, description="What it does; what its name says unless given."
     )
     folder: Short | None = Field(None, description="Where a run's folder is made; ~/.cache/orch unless given.")
+
+    @model_validator(mode="after")
+    def _one_way(self) -> OwnHostSpec:
+        if (self.ssh is None) == (self.container is None):
+            raise ValueError("a host has `ssh` or `container`: give one of them")
+        shlex.split(self.ssh or "")  # ValueError for what is no words of a shell
+        return self
 
 
 class PlacementSpec(LinkSpec):

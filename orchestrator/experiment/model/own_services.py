@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Annotated, Any, Literal
 from urllib.parse import SplitResult, urlsplit
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import Field, model_validator
 
 from orchestrator.experiment.model.options import Name, OneOf, PositiveDuration, Short, Strict
 from orchestrator.experiment.read.fields import OneOrMany, Shorthand, Size
@@ -16,7 +16,6 @@ METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS")
 CODINGS = ("gzip", "zstd", "identity")
 Text = Annotated[str, Field(min_length=1, max_length=10_000)]
 Column = Annotated[str, Field(pattern=r"^[A-Za-z_]\w*$", max_length=100)]
-READY: tuple[Literal["tcp", "http", "grpc", "line"], ...] = ("tcp", "http", "grpc", "line")
 
 
 class ReadySpec(OneOf):
@@ -28,9 +27,9 @@ class ReadySpec(OneOf):
     line: Text | None = Field(None, description="Its output has this text.")
 
     @property
-    def kind(self) -> Literal["tcp", "http", "grpc", "line"]:
+    def kind(self) -> Any:
         """Which of them."""
-        return next(kind for kind in READY if kind in self.model_fields_set)
+        return next(iter(self.model_fields_set))
 
 
 class TlsSpec(Strict):
@@ -75,23 +74,11 @@ class ServiceSpec(Strict):
             raise ValueError("`start` needs `{port}`, the port to listen on")
         if self.tls is not None and not (self.url or "").startswith("https:"):
             raise ValueError("tls: of a service with an https `url`, such as https://localhost:8443, of gRPC too")
+        if self.address is not None and not self.address.rpartition(":")[2].isdecimal():
+            raise ValueError(f"{shown(self.address)!r} is no HOST:PORT, such as localhost:8080")
+        if self.start is None:
+            place_of(self.url or f"http://{self.address}")
         return self
-
-    @field_validator("url")
-    @classmethod
-    def _is_url(cls, value: str | None) -> str | None:
-        if value is not None:
-            place_of(value)
-        return value
-
-    @field_validator("address")
-    @classmethod
-    def _is_address(cls, value: str | None) -> str | None:
-        if value is not None:
-            place_of(f"http://{value}")
-            if not value.rpartition(":")[2].isdecimal():
-                raise ValueError(f"{shown(value)!r} is no HOST:PORT, such as localhost:8080")
-        return value
 
     @property
     def place(self) -> tuple[str, int, bool]:
@@ -100,11 +87,7 @@ class ServiceSpec(Strict):
 
 
 def place_of(url: str) -> tuple[str, int, bool]:
-    """Return host, port and whether connections are TLS; ValueError for what names no server.
-
-    >>> place_of("https://orders.example"), place_of("http://[::1]:8080")
-    (('orders.example', 443, True), ('::1', 8080, False))
-    """
+    """Return host, port and whether connections are TLS; ValueError for what names no server."""
     try:
         parts: SplitResult = urlsplit(url)
         port = parts.port
@@ -112,10 +95,10 @@ def place_of(url: str) -> tuple[str, int, bool]:
         raise ValueError(f"{shown(url)!r} names no server: {error}") from error
     if parts.username is not None:
         raise ValueError("a user stands in its URL: give `headers` with a ${NAME} instead")
-    if parts.scheme not in ("http", "https") or not parts.hostname or parts.query or parts.fragment or " " in url:
-        raise ValueError(f"{shown(url)!r} names no server, such as http://localhost:8080 or https://orders.example")
     if parts.path.strip("/"):
         raise ValueError(f"{shown(url)!r} has a path, which belongs to the `call` of a stack")
+    if parts.scheme not in ("http", "https") or not parts.hostname or parts.query or parts.fragment or " " in url:
+        raise ValueError(f"{shown(url)!r} names no server, such as http://localhost:8080 or https://orders.example")
     return parts.hostname, port or (443 if parts.scheme == "https" else 80), parts.scheme == "https"
 
 

@@ -6,14 +6,13 @@ import os
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from math import ceil
-from typing import Any
 
 from orchestrator.experiment.model.factor import Values
 from orchestrator.experiment.model.factors import GIVEN, POOL, POSTGRESQL, STORE, requesters_of, short
 from orchestrator.experiment.plan.plan import Cell, Find
 from orchestrator.experiment.providers import PROVIDERS
 from orchestrator.experiment.read.units import exact_duration, format_rate
-from services.python.contract.knobs import FLOW_WINDOW, HTTP, MULTIPLEXED, TCP_WINDOW, WORKERS
+from services.python.contract.knobs import FLOW_WINDOW, TCP_WINDOW, WORKERS
 from services.python.contract.lines import Load
 
 CONNECTIONS = "connections"
@@ -50,19 +49,12 @@ def processes_of(values: Values) -> int:
 
 
 def part(whole: int, processes: int, number: int) -> int:
-    """The share of process `number` (from 0) in what is counted: as even as it can be, the first ones have one more.
-
-    >>> [part(10, 4, number) for number in range(4)]
-    [3, 3, 2, 2]
-    """
+    """The share of process `number` (from 0) in what is counted: as even as it can be, the first ones have one more."""
     return whole // processes + (number < whole % processes)
 
 
 def share(load: Load, processes: int, number: int) -> Load:
-    """The load of requester `number` (from 0) of so many `processes`; the shares of all of them add up to the load.
-
-    Requests in flight are divided as evenly as can be; requests and rate in proportion, so that all end together.
-    """
+    """The share of requester `number` (from 0) in a load: in flight as even as can be, requests and rate in proportion."""
     if processes == 1:
         return load
     mine = part(load.concurrency, processes, number)
@@ -100,11 +92,7 @@ def number_among_all(hosts: int, host: int, place: int) -> int:
 
 
 def share_of(values: Values, load: Load, host: int, place: int) -> Load:
-    """What process `place` on host `host` (both from 0) has of a cell's load; the shares of all add up to it.
-
-    >>> [share_of({"requesters": 2, "processes": 2}, Load(concurrency=10), h, p).concurrency for h in (0, 1) for p in (0, 1)]
-    [3, 2, 3, 2]
-    """
+    """What process `place` on host `host` (both from 0) has of a cell's load; the shares of all add up to it."""
     return share(load, in_all(values), number_among_all(requesters_of(values), host, place))
 
 
@@ -124,30 +112,6 @@ def rounds_beyond_first(values: Values, body_bytes: float) -> int:
     """Round trips beyond the first that a body of this size needs under the window that a cell sets; 0 without one."""
     window = window_of(values)
     return 0 if window is None else max(0, ceil(body_bytes / window) - 1)
-
-
-LIBRARY_DEFAULTS = (
-    (("gRPC",), 4 << 20, "messages of 4 MiB over gRPC"),
-    (("WebSocket", "Socket.IO"), 1 << 20, "messages of 1 MiB over WebSocket or Socket.IO"),
-)
-"""Sizes of messages up to which common libraries go unless told otherwise, by the names of transports; ends here go on."""
-DEFAULT_STREAMS = 100  # in flight on a connection of HTTP/2, as common servers allow
-
-
-def beyond_defaults(plan: Mapping[str, Any]) -> dict[str, list[str]]:
-    """Return the ids of the cells beyond a default that common libraries have, by the default, of `Plan.to_dict`."""
-    sizes = {o["id"]: max(o["request_bytes"], o["reply_bytes"]) for o in plan.get("operations", ())}
-    cells: dict[str, list[str]] = {}
-    for cell in plan.get("cells", ()):
-        transport = (plan["resolved"].get(cell["stack"], {}).get("parts") or {}).get("transport", "")
-        for names, most_bytes, words in LIBRARY_DEFAULTS:
-            if sizes[cell["operation"]] > most_bytes and any(name in transport for name in names):
-                cells.setdefault(words, []).append(cell["id"])
-        in_flight = cell["load"]["concurrency"]
-        streams = ceil(in_flight / connections_of(cell["factors"], in_flight))
-        if streams > DEFAULT_STREAMS and (transport == "gRPC" or cell["factors"].get(HTTP) in MULTIPLEXED):
-            cells.setdefault(f"{DEFAULT_STREAMS} streams on a connection of HTTP/2", []).append(cell["id"])
-    return cells
 
 
 _POOL = 10  # connections of a pool whose size no cell names

@@ -11,7 +11,7 @@ from functools import partial
 from itertools import combinations
 from typing import Any, TypeAlias
 
-from orchestrator.catalogue.offers import NATIVE, NONE, Client, Protocol, Responder
+from orchestrator.catalogue.offers import NONE, Client, Protocol, Responder
 from orchestrator.errors import did_you_mean
 from orchestrator.experiment.model.address import is_loopback
 from orchestrator.experiment.model.factor import Value
@@ -27,7 +27,7 @@ from orchestrator.experiment.model.factors import (
 )
 from orchestrator.experiment.model.loader import Located
 from orchestrator.experiment.plan.estimate import sent_to
-from orchestrator.experiment.plan.own.own_json import AS_VALUE, DOCUMENT, TYPED, WORDS, plan_way
+from orchestrator.experiment.plan.own.own_json import DOCUMENT, WORDS, plan_way
 from orchestrator.experiment.plan.payloads import payloads_of
 from orchestrator.experiment.plan.plan import Cell, Contrast, External, Plan, Stack
 from orchestrator.experiment.read.problems import either
@@ -123,10 +123,7 @@ def _apart_from(name: str, cell: Cell) -> tuple[object, ...]:
 
 
 def _of_stack(cells: Sequence[Cell], cell: Cell, stack: str) -> Cell | None:
-    """The stack's cell with the same requests; its only one where it makes them in another way.
-
-    Of several it is the one that is like the cell in all that they differ in among themselves.
-    """
+    """The stack's cell with the same requests; else its only one, or the one like the cell in all that they differ in."""
     place = _apart_from(STACK, cell)
     alike = [other for other in cells if other.stack == stack and _apart_from(STACK, other) == place]
     for other in alike:
@@ -146,25 +143,18 @@ def _way(cell: Cell) -> dict[str, Value]:
 
 
 def compared(plan: Plan) -> str:
-    """What is compared with what: `compression: gzip against no compression (4 pairs of cells)`."""
+    """What is compared with what: `compression with no compression (4 pairs of cells)`."""
     labels = {stack.id: stack.label for stack in plan.stacks}
-    compared_pairs = [pair for pair in pairs(plan) if not pair.is_control]
     texts = []
     for contrast in plan.contrasts:
+        references = contrast.references or (_original(plan),)
         if contrast.factor == STACK:
-            names = [labels[str(value)] for value in contrast.references or (_original(plan),)]
-            texts.append(f"stacks with {' and '.join(names)}")
-            continue
-        factor = BY_NAME[contrast.factor]
-        mine = [
-            (pair.cell.factors[factor.name], pair.reference.factors[factor.name])
-            for pair in compared_pairs
-            if pair.factor == factor.name
-        ]
-        for reference in contrast.references:
-            values = dict.fromkeys(factor.briefly(value) for value, beside in mine if beside == reference)
-            texts += [f"{factor.title}: {', '.join(values)} against {factor.briefly(reference)}"] if values else []
-    return f"{'; '.join(texts)} ({len(compared_pairs):,} {'pair' if len(compared_pairs) == 1 else 'pairs'} of cells)"
+            texts.append(f"stacks with {' and '.join(labels[str(value)] for value in references)}")
+        else:
+            factor = BY_NAME[contrast.factor]
+            texts.append(f"{factor.title} with {' and '.join(map(factor.briefly, references))}")
+    number = sum(not pair.is_control for pair in pairs(plan))
+    return f"{'; '.join(texts)} ({number:,} {'pair' if number == 1 else 'pairs'} of cells)"
 
 
 # ---- what an experiment file compares
@@ -174,13 +164,10 @@ _Choices: TypeAlias = dict[Value, tuple[str, ...]]
 """What may be a reference, with what a person may call it."""
 
 
-def resolve_contrasts(
-    located: Located, stacks: Sequence[Stack], cells: Sequence[Cell], natives: Container[str] = ()
-) -> tuple[Contrast, ...]:
-    """The contrasts of an experiment; what cannot be is noted. `natives`: ids of stacks that the file calls `native`."""
+def resolve_contrasts(located: Located, stacks: Sequence[Stack], cells: Sequence[Cell]) -> tuple[Contrast, ...]:
+    """The contrasts of an experiment; what cannot be is noted."""
     compare_by, given = located.experiment.compare_by, located.experiment.reference or ()
-    called = [stack for stack in stacks if stack.id in natives]
-    values = {name: _values(name, stacks, cells, called) for name in compare_by}
+    values = {name: _values(name, stacks, cells) for name in compare_by}
     chosen: dict[str, list[Value]] = {name: [] for name in compare_by}
     for number, wanted in enumerate(given):
         for name, value in _find(located, number, wanted, values, stacks):
@@ -189,8 +176,8 @@ def resolve_contrasts(
         others = list(values[name])
         chosen[name] = list(dict.fromkeys(chosen[name] or others[:1]))
         if compare_by != (STACK,):
-            if reason := _refusal(name, chosen[name], others, cells):
-                located.add(("compare_by", number), f"{reason} {_way_out(cells, compare_by)}".rstrip())
+            if not _has_pairs(name, chosen[name], cells):
+                located.add(("compare_by", number), _nothing_to_compare(name, chosen[name], cells, compare_by))
         elif len({cell.kind == "codec" for cell in cells}) > 1 and not _has_pairs(STACK, chosen[name], cells):
             located.add(
                 ("stacks",),
@@ -200,64 +187,44 @@ def resolve_contrasts(
     return tuple(Contrast(factor=name, references=tuple(chosen[name])) for name in compare_by)
 
 
-def _values(name: str, stacks: Sequence[Stack], cells: Sequence[Cell], natives: Sequence[Stack]) -> _Choices:
+def _values(name: str, stacks: Sequence[Stack], cells: Sequence[Cell]) -> _Choices:
     if name == STACK:
-        of_native = {stack.id: (stack.label.replace(stack.client, NATIVE),) for stack in natives}
-        return {stack.id: (stack.label, stack.id, *of_native.get(stack.id, ())) for stack in stacks}
+        return {stack.id: (stack.label, stack.id) for stack in stacks}
     factor = BY_NAME[name]
     every = dict.fromkeys(cell.factors[name] for cell in cells)
-    also = {stack.client: (NATIVE,) for stack in natives} if name == "client" else {}
-    return {value: (*factor.names(value), *also.get(str(value), ())) for value in every if value is not None}
+    return {value: factor.names(value) for value in every if value is not None}
 
 
 def _find(
     located: Located, number: int, wanted: Value, values: Mapping[str, _Choices], stacks: Sequence[Stack]
 ) -> list[tuple[str, Value]]:
     """Which factor a reference is a value of, and which values it names; none where that is a problem, which is noted."""
-    path, text = ("reference", number), str(wanted)
+    text = str(wanted)
     matches = [(name, value) for name, choices in values.items() for value, names in choices.items() if text in names]
     if not matches and STACK in values:
         of_protocol = [stack for stack in stacks if stack.protocol == wanted]
         if len({stack.responder for stack in of_protocol}) == 1:
             return [(STACK, of_protocol[0].id)]
-        if of_protocol or len(values) == 1:
-            labels = ", ".join(f"'{stack.label}'" for stack in stacks)
-            located.add(path, f"'{wanted}' is the label of no stack. The stacks are {labels}.")
-            return []
     if not matches:
         known = [names[0] for choices in values.values() for names in choices.values()]
-        located.add(path, f"'{wanted}' is not a value of {either(list(values))} here. {did_you_mean(text, known)}")
-        return []
-    factors = list(dict.fromkeys(name for name, _ in matches))
-    if len(factors) > 1:
-        located.add(path, f"'{wanted}' may be a value of {either(factors)}: compare by one of them at a time.")
-        return []
-    return matches if text == NATIVE else matches[:1]
+        reason = f"'{wanted}' is not a value of {either(list(values))} here. {did_you_mean(text, known)}"
+        located.add(("reference", number), reason)
+    return matches[:1]
 
 
-def _refusal(name: str, references: Sequence[Value], values: Sequence[Value], cells: Sequence[Cell]) -> str:
-    """Why nothing is compared by a factor, as a sentence; empty where something is."""
-    if not values:
-        return f"no cell has a value of {name}."
+def _nothing_to_compare(
+    name: str, references: Sequence[Value], cells: Sequence[Cell], compare_by: Container[str]
+) -> str:
+    """Why nothing is compared by a factor, and by what something is."""
     shown = [str(value) if name == STACK else BY_NAME[name].names(value)[0] for value in references]
-    if len(values) == 1:
-        return f"nothing to compare by {name}: all cells have {shown[0]}."
-    if _has_pairs(name, references, cells):
-        return ""
-    return f"no cell differs from one of {either(shown)} in the {name} alone."
+    firsts = {name: [v for cell in cells if (v := value_of(cell, name)) is not None][:1] for name in (STACK, *BY_NAME)}
+    able = [n for n, first in firsts.items() if n not in compare_by and _has_pairs(n, first, cells)]
+    differs = f" Here cells differ in: {', '.join(able)}." if able else ""
+    return f"no cell differs from one with {either(shown) or 'a value'} in the {name} alone.{differs}"
 
 
 def _has_pairs(name: str, references: Sequence[Value], cells: Sequence[Cell]) -> bool:
     return next(_of_contrast(name, references, cells), None) is not None
-
-
-def _way_out(cells: Sequence[Cell], without: Container[str]) -> str:
-    able = []
-    for name in (STACK, *BY_NAME):
-        first = [value for value in dict.fromkeys(value_of(cell, name) for cell in cells) if value is not None]
-        if name not in without and _has_pairs(name, first[:1], cells):
-            able.append(name)
-    return f"Here cells differ in: {', '.join(able)}." if able else ""
 
 
 # ---- services that run already
@@ -290,9 +257,9 @@ def announcements(plan: Plan) -> list[str]:
     lines = []
     for address, stacks in by_address(plan.stacks).items():
         externals, sent = externals_by_label(stacks), sent_to(plan, {stack.id for stack in stacks})
-        hosts = sorted({each.host for each in externals.values()} - {each.given for each in externals.values()})
         often = [f"up to {sent.rate_per_s:,.0f} a second"] if sent.rate_per_s else []
         often += [f"{sent.in_flight:,} at once, each as soon as its reply comes"] if sent.in_flight else []
+        hosts = [each.host for each in externals.values() if each.host != each.given]
         to = f"{address} ({hosts[0]})" if hosts else address
         requests = f"about {sent.requests:,} requests go to {to}, which runs already, {' and '.join(often)}"
         lines.append(f"{', '.join(externals)}: {requests}; orch starts nothing there, and ends nothing")
@@ -309,8 +276,6 @@ PARTS = (*PROTOCOL, "framework", "validation", "client", "connection", "language
 
 A codec alone has a `library` in place of a client, and nothing that carries messages.
 """
-NOT_KNOWN = "not known"
-"""How the name of an unknown part begins; its owner follows."""
 BYTES = "bytes"
 HTTP = "http"
 _KINDS_OF_BYTES = ("bytes", "image", "transfer")  # of payloads
@@ -335,48 +300,20 @@ def parts_of(responder: Responder, client: Client) -> dict[str, str]:
 def parts_alone(protocol: Protocol, client: Client) -> dict[str, str]:
     """The parts of a codec alone: that of the protocol's messages, and the library that a client codes them with."""
     parts = protocol.responder().parts
-    return {
-        "codec": parts.codec,
-        BYTES: parts.bytes_as,
-        "library": client.name,
-        "language": client.language.title,
-        "reading": client.omits or "every field",
-    }
+    own = {"library": client.name, "language": client.language.title, "reading": client.omits or "every field"}
+    return {"codec": parts.codec, BYTES: parts.bytes_as, **own}
 
 
 def differs_in(first: Mapping[str, str], other: Mapping[str, str]) -> tuple[str, ...]:
-    """Names of the parts in which two stacks are known to differ, in the order of `PARTS`; not of one that a side lacks.
-
-    How bytes and a JSON document travel counts as the codec's, where both sides say it.
-
-    >>> differs_in({"codec": "CBOR", "client": "pycurl"}, {"codec": "JSON", "client": "pycurl"})
-    ('codec',)
-    """
-    names = _unlike(first, other) - set(may_differ_in(first, other))
+    """Names of the parts that differ (or may) and both stacks have, in order; how bytes and JSON travel is the codec's."""
+    names = {name for name in first.keys() & other.keys() if first[name] != other[name]}
     return tuple(name for name in PARTS if name in names or (name == "codec" and names & {BYTES, DOCUMENT}))
-
-
-def may_differ_in(first: Mapping[str, str], other: Mapping[str, str]) -> tuple[str, ...]:
-    """Names of the parts in which two stacks may differ, as at least one side's is not known, in the order of `PARTS`.
-
-    >>> may_differ_in({"framework": "not known (external)"}, {"framework": "FastAPI on uvicorn"})
-    ('framework',)
-    """
-    unlike = _unlike(first, other)
-    return tuple(n for n in PARTS if n in unlike and any(side[n].startswith(NOT_KNOWN) for side in (first, other)))
-
-
-def _unlike(first: Mapping[str, str], other: Mapping[str, str]) -> set[str]:
-    return {name for name in first.keys() & other.keys() if first[name] != other[name]}
 
 
 def in_use(
     plan: Plan, stack: str, connection: str, operations: Container[str], document: object = None, http: object = None
 ) -> dict[str, str]:
-    """The parts of a plan's stack as cells use it; empty where the plan does not declare them.
-
-    They choose the version of HTTP; how bytes or documents travel is a part where one of `operations` (ids) carries some.
-    """
+    """The parts of a plan's stack as cells with these operations use it; empty where the plan does not declare them."""
     parts: dict[str, str] = dict(plan.resolved.get(stack, {}).get("parts") or {})
     if not parts:
         return {}
@@ -396,70 +333,6 @@ def has_version(plan: Plan, stack: str) -> bool:
     return _DECLARED in str((plan.resolved.get(stack, {}).get("parts") or {}).get("transport", _DECLARED))
 
 
-def against_reference(
-    plan: Plan, by: Callable[[Mapping[str, str], Mapping[str, str]], tuple[str, ...]] = differs_in
-) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """Of each stack but the reference and its controls: its label, and the parts in which it differs (or may, by `by`)."""
-    if all(contrast.factor != STACK for contrast in plan.contrasts):
-        return
-    reference = _original(plan)
-    beside = _as_planned(plan, reference)
-    for stack in plan.stacks:
-        if stack.id != reference and stack.control_of is None:
-            yield stack.label, by(_as_planned(plan, stack.id), beside)
-
-
-def _as_planned(plan: Plan, stack: str) -> dict[str, str]:
-    operations = {cell.operation for cell in plan.cells}
-    cells = [cell for cell in plan.cells if cell.stack == stack]
-    policies = ", ".join(sorted({cell.connection for cell in cells}))
-    chosen = {cell.factors.get(DOCUMENT) for cell in cells}
-    versions = " and ".join(sorted({str(version) for cell in cells if (version := cell.factors.get(HTTP))}))
-    return in_use(plan, stack, policies, operations, TYPED if TYPED in chosen else AS_VALUE, versions or None)
-
-
-# How a plan says by which rule a stack is timed (`protos/fields.md`); a plan that says neither was made before the rule.
-ALL_READ = "every one read once, on both ends, within the call"
-SOME_UNREAD = "not all read within the call"
-READING_NOT_KNOWN = "not known of a responder that orch did not start"
-
-
-def added_work(stacks: Sequence[Stack], resolved: Mapping[str, Mapping[str, Any]]) -> list[str]:
-    """`rest: fastapi validates every JSON body with pydantic models (starlette does not)`; stacks alike share one."""
-    return _phrases(stacks, resolved, "adds")
-
-
-def unread_fields(stacks: Sequence[Stack], resolved: Mapping[str, Mapping[str, Any]]) -> list[str]:
-    """Likewise, which ends leave fields unread that a caller would use."""
-    return _phrases(stacks, resolved, "omits")
-
-
-def work_sentences(stacks: Sequence[Stack], resolved: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
-    """Yield what a reader of a comparison must know besides: one sentence each, where there is something to say."""
-    running = [f"{label} at {address_of(external)}" for label, external in externals_by_label(stacks).items()]
-    if running:
-        yield (
-            f"Not started by orch: {'; '.join(running)}. Version, CPU, settings and own work there are not known"
-            " (no fresh process for each trial, no pinning, perhaps a proxy or tunnel)."
-        )
-    if omitted := unread_fields(stacks, resolved):
-        cost = "theirs is the cost of passing a message on, not of using it"
-        yield f"Some stacks leave fields unread: {cost}. {'; '.join(omitted)}."
-    if work := added_work(stacks, resolved):
-        yield f"These latencies include work that is not the protocol's. {'; '.join(work)}."
-
-
-def _phrases(stacks: Sequence[Stack], resolved: Mapping[str, Mapping[str, Any]], key: str) -> list[str]:
-    labels: dict[str, list[str]] = {}
-    for stack in stacks:
-        if stack.control_of is None:
-            for end in resolved.get(stack.id, {}).get("own_work", ()):
-                if key in end:
-                    spared = f" ({end['without']} does not)" if key == "adds" and "without" in end else ""
-                    labels.setdefault(f"{end['name']} {end[key]}{spared}", []).append(stack.label)
-    return [f"{', '.join(dict.fromkeys(stacks_named))}: {phrase}" for phrase, stacks_named in labels.items()]
-
-
 LANGUAGES = "languages"
 RESPONDER, REQUESTER = "responder", "requester"
 
@@ -467,25 +340,17 @@ RESPONDER, REQUESTER = "responder", "requester"
 def languages_of_stacks(document: Mapping[str, Any]) -> dict[str, tuple[str, str]]:
     """Of each stack of a plan's document, by id, the responder's language and the requester's; of stacks with both known."""
     named = {stack: resolved.get(LANGUAGES, {}) for stack, resolved in document.get("resolved", {}).items()}
-    return {
-        stack: (str(languages[RESPONDER]), str(languages[REQUESTER]))
-        for stack, languages in named.items()
-        if RESPONDER in languages and REQUESTER in languages
-    }
+    return {stack: (str(ends[RESPONDER]), str(ends[REQUESTER])) for stack, ends in named.items() if len(ends) == 2}
 
 
 def language_of_requester(resolved: Mapping[str, Any], stack: str) -> str | None:
     """The language of a stack's requester, by what a plan has under `resolved`; None where that does not say it."""
-    languages = resolved.get(stack, {}).get(LANGUAGES, {})
-    return str(languages[REQUESTER]) if REQUESTER in languages else None
+    language: str | None = resolved.get(stack, {}).get(LANGUAGES, {}).get(REQUESTER)
+    return language
 
 
 def languages_in_words(ends: tuple[str, str]) -> str:
-    """As tables say it: the responder's, and the requester's behind an arrow.
-
-    >>> languages_in_words(("Go", "Python"))
-    'Go ← Python'
-    """
+    """As tables say it: the responder's, and the requester's behind an arrow."""
     return " ← ".join(ends)
 
 

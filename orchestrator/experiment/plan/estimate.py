@@ -5,26 +5,23 @@ one, those of TCP's slow start (RFC 5681, with the initial window of RFC 6928) f
 those of a window that the cell sets. CPU is a figure per request and per byte; a host with a share of a core is held to it
 by its busiest end, and waits for the network meanwhile, so the larger of the two decides.
 
-Prices of traffic are US dollars per GiB. That between two zones of a region (0.01) and that out of the cloud (0.12, the
-first TiB of a month to North America) are list prices of Google's page "Network pricing", as it was transcribed on
-2026-09-20. Those between regions are **assumptions** of 2026-11-21, by continent, and rather too high than too low: the page
-has a price for each pair of regions, and changes. A destination in China or Oceania costs more than is counted here.
+Prices of traffic are US dollars per GiB, and **assumptions** of 2026-11-21: Google's list prices within a region and to the
+internet, and between regions of two prices the one that is rather too high.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Container, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any
+from collections.abc import Container, Mapping
+from dataclasses import dataclass
 
 from orchestrator import record_layout
-from orchestrator.experiment.machines import MACHINES, cost_usd
-from orchestrator.experiment.model.factors import DEFAULTS, knobs
+from orchestrator.experiment.machines import cost_usd
+from orchestrator.experiment.model.factors import knobs
 from orchestrator.experiment.plan.cells import in_all, processes_of, rounds_beyond_first, workers_of
 from orchestrator.experiment.plan.plan import Cell, Operation, Placement, Plan
 from orchestrator.experiment.plan.topology import profile, region_of, topology
-from orchestrator.experiment.providers import PROVIDERS, THIS_MACHINE
+from orchestrator.experiment.providers import MACHINES, PROVIDERS
 from services.python.contract.streams import reads_for_s
 
 _INITIAL_WINDOW = 10  # segments (RFC 6928)
@@ -33,25 +30,17 @@ _SEGMENT_BYTES = 1400  # bodies up to it share one tcp floor
 _ROW_BYTES = record_layout.ROW.size
 _PARQUET_ROW_BYTES = 12  # zstd, delta encoding; the constant columns cost next to nothing
 _PARQUET_FILE_BYTES = 12_000
-_LOOPBACK_RTT_S = 0.00005
 _OPENING = 8  # measure.baselines: the exchange that opens the window of a large floor is as many times as large
 _FASTER = 2.0  # a closed loop without a count may make so many times the requests that are expected
 _SHORTEST_RTT_S = 0.0002  # between two hosts: an emulated distance of zero takes about as long
 _LEAST_OWN_S = 1e-5
-_UNKNOWN_RTT_S = {"same-zone": 0.0015, "cross-region": 0.1, "external": 0.02}
-_PLAIN = {**DEFAULTS, "concurrency": 1, "calls": 1, "rate": None}
-"""The factors of a cell that shows what a small request costs."""
+_GUESSED_RTT_S = {"local": 0.00005, "same-zone": 0.0015, "cross-region": 0.1, "external": 0.02}
 
 
 @dataclass(frozen=True, kw_only=True)
 class Costs:
-    """What things cost, in seconds of CPU of one whole core unless said otherwise, on a virtual machine of 2 cores.
+    """What things cost, in seconds of CPU of one whole core unless said otherwise, on a virtual machine of 2 cores."""
 
-    `request_s` is one small request, both ends together, by stack id: what earlier runs measured goes in here.
-    """
-
-    machine: str = "a machine with 2 idle cores"  # for which they hold
-    request_s: Mapping[str, float] = field(default_factory=dict)
     own_s: float | None = None  # a request of the one cell in question, both ends, where it was measured
     default_request_s: float = 0.0004
     open_s: float = 0.0002  # a connection, both ends
@@ -65,42 +54,16 @@ class Costs:
     ping_s: float = 1.0  # elapsed: 50 pings, beside their round trips
     floor_requests: int = 250
     floor_at_most_s: float = 2.5
-    hosts_up_s: float | None = None  # elapsed: making all hosts until they answer; None: as the provider declares
-    upload_bytes: float = 51e6  # to each host of a cloud: the wheels of locks/services.lock (50 MB) and the code
-    database_bytes: float = 25e6  # to one with a database, besides: the wheels of locks/postgresql.lock
-    upload_mbit: float = 20.0  # of the controller's line, shared by all hosts: an assumption
     deploy_s: float = 12.0  # installing on a host, all hosts at once
-    hosts_down_s: float | None = None  # elapsed: taking all hosts down; None: as the provider declares
     report_s: float = 5.0  # elapsed: checks and report
-
-
-def costs_from(summaries: Sequence[Mapping[str, Any]]) -> Costs:
-    """The costs, with what a small request of each stack took here in earlier runs (`summary.json`, newest first).
-
-    Only a closed loop of one in flight over a kept connection on the machine itself shows what a request costs.
-    """
-    request_s: dict[str, float] = {}
-    for summary in summaries:
-        if (summary.get("plan") or {}).get("provider") != THIS_MACHINE:
-            continue
-        rates = {cell["id"] for cell in summary["plan"].get("cells", ()) if cell["load"]["rate_per_s"] is not None}
-        for cell in summary.get("cells", ()):
-            per_s, sizes = cell.get("throughput_per_s"), (cell.get("sizes") or {}).get("body")
-            factors = cell.get("factors") or {}
-            is_plain = all(factors.get(name, value) == value for name, value in _PLAIN.items())
-            is_plain = is_plain and not factors.get("think") and cell["id"] not in rates
-            if per_s and sizes is not None and max(sizes) <= _SEGMENT_BYTES and is_plain:
-                request_s.setdefault(cell["stack"], max(0.0, 1 / per_s - _LOOPBACK_RTT_S))
-    return Costs(request_s=request_s, machine="this machine, as idle as in earlier runs") if request_s else Costs()
 
 
 @dataclass(frozen=True, kw_only=True)
 class Estimate:
     """What a plan will take. Seconds, bytes, and zones with one entry per host (none for provider `local`)."""
 
-    machine: str  # for which it holds
     duration_s: float
-    hosts_s: float  # making the hosts, uploading and installing
+    hosts_s: float  # making the hosts and installing on them
     teardown_s: float
     trials_s: float
     baselines_s: float
@@ -108,7 +71,6 @@ class Estimate:
     requests: int
     hosts: tuple[str, ...]
     traffic: Traffic
-    traffic_at_most: Traffic  # with every request that the plan allows
 
 
 def hosts_needed(plan: Plan) -> tuple[str, ...]:
@@ -116,30 +78,29 @@ def hosts_needed(plan: Plan) -> tuple[str, ...]:
     return () if not PROVIDERS[plan.provider].makes_hosts else tuple(host.zone for host in topology(plan).hosts)
 
 
-def estimate(plan: Plan, costs: Costs | None = None) -> Estimate:
+def estimate(plan: Plan, costs: Costs = Costs()) -> Estimate:
     """What a plan will take, by default with this project's own figures."""
-    costs = costs or Costs()
     operations = {operation.id: operation for operation in plan.operations}
     parts = {p.id: _Part(plan, p, costs) for p in plan.placements}
     for cell in plan.cells:
         parts[cell.placement].add(cell, operations[cell.operation])
-    hosts_s, teardown_s = _hosts_s(plan, costs)
+    provider = PROVIDERS[plan.provider]
+    hosts_s = provider.seconds_up + costs.deploy_s / _cores(plan) if provider.makes_hosts else 0.0
+    teardown_s = provider.seconds_down if provider.makes_hosts else 0.0
     block_s = sum(part.trials_s for part in parts.values())
     looks_s = sum(part.looks_s for part in parts.values())
-    rows = sum(part.expected.rows for part in parts.values())
+    rows = sum(part.rows for part in parts.values())
     files = sum(in_all(cell.factors) for cell in plan.cells) * plan.blocks
     return Estimate(
-        machine=costs.machine,
         duration_s=hosts_s + (block_s + looks_s) * plan.blocks + costs.report_s + teardown_s,
         hosts_s=hosts_s,
         teardown_s=teardown_s,
         trials_s=block_s * plan.blocks,
         baselines_s=looks_s * plan.blocks,
         disk_bytes=rows * plan.blocks * _PARQUET_ROW_BYTES + files * _PARQUET_FILE_BYTES + rows * _ROW_BYTES,
-        requests=sum(part.expected.samples for part in parts.values()) * plan.blocks,
+        requests=sum(part.samples for part in parts.values()) * plan.blocks,
         hosts=hosts_needed(plan),
-        traffic=_traffic(plan, {name: part.expected for name, part in parts.items()}),
-        traffic_at_most=_traffic(plan, {name: part.at_most for name, part in parts.items()}),
+        traffic=_traffic(plan, parts),
     )
 
 
@@ -151,17 +112,6 @@ def each_s(plan: Plan, cell: Cell, own_s: float | None = None) -> float:
 def own_s(plan: Plan, cell: Cell, latency_s: float) -> float:
     """What both ends take of a request that took `latency_s`, by what the network takes of it."""
     return max(latency_s - _trial(plan, cell, 0.0).latency_s, _LEAST_OWN_S)
-
-
-def short_of_room(plan: Plan) -> tuple[Cell, ...]:
-    """The open loops that will be late: at their rate, more requests are under way than they may have (Little's law)."""
-    return tuple(
-        cell
-        for cell in plan.cells
-        if cell.load.rate_per_s is not None
-        and cell.find is None  # it is to find out where that begins
-        and cell.load.rate_per_s * _trial(plan, cell).latency_s > cell.load.concurrency
-    )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -177,11 +127,10 @@ class Sent:
 def sent_to(plan: Plan, stacks: Container[str]) -> Sent:
     """About what the plan sends to these stacks (ids)."""
     cells = [(cell, _trial(plan, cell)) for cell in plan.cells if cell.stack in stacks]
-    probes = {cell.id: 1 if cell.find is None else cell.find.probes for cell, _ in cells}
     rates = [(cell, cell.load.rate_per_s if cell.find is None else cell.find.highest) for cell, _ in cells]
     return Sent(
         requests=plan.blocks * sum(trial.samples * cell.calls for cell, trial in cells),
-        requests_at_most=plan.blocks * sum(t.samples_at_most * c.calls * probes[c.id] for c, t in cells),
+        requests_at_most=plan.blocks * sum(t.samples_at_most * c.calls * c.rounds for c, t in cells),
         rate_per_s=max((rate * cell.calls for cell, rate in rates if rate is not None), default=0.0),
         in_flight=max((c.load.concurrency for c, rate in rates if rate is None), default=0),
     )
@@ -193,20 +142,6 @@ def _trial(plan: Plan, cell: Cell, own_s: float | None = None) -> _Trial:
     return _Trial(plan, cell, operation, placement, Costs(own_s=own_s))
 
 
-@dataclass
-class _Count:
-    """What the trials of a block are counted by; `bytes`: on the wire from one requester and back."""
-
-    samples: int = 0
-    rows: int = 0
-    bytes: float = 0.0
-
-    def add(self, cell: Cell, operation: Operation, samples: int) -> None:
-        self.samples += samples
-        self.rows += samples * (1 + (cell.parts or 0))
-        self.bytes += 0.0 if cell.kind == "codec" else samples * operation.calls * wire_bytes(operation)
-
-
 class _Part:
     """What one block of one placement takes: its trials, and the readings of its floor."""
 
@@ -215,15 +150,17 @@ class _Part:
         self._externals = {stack.id for stack in plan.stacks if stack.running is not None}  # no floor stands there
         self._floors: dict[tuple[str, int, int], Operation] = {}
         self._rounds: dict[tuple[str, int, int], int] = {}  # of floors that take turns with their cells
-        self._counts = _Count(), _Count()
         self.trials_s = 0.0
+        self.samples = self.rows = 0
+        self._bytes = 0.0
 
     def add(self, cell: Cell, operation: Operation) -> None:
         """Count a cell of the placement."""
         trial = _Trial(self._plan, cell, operation, self._placement, self._costs)
         self.trials_s += trial.elapsed_s
-        for count, samples in zip(self._counts, (trial.samples, trial.samples_at_most), strict=True):
-            count.add(cell, operation, samples)
+        self.samples += trial.samples
+        self.rows += trial.samples * (1 + (cell.parts or 0))
+        self._bytes += 0.0 if cell.kind == "codec" else trial.samples_at_most * operation.calls * wire_bytes(operation)
         if cell.kind not in ("codec", "stream") and cell.stack not in self._externals:
             size = operation.request_bytes, operation.reply_bytes
             key = cell.connection, *(size if max(size) > _SEGMENT_BYTES else (0, 0))
@@ -242,21 +179,14 @@ class _Part:
         return look_s * self._looks + sum(costs.start_s + number * costs.between_turns_s for number in rounds)
 
     @property
-    def expected(self) -> _Count:
-        exchanges = self._costs.floor_at_most_s / round_trip_s(self._placement)
-        return self._with_floors(self._counts[0], min(self._costs.floor_requests, exchanges))
-
-    @property
-    def at_most(self) -> _Count:
-        return self._with_floors(self._counts[1], self._costs.floor_requests)
+    def bytes(self) -> float:
+        """On the wire from one requester and back, at most."""
+        exchanges = self._costs.floor_requests + _OPENING
+        return self._bytes + self._looks * exchanges * sum(map(wire_bytes, self._floors.values()))
 
     @property
     def _looks(self) -> int:
         return 2 + int(self.trials_s // 60)
-
-    def _with_floors(self, count: _Count, exchanges: float) -> _Count:
-        floors = self._looks * (exchanges + _OPENING) * sum(map(wire_bytes, self._floors.values()))
-        return replace(count, bytes=count.bytes + floors)
 
 
 def _cores(plan: Plan) -> float:
@@ -267,14 +197,12 @@ def _cores(plan: Plan) -> float:
 
 def round_trip_s(placement: Placement) -> float:
     """The round trip that is wanted, else the published one between these zones, else a guess by kind."""
-    if placement.kind == "local":
-        return _LOOPBACK_RTT_S
-    if placement.kind == "external":  # no zone is known of it
-        return _UNKNOWN_RTT_S[placement.kind]
     if placement.link.rtt_ms is not None:
         return max(placement.link.rtt_ms / 1000, _SHORTEST_RTT_S)
     published = profile(placement.from_zone or "", placement.to_zone or "")
-    return published.rtt_ms / 1000 if published and published.rtt_ms else _UNKNOWN_RTT_S[placement.kind]
+    if published is None or not published.rtt_ms or placement.kind in ("local", "external"):
+        return _GUESSED_RTT_S[placement.kind]
+    return published.rtt_ms / 1000
 
 
 class _Trial:
@@ -320,9 +248,8 @@ class _Trial:
         """Of a stream: its schedule says how many rows there are, and how long they take."""
         cell, per_second = self._cell, self._operation.payload["per_second"]
         warm_s, duration_s = min(cell.warmup.at_least_s, cell.warmup.at_most_s), cell.load.duration_s or 0.0
-        self.samples = self.samples_at_most = math.ceil(
-            (per_second * (warm_s + duration_s) + 2) * cell.load.concurrency
-        )
+        self.samples = math.ceil((per_second * (warm_s + duration_s) + 2) * cell.load.concurrency)
+        self.samples_at_most = self.samples
         self.elapsed_s = self._overhead_s(plan) + warm_s + reads_for_s(duration_s, per_second, knobs(cell.factors))
 
     def _overhead_s(self, plan: Plan) -> float:
@@ -347,8 +274,7 @@ class _Trial:
         opening_s = costs.open_s if cell.connection == "per-request" else 0.0
         if costs.own_s is not None:
             return opening_s + costs.own_s
-        small_s = costs.request_s.get(cell.stack, costs.default_request_s)
-        return opening_s + cell.calls * small_s + self._operation.calls * costs.byte_s * body_bytes
+        return opening_s + cell.calls * costs.default_request_s + self._operation.calls * costs.byte_s * body_bytes
 
     def _distance_s(self) -> float:
         """What the network takes of one request, or of all calls of a task: round trips, and the time on the wire."""
@@ -366,19 +292,6 @@ class _Trial:
         return round_trips * round_trip_s(self._placement) + self._operation.calls * wire_s
 
 
-def _hosts_s(plan: Plan, costs: Costs) -> tuple[float, float]:
-    """For making hosts, uploading and installing, and for taking them down."""
-    provider = PROVIDERS[plan.provider]
-    if not provider.makes_hosts:
-        return 0.0, 0.0
-    hosts = topology(plan).hosts if provider.uploads else ()
-    stores = sum(host.role == "store" for host in hosts)
-    upload_s = (len(hosts) * costs.upload_bytes + stores * costs.database_bytes) * 8 / (costs.upload_mbit * 1e6)
-    up_s = provider.seconds_up if costs.hosts_up_s is None else costs.hosts_up_s
-    down_s = provider.seconds_down if costs.hosts_down_s is None else costs.hosts_down_s
-    return up_s + upload_s + costs.deploy_s / _cores(plan), down_s
-
-
 def cost_of(plan: Plan, hours: float) -> float | None:
     """What the plan's hosts cost for so long, in US dollars, without their traffic; None where no price is known."""
     if not PROVIDERS[plan.provider].costs_money or plan.machine is None:
@@ -388,21 +301,8 @@ def cost_of(plan: Plan, hours: float) -> float | None:
     return cost_usd(plan.machine, [region_of(zone) for zone in hosts_needed(plan)], hours)
 
 
-TRAFFIC_PRICES_AS_OF = "2026-11-21"
 _GIB = 2**30
-_BETWEEN_ZONES_USD = 0.01
-_OUT_USD = 0.12
-_BETWEEN_CONTINENTS_USD = 0.05  # at least
-
-# What a GiB costs within a continent, and at least on the way to or from it; by the first word of a region's name.
-_CONTINENT_USD = {
-    **dict.fromkeys(("us", "northamerica", "europe"), 0.02),
-    "asia": 0.08,
-    "australia": 0.10,
-    "southamerica": 0.14,
-}
-_ELSEWHERE_USD = 0.15
-_AMERICAN = {"us", "northamerica"}
+_BETWEEN_ZONES_USD, _BETWEEN_REGIONS_USD, _BETWEEN_CONTINENTS_USD, _OUT_USD = 0.01, 0.02, 0.15, 0.12
 _TEXT = 4 / 3  # bytes written as base64: text protocols do, and a limit must hold for them too
 _PACKETS = 1.05  # headers of TCP, IP and Ethernet
 _HEADS_BYTES = 1_000  # of a request and its reply, connection included
@@ -411,7 +311,7 @@ _CONTROL_BYTES = 50_000  # of a trial: SSH
 
 @dataclass(frozen=True, kw_only=True)
 class Traffic:
-    """Bytes between zones, bytes out of the cloud (samples to the controller), and what both cost in US dollars."""
+    """Bytes between zones, bytes out of the cloud (samples to the controller), and what both cost in US dollars, at most."""
 
     between_bytes: int = 0
     out_bytes: int = 0
@@ -419,19 +319,13 @@ class Traffic:
 
 
 def usd_per_gib(from_zone: str, to_zone: str) -> float:
-    """What a GiB costs from one zone to another.
-
-    >>> [usd_per_gib("us-central1-a", zone) for zone in ("us-central1-a", "us-central1-b", "us-west1-a", "asia-east1-a")]
-    [0.0, 0.01, 0.02, 0.08]
-    """
+    """What a GiB costs from one zone to another."""
     if from_zone == to_zone:
         return 0.0
     if region_of(from_zone) == region_of(to_zone):
         return _BETWEEN_ZONES_USD
-    continents = [zone.partition("-")[0] for zone in (from_zone, to_zone)]
-    dearest = max(_CONTINENT_USD.get(continent, _ELSEWHERE_USD) for continent in continents)
-    is_one_continent = len(set(continents)) == 1 or _AMERICAN.issuperset(continents)
-    return dearest if is_one_continent else max(dearest, _BETWEEN_CONTINENTS_USD)
+    continents = {zone.partition("-")[0] for zone in (from_zone, to_zone)}
+    return _BETWEEN_REGIONS_USD if continents in ({"us"}, {"europe"}) else _BETWEEN_CONTINENTS_USD
 
 
 def wire_bytes(operation: Operation) -> float:
@@ -439,18 +333,18 @@ def wire_bytes(operation: Operation) -> float:
     return (operation.request_bytes + operation.reply_bytes) * _TEXT * _PACKETS + _HEADS_BYTES
 
 
-def _traffic(plan: Plan, blocks: Mapping[str, _Count]) -> Traffic:
-    """What it costs to send what a block of each placement (by id) has, and to fetch samples; nothing without prices."""
+def _traffic(plan: Plan, parts: Mapping[str, _Part]) -> Traffic:
+    """What it costs to send what each placement (by id) may, and to fetch samples; nothing without prices."""
     if not PROVIDERS[plan.provider].has_prices:
         return Traffic()
     wanted = topology(plan)
     zones = {host.name: host.zone for host in wanted.hosts}
     between, usd = 0.0, 0.0
-    for placement, block in blocks.items():
+    for placement, part in parts.items():
         ends = wanted.ends[placement]
         if price := usd_per_gib(zones[ends.requesters[0]], zones[ends.responder]):
-            between += block.bytes * plan.blocks
-            usd += block.bytes * plan.blocks / _GIB * price
-    fetched_bytes = sum(block.rows for block in blocks.values()) * _ROW_BYTES * plan.blocks
+            between += part.bytes * plan.blocks
+            usd += part.bytes * plan.blocks / _GIB * price
+    fetched_bytes = sum(part.rows for part in parts.values()) * _ROW_BYTES * plan.blocks
     out = fetched_bytes + len(plan.trials) * plan.requesters * _CONTROL_BYTES
     return Traffic(between_bytes=round(between), out_bytes=round(out), usd=usd + out / _GIB * _OUT_USD)

@@ -11,7 +11,6 @@ from dataclasses import replace
 from functools import partial
 from itertools import product
 
-from orchestrator.catalogue.read import catalogue
 from orchestrator.experiment.model.loader import Located, Steps
 from orchestrator.experiment.model.options import MOST_PER_S, FindSpec, LoadSpec, WarmupSpec
 from orchestrator.experiment.plan.cells import cell_id
@@ -33,52 +32,40 @@ _LEAST_ROOM, _MOST_ROOM = 8, 256
 _LOWEST_PER_S, _HIGHEST_PER_S = 10.0, 10_000.0  # of a search
 _WITHIN = 0.02
 
-_UNFIT: Mapping[str, tuple[tuple[str, ...], str]] = {
-    "stream": (
-        ("requests", "rate", "arrivals", "at_most", "think", "thinking", "find"),
-        "a stream has no `{key}`: `concurrency` clients are sent events for `duration`, and `{operation}: {{per_second:"
-        " ...}}` says how many a second.",
+_UNFIT: Mapping[str, Sequence[str]] = {
+    "a stream sends events to `concurrency` clients for `duration`": (
+        *("requests", "rate", "arrivals", "at_most", "think", "thinking", "find"),
     ),
-    "search": (
-        ("rate", "requests", "at_most", "think", "thinking"),
-        "`find` searches for the rate of an open loop, and offers each for the same `duration`: leave `{key}` out, or"
-        " `find`.",
-    ),
-    "open": (
-        ("think", "thinking"),
-        "an open loop sends by its schedule, whatever was answered: think time is a closed loop's. Give `rate` or `think`.",
-    ),
-    "closed": (("arrivals",), "`{key}` spaces the requests of an open loop: it needs a `rate`."),
+    "`find` offers each rate for the same `duration`": ("rate", "requests", "at_most", "think", "thinking"),
+    "an open loop sends by its schedule, whatever was answered": ("think", "thinking"),
+    "only an open loop, which has a `rate`, spaces its requests": ("arrivals",),
 }
-"""By the way in which requests are offered: the keys of a load that say nothing of it, and why."""
+"""By how requests are offered: the keys of a load that say nothing of it."""
+_STREAM, _SEARCH, _OPEN, _CLOSED = _UNFIT
 
 
 def resolve_loads(
     located: Located, own: LoadSpec | None, path: Sequence[Key], kind: Kind = "call"
 ) -> tuple[tuple[Load, Find | None], ...]:
-    """Every load of an operation, each with its search if it is one: then it is that at the highest rate.
-
-    `path` is that of the operation. What cannot be is noted in `located`.
-    """
+    """Every load of an operation (at `path`), each with its search if it is one: then it is that at the highest rate."""
     common, own = located.experiment.load, own or LoadSpec()
     own_path = (*path, "load") if own.model_fields_set else ("load",)
     is_open = bool(own.rate or (common.rate and own.concurrency is None))
     if kind == "stream":
-        way, is_for_common = "stream", _all_are_streams(located)
+        way, is_for_common = _STREAM, len(located.experiment.operations) == 1
     elif own.find or common.find:
-        way, is_for_common = "search", True
+        way, is_for_common = _SEARCH, True
     else:  # the experiment's load may be of another kind, for other operations
-        way, is_for_common = ("open" if is_open else "closed"), is_open == bool(common.rate)
-    keys, reason = _UNFIT[way]
+        way, is_for_common = (_OPEN if is_open else _CLOSED), is_open == bool(common.rate)
     for spec, place in ((own, (*path, "load")), *([(common, ("load",))] if is_for_common else [])):
-        for key in keys:
+        for key in _UNFIT[way]:
             if getattr(spec, key) is not None:
-                located.add((*place, key), reason.format(key=key, operation=path[-1] if path else ""))
-    in_flight = own.concurrency or common.concurrency
-    if way == "stream":
+                located.add((*place, key), f"{way}: leave `{key}` out.")
+    if way == _STREAM:
         duration = own.duration or common.duration or _DEFAULT_TIMED_S
-        return tuple((Load(concurrency=number, duration_s=duration), None) for number in in_flight or (1,))
-    if way == "search":
+        in_flight = own.concurrency or common.concurrency or (1,)
+        return tuple((Load(concurrency=number, duration_s=duration), None) for number in in_flight)
+    if way == _SEARCH:
         return _searches(located, common, own, path)
     loads = _open_loads(located, common, own, own_path) if is_open else _closed_loads(located, common, own, own_path)
     for load in loads:
@@ -101,11 +88,9 @@ def _open_loads(located: Located, common: LoadSpec, own: LoadSpec, path: Steps) 
 def _closed_loads(located: Located, common: LoadSpec, own: LoadSpec, path: Steps) -> list[Load]:
     requests, duration = _end(located, common, own, path, is_open=False)
     thinks = (own.think if own.think is not None else common.think) or (0.0,)
-    spreads = own.thinking or common.thinking
-    if spreads and not any(thinks):
-        place = path if own.thinking else ("load",)
-        located.add((*place, "thinking"), "`thinking` says how think times are spread: it needs a `think` above 0ms.")
-    spreads = spreads or ("constant",)
+    if (own.thinking or common.thinking) and not any(thinks):
+        located.add((*path, "thinking"), "`thinking` says how think times are spread: it needs a `think` above 0ms.")
+    spreads = own.thinking or common.thinking or ("constant",)
     # No think time is one however it is spread, and is compared with the first spread.
     rests = dict.fromkeys((think_s, spread if think_s else spreads[0]) for think_s in thinks for spread in spreads)
     return [
@@ -114,19 +99,8 @@ def _closed_loads(located: Located, common: LoadSpec, own: LoadSpec, path: Steps
     ]
 
 
-def _all_are_streams(located: Located) -> bool:
-    streams = {name for name, operation in catalogue().operations.items() if operation.kind == "stream"}
-    return all(spec.name in streams for spec in located.experiment.operations)
-
-
 def room(rate_per_s: float, requests: int | None = None) -> int:
-    """How many requests an open loop may have in flight unless the file says: by Little's law, what half a second needs.
-
-    At least 8 and at most 256, and never more than there are requests.
-
-    >>> room(500.0), room(5.0), room(10_000.0), room(500.0, requests=20)
-    (250, 8, 256, 20)
-    """
+    """How many requests an open loop may have in flight unless the file says: by Little's law, what half a second needs."""
     needed = min(max(math.ceil(rate_per_s * _ROOM_S), _LEAST_ROOM), _MOST_ROOM)
     return needed if requests is None else min(needed, requests)
 
@@ -137,34 +111,25 @@ def _end(
     ends = own if own.requests is not None or own.duration is not None else common
     requests, duration, at_most = ends.requests, ends.duration, own.at_most or common.at_most
     where = path if ends is own else ("load",)
-    if requests is not None and duration is not None:
-        located.add(
-            (*where, "duration"),
-            "`requests` and `duration` both end a trial; to stop at whichever comes first, write `requests` and `at_most`.",
-        )
-    if duration is not None and ends.at_most is not None:
-        located.add((*where, "at_most"), "`duration` is exact; `at_most` goes with `requests`. Leave one out.")
-    if duration is not None:
-        return None, duration
-    if requests is None and is_open:
-        return None, at_most or _DEFAULT_TIMED_S
-    if requests is None:
-        return _DEFAULT_REQUESTS, at_most or _DEFAULT_AT_MOST_S
-    return requests, at_most
+    for key, other in (("duration", requests), ("at_most", ends.at_most)):
+        if duration is not None and other is not None:
+            reason = "`duration` is exact: leave it out, or end at whichever comes first, `requests` or `at_most`."
+            located.add((*where, key), reason)
+    if requests is None and duration is None:
+        return (None, at_most or _DEFAULT_TIMED_S) if is_open else (_DEFAULT_REQUESTS, at_most or _DEFAULT_AT_MOST_S)
+    return (None, duration) if duration is not None else (requests, at_most)
 
 
 def _check(located: Located, load: Load, path: Steps) -> None:
     if load.requests is not None and load.concurrency > load.requests:
         reason = f"{load.concurrency:,} requests in flight, but a trial has only {load.requests:,} requests."
         located.add((*path, "concurrency"), reason)
-    if load.duration_s is None:
-        return
-    lasting = format_duration(load.duration_s)
-    if load.rate_per_s is not None and load.rate_per_s * load.duration_s < 1:
-        located.add((*path, "rate"), f"at {format_rate(load.rate_per_s)} no request is sent in {lasting}.")
-    if load.think_s >= load.duration_s:
+    lasting_s = load.duration_s or math.inf
+    if load.rate_per_s is not None and load.rate_per_s * lasting_s < 1:
+        located.add((*path, "rate"), f"at {format_rate(load.rate_per_s)} no request is sent in a trial.")
+    if load.think_s >= lasting_s:
         think = format_duration(load.think_s)
-        located.add((*path, "think"), f"with a think time of {think} nobody sends a second request in {lasting}.")
+        located.add((*path, "think"), f"with a think time of {think} nobody sends a second request in a trial.")
 
 
 def resolve_warmup(located: Located, own: WarmupSpec | None, path: Sequence[Key], kind: Kind = "call") -> Warmup:
@@ -177,9 +142,8 @@ def resolve_warmup(located: Located, own: WarmupSpec | None, path: Sequence[Key]
         return float(next(value for value in values if value is not None))
 
     requests = 0 if kind == "stream" else int(pick("requests", default.requests))
-    if kind == "stream" and (own.requests is not None or (common.requests is not None and _all_are_streams(located))):
-        place = (*path, "warmup", "requests") if own.requests is not None else ("warmup", "requests")
-        located.add(place, "a stream warms up for `at_least`, and has no number of requests.")
+    if kind == "stream" and own.requests is not None:
+        located.add((*path, "warmup", "requests"), "a stream warms up for `at_least`, and has no number of requests.")
     at_least_s = pick("at_least", default.at_least_s)
     at_most_s = pick("at_most", max(default.at_most_s, at_least_s))
     if at_most_s < at_least_s:
@@ -302,10 +266,8 @@ def _begin(located: Located, spec: FindSpec, duration_s: float | None, where: St
         strictest = max(spec.goals, key=lambda goal: goal.requests)
         located.add(
             (*where, "from"),
-            f"at {format_rate(spec.lowest)} for {format_duration(duration_s)} a trial has about"
-            f" {spec.lowest * duration_s:,.0f} requests, and '{strictest.text}' needs {needed:,}: begin at"
-            f" {format_rate(_rounded_up(needed / duration_s))}, or give a `duration` of"
-            f" {math.ceil(needed / spec.lowest)}s.",
+            f"a trial at {format_rate(spec.lowest)} has about {spec.lowest * duration_s:,.0f} requests, and"
+            f" '{strictest.text}' needs {needed:,}: give a `duration` of {math.ceil(needed / spec.lowest)}s.",
         )
     return spec.lowest, duration_s
 

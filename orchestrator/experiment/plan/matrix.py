@@ -8,8 +8,7 @@ from itertools import product
 from math import prod
 from typing import Any, TypeAlias
 
-from orchestrator.catalogue.offers import NATIVE, Language, Protocol
-from orchestrator.errors import nearest
+from orchestrator.catalogue.offers import Protocol
 from orchestrator.experiment.model import factors
 from orchestrator.experiment.model.address import is_loopback
 from orchestrator.experiment.model.factor import Value, Values
@@ -35,8 +34,8 @@ from orchestrator.experiment.plan.plan import (
     Stack,
     kind_of,
 )
-from orchestrator.experiment.plan.stacks import Entry, WhyNot, describe_stack, label_stacks, omitting, resolve_entries
-from orchestrator.experiment.plan.topology import NamedLanguages
+from orchestrator.experiment.plan.stacks import Entry, describe_stack, label_stacks, omitting, resolve_entries
+from orchestrator.experiment.read.problems import either
 from services.python.contract.limits import Kind
 from services.python.contract.lines import Load, Warmup
 
@@ -58,7 +57,6 @@ class Matrix:
     reference: str
     contrasts: tuple[Contrast, ...]
     resolved: dict[str, Any]
-    named: NamedLanguages  # whose programs it needs
     hosts: tuple[OwnHost, ...] = ()
 
 
@@ -75,19 +73,14 @@ class _Cells:
     entries: dict[str, Entry] = field(default_factory=dict)
 
 
-def build_matrix(
-    located: Located, known: Mapping[str, Protocol], why_not: WhyNot = lambda _: "", hosts: Sequence[OwnHost] = ()
-) -> Matrix:
-    """Multiply the experiment out against the protocols there are. ExperimentError with everything that cannot be.
-
-    `why_not`: why a language's programs cannot be started. `hosts`: those that the experiment gives.
-    """
+def build_matrix(located: Located, known: Mapping[str, Protocol], hosts: Sequence[OwnHost] = ()) -> Matrix:
+    """Multiply the experiment out against the protocols and given hosts; ExperimentError with all that cannot be."""
     operations: Sequence[PlannedOperation]
     if is_own := own_calls.has_own_services(located):
-        entries = own_calls.own_entries(located, known, why_not)
+        entries = own_calls.own_entries(located, known)
         operations = (PlannedOperation(operation=own_calls.OPERATION),)
     else:
-        entries, operations = resolve_entries(located, known, why_not), resolve_operations(located)
+        entries, operations = resolve_entries(located, known), resolve_operations(located)
     is_away = is_own and any(entry.external and not is_loopback(entry.external.host) for entry in entries)
     hosts, placements = by_role(hosts, resolve_placements(located, hosts, is_elsewhere=is_away))
     located.raise_problems()
@@ -104,7 +97,7 @@ def build_matrix(
             kind: Kind = "codec" if entry.kind == "codec" else kind_of(operation, call)
             stack = entry.stack_for(load, kind)
             values = factors.values(stack=stack, operation=operation, placement=placement, load=load, call=call)
-            if excluder.leaves_out(values, is_native=bool(entry.native)):
+            if excluder.leaves_out(values):
                 continue
             parts = {"stack": stack.id, "operation": operation.id, "placement": placement.id}
             cell = Cell(
@@ -147,9 +140,7 @@ def _add_cell(located: Located, matrix: _Cells, stack: Stack, case: rules.Case) 
     if reason := rules.refusal(case):
         located.add(entry.path, reason)
     elif cell.id in matrix.cells:
-        is_native = entry.native or matrix.entries[stack.id].native
-        way = f"`{NATIVE}` is {case.client.name} here" if is_native else _CONTROL
-        located.add(entry.path, f"stack {stack.id} is given twice; {way}.")
+        located.add(entry.path, f"stack {stack.id} is given twice; {_CONTROL}.")
     else:
         matrix.cells[cell.id] = cell
         matrix.stacks.setdefault(stack.id, stack)
@@ -164,25 +155,18 @@ def _refuse_too_many_cells(
     stacks = sum(prod(len(values) for values in entry.chosen.values()) for entry in entries)
     offered = sum(len(loads) for _, loads, _ in questions)
     sizes = {"stacks": stacks, "operations": offered, "placements": len(placements)}
-    count = prod(sizes.values())
-    if count > MAX_CELLS:
-        located.add(
-            (max(sizes, key=sizes.__getitem__),),
-            f"{stacks:,} stacks and connections x {offered:,} operations and loads x {len(placements):,} placements are"
-            f" {count:,} cells; a plan has at most {MAX_CELLS:,}. Ask less at once.",
-        )
+    if (count := prod(sizes.values())) > MAX_CELLS:
+        sizes_in_words = " x ".join(f"{size:,} {what}" for what, size in sizes.items())
+        reason = f"{sizes_in_words} are {count:,} cells; a plan has at most {MAX_CELLS:,}. Ask less at once."
+        located.add((max(sizes, key=sizes.__getitem__),), reason)
         located.raise_problems()
 
 
 def _refuse_too_many_trials(located: Located, cells: Sequence[Cell]) -> None:
     repeats, trials = most_blocks(located.experiment.repeats), sum(cell.rounds for cell in cells)
     if trials * repeats > MAX_TRIALS:
-        what = f"{len(cells):,} cells" if trials == len(cells) else f"{trials:,} probes of {len(cells):,} cells"
-        located.add(
-            ("repeats",),
-            f"{what} x {repeats:,} repeats are {trials * repeats:,} trials; a plan has at most {MAX_TRIALS:,}."
-            " Ask less at once.",
-        )
+        count = f"{trials:,} cells or probes x {repeats:,} repeats are {trials * repeats:,} trials"
+        located.add(("repeats",), f"{count}; a plan has at most {MAX_TRIALS:,}. Ask less at once.")
         located.raise_problems()
 
 
@@ -190,10 +174,10 @@ def _assemble(
     located: Located, matrix: _Cells, operations: Sequence[PlannedOperation], placements: Sequence[Placement]
 ) -> Matrix:
     entries = matrix.entries
-    always_named = {name for stack in matrix.stacks.values() for name in omitting(stack, entries[stack.id].protocol)}
+    always_named = {name for stack in matrix.stacks.values() for name in omitting(entries[stack.id], stack.client)}
     stacks = list(label_stacks(matrix.stacks.values(), always_named))
     cells = list(matrix.cells.values())
-    contrasts = resolve_contrasts(located, stacks, cells, {s.id for s in stacks if entries[s.id].native})
+    contrasts = resolve_contrasts(located, stacks, cells)
     located.raise_problems()
     named = [value for contrast in contrasts if contrast.factor == STACK for value in contrast.references]
     reference = str(named[0]) if named else stacks[0].id
@@ -216,9 +200,9 @@ def _assemble(
         if resolved[cell.stack]["documents"] == own_json.TYPED == cell.factors[own_json.DOCUMENT]
     }
     needed = [with_digest(planned) for planned in operations if planned.operation.id in used_operations]
-    needed = [own_json.with_shape(located, planned) if planned.operation.id in typed else planned for planned in needed]
-    _refuse_lost(located, matrix, needed, resolved)
-    located.raise_problems()
+    for number, planned in enumerate(needed):
+        if planned.operation.id in typed:
+            needed[number] = own_json.with_shape(located.folder, planned)
     return Matrix(
         stacks=tuple(stacks),
         operations=tuple(planned.operation for planned in needed),
@@ -228,34 +212,7 @@ def _assemble(
         reference=reference,
         contrasts=contrasts,
         resolved=resolved,
-        named=_named(matrix),
     )
-
-
-def _named(matrix: _Cells) -> NamedLanguages:
-    """Whose programs the stacks need; a service of one's own is nobody's here."""
-    named: list[tuple[Steps, Language]] = []
-    for stack in matrix.stacks.values():
-        entry = matrix.entries[stack.id]
-        if entry.responder is not None and entry.external is None:
-            named.append(((*entry.path, "responder"), entry.responder.language))
-        named.append(((*entry.path, "client"), entry.protocol.client(stack.client).language))
-    return named
-
-
-def _refuse_lost(
-    located: Located, matrix: _Cells, needed: Sequence[PlannedOperation], resolved: Mapping[str, Any]
-) -> None:
-    limited = {planned.operation.id: planned for planned in needed if planned.limits}
-    for cell in matrix.cells.values():
-        if (planned := limited.get(cell.operation)) is None:
-            continue
-        entry, operation = matrix.entries[cell.stack], planned.operation
-        chosen = cell.factors[own_json.DOCUMENT]
-        carried = own_json.way(resolved[cell.stack]["documents"], operation.payload, chosen, operation.shape)
-        ends = entry.responder, entry.protocol.client(matrix.stacks[cell.stack].client)
-        if reason := own_json.refusal(planned.limits, carried, filter(None, ends)):
-            located.add(entry.path, f"{reason}. Leave this part out with `exclude`, or ask it of other stacks.")
 
 
 def _twins(reference: str, stacks: Sequence[Stack], entries: Mapping[str, Entry]) -> list[Stack]:
@@ -280,13 +237,11 @@ class _Excluder:
         self._used: set[int] = set()
         self._seen: dict[str, set[Value]] = {key: set() for item in self._items for key in item}
 
-    def leaves_out(self, values: Values, *, is_native: bool) -> bool:
-        """Whether an item matches a cell. `is_native`: the file calls its client so."""
-        names = {key: {values[key], *([NATIVE] if is_native and key == "client" else [])} for key in self._seen}
+    def leaves_out(self, values: Values) -> bool:
+        """Whether an item matches a cell."""
         for key, seen in self._seen.items():
-            seen |= names[key]
-        items = enumerate(self._items)
-        matching = {number for number, item in items if all(names[key] & wanted for key, wanted in item.items())}
+            seen.add(values[key])
+        matching = {n for n, item in enumerate(self._items) if all(values[key] in item[key] for key in item)}
         self._used |= matching
         return bool(matching)
 
@@ -295,11 +250,8 @@ class _Excluder:
         for number, item in enumerate(self._items):
             if number in self._used:
                 continue
-            reason = "no cell of the matrix matches it."
-            for key, wanted in item.items():
-                if all(isinstance(value, str) for value in wanted) and not wanted & self._seen[key]:
-                    near = {other for value in wanted for other in nearest(str(value), map(str, self._seen[key]))}
-                    meant = f" Did you mean {' or '.join(sorted(near))}?" if near else ""
-                    reason = f"no cell has `{key}: {', '.join(sorted(map(str, wanted)))}`.{meant}"
-                    break
-            self._located.add(("exclude", number), f"this excludes nothing: {reason}")
+            absent = {key: values for key, values in item.items() if not values & self._seen[key]}
+            known = {key: [str(value) for value in self._seen[key] if value is not None] for key in absent}
+            reasons = [f"`{key}` is {either(sorted(names))} in all cells" for key, names in known.items()]
+            reason = " and ".join(reasons) or "no cell of the matrix matches it"
+            self._located.add(("exclude", number), f"this excludes nothing: {reason}.")

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, fields, replace
 from functools import cache
 from itertools import product
 from math import gcd, prod
@@ -29,17 +30,15 @@ from orchestrator.experiment.model.options import (
 )
 from orchestrator.experiment.plan.plan import Content, Mixed, Operation, PayloadFile, Plan, kind_of
 from orchestrator.experiment.read.fields import MOST_ITEMS
-from orchestrator.experiment.read.json_payload import JsonPayload, read_payload, refuse_outside
+from orchestrator.experiment.read.json_payload import read_payload, refuse_outside
 from orchestrator.experiment.read.units import format_rate, format_size
-from orchestrator.files import UnreadableFile, read_file
+from orchestrator.files import UnreadableFile, read_file, sha256_of_file
 from services.python.contract.limits import MAX_PAYLOAD_BYTES, SCHEMA_CHANGES
 from services.python.operations.picture import SMALLEST as SMALLEST_PICTURE
 from services.python.operations.picture import picture
 
 GENERATED = "image: generated"
 
-# What `orch plan` reads to take digests, so that it takes seconds and some hundred megabytes at most.
-MOST_FILES_BYTES = 128 * 2**20
 _INTEGER_BYTES = 8
 _RECORD_BYTES = 90  # a record of `services.python.operations.echo.records` as JSON, on average
 _IMAGE_BYTES = 1_580_000
@@ -66,18 +65,16 @@ _FIELD_BYTES = {
 
 @dataclass(frozen=True, kw_only=True)
 class PlannedOperation:
-    """One operation with one payload, the file it needs, its item of the experiment, and its document's limits."""
+    """One operation with one payload, the file it needs, and its item of the experiment."""
 
     operation: Operation
     file: PayloadFile | None = None
     item: int = 0
-    limits: Mapping[str, str] = field(default_factory=dict)
 
 
 def resolve_operations(located: Located) -> tuple[PlannedOperation, ...]:
     """Every operation and payload of the experiment; the user's files are read, pictures are not made yet."""
     questions: dict[str, PlannedOperation] = {}
-    read_bytes = 0
     for item, spec in enumerate(located.experiment.operations):
         tasks = spec.options.calls if isinstance(spec.options, PlainOptions) else (1,)
         for planned, calls in product(_payloads(located, item, spec), tasks):
@@ -86,13 +83,7 @@ def resolve_operations(located: Located) -> tuple[PlannedOperation, ...]:
                 located.add(("operations", item), f"operation '{operation.label}' is given twice.")
             if file is not None:
                 file = replace(file, operation=operation.id)
-                read_bytes += file.bytes
             questions.setdefault(operation.id, replace(planned, operation=operation, file=file))
-            if read_bytes > MOST_FILES_BYTES:
-                most = format_size(MOST_FILES_BYTES)
-                reason = f"the payload files of an experiment have at most {most} together; ask less at once."
-                located.add(("operations", item), reason)
-                located.raise_problems()
     return tuple(questions.values())
 
 
@@ -147,8 +138,8 @@ def _without_payload(name: str) -> Operation:
     return Operation(id=name, name=name, label=name, request_bytes=sent, reply_bytes=returned, made_of=made_of)
 
 
-def _document(located: Located, path: Steps, given: str) -> tuple[JsonPayload, str] | None:
-    """A JSON file of the user's and its place below the experiment's folder; None where that is noted in `located`."""
+def _document(located: Located, path: Steps, given: str) -> tuple[bytes, str] | None:
+    """A JSON file of the user's and its place below the experiment's folder; None where that is noted."""
     try:
         document = read_payload(located.folder, given)
     except ValueError as error:
@@ -158,22 +149,29 @@ def _document(located: Located, path: Steps, given: str) -> tuple[JsonPayload, s
 
 
 def _exchange(located: Located, path: Steps, kind: str, options: ExchangeOptions) -> Iterator[PlannedOperation]:
-    sides = [_document(located, (*path, key), getattr(options, key)) for key in ("request", "reply")]
-    if sides[0] is None or sides[1] is None:
+    sent = _document(located, (*path, "request"), options.request)
+    returned = _document(located, (*path, "reply"), options.reply)
+    if sent is None or returned is None:
         return
-    (request, source), (reply, of_reply) = sides[0], sides[1]
+    (request, source), (reply, of_reply) = sent, returned
     names = [Path(options.request), Path(options.reply)]
     name = "-".join(_slug(file.stem) for file in names)
-    file = _file(f"exchange-{name}", name, joined(request.content, reply.content), source, of_reply)
-    operation = Operation(
-        id=file.operation,
-        name=kind,
-        label=f"exchange {names[0].name}, reply {names[1].name}",
-        payload={"kind": "documents", "sha256": file.sha256},
-        request_bytes=len(request.content),
-        reply_bytes=len(reply.content),
+    file = _file(f"exchange-{name}", name, joined(request, reply), source, of_reply)
+    payload = {"kind": "documents", "sha256": file.sha256}
+    label = f"{names[0].name}, reply {names[1].name}"
+    operation = _operation("exchange", name, label, payload, len(request), len(reply))
+    yield PlannedOperation(operation=replace(operation, name=kind), file=file)
+
+
+def _operation(name: str, suffix: str, label: str, payload: dict[str, Any], sent: int, returned: int) -> Operation:
+    return Operation(
+        id=f"{name}-{suffix}",
+        name=name,
+        label=f"{name} {label}",
+        payload=payload,
+        request_bytes=sent,
+        reply_bytes=returned,
     )
-    yield PlannedOperation(operation=operation, file=file, limits={**reply.limits, **request.limits})
 
 
 def _file(operation: str, name: str, content: bytes, source: str, reply: str = "") -> PayloadFile:
@@ -191,9 +189,10 @@ def _own_json(located: Located, path: Steps, given: str) -> Iterator[PlannedOper
         return
     document, source = side
     name = _slug(Path(given).stem)
-    file = _file(f"echo-{name}", name, document.content, source)
-    operation = _echo(name, Path(given).name, {"kind": "json", "sha256": file.sha256}, file.bytes)
-    yield PlannedOperation(operation=operation, file=file, limits=document.limits)
+    file = _file(f"echo-{name}", name, document, source)
+    payload = {"kind": "json", "sha256": file.sha256}
+    operation = _operation("echo", name, Path(given).name, payload, file.bytes, file.bytes)
+    yield PlannedOperation(operation=operation, file=file)
 
 
 def _records(count: int) -> str:
@@ -202,28 +201,19 @@ def _records(count: int) -> str:
 
 def _echoes(options: EchoOptions) -> Iterator[Operation]:
     for count in options.records or ():
-        yield _echo(f"{count}-records", _records(count), {"kind": "records", "count": count}, count * _RECORD_BYTES)
+        payload, size = {"kind": "records", "count": count}, count * _RECORD_BYTES
+        yield _operation("echo", f"{count}-records", _records(count), payload, size, size)
     for size in options.bytes or (() if options.records else (_ECHO_BYTES,)):
-        yield _echo(_slug(format_size(size)), format_size(size), {"kind": "bytes", "size": size}, size)
-
-
-def _echo(suffix: str, label: str, payload: dict[str, Any], size: int) -> Operation:
-    return Operation(
-        id=f"echo-{suffix}", name="echo", label=f"echo {label}", payload=payload, request_bytes=size, reply_bytes=size
-    )
+        text = format_size(size)
+        yield _operation("echo", _slug(text), text, {"kind": "bytes", "size": size}, size, size)
 
 
 def _transfers(options: TransferOptions) -> Iterator[Operation]:
     for size, reply_size in product(options.request or (_TRANSFER_BYTES,), options.reply or (_TRANSFER_BYTES,)):
         sent, returned = format_size(size), format_size(reply_size)
-        yield Operation(
-            id=f"transfer-{_slug(sent)}-{_slug(returned)}",
-            name="transfer",
-            label=f"transfer {sent}, reply {returned}",
-            payload={"kind": "transfer", "size": size, "reply_size": reply_size},
-            request_bytes=size,
-            reply_bytes=reply_size,
-        )
+        suffix, label = f"{_slug(sent)}-{_slug(returned)}", f"{sent}, reply {returned}"
+        payload = {"kind": "transfer", "size": size, "reply_size": reply_size}
+        yield _operation("transfer", suffix, label, payload, size, reply_size)
 
 
 def _streams(name: str, options: StreamOptions) -> Iterator[Operation]:
@@ -232,26 +222,17 @@ def _streams(name: str, options: StreamOptions) -> Iterator[Operation]:
     sizes = (options.bytes or (_EVENT_BYTES,)) if isinstance(options, EventsOptions) else (None,)
     for per_second, size in product(options.per_second or (_EVENTS_PER_S,), sizes):
         rate, given = format_rate(per_second), "" if size is None else format_size(size)
-        yield Operation(
-            id=f"{name}-{_slug(rate.removesuffix('/s'))}-per-s{given and f'-{_slug(given)}'}",
-            name=name,
-            label=f"{name} {rate}{given and f', {given}'}",
-            payload={"kind": "events", **({} if size is None else {"size": size}), "per_second": per_second},
-            request_bytes=0,  # one subscription for all of them
-            reply_bytes=(fields if size is None else size) + _SUBSCRIPTION_BYTES,
-        )
+        suffix = f"{_slug(rate.removesuffix('/s'))}-per-s{given and f'-{_slug(given)}'}"
+        payload = {"kind": "events", **({} if size is None else {"size": size}), "per_second": per_second}
+        returned = (fields if size is None else size) + _SUBSCRIPTION_BYTES  # one subscription for all of them
+        yield _operation(name, suffix, f"{rate}{given and f', {given}'}", payload, 0, returned)
 
 
 def _evolutions(options: EvolutionOptions) -> Iterator[Operation]:
     for count, change in product(options.records or (_EVOLUTION_RECORDS,), options.schema_change or SCHEMA_CHANGES):
-        yield Operation(
-            id=f"evolution-{count}-records-{change}",
-            name="evolution",
-            label=f"evolution {_records(count)}, schema change: {change}",
-            payload={"kind": "evolution", "count": count, "schema_change": change},
-            request_bytes=_QUERY_BYTES,
-            reply_bytes=count * _RECORD_BYTES,
-        )
+        suffix, label = f"{count}-records-{change}", f"{_records(count)}, schema change: {change}"
+        payload = {"kind": "evolution", "count": count, "schema_change": change}
+        yield _operation("evolution", suffix, label, payload, _QUERY_BYTES, count * _RECORD_BYTES)
 
 
 def _images(located: Located, path: Steps, options: ImageOptions) -> Iterator[PlannedOperation]:
@@ -261,14 +242,9 @@ def _images(located: Located, path: Steps, options: ImageOptions) -> Iterator[Pl
         if size < SMALLEST_PICTURE:
             located.add((*path, "bytes", index), f"a picture takes at least {SMALLEST_PICTURE} B; {text} is too small.")
             continue
-        operation = Operation(
-            id=f"image-{_slug(text)}{'-full' if full else ''}",
-            name="image",
-            label=f"image {text}{', full decode' if full else ''}",
-            payload={"kind": "image", "size": size, "sha256": "", "full_decode": full},
-            request_bytes=size,
-            reply_bytes=2 * _INTEGER_BYTES,
-        )
+        suffix, label = (f"{_slug(text)}-full", f"{text}, full decode") if full else (_slug(text), text)
+        payload = {"kind": "image", "size": size, "sha256": "", "full_decode": full}
+        operation = _operation("image", suffix, label, payload, size, 2 * _INTEGER_BYTES)
         name = f"image-{_slug(text)}.png"
         file = PayloadFile(operation=operation.id, name=name, sha256="", bytes=size, source=GENERATED)
         yield PlannedOperation(operation=operation, file=file)
@@ -279,10 +255,7 @@ def _slug(text: str) -> str:
 
 
 def materialise(plan: Plan, folder: Path) -> list[Path]:
-    """Make or copy every payload file of a plan into `folder`, as `<sha256[:16]>-<name>`, unless it is there and right.
-
-    UsageError when a file of the user's is gone or has changed since the plan was made.
-    """
+    """Make or copy every payload file of a plan into `folder`, as `<sha256[:16]>-<name>`; UsageError where one changed."""
     targets = []
     for file in plan.payload_files:
         target = folder / f"{file.sha256[:16]}-{file.name}"
@@ -294,10 +267,7 @@ def materialise(plan: Plan, folder: Path) -> list[Path]:
 
 
 def _is_right(file: PayloadFile, target: Path) -> bool:
-    try:
-        return hashlib.sha256(read_file(target, MAX_PAYLOAD_BYTES)).hexdigest() == file.sha256
-    except (FileNotFoundError, UnreadableFile):
-        return False
+    return target.is_file() and sha256_of_file(target, MAX_PAYLOAD_BYTES) == file.sha256
 
 
 def _write(plan: Plan, file: PayloadFile, target: Path) -> None:
@@ -335,29 +305,23 @@ def _mixes(located: Located, item: int, options: MixOptions) -> Iterator[Operati
         fitting = []
         for planned in _payloads(located, item, spec, (*path, place, spec.name)):
             operation = planned.operation
-            if planned.file is not None:
-                reason = f"a mix carries what orch makes up itself, and {operation.label} needs a file."
+            if planned.file is not None or kind_of(operation) != "call":
+                reason = f"a mix is made of calls that orch makes up itself, and {operation.label} is none."
                 located.add((*path, place), reason)
-            elif kind_of(operation) != "call":
-                located.add((*path, place), f"'{spec.name}' is no call, and a mix is made of calls.")
             else:
                 fitting.append(operation)
         choices.append(fitting)
-    labels = [operation.label for fitting in choices for operation in fitting]
-    if len(set(labels)) < len(labels):
-        twice = next(label for label in labels if labels.count(label) > 1)
-        located.add(path, f"'{twice}' is given twice: add its shares up.")
-        return
+    labels = Counter(operation.label for fitting in choices for operation in fitting)
     weights = [round(spec.share * _PER_UNIT) for spec in options.of]
     weights = [weight // (gcd(*weights) or 1) for weight in weights]
-    if min(weights) < 1:
+    if twice := next((label for label, times in labels.items() if times > 1), ""):
+        located.add(path, f"'{twice}' is given twice: add its shares up.")
+    elif min(weights) < 1:
         located.add(path, "a share is less than 0.01 %, the smallest that is drawn.")
-        return
-    if prod(map(len, choices)) > MOST_ITEMS:
+    elif prod(map(len, choices)) > MOST_ITEMS:
         located.add(path, f"the lists make more than {MOST_ITEMS:,} mixes. Ask less at once.")
-        return
-    for operations in product(*choices):
-        yield _mix(weights, operations)
+    else:
+        yield from (_mix(weights, operations) for operations in product(*choices))
 
 
 def operation_names(operation: Operation) -> tuple[str, ...]:
@@ -380,14 +344,12 @@ def _mix(weights: list[int], operations: tuple[Operation, ...]) -> Operation:
     total = sum(weights)
     weighted = list(zip(weights, operations, strict=True))
     shares = [(f"{100 * weight / total:.6g}", operation) for weight, operation in weighted]
+    content = [each.name for each in fields(Content)]
     return Operation(
         id="-".join(("mix", *(f"{share}-{operation.id}" for share, operation in shares))),
         name="mix",
         label=f"mix {', '.join(f'{share} % {operation.label}' for share, operation in shares)}",
         request_bytes=round(sum(weight * operation.request_bytes for weight, operation in weighted) / total),
         reply_bytes=round(sum(weight * operation.reply_bytes for weight, operation in weighted) / total),
-        mix=tuple(
-            Mixed(weight=weight, **{each.name: getattr(operation, each.name) for each in fields(Content)})
-            for weight, operation in weighted
-        ),
+        mix=tuple(Mixed(weight=weight, **{key: getattr(o, key) for key in content}) for weight, o in weighted),
     )

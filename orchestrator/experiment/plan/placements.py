@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import product
-from math import prod
+from itertools import islice, product
 from typing import NoReturn
 
 from orchestrator.errors import did_you_mean
@@ -16,7 +15,7 @@ from orchestrator.experiment.model.host_rules import ZONE_PATTERN
 from orchestrator.experiment.model.loader import Located, Steps
 from orchestrator.experiment.model.options import LINK_KEYS, LinkSpec, PlacementSpec
 from orchestrator.experiment.plan.plan import External, Link, OwnHost, Placement, PlacementKind
-from orchestrator.experiment.plan.topology import known_pairs, profile, region_of
+from orchestrator.experiment.plan.topology import profile, region_of
 from orchestrator.experiment.providers import EMULATING, PROVIDERS, Provider, any_of
 from orchestrator.experiment.read.fields import MOST_ITEMS
 
@@ -31,21 +30,15 @@ _EMULATED_RATE_MBIT = 1000.0  # a link without a rate lets its queue overflow at
 def resolve_placements(
     located: Located, hosts: Sequence[OwnHost] = (), *, is_elsewhere: bool = False
 ) -> tuple[Placement, ...]:
-    """Every placement with its zones and link; what cannot be is noted in `located`.
-
-    `hosts`: those that the experiment gives, each a zone. `is_elsewhere`: who answers runs already, on another machine.
-    """
+    """Every placement with its zones and link, or between given `hosts`; what cannot be is noted in `located`."""
     experiment = located.experiment
     if is_elsewhere:
         return _elsewhere(located)
-    count = count_placements(experiment)
-    if count > MOST_ITEMS:  # counted before they are made: four lists of a thousand values are a million million
-        located.add(
-            ("placements",) if experiment.distance is None else ("distance",),
-            f"the lists make {count:,} placements; an experiment may have at most {MOST_ITEMS:,}. Ask less at once.",
-        )
+    every = list(islice(wanted_placements(experiment), MOST_ITEMS + 1))
+    if len(every) > MOST_ITEMS:
+        key = "placements" if experiment.distance is None else "distance"
+        located.add((key,), f"the lists make more than {MOST_ITEMS:,} placements. Ask less at once.")
         return ()
-    every = list(wanted_placements(experiment))
     usual, _ = PROVIDERS[experiment.provider].zones
     home = next((wanted.from_zone for wanted in every if wanted.from_zone), usual)
     placements: list[Placement] = []
@@ -58,10 +51,10 @@ def resolve_placements(
         try:
             if not PROVIDERS[experiment.provider].makes_hosts:
                 placements.append(_on_this_machine(wanted))
-            elif PROVIDERS[experiment.provider].hosts_are_given:
-                placements += _between_given_hosts(located, wanted, hosts)
-            else:
+            elif not PROVIDERS[experiment.provider].hosts_are_given:
                 placements.append(_between_hosts(located, wanted, home))
+            elif hosts:
+                placements.append(_between_given_hosts(located, wanted, hosts))
         except _Unfit as unfit:
             located.add(unfit.path, str(unfit))
     _refuse_two_distances(located, placements, paths)
@@ -82,11 +75,7 @@ def _each_pinned(located: Located, placements: Sequence[Placement]) -> tuple[Pla
         return tuple(placements)
     far = next((placement for placement in placements if placement.kind != "local"), None)
     if far is not None:
-        located.add(
-            ("pin",),
-            f"`pin` is a list, and the two ends of '{far.name}' are on two hosts: only those of a local placement"
-            " share CPUs. Give one value, or ask about them in an experiment of its own.",
-        )
+        located.add(("pin",), f"`pin` is a list, and the two ends of '{far.name}' are on two hosts: give one value.")
         return ()
     return tuple(
         replace(placement, id=f"{placement.id}-{pin}", name=f"{placement.name}-{pin}", pin=pin)
@@ -95,18 +84,10 @@ def _each_pinned(located: Located, placements: Sequence[Placement]) -> tuple[Pla
 
 
 def _elsewhere(located: Located) -> tuple[Placement, ...]:
-    """The one placement of responders that run already on another machine: called `external` unless it has a name."""
-    experiment = located.experiment
-    spec = experiment.placements[0]
-    name = spec.name if "placements" in experiment.model_fields_set else _EXTERNAL
-    given = [key for key in (*LINK_KEYS, "from_zone", "to_zone") if getattr(spec, key) is not None]
-    if experiment.distance is not None or len(experiment.placements) > 1 or name in _BUILT_IN or given:
-        located.add(
-            ("placements",) if experiment.distance is None else ("distance",),
-            "the responders run already, on another machine: there is one placement, as far away as that machine is."
-            f" Leave `placements` out (it is then called {_EXTERNAL}), or give one name of your own.",
-        )
-    return (Placement(id=name, name=name, kind="external"),)
+    """The one placement of responders that run already on another machine."""
+    for key in located.experiment.model_fields_set & {"placements", "distance"}:
+        located.add((key,), f"the responders run on another machine, as far away as that is: leave `{key}` out.")
+    return (Placement(id=_EXTERNAL, name=_EXTERNAL, kind="external"),)
 
 
 def _on_this_machine(wanted: Wanted) -> Placement:
@@ -120,40 +101,34 @@ def _on_this_machine(wanted: Wanted) -> Placement:
 
 
 def _refuse_link_of_one_host(wanted: Wanted) -> None:
-    for key in wanted.link:
+    if key := next(iter(wanted.link), None):
         raise _Unfit((*wanted.path, key), f"'{key}' needs two hosts: both ends of a local placement share one.")
 
 
-def _between_given_hosts(located: Located, wanted: Wanted, hosts: Sequence[OwnHost]) -> Iterator[Placement]:
+def _between_given_hosts(located: Located, wanted: Wanted, hosts: Sequence[OwnHost]) -> Placement:
     """By names of hosts, or else between the first requester and the first responder."""
     if wanted.link:
         _refuse_another_network(located, wanted)
     is_local = wanted.base == "local"
     to_host = wanted.to_zone or (wanted.from_zone if is_local else None)
-    requester = responder = _given_host(located, wanted, "to", to_host, "responder", hosts)
+    requester = responder = _given_host(wanted, "to", to_host, "responder", hosts)
     if not is_local:
-        requester = _given_host(located, wanted, "from", wanted.from_zone, "requester", hosts)
-    if not responder or not requester:
-        return
+        requester = _given_host(wanted, "from", wanted.from_zone, "requester", hosts)
     if not is_local and requester == responder:
         raise _Unfit(wanted.path, f"'{wanted.name}' has both ends on one host: that placement is called local.")
     kind: PlacementKind = "local" if is_local else "same-zone"
-    yield Placement(id=wanted.name, name=wanted.name, kind=kind, from_zone=requester, to_zone=responder)
+    return Placement(id=wanted.name, name=wanted.name, kind=kind, from_zone=requester, to_zone=responder)
 
 
-def _given_host(
-    located: Located, wanted: Wanted, key: str, name: str | None, role: str, hosts: Sequence[OwnHost]
-) -> str | None:
+def _given_host(wanted: Wanted, key: str, name: str | None, role: str, hosts: Sequence[OwnHost]) -> str:
     names = [host.name for host in hosts]
     name = name or next((host.name for host in hosts if host.role in (role, "both")), None)
-    if name in names:
-        return name
-    if name is not None:
-        located.add((*wanted.path, key), f"there is no host '{name}'. {did_you_mean(name, names)}")
-    elif hosts:
+    if name is None:
         reason = f"placement '{wanted.name}' needs `{key}`, a host's name: none has the name or `role` {role}."
-        located.add(wanted.path, reason)
-    return None
+        raise _Unfit(wanted.path, reason)
+    if name not in names:
+        raise _Unfit((*wanted.path, key), f"there is no host '{name}'. {did_you_mean(name, names)}")
+    return name
 
 
 def _between_hosts(located: Located, wanted: Wanted, home: str) -> Placement:
@@ -191,11 +166,8 @@ def _zones(provider: Provider, wanted: Wanted, home: str) -> tuple[str, str]:
     if wanted.base != "local" and wanted.listed and wanted.path[:2] != (_GRID, "zones"):
         if not wanted.from_zone and wanted.base != "same-zone":
             return f"{own_zone}-{wanted.number}-a", wanted.to_zone or home
-        raise _Unfit(
-            (*wanted.path, wanted.listed[0]),
-            f"'{wanted.listed[0]}' is a list, and between two zones there is one distance: give the placement a name of its"
-            " own and no `from`, so that each value gets a zone of its own.",
-        )
+        reason = "is a list, and between two zones there is one distance: give a name of its own and no `from`."
+        raise _Unfit((*wanted.path, wanted.listed[0]), f"'{wanted.listed[0]}' {reason}")
     if wanted.base in ("local", "same-zone"):
         from_zone = wanted.from_zone or wanted.to_zone or home
         if (wanted.to_zone or from_zone) == from_zone:
@@ -210,9 +182,9 @@ def _zones(provider: Provider, wanted: Wanted, home: str) -> tuple[str, str]:
         return wanted.from_zone, wanted.to_zone
     missing = "from" if not wanted.from_zone else "to"
     near = "" if wanted.base in _BUILT_IN else f" {did_you_mean(wanted.base, _BUILT_IN)}"
-    or_rtt = f", or on {provider.name} an `rtt`" if is_emulated else ""
-    reason = f"placement '{wanted.base}' needs `{missing}`, a zone such as {provider.zones[0]}{or_rtt}.{near}"
-    raise _Unfit(wanted.path, reason)
+    or_rtt = ", or an `rtt`" if is_emulated else ""
+    needed = f"needs `{missing}`, a zone such as {provider.zones[0]}{or_rtt}.{near}"
+    raise _Unfit(wanted.path, f"placement '{wanted.base}' {needed}")
 
 
 def _away_from(home: str, provider: Provider) -> str:
@@ -227,11 +199,8 @@ def _emulated_link(located: Located, wanted: Wanted, from_zone: str, to_zone: st
     if "rtt" in given:
         link = Link(rtt_ms=given["rtt"] * 1000, source="the experiment file")
     if link is None:
-        raise _Unfit(
-            wanted.path,
-            f"no published round trip between {from_zone} and {to_zone} is known here"
-            f" (known: {', '.join(known_pairs())}). Give one: `rtt: 80ms`.",
-        )
+        reason = f"no published round trip between {from_zone} and {to_zone} is known here: give one, `rtt: 80ms`."
+        raise _Unfit(wanted.path, reason)
     jitter_ms = given.get("jitter", 0.0) * 1000
     if link.rtt_ms is not None and jitter_ms > link.rtt_ms:
         located.add((*wanted.path, "jitter"), "the jitter is larger than the round trip itself.")
@@ -251,27 +220,21 @@ def _refuse_two_distances(located: Located, placements: Sequence[Placement], pat
             continue
         first = seen.setdefault(frozenset({placement.from_zone, placement.to_zone}), placement)
         if first.link != placement.link:
-            located.add(
-                paths[placement.name],
-                f"'{placement.name}' and '{first.name}' need different distances between the same two zones"
-                f" ({placement.from_zone} and {placement.to_zone}); give one of them zones of its own.",
-            )
+            both = f"'{placement.name}' and '{first.name}' need different distances between the same two zones"
+            located.add(paths[placement.name], f"{both}: give one of them zones of its own.")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Wanted:
-    """One placement with one value of each key, and its place in the file; `base` is the name that the file gives.
-
-    `number` is its place among those of its lists, from 1.
-    """
+    """One placement with one value of each key, and its place in the file."""
 
     path: Steps
-    base: str
+    base: str  # the name that the file gives
     name: str
     from_zone: str | None
     to_zone: str | None
     link: Mapping[str, float]  # by key; what is not given is absent
-    number: int
+    number: int  # its place among those of its lists, from 1
     listed: tuple[str, ...]  # the keys that have several values
 
 
@@ -296,14 +259,6 @@ def wanted_placements(experiment: Experiment) -> Iterator[Wanted]:
     for index, pair in enumerate(grid.zones or ()):
         name = f"{pair.from_zone}-{pair.to_zone}"
         yield from _each((_GRID, "zones", index), name, pair.from_zone, pair.to_zone, grid)
-
-
-def count_placements(experiment: Experiment) -> int:
-    """How many `wanted_placements` gives, without making them."""
-    grid = experiment.distance
-    grids = [] if grid is None else [grid] * len(grid.zones or (None,))
-    specs: list[LinkSpec] = [*given_placements(experiment), *grids]
-    return sum(prod(len(values) for key in LINK_KEYS if (values := getattr(spec, key))) for spec in specs)
 
 
 def _each(path: Steps, base: str, from_zone: str | None, to_zone: str | None, spec: LinkSpec) -> Iterator[Wanted]:
@@ -338,12 +293,8 @@ _TEXTS: Mapping[str, Callable[[float], str]] = {
 
 def refuse_several_distances(located: Located, answering: Sequence[External]) -> None:
     """Note stacks that answer from elsewhere than the first on another machine: a difference would be the network's."""
-    away = [external for external in answering if not is_loopback(external.host)]
+    away = [external.host for external in answering if not is_loopback(external.host)]
     for number, external in enumerate(answering):
-        if away and external.host != away[0].host:
-            where = "this machine" if is_loopback(external.host) else external.host
-            located.add(
-                ("stacks", number),
-                f"it answers from {where}, another stack from {away[0].host}: their difference would be the network's."
-                " Measure them in two experiments, or have both answer on one machine.",
-            )
+        if away and external.host != away[0]:
+            reason = f"it answers from another machine than {away[0]}: the difference would be the network's."
+            located.add(("stacks", number), f"{reason} Measure them in two experiments.")

@@ -36,15 +36,12 @@ NOBODY = "none"
 
 @dataclass(frozen=True, kw_only=True)
 class Start:
-    """How a person's own service is started for a trial (`{port}` in its words), from a folder beside the experiment.
-
-    `ready`: http, grpc, tcp or line; `ready_at`: the path or the text of it.
-    """
+    """How a person's own service is started for a trial (`{port}` in its words), from a folder beside the experiment."""
 
     argv: tuple[str, ...]
     folder: str
     ready: Literal["tcp", "http", "grpc", "line"]
-    ready_at: str
+    ready_at: str  # the path or the text of it
     within_s: float
     env: dict[str, str] = field(default_factory=dict, hash=False)
     build: tuple[str, ...] = ()
@@ -52,20 +49,16 @@ class Start:
 
 @dataclass(frozen=True, kw_only=True)
 class External:
-    """A person's own service, and how a stack calls it: one that runs already, or with `start` one started for each trial.
+    """A person's own service, and how a stack calls it: one that runs already, or one started for each trial (`start`)."""
 
-    `given` is the host as the experiment names it, `host` its address; `call` is as a call file has it. `authority`: the
-    PEM file that verifies its certificate (empty: no TLS); `certificate`: those of our own and its key.
-    """
-
-    given: str
-    host: str
+    given: str  # the host as the experiment names it
+    host: str  # its address
     port: int
     name: str = ""
-    authority: str = ""
-    certificate: tuple[str, ...] = ()
+    authority: str = ""  # the PEM file that verifies its certificate; empty: no TLS
+    certificate: tuple[str, ...] = ()  # the PEM files of our own certificate and its key
     start: Start | None = None
-    call: dict[str, Any] = field(default_factory=dict, hash=False)
+    call: dict[str, Any] = field(default_factory=dict, hash=False)  # as a call file has it
 
     @property
     def each_call(self) -> Sequence[Mapping[str, Any]]:
@@ -97,19 +90,6 @@ class Stack:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Shape:
-    """The typed message of a JSON document: how many of its values have a type there.
-
-    `proto_sha256` is empty, and `note` says why, where all of it is one `google.protobuf.Value`.
-    """
-
-    proto_sha256: str
-    values: int
-    typed: int
-    note: str = ""
-
-
-@dataclass(frozen=True, kw_only=True)
 class Content:
     """An operation with its payload (the process contract's); `label` e.g. `image 1.58 MB`."""
 
@@ -132,7 +112,7 @@ class Operation(Content):
     """With `calls` above 1 a task of so many calls. A mix has several operations; its bytes are the mean of a request."""
 
     id: str
-    shape: Shape | None = None  # of its document, where a cell carries it as a typed message
+    shape: str | None = None  # SHA-256 of the .proto of its document, where a cell carries it as a typed message
     calls: int = 1
     made_of: tuple[str, ...] = ()  # the operations that can be asked in its place
     mix: tuple[Mixed, ...] = ()
@@ -190,35 +170,27 @@ class Placement:
 
 @dataclass(frozen=True, kw_only=True)
 class OwnHost:
-    """A machine of one's own, reached by `ssh` (options and destination), or a container by its name.
+    """A machine of one's own, reached by `ssh` (options and destination), or a container by its name."""
 
-    `name` is what it does, such as requester-2; `given` its name in the experiment, which no report has. An empty
-    `address` or `folder` is looked up there. `role` is requester, responder, both, store, or empty: then placements alone
-    say what it does.
-    """
-
-    name: str
-    given: str = ""
+    name: str  # what it does, such as requester-2
+    given: str = ""  # its name in the experiment, which no report has
     ssh: tuple[str, ...] = ()
     container: str = ""
-    role: str = ""
-    address: str = ""
+    role: str = ""  # requester, responder, both, store; empty: placements alone say what it does
+    address: str = ""  # empty: looked up there, as the folder is
     folder: str = ""
     known_hosts: str = ""  # its host keys, where the person's known_hosts is not asked
 
 
 @dataclass(frozen=True, kw_only=True)
 class Find:
-    """A search for the highest rate at which the goals hold, among `steps + 1` rates, each `factor` above the one before.
-
-    `concurrency` bounds the requests in flight at every rate; None: enough for the rate (`loads.room`).
-    """
+    """A search for the highest rate at which the goals hold, among `steps + 1` rates, each `factor` above the one before."""
 
     goals: tuple[Goal, ...]
     lowest: float
     highest: float
     steps: int
-    concurrency: int | None = None
+    concurrency: int | None = None  # the most in flight at every rate; None: enough for the rate (`loads.room`)
 
     @property
     def factor(self) -> float:
@@ -244,15 +216,12 @@ class Find:
 
 @dataclass(frozen=True, kw_only=True)
 class Turns:
-    """How a cell takes turns with the cells of its `group` and placement: each of `length_s`, or of `requests`.
-
-    It has one a round, or `each_round`. `warm_up`: how many requests of each worker come before a turn and do not count.
-    """
+    """How a cell takes turns with the cells of its `group` and placement: each of `length_s`, or of `requests`."""
 
     length_s: float
     rounds: int
     group: int = 0
-    warm_up: int = 10
+    warm_up: int = 10  # requests of each worker that come before a turn and do not count
     requests: int | None = None
     at_most_s: float | None = None
     each_round: int = 1
@@ -272,12 +241,9 @@ class Turns:
 
 @dataclass(frozen=True, kw_only=True)
 class Cell:
-    """One point of the matrix: a value of every factor. `id` is a slug of its parts, safe in a path.
+    """One point of the matrix: a value of every factor. With `find` the rate is searched for; its load is at the highest."""
 
-    With `find` the rate is searched for; its own load is that at the highest rate.
-    """
-
-    id: str
+    id: str  # a slug of its parts, safe in a path
     stack: str
     operation: str
     placement: str
@@ -380,15 +346,12 @@ class Contrast:
 
 @dataclass(frozen=True, kw_only=True)
 class Until:
-    """The wanted half-width of intervals (0.03: from ratio / 1.03 to ratio x 1.03), and the fewest and most blocks.
-
-    `or_slower`: a run ends earlier where a stack is slower beyond doubt.
-    """
+    """The wanted half-width of intervals (0.03: from ratio / 1.03 to ratio x 1.03), and the fewest and most blocks."""
 
     within: float
     at_least: int
     at_most: int
-    or_slower: bool = False
+    or_slower: bool = False  # a run ends earlier where a stack is slower beyond doubt
 
     def may_end(self, blocks: int) -> bool:
         """Whether intervals are looked at after so many blocks; behind the last one there is nothing to decide."""

@@ -9,7 +9,6 @@ from pathlib import Path
 from orchestrator.catalogue.offers import Protocol
 from orchestrator.catalogue.read import protocols
 from orchestrator.errors import UsageError, did_you_mean
-from orchestrator.experiment.machines import PRICES_AS_OF
 from orchestrator.experiment.model.address import is_loopback
 from orchestrator.experiment.model.factors import REQUESTERS
 from orchestrator.experiment.model.host_rules import MOST_HOSTS, controller_refusal
@@ -25,34 +24,19 @@ from orchestrator.experiment.plan.own.own_module import own_module
 from orchestrator.experiment.plan.plan import Limits, Plan, Until
 from orchestrator.experiment.plan.rules import refusals_of_plan
 from orchestrator.experiment.plan.schedule import by_series, schedule, seal_all, why_not_fitted
-from orchestrator.experiment.plan.topology import region_of
 from orchestrator.experiment.plan.turn_lengths import with_turns
 from orchestrator.experiment.providers import MAKERS, PROVIDERS, WITH_MACHINES, any_of
-from orchestrator.experiment.read.units import format_duration, format_size
-
-MAX_REQUESTS = 1_000_000_000  # of a run, warm-up included: as many rows are stored
+from orchestrator.experiment.read.units import format_duration
 
 
-def make_plan(
-    path: Path,
-    overrides: Sequence[str] = (),
-    known: Mapping[str, Protocol] | None = None,
-    *,
-    needs_programs: bool = True,
-) -> Plan:
-    """The plan of an experiment file, against the protocols of the catalogue unless others are `known`.
-
-    Without `needs_programs` nobody is to run it: what must be built is not looked at. ExperimentError has every problem.
-    """
+def make_plan(path: Path, overrides: Sequence[str] = (), known: Mapping[str, Protocol] | None = None) -> Plan:
+    """The plan of an experiment file, against the catalogue unless other protocols are `known`; ExperimentError."""
     located = load(path, overrides)
     known = protocols() if known is None else known
     module = own_module(located)
     _check_provider(located)
     experiment = located.experiment
-    why_not = topology.startable(experiment.provider, experiment.machine) if needs_programs else lambda _: ""
-    matrix = build_matrix(located, known, why_not, own_hosts(located))
-    topology.note_unusable(located, matrix.named, why_not)
-    located.raise_problems()
+    matrix = build_matrix(located, known, own_hosts(located))
     sealed = _sealed(located, matrix)
     until = experiment.repeats if isinstance(experiment.repeats, UntilSpec) else None
     plan = Plan(
@@ -61,7 +45,7 @@ def make_plan(
         provider=experiment.provider,
         machine=experiment.machine or PROVIDERS[experiment.provider].default_machine,
         pin=experiment.pin[0],
-        **{part: value for part, value in vars(matrix).items() if part != "named"},
+        **vars(matrix),
         trials=schedule(matrix.cells, most_blocks(experiment.repeats), experiment.seed),
         repeats=most_blocks(experiment.repeats),
         until=Until(within=until.until, at_least=until.at_least, at_most=until.at_most) if until else None,
@@ -82,7 +66,7 @@ def make_plan(
     for key, reason in refusals_of_plan(plan):
         located.add((key,), reason)
     located.raise_problems()
-    for check in (_check_given_hosts, _check_hosts, _check_requests, _check_sent, _check_cost):
+    for check in (_check_hosts, _check_sent, _check_cost):
         check(located, plan)
         located.raise_problems()
     return plan
@@ -90,8 +74,8 @@ def make_plan(
 
 def _as_named(path: Path) -> str:
     """A file in the working folder relative to it, so that its path names no other folder."""
-    here, absolute = Path.cwd(), path.absolute()
-    return str(absolute.relative_to(here) if absolute.is_relative_to(here) else path)
+    absolute = path.absolute()
+    return str(absolute.relative_to(Path.cwd()) if absolute.is_relative_to(Path.cwd()) else path)
 
 
 def _check_provider(located: Located) -> None:
@@ -99,12 +83,9 @@ def _check_provider(located: Located) -> None:
     provider = PROVIDERS[experiment.provider]
     if not provider.makes_hosts:
         if experiment.machine is not None:
-            makers = " and ".join(WITH_MACHINES)
-            reason = f"provider {provider.name} measures on this very machine; `machine` is for {makers}."
-            located.add(("machine",), reason)
+            located.add(("machine",), f"{provider.name} is this very machine: {any_of(WITH_MACHINES)} has a `machine`.")
         if any(hosts != 1 for hosts in getattr(experiment, REQUESTERS)):
-            reason = f"provider {provider.name} has one host; several requesters need {any_of(MAKERS)}."
-            located.add((REQUESTERS,), reason)
+            located.add((REQUESTERS,), f"{provider.name} has one host: several requesters need {any_of(MAKERS)}.")
         return
     given = os.environ.get("ORCH_CONTROLLER_CIDR")
     if provider.needs_controller and given is not None and (why := controller_refusal(given)):
@@ -136,56 +117,30 @@ def _sealed(located: Located, matrix: Matrix) -> tuple[str, ...]:
         )
     if most_blocks(located.experiment.repeats) < FEWEST:
         located.add(("repeats",), f"`predict` needs at least {FEWEST} blocks to know how far it may be off.")
-    labels = {stack.id: stack.label for stack in matrix.stacks}
-    operations = {operation.id: operation for operation in matrix.operations}
-    unfit: dict[tuple[str, str], list[str]] = {}
+    names = {operation.id: operation.name for operation in matrix.operations}
     for members in series.values():
-        operation = operations[members[0].cell.operation]
         if why := why_not_fitted(members):
-            if operation.payload["kind"] == "none":
-                why = "it has no payload whose size can be chosen: ask it in an experiment without `predict`"
-            unfit.setdefault((operation.name, why), []).extend(labels[member.cell.stack] for member in members)
-    for (name, why), stacks in unfit.items():
-        shown = ", ".join(dict.fromkeys(stacks))
-        located.add(("predict",), f"the cost model cannot be fitted to {name} by {shown}: {why}.")
+            name = names[members[0].cell.operation]
+            reason = f"the cost model cannot be fitted to {name}: {why}; or ask it in an experiment without `predict`."
+            located.add(("predict",), reason)
     located.raise_problems()
     return seal_all(series, wanted.hold_out, located.experiment.seed)
 
 
-def _check_given_hosts(located: Located, plan: Plan) -> None:
-    if not plan.hosts:
-        return
-    apart = {placement.id for placement in plan.placements if placement.kind != "local"}
-    for placement, ends in topology.topology(plan).ends.items():
-        if placement in apart and len(ends.requesters) < plan.requesters:
-            located.add(
-                (REQUESTERS,),
-                f"{plan.requesters} requesters are wanted, and {len(ends.requesters)} can be in placement '{placement}':"
-                " give further hosts `role: requester`.",
-            )
-        if plan.makes_stores and ends.store is None:
-            reason = "PostgreSQL needs a host with `role: store`, or a server that ORCH_POSTGRESQL names."
-            located.add(("hosts",), reason)
-
-
 def _check_hosts(located: Located, plan: Plan) -> None:
-    count = len(hosts_needed(plan))
-    if count > MOST_HOSTS:
+    ends = topology.topology(plan).ends if plan.hosts else {}
+    for placement in plan.placements if plan.hosts else ():
+        there = len(ends[placement.id].requesters)
+        if placement.kind != "local" and there < plan.requesters:
+            wanted = f"{plan.requesters} requesters are wanted, and {there} can be in placement '{placement.id}'"
+            located.add((REQUESTERS,), f"{wanted}: give further hosts `role: requester`.")
+    if plan.makes_stores and any(each.store is None for each in ends.values()):
+        reason = "PostgreSQL needs a host with `role: store`, or a server that ORCH_POSTGRESQL names."
+        located.add(("hosts",), reason)
+    if (count := len(hosts_needed(plan))) > MOST_HOSTS:
         near = "placements" if located.experiment.distance is None else "distance"
         reason = f"the placements need {count:,} hosts; a deployment has at most {MOST_HOSTS}."
         located.add((REQUESTERS if plan.requesters > 1 else near,), reason)
-
-
-def _check_requests(located: Located, plan: Plan) -> None:
-    """Refuse what would store more rows than anything here can read, as far as can be said beforehand."""
-    expected = estimate(plan)
-    if expected.requests > MAX_REQUESTS:
-        located.add(
-            ("load",),
-            f"{len(plan.trials):,} trials x {expected.requests // len(plan.trials):,} requests are about"
-            f" {expected.requests:,} requests ({format_size(expected.disk_bytes // 10**9 * 10**9)} on disk); a run stores"
-            f" at most {MAX_REQUESTS:,}. Ask less at once.",
-        )
 
 
 def _check_sent(located: Located, plan: Plan) -> None:
@@ -212,28 +167,15 @@ def _check_cost(located: Located, plan: Plan) -> None:
     lasting, most_usd = format_duration(plan.limits.ttl_s), plan.limits.cost_usd
     if not provider.has_prices:
         if "cost" not in located.experiment.limits.model_fields_set:
-            located.add(
-                ("limits", "cost"),
-                f"orch has no prices of {provider.name} and cannot keep a limit: look up what the hosts cost for"
-                f" {lasting}, and give that, such as `limits: {{cost: 2 USD}}`.",
-            )
+            reason = f"orch has no prices of {provider.name}: look up what the hosts cost for {lasting}, and give that."
+            located.add(("limits", "cost"), reason)
         return
-    regions = [region_of(zone) for zone in hosts_needed(plan)]
-    cost = cost_of(plan, plan.limits.ttl_s / 3600)
+    cost, traffic_usd = cost_of(plan, plan.limits.ttl_s / 3600), estimate(plan).traffic.usd
     if cost is None:
-        located.add(
-            ("machine",),
-            f"no price is known for {plan.machine} in {', '.join(sorted(set(regions)))} (list of {PRICES_AS_OF}),"
-            f" so `limits.cost` cannot be kept. Choose a machine type and regions of infra/{plan.provider}/prices.json.",
-        )
-        return
-    traffic = estimate(plan).traffic_at_most
-    if cost + traffic.usd > most_usd:
-        gigabytes = (traffic.between_bytes + traffic.out_bytes) / 1e9
-        moved = f" and move up to {gigabytes:.1f} GB for {traffic.usd:.2f} USD," if traffic.usd >= 0.005 else ""
-        advice = "ask fewer or smaller requests" if traffic.usd > cost else "shorten limits.ttl"
-        located.add(
-            ("limits", "cost"),
-            f"{len(regions)} hosts may cost {cost:.2f} USD until they expire after {lasting},{moved}"
-            f" more than limits.cost ({most_usd:.2f} USD). Raise it, or {advice}.",
-        )
+        prices = f"Choose a machine type and regions of infra/{plan.provider}/prices.json."
+        located.add(("machine",), f"no price is known for {plan.machine} in all regions. {prices}")
+    elif cost + traffic_usd > most_usd:
+        advice = "ask fewer or smaller requests" if traffic_usd > cost else "shorten limits.ttl"
+        what = f"hosts may cost {cost:.2f} USD until they expire after {lasting}, and traffic {traffic_usd:.2f} USD"
+        reason = f"{what}, more than limits.cost ({most_usd:.2f} USD). Raise it, or {advice}."
+        located.add(("limits", "cost"), reason)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import product
+from math import inf
 from typing import TypeAlias
 
 from orchestrator.catalogue.offers import Client, Language
@@ -35,9 +37,7 @@ from orchestrator.experiment.plan.plan import Cell, Operation, Placement, Plan
 from orchestrator.experiment.plan.stacks import OR_EXCLUDE, Entry, refusal_of_ends, way_out
 from orchestrator.experiment.providers import MAKERS, PROVIDERS, THIS_MACHINE, any_of
 from orchestrator.experiment.read.tree import Key
-from orchestrator.experiment.read.units import format_duration, format_rate
 from services.python.contract.knobs import FLOW_WINDOW, OF_SOCKETS, REPLIES, WORKERS
-from services.python.contract.limits import Kind
 from services.python.contract.lines import Load
 from services.python.contract.streams import MOST_EVENTS, schedule
 
@@ -53,11 +53,6 @@ class Case:
     operation: Operation
     placement: Placement
     cell: Cell
-
-    @property
-    def kind(self) -> Kind:
-        """What it measures."""
-        return self.cell.kind
 
     @cached_property
     def call(self) -> Values:
@@ -81,11 +76,6 @@ class Case:
         number = self.call[CONNECTIONS]
         return number if isinstance(number, int) else None
 
-    @property
-    def rate(self) -> str:
-        """The rate of an open loop, as the file writes it."""
-        return format_rate(self.load.rate_per_s or 0.0)
-
     def given(self, name: str) -> str:
         """A value as the file writes it: `store: sqlite`, in backquotes."""
         return f"`{name}: {BY_NAME[name].written(self.call[name])}`"
@@ -100,24 +90,22 @@ Refused: TypeAlias = Iterator[tuple[str, str]]
 
 
 def _of_codecs(case: Case) -> Refused:
-    if case.entry.kind != "codec":
-        return
     load, operation = case.load, case.operation
-    reason = "a codec alone encodes and decodes one message after the other, so {} does not apply to it"
-    for is_so, what in (
-        (case.cell.find is not None, "a rate that `find` searches for"),
-        (load.rate_per_s is not None, f"a rate of {case.rate}"),
-        (load.concurrency > 1, f"a concurrency of {load.concurrency:,}"),
-        (load.think_s > 0, f"a think time of {format_duration(load.think_s)}"),
-        (operation.calls > 1, f"`calls: {operation.calls}`"),
-        (bool(operation.mix), "a mix"),
+    for key, is_given in (
+        ("find", case.cell.find is not None),
+        ("rate", load.rate_per_s is not None),
+        ("concurrency", load.concurrency > 1),
+        ("think", load.think_s > 0),
+        ("calls", operation.calls > 1),
+        ("mix", bool(operation.mix)),
     ):
-        if is_so:
-            yield reason.format(what), "Ask it of other stacks"
+        if is_given and case.entry.kind == "codec":
+            reason = f"a codec alone encodes and decodes one message after the other, so `{key}` does not apply to it"
+            yield reason, "Ask it of other stacks"
 
 
 def _of_connections(case: Case) -> Refused:
-    if case.kind in ("codec", "stream"):
+    if case.cell.kind in ("codec", "stream"):
         return
     for name in (*OF_SOCKETS, "keepalive", CONNECTIONS):
         if case.call["connection"] == "per-request" and case.differs(name):
@@ -130,54 +118,44 @@ def _of_connections(case: Case) -> Refused:
 
 def _of_requesters(case: Case) -> Refused:
     requesters = in_all(case.call)
-    if case.kind == "codec" or requesters == 1:
+    if case.cell.kind == "codec" or requesters == 1:
         return
     names = [name for name in (REQUESTERS, PROCESSES) if case.differs(name)]
-    given = " with ".join(case.given(name) for name in names)
+    given, load = " with ".join(case.given(name) for name in names), case.load
     if REQUESTERS in names and case.placement.kind in ("local", "external"):
         reason = f"{case.given(REQUESTERS)} needs as many requester hosts, and this placement has one"
         yield reason, f"Give a placement between hosts, with {any_of(MAKERS)}"
-    if scarce := _scarce(case, requesters):
-        reason = f"{given} is more than {scarce}, which they share: some would send nothing"
-        yield reason, "Give fewer, or more to share"
-    if case.load.rate_per_s is not None and case.load.arrivals == "uniform":
-        yield (
-            f"{given} cannot space requests evenly (`arrivals: uniform`): each would, and all of them together would not",
-            "Give `arrivals: poisson`, which adds up to itself",
-        )
-
-
-def _scarce(case: Case, requesters: int) -> str:
-    load = case.load
-    if requesters > load.concurrency:
-        return f"the {load.concurrency:,} {'clients' if case.kind == 'stream' else 'in flight'}"
-    if case.shared is not None and requesters > case.shared:
-        return case.given(CONNECTIONS)
-    if load.rate_per_s is not None and load.duration_s is not None and load.rate_per_s * load.duration_s < requesters:
-        return f"the requests that {case.rate} makes in {format_duration(load.duration_s)}"
-    return ""
+    expected = inf if load.rate_per_s is None or load.duration_s is None else load.rate_per_s * load.duration_s
+    for most, what in (
+        (load.concurrency, f"the {load.concurrency:,} {'clients' if case.cell.kind == 'stream' else 'in flight'}"),
+        (case.shared or inf, case.given(CONNECTIONS)),
+        (expected, "the requests of a trial"),
+    ):
+        if requesters > most:
+            yield f"{given} is more than {what}, which they share: some would send nothing", "Give fewer"
+    if load.rate_per_s is not None and load.arrivals == "uniform":
+        apart = "each would space its own, and all of them together would not"
+        yield f"{given} cannot space requests evenly: {apart}", "Give `arrivals: poisson`"
 
 
 def _of_streams(case: Case) -> Refused:
-    if case.kind != "stream":
+    if case.cell.kind != "stream":
         return
-    clients, responder, warmup = case.load.concurrency, case.entry.responder, case.cell.warmup
-    most = None if responder is None else responder.most_streams
-    if responder is not None and most is not None and clients > most:
-        served = f"{case.entry.protocol.name}'s responder {responder.name} serves at most {most:,} streams at once"
-        waiting = f"would leave {clients - most:,} of {clients:,} clients waiting for the others to end"
-        yield f"{served}, and {waiting}", "Ask with fewer"
+    responder, warmup = case.entry.responder, case.cell.warmup
+    if responder is not None and responder.most_streams and case.load.concurrency > responder.most_streams:
+        served = f"{case.entry.protocol.name}'s responder {responder.name} serves at most {responder.most_streams:,}"
+        yield f"{served} streams at once", "Ask with fewer clients"
     per_second = float(case.operation.payload["per_second"])
     seconds = (min(warmup.at_least_s, warmup.at_most_s), case.load.duration_s or 0.0)
     events = share_of(case.call, case.load, 0, 0).concurrency * sum(schedule(per_second, each)[1] for each in seconds)
     if events > MOST_EVENTS:
-        sent = f"{events:,} events to the clients of one requester in a trial, warm-up included"
-        yield f"{sent}: at most {MOST_EVENTS:,} are recorded", "Lower the rate, the duration or the number of clients"
+        most = f"at most {MOST_EVENTS:,} are recorded of a requester in a trial"
+        yield f"{events:,} events: {most}", "Lower the rate, the duration or the number of clients"
 
 
 def _of_stores(case: Case) -> Refused:
     given = resources(case.call)
-    if case.kind == "codec" or not given:
+    if case.cell.kind == "codec" or not given:
         return
     leave_out, is_postgresql = f"Leave `{STORE}` out", case.call[STORE] == POSTGRESQL
     first = next(f"`{name}: {value}`" for name, value in given.items())
@@ -192,16 +170,14 @@ def _of_stores(case: Case) -> Refused:
 
 
 def _of_pages(case: Case) -> Refused:
-    if case.kind == "codec":
+    if case.cell.kind == "codec":
         return
     operation, in_pieces = case.operation, is_in_pieces(case.call)
     if in_pieces and not operation.made_of:
         yield f"{case.given(FETCH)}: {operation.name} is made of no other operations", f"Give `{FETCH}: {WHOLE}`"
-    if in_pieces and operation.calls > 1:
-        yield f"{case.given(FETCH)}: {operation.label} is a task already", "Leave `calls` out"
-    if in_pieces and case.shared is not None:
-        out = f"Leave {case.given(CONNECTIONS)} out"
-        yield f"{case.given(FETCH)}: the calls of a task have connections of their own", out
+    if in_pieces and (operation.calls > 1 or case.shared is not None):
+        out = f"Leave `calls` and `{CONNECTIONS}` out"
+        yield f"{case.given(FETCH)}: it is a task by itself, whose calls have connections of their own", out
     if case.differs(FIELDS) and not (len(case.offered) == 1 and case.offered[0].has_shown):
         yield f"{case.given(FIELDS)}: every field of {operation.name} is needed", f"Leave `{FIELDS}` out"
     if case.differs(BATCHING) and (not operation.made_of or in_pieces):
@@ -214,15 +190,12 @@ def _of_ends(case: Case) -> Refused:
         undone = "each worker would have a store of its own, and undo what the others' payments change"
         yield f"{case.given(WORKERS)} with {of_store}: {undone}", f"Give `{WORKERS}: 1`"
     for name in operation_names(case.operation):
-        if unable := refusal_of_ends(case.entry, case.client, name, case.call, case.kind):
-            yield unable.reason, way_out(case.entry, case.client, name, case.call, case.kind)
+        if unable := refusal_of_ends(case.entry, case.client, name, case.call, case.cell.kind):
+            yield unable.reason, way_out(case.entry, case.client, name, case.call, case.cell.kind)
     window, reason, size = case.call.get(FLOW_WINDOW), case.client.refuses.get(REPLIES), case.operation.reply_bytes
     if reason is not None and isinstance(window, int) and size > _LARGEST_REPLY:
         ruled = f"`{FLOW_WINDOW}: {window}` is the responder's for requests, and {reason}"
-        yield (
-            f"{ruled}: it would not hold back a reply of {size:,} B",
-            f"Ask for replies of at most {_LARGEST_REPLY:,} B",
-        )
+        yield f"{ruled}: it would not hold back a reply of {size:,} B", f"Ask for at most {_LARGEST_REPLY:,} B"
 
 
 REFUSALS: tuple[Callable[[Case], Refused], ...] = (
@@ -246,10 +219,7 @@ def refusal(case: Case) -> str | None:
 
 
 def why_no_turns(cell: Cell, language: Language, together: int) -> str | None:
-    """Why a cell's trials have one measured phase, as a clause; None where it takes turns with others.
-
-    `language`: its client's; `together`: how many stacks run at once.
-    """
+    """Why a cell takes no turns, by its client's language and how many stacks run `together`; None where it takes some."""
     load = cell.load
     reasons = (
         (cell.kind in ("stream", "codec"), f"a {cell.kind} sends no requests in turns"),
@@ -259,7 +229,7 @@ def why_no_turns(cell: Cell, language: Language, together: int) -> str | None:
         (in_all(cell.factors) > 1, "several requesters share the load"),
         (bool(resources(cell.factors)), f"`{STORE}`: several responders would change one store"),
         (not language.turns, f"the requesters of {language.title} do not take turns"),
-        (together < 2, "memory, or open files (`ulimit -n`), do not suffice for two stacks at once"),
+        (together < 2, "memory does not suffice for two stacks at once"),
     )
     return next((reason for is_so, reason in reasons if is_so), None)
 
@@ -271,17 +241,10 @@ def refusals_of_plan(plan: Plan) -> Iterator[tuple[str, str]]:
     """Yield what a whole plan cannot have: the key of the file, and the reason."""
     cells = plan.cells
     if plan.stability and (any(cell.find for cell in cells) or all(cell.kind == "stream" for cell in cells)):
-        yield (
-            "stability",
-            "searches compare rates, and streams have a schedule: neither has a spread to compare; leave `stability` out.",
-        )
+        yield "stability", "searches and streams have no spread to compare: leave `stability` out."
     is_without = any(cell.find or cell.kind == "stream" or cell.mixed for cell in cells)
     if plan.until is not None and (is_without or all(pair.is_control for pair in pairs(plan))):
-        yield (
-            "repeats",
-            "`until` waits for intervals of medians that are compared, and searches, streams, mixes and a stack alone have"
-            " none; give a number.",
-        )
+        yield "repeats", "`until` is of compared medians: searches, streams, mixes and a stack alone need a number."
 
 
 # ---- what a whole experiment cannot have
@@ -291,14 +254,13 @@ def refuse_calls_of_codecs(located: Located, paths: Iterable[Sequence[Key]], pla
     """Note settings of calls that an experiment gives its codecs alone, whose items are at these paths."""
     experiment = located.experiment
     items = list(dict.fromkeys(tuple(path) for path in paths))
-    for factor in OF_THE_CALL:
-        reason = f"`{factor.name}` does not apply to a codec alone, which calls nobody: leave it out"
-        for path in items:
-            if getattr(experiment.stacks[int(path[1])], factor.name) is not None:
-                located.add((*path, factor.name), f"{reason}.")
-        if items and factor.name in experiment.model_fields_set:
-            every = len(items) == len(experiment.stacks)
-            located.add((factor.name,), f"{reason}{'' if every else ', and give it to the stacks that call'}.")
+    given = [*((path, experiment.stacks[int(path[1])]) for path in items), *([((), experiment)] if items else [])]
+    for factor, (path, spec) in product(OF_THE_CALL, given):
+        if factor.name in spec.model_fields_set:
+            reason = (
+                "does not apply to a codec alone, which calls nobody: leave it out, or give it to stacks that call."
+            )
+            located.add((*path, factor.name), f"`{factor.name}` {reason}")
     if items and PROVIDERS[experiment.provider].makes_hosts:
         where = f"it is measured on this machine, with `provider: {THIS_MACHINE}`."
         located.add(items[0], f"a codec alone needs no other host: {where}")

@@ -22,10 +22,9 @@ from orchestrator.experiment.plan.plan import Cell, Operation, Placement, Planne
 
 
 def schedule(cells: Sequence[Cell], repeats: int, seed: int) -> tuple[PlannedTrial, ...]:
-    """Every cell once per block, in an order that the seed alone decides.
+    """Every cell once per block, in an order that the seed alone decides, placements one after the other.
 
     With searches, a repeat is as many blocks as the longest one has probes, and a block holds the n-th probe of each cell.
-    Within a block the placements come one after the other, each bracketed by its own baselines, in balanced order.
     """
     by_placement: dict[str, list[Cell]] = {}
     for cell in cells:
@@ -35,16 +34,17 @@ def schedule(cells: Sequence[Cell], repeats: int, seed: int) -> tuple[PlannedTri
     blocks = repeats * rounds
     placements = balanced_orders(len(names), blocks, _source(seed, "placements"))
     orders = {name: balanced_orders(len(by_placement[name]), blocks, _source(seed, f"cells/{name}")) for name in names}
-    trials: list[PlannedTrial] = []
-    for block in range(blocks):
-        for placement in placements[block]:
-            name = names[placement]
-            for place in orders[name][block]:
-                cell = by_placement[name][place]
-                if block % rounds < cell.rounds:
-                    trial_seed = _trial_seed(seed, block, cell.operation)
-                    trials.append(PlannedTrial(index=len(trials), block=block, cell=cell.id, seed=trial_seed))
-    return tuple(trials)
+    in_order = (
+        (block, by_placement[names[placement]][place])
+        for block in range(blocks)
+        for placement in placements[block]
+        for place in orders[names[placement]][block]
+    )
+    probes = ((block, cell) for block, cell in in_order if block % rounds < cell.rounds)
+    return tuple(
+        PlannedTrial(index=index, block=block, cell=cell.id, seed=_trial_seed(seed, block, cell.operation))
+        for index, (block, cell) in enumerate(probes)
+    )
 
 
 def groups_of(cells: Sequence[Cell], most: int) -> dict[str, int]:
@@ -75,8 +75,6 @@ def orders_of_turns(seed: int, block: int, group: int, cells: int, rounds: int) 
 
 def balanced_orders(count: int, blocks: int, source: random.Random) -> tuple[tuple[int, ...], ...]:
     """An order of `range(count)` for each block, balanced after any number of them.
-
-    That means:
 
     * the numbers of times that an item stood in each position differ by at most one;
     * of any two items, one came before the other at most once more often than the other way round; with an odd count,
@@ -146,11 +144,9 @@ def size_of(operation: Operation) -> int:
 def series_id(cell: Cell, operation: Operation, placement: Placement, stack: Stack) -> str | None:
     """What cells have in common that differ in distance and size alone; None where not modelled."""
     load, sent, returned = cell.load, operation.request_bytes, operation.reply_bytes
-    is_plain = load.concurrency == 1 and load.rate_per_s is None and not load.think_s
-    is_plain = is_plain and cell.find is None and not cell.mixed
-    if cell.kind != "call" or not is_plain or placement.kind not in ("same-zone", "cross-region"):
-        return None
-    if stack.control_of is not None or stack.external is not None:
+    is_plain = load.concurrency == 1 and load.rate_per_s is None and not load.think_s and cell.find is None
+    is_plain = is_plain and cell.kind == "call" and not cell.mixed and stack.control_of is None
+    if not is_plain or stack.external is not None or placement.kind not in ("same-zone", "cross-region"):
         return None
     way = "" if sent == returned else f"request-{sent}" if sent < returned else f"reply-{returned}"
     return "__".join(part for part in (cell.stack, operation.name, way, *short(cell.factors)) if part)

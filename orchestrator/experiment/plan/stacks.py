@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from importlib.metadata import PackageNotFoundError, version
 from itertools import product
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, TypeVar
 
-from orchestrator.catalogue.offers import NATIVE, Client, Language, Parts, Protocol, Responder
+from orchestrator.catalogue.offers import Client, Parts, Protocol, Responder
 from orchestrator.errors import did_you_mean
 from orchestrator.experiment.model.experiment import StackSpec
 from orchestrator.experiment.model.factor import Value, Values
@@ -25,29 +25,23 @@ from orchestrator.experiment.model.factors import (
 )
 from orchestrator.experiment.model.loader import Located, Steps
 from orchestrator.experiment.plan.contrasts import (
-    ALL_READ,
     LANGUAGES,
-    NOT_KNOWN,
-    READING_NOT_KNOWN,
     REQUESTER,
     RESPONDER,
-    SOME_UNREAD,
     parts_alone,
     parts_of,
 )
 from orchestrator.experiment.plan.own.own_json import carried_by
 from orchestrator.experiment.plan.plan import NOBODY, External, Stack
+from orchestrator.experiment.plan.topology import why_unusable
 from services.python.contract.knobs import HTTP, HTTP_3
 from services.python.contract.limits import RESUMED, SESSION, TLS, TLS_1_3, Kind
 from services.python.contract.lines import Load
 
 ALL = "all"
+NATIVE = "native"  # as a client: the first of the compiled ones that is built here
 OR_EXCLUDE = "or leave this part out with `exclude`"
 Part = TypeVar("Part", Responder, Client)
-
-
-WhyNot: TypeAlias = Callable[[Language], str]
-"""Why the programs of a language cannot be started, as a clause with what to do; empty where they can."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,7 +55,6 @@ class Entry:
     chosen: Mapping[str, tuple[Value, ...]]  # of each factor of the call, the values asked for
     external: External | None = None  # who answers, where that is a service of one's own
     names_driver: bool = False  # whether the file names a PostgreSQL driver
-    native: str = ""  # why its client is this one, where the file calls it `native`
 
     @property
     def kind(self) -> Kind:
@@ -109,19 +102,17 @@ def chosen_calls(located: Located, spec: StackSpec) -> dict[str, tuple[Value, ..
     return {f.name: getattr(spec, f.name) or getattr(located.experiment, f.name) for f in OF_THE_CALL}
 
 
-def resolve_entries(located: Located, known: Mapping[str, Protocol], why_not: WhyNot) -> tuple[Entry, ...]:
+def resolve_entries(located: Located, known: Mapping[str, Protocol]) -> tuple[Entry, ...]:
     """Every stack of the file against the protocols there are; unknown names are noted in `located`."""
     answered = {name: protocol for name, protocol in known.items() if protocol.responders}
     return tuple(
         entry
         for index, spec in enumerate(located.experiment.stacks)
-        for entry in _expand(located, ("stacks", index), spec, answered, why_not)
+        for entry in _expand(located, ("stacks", index), spec, answered)
     )
 
 
-def _expand(
-    located: Located, path: Steps, spec: StackSpec, known: Mapping[str, Protocol], why_not: WhyNot
-) -> Iterator[Entry]:
+def _expand(located: Located, path: Steps, spec: StackSpec, known: Mapping[str, Protocol]) -> Iterator[Entry]:
     names_driver = DRIVER in spec.model_fields_set or DRIVER in located.experiment.model_fields_set
     entry = partial(Entry, path=path, chosen=chosen_calls(located, spec), names_driver=names_driver)
     if spec.protocol == ALL:
@@ -134,18 +125,15 @@ def _expand(
                 yield entry(protocol=protocol, responder=protocol.responder(), client=None)
         return
     if spec.protocol not in known:
-        several = ", ".join(name.strip() for name in spec.protocol.split(","))
-        meant = (
-            f"Write several in brackets: [{several}]." if "," in several else did_you_mean(spec.protocol, [*known, ALL])
-        )
+        meant = did_you_mean(spec.protocol, [*known, ALL])
         located.add((*path, "protocol"), f"unknown protocol '{spec.protocol}'. {meant}")
         return
     protocol = known[spec.protocol]
     entry = partial(entry, protocol=protocol)
     names = spec.responder or (protocol.responders[0].name,)
     wanted = [_named(located, (*path, "responder"), protocol, name, protocol.responders) for name in names]
-    clients = list(clients_of(located, path, protocol, spec, why_not))
-    for client, _ in clients:
+    clients = clients_of(located, path, protocol, spec)
+    for client in clients:
         if client.kind == "codec":
             if spec.responder:
                 reason = f"nobody answers {client.name}, a codec alone: leave `responder` out."
@@ -154,35 +142,23 @@ def _expand(
     for responder in filter(None, wanted):
         if not spec.client:
             yield entry(responder=responder, client=None)
-        for client, native in clients:
+        for client in clients:
             if client.kind != "codec":
-                yield entry(responder=responder, client=client, native=native)
+                yield entry(responder=responder, client=client)
 
 
-def clients_of(
-    located: Located, path: Steps, protocol: Protocol, spec: StackSpec, why_not: WhyNot
-) -> Iterator[tuple[Client, str]]:
-    """Yield the clients that a stack names, and of `native` why it is this one: the first that can be started here."""
-    place = (*path, "client")
-    natives = protocol.natives
-    for name in spec.client or ():
-        if name != NATIVE:
-            known = [*protocol.clients, *([replace(natives[0], name=NATIVE)] if natives else [])]
-            if client := _named(located, place, protocol, name, known):
-                yield client, ""
-            continue
-        reasons = {client.name: why_not(client.language) for client in natives}
-        usable = next((client for client in natives if not reasons[client.name]), None)
-        passed_over = [f"{client} ({reason})" for client, reason in reasons.items() if reason]
-        if usable is not None:
-            yield usable, "; ".join([f"`{NATIVE}` in the experiment", *(f"not {text}" for text in passed_over)])
-        elif natives:
-            located.add(
-                place, f"no compiled client of {protocol.name} can be started: {', '.join(passed_over)}. Name another."
-            )
-        else:
-            has = ", ".join(client.name for client in protocol.clients)
-            located.add(place, f"no client of protocol {protocol.name} is compiled: `{NATIVE}` is none of {has}.")
+def clients_of(located: Located, path: Steps, protocol: Protocol, spec: StackSpec) -> list[Client]:
+    """Return the clients that a stack names."""
+    names = [_native_here(located, protocol) if name == NATIVE else name for name in spec.client or ()]
+    named = (_named(located, (*path, "client"), protocol, name, protocol.clients) for name in names)
+    return [client for client in named if client is not None]
+
+
+def _native_here(located: Located, protocol: Protocol) -> str:
+    """The first compiled client of a protocol that can be started here; the first of all where none can."""
+    provider, machine = located.experiment.provider, located.experiment.machine
+    able = [client.name for client in protocol.natives if not why_unusable(client.language, provider, machine)]
+    return next(iter([*able, *(client.name for client in protocol.natives)]), NATIVE)
 
 
 def _named(located: Located, path: Steps, protocol: Protocol, name: str, parts: Sequence[Part]) -> Part | None:
@@ -230,12 +206,8 @@ def refusal_of_ends(entry: Entry, client: Client, operation: str, call: Values, 
     if lack := protocol.refusal_of(knobs(call), ends, _written(call)):
         name, text = lack
         return Unable(text, name)
-    resumed = f"{SESSION}: {RESUMED}"
-    if call[SESSION] == RESUMED and call[TLS] != TLS_1_3:
-        return Unable(f"{resumed} is of TLS, and a connection with {TLS}: {call[TLS]} has no session")
-    if call[SESSION] == RESUMED and call["connection"] != "per-request":
-        kept = "one that is kept has a single handshake, and nothing to resume"
-        return Unable(f"{resumed} is of new connections: {kept}")
+    if call[SESSION] == RESUMED and (call[TLS] != TLS_1_3 or call["connection"] != "per-request"):
+        return Unable(f"{SESSION}: {RESUMED} is of new connections with TLS: one that is kept has nothing to resume")
     return None
 
 
@@ -274,13 +246,11 @@ def way_out(entry: Entry, client: Client, operation: str, call: Values, kind: Ki
         return f"Give the stack `{TLS}: {TLS_1_3}`"
     others = _other_ends(entry, client, operation, call, kind)
     unable = refusal_of_ends(entry, client, operation, call, kind)
-    named_first = sorted(OF_THE_CALL, key=lambda factor: unable is None or factor.name != unable.factor)
-    for factor in named_first:
+    for factor in sorted(OF_THE_CALL, key=lambda factor: unable is None or factor.name != unable.factor):
         values: list[Value] = [level.value for level in factor.levels]
         for value in values or [factor.default]:
             if can(**{factor.name: value}):
-                or_others = f" or {others}" if others else ""
-                return f"Give the stack `{factor.name}: {value}`{or_others}"
+                return f"Give the stack `{factor.name}: {value}`{others and f' or {others}'}"
     return f"Give it {others}" if others else "Change the stack"
 
 
@@ -288,30 +258,18 @@ def _other_ends(entry: Entry, client: Client, operation: str, call: Values, kind
     """Another client, responder or both with which it can be measured, as a file names them; empty where none is known."""
     if entry.responder is None or entry.external is not None or client.kind == "codec":
         return ""
-    clients = [other for other in entry.protocol.clients if other.kind == client.kind]
-    ways = [
-        *((entry.responder, other) for other in clients),
-        *((other, client) for other in entry.protocol.responders),
-        *product(entry.protocol.responders, clients),
-    ]
-    for responder, other in ways:
+    clients = [client, *(other for other in entry.protocol.clients if other.kind == client.kind)]
+    for responder, other in product([entry.responder, *entry.protocol.responders], clients):
         if refusal_of_ends(replace(entry, responder=responder), other, operation, call, kind) is None:
             changed = (("responder", responder, entry.responder), ("client", other, client))
             return " with ".join(f"`{role}: {new.name}`" for role, new, old in changed if new is not old)
     return ""
 
 
-def omitting(stack: Stack, protocol: Protocol) -> Iterator[str]:
-    """Names of the stack's ends that leave out what others do: no label hides them."""
-    ends = (_responder(stack, protocol), protocol.client(stack.client))
+def omitting(entry: Entry, client: str) -> Iterator[str]:
+    """Names of a stack's ends that leave out what others do: no label hides them."""
+    ends = (entry.responder, entry.protocol.client(client))
     return (end.name for end in ends if end is not None and end.omits)
-
-
-def _responder(stack: Stack, protocol: Protocol) -> Responder | None:
-    """The responder, None of a codec alone; a stand-in where that runs already and nobody knows it."""
-    if stack.external is not None:
-        return external_responder(protocol, stack.responder)
-    return None if stack.responder == NOBODY else protocol.responder(stack.responder)
 
 
 def label_stacks(stacks: Iterable[Stack], always_named: Container[str] = ()) -> tuple[Stack, ...]:
@@ -319,25 +277,20 @@ def label_stacks(stacks: Iterable[Stack], always_named: Container[str] = ()) -> 
     every = list(stacks)
     labelled = []
     for stack in every:
-        if stack.external is not None:
-            name = stack.external.name
-            clients = {other.client for other in every if other.responder == name}
-            parts = [stack.client] if len(clients) > 1 else []
-        else:
-            name, siblings = stack.protocol, [other for other in every if other.protocol == stack.protocol]
-            parts = [
-                getattr(stack, part)
-                for part in ("responder", "client")
-                if len({getattr(other, part) for other in siblings}) > 1 or getattr(stack, part) in always_named
-            ]
+        by, name = ("protocol", stack.protocol) if stack.external is None else ("responder", stack.external.name)
+        siblings = [other for other in every if getattr(other, by) == getattr(stack, by)]
+        parts = [
+            getattr(stack, part)
+            for part in ("responder", "client")
+            if len({getattr(other, part) for other in siblings}) > 1 or getattr(stack, part) in always_named
+        ]
         labelled.append(replace(stack, label=f"{name} ({', '.join(parts)})" if parts else name))
     return tuple(labelled)
 
 
 def describe_stack(stack: Stack, entry: Entry) -> dict[str, Any]:
     """Every default of a stack resolved: settings, versions installed here, and why this client."""
-    protocol = entry.protocol
-    responder, client = _responder(stack, protocol), protocol.client(stack.client)
+    protocol, responder, client = entry.protocol, entry.responder, entry.protocol.client(stack.client)
     if stack.external is not None and not all(call.get("decode", True) for call in stack.external.each_call):
         client = replace(client, omits="stops the clock before its reply is decoded")
     ends: tuple[Responder | Client, ...] = (client,) if responder is None else (responder, client)
@@ -347,16 +300,9 @@ def describe_stack(stack: Stack, entry: Entry) -> dict[str, Any]:
         parts |= dict.fromkeys(("framework", "reading"), unknown)
         parts["language"] = f"{unknown}, asked in {client.language.title}"
     packages = {package for end in ends if not end.language.build for package in end.packages}
-    fields = ALL_READ if not any(end.omits for end in ends) else SOME_UNREAD
     known = responder if stack.external is None else None
-    usual = "thin and comparable: the default" if entry.client is None else "named in the experiment"
     return {
         "protocol": protocol.title,
-        "settings": {
-            "protocol": dict(protocol.settings),
-            "responder": {} if responder is None else dict(responder.settings),
-            "client": dict(client.settings),
-        },
         "parts": parts,
         "documents": carried_by(responder, client, parts["codec"]),
         "own_work": [
@@ -364,12 +310,9 @@ def describe_stack(stack: Stack, entry: Entry) -> dict[str, Any]:
             for end in ends
             if end.adds or end.omits
         ],
-        "fields": fields if stack.external is None else READING_NOT_KNOWN,
-        "client_style": client.style,
         LANGUAGES: {**({RESPONDER: known.language.title} if known else {}), REQUESTER: client.language.title},
-        **({"native": True} if client.native is not None else {}),
         "round_trips_to_open": protocol.round_trips(client.name),
-        "client_reason": entry.native or usual,
+        "client_reason": "thin and comparable: the default" if entry.client is None else "named in the experiment",
         "versions": {package: _version(package) for package in sorted(packages)},
     }
 
@@ -406,4 +349,4 @@ def external_responder(protocol: Protocol, name: str) -> Responder:
 
 def _unknown(protocol: Protocol, name: str) -> str:
     """A text of its own for each unknown responder and protocol: nobody knows whether two are alike."""
-    return f"{NOT_KNOWN} ({protocol.name}, {name})"
+    return f"not known ({protocol.name}, {name})"

@@ -3,24 +3,21 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import combinations
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal
 
 from orchestrator.catalogue.offers import Client, Language, Responder
 from orchestrator.catalogue.read import catalogue
 from orchestrator.errors import UsageError
-from orchestrator.experiment.machines import MACHINES
 from orchestrator.experiment.plan.cells import workers_of
 from orchestrator.experiment.plan.plan import Link, Plan
-from orchestrator.experiment.providers import PROVIDERS
+from orchestrator.experiment.providers import MACHINES, PROVIDERS
 from services.python.contract.knobs import WORKERS
 
 if TYPE_CHECKING:
     from orchestrator.catalogue.builds import Built
-    from orchestrator.experiment.model.loader import Located
-    from orchestrator.experiment.read.tree import Key
 
 
 OWN = "own"  # the machine type of a host that the experiment gives
@@ -141,7 +138,7 @@ def with_too_few_cpus(plan: Plan) -> Iterator[str]:
     given = f"`{WORKERS}: {most}`"
     machine = MACHINES.get(plan.machine or "")
     if PROVIDERS[plan.provider].makes_hosts and machine is not None and machine.cores < most:
-        yield f"{given} is more than the cores of {machine.name} ({machine.cores:g}): the workers wait for each other"
+        yield f"{given} is more than the cores of {plan.machine} ({machine.cores:g}): the workers wait for each other"
     elif pinned := [pin for pin in plan.pins if pin != "off"]:
         why = f"`pin: {pinned[0]}` gives the responder one CPU for all of them"
         yield f"{given} brings nothing here, as {why}: give `pin: 'off'`"
@@ -170,11 +167,6 @@ def profile(from_zone: str, to_zone: str) -> Link | None:
     return _PROFILES.get(frozenset({region_of(from_zone), region_of(to_zone)}))
 
 
-def known_pairs() -> tuple[str, ...]:
-    """The pairs with a profile, for messages."""
-    return tuple(" - ".join(sorted(pair)) if len(pair) > 1 else f"within {next(iter(pair))}" for pair in _PROFILES)
-
-
 @dataclass(frozen=True, kw_only=True)
 class Limit:
     """What a host may use by its machine type, in cores, and who holds it to that: a quota, or the cloud's hypervisor."""
@@ -198,29 +190,6 @@ def limit_of(provider: str, machine: str | None) -> Limit | None:
 
 _FLOOR = "tcp"
 _OF_HOSTS = ("ping", "describe")
-NamedLanguages: TypeAlias = "Sequence[tuple[tuple[Key, ...], Language]]"
-"""Languages that an experiment needs, each with the place in the file that names it."""
-
-
-def note_unusable(located: Located, named: NamedLanguages, why_not: Callable[[Language], str]) -> None:
-    """Note each language whose programs cannot be started now, where the file names it first."""
-    every: NamedLanguages = (*named, *(((), language) for language in _always_needed()))
-    first = {language.name: (path, language) for path, language in reversed(every)}
-    for path, language in first.values():
-        if why := why_not(language):
-            located.add(path, f"{why}.")
-
-
-def startable(provider: str, machine: str | None = None) -> Callable[[Language], str]:
-    """Why that provider cannot start a language's programs now, and what to do; each language is looked at once."""
-    known: dict[str, str] = {}
-
-    def why_not(language: Language) -> str:
-        if language.name not in known:
-            known[language.name] = _usable(language, provider, machine)[0]
-        return known[language.name]
-
-    return why_not
 
 
 def require_programs(plan: Plan) -> Mapping[str, Built]:
@@ -233,21 +202,13 @@ def require_programs(plan: Plan) -> Mapping[str, Built]:
 
 def missing_programs(plan: Plan) -> list[str]:
     """Why languages that a plan needs cannot be used now, and what to do: a sentence for each."""
-    return [why for language in needed_languages(plan) if (why := _usable(language, plan.provider, plan.machine)[0])]
+    whys = (why_unusable(language, plan.provider, plan.machine) for language in needed_languages(plan))
+    return [why for why in whys if why]
 
 
-def programs_in_words(plan: Plan) -> list[str]:
-    """A sentence for each language of a plan: what its programs were built with, and with which packages."""
-    from orchestrator.catalogue.builds import in_words, packages_in_words
-
-    titles = {language.name: language.title for language in needed_languages(plan)}
-    sentences = []
-    for name, build in require_programs(plan).items():
-        used = (package for end in _ends(plan) if end.language.name == name for package in end.packages)
-        packages = packages_in_words(build, used)
-        toolchain = in_words(build.toolchain, build.source)
-        sentences.append(f"{titles[name]}: {toolchain}{packages and f'; in them {packages}'}")
-    return sentences
+def why_unusable(language: Language, provider: str, machine: str | None) -> str:
+    """Why that provider cannot start the programs of a language, and what to do; empty where it can."""
+    return _usable(language, provider, machine)[0]
 
 
 def needed_languages(plan: Plan) -> tuple[Language, ...]:

@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 import os
-import resource
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
 from math import ceil, sqrt
 
 from orchestrator.catalogue.offers import Protocol
-from orchestrator.experiment.machines import MACHINES
 from orchestrator.experiment.model.options import AUTO, OFF, SHORTEST_TURN_S
 from orchestrator.experiment.plan.contrasts import pairs
 from orchestrator.experiment.plan.estimate import each_s
 from orchestrator.experiment.plan.plan import Cell, Plan, Turns
 from orchestrator.experiment.plan.rules import why_no_turns
 from orchestrator.experiment.plan.schedule import groups_of
-from orchestrator.experiment.providers import PROVIDERS
+from orchestrator.experiment.providers import MACHINES, PROVIDERS
 from orchestrator.experiment.read.units import format_duration
 
 END_BYTES = 100_000_000
@@ -30,14 +28,12 @@ _FLIGHTS_OF_A_TURN = 4  # each of as many requests as are in flight
 _LEAST_WARM_UP, _MOST_WARM_UP = 2, 10  # after ten requests a stack that was idle is as fast as before
 _WARM_SHARE = 0.2  # of a turn, what its warm-up may take of a stack that is slow
 _MOST_TOGETHER = 24
-_FILES, _FILES_OF_A_STACK = 64, 8  # of orch: what it has open itself, and the pipes of two processes
 
 
 def with_turns(plan: Plan, turn: float | str, known: Mapping[str, Protocol]) -> Plan:
     """The plan with the turns of its cells, and why some take none.
 
-    With `auto` a turn is as long as 20 requests and four flights take by the estimate, at least 10 ms. The reference of k
-    comparisons has a part in all of them, and the square root of k turns a round (Dunnett 1955), if a turn has a duration.
+    The reference of k comparisons has the square root of k turns a round (Dunnett 1955), if a turn has a duration.
     """
     if turn == OFF:
         return plan
@@ -64,14 +60,12 @@ def with_turns(plan: Plan, turn: float | str, known: Mapping[str, Protocol]) -> 
         pair.reference.id for pair in pairs(plan) if groups.get(pair.cell.id) == groups.get(pair.reference.id)
     )
 
-    def turns_of(cell: Cell) -> Turns | None:
-        if cell.id not in groups or sizes[groups[cell.id]] == 1:
-            return None
-        turns = lengths[cell.id]
-        each_round = max(1, round(sqrt(compared[cell.id]))) if turns.requests is None else 1
-        return replace(turns, group=groups[cell.id], each_round=each_round)
-
-    cells = tuple(replace(cell, turns=turns_of(cell)) for cell in plan.cells)
+    taken: dict[str, Turns] = {}
+    for name, group in groups.items():
+        each_round = max(1, round(sqrt(compared[name]))) if lengths[name].requests is None else 1
+        if sizes[group] > 1:
+            taken[name] = replace(lengths[name], group=group, each_round=each_round)
+    cells = tuple(replace(cell, turns=taken.get(cell.id)) for cell in plan.cells)
     return replace(plan, cells=cells, without_turns=tuple(sorted(reasons)))
 
 
@@ -107,9 +101,8 @@ def _why_none(cell: Cell, request_s: float, turns: Turns, most_s: float, *, give
         return f"a request takes longer than a turn of {format_duration(given_s)}"
     if given_s is None and turns.length_s > most_s:
         return f"{_fewest(cell):,} requests take longer than {format_duration(most_s)}"
-    if turns.requests is not None and turns.rounds == 1:
-        return f"{cell.load.requests:,} requests are too few for two turns"
-    return None
+    is_one = turns.requests is not None and turns.rounds == 1
+    return f"{cell.load.requests:,} requests are too few for two turns" if is_one else None
 
 
 def _turns(plan: Plan, cell: Cell, request_s: float, length_s: float) -> Turns:
@@ -131,18 +124,15 @@ def _turns(plan: Plan, cell: Cell, request_s: float, length_s: float) -> Turns:
 
 
 def _together(plan: Plan) -> int:
-    """How many stacks run at once: a host has the memory for their ends, and orch the open files."""
-    machine = MACHINES.get(plan.machine or "")
+    """How many stacks run at once: a host has the memory for their ends."""
+    machine, ends = MACHINES.get(plan.machine or ""), 2
     room_bytes = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    ends = 2
     if machine is not None:
         memory_bytes = machine.memory_mb << 20
         is_shared = PROVIDERS[plan.provider].hosts_are_this_machine
         room_bytes = min(room_bytes, memory_bytes) if is_shared else memory_bytes
         ends = 2 if any(placement.kind == "local" for placement in plan.placements) else 1
-    files = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
-    by_files = _MOST_TOGETHER if files == resource.RLIM_INFINITY else (files - _FILES) // _FILES_OF_A_STACK
-    return min(_MOST_TOGETHER, room_bytes // 2 // (ends * END_BYTES), by_files)
+    return min(_MOST_TOGETHER, room_bytes // 2 // (ends * END_BYTES))
 
 
 def _is_throttled(plan: Plan) -> bool:

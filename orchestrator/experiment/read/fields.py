@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Mapping, Sequence
-from types import MappingProxyType
+from collections.abc import Callable, Sequence
 from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import BeforeValidator, GetCoreSchemaHandler, GetJsonSchemaHandler, WithJsonSchema
@@ -78,20 +77,15 @@ class _OneOrMany:
             raise ValueError("the list is empty; leave the key out for its default, or give a value")
         if len(value) > MOST_ITEMS:
             raise ValueError(f"the list has {len(value):,} items; it may have at most {MOST_ITEMS:,}")
-        _refuse_twice([json.dumps(item, sort_keys=True, default=repr) for item in value])
         return tuple(value)
 
     @staticmethod
     def _each_once(values: Any) -> Any:
         """Quantities that are written differently may be the same: `64 KiB` and `65536 B`."""
-        _refuse_twice([value if isinstance(value, str | int | float) else object() for value in values])
+        for index, value in enumerate(values):
+            if value in values[:index]:
+                raise ValueError(f"item {index + 1} of the list is given twice; every value of a list is its own cell")
         return values
-
-
-def _refuse_twice(values: Sequence[object]) -> None:
-    for index, value in enumerate(values):
-        if value in values[:index]:
-            raise ValueError(f"item {index + 1} of the list is given twice; every value of a list is its own cell")
 
 
 OneOrMany = Annotated[tuple[T, ...], _OneOrMany()]
@@ -119,17 +113,13 @@ class Shorthand:
         return {self._key: value} if isinstance(value, self._types) else value
 
 
-def one_of(texts: Sequence[str], guesses: Mapping[str, str] = MappingProxyType({})) -> Any:
-    """The type of one of these texts, or of a guess, by what it means; a number may be written as one: `http: 2`."""
+def one_of(texts: Sequence[str]) -> Any:
+    """The type of one of these texts; a number may be written as one: `http: 2`."""
     literal: Any = Literal.__getitem__(tuple(texts))
-    written = {text: text for text in texts} | dict(guesses)
 
-    def understood(value: Any) -> Any:
-        if isinstance(value, bool):
-            return written.get(str(value).lower(), value)
-        if isinstance(value, int | float):
-            return written.get(f"{value:g}", value)
-        return written.get(value, value) if isinstance(value, str) else value
+    def as_text(value: Any) -> Any:
+        is_number = isinstance(value, int | float) and not isinstance(value, bool)
+        return f"{value:g}" if is_number else value
 
-    values = [*written, *(json.loads(text) for text in written if re.fullmatch(r"[0-9.]+|true|false", text))]
-    return Annotated[literal, BeforeValidator(understood), WithJsonSchema({"enum": values})]
+    numbers = [json.loads(text) for text in texts if re.fullmatch(r"[0-9.]+", text)]
+    return Annotated[literal, BeforeValidator(as_text), WithJsonSchema({"enum": [*texts, *numbers]})]

@@ -1,14 +1,14 @@
 """A YAML file as a tree of values that know their places.
 
 PyYAML's constructors are not used: what they would convert silently (`no`, `010`, `12:30`, a date) or overwrite (a
-duplicate key) is refused here with the place and the reason, and an alias costs what it expands to.
+duplicate key) is refused here with the place and the reason.
 """
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -22,7 +22,7 @@ from orchestrator.unseen import UNSEEN
 MAX_BYTES = 256 * 1024
 MAX_NODES = 20_000
 MAX_DEPTH = 20
-_TOO_DEEP = f"values are nested more than {MAX_DEPTH} deep."
+_TOO_MUCH = f"the file expands to more than {MAX_NODES:,} values, or they are nested more than {MAX_DEPTH} deep."
 _NO_TAGS = {f"tag:yaml.org,2002:{kind}" for kind in ("str", "seq", "map")}
 
 Key = str | int
@@ -73,8 +73,6 @@ def read(path: Path) -> Node:
 def read_bytes(path: Path) -> bytes:
     """The bytes of an experiment file; ExperimentError when there is none, or it is too large, or no regular file."""
     name = str(path)
-    if any("\ud800" <= character <= "\udfff" for character in name):
-        raise _alone(name, "the file's name is not UTF-8, so no plan can name it; rename it.")
     try:
         return read_file(path, MAX_BYTES)
     except FileNotFoundError as error:
@@ -85,55 +83,40 @@ def read_bytes(path: Path) -> bytes:
         raise _alone(name, f"the file {error}.") from error
 
 
-def decode(path: Path, data: bytes, choices: Mapping[str, str] | None = None) -> Node:
-    """The tree of a YAML file's bytes; `choices`: of keys whose values are words, what may be written: `none or tls1.3`."""
+def decode(path: Path, data: bytes) -> Node:
+    """The tree of a YAML file's bytes."""
     name = str(path)
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        before = data[: error.start].decode("utf-8", "replace")
-        line, column = before.count("\n") + 1, len(before) - (before.rfind("\n") + 1) + 1
         message = f"the file is not UTF-8: byte 0x{data[error.start]:02x} at offset {error.start}. Save it as UTF-8."
-        raise ExperimentError([Problem(Mark(Source(name, ""), line, column), message)]) from error
-    return parse(Source(name, text), choices)
+        raise _alone(name, message) from error
+    return parse(Source(name, text))
 
 
 # Remedies by a part of the parser's message.
-_REMEDIES = (
-    ("expected a single document", "One file holds one experiment."),
-    ("'\\t' that cannot start", "Indent with spaces: YAML takes no tabs."),
-    ("cannot start any token", "Put text that begins with it in quotes."),
-    (
-        "expected <block end>",
-        "Items of a list, and keys of a mapping, begin in the same column: look at the indentation.",
-    ),
-    (
-        "mapping values are not allowed",
-        "Put text with a colon and a space in quotes; or is this line indented too far?",
-    ),
-    ("a flow sequence", "Is there a ] for every [, and a comma between items?"),
-    ("a flow mapping", "Is there a } for every {, and a comma between keys?"),
-    ("a quoted scalar", "A quotation mark is missing."),
-    ("could not find expected ':'", "Is this a key without its colon?"),
-)
+_REMEDIES = {
+    "'\\t' that cannot start": "Indent with spaces: YAML takes no tabs.",
+    "expected <block end>": "Items of a list, and keys of a mapping, begin in the same column.",
+    "mapping values are not allowed": "Put text with a colon and a space in quotes; or is this line indented too far?",
+}
 
 
-def parse(source: Source, choices: Mapping[str, str] | None = None, key: str = "") -> Node:
-    """The tree of a YAML text; see `decode`. `key` is the one that it is the value of."""
-    reader = _Reader(source, choices or {})
+def parse(source: Source) -> Node:
+    """The tree of a YAML text."""
+    reader = _Reader(source)
     try:
         document = yaml.compose(source.text, Loader=yaml.BaseLoader)
-        root = Node(Mark(source, 1, 1)) if document is None else reader.read(document, key, ())
+        root = Node(Mark(source, 1, 1)) if document is None else reader.read(document)
     except yaml.reader.ReaderError as error:
-        before = source.text[: error.position]
-        mark = Mark(source, before.count("\n") + 1, len(before) - (before.rfind("\n") + 1) + 1)
+        mark = Mark(source, source.text.count("\n", 0, error.position) + 1, 1)
         raise _alone(mark, f"character U+{error.character:04X} is not allowed in YAML.") from error
     except yaml.MarkedYAMLError as error:
         words = " ".join(part for part in (error.context, error.problem) if part)
-        remedy = next((f" {text}" for fragment, text in _REMEDIES if fragment in words), "")
+        remedy = next((f" {text}" for fragment, text in _REMEDIES.items() if fragment in words), "")
         raise _alone(_mark(source, error.problem_mark), f"this is not YAML: {words}.{remedy}") from error
     except RecursionError as error:
-        raise _alone(Mark(source, 1, 1), _TOO_DEEP) from error
+        raise _alone(Mark(source, 1, 1), _TOO_MUCH) from error
     if reader.problems:
         raise ExperimentError(reader.problems)
     return root
@@ -157,53 +140,45 @@ def _mark(source: Source, place: yaml.Mark | None) -> Mark:
 class _Reader:
     """Makes nodes of PyYAML's; an alias is read again at each place, so that it can be overridden there alone."""
 
-    def __init__(self, source: Source, choices: Mapping[str, str]) -> None:
+    def __init__(self, source: Source) -> None:
         self.problems: list[Problem] = []
-        self._source, self._choices = source, choices
+        self._source = source
         self._count = 0
 
-    def read(self, parsed: yaml.Node, key: str, above: tuple[yaml.Node, ...]) -> Node:
-        """Return the node of a value below `key`, within the nodes `above`."""
+    def read(self, parsed: yaml.Node, depth: int = 0) -> Node:
+        """Return the node of a value; ExperimentError for one that is within itself, or so large by its aliases."""
         mark = _mark(self._source, parsed.start_mark)
         self._count += 1
-        if self._count > MAX_NODES:
-            self._stop(mark, f"the file expands to more than {MAX_NODES:,} values; aliases count as what they repeat.")
-        if parsed in above:
-            self._stop(mark, "this value is inside the value that it repeats.")
-        if len(above) > MAX_DEPTH:
-            self._stop(mark, _TOO_DEEP)
+        if self._count > MAX_NODES or depth > MAX_DEPTH:
+            raise ExperimentError([*self.problems, Problem(mark, _TOO_MUCH)])
         if parsed.tag not in _NO_TAGS:
             self.problems.append(Problem(mark, f"tag '{shown(parsed.tag)}' is not used in experiments; leave it out."))
-        above = (*above, parsed)
         if isinstance(parsed, yaml.MappingNode):
-            return self._mapping(parsed, mark, above)
+            return self._mapping(parsed, mark, depth + 1)
         if isinstance(parsed, yaml.ScalarNode):
-            return self._scalar(parsed, key, mark)
-        return Node(mark, [self.read(item, key, above) for item in parsed.value])
+            return self._scalar(parsed, mark)
+        return Node(mark, [self.read(item, depth + 1) for item in parsed.value])
 
-    def _mapping(self, parsed: yaml.MappingNode, mark: Mark, above: tuple[yaml.Node, ...]) -> Node:
+    def _mapping(self, parsed: yaml.MappingNode, mark: Mark, depth: int) -> Node:
         node, values = Node(mark, {}), dict[str, Node]()
         for name, value in parsed.value:
-            key = self.read(name, "", above)
-            child = self.read(value, str(key.value), above)
+            key, child = self.read(name, depth), self.read(value, depth)
             if not isinstance(key.value, str):
                 self.problems.append(Problem(key.mark, "a key must be text."))
             elif key.value in values:
-                line = node.key_marks[key.value].line
-                self.problems.append(
-                    Problem(key.mark, f"key '{shown(key.value)}' is given twice; the first is in line {line}.")
-                )
+                first = f"the first is in line {node.key_marks[key.value].line}"
+                self.problems.append(Problem(key.mark, f"key '{shown(key.value)}' is given twice; {first}."))
             else:
                 values[key.value] = child
                 node.key_marks[key.value] = key.mark
         node.value = values
         return node
 
-    def _scalar(self, parsed: yaml.ScalarNode, key: str, mark: Mark) -> Node:
+    def _scalar(self, parsed: yaml.ScalarNode, mark: Mark) -> Node:
         text: str = parsed.value
         is_plain = parsed.style is None
         value = resolve(text) if is_plain else text
-        if is_plain and (reason := ambiguity(text, key, self._choices)):
+        if is_plain and (reason := ambiguity(text)):
             self.problems.append(Problem(mark, reason))
         too_long = is_plain and _INTEGER.fullmatch(text) and isinstance(value, str)
         if too_long or value in (math.inf, -math.inf):
@@ -212,13 +187,9 @@ class _Reader:
             self.problems.append(Problem(mark, reason))
         return Node(mark, value)
 
-    def _stop(self, mark: Mark, message: str) -> None:
-        raise ExperimentError([*self.problems, Problem(mark, message)])
-
 
 # Half a character; what a terminal acts on instead of showing it; marks that reorder the text around them.
-_SURROGATE = re.compile("[\ud800-\udfff]")
-_CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
+_UNFIT = re.compile(f"[\ud800-\udfff\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]|{UNSEEN.pattern}")
 _WORDS = {"true": True, "false": False, "null": None, "~": None, "": None}
 _INTEGER = re.compile(r"[-+]?(0|[1-9][0-9]*)")
 _DECIMAL = re.compile(r"[-+]?(0|[1-9][0-9]*)\.[0-9]+")
@@ -237,27 +208,18 @@ _AMBIGUOUS = re.compile(
 
 
 def unfit(text: str) -> str | None:
-    """Why a text is refused everywhere: it holds what is no character, or controls a terminal. None when fit."""
-    if _SURROGATE.search(text):
-        return "this text holds half of a surrogate pair, which is not a character."
-    if match := _CONTROL.search(text):
-        return f"this text holds the control character U+{ord(match.group()):04X}, which is not allowed."
-    if match := UNSEEN.search(text):
-        return f"this text holds the character U+{ord(match.group()):04X}, which is invisible."
-    return None
+    """Why a text is refused everywhere: it holds what is no character, or nothing that a person sees. None when fit."""
+    match = _UNFIT.search(text)
+    return match and f"this text holds the character U+{ord(match.group()):04X}, which is invisible."
 
 
-def ambiguity(text: str, key: str = "", choices: Mapping[str, str] | None = None) -> str | None:
+def ambiguity(text: str) -> str | None:
     """Why an unquoted scalar is refused: YAML readers disagree on what it is. None when it is clear."""
-    if choices and key in choices and _SWITCH.fullmatch(text):
-        return f"'{text}' reads as true or false to some YAML readers, and `{key}` has neither: write {choices[key]}."
     if _SWITCH.fullmatch(text):
         return f"'{text}' reads as true or false to some YAML readers: write true, false, or '{text}'."
     if _AMBIGUOUS.fullmatch(text):
-        return (
-            f"'{shown(text)}' is not the same to all YAML readers: write a plain decimal number, a duration as 90s or 12m,"
-            f" or text in quotes: '{shown(text)}'."
-        )
+        instead = f"a plain decimal number, a duration as 90s or 12m, or text in quotes: '{shown(text)}'"
+        return f"'{shown(text)}' is not the same to all YAML readers: write {instead}."
     return None
 
 

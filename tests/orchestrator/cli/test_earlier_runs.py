@@ -79,7 +79,7 @@ def test_the_schema_that_is_named_lies_there_as_seen_from_the_file(file, schema)
 @pytest.mark.parametrize("name", [path.stem for path in sorted(FOLDER.glob("*.yaml"))])
 def test_a_shipped_experiment_can_be_copied_and_is_valid_under_its_new_name(name):
     init(Path("questions/Mine.yaml"), example=name)
-    assert make_plan(Path("questions/Mine.yaml"), needs_programs=False).name == "mine"
+    assert make_plan(Path("questions/Mine.yaml")).name == "mine"
 
 
 def test_an_unknown_example_is_refused_with_the_nearest():

@@ -61,15 +61,6 @@ def test_plan_as_json_is_one_document(folder: Path) -> None:
     assert planned["plan"]["experiment_path"] == "example.yaml"
 
 
-def test_plan_says_what_differs_between_its_stacks(folder: Path) -> None:
-    said = orch("plan", "example.yaml", cwd=folder).stdout
-    assert "differs: grpc from rest in codec, transport, framework, client\n" in said
-    planned = document(orch("plan", "example.yaml", "--json", cwd=folder))
-    assert planned["differs_in"] == {"grpc": ["codec", "transport", "framework", "client"]}
-    parts = planned["plan"]["resolved"]["grpc-grpcio-grpcio"]["parts"]
-    assert (parts["codec"], parts["transport"]) == ("Protocol Buffers", "gRPC")
-
-
 def test_a_wrong_file_ends_with_2_and_starts_nothing(folder: Path) -> None:
     (folder / "example.yaml").write_text(EXPERIMENT + "load: {requests: 0}\n")
     done = orch("plan", "example.yaml", cwd=folder)

@@ -30,7 +30,7 @@ AT = {"rtt": "60ms", "size": "20kB"}
 def the_run() -> MemoryRun:
     """A run of the shipped map."""
     overrides = ("load.requests=30", "distance.rate=1 Gbit/s")
-    return a_mapped_run(make_plan(MAP, overrides, needs_programs=False))
+    return a_mapped_run(make_plan(MAP, overrides))
 
 
 @pytest.fixture(scope="module")

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -22,6 +23,14 @@ def write(tmp_path: Path) -> Callable[[str], Path]:
     return write_experiment
 
 
+def client(name: str, style: str = "sync", **more: Any) -> Client:
+    return Client(name=name, language=LANGUAGE, style=style, **more)
+
+
+def responder(name: str, parts: Parts, **more: Any) -> Responder:
+    return Responder(name=name, language=LANGUAGE, parts=parts, **more)
+
+
 @pytest.fixture
 def known() -> dict[str, Protocol]:
     every = frozenset({"timestamp", "add", "echo", "image"})
@@ -31,23 +40,13 @@ def known() -> dict[str, Protocol]:
         summary="",
         operations=every,
         responders=(
-            Responder(
-                name="fastapi",
-                language=LANGUAGE,
-                parts=replace(PARTS, framework="FastAPI"),
-                packages=("typer", "no-such-package"),
-            ),
-            Responder(
-                name="flask",
-                language=LANGUAGE,
-                parts=replace(PARTS, framework="Flask"),
-                refuses={"reuse": "it closes every connection"},
-            ),
+            responder("fastapi", replace(PARTS, framework="FastAPI"), packages=("typer", "no-such-package")),
+            responder("flask", replace(PARTS, framework="Flask"), refuses={"reuse": "it closes every connection"}),
         ),
         clients=(
-            Client(name="thin", language=LANGUAGE, style="sync"),
-            Client(name="parallel", language=LANGUAGE, style="async"),
-            Client(name="slow", language=LANGUAGE, style="sync", refuses={"image": "it keeps bodies as text"}),
+            client("thin"),
+            client("parallel", "async"),
+            client("slow", refuses={"image": "it keeps bodies as text"}),
         ),
         sequential="thin",
         concurrent="parallel",
@@ -57,12 +56,8 @@ def known() -> dict[str, Protocol]:
         title="gRPC",
         summary="",
         operations=every - {"image"},
-        responders=(
-            Responder(
-                name="grpcio", language=LANGUAGE, parts=replace(PARTS, codec="Protocol Buffers", transport="gRPC")
-            ),
-        ),
-        clients=(Client(name="grpcio", language=LANGUAGE, style="sync"),),
+        responders=(responder("grpcio", replace(PARTS, codec="Protocol Buffers", transport="gRPC")),),
+        clients=(client("grpcio"),),
         sequential="grpcio",
         concurrent="grpcio",
         round_trips_to_open=2,
@@ -72,8 +67,8 @@ def known() -> dict[str, Protocol]:
         title="TCP",
         summary="",
         operations=every | {"exchange"},
-        responders=(Responder(name="threads", language=LANGUAGE, parts=replace(PARTS, transport="TCP")),),
-        clients=(Client(name="socket", language=LANGUAGE, style="sync"),),
+        responders=(responder("threads", replace(PARTS, transport="TCP")),),
+        clients=(client("socket"),),
         sequential="socket",
         concurrent="socket",
         is_floor=True,

@@ -29,7 +29,7 @@ seed: 7
 def planned(tmp_path: Path, text: str = MAP, overrides: Sequence[str] = ()) -> Plan:
     path = tmp_path / "map.yaml"
     path.write_text(text)
-    return make_plan(path, overrides, needs_programs=False)
+    return make_plan(path, overrides)
 
 
 def series_of(plan: Plan) -> dict[str, list[Member]]:

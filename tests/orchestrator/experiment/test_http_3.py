@@ -13,7 +13,7 @@ from tests.support.experiments import planner
 QUESTION = "name: x\nquestion: Why?\noperations: add\n"
 GO = "{protocol: rest, responder: go-net-http, client: go-net-http}"
 
-planned = planner(QUESTION, needs_programs=False)
+planned = planner(QUESTION)
 
 
 def test_its_handshake_has_that_of_tls_in_it_and_its_transport_is_named(tmp_path: Path) -> None:

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import json
-import os
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from orchestrator.experiment.plan.planning import make_plan
-from orchestrator.experiment.read.json_payload import DEEP, LONG_INTEGER, MOST_NESTED, faults
+from orchestrator.experiment.read.json_payload import MOST_NESTED, fault_of
 from services.python.codecs import cbor, msgpack, orjson
 from services.python.codecs import json as standard
-from tests.support.experiments import MINIMAL, Known, Write, problems
+from tests.support.experiments import problems
 
 
 @pytest.mark.parametrize(
@@ -21,23 +19,19 @@ from tests.support.experiments import MINIMAL, Known, Write, problems
     [
         (b'{"a": 1, "\\u0061": 2}', 9, "the key 'a' is given twice, and readers keep one of its values"),
         (b"[-0]", 1, "-0 is negative zero, which readers keep or write as 0"),
-        (b"[1, -0.0e7]", 4, "-0.0e7 is negative zero, which readers keep or write as 0"),
         (b"123.456e-789", 0, "123.456e-789 is not the number that a double holds in its place, 0"),
-        (b"1.5e+9999", 0, "1.5e+9999 is not the number that a double holds in its place, inf"),
         (b"0.30000000000000000001", 0, "0.30000000000000000001 is not the number that a double holds in its place, 0.3"),
         (b'["\\ud800"]', 1, "half a surrogate pair, which UTF-8 cannot express"),
         (b"18446744073709551616", 0, "18446744073709551616 needs more than 64 bits"),
-        (b"-9223372036854775809", 0, "-9223372036854775809 needs more than 64 bits"),
-        (b"[" * 500 + b"]" * 500, MOST_NESTED, "more than 90 lists and objects within each other"),
-        (b"[" * 100_000 + b"]" * 100_000, MOST_NESTED, "more than 90 lists and objects within each other"),
+        (b"[9007199254740993]", 1, "9007199254740993 is a whole number that no double holds: write it as text"),
+        (b"[" * 500 + b"]" * 500, MOST_NESTED, "more than 32 lists and objects within each other"),
         (b"{'a': 1}", 1, "this is not JSON: Expecting property name enclosed in double quotes"),
         (b'"\xff"', 1, "this is not JSON: byte 0xff is not UTF-8"),
         (b'{"a": -Infinity}', 6, "this is not JSON: -Infinity"),
     ],
 )  # fmt: skip
 def test_what_no_stack_carries_exactly_is_refused_where_it_stands(content: bytes, offset: int, reason: str) -> None:
-    *_, fault = faults(content)
-    assert (fault.offset, fault.reason, fault.limit) == (offset, reason, "")
+    assert fault_of(content) == (offset, reason)
 
 
 def nested(depth: int) -> Any:
@@ -47,57 +41,14 @@ def nested(depth: int) -> Any:
     return document
 
 
-HARD = [nested(MOST_NESTED - 1), -(2**63), 2**64 - 1, 5e-324, 1.7976931348623157e308, 0.1, 1e22, 2**53 + 1, "[{,:\\"]
+HARD = [nested(MOST_NESTED - 1), -(2**63), 2**63, 5e-324, 1.7976931348623157e308, 0.1, 1e22, 2**53, "[{,:\\"]
 
 
 @pytest.mark.parametrize("codec", [standard.CODEC, orjson.CODEC, msgpack.CODEC, cbor.CODEC])
 def test_what_is_not_refused_comes_back_from_every_codec(codec: Any) -> None:
-    assert {fault.limit for fault in faults(json.dumps(HARD).encode())} == {LONG_INTEGER, DEEP}
+    assert fault_of(json.dumps(HARD).encode()) is None
     coder = codec.request("echo/document")
     assert coder.read(coder.write({"document": HARD})) == {"document": HARD}
-
-
-def deep(levels: int) -> str:
-    return "[" * levels + "]" * levels
-
-
-@pytest.mark.parametrize(
-    ("stack", "document", "reason"),
-    [
-        ("grpc", "[9007199254740993]", None),
-        ("{protocol: grpc, document: value}", "[9007199254740992]", None),
-        (
-            "{protocol: grpc, document: value}",
-            "[\n 9007199254740993]",
-            "own.json:2:2: 9007199254740993 is a whole number that no double holds, and the numbers of"
-            " google.protobuf.Value are doubles",
-        ),
-        (
-            "{protocol: rest, responder: fastify}",
-            "[9007199254740993]",
-            "own.json:1:2: 9007199254740993 is a whole number that no double holds, and JavaScript's numbers are doubles",
-        ),
-        ("grpc", deep(32), None),
-        ("rest", deep(90), None),
-        (
-            "grpc",
-            deep(33),
-            "own.json:1:33: more than 32 lists and objects within each other, the most that parsers of Protocol Buffers"
-            " take",
-        ),
-    ],
-)  # fmt: skip
-def test_a_stack_that_cannot_carry_a_document_is_refused_it(
-    tmp_path: Path, stack: str, document: str, reason: str | None
-) -> None:
-    (tmp_path / "own.json").write_text(document)
-    path = tmp_path / "x.yaml"
-    path.write_text(f"name: own\nquestion: How?\nstacks: [{stack}]\noperations: [{{echo: {{json: own.json}}}}]\n")
-    if reason is None:
-        assert make_plan(path, needs_programs=False).cells
-    else:
-        way_out = "Leave this part out with `exclude`, or ask it of other stacks."
-        assert problems(path) == [f"3:10: {reason}. {way_out}"]
 
 
 def test_a_fault_of_a_file_has_its_line_and_column(tmp_path: Path) -> None:
@@ -107,16 +58,3 @@ def test_a_fault_of_a_file_has_its_line_and_column(tmp_path: Path) -> None:
     assert problems(path) == [
         f"4:28: {tmp_path / 'own.json'}:3:6: -0 is negative zero, which readers keep or write as 0."
     ]
-
-
-def test_a_payload_file_must_be_there(write: Write, known: Known, tmp_path: Path) -> None:
-    path = write(MINIMAL.replace("timestamp", "{echo: {json: body.json}}"))
-    assert problems(path, known) == [
-        f"4:27: there is no file {tmp_path / 'body.json'}; paths are relative to the experiment file."
-    ]
-
-
-def test_a_pipe_is_no_payload_file_and_is_not_waited_for(write: Write, known: Known, tmp_path: Path) -> None:
-    os.mkfifo(tmp_path / "body.json")
-    path = write(MINIMAL.replace("timestamp", "{echo: {json: body.json}}"))
-    assert "is a pipe, not a file." in problems(path, known)[0]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import resource
 from collections import Counter
 from collections.abc import Callable
 from math import ceil
@@ -15,7 +14,6 @@ from orchestrator.experiment.plan.plan import Plan
 from orchestrator.experiment.plan.planning import make_plan
 from orchestrator.experiment.plan.schedule import groups_of, orders_of_turns
 from orchestrator.experiment.plan.turn_lengths import as_measured
-from orchestrator.experiment.read.problems import ExperimentError
 
 TEXT = """
 name: turns
@@ -28,7 +26,7 @@ Write = Callable[[str], Path]
 
 
 def plan_of(write: Write, *more: str) -> Plan:
-    return make_plan(write(TEXT), more, needs_programs=False)
+    return make_plan(write(TEXT), more)
 
 
 def test_turns_are_on_by_default(write: Write) -> None:
@@ -70,25 +68,6 @@ def test_a_number_of_requests_is_shared_by_turns(write: Write, load: str) -> Non
         assert whole.duration_s == (None if cell.load.duration_s is None else pytest.approx(10))
 
 
-def test_a_limit_of_time_leaves_turns_long_enough(write: Write) -> None:
-    few, many = (
-        plan_of(write, f"load={{requests: {number}, at_most: 1s}}").cells[0].turns for number in (10**6, 10**7)
-    )
-    assert few is not None
-    assert many is not None
-    assert few.rounds == many.rounds
-    assert few.at_most_s is not None
-    assert few.at_most_s >= 0.008
-
-
-def test_turns_of_many_in_flight_have_four_flights(write: Write) -> None:
-    plan = plan_of(write, "load={duration: 1s, concurrency: [20, 100, 200]}", "warmup={requests: 500}")
-    turns = {cell.load.concurrency: cell.turns for cell in plan.cells if cell.turns}
-    assert turns.keys() == {20, 100, 200}
-    assert turns[20].length_s < turns[100].length_s < turns[200].length_s <= 0.25
-    assert turns[200].warm_up == 2
-
-
 @pytest.mark.parametrize(
     ("request_s", "length_s"), [(0.0001, 0.01), (0.004, 0.08), (0.0124, 0.25), (0.02, None), (1.0, None)]
 )
@@ -99,14 +78,6 @@ def test_turns_are_as_long_as_the_smoke_tests_requests_need(
     turns = as_measured(plan, plan.cells[0], own_s(plan, plan.cells[0], request_s))
     assert (turns and turns.length_s) == length_s
     assert turns is None or turns.rounds == ceil(round(1 / turns.length_s, 6))
-
-
-def test_a_given_length_is_kept_where_requests_are_slow(write: Write) -> None:
-    plan = plan_of(write, "turn=500ms")
-    turns = as_measured(plan, plan.cells[0], 0.02)
-    assert turns is not None
-    assert turns.length_s == 0.5
-    assert as_measured(plan, plan.cells[0], 0.03) is None
 
 
 def test_a_request_that_is_longer_than_a_turn_takes_none(write: Write) -> None:
@@ -125,32 +96,11 @@ def test_hosts_of_less_than_a_core_take_longer_turns_in_smaller_groups(write: Wr
     assert {cell.turns for cell in few.cells} == {None}
 
 
-@pytest.mark.parametrize(("files", "together"), [(1024, 2), (87, 2), (79, None)])
-def test_open_files_bound_how_many_stacks_run_at_once(
-    write: Write, monkeypatch: pytest.MonkeyPatch, files: int, together: int | None
-) -> None:
-    monkeypatch.setattr(resource, "getrlimit", lambda _kind: (files, files))
-    plan = plan_of(write)
-    assert {cell.turns is None for cell in plan.cells} == {together is None}
-    assert bool(plan.without_turns) == (together is None)
-
-
-@pytest.mark.parametrize("turn", ["1ms", "2s", "often", "5"])
-def test_an_impossible_length_is_refused(write: Write, turn: str) -> None:
-    with pytest.raises(ExperimentError):
-        plan_of(write, f"turn={turn}")
-
-
 @pytest.mark.parametrize("load", ["{requests: 30}", "{duration: 1s, rate: 100/s}", "{duration: 1s, think: 10ms}"])
 def test_loads_that_cannot_wait_take_no_turns(write: Write, load: str) -> None:
     plan = plan_of(write, f"load={load}")
     assert {cell.turns for cell in plan.cells} == {None}
     assert len(plan.without_turns) == 1
-
-
-def test_several_requesters_take_no_turns(write: Write) -> None:
-    plan = plan_of(write, "load={duration: 1s, concurrency: 4}", "processes=[1, 2]")
-    assert Counter(cell.turns is None for cell in plan.cells) == {True: 2, False: 2}
 
 
 def test_groups_hold_whole_settings_as_far_as_there_is_room(write: Write) -> None:

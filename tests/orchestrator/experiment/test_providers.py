@@ -24,7 +24,7 @@ MOON = {
     "about_distance": "is far away",
     "costs_money": False,
     "needs": ["ssh"],
-    "machines": ["crater", "f1-micro"],
+    "machines": {"crater": None, "f1-micro": {"cores": 0.2, "memory_mb": 614}},
     "default_machine": "crater",
     "unlimited_machine": "crater",
     "seconds_up": 1000.0,
@@ -63,12 +63,6 @@ def orch(checkout: Path, *words: str) -> subprocess.CompletedProcess[str]:
         text=True,
         check=False,
     )
-
-
-def test_a_folder_is_all_that_the_schema_needs_to_know_a_provider(checkout: Path) -> None:
-    schema = json.loads(orch(checkout, "init", "--schema").stdout)
-    assert "moon" in schema["properties"]["provider"]["enum"]
-    assert "hosts on the moon (moon)" in schema["properties"]["provider"]["description"]
 
 
 def test_a_folder_is_all_that_a_plan_needs_to_go_by_what_is_declared(checkout: Path) -> None:

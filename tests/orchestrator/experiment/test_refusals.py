@@ -15,12 +15,11 @@ from pathlib import Path
 import pytest
 
 from orchestrator.experiment.model.factors import knobs, resources
-from orchestrator.experiment.plan.cells import beyond_defaults
 from orchestrator.experiment.plan.contrasts import compared, pairs
 from orchestrator.experiment.plan.loads import describe_load, describe_search
 from orchestrator.experiment.plan.plan import Cell, Plan
 from orchestrator.experiment.plan.planning import make_plan
-from orchestrator.experiment.plan.topology import topology, with_too_few_cpus
+from orchestrator.experiment.plan.topology import topology
 from orchestrator.experiment.providers import PROVIDERS
 from orchestrator.experiment.read.problems import ExperimentError
 
@@ -46,7 +45,7 @@ def answered(case: Sequence[str], folder: Path) -> list[str]:
     path.write_text("\n".join([*lines, *usual, ""]), encoding="utf-8")
     overrides = [line.removeprefix(SET) for line in given if line.startswith(SET)]
     try:
-        answers = list(in_lines(make_plan(path, overrides, needs_programs=False)))
+        answers = list(in_lines(make_plan(path, overrides)))
     except ExperimentError as error:
         problems = [(problem.mark, problem.message.replace(str(folder), "FOLDER")) for problem in error.problems]
         answers = [f"{mark.line}:{mark.column} {message}" for mark, message in problems]
@@ -75,8 +74,6 @@ def in_lines(plan: Plan) -> Iterator[str]:
     if plan.until is not None:
         yield f"until {plan.until.within}, {plan.until.at_least} to {plan.until.at_most} blocks"
     yield f"{len(plan.trials):,} trials in {plan.blocks} blocks, compared: {compared(plan)}"
-    yield from (f"beyond {words}: {', '.join(cells)}" for words, cells in beyond_defaults(plan.to_dict()).items())
-    yield from (f"warning: {warning}" for warning in with_too_few_cpus(plan))
 
 
 def _of_cell(cell: Cell) -> str:

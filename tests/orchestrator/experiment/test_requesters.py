@@ -58,7 +58,3 @@ def test_shared_connections_are_divided_and_never_more_than_a_process_has_in_fli
         kept = [connections_in(cell, 0, number) for number in range(3)]
         assert sum(kept) == cell.factors["connections"]
         assert all(k <= share(cell.load, 3, n).concurrency for n, k in enumerate(kept))
-
-
-def test_seeds_stay_numbers_that_every_reader_of_json_keeps() -> None:
-    assert (seed_of(5, 0), seed_of(2**53 - 1, 1)) == (5, 0)

@@ -50,11 +50,6 @@ def test_the_placements_of_a_block_come_one_after_the_other(cells: list[Cell], r
         assert len(visits) == len(set(visits))
 
 
-@given(matrices, repeats, seeds)
-def test_the_seed_alone_decides(cells: list[Cell], repeats: int, seed: int) -> None:
-    assert schedule(cells, repeats, seed) == schedule(cells, repeats, seed)
-
-
 @given(matrices, seeds)
 def test_trials_of_a_block_share_a_seed_where_they_ask_the_same(cells: list[Cell], seed: int) -> None:
     """So that stacks carry the same content, and meet the same arrivals; another block or operation has its own."""

@@ -24,6 +24,6 @@ def cells_of(plan: Plan) -> dict[str, Any]:
 
 @pytest.mark.parametrize("name", json.loads(KEPT.read_text()))
 def test_a_shipped_experiment_plans_to_the_same_cells(name: str) -> None:
-    plan = make_plan(EXPERIMENTS / name, needs_programs=False)
+    plan = make_plan(EXPERIMENTS / name)
     assert cells_of(plan) == json.loads(KEPT.read_text())[name]
     assert read_plan(plan.to_dict()) == plan

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import pytest
@@ -11,8 +10,8 @@ from orchestrator.experiment.plan.own.own_json import (
     LONGEST_KEY,
     MOST_FIELDS,
     MOST_KEYS,
+    Place,
     descriptor_set,
-    shape_of,
     typed_message,
 )
 
@@ -26,9 +25,8 @@ ORDERS = {
 
 
 def test_a_document_gives_a_message_that_a_person_could_have_written() -> None:
-    made = typed_message(ORDERS, "orders.json")
-    assert made.proto == typed_message(json.loads(json.dumps(ORDERS)), "orders.json").proto
-    assert made.proto.partition("\nmessage ")[2] == (
+    proto = typed_message([ORDERS], "orders.json")
+    assert proto.partition("\nmessage ")[2] == (
         "Object1 {\n"
         '  string name = 1 [json_name = "name"];\n'
         '  optional bool vip = 2 [json_name = "vip"];\n'
@@ -51,8 +49,7 @@ def test_a_document_gives_a_message_that_a_person_could_have_written() -> None:
         '  Object4 page = 2 [json_name = "page"];\n'
         "}\n"
     )
-    assert "rpc Echo(Object5) returns (Object5);" in made.proto
-    assert (made.values, made.typed) == (22, 20)  # all but the string and the number that share a list
+    assert "rpc Echo(Object5) returns (Object5);" in proto
 
 
 @pytest.mark.parametrize(
@@ -61,11 +58,8 @@ def test_a_document_gives_a_message_that_a_person_could_have_written() -> None:
         ([0, 2**63 - 1], "int64"),
         ([0, 2**64 - 1], "uint64"),
         ([-1, 2**63 - 1], "sint64"),
-        ([-(2**63)], "sint64"),
         ([1, 1.5], "double"),
-        ([2**53, 0.5], "double"),
-        ([2**53 + 1, 0.5], "value"),
-        ([-1, 2**64 - 1], "value"),
+        ([-1, 2**63], "double"),
         ([True, 1], "value"),
         ([True, None], "bool"),
         ([None], "null"),
@@ -79,52 +73,32 @@ def test_a_document_gives_a_message_that_a_person_could_have_written() -> None:
     ],
 )
 def test_what_stands_at_one_place_has_one_type(values: list[Any], kind: str) -> None:
-    items = shape_of(values).items
-    assert items is not None
-    assert items.kind == kind
+    place = Place()
+    for value in values:
+        place.see(value)
+    assert place.kind == kind
 
 
 def test_an_object_whose_keys_are_data_is_a_value() -> None:
     few = {f"k{n}": n for n in range(MOST_KEYS)}
-    assert typed_message([few], "x.json").typed == MOST_KEYS + 2
-    message = typed_message([few | {"one more": 1}], "x.json")
-    assert (message.typed, message.values) == (1, MOST_KEYS + 3)
+    assert "google.protobuf.Value" not in typed_message([[few]], "x.json")
+    assert "repeated google.protobuf.Value items" in typed_message([[few | {"one more": 1}]], "x.json")
 
 
 def test_a_document_of_too_many_fields_stays_a_value() -> None:
     document = {f"part{n}": {f"{n}-{m}": m for m in range(200)} for n in range(MOST_FIELDS // 200)}
-    made = typed_message(document, "x.json")
-    assert (made.proto, made.typed) == ("", 0)
-    assert made.note == "its messages would have more than 2,000 fields"
-
-
-def test_a_long_integer_beside_other_values_makes_no_message() -> None:
-    for document in ({"a": [2**53 + 1, "x"]}, [{"n": [2**53 + 1]}, 0.5]):
-        message = typed_message(document, "x.json")
-        assert (message.proto, message.note) == (
-            "",
-            "a whole number that no double holds is beside values of another kind",
-        )
+    assert typed_message([document], "x.json") == ""
 
 
 def test_keys_of_all_kinds_have_names_of_their_own() -> None:
     keys = [
-        "a-b",
-        "a_b",
-        "A_B",
-        "aB",
-        "ab",
         "",
-        "__proto__",
-        "descriptor",
-        "message",
-        "optional",
-        "日本",
-        "é",
-        "1",
         "x" * LONGEST_KEY,
+        'quote"\\',
+        "line\nend",
+        *["a-b", "a_b", "A_B", "aB", "ab", "__proto__", "message", "日本", "é", "1"],
     ]
-    keys += ["a_or_null", "or_null", "a_b_2", "None", "class", 'quote"\\', "line\nend", "field", "field_1"]
-    made = typed_message({key: None if key == "a_b" else 1 for key in keys}, "x.json")
-    assert made.proto.count("json_name") == len(keys)
-    assert descriptor_set(made.proto)
+    keys += ["a_or_null", "or_null", "a_b_2", "None", "class", "field", "field_1", "descriptor", "optional"]
+    proto = typed_message([{key: None if key == "a_b" else 1 for key in keys}], "x.json")
+    assert proto.count("json_name") == len(keys)
+    assert descriptor_set(proto)

@@ -46,7 +46,7 @@ QUICK = settings(deadline=None, max_examples=500, suppress_health_check=[HealthC
 def schema_of(document: Any) -> bytes:
     """As `compiled`, without a process of its own: hundreds are made here."""
     with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
-        Path("document.proto").write_text(typed_message(document, "x.json").proto, encoding="utf-8")
+        Path("document.proto").write_text(typed_message([document], "x.json"), encoding="utf-8")
         own = f"-I{os.path.join(os.path.dirname(grpc_tools.__file__), '_proto')}"  # noqa: PTH118, PTH120
         assert not protoc.main(["protoc", "-I.", own, "--include_imports", "--descriptor_set_out=o", "document.proto"])
         return Path("o").read_bytes()

@@ -10,10 +10,12 @@ import csv
 import hashlib
 import json
 import os
+import re
 import shlex
 import socket
 import ssl
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from io import StringIO
@@ -27,19 +29,19 @@ from orchestrator.errors import UsageError, did_you_mean
 from orchestrator.experiment.model.address import is_loopback, resolve
 from orchestrator.experiment.model.experiment import StackSpec
 from orchestrator.experiment.model.loader import Located, Steps
-from orchestrator.experiment.model.own_services import BodySpec, OwnCallSpec, ServiceSpec
+from orchestrator.experiment.model.own_services import BodySpec, ExpectSpec, OwnCallSpec, ServiceSpec
 from orchestrator.experiment.plan.own.own_protos import (
     Unusable,
     compiled,
     described_by,
     near,
+    paths_in,
     reflected,
     unknown_field,
-    unknown_place,
 )
 from orchestrator.experiment.plan.placements import refuse_several_distances
 from orchestrator.experiment.plan.plan import External, Operation, Plan, Start
-from orchestrator.experiment.plan.stacks import Entry, WhyNot, chosen_calls, clients_of, external_responder
+from orchestrator.experiment.plan.stacks import Entry, chosen_calls, clients_of, external_responder
 from orchestrator.experiment.providers import PROVIDERS, THIS_MACHINE
 from orchestrator.experiment.read.problems import shown
 from orchestrator.files import UnreadableFile, read_file
@@ -53,27 +55,28 @@ OPERATION = Operation(
 """The one operation of an experiment with services of one's own."""
 MOST_ROWS = 100_000
 MOST_FILE_BYTES = 64 * 2**20
-_LOOPBACK_6 = "::1"
-_LOOK_S = 1.0
+_PLAIN = re.compile(r"\$(\.\w+|\[(\d+|\*)\])*")  # a JSONPath of names and places
 
 
 def has_own_services(located: Located) -> bool:
     """Return whether the experiment's stacks call services of the person's own; what does not fit is noted."""
     experiment = located.experiment
     own = [spec.service is not None for spec in experiment.stacks]
-    if any(own) and not all(own):
-        located.add(("stacks", own.index(False)), "stacks with a `service` of your own are compared among themselves.")
-    if any(own) and experiment.operations:
-        located.add(("operations",), "your own services are asked what their `call` says: leave `operations` out.")
-    if not any(own) and not experiment.operations:
+    if any(own):
+        if not all(own):
+            reason = "stacks with a `service` of your own are compared among themselves."
+            located.add(("stacks", own.index(False)), reason)
+        if experiment.operations:
+            located.add(("operations",), "your own services are asked what their `call` says: leave `operations` out.")
+        return True
+    if not experiment.operations:
         located.add((), "'operations' is missing. What each request does.")
-    for key in ("services", "data", "same"):
-        if not any(own) and getattr(experiment, key):
-            located.add((key,), f"no stack has a `service`, so `{key}` says nothing.")
-    return any(own)
+    for key in experiment.model_fields_set & {"services", "data", "same"}:
+        located.add((key,), f"no stack has a `service`, so `{key}` says nothing.")
+    return False
 
 
-def own_entries(located: Located, known: Mapping[str, Protocol], why_not: WhyNot) -> tuple[Entry, ...]:
+def own_entries(located: Located, known: Mapping[str, Protocol]) -> tuple[Entry, ...]:
     """Return the entry of each stack and client. What cannot be is noted in `located`."""
     experiment = located.experiment
     rows = _rows(located)
@@ -90,24 +93,20 @@ def own_entries(located: Located, known: Mapping[str, Protocol], why_not: WhyNot
         where = (_started if service.start else _running)(located, spec.service or "", service)
         if where and (external := _Calls(located, path, spec, where, rows).external()):
             placed.append(external)
-            entries += _entries(located, path, spec, known, external, why_not)
+            entries += _entries(located, path, spec, known, external)
     located.raise_problems()
     if ("together" in experiment.pin or len(experiment.pin) > 1) and any(each.start is None for each in placed):
         located.add(("pin",), "orch cannot pin a service that it does not start: leave `pin` out, or turn it off.")
-    only = f"is measured by `provider: {THIS_MACHINE}` alone."
     for number, external in enumerate(placed if PROVIDERS[experiment.provider].makes_hosts else ()):
-        if external.start is None:
-            located.add(("stacks", number, "service"), f"a service that runs already {only}")
-        for name in dict.fromkeys(secrets(external.call)):
-            located.add(
-                ("stacks", number, "call"), f"a call with `${{{name}}}`, a variable of your environment, {only}"
-            )
+        if external.start is None or any(secrets(external.call)):
+            what = "a service that runs already" if external.start is None else "a call with a secret of yours"
+            located.add(("stacks", number), f"{what} is measured by `provider: {THIS_MACHINE}` alone.")
     refuse_several_distances(located, placed)
     return tuple(entries)
 
 
 def _entries(
-    located: Located, path: Steps, spec: StackSpec, known: Mapping[str, Protocol], external: External, why_not: WhyNot
+    located: Located, path: Steps, spec: StackSpec, known: Mapping[str, Protocol], external: External
 ) -> Iterator[Entry]:
     protocol = known[f"own_{external.call['kind']}"]
     chosen = {**chosen_calls(located, spec), TLS: (TLS_1_3 if external.authority else "none",)}
@@ -115,15 +114,6 @@ def _entries(
     entry = partial(Entry, path=path, protocol=protocol, responder=responder, chosen=chosen, external=external)
     if not spec.client:
         yield entry(client=None)
-    for client, native in clients_of(located, path, protocol, spec, why_not):
-        if client.language.build and (beyond := _beyond_compiled(external)):
-            located.add((*path, "client"), f"{client.name} is compiled, and makes no {beyond}: leave `client` out.")
-        else:
-            yield entry(client=client, native=native)
-
-
-def _beyond_compiled(external: External) -> str:
-    """What a call needs that compiled requesters have not; empty where they can make it."""
     call = external.call
     needs = {
         "steps": "steps" in call,
@@ -131,7 +121,12 @@ def _beyond_compiled(external: External) -> str:
         "calls with your own certificate": external.certificate,
         "compressed replies": "accept-encoding" in map(str.lower, call.get("headers", ())),
     }
-    return next((words for words, is_needed in needs.items() if is_needed), "")
+    beyond = [words for words, is_needed in needs.items() if is_needed]
+    for client in clients_of(located, path, protocol, spec):
+        if client.language.build and beyond:
+            located.add((*path, "client"), f"{client.name} is compiled, and makes no {beyond[0]}: leave `client` out.")
+        else:
+            yield entry(client=client)
 
 
 # ---- who answers
@@ -161,49 +156,30 @@ def _started(located: Located, name: str, service: ServiceSpec) -> External | No
 
 def _running(located: Located, name: str, service: ServiceSpec) -> External | None:
     path: Steps = ("services", name, "url" if service.url else "address")
-    host, port, is_secured = service.place
+    (host, port, is_secured), authority = service.place, ""
     try:
         address = resolve(host)
+        if not is_loopback(address) and not service.allow:
+            raise ValueError(f"{host} is another machine: `allow: true` says that you may send it requests")
+        if is_secured:
+            authority = (service.tls and service.tls.ca) or ssl.get_default_verify_paths().cafile or ""
+            if not authority or not (located.folder / authority).is_file():
+                raise ValueError(f"no authority of its certificate is at {authority}: give `tls: {{ca: FILE}}`")
     except ValueError as error:
         located.add(path, f"{error}.")
         return None
-    if not is_loopback(address) and not service.allow:
-        located.add(path, f"{host} is another machine: `allow: true` says that you may send it requests.")
-        return None
-    authority = ""
-    if is_secured:
-        authority = (service.tls and service.tls.ca) or ssl.get_default_verify_paths().cafile or ""
-        if not authority or not (located.folder / authority).is_file():
-            located.add(path, f"no authority of its certificate is at {authority or 'hand'}: give `tls: {{ca: FILE}}`.")
-            return None
-    if host == "localhost" and not is_secured and not _listens(address, port) and _listens(_LOOPBACK_6, port):
-        host = address = _LOOPBACK_6  # clients ask one family alone, and `localhost` is both (RFC 6761)
-    certificate = _certificate(located, (*path[:-1], "tls"), service)
-    return External(given=host, host=address, port=port, authority=authority, certificate=certificate)
-
-
-def _certificate(located: Located, path: Steps, service: ServiceSpec) -> tuple[str, ...]:
-    if service.tls is None or service.tls.cert is None or service.tls.key is None:
-        return ()
-    files = (service.tls.cert, service.tls.key)
-    problems = len(located.problems)
-    for key, name in zip(("cert", "key"), files, strict=True):
-        _read(located, (*path, key), name)
-    if len(located.problems) == problems:
-        try:
-            chain, own_key = (located.folder / name for name in files)
-            ssl.create_default_context().load_cert_chain(chain, own_key, password="")
-        except (ssl.SSLError, ValueError) as error:
-            located.add(path, f"{files[0]} and {files[1]} are no certificate with its key, unencrypted: {error}.")
-    return files
+    if host == "localhost" and not is_secured and not _listens(address, port) and _listens("::1", port):
+        host = address = "::1"  # clients ask one family alone, and `localhost` is both (RFC 6761)
+    files = {key: name for key in ("cert", "key") if service.tls is not None and (name := getattr(service.tls, key))}
+    for key, name in files.items():
+        _read(located, (*path[:-1], "tls", key), name)
+    return External(given=host, host=address, port=port, authority=authority, certificate=tuple(files.values()))
 
 
 def _listens(address: str, port: int) -> bool:
-    try:
-        with socket.create_connection((address, port), timeout=_LOOK_S):
-            return True
-    except OSError:
-        return False
+    with suppress(OSError), socket.create_connection((address, port), timeout=1.0):
+        return True
+    return False
 
 
 # ---- what is called
@@ -225,9 +201,7 @@ class _Calls:
             return None
         for name in _secrets_of(call, self.where):
             if name not in os.environ:
-                path: Steps = (*self.path, "steps")
-                if self.spec.call:
-                    path = _place_of((*self.path, "call"), self.spec.call, name, secrets)
+                path = (*self.path, "call" if self.spec.call else "steps")
                 self.located.add(path, f"the environment has no {name}, which this call names as `${{{name}}}`.")
         return replace(self.where, name=self.spec.name or self.spec.service or "", call=call)
 
@@ -249,11 +223,10 @@ class _Calls:
             steps.append(step)
             saved |= dict.fromkeys(called.save)
         kinds = {step["kind"] for step in steps}
-        reason = "steps are made on one connection"
-        if len(kinds) > 1 and kinds != {"http", "graphql"}:
-            add((*path, "steps"), f"{reason}, and these are of {' and '.join(sorted(kinds))}.")
-        if kinds & {"websocket", "socketio"} and len({(step["path"], str(step["headers"])) for step in steps}) > 1:
-            add((*path, "steps"), f"{reason}: of WebSocket and Socket.IO all have one path and the same headers.")
+        is_kept = kinds & {"websocket", "socketio"} and len({(s["path"], str(s["headers"])) for s in steps}) > 1
+        if is_kept or (len(kinds) > 1 and kinds != {"http", "graphql"}):
+            reason = "steps are made on one connection, and these are not of one kind, path and headers."
+            add((*path, "steps"), reason)
         kind = steps[0]["kind"] if len(kinds) == 1 else "http"
         same = self._same((*path, "calls", spec.steps[-1]), spec.calls[spec.steps[-1]], steps[-1])
         return {"kind": kind, "steps": steps, **shared, "same": same}
@@ -279,11 +252,9 @@ class _Calls:
         columns_there = (*rows.columns, *saved)
         for column in dict.fromkeys(columns(templated)):
             if column not in columns_there:
-                known = "names a column, and there is no `data`."
-                if rows.source is not None and rows.columns:
-                    known = f"names no column of {Path(rows.source['path']).name}."
-                known = f"{known} {did_you_mean(column, columns_there)}" if columns_there else known
-                located.add(_place_of(path, spec, column, columns), f"`{{{column}}}` {known}")
+                where = [key for key in spec.model_fields_set if column in columns(_plain(getattr(spec, key)))]
+                known = did_you_mean(column, columns_there) if columns_there else "There is no `data`."
+                located.add((*path, *where[:1]), f"`{{{column}}}` names no column. {known}")
         if len(located.problems) == problems and spec.grpc is not None:
             self._refuse_unfit_message(path, call, saved)
         elif len(located.problems) == problems and spec.body is not None:
@@ -307,28 +278,6 @@ class _Calls:
         message, descriptors = {} if spec.message is None else spec.message, self._descriptors(path, spec)
         return {"method": spec.grpc, "message": message, "descriptors": descriptors}
 
-    def _refuse_unfit_body(self, path: Steps, spec: OwnCallSpec, body: BodySpec, saved: Collection[str]) -> None:
-        document = body.document
-        if isinstance(document, str) and document.lstrip()[:1] in ("{", "[") and not is_place(document):
-            self.located.add(
-                (*path, "json"), "it is a text: write the JSON value without quotes, or give it as `text`."
-            )
-        media = next((text for name, text in spec.headers.items() if name.lower() == "content-type"), "")
-        if not ("json" in media or str(body.file).endswith(".json")):
-            return
-        if body.file is not None:
-            key, text = "file", _text(self.located, (*path, "file"), body.file)
-        elif body.text is not None:
-            names = dict.fromkeys(secrets(body.text), PLACEHOLDER)
-            row = {**self.rows.rows[0], **dict.fromkeys(saved, PLACEHOLDER)}
-            key, text = "text", written(render(body.text, row, names))
-        else:
-            return
-        try:
-            json.loads(text)
-        except ValueError as error:
-            self.located.add((*path, key), f"{body.file or 'its first row'} is no JSON: {error}.")
-
     def _expect(self, path: Steps, spec: OwnCallSpec) -> dict[str, Any]:
         expect = spec.expect
         values = {self._query((*path, "expect"), key): value for key, value in expect.values.items()}
@@ -343,11 +292,10 @@ class _Calls:
                 self.located.add((*path, "same"), reason)
         same = {}
         for name, usual in known.items():
-            is_own = name in spec.same
-            key: Steps = (*path, "same", name) if is_own else ("same", name)
+            key: Steps = (*path, "same", name) if name in spec.same else ("same", name)
             same[name] = self._query(key, spec.same.get(name, usual))
-            own = "" if is_own else f" Give this call a `same` of its own: `same: {{{name}: ...}}`."
-            self._refuse_unfit_place(key, call, same[name], own)
+            own = "" if name in spec.same else f" Give this call a `same` of its own: `same: {{{name}: ...}}`."
+            self._refuse_unknown_place(key, call, same[name], own)
         return same
 
     def _query(self, path: Steps, text: str) -> str:
@@ -391,16 +339,13 @@ class _Calls:
 
     def _refuse_unfit_message(self, path: Steps, call: Mapping[str, Any], saved: Collection[str]) -> None:
         method = method_of(call["descriptors"], call["method"])
-        if unknown := unknown_field(method.request_type.DESCRIPTOR, call["message"]):
-            keys, message, known = unknown
-            meant = did_you_mean(str(keys[-1]), known)
-            reason = f"{message} has no field '{shown(str(keys[-1]))}'. {meant}"
-            self.located.add((*path, "message", *keys), reason)
-            return
+        for keys in paths_in(call["message"]):
+            if reason := unknown_field(method.request_type.DESCRIPTOR, keys):
+                self.located.add((*path, "message", *keys), reason)
+                return
         places = {"expect": call["expect"].get("values", {}), "save": call.get("save", {}).values()}
-        for key, named in places.items():
-            for place in named:
-                self._refuse_unfit_place((*path, key), call, place)
+        for key, place in ((key, place) for key, named in places.items() for place in named):
+            self._refuse_unknown_place((*path, key), call, place)
         environment = dict.fromkeys(secrets(call["message"]), "secret")
         for number, row in enumerate(self.rows.rows, start=1):
             try:
@@ -410,23 +355,38 @@ class _Calls:
                 self.located.add((*path, "message"), reason)
                 return
 
-    def _refuse_unfit_place(self, path: Steps, call: Mapping[str, Any], place: str, hint: str = "") -> None:
-        """Note a place in the reply of a unary method that its message has not."""
-        if call["kind"] != "grpc" or (method := method_of(call["descriptors"], call["method"])).is_stream:
+    def _refuse_unknown_place(self, path: Steps, call: Mapping[str, Any], place: str, hint: str = "") -> None:
+        """Note a place of names and numbers in the reply of a unary method that its message has not."""
+        if call["kind"] != "grpc" or not _PLAIN.fullmatch(place):
             return
-        if unknown := unknown_place(method.reply.DESCRIPTOR, place):
-            name, message, known = unknown
-            reason = f"{message}, the reply, has no field '{shown(name)}'. {did_you_mean(name, known)}{hint}"
-            self.located.add(path, reason)
+        method = method_of(call["descriptors"], call["method"])
+        names = [] if method.is_stream else re.findall(r"\.(\w+)", place)
+        if reason := unknown_field(method.reply.DESCRIPTOR, names, is_reply=True):
+            self.located.add(path, f"{reason}{hint}")
+
+    def _refuse_unfit_body(self, path: Steps, spec: OwnCallSpec, body: BodySpec, saved: Collection[str]) -> None:
+        """Note a body that says that it is JSON, and is none: a text with its first row, a file, JSON within quotes."""
+        document, text = body.document, body.text
+        if isinstance(document, str) and document.lstrip()[:1] in ("{", "[") and not is_place(document):
+            reason = "it is a text: write the JSON value without quotes, or give it as `text`."
+            self.located.add((*path, "json"), reason)
+        media = [value for name, value in spec.headers.items() if name.lower() == "content-type"]
+        if not (any("json" in value for value in media) or str(body.file).endswith(".json")):
+            return
+        if text is not None:
+            row = {**self.rows.rows[0], **dict.fromkeys(saved, PLACEHOLDER)}
+            text = written(render(text, row, dict.fromkeys(secrets(text), PLACEHOLDER)))
+        elif body.file is not None:
+            text = _text(self.located, (*path, "file"), body.file)
+        try:
+            json.loads(text or "null")
+        except ValueError as error:
+            key = "text" if body.file is None else "file"
+            self.located.add((*path, key), f"{body.file or 'its first row'} is no JSON: {error}.")
 
 
-def _place_of(path: Steps, spec: OwnCallSpec, name: str, names: Callable[[Any], Iterator[str]]) -> Steps:
-    """The key of a call in which a column or secret is named first."""
-    for key in spec.model_fields_set:
-        value = getattr(spec, key)
-        if name in names(value.model_dump() if hasattr(value, "model_dump") else value):
-            return (*path, key)
-    return path
+def _plain(value: Any) -> Any:
+    return value.model_dump() if isinstance(value, BodySpec | ExpectSpec) else value
 
 
 def _secrets_of(call: Mapping[str, Any], service: External) -> list[str]:
@@ -470,11 +430,9 @@ def parse_rows(name: str, content: bytes) -> list[dict[str, Any]]:
     text = content.decode("utf-8-sig")
     rows: list[dict[str, Any]] = []
     if name.endswith(".csv"):
-        reader = csv.DictReader(StringIO(text, newline=""), strict=True)
-        for row in reader:
-            if None in row or None in row.values():
-                raise ValueError(f"line {reader.line_num} has another number of values than the header")
-            rows.append(row)
+        rows = list(csv.DictReader(StringIO(text, newline=""), strict=True))
+        if odd := next((number for number, row in enumerate(rows, 1) if None in row or None in row.values()), None):
+            raise ValueError(f"row {odd} has another number of values than the header")
     elif name.endswith((".jsonl", ".ndjson")):
         rows = [_object(number, line) for number, line in enumerate(text.splitlines(), start=1) if line.strip()]
     else:
@@ -495,12 +453,11 @@ def _object(number: int, line: str) -> dict[str, Any]:
 
 
 def _document(located: Located, path: Steps, name: str) -> str:
+    """A GraphQL document beside the experiment; one with a fault in its syntax is noted."""
     from graphql import GraphQLSyntaxError, parse
 
-    text = _text(located, path, name)
     try:
-        if text:
-            parse(text)
+        parse(text := _text(located, path, name) or "{_}")
     except GraphQLSyntaxError as error:
         line, column = error.locations[0] if error.locations else (1, 1)
         located.add(path, f"{name}:{line}:{column} is no GraphQL: {error.message.removeprefix('Syntax Error: ')}")
@@ -532,13 +489,13 @@ def call_file(plan: Plan, external: External) -> bytes:
     source = external.call["data"]
     rows: Sequence[Mapping[str, Any]] = ({},)
     if source is not None:
-        hint = f"plan again: orch plan {plan.experiment_path}"
         try:
             content = read_file(beside(plan, source["path"]), MOST_FILE_BYTES)
-        except (FileNotFoundError, UnreadableFile) as error:
-            raise UsageError(f"{source['path']}, the data of the plan, cannot be read: {error}", hint=hint) from error
+        except (FileNotFoundError, UnreadableFile):
+            content = b""
         if hashlib.sha256(content).hexdigest() != source["sha256"]:
-            raise UsageError(f"{source['path']} has changed since the plan was made", hint=hint)
+            hint = f"plan again: orch plan {plan.experiment_path}"
+            raise UsageError(f"{source['path']}, the data of the plan, is gone or has changed", hint=hint)
         rows = parse_rows(source["path"], content)
     call = {key: value for key, value in external.call.items() if key != "data"}
     if external.certificate:

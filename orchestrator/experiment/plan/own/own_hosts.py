@@ -49,16 +49,8 @@ def own_hosts(located: Located) -> tuple[OwnHost, ...]:
 
 def _named_here(located: Located) -> Iterator[OwnHost]:
     for name, host in located.experiment.hosts.items():
-        if (host.ssh is None) == (host.container is None):
-            located.add(("hosts", name), "a host has `ssh` or `container`: give one of them.")
-            continue
-        try:
-            words = tuple(shlex.split(host.ssh or ""))
-        except ValueError as error:
-            located.add(("hosts", name), f"'{host.ssh}' are no words of a shell: {error}.")
-            continue
         given = {key: getattr(host, key) or "" for key in ("container", "role", "address", "folder")}
-        yield OwnHost(name=name, ssh=words, **given)
+        yield OwnHost(name=name, ssh=tuple(shlex.split(host.ssh or "")), **given)
 
 
 def by_role(
@@ -93,12 +85,9 @@ def _role_in(name: str) -> str:
 def _from_inventory(located: Located, path: Path) -> Iterator[OwnHost]:
     beside = Path(sys.executable).with_name("ansible-inventory")
     program = str(beside) if beside.exists() else shutil.which("ansible-inventory")
-    if program is None:
-        reason = "ansible-inventory reads it, and is not installed: it comes with orch, `make setup`."
-        located.add(("inventory",), reason)
-        return
-    if not path.exists():
-        located.add(("inventory",), f"there is no file {path}.")
+    if program is None or not path.exists():
+        missing = f"file {path}" if program else "program ansible-inventory, which comes with orch, `make setup`"
+        located.add(("inventory",), f"there is no {missing}.")
         return
     command = [program, "-i", str(path.resolve()), "--list"]
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=_READ_S)

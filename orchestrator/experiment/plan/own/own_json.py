@@ -1,7 +1,6 @@
 """How the user's own JSON travels over Protocol Buffers: as a message made from its shape, or as `google.protobuf.Value`.
 
-The shape is taken when the plan is made, and its .proto compiled then and at set-up, here: the ends need no compiler. What
-Protocol Buffers cannot carry of a document is refused by its limits (`json_payload`).
+The shape is taken when the plan is made, and its .proto compiled then and at set-up, here: the ends need no compiler.
 """
 
 from __future__ import annotations
@@ -10,7 +9,7 @@ import hashlib
 import json
 import re
 import tempfile
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from importlib.util import find_spec
 from pathlib import Path
@@ -18,11 +17,10 @@ from typing import Any, Literal
 
 from orchestrator.catalogue.offers import End, Responder
 from orchestrator.disk import whole_file, writing
-from orchestrator.errors import MissingError, OrchError, UsageError
-from orchestrator.experiment.model.loader import Located
+from orchestrator.errors import MissingError, OrchError
 from orchestrator.experiment.plan.payloads import PlannedOperation
-from orchestrator.experiment.plan.plan import Plan, Shape
-from orchestrator.experiment.read.json_payload import DEEP, LONG_INTEGER, MOST_JSON_BYTES
+from orchestrator.experiment.plan.plan import Plan
+from orchestrator.experiment.read.json_payload import MOST_JSON_BYTES
 from orchestrator.files import read_file
 
 How = Literal["typed", "value"]
@@ -36,20 +34,17 @@ _OWN = ("json", "documents")  # kinds of payloads
 
 
 def carried_by(responder: Responder | None, client: End, codec: str) -> How | None:
-    """The best that both ends can do with a document; None where it travels as it is, without Protocol Buffers.
-
-    For a codec alone, without a responder, no schema is made.
-    """
+    """The best that both ends can do with a document, a codec alone no message; None without Protocol Buffers."""
     if responder is not None and all(end.lacks(DOCUMENT, TYPED) is None for end in (responder, client)):
         return TYPED
     return AS_VALUE if codec == _CODEC else None
 
 
-def way(carried: object, payload: Mapping[str, Any], chosen: object, shape: Shape | None) -> How | None:
+def way(carried: object, payload: Mapping[str, Any], chosen: object, shape: str | None) -> How | None:
     """How a cell's document travels, by what its stack can do (`carried_by`) and what is chosen; None if it has none."""
     if carried is None or payload.get("kind") not in _OWN:
         return None
-    return TYPED if carried == TYPED and chosen == TYPED and shape is not None and shape.proto_sha256 else AS_VALUE
+    return TYPED if carried == TYPED and chosen == TYPED and shape else AS_VALUE
 
 
 def is_compiler_there() -> bool:
@@ -57,65 +52,32 @@ def is_compiler_there() -> bool:
     return find_spec("grpc_tools") is not None
 
 
-def with_shape(located: Located, planned: PlannedOperation) -> PlannedOperation:
-    """The same with the shape of its document, of no message where it cannot have one; a missing compiler is noted."""
+def with_shape(folder: Path, planned: PlannedOperation) -> PlannedOperation:
+    """The same with the shape of its document, of no message where it cannot have one; MissingError without a compiler."""
     file = planned.file
     if file is None or planned.operation.payload["kind"] not in _OWN:
         return planned
-    if not is_compiler_there():
-        reason = f"a typed message of {file.source} is compiled with protoc, which is not here: {INSTALL}"
-        located.add(("operations", planned.item), f"{reason}; or write `{DOCUMENT}: {AS_VALUE}`.")
-        return planned
     sources = filter(None, (file.source, file.reply))
-    documents = [json.loads(read_file(located.folder / source, MOST_JSON_BYTES)) for source in sources]
-    message = typed_message(documents[0], file.name, *documents[1:])
-    shape = Shape(proto_sha256=message.sha256, values=message.values, typed=message.typed, note=message.note)
-    if message.proto:
-        try:
-            descriptor_set(message.proto)
-        except OrchError as error:
-            shape = Shape(proto_sha256="", values=message.values, typed=0, note=str(error))
+    documents = [json.loads(read_file(folder / source, MOST_JSON_BYTES)) for source in sources]
+    if not (proto := typed_message(documents, file.name)):
+        return planned
+    descriptor_set(proto)
+    shape = hashlib.sha256(proto.encode()).hexdigest()
     return replace(planned, operation=replace(planned.operation, shape=shape))
 
 
-def refusal(limits: Mapping[str, str], carried: How | None, ends: Iterable[End]) -> str | None:
-    """Return why a stack cannot carry a document of these limits, as a clause; None where it can."""
-    if LONG_INTEGER in limits:
-        if carried == AS_VALUE:
-            return f"{limits[LONG_INTEGER]}, and the numbers of google.protobuf.Value are doubles"
-        if reason := next((end.refuses[LONG_INTEGER] for end in ends if LONG_INTEGER in end.refuses), None):
-            return f"{limits[LONG_INTEGER]}, and {reason}"
-    if DEEP in limits and carried is not None:
-        return f"{limits[DEEP]}, the most that parsers of Protocol Buffers take"
-    return None
-
-
 def write_schemas(plan: Plan, files: Sequence[Path]) -> dict[str, tuple[Path, str]]:
-    """Beside each document that travels typed, its .proto and descriptor set: path and SHA-256, by operation.
-
-    `files` are those of `payloads.materialise`. MissingError without a compiler; UsageError where the message has changed.
-    """
-    shapes = {
-        cell.operation: next(operation.shape for operation in plan.operations if operation.id == cell.operation)
-        for cell in plan.cells
-        if plan_way(plan, cell.stack, cell.operation, cell.factors.get(DOCUMENT)) == TYPED
-    }
+    """Beside each document that travels typed (of `materialise`), its .proto and descriptor set: path and SHA-256."""
+    typed = {c.operation for c in plan.cells if plan_way(plan, c.stack, c.operation, c.factors.get(DOCUMENT)) == TYPED}
     schemas = {}
     for file, path in zip(plan.payload_files, files, strict=True):
-        if file.operation not in shapes:
+        if file.operation not in typed:
             continue
         content = json.loads(path.read_bytes())
-        documents = [content["request"], content["reply"]] if file.reply else [content]
-        message = typed_message(documents[0], file.name, *documents[1:])
-        shape = shapes[file.operation]
-        if shape is None or message.sha256 != shape.proto_sha256:
-            raise UsageError(
-                f"the typed message of {file.source} is not what it was when the plan was made",
-                hint=f"plan again: orch plan {plan.experiment_path}",
-            )
-        compiled = descriptor_set(message.proto)
+        proto = typed_message([content["request"], content["reply"]] if file.reply else [content], file.name)
+        compiled = descriptor_set(proto)
         target = path.with_name(f"{path.name}.pb")
-        for place, content in ((path.with_name(f"{path.name}.proto"), message.proto.encode()), (target, compiled)):
+        for place, content in ((path.with_name(f"{path.name}.proto"), proto.encode()), (target, compiled)):
             with writing(place, "`orch run --resume`"), whole_file(place) as partial:
                 partial.write_bytes(content)
         schemas[file.operation] = (target, hashlib.sha256(compiled).hexdigest())
@@ -133,15 +95,17 @@ def descriptor_set(proto: str) -> bytes:
     from orchestrator.experiment.plan.own.own_protos import Unusable, protoc
 
     if not is_compiler_there():
-        raise MissingError("a typed message is compiled with protoc, which is not here", hint=INSTALL)
+        raise MissingError(
+            "a typed message is compiled with protoc, which is not here",
+            hint=f"{INSTALL}; or write `{DOCUMENT}: {AS_VALUE}`",
+        )
     with tempfile.TemporaryDirectory(prefix="orch-") as folder:
         file = Path(folder, "document.proto")
         file.write_text(proto, encoding="utf-8")
         try:
             return protoc(file, [file.parent])
         except Unusable as error:
-            hint = f"write `{DOCUMENT}: {AS_VALUE}`"
-            raise OrchError(f"protoc refused its message: {error}", hint=hint) from error
+            raise OrchError(f"protoc refused its message: {error}", hint=f"`{DOCUMENT}: {AS_VALUE}`") from error
 
 
 def sentence(plan: Mapping[str, Any]) -> str:
@@ -149,15 +113,12 @@ def sentence(plan: Mapping[str, Any]) -> str:
     labels = {s["id"]: s["label"] for s in plan.get("stacks", ()) if not s.get("control_of")}
     clauses = []
     for operation in plan.get("operations", ()):
-        shape = None if operation.get("shape") is None else Shape(**operation["shape"])
         by_way: dict[str, list[str]] = {}
         for cell in plan.get("cells", ()):
-            how = _way_of_cell(plan, cell, operation["payload"], shape)
+            how = _way_of_cell(plan, cell, operation["payload"], operation.get("shape"))
             if cell["operation"] == operation["id"] and cell["stack"] in labels and how:
                 by_way.setdefault(how, []).append(labels[cell["stack"]])
-        words = [
-            f"{WORDS[w]} over {', '.join(dict.fromkeys(by_way[w]))}{_share(w, shape)}" for w in WORDS if w in by_way
-        ]
+        words = [f"{WORDS[w]} over {', '.join(dict.fromkeys(by_way[w]))}" for w in WORDS if w in by_way]
         clauses += [f"{operation['label'].partition(' ')[2]} travels {' and '.join(words)}"] if words else []
     return f"Its own JSON: {'; '.join(clauses)}." if clauses else ""
 
@@ -171,21 +132,10 @@ def carried_cells(plan: Mapping[str, Any]) -> frozenset[str]:
 
 
 def _way_of_cell(
-    plan: Mapping[str, Any], cell: Mapping[str, Any], payload: Mapping[str, Any], shape: Shape | None
+    plan: Mapping[str, Any], cell: Mapping[str, Any], payload: Mapping[str, Any], shape: str | None
 ) -> How | None:
     carried = plan.get("resolved", {}).get(cell["stack"], {}).get("documents")
     return way(carried, payload, cell["factors"].get(DOCUMENT), shape)
-
-
-def _share(how: str, shape: Shape | None) -> str:
-    """How much of a typed document is, and why one is not that was to be."""
-    if shape is None:
-        return ""
-    if how != TYPED:
-        return f" ({shape.note})" if shape.note else ""
-    if shape.typed == shape.values:
-        return f" (all of its {shape.values:,} values)"
-    return f" ({shape.typed:,} of its {shape.values:,} values, the others as google.protobuf.Value within it)"
 
 
 MOST_FIELDS = 2_000  # of all messages together: more take the compiler, and every start of an end, too long
@@ -204,40 +154,17 @@ service Documents {{
 """
 
 
-@dataclass(frozen=True, kw_only=True)
-class TypedMessage:
-    """What became of a document: `typed` of its `values` have a type of their own, others are a `google.protobuf.Value`.
-
-    `proto` is empty where all of it is one, and `note` says why.
-    """
-
-    values: int
-    proto: str = ""
-    typed: int = 0
-    note: str = ""
-
-    @property
-    def sha256(self) -> str:
-        """Of the .proto's text; empty where there is none."""
-        return hashlib.sha256(self.proto.encode()).hexdigest() if self.proto else ""
-
-
-def typed_message(document: Any, name: str, *others: Any) -> TypedMessage:
-    """The message of a document that a file called `name` holds; with `others` one that holds any of them."""
-    root, messages, note = shape_of(document, *others), _Messages(), ""
+def typed_message(documents: Sequence[Any], name: str) -> str:
+    """The .proto of a message for any of these documents, of a file called `name`; empty where all of it stays a `Value`."""
+    root, messages = Place(), _Messages()
+    for document in documents:
+        root.see(document)
     kind = messages.named(root)
-    if root.kind not in (OBJECT, LIST):
-        note = "it is no list, and no object of few keys"
-    elif messages.fields > MOST_FIELDS:
-        note = f"its messages would have more than {MOST_FIELDS:,} fields"
-    elif messages.holds_long_integers:
-        note = "a whole number that no double holds is beside values of another kind"
-    if note:
-        return TypedMessage(values=root.values, note=note)
+    if root.kind not in (OBJECT, LIST) or messages.fields > MOST_FIELDS:
+        return ""
     body = "".join(f"\nmessage {name} {{\n{body}}}\n" for (_, body), name in messages.names.items())
     imports = '\nimport "google/protobuf/struct.proto";\n' if "google.protobuf." in body else ""
-    text = _HEAD.format(root=kind, name=name, imports=imports) + body
-    return TypedMessage(proto=text, values=root.values, typed=root.values - messages.untyped)
+    return _HEAD.format(root=kind, name=name, imports=imports) + body
 
 
 class _Messages:
@@ -245,8 +172,6 @@ class _Messages:
 
     def __init__(self) -> None:
         self.names: dict[tuple[str, str], str] = {}  # by what begins the name, and body
-        self.untyped = 0
-        self.holds_long_integers = False  # in a `google.protobuf.Value`
         self.fields = 0
 
     def named(self, place: Place) -> str:
@@ -256,11 +181,7 @@ class _Messages:
             return self._message("Object", *self._object(place))
         if kind == LIST:
             return self._message("List", f"repeated {self._items(place)} items = 1;")
-        if kind == VALUE:
-            self.untyped += place.values
-            self.holds_long_integers |= place.holds_long_integers
-            return "google.protobuf.Value"
-        return "google.protobuf.NullValue" if kind == NULL else kind
+        return {VALUE: "google.protobuf.Value", NULL: "google.protobuf.NullValue"}.get(kind, kind)
 
     def _element(self, place: Place) -> str:
         """The type of a value that may be null, where no field can be left out to say so."""
@@ -295,10 +216,7 @@ class _Messages:
 
 
 def _field_name(key: str, ending: str, taken: set[str], keys: Container[str]) -> str:
-    """A name that every language can have, unlike all `taken` ones.
-
-    It is no `json_name` of another of `keys`; nor is it one behind a `_`, as protoc calls the oneof of an optional field.
-    """
+    """A name that every language can have, unlike all `taken` ones and the other `keys`, also behind a `_` (of a oneof)."""
     base = re.sub(r"[^a-z0-9]+", "_", key.lower())[:_LONGEST_NAME].strip("_")
     if not base or base[0].isdigit():
         base = f"field_{base}".strip("_")
@@ -330,34 +248,16 @@ _KINDS = {bool: "bool", int: "int", float: "float", str: "string", list: LIST, d
 
 @dataclass(slots=True)
 class Place:
-    """What was seen at one place of a document: the kinds of values, and the places within them.
-
-    `fields` are those of its objects by key; `members` has what further keys hold, and keys that no `json_name` can be.
-    """
+    """What was seen at one place of a document: the kinds of values, and the places within them, of objects by key."""
 
     count: int = 0
     nulls: int = 0
     kinds: set[str] = field(default_factory=set)  # of all that is not null: bool, int, float, string, list, object
     least: int = 0
     most: int = 0
-    unfit: bool = False  # holds an integer that no double can
     items: Place | None = None
     fields: dict[str, Place] = field(default_factory=dict)
-    members: Place | None = None
-
-    @property
-    def values(self) -> int:
-        """How many JSON values are here and below, each list and each object counted as one besides what it holds."""
-        return self.count + sum(place.values for place in self._within())
-
-    def _within(self) -> Iterator[Place]:
-        yield from self.fields.values()
-        yield from (place for place in (self.items, self.members) if place is not None)
-
-    @property
-    def holds_long_integers(self) -> bool:
-        """Whether an integer that no double holds is here or below."""
-        return self.unfit or any(place.holds_long_integers for place in self._within())
+    has_data_as_keys: bool = False  # more keys than names, or ones that no `json_name` can be
 
     def see(self, value: Any) -> None:
         """Take in one more value at this place."""
@@ -369,22 +269,16 @@ class Place:
         self.kinds.add(kind)
         if kind == OBJECT:
             for key, item in value.items():
-                self._member(key).see(item)
+                if key in self.fields or (len(self.fields) < MOST_KEYS and _can_be_a_name(key)):
+                    self.fields.setdefault(key, Place()).see(item)
+                else:
+                    self.has_data_as_keys = True
         elif kind == LIST:
             self.items = self.items or Place()
             for item in value:
                 self.items.see(item)
         elif kind == "int":
             self.least, self.most = min(self.least, value), max(self.most, value)
-            self.unfit = self.unfit or int(float(value)) != value
-
-    def _member(self, key: str) -> Place:
-        if key in self.fields:
-            return self.fields[key]
-        if len(self.fields) == MOST_KEYS or not _can_be_a_name(key):
-            self.members = self.members or Place()
-            return self.members
-        return self.fields.setdefault(key, Place())
 
     @property
     def kind(self) -> str:
@@ -399,21 +293,13 @@ class Place:
         if self.kinds == {"int"} and self.least >= 0:
             return "uint64"
         if self.kinds <= {"int", "float"}:
-            return VALUE if self.unfit else "double"
-        return VALUE if len(self.kinds) > 1 or self.members is not None else next(iter(self.kinds))
+            return "double"
+        return VALUE if len(self.kinds) > 1 or self.has_data_as_keys else next(iter(self.kinds))
 
     @property
     def may_be_null(self) -> bool:
         """Whether some values here are null, and others have a type that has none."""
         return bool(self.nulls) and self.kind not in (NULL, VALUE)
-
-
-def shape_of(*documents: Any) -> Place:
-    """The place of the documents themselves."""
-    root = Place()
-    for document in documents:
-        root.see(document)
-    return root
 
 
 def _can_be_a_name(key: str) -> bool:

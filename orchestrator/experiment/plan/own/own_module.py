@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from orchestrator.errors import MissingError, ProvisionError, did_you_mean, on_one_line
+from orchestrator.errors import MissingError, ProvisionError, on_one_line
 from orchestrator.experiment.model.loader import Located
 from orchestrator.experiment.plan.plan import OwnHost
 from orchestrator.experiment.providers import GIVEN, PROVIDERS, WITH_MODULE, any_of
@@ -66,27 +66,22 @@ def read_outputs(text: str) -> dict[str, Any]:
 
 
 def read_hosts(outputs: Mapping[str, Any]) -> dict[str, HostOutput]:
-    """The output `hosts`; ValueError names every host whose fields are missing, unknown or of another type."""
+    """The output `hosts`; ValueError names a host whose fields are missing, unknown or of another type."""
     raw = outputs.get("hosts")
     if not isinstance(raw, dict) or not raw:
         given = ", ".join(outputs) or "none"
         raise ValueError(f"there is no output `hosts` that maps names to hosts (outputs: {given})")
-    hosts, troubles = {}, []
+    hosts = {}
     for name, host in raw.items():
         try:
             hosts[name] = decode_json(HostOutput, host)
         except ValueError as error:
-            troubles.append(f"hosts.{name}.{error}")
-    if troubles:
-        raise ValueError("; ".join(troubles))
+            raise ValueError(f"hosts.{name}.{error}") from error
     return hosts
 
 
 def own_module(located: Located) -> str:
-    """The folder of the module that makes the hosts; empty where the provider has its own, or the hosts exist already.
-
-    `module: existing` makes the experiment one of given hosts. What cannot be is noted in `located`.
-    """
+    """The folder of the module that makes the hosts; empty where the provider has its own, or the hosts exist already."""
     experiment = located.experiment
     if not PROVIDERS[experiment.provider].module_is_given:
         if experiment.module is not None:
@@ -98,27 +93,16 @@ def own_module(located: Located) -> str:
         return ""
     if experiment.module != EXISTING:
         folder = located.folder / experiment.module
-        if reason := _refusal(folder):
+        files = [*folder.glob("*.tf"), *folder.glob("*.tf.json")]
+        if not any(_HAS_HOSTS.search(path.read_text(encoding="utf-8", errors="replace")) for path in files):
+            reason = f"{folder} is no Terraform module with an output `hosts`: infra/README.md says what it holds."
             located.add(("module",), reason)
         return str(folder)
     if experiment.state is None:
-        needed = "`state`: the folder in which you ran Terraform, or a file terraform.tfstate."
-        located.add(("module",), f"`module: existing` needs {needed}")
+        needed = "needs `state`: the folder in which you ran Terraform, or a file terraform.tfstate."
+        located.add(("module",), f"`module: existing` {needed}")
         located.raise_problems()
-    located.experiment = experiment.model_copy(update={"provider": GIVEN})
-    return ""
-
-
-def _refusal(folder: Path) -> str:
-    """Why no hosts can come out of a folder, before Terraform looks at it; empty where they may."""
-    if not folder.is_dir():
-        there = [path.name for path in folder.parent.iterdir() if path.is_dir()] if folder.parent.is_dir() else []
-        return f"there is no folder {folder}. {did_you_mean(folder.name, there) if there else ''}".rstrip()
-    files = [*folder.glob("*.tf"), *folder.glob("*.tf.json")]
-    if not files:
-        return f"{folder} is no Terraform module: it has no file *.tf."
-    if not any(_HAS_HOSTS.search(path.read_text(encoding="utf-8", errors="replace")) for path in files):
-        return f"the module {folder} has no output `hosts`: infra/README.md says what it holds."
+    located.experiment = experiment.model_copy(update={"provider": GIVEN})  # one of given hosts
     return ""
 
 
@@ -130,8 +114,8 @@ def hosts_of_state(located: Located, place: Path) -> Iterator[OwnHost]:
         located.add(("state",), f"{error}.")
         return
     for name, host in hosts.items():
-        words, known_hosts = tuple(_ssh_words(host.ssh)), host.ssh.known_hosts or ""
-        yield OwnHost(name=name, ssh=words, role=host.role or "", address=host.address, known_hosts=known_hosts)
+        given = {"role": host.role or "", "address": host.address, "known_hosts": host.ssh.known_hosts or ""}
+        yield OwnHost(name=name, ssh=tuple(_ssh_words(host.ssh)), **given)
 
 
 def _outputs_of(place: Path) -> dict[str, Any]:

@@ -66,7 +66,9 @@ def test_the_compiled_requester_measures_the_shipped_example(tmp_path: Path, mon
     text = Path("orders.yaml").read_text()
     websocket, data = text.index("  - name: websocket"), text.index("data:")
     Path("orders.yaml").write_text(
-        (text[:websocket] + text[data:]).replace("    call:", "    client: native\n    call:")
+        (text[:websocket] + text[data:])
+        .replace("    service: web\n", "    service: web\n    client: go-net-http\n")
+        .replace("    service: grpc\n", "    service: grpc\n    client: grpc-go\n")
     )
     console = Told()
     run = measured(Path("orders.yaml"), console)
