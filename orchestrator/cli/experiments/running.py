@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from orchestrator.cli.browser import Open, show
 from orchestrator.cli.console import console
 from orchestrator.cli.here import WORKSPACE
 from orchestrator.cli.shared_options import AsJson, Overrides, ShareMachine, StalePrices
@@ -42,7 +41,6 @@ def run(
     ] = False,
     share: ShareMachine = False,
     stale_prices: StalePrices = False,
-    opens: Open = False,
     full: Annotated[
         bool, typer.Option("--full", help="Print every sentence and table; `orch runs show --full` does so later.")
     ] = False,
@@ -65,8 +63,6 @@ def run(
         result = _start(what, overrides, keep=keep, share=share, referee=referee, takes_stale=stale_prices)
     tell(result, is_full=full)
     document = result.to_dict()
-    if opens:
-        show(result.report)
     error = result.error()
     if error is not None:
         error.details = document

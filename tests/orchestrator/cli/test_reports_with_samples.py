@@ -36,8 +36,8 @@ def printed(out) -> dict:
 
 
 def made(printer, /, **options) -> Path:
-    report.report(["latest"], as_json=True, samples=True, **options)
-    return Path(printed(printer)["reports"][0]["report"])
+    report.report("latest", as_json=True, samples=True, **options)
+    return Path(printed(printer)["report"])
 
 
 def test_a_report_is_written_verified_and_written_again(here, out):
@@ -49,8 +49,8 @@ def test_a_report_is_written_verified_and_written_again(here, out):
     assert (document["differences"], document["page_as_written"]) == ([], True)
     assert document["figures"] > 100
     shutil.rmtree(here / "results")
-    report.report([str(path)], as_json=True)
-    assert Path(printed(out)["reports"][0]["report"]).read_text() == text
+    report.report(str(path), as_json=True)
+    assert Path(printed(out)["report"]).read_text() == text
 
 
 def changed(document: dict, number: int) -> str:
@@ -107,6 +107,6 @@ def test_the_last_digits_of_a_number_are_no_difference():
 
 
 def test_a_report_that_is_not_there_is_a_usage_error(here):
-    for call in (lambda: verify.verify("no.html"), lambda: report.report(["no.html"])):
+    for call in (lambda: verify.verify("no.html"), lambda: report.report("no.html")):
         with pytest.raises(UsageError, match="there is no file"):
             call()

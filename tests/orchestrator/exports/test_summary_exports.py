@@ -36,7 +36,7 @@ def test_figures_are_those_that_the_report_is_made_from(root: Path) -> None:
     path, _ = exported(root, SOUND, format="json", out=root / "sound.json")
     cells = json.loads(path.read_text())["cells"]
     with standing_in(root):
-        report.report([SOUND])
+        report.report(SOUND)
     stored = json.loads((root / "results" / SOUND / "summary.json").read_text())["cells"]
     assert len(cells) == len(stored) == 2
     for mine, its in zip(cells, stored, strict=True):
