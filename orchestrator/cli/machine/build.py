@@ -14,7 +14,6 @@ from orchestrator.catalogue.builds import LOG
 from orchestrator.catalogue.offers import Language
 from orchestrator.catalogue.read import catalogue
 from orchestrator.cli.console import console
-from orchestrator.cli.shared_options import AsJson
 from orchestrator.errors import BuildFailed, MissingError, UsageError, did_you_mean
 
 
@@ -24,20 +23,18 @@ def build(
     ] = None,
     again: Annotated[bool, typer.Option("--again", help="Build what is up to date, too.")] = False,
     lint: Annotated[bool, typer.Option("--lint", help="Run the languages' linters; build nothing.")] = False,
-    as_json: AsJson = False,
 ) -> None:
     """Build the programs of languages that need it, a line each; exit 9 when a build or a linter fails.
 
     Without LANGUAGE, every language whose toolchain is here is built, and what the others lack is printed. What is up to
     date is not built again. `build/built.json` in a language's folder records what was built.
     """
-    console.as_json = as_json
     if lint and again:
         raise UsageError("--lint builds nothing, so it does not go with --again")
     offers = catalogue()
     results = []
     for language in _chosen(offers.languages, named or (), lint=lint):
-        say = _saying(language)
+        say = partial(_say, language)
         if lint:
             result = building.lint(language, offers.folder, say=say)
         else:
@@ -82,29 +79,11 @@ def _tell(result: Result) -> None:
 
 
 def _end(results: Sequence[Result], *, is_asked: bool, what: str) -> None:
-    document = {"languages": [_plain(result) for result in results]}
     failed = [result.language.title for result in results if result.kind == "failed"]
     logs = [f"services/{result.language.name}/{LOG}" for result in results if result.kind == "failed"]
     lacking = [result for result in results if result.kind == "lacking"]
     if failed:
-        raise BuildFailed(
-            f"{what} {', '.join(failed)} failed", hint=f"all that was said is in {', '.join(logs)}", details=document
-        )
+        raise BuildFailed(f"{what} {', '.join(failed)} failed", hint=f"all that was said is in {', '.join(logs)}")
     if lacking and is_asked:
         whys = "; ".join(f"{result.language.title}: {result.why}" for result in lacking)
-        raise MissingError(f"what a build needs is not here: {whys}", details=document)
-    console.emit(document)
-
-
-def _plain(result: Result) -> dict[str, Any]:
-    built = result.built
-    return {
-        "language": result.language.name,
-        "result": result.kind,
-        "why": result.why,
-        "command": list(result.command),
-        "words": list(result.words),
-        "toolchain": dict(result.versions),
-        "source": None if built is None else built.source,
-        "artifacts": {} if built is None else {name: dict(vars(of)) for name, of in built.artifacts.items()},
-    }
+        raise MissingError(f"what a build needs is not here: {whys}")

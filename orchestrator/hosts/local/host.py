@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import shutil
 import sys
-import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path, PurePosixPath
@@ -14,12 +13,10 @@ from typing import Any
 import services
 from orchestrator.catalogue.read import catalogue
 from orchestrator.disk import whole_file
-from orchestrator.errors import MissingError, UsageError
-from orchestrator.experiment.model.address import resolve
 from orchestrator.experiment.model.factors import GIVEN
 from orchestrator.experiment.plan.plan import Plan
 from orchestrator.hosts import processes
-from orchestrator.hosts.base import Completed, Pair, described, ping
+from orchestrator.hosts.base import Completed, Pair, described
 from orchestrator.hosts.lifecycle import IntentLog, Receipt
 from orchestrator.hosts.local.process import LocalProcess
 from orchestrator.hosts.output import capture
@@ -27,7 +24,6 @@ from orchestrator.hosts.pinning import Pinning, on_this_machine, pinning_facts
 from orchestrator.hosts.processes import RUN_MARK, Known, marked, started_at
 from orchestrator.workspace import Workspace
 from services.python.contract.description import Description
-from services.python.contract.ping_lines import Ping
 
 ADDRESS = "127.0.0.1"
 _FACTS_TIMEOUT_S = 60.0
@@ -193,34 +189,3 @@ def _environment() -> dict[str, str]:
     inherited = os.environ.get("PYTHONPATH")
     environment = {name: value for name, value in os.environ.items() if name != GIVEN}
     return {**environment, "PYTHONPATH": f"{root}{os.pathsep}{inherited}" if inherited else root}
-
-
-_PINGS, _APART_S = 10, 0.1
-_PATIENCE_S = 60.0
-
-
-def round_trip_to(name: str) -> float:
-    """The mean of ten pings, ms. UsageError for a name without an address, or where none is answered.
-
-    MissingError where this machine cannot ping.
-    """
-    try:
-        address = resolve(name)
-    except ValueError as error:
-        raise UsageError(f"--to: {error}", hint="give the round trip itself: --rtt 80ms") from error
-
-    def note(_: dict[str, Any]) -> None:
-        """Nothing is left behind: the process ends with this call."""
-
-    with tempfile.TemporaryDirectory(prefix="orch-ping-") as folder:
-        host = LocalHost(Path(folder), note=note)
-        request = Ping(address=address, record=str(Path(folder) / "ping.bin"), count=_PINGS, interval_s=_APART_S)
-        try:
-            done = ping(host, request, patience_s=_PATIENCE_S)
-        except (ValueError, TimeoutError) as error:
-            raise MissingError(f"{name} cannot be pinged: {error}", hint="orch doctor") from error
-    if not done.received or done.avg_ms is None:
-        raise UsageError(
-            f"{name} ({address}) answered none of {_PINGS} pings", hint="give the round trip itself: --rtt 80ms"
-        )
-    return done.avg_ms

@@ -73,12 +73,6 @@ def answer(modelled: Modelled, place: Reader, matters: float) -> Answer:
         for series in modelled.series
         if series.id in modelled.not_fitted and place.is_of(series)
     ]
-    measured = {series.stack for series in modelled.series}
-    refused += [
-        Refused(series="", label=stack, setting="", why=("it was not measured in this run",))
-        for stack in place.stacks
-        if stack not in measured
-    ]
     by_setting: dict[tuple[str, str], list[Fit]] = {}
     for fitted in modelled.fits:
         series = fitted.series

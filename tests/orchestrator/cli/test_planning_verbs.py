@@ -113,19 +113,11 @@ def test_init_never_writes_over_a_file(folder: Path) -> None:
 
 
 def test_services_lists_who_answers_and_who_asks(tmp_path: Path) -> None:
-    by_name = {
-        protocol["name"]: protocol for protocol in document(orch("services", "--json", cwd=tmp_path))["protocols"]
-    }
-    assert by_name["rest"]["default_responder"] == "asgi"
-    assert by_name["tcp"]["is_floor"]
-    natives = by_name["rest"]["native"]
-    assert set(natives) < {client["name"] for client in by_name["rest"]["clients"]}
-    fastapi = next(responder for responder in by_name["rest"]["responders"] if responder["name"] == "fastapi")
-    assert (fastapi["adds"], fastapi["without"]) == (
-        "routes every request with FastAPI and validates JSON bodies with pydantic models",
-        "asgi",
-    )
-    assert fastapi["parts"]["validation"] == "pydantic models"
+    listed = orch("services", cwd=tmp_path).stdout
+    assert "the floor" in listed
+    rest = orch("services", "rest", cwd=tmp_path).stdout
+    assert "routes every request with FastAPI and validates JSON bodies with pydantic models" in " ".join(rest.split())
+    assert "pydantic models" in rest
 
 
 def test_services_fit_100_columns(tmp_path: Path) -> None:
