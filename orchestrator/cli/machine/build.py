@@ -34,7 +34,7 @@ def build(
     offers = catalogue()
     results = []
     for language in _chosen(offers.languages, named or (), lint=lint):
-        say = partial(_say, language)
+        say = _saying(language)
         if lint:
             result = building.lint(language, offers.folder, say=say)
         else:
