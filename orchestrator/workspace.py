@@ -56,16 +56,11 @@ class Workspace:
         return self.state / "private"
 
     @property
-    def notes(self) -> Path:
-        """Notes, a file for each run that has some (`orchestrator.history.noted`)."""
-        return self.state / "notes"
-
-    @property
     def history(self) -> Path:
         """The index of all runs, which can be made again from their folders (`orchestrator.history.index`)."""
         return self.state / "history.sqlite3"
 
 
 def private_beside(results: Path) -> Path:
-    """The keys of the runs in a folder of runs, which lie beside it as their notes do."""
+    """The keys of the runs in a folder of runs, which lie beside it."""
     return Workspace(results.parent).private

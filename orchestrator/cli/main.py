@@ -46,8 +46,7 @@ RUNS = {
     "check": Verb(_FIND, "runs.show:check", "Show whether a run is valid: each check, and what to do."),
     "trend": Verb(_FIND, "runs.trends:trend", "Show a cell over runs, and mark where it changed."),
     "verify": Verb(_FIND, "runs.verify:verify", "Recompute a run's or a report's figures from its samples."),
-    "note": Verb(_KEEP, "runs.listing:note", "Write a note on a run, or show its notes."),
-    "delete": Verb(_KEEP, "runs.listing:delete", "Delete runs, their reports and their notes."),
+    "delete": Verb(_KEEP, "runs.listing:delete", "Delete runs and their reports."),
     "publish": Verb(_KEEP, "runs.teams:publish", "Publish runs in a team's index."),
     "unpublish": Verb(_KEEP, "runs.teams:unpublish", "Take runs out of a team's index."),
 }
@@ -68,7 +67,7 @@ VERBS = {
     "report": Verb(_READ, "results.report:report", "Write a run's report again, from its stored data."),
     "compare": Verb(_READ, "results.compare:compare", "Compare two runs, or the stacks of one; a gate for CI."),
     "predict": Verb(_READ, "results.predict:predict", "Predict latencies at your own distance, payload and link."),
-    "runs": Verb(_READ, "", "List, show, check, note, delete and share runs.", RUNS, "list"),
+    "runs": Verb(_READ, "", "List, show, check, delete and share runs.", RUNS, "list"),
     "serve": Verb(_READ, "machine.serve:serve", "Show runs, comparisons and trends in a browser."),
     "export": Verb(_READ, "results.export:export", "Write runs as CSV, JSON, Excel, HTML, Parquet or Markdown."),
     "audit": Verb(_READ, "results.audit:audit", "Examine published figures: supported, contradicted, impossible."),

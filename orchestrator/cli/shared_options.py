@@ -59,8 +59,7 @@ Find = Annotated[
     str | None,
     typer.Option(
         metavar="WORDS",
-        help="Runs with all these words in id, experiment, question, stacks, placements, hosts, answer, checks, state,"
-        " or notes.",
+        help="Runs with all these words in id, experiment, question, stacks, placements, hosts, answer, checks or state.",
     ),
 ]
 Since = Annotated[

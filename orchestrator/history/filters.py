@@ -12,8 +12,8 @@ from orchestrator.errors import UsageError
 class Filters:
     """Every condition that is given must hold. `since` and `until` are as `moment_of` gives them; `until` is excluded.
 
-    `text`: words that must all be in a run's id, experiment, question, answer, state, checks, stacks, placements, hosts
-    or notes, whatever their case.
+    `text`: words that must all be in a run's id, experiment, question, answer, state, checks, stacks, placements or
+    hosts, whatever their case.
     """
 
     since: str | None = None

@@ -1,6 +1,6 @@
 """Run folders of `results` as a user names and deletes them.
 
-A deleted run goes with its report and its notes; nothing else does, and no link is followed.
+A deleted run goes with its report; nothing else does, and no link is followed.
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ from pathlib import Path
 
 from orchestrator.disk import writing
 from orchestrator.errors import InvalidMeasurement, UsageError
-from orchestrator.history import noted
 from orchestrator.results.folder import RunFolder
 from orchestrator.results.journal import try_hold
 from orchestrator.workspace import Workspace
@@ -52,7 +51,7 @@ def find_deletable(workspace: Workspace, named: str, *, standing: Iterable[str] 
 
 
 def delete(workspace: Workspace, folder: RunFolder, reports: Iterable[Path] = ()) -> None:
-    """Delete a run, its `reports` and its notes, and what a killed `orch runs delete` left.
+    """Delete a run with its `reports`, and what a killed `orch runs delete` left.
 
     MissingError for what the disk refuses; UsageError where a process has begun to write the run meanwhile.
     """
@@ -72,6 +71,5 @@ def delete(workspace: Workspace, folder: RunFolder, reports: Iterable[Path] = ()
     with writing(workspace.state, "try again"):
         for report in reports:
             report.unlink(missing_ok=True)
-        noted.forget(workspace.notes, folder.path.name)
     for path in workspace.results.glob(f"{_DELETED}*"):
         shutil.rmtree(path, ignore_errors=True)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, fields, is_dataclass, replace
 from pathlib import Path
@@ -23,10 +23,10 @@ from sqlalchemy.types import TypeEngine
 from orchestrator.disk import whole_file
 from orchestrator.errors import UsageError
 from orchestrator.history.filters import Filters
-from orchestrator.history.record import RUNNING, CellRecord, Evidence, Listed, Note, RunRecord, Seen
+from orchestrator.history.record import RUNNING, CellRecord, Evidence, Listed, RunRecord, Seen
 from orchestrator.results.journal import is_held
 
-VERSION = 5
+VERSION = 6
 _WAIT_S = 10  # for another orch that is writing
 _MOST_WORDS = 8  # of a search
 
@@ -65,13 +65,6 @@ CELLS = sa.Table(
     sa.Column("run", _TEXT, sa.ForeignKey("runs.id", ondelete="CASCADE"), primary_key=True),
     *_columns(CellRecord, key="cell"),
 )
-NOTES = sa.Table(
-    "notes",
-    METADATA,
-    sa.Column("run", _TEXT, primary_key=True),
-    sa.Column("place", sa.BigInteger, primary_key=True),
-    *_columns(Note),
-)
 ABOUT = sa.Table("about", METADATA, sa.Column("name", _TEXT, primary_key=True), sa.Column("value", _TEXT))
 
 sa.Index("runs_by_time", RUNS.c.started.desc(), RUNS.c.id.desc())
@@ -88,7 +81,7 @@ State = Literal["empty", "current", "other version", "no index"]
 
 
 class Index:
-    """The tables, open. `troubles`: why they are kept in memory only, and which notes could not be read, as clauses."""
+    """The tables, open. `troubles`: why they are kept in memory only, as clauses."""
 
     def __init__(self, engine: sa.Engine) -> None:
         self._engine = engine
@@ -144,25 +137,8 @@ class Index:
         self._insert(CELLS, [{"run": record.id, **vars(cell)} for cell in cells])
 
     def forget(self, run: str) -> None:
-        """Remove a run, but for its notes."""
+        """Remove a run."""
         self._write(sa.delete(RUNS).where(RUNS.c.id == run))
-
-    def annotate(self, signature: str, notes: Mapping[str, Iterable[Note]]) -> None:
-        """Replace all notes, by run; `signature` is that of their files."""
-        for statement in (sa.delete(NOTES), sa.delete(ABOUT).where(ABOUT.c.name == "notes")):
-            self._write(statement)
-        for run, texts in notes.items():
-            self.note(run, texts)
-        self._insert(ABOUT, [{"name": "notes", "value": signature}])
-
-    def note(self, run: str, notes: Iterable[Note]) -> None:
-        """Add notes to a run that has none."""
-        self._insert(NOTES, [{"run": run, "place": place, **vars(note)} for place, note in enumerate(notes)])
-
-    def remove(self, run: str) -> None:
-        """Remove a run and its notes."""
-        self.forget(run)
-        self._write(sa.delete(NOTES).where(NOTES.c.run == run))
 
     def digest(self, run: str) -> str | None:
         """The SHA-256 of a run's manifest; None where the run is not in the index."""
@@ -177,10 +153,7 @@ class Index:
         query = sa.select(*_LISTED).where(_condition(wanted)).order_by(RUNS.c.started.desc(), RUNS.c.id.desc())
         if wanted.limit is not None:
             query = query.limit(wanted.limit).offset(wanted.offset)
-        notes: dict[str, tuple[Note, ...]] = {}
-        for row in self._all(sa.select(NOTES).order_by(NOTES.c.run, NOTES.c.place)):
-            notes[row["run"]] = (*notes.get(row["run"], ()), _record(Note, row))
-        return [_live(_record(Listed, row, notes=notes.get(row["id"], ()))) for row in self._all(query)]
+        return [_live(_record(Listed, row)) for row in self._all(query)]
 
     def count(self, wanted: Filters) -> int:
         """How many runs the conditions choose, whatever the limit."""
@@ -260,12 +233,7 @@ def _condition(wanted: Filters) -> sa.ColumnElement[bool]:
     if wanted.run is not None:
         conditions.append(RUNS.c.id == wanted.run)
     for word in (wanted.text or "").split()[:_MOST_WORDS]:
-        conditions.append(
-            sa.or_(
-                *(_has(column, word) for column in _SEARCHED),
-                RUNS.c.id.in_(sa.select(NOTES.c.run).where(_has(NOTES.c.text, word))),
-            )
-        )
+        conditions.append(sa.or_(*(_has(column, word) for column in _SEARCHED)))
     return sa.and_(*conditions)
 
 

@@ -11,7 +11,7 @@ from typing import TypeAlias
 from sqlalchemy.exc import OperationalError, SQLAlchemyError
 
 from orchestrator.errors import MissingError, OrchError
-from orchestrator.history import index, noted
+from orchestrator.history import index
 from orchestrator.history.index import Index
 from orchestrator.history.record import RunRecord
 from orchestrator.workspace import Workspace
@@ -72,21 +72,15 @@ def update(opened: Index, workspace: Workspace, tell: Tell) -> None:
     known, present = opened.signatures(), folders(workspace)
     changed = [name for name, signature in present.items() if known.get(name) != signature]
     gone = known.keys() - present.keys()
-    written = noted.signature(workspace.notes)
-    if not changed and not gone and opened.about("notes") == written:
-        return
     for first in range(0, len(changed), _AT_ONCE):
         with opened.writing():
             for done, name in enumerate(changed[first : first + _AT_ONCE], start=first):
                 tell(done, len(changed))
                 opened.put(_read(workspace.results, name), workspace.results / name, present[name])
-    with opened.writing():
-        for name in gone:
-            opened.forget(name)
-        if opened.about("notes") != written:
-            every, troubles = noted.read_all(workspace.notes)
-            opened.annotate("" if troubles else written, every)
-            opened.troubles += troubles
+    if gone:
+        with opened.writing():
+            for name in gone:
+                opened.forget(name)
 
 
 def folders(workspace: Workspace) -> dict[str, str]:

@@ -92,21 +92,12 @@ class RunRecord(RunFacts):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Note:
-    """A sentence that somebody wrote on a run, and when."""
-
-    at: str
-    text: str
-
-
-@dataclass(frozen=True, kw_only=True)
 class Listed(RunFacts):
     """A run as a listing shows it; of its cells only which stacks and placements there are."""
 
     path: str = ""
     stacks: tuple[str, ...] = ()
     placements: tuple[str, ...] = ()
-    notes: tuple[Note, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data for `--json`."""

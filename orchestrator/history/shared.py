@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, replace
 from typing import Literal
@@ -17,7 +17,7 @@ from orchestrator.errors import MissingError, UsageError, on_one_line
 from orchestrator.findings.summary import RunSummary
 from orchestrator.history import run_record
 from orchestrator.history.index import VERSION, Index, engine_of
-from orchestrator.history.record import Note, RunRecord
+from orchestrator.history.record import RunRecord
 from orchestrator.results.folder import RunFolder
 
 VARIABLE = "ORCH_INDEX"
@@ -108,19 +108,18 @@ def record_of(folder: RunFolder, summary: RunSummary) -> RunRecord:
     return replace(record, id=summary.run_id, run_id=summary.run_id, manifest_sha256=digest)
 
 
-def publish(index: Index, record: RunRecord, *, notes: Iterable[Note] = (), replace: bool = False) -> Outcome:
-    """Add a run with its notes. UsageError where another run of its id is there, unless `replace`.
+def publish(index: Index, record: RunRecord, *, replace: bool = False) -> Outcome:
+    """Add a run. UsageError where another run of its id is there, unless `replace`.
 
     Two runs are the same where the digests of their manifests are.
     """
-    notes = tuple(notes)
     try:
-        return _publish(index, record, notes, replace=replace)
+        return _publish(index, record, replace=replace)
     except IntegrityError:  # somebody published it at the same moment
-        return _publish(index, record, notes, replace=replace)
+        return _publish(index, record, replace=replace)
 
 
-def _publish(index: Index, record: RunRecord, notes: Iterable[Note], *, replace: bool) -> Outcome:
+def _publish(index: Index, record: RunRecord, *, replace: bool) -> Outcome:
     with index.writing():
         there = index.digest(record.id)
         if there is not None and not replace:
@@ -130,15 +129,13 @@ def _publish(index: Index, record: RunRecord, notes: Iterable[Note], *, replace:
                 f"the index holds another run {record.id}: its manifest has another digest",
                 hint="--replace puts this one in its place; look at both before",
             )
-        index.remove(record.id)
         index.put(record, "", record.manifest_sha256)
-        index.note(record.id, notes)
     return "published" if there is None else "replaced"
 
 
 def withdraw(index: Index, run: str) -> bool:
-    """Remove a run and what was noted of it; whether it was there."""
+    """Remove a run; whether it was there."""
     with index.writing():
         is_there = index.digest(run) is not None
-        index.remove(run)
+        index.forget(run)
     return is_there

@@ -15,7 +15,6 @@ from orchestrator.errors import OrchError
 from orchestrator.exports.findings import JudgedRun, file_name
 from orchestrator.exports.writers import FORMATS, chosen
 from orchestrator.findings.check_result import counts, in_words
-from orchestrator.history import noted
 from orchestrator.history.filters import Filters
 from orchestrator.measure.progress import how_unfinished
 from orchestrator.report import default_path, report_of, write_report
@@ -39,7 +38,7 @@ def run_page(request: Request, site: Here, run: str) -> Response:
         listed = index.runs(Filters(run=run, limit=1))
     if not listed:
         raise HTTPException(404, f"run {run!r} was removed")
-    values: dict[str, Any] = {"run": listed[0], "notes": noted.read(site.workspace.notes, run)}
+    values: dict[str, Any] = {"run": listed[0]}
     try:
         values |= _figures(site.judged(run))
     except OrchError as error:

@@ -1,10 +1,10 @@
-"""The verbs that list runs, change what is known of one, and change which are here."""
+"""The verbs that list runs, and change which are here."""
 
 from __future__ import annotations
 
 import shutil
 import sys
-from dataclasses import asdict, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -13,7 +13,6 @@ from orchestrator.cli import shared_options as options
 from orchestrator.cli.console import console
 from orchestrator.cli.here import WORKSPACE
 from orchestrator.cli.tables import confirmed, table
-from orchestrator.quantities import count
 
 if TYPE_CHECKING:
     from orchestrator.history.record import Listed
@@ -55,10 +54,8 @@ def _print(listed: list[Listed], total: int) -> None:
 
 
 def _columns(run: Listed) -> tuple[str, ...]:
-    """The columns; before the answer, or why there is none, how many notes there are (`orch runs note RUN` shows them)."""
     counts = ((run.failed, "failed"), (run.warned, "warned"), (run.passed, "passed"))
     checks = ", ".join(f"{number} {word}" for number, word in counts if number)
-    notes = f"({count(len(run.notes), 'note')}) " if run.notes else ""
     return (
         run.id,
         run.started[:16].replace("T", " ") or "-",
@@ -66,42 +63,12 @@ def _columns(run: Listed) -> tuple[str, ...]:
         run.state,
         ", ".join(run.stacks) or "-",
         run.validity if run.validity == "not judged" else checks,
-        f"{notes}{run.verdict or run.trouble}",
+        run.verdict or run.trouble,
     )
 
 
-def note(
-    run: options.Run,
-    text: Annotated[str | None, typer.Argument(help="What to note; without it the run's notes are shown.")] = None,
-    as_json: options.AsJson = False,
-) -> None:
-    """Write a note on a run, or show its notes; `orch runs --find WORD` finds it.
-
-    Notes lie in .orch/notes, not in run folders.
-    """
-    from orchestrator.clock import SYSTEM
-    from orchestrator.history import noted
-    from orchestrator.history.folders import folder_of
-
-    console.as_json = as_json
-    name = folder_of(WORKSPACE, run).name
-    if text is None:
-        notes = noted.read(WORKSPACE.notes, name)
-    else:
-        notes = noted.add_note(WORKSPACE.notes, name, text, at=SYSTEM.iso())
-    console.emit({"run": name, "notes": [asdict(written) for written in notes]})
-    console.result(f"run {name}")
-    for written in notes:
-        first, *more = written.text.split("\n")
-        console.result(f"  {written.at[:16].replace('T', ' ')}  {first}")
-        for line in more:
-            console.result(f"  {'':16}  {line}")
-    if not notes:
-        console.result("  no notes")
-
-
 def delete(runs: options.Runs, yes: options.Yes = False, as_json: options.AsJson = False) -> None:
-    """Delete runs: their folders, their reports, and their notes.
+    """Delete runs: their folders and their reports.
 
     Nothing is deleted where one of several may not be.
     """

@@ -26,14 +26,13 @@ def publish(
     replace: Annotated[
         bool, typer.Option("--replace", help="Put a run in the place of what is there of its id.")
     ] = False,
-    with_notes: Annotated[bool, typer.Option("--notes/--no-notes", help="Publish notes, too.")] = True,
     as_json: AsJson = False,
 ) -> None:
     """Publish runs in a team's index, a database that several people read.
 
     One that is there already is left as it is.
     """
-    from orchestrator.history import noted, shared
+    from orchestrator.history import shared
     from orchestrator.results.folder import RunFolder
 
     console.as_json = as_json
@@ -41,9 +40,8 @@ def publish(
     folders = [RunFolder.open(run, root=WORKSPACE.results) for run in runs]
     with shared.shared(_team(index, team=team), makes=True) as opened:
         for folder in folders:
-            notes = noted.read(WORKSPACE.notes, folder.path.name) if with_notes else ()
             record = shared.record_of(folder, judged(folder))
-            outcome = shared.publish(opened, record, notes=notes, replace=replace)
+            outcome = shared.publish(opened, record, replace=replace)
             done.append({"run": record.id, "outcome": outcome})
             console.result(f"{record.id}: {outcome}")
     console.emit({"schema_version": SCHEMA_VERSION, "runs": done})

@@ -25,10 +25,9 @@ def listed():
     return {run["id"]: run for run in json.loads(console.out.getvalue())["runs"]}
 
 
-def test_a_deleted_run_is_gone_with_its_report_its_notes_and_its_row():
+def test_a_deleted_run_is_gone_with_its_report_and_its_row():
     a_past_run(RESULTS / "old")
     a_past_run(RESULTS / "very-old")
-    listing.note("old", "never mind")
     pages = [path_of("synthetic", STARTED, run, Path("reports")) for run in ("old", "very-old")]
     for page in pages:
         page.parent.mkdir(exist_ok=True)
@@ -37,7 +36,6 @@ def test_a_deleted_run_is_gone_with_its_report_its_notes_and_its_row():
     listing.delete(["old"], yes=True)
     assert [path.name for path in RESULTS.iterdir()] == ["very-old"]
     assert [page.exists() for page in pages] == [False, True]
-    assert not Path(".orch/notes/old.json").exists()
     assert listed().keys() == {"very-old"}
     assert str(pages[0]) in console.err.getvalue()
 

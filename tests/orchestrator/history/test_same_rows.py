@@ -38,8 +38,6 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
                 RESULTS / f"r{day}", started=f"2026-11-{day}T00:00:00+00:00", change=slower(by, noise=day / 9000)
             )
         a_past_run(RESULTS / "Ärger", experiment="100%_Ä'; DROP TABLE runs; --", judged=False)
-        listing.note("r21", "release v1.2")
-        listing.note("r21", "after the update: 100 % \u2713")
     return root
 
 
@@ -85,8 +83,6 @@ def test_the_newest_stands_first_and_a_limit_tells_how_many_there_are(ask: Ask) 
         ({"until": "2026-11-20"}, ["r20"]),
         ({"find": "3000 synthetic", "limit": 1}, ["r23"]),
         ({"find": "_"}, ["Ärger"]),
-        ({"find": "v1.2"}, ["r21"]),
-        ({"find": "update \u2713"}, ["r21"]),
         ({"find": "not judged"}, ["Ärger"]),
         ({"find": "' OR 1=1 --"}, []),
     ],
@@ -107,7 +103,7 @@ def test_a_trend_is_the_same(ask: Ask) -> None:
         assert [point["run"] for point in trend["points"]] == ["r20", "r21", "r22", "r23"]
         changes = [point["change"] for point in trend["points"]]
         assert changes == [None, *(pytest.approx(ratio, abs=0.01) for ratio in (1.0, 1.0, 1.6))]
-    (p99,) = ask(trends.trend, ["grpc-thin"], statistic="p99", find="v1.2")["trends"]
+    (p99,) = ask(trends.trend, ["grpc-thin"], statistic="p99", find="r21")["trends"]
     assert len(p99["points"]) == 1
     with pytest.raises(UsageError, match="no run measured 'soap'"):
         ask(trends.trend, ["soap"])

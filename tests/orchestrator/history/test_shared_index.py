@@ -17,7 +17,7 @@ from orchestrator.cli.runs import listing, teams
 from orchestrator.errors import MissingError, OrchError, UsageError
 from orchestrator.history import run_record, shared
 from orchestrator.history.filters import Filters
-from orchestrator.history.record import Note, RunRecord
+from orchestrator.history.record import RunRecord
 from orchestrator.results.folder import RunFolder
 from tests.support.past import a_past_run, with_samples
 from tests.support.team_index import a_server, empty, url_of
@@ -55,15 +55,15 @@ def ids(url: URL) -> list[str]:
 def test_publishing_twice_changes_nothing_and_another_run_of_the_id_is_refused(url: URL, record: RunRecord) -> None:
     other = replace(record, manifest_sha256="0" * 64, name="other")
     with shared.shared(url, makes=True) as index:
-        assert shared.publish(index, record, notes=[Note(at="", text="a")]) == "published"
+        assert shared.publish(index, record) == "published"
         assert shared.publish(index, record) == "there already"
         with pytest.raises(UsageError, match="one"):
             shared.publish(index, other)
         (kept,) = index.runs(Filters())
-        assert (kept.name, kept.notes) == (record.name, (Note(at="", text="a"),))
+        assert kept.name == record.name
         assert shared.publish(index, other, replace=True) == "replaced"
         (kept,) = index.runs(Filters())
-        assert (kept.name, kept.notes) == ("other", ())
+        assert kept.name == "other"
         assert shared.withdraw(index, "one")
         assert not shared.withdraw(index, "one")
         assert index.runs(Filters()) == []
