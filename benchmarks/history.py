@@ -23,8 +23,7 @@ from pathlib import Path
 from typing import Any
 
 from orchestrator.history import index, keep
-from orchestrator.history.filters import Filters
-from orchestrator.history.record import CellRecord, Evidence, RunRecord
+from orchestrator.history.record import CellRecord, Evidence, Filters, RunRecord
 from orchestrator.workspace import Workspace
 
 RUNS, CELLS, CALLS = 5_000, 6, 7

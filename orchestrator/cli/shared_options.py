@@ -17,7 +17,6 @@ from orchestrator.cli.console import console
 from orchestrator.cli.here import WORKSPACE
 
 if TYPE_CHECKING:
-    from orchestrator.history.filters import Filters
     from orchestrator.history.index import Index
 
 T = TypeVar("T")
@@ -56,16 +55,12 @@ ShareMachine = Annotated[
     ),
 ]
 Find = Annotated[
-    str | None,
+    str,
     typer.Option(
         metavar="WORDS",
-        help="Runs with all these words in id, experiment, question, stacks, placements, hosts, answer, checks or state.",
+        help="Runs with all these words in id, date, experiment, question, stacks, placements, hosts, answer or checks.",
     ),
 ]
-Since = Annotated[
-    str | None, typer.Option(metavar="DATE", help="Runs begun then or later: 2026-11-21, or a time (UTC).")
-]
-Until = Annotated[str | None, typer.Option(metavar="DATE", help="Runs begun by then; a day counts whole.")]
 IndexAt = Annotated[
     str | None,
     typer.Option(
@@ -85,13 +80,6 @@ def parsed(option: str, parse: Callable[[object], T], text: object) -> T:
         return parse(text)
     except ValueError as error:
         raise UsageError(f"{option}: {error}") from error
-
-
-def filters(find: str | None, since: str | None, until: str | None) -> Filters:
-    """The conditions that were given; UsageError for a date that is none."""
-    from orchestrator.history.filters import Filters, moment_of
-
-    return Filters(text=find, since=moment_of(since, "--since"), until=moment_of(until, "--until", is_end=True))
 
 
 def nothing_here(*, is_shared: bool) -> str:

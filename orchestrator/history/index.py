@@ -22,8 +22,7 @@ from sqlalchemy.types import TypeEngine
 
 from orchestrator.disk import whole_file
 from orchestrator.errors import UsageError
-from orchestrator.history.filters import Filters
-from orchestrator.history.record import RUNNING, CellRecord, Evidence, Listed, RunRecord, Seen
+from orchestrator.history.record import RUNNING, CellRecord, Evidence, Filters, Listed, RunRecord, Seen
 from orchestrator.results.journal import is_held
 
 VERSION = 6
@@ -73,8 +72,8 @@ sa.Index("cells_by_stack", CELLS.c.stack, CELLS.c.measures)
 
 _LISTED = [RUNS.c[field.name] for field in fields(Listed) if field.name in RUNS.c]
 _SEARCHED = [
-    RUNS.c[name]
-    for name in ("id", "name", "question", "verdict", "validity", "state", "stacks", "placements", "provider", "hosts")
+    *(RUNS.c[name] for name in ("id", "started", "name", "question", "verdict", "validity", "state")),
+    *(RUNS.c[name] for name in ("stacks", "placements", "provider", "hosts")),
 ]
 
 State = Literal["empty", "current", "other version", "no index"]
@@ -226,14 +225,10 @@ class Index:
 
 def _condition(wanted: Filters) -> sa.ColumnElement[bool]:
     conditions: list[sa.ColumnElement[bool]] = [sa.true()]
-    if wanted.since is not None:
-        conditions.append(RUNS.c.started >= wanted.since)
-    if wanted.until is not None:
-        conditions += [RUNS.c.started < wanted.until, RUNS.c.started != ""]
     if wanted.run is not None:
         conditions.append(RUNS.c.id == wanted.run)
-    for word in (wanted.text or "").split()[:_MOST_WORDS]:
-        conditions.append(sa.or_(*(_has(column, word) for column in _SEARCHED)))
+    words = wanted.text.split()[:_MOST_WORDS]
+    conditions += [sa.or_(*(_has(column, word) for column in _SEARCHED)) for word in words]
     return sa.and_(*conditions)
 
 

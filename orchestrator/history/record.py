@@ -105,6 +105,20 @@ class Listed(RunFacts):
 
 
 @dataclass(frozen=True, kw_only=True)
+class Filters:
+    """Which runs a listing shows: every condition that is given must hold.
+
+    `text`: words that must all be in a run's id, time, experiment, question, answer, state, checks, stacks, placements or
+    hosts, whatever their case.
+    """
+
+    run: str | None = None
+    text: str = ""
+    limit: int | None = None
+    offset: int = 0
+
+
+@dataclass(frozen=True, kw_only=True)
 class Seen:
     """A cell in one run, with what of the run a trend needs."""
 

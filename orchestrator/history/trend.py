@@ -24,6 +24,7 @@ from orchestrator.between_runs.run_statistics import Difference, FloorMove
 from orchestrator.findings.compare import Statistic
 from orchestrator.history.record import RUNNING, Seen
 from orchestrator.history.steps import residuals, steps
+from orchestrator.quantities import Unit
 from orchestrator.statistics import intervals
 from orchestrator.statistics.terms import Interval
 
@@ -192,3 +193,20 @@ def step_clause(point: Point) -> str:
     moved = "the floors moved, too: " if point.step.verdict == "not resolved" else ""
     levels = f"the {point.step.before} runs before, over {point.step.after} runs"
     return f"{moved}{point.step.verdict}: {quantities.factor(point.step.ratio)}× ({low} to {high}) of {levels}"
+
+
+def unit_of(trend: Trend) -> Unit:
+    """The unit of a trend's latencies."""
+    every = [value for point in trend.points for value in (point.median, point.p99) if value is not None]
+    return quantities.unit_for(every)
+
+
+def figures(point: Point, statistic: Statistic, unit: Unit) -> tuple[str, str, str]:
+    """The value of a run, its interval, and its ratio to the run before, as texts; a dash for what is not known."""
+    value, interval = getattr(point, statistic), getattr(point, f"{statistic}_interval")
+    text = quantities.rate if statistic == "throughput" else unit.text
+    return (
+        "-" if value is None else text(value),
+        "-" if interval is None else " to ".join(map(text, interval)),
+        "-" if point.change is None else quantities.ratio(point.change),
+    )

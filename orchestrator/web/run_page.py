@@ -15,7 +15,7 @@ from orchestrator.errors import OrchError
 from orchestrator.exports.findings import JudgedRun, file_name
 from orchestrator.exports.writers import FORMATS, chosen
 from orchestrator.findings.check_result import counts, in_words
-from orchestrator.history.filters import Filters
+from orchestrator.history.record import Filters
 from orchestrator.measure.progress import how_unfinished
 from orchestrator.report import default_path, report_of, write_report
 from orchestrator.report.charts import Charts

@@ -21,25 +21,24 @@ SCHEMA_VERSION = 1
 
 
 def list_runs(
-    find: options.Find = None,
-    since: options.Since = None,
-    until: options.Until = None,
+    find: options.Find = "",
     limit: Annotated[int, typer.Option(min=1, help="Show at most so many.")] = 30,
     index: options.IndexAt = None,
     team: options.OfTeam = False,
     as_json: options.AsJson = False,
 ) -> None:
-    """List the runs that are here, newest first: state, stacks, checks and answer; filters that are given must all hold."""
+    """List the runs that are here, newest first: state, stacks, checks and answer."""
+    from orchestrator.history.record import Filters
+
     console.as_json = as_json
-    wanted = options.filters(find, since, until)
+    wanted = Filters(text=find)
     with options.an_index(index, of_team=team) as opened:
         listed = opened.runs(replace(wanted, limit=limit))
         total = len(listed) if len(listed) < limit else opened.count(wanted)
     runs = [run.to_dict() for run in listed]
     console.emit({"schema_version": SCHEMA_VERSION, "runs": runs, "shown": len(runs), "of": total})
     if not listed:
-        is_filtered = bool(find or since or until)
-        console.result("no run matches" if is_filtered else options.nothing_here(is_shared=index is not None or team))
+        console.result("no run matches" if find else options.nothing_here(is_shared=index is not None or team))
     else:
         _print(listed, total)
 

@@ -8,15 +8,14 @@ import typer
 
 from orchestrator import quantities
 from orchestrator.cli.console import console, plain
-from orchestrator.cli.shared_options import AsJson, Find, IndexAt, OfTeam, Since, Until, an_index, filters, nothing_here
+from orchestrator.cli.shared_options import AsJson, Find, IndexAt, OfTeam, an_index, nothing_here
 from orchestrator.cli.tables import table
 from orchestrator.errors import UsageError, did_you_mean
 from orchestrator.quantities import Unit
 
 if TYPE_CHECKING:
-    from orchestrator.history.filters import Filters
     from orchestrator.history.index import Index
-    from orchestrator.history.record import Seen
+    from orchestrator.history.record import Filters, Seen
     from orchestrator.history.trend import Point, Trend
 
 SCHEMA_VERSION = 1
@@ -37,17 +36,17 @@ def trend(
     statistic: Annotated[
         Literal["median", "p99", "throughput"], typer.Option(help="Which of each trial's numbers is followed.")
     ] = "median",
-    find: Find = None,
-    since: Since = None,
-    until: Until = None,
+    find: Find = "",
     limit: Annotated[int | None, typer.Option(min=1, help="Follow only the newest runs of each cell, so many.")] = None,
     index: IndexAt = None,
     team: OfTeam = False,
     as_json: AsJson = False,
 ) -> None:
     """Show a cell over runs, oldest first, and mark its steps; without a cell, list the cells that runs measured."""
+    from orchestrator.history.record import Filters
+
     console.as_json = as_json
-    wanted = filters(find, since, until)
+    wanted = Filters(text=find)
     is_shared = index is not None or team
     with an_index(index, of_team=team) as opened:
         if not cells:
@@ -79,7 +78,7 @@ def _seen(index: Index, word: str, wanted: Filters, *, is_shared: bool) -> dict[
 
 def _none_judged(index: Index, *, is_shared: bool) -> str:
     """Why no cell is known at all."""
-    from orchestrator.history.filters import Filters
+    from orchestrator.history.record import Filters
 
     if index.count(Filters()):
         return "no run here has been judged; `orch report RUN` judges one"
@@ -103,35 +102,25 @@ def _list(index: Index, wanted: Filters, *, is_shared: bool) -> None:
 
 def _print(series: Trend) -> None:
     from orchestrator.history.steps import FEWEST
-    from orchestrator.history.trend import letter
+    from orchestrator.history.trend import letter, unit_of
 
-    by = {"median": "median", "p99": "p99", "throughput": "requests/s"}[series.statistic]
-    beside = "p99" if series.statistic == "median" else "median"
-    medians = [value for point in series.points for value in (point.median, point.p99) if value is not None]
-    unit = quantities.unit_for(medians)
-    heads = [
-        f"{by}, {unit.name}" if series.statistic != "throughput" else by,
-        "95 % interval",
-        f"{beside}, {unit.name}",
-    ]
+    unit = unit_of(series)
+    by = "requests/s" if series.statistic == "throughput" else f"{series.statistic}, {unit.name}"
     several = len(series.environments) > 1
     console.result(console.style(f"{plain(series.label)} · {quantities.count(len(series.points), 'run')}", "bold"))
-    rows = [_row(point, series, unit, beside, several=several) for point in series.points]
-    lines = list(table(("", "date", "run", *heads, *(("on",) if several else ()), "change", "step"), rows))
+    rows = [_row(point, series, unit, several=several) for point in series.points]
+    heads = ("", "date", "run", by, "95 % interval", *(("on",) if several else ()), "change", "step")
+    lines = list(table(heads, rows))
     console.result(lines[0])
     for line, point in zip(lines[1:], series.points, strict=True):
         console.result(console.style(line, _STYLES[point.step.verdict]) if point.step else line)
         if point.notes:
             more = f"; and {len(point.notes) - _MOST_NOTES} more (--json)" if len(point.notes) > _MOST_NOTES else ""
             console.result(f"      differs from the run before: {'; '.join(point.notes[:_MOST_NOTES])}{more}")
-    for number, differs in enumerate(series.environments):
-        if several:
-            difference = "; ".join(differs) if differs else "the conditions of the first run"
-            console.result(f"  {letter(number)}: {difference}")
     if several:
+        for number, differs in enumerate(series.environments):
+            console.result(f"  {letter(number)}: {'; '.join(differs) or 'the conditions of the first run'}")
         console.result("  Runs on different letters are not compared.")
-    if any(quantities.is_vague(getattr(point, f"{series.statistic}_interval")) for point in series.points):
-        console.result(f"  *: {quantities.VAGUE}.")
     marked = sum(point.step is not None for point in series.points)
     few = f"No step found: it takes {FEWEST} valid runs under the same conditions"
     text = f"{quantities.count(marked, 'step')} marked with {_MARK}" if marked else "No step found"
@@ -139,25 +128,17 @@ def _print(series: Trend) -> None:
     console.result()
 
 
-def _row(point: Point, series: Trend, unit: Unit, beside: str, *, several: bool) -> tuple[str, ...]:
-    from orchestrator.history.trend import letter, step_clause
+def _row(point: Point, series: Trend, unit: Unit, *, several: bool) -> tuple[str, ...]:
+    from orchestrator.history.trend import figures, letter, step_clause
 
-    value: float | None = getattr(point, series.statistic)
-    interval = getattr(point, f"{series.statistic}_interval")
-    other: float | None = getattr(point, beside)
-    text = quantities.rate if series.statistic == "throughput" else unit.text
+    value, interval, change = figures(point, series.statistic, unit)
     return (
         _MARK if point.step else "",
         point.started[:16].replace("T", " ") or "-",
         plain(point.run),
-        "-" if value is None else text(value),
-        "-"
-        if interval is None
-        else "*"
-        if quantities.is_vague(interval)
-        else " to ".join(text(bound) for bound in interval),
-        "-" if other is None else unit.text(other),
+        value,
+        interval,
         *((letter(point.environment),) if several else ()),
-        "-" if point.change is None else f"{quantities.factor(point.change)}×",
+        change,
         plain(step_clause(point)),
     )

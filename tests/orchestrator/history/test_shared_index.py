@@ -16,8 +16,7 @@ from orchestrator.cli.console import console
 from orchestrator.cli.runs import listing, teams
 from orchestrator.errors import MissingError, OrchError, UsageError
 from orchestrator.history import run_record, shared
-from orchestrator.history.filters import Filters
-from orchestrator.history.record import RunRecord
+from orchestrator.history.record import Filters, RunRecord
 from orchestrator.results.folder import RunFolder
 from tests.support.past import a_past_run, with_samples
 from tests.support.team_index import a_server, empty, url_of
