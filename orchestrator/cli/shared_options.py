@@ -61,15 +61,7 @@ Find = Annotated[
         help="Runs with all these words in id, date, experiment, question, stacks, placements, hosts, answer or checks.",
     ),
 ]
-IndexAt = Annotated[
-    str | None,
-    typer.Option(
-        "--index",
-        metavar="URL",
-        help="A team's index in a database, without its password (docs/how-to/read-and-share.md).",
-    ),
-]
-OfTeam = Annotated[bool, typer.Option("--team", help="The index whose URL ORCH_INDEX holds.")]
+OfTeam = Annotated[bool, typer.Option("--team", help="A team's index: the database whose URL is in ORCH_INDEX.")]
 
 
 def parsed(option: str, parse: Callable[[object], T], text: object) -> T:
@@ -82,18 +74,12 @@ def parsed(option: str, parse: Callable[[object], T], text: object) -> T:
         raise UsageError(f"{option}: {error}") from error
 
 
-def nothing_here(*, is_shared: bool) -> str:
-    """That no run is there at all, in a team's index or in this folder."""
-    return "no run was published there" if is_shared else "there is no run here; `orch run FILE` makes one"
-
-
 @contextmanager
-def an_index(at: str | None, *, of_team: bool) -> Iterator[Index]:
-    """A team's index where one is given; else that of the runs that are here, as `the_index`."""
+def an_index(*, of_team: bool) -> Iterator[Index]:
+    """A team's index, or that of the runs that are here, as `the_index`."""
     from orchestrator.history import shared
 
-    url = shared.chosen(at, of_team=of_team)
-    with the_index() if url is None else shared.shared(url) as index:
+    with shared.shared(shared.team_url()) if of_team else the_index() as index:
         yield index
 
 

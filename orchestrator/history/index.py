@@ -135,14 +135,9 @@ class Index:
         cells = {cell.cell: cell for cell in record.cells}.values()
         self._insert(CELLS, [{"run": record.id, **vars(cell)} for cell in cells])
 
-    def forget(self, run: str) -> None:
-        """Remove a run."""
-        self._write(sa.delete(RUNS).where(RUNS.c.id == run))
-
-    def digest(self, run: str) -> str | None:
-        """The SHA-256 of a run's manifest; None where the run is not in the index."""
-        digests = self._all(sa.select(RUNS.c.manifest_sha256).where(RUNS.c.id == run))
-        return str(digests[0]["manifest_sha256"]) if digests else None
+    def forget(self, run: str) -> bool:
+        """Remove a run; whether it was there."""
+        return self._write(sa.delete(RUNS).where(RUNS.c.id == run)).rowcount > 0
 
     def runs(self, wanted: Filters) -> list[Listed]:
         """The runs that a listing shows, newest first; runs without a time are last.
@@ -212,9 +207,9 @@ class Index:
         if values:
             self._write(sa.insert(table), values)
 
-    def _write(self, statement: Any, values: list[dict[str, Any]] | None = None) -> None:
+    def _write(self, statement: Any, values: list[dict[str, Any]] | None = None) -> sa.CursorResult[Any]:
         assert self._connection is not None, "only within `writing`"  # noqa: S101 - of ours
-        self._connection.execute(statement, values)
+        return self._connection.execute(statement, values)
 
     def _all(self, query: sa.Executable) -> Sequence[sa.RowMapping]:
         if self._connection is not None:

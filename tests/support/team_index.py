@@ -54,4 +54,4 @@ def push(url: URL, results: Path) -> None:
     with shared.shared(url, makes=True) as index:
         for path in sorted(results.iterdir()):
             record = run_record.read_run(RunFolder(path))
-            shared.publish(index, record, replace=True)
+            shared.publish(index, record)

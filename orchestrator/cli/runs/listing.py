@@ -23,7 +23,6 @@ SCHEMA_VERSION = 1
 def list_runs(
     find: options.Find = "",
     limit: Annotated[int, typer.Option(min=1, help="Show at most so many.")] = 30,
-    index: options.IndexAt = None,
     team: options.OfTeam = False,
     as_json: options.AsJson = False,
 ) -> None:
@@ -32,13 +31,13 @@ def list_runs(
 
     console.as_json = as_json
     wanted = Filters(text=find)
-    with options.an_index(index, of_team=team) as opened:
+    with options.an_index(of_team=team) as opened:
         listed = opened.runs(replace(wanted, limit=limit))
         total = len(listed) if len(listed) < limit else opened.count(wanted)
     runs = [run.to_dict() for run in listed]
     console.emit({"schema_version": SCHEMA_VERSION, "runs": runs, "shown": len(runs), "of": total})
     if not listed:
-        console.result("no run matches" if find else options.nothing_here(is_shared=index is not None or team))
+        console.result("no run matches" if find else "there is no run here; `orch run FILE` makes one")
     else:
         _print(listed, total)
 

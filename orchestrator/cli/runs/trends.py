@@ -8,7 +8,7 @@ import typer
 
 from orchestrator import quantities
 from orchestrator.cli.console import console, plain
-from orchestrator.cli.shared_options import AsJson, Find, IndexAt, OfTeam, an_index, nothing_here
+from orchestrator.cli.shared_options import AsJson, Find, OfTeam, an_index
 from orchestrator.cli.tables import table
 from orchestrator.errors import UsageError, did_you_mean
 from orchestrator.quantities import Unit
@@ -23,6 +23,7 @@ _MOST_CELLS = 50
 _MOST_NOTES = 3
 _STYLES = {"improved": "green", "regressed": "red", "not resolved": "yellow"}
 _MARK = ">"
+_NONE_JUDGED = "no run here has been judged; `orch run FILE` makes one, `orch report RUN` judges one"
 _LEGEND = (
     "A step is a change of level that lasts three runs or more; `change` is against the run before, above 1 is slower."
 )
@@ -38,7 +39,6 @@ def trend(
     ] = "median",
     find: Find = "",
     limit: Annotated[int | None, typer.Option(min=1, help="Follow only the newest runs of each cell, so many.")] = None,
-    index: IndexAt = None,
     team: OfTeam = False,
     as_json: AsJson = False,
 ) -> None:
@@ -47,12 +47,11 @@ def trend(
 
     console.as_json = as_json
     wanted = Filters(text=find)
-    is_shared = index is not None or team
-    with an_index(index, of_team=team) as opened:
+    with an_index(of_team=team) as opened:
         if not cells:
-            _list(opened, wanted, is_shared=is_shared)
+            _list(opened, wanted)
             return
-        chosen = [_seen(opened, word, wanted, is_shared=is_shared) for word in cells]
+        chosen = [_seen(opened, word, wanted) for word in cells]
     from orchestrator.history.trend import trend
 
     by_cell = {cell: seen[-limit if limit else 0 :] for of_word in chosen for cell, seen in of_word.items()}
@@ -64,35 +63,23 @@ def trend(
         console.result(_LEGEND)
 
 
-def _seen(index: Index, word: str, wanted: Filters, *, is_shared: bool) -> dict[str, list[Seen]]:
+def _seen(index: Index, word: str, wanted: Filters) -> dict[str, list[Seen]]:
     """The cells that a word means, with their runs; UsageError, with what it may stand for, where no run measured it."""
     cells = index.seen(word, wanted)
-    if cells:
-        return cells
-    if index.seen(word, type(wanted)()):
-        raise UsageError(f"no run measured {word!r} under these conditions", hint="fewer conditions find more")
-    stacks = index.stacks()
-    hint = did_you_mean(word, stacks) if stacks else _none_judged(index, is_shared=is_shared)
-    raise UsageError(f"no run measured {word!r}", hint=hint)
+    if not cells:
+        stacks = index.stacks()
+        hint = did_you_mean(word, stacks) if stacks else _NONE_JUDGED
+        raise UsageError(f"no run {f'with {wanted.text!r} ' if wanted.text else ''}measured {word!r}", hint=hint)
+    return cells
 
 
-def _none_judged(index: Index, *, is_shared: bool) -> str:
-    """Why no cell is known at all."""
-    from orchestrator.history.record import Filters
-
-    if index.count(Filters()):
-        return "no run here has been judged; `orch report RUN` judges one"
-    return nothing_here(is_shared=is_shared)
-
-
-def _list(index: Index, wanted: Filters, *, is_shared: bool) -> None:
+def _list(index: Index, wanted: Filters) -> None:
     """Print the cells of the chosen runs; where there is none, what may help."""
     cells = index.cells(wanted)
     rows = [{"cell": cell, "stack": stack, "label": label, "runs": runs} for cell, stack, label, runs in cells]
     console.emit({"schema_version": SCHEMA_VERSION, "cells": rows})
     if not cells:
-        few = "no cell was measured under these conditions: fewer conditions find more"
-        console.result(few if index.cells() else _none_judged(index, is_shared=is_shared))
+        console.result(f"no run with {wanted.text!r} measured a cell" if wanted.text else _NONE_JUDGED)
         return
     shown = [(str(runs), plain(cell), plain(label)) for cell, _, label, runs in cells[:_MOST_CELLS]]
     console.lines(table(("runs", "cell", "measured"), shown))

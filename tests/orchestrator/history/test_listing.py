@@ -81,7 +81,7 @@ def test_cells_are_those_of_the_runs_that_were_chosen():
     a_run_called("b", experiment="late")
     assert cells_of().splitlines()[1].startswith("2 ")
     assert cells_of(find="early").splitlines()[1].startswith("1 ")
-    assert "fewer conditions find more" in cells_of(find="2030-01-01")
+    assert "no run with" in cells_of(find="2030-01-01")
 
 
 def test_a_run_that_was_judged_since_is_read_again():
@@ -138,10 +138,10 @@ def test_where_no_index_can_be_kept_runs_are_read_from_their_folders(monkeypatch
 
 
 def test_where_there_is_no_run_the_way_to_one_is_told_and_a_stacks_label_is_suggested():
-    assert "there is no run here" in cells_of()
+    assert "no run here has been judged" in cells_of()
     with pytest.raises(UsageError) as refused:
         trends.trend(["grpc"])
-    assert "there is no run here" in refused.value.hint
+    assert "`orch run FILE` makes one" in refused.value.hint
     a_run_called("a")
     with pytest.raises(UsageError) as refused:
         trends.trend(["grpc (thn)"])

@@ -50,7 +50,8 @@ def ask(request: pytest.FixtureRequest, root: Path, monkeypatch: pytest.MonkeyPa
         dsn = request.getfixturevalue("dsn")
         url = empty(dsn, "same")
         push(url, RESULTS)
-        options = {"index": url.render_as_string()}
+        monkeypatch.setenv("ORCH_INDEX", url.render_as_string(hide_password=False))
+        options = {"team": True}
 
     def asked(verb: Any, *words: Any, **knobs: Any) -> Any:
         console.out = io.StringIO()
