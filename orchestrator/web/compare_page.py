@@ -15,18 +15,15 @@ from orchestrator.between_runs.measured_runs import beside
 from orchestrator.errors import UsageError
 from orchestrator.exports.findings import JudgedRun
 from orchestrator.findings.compare import Statistic
-from orchestrator.findings.summary import RunSummary
 from orchestrator.report import comparison
-from orchestrator.report.charts import Charts
 from orchestrator.report.figures.static import Dot, chart
-from orchestrator.report.groups import groups
 from orchestrator.report.palette import MUTED
 from orchestrator.web.site import Here
 
 router = APIRouter()
 STATISTICS: tuple[Statistic, ...] = get_args(Statistic)
 MOST_RUNS = 8
-_MOST_ROWS, _MOST_PICTURES = 24, 4
+_MOST_ROWS = 24
 _COLOURS = {"faster": "var(--pass)", "improved": "var(--pass)", "slower": "var(--warn)", "regressed": "var(--warn)"}
 
 
@@ -79,18 +76,10 @@ def compare(
         runs=[each.summary for each in judged],
         names=run,
         compared=[_compared(judged[0], other, statistic) for other in others] if judged else [],
-        sides=_side_by_side([each.summary for each in judged]) if len(judged) > 1 else (),
         statistic=statistic,
         statistics=STATISTICS,
         most=MOST_RUNS,
     )
-
-
-def _side_by_side(summaries: Sequence[RunSummary]) -> list[Sequence[object]]:
-    """The first picture of each of the first runs, on one scale; a run without one has none."""
-    shown = summaries[:_MOST_PICTURES]
-    first = [group for summary in shown for group in groups(summary)[:1]]
-    return [Charts(summary, first).first[:1] for summary in shown]
 
 
 def _compared(run: JudgedRun, other: JudgedRun | None, statistic: Statistic) -> Compared:

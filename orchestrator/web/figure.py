@@ -1,4 +1,4 @@
-"""Figures of the pages that the report has none of: a cell over runs, and the trials of a run in progress."""
+"""The figure of a cell over runs, which the report has none of."""
 
 from __future__ import annotations
 
@@ -10,12 +10,9 @@ import plotly.graph_objects as go
 from orchestrator.history.trend import Point, Step, Trend, letter
 from orchestrator.quantities import Unit, factor
 from orchestrator.report.figures.base import Figure, axis, figure, plain, text_at, upright, whiskers
-from orchestrator.report.palette import INK, MUTED, series
-from orchestrator.web.live_view import View
+from orchestrator.report.palette import MUTED, series
 
-_ROW_PX, _TREND_PX = 34, 220
-_MOST_ROWS = 24
-_LOGARITHMIC_FROM = 5.0  # the largest latency over the smallest
+_TREND_PX = 220
 _MOST_TICKS = 4
 
 
@@ -66,39 +63,3 @@ def _step_note(at: float, step: Step) -> dict[str, Any]:
 
 def _colour(step: Step) -> str:
     return {"regressed": "var(--fail)", "improved": "var(--pass)"}.get(step.verdict, MUTED)
-
-
-def of_trials(view: View) -> Figure | None:
-    """Return a row for each of the first cells, with a dot for each of its trials; None before the first latency."""
-    points = [(point, point.median_ms) for point in view.points if point.row < _MOST_ROWS and point.median_ms]
-    if not points:
-        return None
-    rows = view.rows[:_MOST_ROWS]
-    medians = [(place, row.median_ms) for place, row in enumerate(rows) if row.median_ms is not None]
-    latencies = [latency for _, latency in points]
-    is_log = max(latencies) > _LOGARITHMIC_FROM * min(latencies)
-    traces = [
-        go.Scatter(
-            mode="markers",
-            x=latencies,
-            y=[point.row for point, _ in points],
-            text=[f"trial {point.trial}" for point, _ in points],
-            hovertemplate="%{text}: %{x:.3~g} ms<extra></extra>",
-            marker={"color": series(0), "size": 9, "opacity": 0.6},
-        ),
-        go.Scatter(
-            mode="markers",
-            x=[median for _, median in medians],
-            y=[place for place, _ in medians],
-            hovertemplate="median %{x:.3~g} ms<extra></extra>",
-            marker={"color": INK, "size": 18, "symbol": "line-ns-open", "line": {"width": 2}},
-        ),
-    ]
-    kind = "log" if is_log else "linear"
-    title = f"median of each trial, ms ({'logarithmic' if is_log else 'linear'} axis)"
-    labels: dict[str, Any] = {"tickvals": list(range(len(rows))), "ticktext": [plain(row.label) for row in rows]}
-    layout = {
-        "xaxis": axis(title, type=kind, fixedrange=True),
-        "yaxis": axis("", range=[len(rows) - 0.5, -0.5], fixedrange=True, **labels),
-    }
-    return figure("trials", f"Median latency of {len(points)} trials", traces, layout, _ROW_PX * len(rows) + 80)

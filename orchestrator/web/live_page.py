@@ -13,7 +13,6 @@ from starlette.responses import Response
 
 from orchestrator.measure.progress import in_progress
 from orchestrator.report.page import shown
-from orchestrator.web import figure
 from orchestrator.web.live_view import LOOK_S, Reader, State, View
 from orchestrator.web.site import Here, Site
 
@@ -85,7 +84,6 @@ def state_values(view: View) -> dict[str, Any]:
         "title": name if progress is None else f"{progress.done}/{progress.trials} {name}",
         "sentence": _sentence(view),
         "rows": view.rows[:MOST_ROWS],
-        "figure": figure.of_trials(view),
     }
 
 

@@ -21,7 +21,6 @@ from orchestrator.report import default_path, report_of, write_report
 from orchestrator.report.charts import Charts
 from orchestrator.report.check_groups import QUIET, check_groups
 from orchestrator.report.groups import cell_names, groups
-from orchestrator.results.folder import RunFolder
 from orchestrator.web.site import Here
 from orchestrator.wording.answer import answer
 from orchestrator.wording.left_out import invalid_numbers
@@ -47,13 +46,13 @@ def run_page(request: Request, site: Here, run: str) -> Response:
 
 
 def _figures(judged: JudgedRun) -> dict[str, Any]:
-    folder, summary = judged.folder, judged.summary
+    summary, left = judged.summary, how_unfinished(judged.folder)
     return {
         "pictures": Charts(summary).first,
         "summary": summary,
         "answer": answer(summary),
         "invalid": invalid_numbers(summary),
-        "remarks": (*_interrupted(folder), *summary.warnings),
+        "remarks": (*(() if left is None else (f"the run was interrupted: {left.sentence()}",)), *summary.warnings),
         "tables": result_tables.tables(summary, is_full=True),
         "checks": check_groups(summary),
         "quiet": QUIET,
@@ -62,20 +61,14 @@ def _figures(judged: JudgedRun) -> dict[str, Any]:
     }
 
 
-def _interrupted(folder: RunFolder) -> list[str]:
-    left = how_unfinished(folder)
-    return [] if left is None else [f"the run was interrupted: {left.sentence()}"]
-
-
 @router.get("/report")
-def report(site: Here, run: str, download: bool = False) -> Response:
+def report(site: Here, run: str) -> Response:
     """Return the report, which is made where there is none or the run is newer; errors as `Site.judged`."""
     judged = site.judged(run)
     path = report_of(judged.folder, site.workspace.reports)
     if path is None or path.stat().st_mtime_ns <= (judged.folder.path / "manifest.json").stat().st_mtime_ns:
         path = write_report(judged.summary, default_path(judged.summary, site.workspace.reports))
-    disposition = "attachment" if download else "inline"
-    return FileResponse(path, media_type="text/html", filename=path.name, content_disposition_type=disposition)
+    return FileResponse(path, media_type="text/html", filename=path.name, content_disposition_type="inline")
 
 
 @router.get("/export")

@@ -200,12 +200,11 @@ def test_the_page_follows_a_real_run_to_its_end(opened, tmp_path):
         with served(Workspace(tmp_path)) as address:
             tab = opened(address)
             tab.goto(f"/live/{runs(tmp_path / 'results')[0].id}")
-            dots = tab.locator("figure .scatterlayer .trace").first.locator(".point")
-            until(lambda: dots.count() >= 1, "a trial is drawn")
+            until(lambda: "0 of 4" not in tab.locator("tbody").inner_text(), "a trial is shown")
             assert process.poll() is None
             tab.reload()
             until(lambda: "4 of 4 trials are done" in tab.locator("#sentence").inner_text(), "the run ends")
-            assert dots.count() == 4
+            assert "4 of 4" in tab.locator("tbody").inner_text()
             tab.locator("#now").get_by_role("link").click()
             assert tab.get_by_role("link", name="Report", exact=True).is_visible()
     finally:

@@ -108,23 +108,6 @@ def test_the_page_of_a_run_that_has_ended_follows_nothing(pages, run):
     assert f'<a href="/runs/{run.id}">' in text
 
 
-def test_the_figure_has_a_dot_for_each_trial_and_the_median_of_each_cell(pages, run):
-    assert pages.get(f"/live/{run.id}").context["figure"] is None
-    run.trial(0, 0.25)
-    run.trial(1, 1.75)
-    dots, medians = json.loads(pages.get(f"/live/{run.id}").context["figure"].document)["data"]
-    assert (dots["x"], dots["y"]) == ([0.25, 1.75], [0, 1])
-    assert (medians["x"], medians["y"]) == ([0.25, 1.75], [0, 1])
-
-
-@pytest.mark.parametrize(("slowest_ms", "kind"), [(0.9, "linear"), (1.9, "log")])
-def test_the_axis_is_logarithmic_where_latencies_differ_much(pages, run, slowest_ms, kind):
-    run.trial(0, 0.2)
-    run.trial(1, slowest_ms)
-    document = json.loads(pages.get(f"/live/{run.id}").context["figure"].document)
-    assert document["layout"]["xaxis"]["type"] == kind
-
-
 def test_text_of_a_run_stays_text_and_what_is_invisible_is_shown(tmp_path, address, pages):
     text = EVIL + "\u202e"
     planned = plan("tcp", name=text, question=text)
