@@ -27,7 +27,7 @@ from collections.abc import Iterable
 from typing import Any, ClassVar
 
 # What a run that was cut keeps, for messages.
-KEPT = "finished blocks are kept; the block in progress is repeated, and its trials so far are kept under superseded/"
+KEPT = "finished blocks are kept; the block in progress is repeated"
 
 
 class OrchError(Exception):

@@ -36,7 +36,6 @@ class JournalState:
     attempts: dict[int, int] = field(default_factory=dict)  # the last attempt of each block that was begun
     finished_blocks: set[int] = field(default_factory=set)
     files: dict[str, str] = field(default_factory=dict)
-    records: dict[str, str] = field(default_factory=dict)  # SHA-256 of raw records' rows, by the samples they become
     medians: dict[tuple[int, int], float] = field(default_factory=dict)  # ns, by a trial's index and attempt
     warnings: list[str] = field(default_factory=list)
     differences: tuple[ReplyDifference, ...] = ()
@@ -102,12 +101,10 @@ class JournalState:
             case "trial":
                 trial = decode(TrialRecord, event["trial"])
                 self.every_trial.append(trial)
-                self.records |= event.get("records", {})
                 if event.get("median_ns") is not None:
                     self.medians[trial.index, trial.attempt] = event["median_ns"]
             case "baseline":
                 self.every_baseline.append((event["attempt"], decode(BaselineRecord, event["baseline"])))
-                self.records |= event.get("records", {})
             case "differences":
                 self.differences = decode(tuple[ReplyDifference, ...], event["differences"])
             case "decision":

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import secrets
 import shutil
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, Literal
 
@@ -18,7 +18,7 @@ from orchestrator.results.documents import ALTERED, Damaged, digest, inside, nam
 from orchestrator.results.journal import Journal, is_held, try_hold
 from orchestrator.results.manifest import Manifest
 from orchestrator.results.names import JOURNAL, MANIFEST, is_run, not_one, run_folders
-from orchestrator.results.records import STAGING, raw_path, sha256_of_rows
+from orchestrator.results.records import STAGING, raw_path
 from orchestrator.results.stored_manifest import Stored
 from orchestrator.strict_json import read_own_json
 
@@ -202,15 +202,8 @@ class RunFolder:
         """Return where the raw record waits that will become `samples`."""
         return raw_path(self.path, samples)
 
-    def record_digests(self, samples: Iterable[str]) -> dict[str, str]:
-        """The SHA-256 of the rows of each raw record that waits, by the samples that it becomes.
-
-        It takes a moment of a processor's time, so nothing may be measured meanwhile.
-        """
-        return {path: sha256_of_rows(self.raw_path(path)) for path in samples}
-
     def convert(self) -> None:
-        """Turn every record that waits into its Parquet file, and note its digest; those of repeated blocks too.
+        """Turn every record that waits and counts into its Parquet file, and note its digest.
 
         MissingError when the disk is full: what is converted stays, what waits keeps waiting.
         """
@@ -218,15 +211,12 @@ class RunFolder:
 
         convert_waiting(self.path, self._journal, self.journal_state(), self.plan())
 
-    def set_aside(self) -> None:
-        """Move files of repeated blocks from samples/ and baselines/ to superseded/: those folders hold what counts."""
+    def drop_repeated(self) -> None:
+        """Remove files of repeated blocks: samples/ and baselines/ hold what counts."""
         counted = self.journal_state().samples
-        every = (path for folder in ("samples", "baselines") for path in (self.path / folder).rglob("*.parquet"))
-        for relative in sorted(path.relative_to(self.path) for path in every):
-            if relative.as_posix() not in counted:
-                target = self.path / "superseded" / relative
-                target.parent.mkdir(parents=True, exist_ok=True)
-                (self.path / relative).replace(target)
+        for path in (path for folder in ("samples", "baselines") for path in (self.path / folder).rglob("*.parquet")):
+            if path.relative_to(self.path).as_posix() not in counted:
+                path.unlink()
 
     def write_manifest(self) -> Manifest:
         """Derive the manifest anew and replace manifest.json."""
@@ -237,7 +227,7 @@ class RunFolder:
     def finish(self, state: Literal["interrupted", "complete"], *, at: str) -> Manifest:
         """Convert what waits, note how the run ended, write the manifest, and remove staging from a complete run."""
         self.convert()
-        self.set_aside()
+        self.drop_repeated()
         if not (self.path / MANIFEST).exists():  # so that one that is missing from a run that has ended was removed
             self.write_manifest()
         self.append({"event": "end", "state": state, "at": at})
@@ -279,7 +269,7 @@ class RunFolder:
         with hold:
             self._derived()
             self.convert()
-            self.set_aside()
+            self.drop_repeated()
             manifest = self._derived("interrupted")
             stored_manifest.write(self.path, manifest)
             return manifest

@@ -114,7 +114,7 @@ def test_init_never_writes_over_a_file(folder: Path) -> None:
 
 def test_services_lists_who_answers_and_who_asks(tmp_path: Path) -> None:
     listed = orch("services", cwd=tmp_path).stdout
-    assert "the floor" in listed
+    assert "floor" in listed
     rest = orch("services", "rest", cwd=tmp_path).stdout
     assert "routes every request with FastAPI and validates JSON bodies with pydantic models" in " ".join(rest.split())
     assert "pydantic models" in rest

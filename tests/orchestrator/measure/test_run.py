@@ -288,7 +288,7 @@ def test_a_run_goes_on_where_it_was_cut_and_repeats_the_cut_block_whole(lab):
     assert manifest.state == "complete"
     assert result.trials == 4
     assert len(pd.read_parquet(lab.runs.path / "samples")) == 40
-    assert len(list((lab.runs.path / "superseded").rglob("*.parquet"))) == 1 + 2  # the cut trial, and its block's floor
+    assert {path.stem[-2:] for path in (lab.runs.path / "samples").rglob("*b001*.parquet")} <= {"a1"}
     assert len(words(lab.diary, "start responder rest")) == 2  # its smoke test and one trial
 
 
@@ -400,12 +400,3 @@ def test_nothing_follows_the_end_in_the_journal_so_that_the_manifest_is_bound_to
     written = (lab.runs.path / "manifest.json").read_bytes()
     assert "manifest.json" in verify(RunFolder.open(lab.runs.path))
     assert lab.runs.manifest_bytes() == written
-
-
-def test_each_record_is_hashed_as_it_comes_from_its_host(lab):
-    lab.run(plan("tcp", repeats=1))
-    events = list(lab.runs.events())
-    noted = {path: digest for event in events for path, digest in event.get("records", {}).items()}
-    assert noted.keys() == lab.runs.journal_state().samples
-    assert all(len(digest) == 64 for digest in noted.values())
-    assert {event["event"] for event in events if event.get("records")} == {"trial", "baseline"}
