@@ -21,11 +21,11 @@ _DELETED = ".deleted-"  # how the name of a folder begins that is on its way
 
 
 def folder_of(workspace: Workspace, named: str) -> Path:
-    """The folder of that id, unique beginning of one, path, or `latest` (even one without a trial): an entry of `results`.
+    """The folder of that id, unique beginning of one, path, or `latest`: an entry of `results`.
 
     UsageError where there is none, and for one that lies elsewhere.
     """
-    path = RunFolder.open(named, root=workspace.results, even_empty=True).path
+    path = RunFolder.open(named, root=workspace.results).path
     if path.parent.resolve() != workspace.results.resolve():  # of the path itself: a link stays one
         raise UsageError(
             f"{path} does not lie in {workspace.results}/", hint="copy it there first: this leaves it alone"

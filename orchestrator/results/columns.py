@@ -27,7 +27,6 @@ _NARROW: Mapping[str, type[np.signedinteger[Any]]] = {
     "sender_clock": np.int8,
     "connection": np.int32,
 }
-_ROWS_AT_ONCE = 1 << 18
 
 
 def read_columns(path: Path, columns: Sequence[str], *, sha256: str | None = None) -> dict[str, npt.NDArray[Any]]:
@@ -69,31 +68,18 @@ def _opened(path: Path) -> Iterator[BufferedReader]:
 
 
 def _column(path: Path, file: pq.ParquetFile, name: str) -> npt.NDArray[Any]:
-    if file.schema_arrow.field(name).type == pa.int64():
-        return _numbers(path, file, name)
     column = file.read(columns=[name], use_threads=False)[name]
-    if column.null_count or not (pa.types.is_dictionary(column.type) and pa.types.is_string(column.type.value_type)):
+    is_text = pa.types.is_dictionary(column.type) and pa.types.is_string(column.type.value_type)
+    if column.null_count or not (is_text or column.type == pa.int64()):
         raise Damaged(path, f"column {name} is of another type than orch writes")
-    values: npt.NDArray[Any] = column.combine_chunks().dictionary_decode().to_numpy(zero_copy_only=False)
-    return values
-
-
-def _numbers(path: Path, file: pq.ParquetFile, name: str) -> npt.NDArray[Any]:
-    """A column of whole numbers, some at a time, so that it is never there twice."""
+    if is_text:
+        texts: npt.NDArray[Any] = column.combine_chunks().dictionary_decode().to_numpy(zero_copy_only=False)
+        return texts
+    values: npt.NDArray[Any] = column.to_numpy()
     narrow = _NARROW.get(name, np.int64)
     limits = np.iinfo(narrow)
-    values: npt.NDArray[Any] = np.empty(file.metadata.num_rows, dtype=narrow)
-    filled = 0
-    for batch in file.iter_batches(batch_size=_ROWS_AT_ONCE, columns=[name], use_threads=False):
-        column = batch[name]
-        if column.null_count:
-            raise Damaged(path, f"column {name} is of another type than orch writes")
-        part = column.to_numpy()
-        if part.size and not limits.min <= part.min() <= part.max() <= limits.max:
-            values, limits = values.astype(np.int64), np.iinfo(np.int64)
-        values[filled : filled + part.size] = part
-        filled += part.size
-    return values
+    fits = not values.size or limits.min <= values.min() <= values.max() <= limits.max
+    return values.astype(narrow) if fits else values
 
 
 def require_possible(path: Path, columns: Mapping[str, npt.NDArray[Any]]) -> None:

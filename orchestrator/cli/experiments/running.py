@@ -82,13 +82,14 @@ def _start(file: str | None, overrides: list[str] | None, *, keep: bool, share: 
 
 def _resume(run: str | None, overrides: list[str] | None, *, keep: bool, share: bool) -> Result:
     from orchestrator.measure.run import resume
-    from orchestrator.results.folder import LATEST, RunFolder
+    from orchestrator.results.folder import RunFolder
+    from orchestrator.results.names import LATEST
 
     if overrides:
         raise UsageError(
             "--set cannot change a run that has begun", hint="start a new run with it: orch run FILE --set ..."
         )
-    folder = RunFolder.open(run or LATEST, root=WORKSPACE.results, even_empty=True)
+    folder = RunFolder.open(run or LATEST, root=WORKSPACE.results)
     _warn_of_this_machine(folder.plan())
     return resume(folder, WORKSPACE, command=["orch", *sys.argv[1:]], listener=console, keep=keep, share=share)
 

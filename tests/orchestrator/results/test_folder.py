@@ -33,7 +33,7 @@ def test_a_run_that_is_not_there_is_an_error_that_names_those_that_are(root):
         RunFolder.open("2026", root=root)
     with pytest.raises(UsageError, match="no run 'x'") as caught:
         RunFolder.open("x", root=root)
-    assert first.id in str(caught.value.hint)
+    assert second.id in str(caught.value.hint)
 
 
 @pytest.mark.parametrize("word", ["Latest", "LATEST", "lastest"])
@@ -160,7 +160,7 @@ def test_the_name_of_an_experiment_leads_to_its_runs(tmp_path):
     _several(tmp_path, 4)
     with pytest.raises(UsageError) as error:
         RunFolder.open("mine", root=tmp_path)
-    assert error.value.hint == "With 'mine' in the id: 20261101-mine, 20261103-mine; `orch runs` lists all."
+    assert error.value.hint == "Did you mean 20261101-mine or 20261103-mine?"
     _several(tmp_path / "one", 2)
     with pytest.raises(UsageError) as error:
         RunFolder.open("Mine", root=tmp_path / "one")
