@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from orchestrator.errors import KEPT, MissingError
+from orchestrator.errors import KEPT, MissingError, UsageError
 
 RESUME = "`orch run --resume`"
 
@@ -99,3 +99,15 @@ def _is_working_folder_gone() -> bool:
     except FileNotFoundError:
         return True
     return False
+
+
+@contextmanager
+def output(path: Path, then: str = "write it again") -> Iterator[Path]:
+    """Yield a temporary file that becomes `path`, which a user named; UsageError for a device or a folder.
+
+    MissingError as `writing`.
+    """
+    if os.path.lexists(path) and not path.is_file():
+        raise UsageError(f"{path} is no regular file", hint="name a file")
+    with writing(path, then), whole_file(path) as partial:
+        yield partial

@@ -34,6 +34,5 @@ def keep(folder: RunFolder, summary: RunSummary) -> None:
     try:
         for name, document in summary.documents().items():
             folder.write_json(name, document)
-    except (OSError, MissingError) as error:
-        why = error.strerror if isinstance(error, OSError) else "the disk is full"
-        console.warning(f"{folder.path}: summary.json and checks.json stay as they were: {why}")
+    except MissingError as error:
+        console.warning(f"{folder.path}: summary.json and checks.json stay as they were: {error.message}")

@@ -14,13 +14,13 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from orchestrator.disk import output
 from orchestrator.errors import MissingError, UsageError
 from orchestrator.exports import cell_columns, findings
 from orchestrator.exports.findings import JudgedRun
 from orchestrator.exports.samples import Piece
 from orchestrator.exports.targets import AGAIN
 from orchestrator.exports.typed_table import Column, Value
-from orchestrator.results.outputs import output
 from orchestrator.unseen import UNSEEN
 
 MOST_ROWS = 1_048_576
@@ -47,7 +47,7 @@ def write(runs: Sequence[JudgedRun], path: Path, columns: Sequence[Column], piec
             hint="install what locks/run.lock lists (`make setup`), or export another format",
         ) from error
     file, count = io.BytesIO(), 0
-    with output(path, "--out", AGAIN) as partial, tempfile.TemporaryDirectory(prefix="orch-export-") as scratch:
+    with output(path, AGAIN) as partial, tempfile.TemporaryDirectory(prefix="orch-export-") as scratch:
         book = xlsxwriter.Workbook(file, {"constant_memory": True, "tmpdir": scratch})
         # The same runs give the same file.
         book.set_properties({"created": datetime.fromisoformat(runs[-1].summary.started_at).replace(tzinfo=None)})

@@ -12,12 +12,12 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from urllib.parse import unquote_to_bytes
 
+from orchestrator.disk import output
 from orchestrator.errors import InvalidMeasurement
 from orchestrator.findings.summary import RunSummary
 from orchestrator.report.charts import Charts, Pictured
 from orchestrator.report.check_groups import marks
 from orchestrator.report.page import render_page
-from orchestrator.results.outputs import output
 
 Browse = Callable[[str], str]
 """Opens an address without a window, and returns the document as the page's script left it."""
@@ -33,7 +33,7 @@ def write_pictures(
 ) -> tuple[Path, ...]:
     """Write every picture into `folder`, which is made.
 
-    Errors as `results.outputs.output`; InvalidMeasurement when the browser drew less than it was given. Files of the same
+    Errors as `disk.output`; InvalidMeasurement when the browser drew less than it was given. Files of the same
     names are replaced, others left alone.
     """
     drawn = Charts(summary).for_files()
@@ -41,7 +41,7 @@ def write_pictures(
     for start in range(0, len(drawn), _AT_ONCE):
         progress(f"picture {start + 1} of {len(drawn)}")
         for name, content in _draw(drawn[start : start + _AT_ONCE], marks(summary), browse):
-            with output(folder / name, "--pictures", "draw them again") as partial:
+            with output(folder / name, "draw them again") as partial:
                 partial.write_bytes(content)
             files.append(folder / name)
     return tuple(files)

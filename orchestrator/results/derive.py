@@ -123,18 +123,6 @@ class JournalState:
                 self.state, self.ended_at = event["state"], event["at"]
 
 
-_LONG = frozenset({"requesters", "ready", "stats", "stats_before", "stats_warm", "turns"})
-
-
-def shortened(event: Mapping[str, Any]) -> dict[str, Any]:
-    """A trial's event without what both ends said, which is long; ValueError for one that holds no trial."""
-    trial = event.get("trial")
-    if not isinstance(trial, dict):
-        raise ValueError("a trial's event holds no trial")
-    kept = {name: value for name, value in trial.items() if name not in _LONG}
-    return {"event": event["event"], "trial": kept, "median_ns": event.get("median_ns")}
-
-
 def read(events: Iterable[Mapping[str, Any]]) -> JournalState:
     """What a journal says; ValueError names the first event that is not of its shape."""
     journal_state = JournalState()

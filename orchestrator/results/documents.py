@@ -11,27 +11,16 @@ from pathlib import Path
 from typing import Any
 
 from orchestrator import disk
-from orchestrator.errors import InvalidMeasurement
+from orchestrator.errors import KEPT, InvalidMeasurement
 from orchestrator.files import sha256_of
 from orchestrator.strict_json import read_own_json
 
 
 @contextmanager
 def whole_file(path: Path, staging: Path | None = None) -> Iterator[Path]:
-    """`disk.whole_file` for a file of a run: MissingError when the disk is full."""
-    with disk_full_is_an_error(path), disk.whole_file(path, staging=staging) as partial:
+    """`disk.whole_file` for a file of a run: MissingError for what the disk refuses."""
+    with disk.writing(path, disk.RESUME, kept=KEPT), disk.whole_file(path, staging=staging) as partial:
         yield partial
-
-
-@contextmanager
-def disk_full_is_an_error(path: Path) -> Iterator[None]:
-    """Turn "no space left" and "quota exceeded" into a MissingError that says what is kept and how to continue."""
-    try:
-        yield
-    except OSError as error:
-        if not disk.is_full(error):
-            raise
-        raise disk.DiskFull(path) from error
 
 
 def to_line(document: Any) -> bytes:

@@ -16,7 +16,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from orchestrator.results.documents import Damaged, disk_full_is_an_error, to_line
+from orchestrator.disk import RESUME, writing
+from orchestrator.errors import KEPT
+from orchestrator.results.documents import Damaged, to_line
 from orchestrator.strict_json import parse_own_json
 
 _CHAIN = b',"chain":"'
@@ -63,7 +65,7 @@ class Journal:
 
     def append(self, event: dict[str, Any], *, sync: bool = True) -> None:
         """Write one event; with `sync` it is on the disk when this returns. MissingError when the disk is full."""
-        with disk_full_is_an_error(self.path):
+        with writing(self.path, RESUME, kept=KEPT):
             if self._head is None:
                 self._head = self._drop_torn_line()
             line, head = chained(event, self._head)

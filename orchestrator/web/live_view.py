@@ -17,7 +17,7 @@ from orchestrator.errors import OrchError
 from orchestrator.experiment.plan.plan import Plan
 from orchestrator.measure.progress import InProgress, Steps, shown
 from orchestrator.measure.run_context import label
-from orchestrator.results.derive import JournalState, shortened
+from orchestrator.results.derive import JournalState
 from orchestrator.results.folder import RunFolder
 from orchestrator.results.journal import Tail
 from orchestrator.results.manifest import TrialRecord
@@ -104,7 +104,7 @@ class Reader:
             for event in events:
                 self._steps.take(event)
                 if event["event"] in _TAKEN:
-                    self._journal.take(shortened(event) if event["event"] == "trial" else event)
+                    self._journal.take(event)
 
     def _state(self, *, is_held: bool) -> State:
         if self._journal.state == "running":

@@ -17,9 +17,9 @@ from orchestrator.cli.console import console
 from orchestrator.cli.here import WORKSPACE
 from orchestrator.cli.shared_options import AsJson, Overrides, parsed
 from orchestrator.cli.tables import coloured, table
+from orchestrator.disk import output
 from orchestrator.errors import InvalidMeasurement, Undecided, UsageError
 from orchestrator.experiment.read.units import DURATION, parse_margin
-from orchestrator.results.outputs import output, require_output
 
 if TYPE_CHECKING:
     from orchestrator.gate.arms import Sides
@@ -71,9 +71,6 @@ def gate(
     not build, start or answer, 5 a check failed.
     """
     console.as_json = as_json
-    for option, path in (("--junit", junit), ("--markdown", markdown)):
-        if path is not None:
-            require_output(path, option)
     commands = [command for command in (base_cmd, head_cmd) if command is not None]
     folders = [folder for folder in (base_folder, head_folder) if folder is not None]
     with _sides(file, base, head, commands, folders) as sides:
@@ -158,14 +155,14 @@ def _write(result: GateResult, junit: Path | None, markdown: Path | None, *, fai
     from orchestrator.gate import words
     from orchestrator.report.comparison import junit as junit_xml
 
-    def write(path: Path | None, option: str, text: Callable[[], str]) -> None:
+    def write(path: Path | None, text: Callable[[], str]) -> None:
         if path is not None:
-            with output(path, option, "measure again") as partial:
+            with output(path, "measure again") as partial:
                 partial.write_text(text(), encoding="utf-8")
 
     comparison, judgement = words.comparison(result), words.judgement(result)
-    write(junit, "--junit", lambda: junit_xml(comparison, judgement, fails_undetermined=fails_undecided))
-    write(markdown, "--markdown", lambda: words.markdown(result, shlex.join(["orch", *sys.argv[1:]])))
+    write(junit, lambda: junit_xml(comparison, judgement, fails_undetermined=fails_undecided))
+    write(markdown, lambda: words.markdown(result, shlex.join(["orch", *sys.argv[1:]])))
 
 
 def _show(result: GateResult) -> None:

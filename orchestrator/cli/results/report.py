@@ -113,6 +113,6 @@ def _in_short(summary: RunSummary, file: Path | None) -> dict[str, str]:
             for each in text.splitlines():
                 console.result(each.replace("\u00a0", " ").replace("\u202f", " "))
         else:
-            found["markdown"] = str(write_page(text, file, option="--markdown"))
+            found["markdown"] = str(write_page(text, file))
             console.progress(f"{file}: the summary in Markdown")
     return found

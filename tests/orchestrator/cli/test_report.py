@@ -66,7 +66,7 @@ def test_what_analysis_found_is_stored_anew():
 
 def test_a_run_folder_that_cannot_be_written_to_still_has_a_report(out, monkeypatch):
     def refused(self, name, document):
-        raise PermissionError(13, "Permission denied")
+        raise MissingError("the folder cannot be used: Permission denied")
 
     monkeypatch.setattr(RunFolder, "write_json", refused)
 
