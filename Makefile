@@ -112,7 +112,7 @@ lint: $(VENV)/.orch-dev-ready ## everything that reads the code without running 
 	$(BIN)/mypy
 	cd ansible && PATH="$(CURDIR)/$(BIN):$$PATH" $(CURDIR)/$(BIN)/ansible-lint --offline -q
 	infra/validate.sh
-	$(BIN)/orch setup build --lint
+	$(BIN)/python -m benchmarks.lint_languages
 	@if command -v shellcheck >/dev/null; then set -ex; shellcheck .ci/run $$(git ls-files '*.sh'); \
 	else echo "lint: shellcheck is not here: shell is not checked"; fi
 	@$(MAKE) --no-print-directory size

@@ -15,7 +15,7 @@ exit code; nothing else in the program ends the process.
 | 6 | `TeardownIncomplete`: something that we made is still there |
 | 7 | `TrialsFailed`: the run ended, but some trials gave no samples |
 | 8 | `Undecided`: a comparison can answer neither yes nor no |
-| 9 | `BuildFailed`: the programs of a language cannot be built, or their linters find fault |
+| 9 | `BuildFailed`: the programs of a language cannot be built |
 | 70 | `OrchError`: a fault of our own |
 | 130 | `Interrupted`: the user ended it |
 """
@@ -104,7 +104,7 @@ class Undecided(OrchError):
 
 
 class BuildFailed(OrchError):
-    """The programs of a language cannot be built, or their linters find fault."""
+    """The programs of a language cannot be built."""
 
     exit_code = 9
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Sequence
-from typing import Annotated, Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Annotated
 
 import typer
 
@@ -22,37 +22,30 @@ def build(
         list[str] | None, typer.Argument(metavar="[LANGUAGE]...", help="Folders of services/.", show_default=False)
     ] = None,
     again: Annotated[bool, typer.Option("--again", help="Build what is up to date, too.")] = False,
-    lint: Annotated[bool, typer.Option("--lint", help="Run the languages' linters; build nothing.")] = False,
 ) -> None:
-    """Build the programs of languages that need it, a line each; exit 9 when a build or a linter fails.
+    """Build the programs of languages that need it, a line each; exit 9 when a build fails.
 
     Without LANGUAGE, every language whose toolchain is here is built, and what the others lack is printed. What is up to
     date is not built again. `build/built.json` in a language's folder records what was built.
     """
-    if lint and again:
-        raise UsageError("--lint builds nothing, so it does not go with --again")
     offers = catalogue()
     results = []
-    for language in _chosen(offers.languages, named or (), lint=lint):
-        say = _saying(language)
-        if lint:
-            result = building.lint(language, offers.folder, say=say)
-        else:
-            result = building.build(language, offers.folder, again=again, say=say)
+    for language in _chosen(offers.languages, named or ()):
+        result = building.build(language, offers.folder, again=again, say=_saying(language))
         results.append(result)
         _tell(result)
     if not results:
-        console.result("no language here has linters of its own" if lint else "no language here has anything to build")
-    _end(results, is_asked=bool(named), what="the linters of" if lint else "building")
+        console.result("no language here has anything to build")
+    _end(results, is_asked=bool(named))
 
 
-def _chosen(known: Any, named: Sequence[str], *, lint: bool) -> list[Language]:
+def _chosen(known: Mapping[str, Language], named: Sequence[str]) -> list[Language]:
     for name in named:
         if name not in known:
             raise UsageError(f"there is no language '{name}' in services/", hint=did_you_mean(name, known))
     if named:
         return [known[name] for name in dict.fromkeys(named)]
-    return [language for language in known.values() if (language.lint if lint else language.build)]
+    return [language for language in known.values() if language.build]
 
 
 def _saying(language: Language) -> Callable[[str], None]:
@@ -67,8 +60,6 @@ def _tell(result: Result) -> None:
         console.result(f"{title}: {name}  {artifact.size_bytes:,} bytes  sha256 {artifact.sha256}{remark}")
     if result.kind == "nothing to do":
         console.result(f"{title}: nothing to do")
-    elif result.kind == "passed":
-        console.result(f"{title}: its linters find nothing")
     elif result.kind == "lacking":
         console.result(f"{title}: left out: {result.why}")
     elif result.kind == "failed":
@@ -78,12 +69,12 @@ def _tell(result: Result) -> None:
             console.progress(f"    {line}")
 
 
-def _end(results: Sequence[Result], *, is_asked: bool, what: str) -> None:
+def _end(results: Sequence[Result], *, is_asked: bool) -> None:
     failed = [result.language.title for result in results if result.kind == "failed"]
     logs = [f"services/{result.language.name}/{LOG}" for result in results if result.kind == "failed"]
     lacking = [result for result in results if result.kind == "lacking"]
     if failed:
-        raise BuildFailed(f"{what} {', '.join(failed)} failed", hint=f"all that was said is in {', '.join(logs)}")
+        raise BuildFailed(f"building {', '.join(failed)} failed", hint=f"all that was said is in {', '.join(logs)}")
     if lacking and is_asked:
         whys = "; ".join(f"{result.language.title}: {result.why}" for result in lacking)
         raise MissingError(f"what a build needs is not here: {whys}")

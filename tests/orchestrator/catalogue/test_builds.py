@@ -95,7 +95,6 @@ def test_what_cannot_be_used_is_told_with_its_reason(
 def test_a_program_is_of_the_platform_that_its_first_bytes_say() -> None:
     assert made_for(ELF.replace(b"%b", b"\x3e\x00")) == "linux-x86_64"
     assert made_for(ELF.replace(b"%b", b"\xb7\x00")) == named("Linux", "arm64")
-    assert made_for(b"\xcf\xfa\xed\xfe\x0c\x00\x00\x01") == named("Darwin", "arm64")
     assert made_for(b"#!/usr/bin/env node\n") == made_for(b"") == ""
 
 

@@ -91,13 +91,6 @@ def test_a_name_that_two_languages_have_is_refused_with_both(
         merged(tmp_path, manifest("alpha", 1, "a", "ask-a"), manifest("beta", 2, responder, client))
 
 
-def test_what_is_a_floor_is_one_for_all(tmp_path: Path) -> None:
-    one, two = manifest("alpha", 1, "a", "ask-a"), manifest("beta", 2, "b", "ask-b")
-    two["protocols"][0]["is_floor"] = True
-    with pytest.raises(UsageError, match=r"is the floor for one and not for the other: alpha/.* and beta/"):
-        merged(tmp_path, one, two)
-
-
 def _adding(*operations: dict[str, Any]) -> list[dict[str, Any]]:
     integers = {"a": "integer", "b": "integer"}
     return [
@@ -134,15 +127,6 @@ def _set(value: Any, *path: str | int) -> Change:
     return change
 
 
-def _twice(*path: str | int) -> Change:
-    def change(raw: Any) -> None:
-        for step in path:
-            raw = raw[step]
-        raw.append(raw[0])
-
-    return change
-
-
 @pytest.mark.parametrize(
     ("change", "complaint"),
     [
@@ -153,8 +137,6 @@ def _twice(*path: str | int) -> Change:
         (_drop("roles", "request"), "protocol tcp has clients, and `roles` has no program for them"),
         (_set("nobody", "protocols", 0, "sequential"), "must each name a client of it"),
         (_set("codec", "protocols", 0, "clients", 0, "kind"), "must each name a client of it of kind `call`"),
-        (_twice("protocols"), "two protocols have one name"),
-        (_twice("protocols", 0, "clients"), "two clients of tcp have one name"),
     ],
 )
 def test_a_manifest_that_is_none_is_refused_by_name(tmp_path: Path, change: Change, complaint: str) -> None:

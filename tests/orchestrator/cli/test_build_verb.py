@@ -93,13 +93,6 @@ def test_a_missing_toolchain_is_told_and_is_no_failure_unless_its_language_was_n
     assert (named.returncode, "there is no tinyc on the PATH" in named.stderr) == (3, True)
 
 
-def test_linters_that_find_fault_end_with_9(folder: Folder) -> None:
-    write_tiny(folder.services, lint=[["sh", "-c", "echo too long; exit 1"]])
-    done = folder.orch("setup", "build", "--lint")
-    assert (done.returncode, "    too long" in done.stderr) == (9, True)
-    assert "error: the linters of Tiny failed" in done.stderr
-
-
 @pytest.mark.slow
 def test_services_and_doctor_say_whether_programs_are_built_and_what_to_call(folder: Folder) -> None:
     made = write_tiny(folder.services)
