@@ -85,12 +85,6 @@ def _fault(manifest: Manifest, folder: str) -> str | None:
     if manifest.language != folder:
         return f"it is of language '{manifest.language}', in the folder of '{folder}'"
     for protocol in manifest.protocols:
-        for what, role, ends in (
-            ("responders", manifest.roles.respond, protocol.responders),
-            ("clients", manifest.roles.request, protocol.clients),
-        ):
-            if ends and role is None:
-                return f"protocol {protocol.name} has {what}, and `roles` has no program for them"
         clients: set[str | None] = {c.name for c in protocol.clients if c.kind == "call"} or {None}
         if {protocol.sequential, protocol.concurrent} - clients:
             return (
@@ -113,7 +107,7 @@ def _language(manifest: Manifest) -> Language:
 
 def _merged(spoken: list[tuple[Language, ProtocolOffered]]) -> Protocol:
     """Return a protocol of all languages: described by the first; ends of another one describe how they differ."""
-    language, first = spoken[0]
+    _, first = spoken[0]
     name = first.name
     operations = frozenset(operation for _, protocol in spoken for operation in protocol.operations)
     responders = [r for speaker, p in spoken for r in _responders(speaker, p, first, operations)]

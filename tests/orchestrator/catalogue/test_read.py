@@ -134,7 +134,6 @@ def _set(value: Any, *path: str | int) -> Change:
         (_set(1, "contract"), "it is of contract 1"),
         (_set(1, "colour"), "colour is not a key"),
         (_drop("title"), "title is missing"),
-        (_drop("roles", "request"), "protocol tcp has clients, and `roles` has no program for them"),
         (_set("nobody", "protocols", 0, "sequential"), "must each name a client of it"),
         (_set("codec", "protocols", 0, "clients", 0, "kind"), "must each name a client of it of kind `call`"),
     ],
