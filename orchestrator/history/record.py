@@ -21,18 +21,18 @@ RUNNING = "running"
 class Evidence:
     """What it takes to compare a cell with the same cell of other runs.
 
-    `means`: by statistic, the mean of the logs of the trials' values. `floors`: readings by kind of floor, ms. `noise`: by
-    disturbance, of the worst trial (`environments.DISTURBANCES`).
+    `means`: by statistic, the mean of the logs of the trials' values. `floors`: readings by kind of floor, ms.
+    `pressure`: as `environments.pressure_of`.
     """
 
     means: dict[str, float] = field(default_factory=dict)
     floors: dict[str, tuple[float, ...]] = field(default_factory=dict)
-    noise: dict[str, float] = field(default_factory=dict)
+    pressure: float = 0.0
 
 
 @dataclass(frozen=True, kw_only=True)
 class CellRecord:
-    """One cell of a run. `measures` is equal for cells of two runs that measure the same thing (`analysis.matching`)."""
+    """One cell of a run. `measures` is equal for cells of two runs that measure the same thing (`between_runs.matching`)."""
 
     cell: str
     label: str

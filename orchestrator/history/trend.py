@@ -149,7 +149,7 @@ def _unusable(seen: Seen, statistic: Statistic) -> str:
                 f"trial"
             )
         return f"fewer than {intervals.FEWEST_BLOCKS} trials have a {statistic}"
-    waited = seen.cell.evidence.noise.get("pressure", 0.0)
+    waited = seen.cell.evidence.pressure
     if waited > environments.OVERLOADED:
         return f"the machine was overloaded: something waited for a CPU for {quantities.percent(waited)} of a trial"
     return ""
