@@ -14,7 +14,6 @@ from orchestrator.errors import KEPT, MissingError, UsageError
 RESUME = "`orch run --resume`"
 
 _FULL = {errno.ENOSPC, errno.EDQUOT}
-_LIMITS = {errno.EMFILE: "ulimit -n 1024", errno.ENFILE: "sysctl fs.file-max", errno.ENOMEM: "ulimit -v unlimited"}
 
 
 class DiskFull(MissingError):
@@ -70,15 +69,8 @@ def explained(error: OSError, path: Path | None = None, then: str = "try again",
     """The error for what the system refused; None for an OSError that is about no file."""
     where = path if path is not None else error.filename
     safe = f"; {kept}" if kept else ""
-    if is_full(error):
+    if error.errno in _FULL:
         return DiskFull(where or "a file", then, kept)
-    if error.errno in _LIMITS:
-        return MissingError(
-            f"a limit of this process is reached: {error.strerror}{safe}",
-            hint=f"raise it (`{_LIMITS[error.errno]}`), then {then}",
-        )
-    if error.errno == errno.ENOENT and _is_working_folder_gone():
-        return MissingError("the working folder is gone", hint="change into one that is there")
     if where is None or (path is None and error.errno == errno.ENOENT):
         return None
     at = "" if error.filename in (None, str(where)) else f" ({error.filename})"
@@ -86,19 +78,6 @@ def explained(error: OSError, path: Path | None = None, then: str = "try again",
         f"{where} cannot be used: {error.strerror or error}{at}{safe}",
         hint=f"name a place that this user can read and write, or make it one, then {then}",
     )
-
-
-def is_full(error: OSError) -> bool:
-    """Whether there is no space left, or the user's share of it is used up."""
-    return error.errno in _FULL
-
-
-def _is_working_folder_gone() -> bool:
-    try:
-        os.getcwd()  # noqa: PTH109 - the question is whether it fails
-    except FileNotFoundError:
-        return True
-    return False
 
 
 @contextmanager

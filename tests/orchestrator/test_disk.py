@@ -31,12 +31,6 @@ def test_another_fault_is_not_hidden(error: OSError) -> None:
     assert explained(error) is None
 
 
-def test_a_limit_of_open_files_is_named_with_how_to_raise_it() -> None:
-    error = explained(OSError(errno.EMFILE, os.strerror(errno.EMFILE), "journal.jsonl"))
-    assert error is not None
-    assert "ulimit -n" in str(error.hint)
-
-
 def test_a_run_folder_that_may_not_be_read_is_not_called_empty(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "a").mkdir()
 
