@@ -8,7 +8,7 @@ import pytest
 
 from orchestrator.audit import AuditFile, examine
 from orchestrator.audit.assessment import Assessment
-from orchestrator.audit.model import Row, json_schema_text, read
+from orchestrator.audit.model import Row, json_schema, read
 from orchestrator.experiment.plan.plan import Link, Placement
 from orchestrator.experiment.read.problems import ExperimentError
 from orchestrator.findings.summary import RunSummary
@@ -276,4 +276,4 @@ def test_impossible_or_missing_numbers_are_refused_at_their_place(
 
 
 def test_the_schema_in_the_tree_is_current() -> None:
-    assert (AUDITS / "schema.json").read_text() == json_schema_text()
+    assert json.loads((AUDITS / "schema.json").read_text()) == json_schema()
