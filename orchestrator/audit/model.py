@@ -7,7 +7,7 @@ of the publication, with a `test` that says in figures what the sentence says.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, ValidationError, model_validator
 
