@@ -69,7 +69,7 @@ def explained(error: OSError, path: Path | None = None, then: str = "try again",
     """The error for what the system refused; None for an OSError that is about no file."""
     where = path if path is not None else error.filename
     safe = f"; {kept}" if kept else ""
-    if error.errno in _FULL:
+    if is_full(error):
         return DiskFull(where or "a file", then, kept)
     if where is None or (path is None and error.errno == errno.ENOENT):
         return None
@@ -78,6 +78,11 @@ def explained(error: OSError, path: Path | None = None, then: str = "try again",
         f"{where} cannot be used: {error.strerror or error}{at}{safe}",
         hint=f"name a place that this user can read and write, or make it one, then {then}",
     )
+
+
+def is_full(error: OSError) -> bool:
+    """Whether there is no space left, or the user's share of it is used up."""
+    return error.errno in _FULL
 
 
 @contextmanager

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Annotated
 
 import typer
@@ -70,7 +70,7 @@ def _client_names(protocol: Protocol) -> list[str]:
     return [client.name + marks.get(client.name, "") for client in protocol.clients]
 
 
-def _details(protocol: Protocol, states: dict[str, str]) -> Iterator[str]:
+def _details(protocol: Protocol, states: Mapping[str, str]) -> Iterator[str]:
     """Yield everything about one protocol, a table for each part of it."""
     yield f"{protocol.title}: {protocol.summary}"
     yield f"operations: {', '.join(sorted(protocol.operations))}"
@@ -97,7 +97,7 @@ def _details(protocol: Protocol, states: dict[str, str]) -> Iterator[str]:
             yield from _table(heads, rows)
 
 
-def _what_a_client_is(client: Client, protocol: Protocol, states: dict[str, str]) -> str:
+def _what_a_client_is(client: Client, protocol: Protocol, states: Mapping[str, str]) -> str:
     """What a client is for, with the state of its program where `client: native` may be it."""
     if client.kind == "codec":
         return "the codec alone, without a network"

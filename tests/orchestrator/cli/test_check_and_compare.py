@@ -111,7 +111,7 @@ def test_runs_that_cannot_be_compared_are_refused(out):
         compare.compare("new", "old", fail_if_slower="5%")
     with pytest.raises(UsageError, match="given twice"):
         compare.compare("old", "old", fail_if_slower="5%")
-    with pytest.raises(UsageError, match="no run"):
+    with pytest.raises(UsageError, match="is not a run folder"):
         compare.compare("../old")
     with pytest.raises((UsageError, InvalidMeasurement)):
         compare.compare(begun.id, "old")
