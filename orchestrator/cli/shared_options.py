@@ -72,7 +72,7 @@ def an_index(*, of_team: bool) -> Iterator[Index]:
 
 @contextmanager
 def the_index() -> Iterator[Index]:
-    """The index, up to date; warnings say what could not be kept or read."""
+    """The index of the runs that are here, up to date."""
     from orchestrator.history.keep import history
 
     def tell(done: int, total: int) -> None:
@@ -81,8 +81,6 @@ def the_index() -> Iterator[Index]:
 
     with history(WORKSPACE, tell=tell) as index:
         console.live("")
-        for trouble in index.troubles:
-            console.warning(trouble)
         yield index
 
 
