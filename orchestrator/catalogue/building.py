@@ -6,12 +6,8 @@ import json
 import os
 import re
 import shlex
-import shutil
-import signal
 import subprocess
-import tempfile
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, TypeAlias
@@ -26,7 +22,6 @@ from services.python.contract.lines import VERSION as CONTRACT
 
 _PATIENCE_S = 3600.0
 _LINES_SHOWN = 20
-_MOST_BYTES = 1 << 20  # of its last words
 
 # What a compiler says is read by people and by tests, and a date in what it makes would be another one each time.
 _ENVIRONMENT = {"LC_ALL": "C", "SOURCE_DATE_EPOCH": "0"}
@@ -125,35 +120,29 @@ def _packages(folder: Path) -> dict[str, str]:
 
 
 def _run(command: Sequence[str], folder: Path, say: Say) -> None:
-    """Run one command in the folder to its end; _Failed with its last lines. Processes that it leaves behind are ended."""
+    """Run one command in the folder to its end; _Failed with its last lines, and all of them in `builds.LOG`."""
     say(shlex.join(command))
-    with tempfile.TemporaryFile() as printed:
+    log = folder / builds.LOG
+    with log.open("w+b") as printed:
         try:
-            process = subprocess.Popen(
+            status = subprocess.run(
                 command,
                 cwd=folder,
                 env=_environment(os.environ),
                 stdin=subprocess.DEVNULL,
                 stdout=printed,
                 stderr=subprocess.STDOUT,
-                start_new_session=True,
-            )
+                check=False,
+                timeout=_PATIENCE_S,
+            ).returncode
         except OSError as error:
             raise _Failed(f"it cannot be started: {error.strerror}", command) from error
-        try:
-            status = process.wait(_PATIENCE_S)
         except subprocess.TimeoutExpired as error:
             raise _Failed(f"it did not end within {_PATIENCE_S / 60:g} minutes", command) from error
-        finally:
-            with suppress(ProcessLookupError, PermissionError):
-                os.killpg(process.pid, signal.SIGKILL)
-            process.wait()
         if status:
             printed.seek(0)
-            with suppress(OSError), whole_file(folder / builds.LOG) as partial, partial.open("wb") as log:
-                shutil.copyfileobj(printed, log)
-            printed.seek(max(0, printed.seek(0, os.SEEK_END) - _MOST_BYTES))
             raise _Failed(f"it ended with {status}", command, printed.read().decode(errors="replace"))
+    log.unlink(missing_ok=True)
 
 
 def _environment(inherited: Mapping[str, str]) -> dict[str, str]:

@@ -13,7 +13,7 @@ from orchestrator.disk import DiskFull, writing
 from orchestrator.errors import InvalidMeasurement, MissingError, UsageError
 from orchestrator.experiment.plan.plan import Plan, read_plan
 from orchestrator.results import derive, stored_manifest
-from orchestrator.results.documents import ALTERED, Damaged, digest, inside, name_in_id, whole_file, write_json
+from orchestrator.results.documents import Damaged, digest, inside, name_in_id, whole_file, write_json
 from orchestrator.results.journal import Journal, is_held, try_hold
 from orchestrator.results.manifest import Manifest
 from orchestrator.results.names import JOURNAL, LATEST, MANIFEST, is_run, not_one, run_folders
@@ -177,7 +177,7 @@ class RunFolder:
         """
         from orchestrator.results.columns import read_columns
 
-        path, expected = self._file(relative_path)
+        path, expected = self.file(relative_path)
         return read_columns(path, columns, sha256=expected)
 
     def raw_path(self, samples: str) -> Path:
@@ -266,13 +266,8 @@ class RunFolder:
         """Whether a process of this machine writes the run right now."""
         return is_held(self._journal.path)
 
-    def verify(self, relative_path: str) -> None:
-        """InvalidMeasurement when a samples file is not as it was written."""
-        path, expected = self._file(relative_path)
-        if digest(path) != expected:
-            raise Damaged(path, ALTERED)
-
-    def _file(self, relative_path: str) -> tuple[Path, str]:
+    def file(self, relative_path: str) -> tuple[Path, str]:
+        """Return where a samples file lies, and its SHA-256; InvalidMeasurement for one that the manifest does not list."""
         path = inside(self.path, relative_path)
         expected = self.manifest().files.get(relative_path)
         if expected is None:

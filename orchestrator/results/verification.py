@@ -25,13 +25,10 @@ def verify(folder: RunFolder) -> tuple[str, ...]:
     begun = tuple(journal_state.begin.get("files", {}))
     for samples in sorted(journal_state.samples - manifest.files.keys()):
         raise Damaged(inside(folder.path, samples), "no SHA-256 of it was ever written down")
-    for samples in manifest.files:
-        folder.verify(samples)
-    turns = [turn for turn in journal_state.every_turn if turn.sha256]
-    for turn in turns:
-        if digest(inside(folder.path, turn.raw)) != turn.sha256:
-            raise Damaged(folder.path / turn.raw, ALTERED)
-    printed = (turn.raw for turn in turns)
+    printed = {turn.raw: turn.sha256 for turn in journal_state.every_turn if turn.sha256}
+    for name, sha256 in {**manifest.files, **printed}.items():
+        if digest(path := inside(folder.path, name)) != sha256:
+            raise Damaged(path, ALTERED)
     return ("journal.jsonl", "manifest.json", *begun, *manifest.files, *printed)
 
 
