@@ -3,21 +3,6 @@
 `message` says what is wrong and where, `hint` what to do next, `details` what a program should get with it under
 `--json` (the run that went wrong, say). `cli.main` turns an error into text (or JSON) and its
 exit code; nothing else in the program ends the process.
-
-| code | meaning |
-| --- | --- |
-| 0 | done, and nothing is wrong |
-| 1 | `Regression`: a comparison found what it was asked to look for |
-| 2 | `UsageError`: the file or the call is wrong; nothing was started |
-| 3 | `MissingError`: this machine lacks something |
-| 4 | `ProvisionError`: hosts could not be made, reached, or deployed to |
-| 5 | `InvalidMeasurement`: a check failed |
-| 6 | `TeardownIncomplete`: something that we made is still there |
-| 7 | `TrialsFailed`: the run ended, but some trials gave no samples |
-| 8 | `Undecided`: a comparison can answer neither yes nor no |
-| 9 | `BuildFailed`: the programs of a language cannot be built |
-| 70 | `OrchError`: a fault of our own |
-| 130 | `Interrupted`: the user ended it |
 """
 
 from __future__ import annotations
@@ -31,7 +16,7 @@ KEPT = "finished blocks are kept; the block in progress is repeated"
 
 
 class OrchError(Exception):
-    """What went wrong, and what to do next."""
+    """A fault of our own; of its subclasses: what went wrong, and what to do next."""
 
     exit_code: ClassVar[int] = 70
 

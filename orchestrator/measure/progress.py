@@ -238,7 +238,7 @@ def shown(run: str, plan: Plan, journal_state: JournalState, steps: Steps, clock
     # Trials that a resumed run is to make again count as not done: the block that was cut begins anew.
     done = len(journal_state.trials)
     resumed_ns = datetime.fromisoformat(steps.since).timestamp() * 1e9 if steps.since else 0.0
-    ended = [t for t in journal_state.every_trial if t.started_wall_ns >= resumed_ns]
+    ended = [t for t in journal_state.trials if t.started_wall_ns >= resumed_ns]
     last = max(journal_state.decisions, default=None)
     decision = None if last is None else journal_state.decisions[last]
     planned = len(plan.trials) if plan.until is None else expected_blocks(plan, decision) * len(plan.cells)

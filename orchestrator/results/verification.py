@@ -25,7 +25,7 @@ def verify(folder: RunFolder) -> tuple[str, ...]:
     begun = tuple(journal_state.begin.get("files", {}))
     for samples in sorted(journal_state.samples - manifest.files.keys()):
         raise Damaged(inside(folder.path, samples), "no SHA-256 of it was ever written down")
-    printed = {turn.raw: turn.sha256 for turn in journal_state.every_turn if turn.sha256}
+    printed = {turn.raw: turn.sha256 for turn in journal_state.turns if turn.sha256}
     for name, sha256 in {**manifest.files, **printed}.items():
         if digest(path := inside(folder.path, name)) != sha256:
             raise Damaged(path, ALTERED)

@@ -110,7 +110,7 @@ def test_a_block_that_was_begun_again_forgets_its_earlier_attempt():
     first = [BEGIN, {"event": "block", "block": 0, "attempt": 0}, baseline(0, 0), trial(0, 0)]
     assert derive.read(first).samples == {"b0-a0"}
     again = [*first, {"event": "block", "block": 0, "attempt": 1}, baseline(0, 1)]
-    assert derive.read(again).trials == ()
+    assert derive.read(again).trials == []
     assert derive.read(again).samples == {"b0-a1"}
 
 
