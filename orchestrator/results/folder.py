@@ -241,7 +241,13 @@ class RunFolder:
         return stored
 
     def _derived(self, state: derive.State | None = None) -> Manifest:
-        return stored_manifest.derived(self._journal, self.plan, state=state)
+        """What plan and journal give; `state` counts only of a run that was cut before it could say how it ended."""
+        journal_state = self.journal_state()
+        if not journal_state.begin:
+            raise Damaged(self._journal.path, "damaged: it does not say how the run began")
+        if journal_state.state != "running":
+            state = None
+        return derive.manifest(journal_state, self.plan().to_dict(), state=state, journal=self._journal.end())
 
     def _recovered(self) -> Manifest:
         """The manifest of a run that is still in progress, or was killed; then what it left is put in order first."""

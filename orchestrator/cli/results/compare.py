@@ -113,14 +113,9 @@ def _print(comparison: RunComparison) -> None:
         console.result(console.style(group, "bold"))
         lines = [line for row in rows for line in _rows(row, comparison.margin, comparison.in_all_rows)]
         console.lines(coloured(table(("", "", "", ""), lines), _STYLES))
-    if any(row.value is not None for row in comparison.rows):
-        console.result(
-            "  The ratio is the geometric mean over blocks, and so are the numbers in brackets; "
-            "of latencies the report shows the same."
-        )
     if any(row.costs for row in comparison.rows):
         console.result(
-            "  Below a row is what its requests cost: CPU time, bytes, packets of 1,000 of them; peak memory of a process."
+            "  Below a row is what its requests cost: CPU time, bytes, packets of 1,000 of them; peak memory."
         )
 
 
