@@ -32,6 +32,7 @@ from orchestrator.results.folder import runs
 from orchestrator.wording.notes import library_defaults
 
 _CELLS_SHOWN = 40
+_STACKS_SHOWN = 12  # of a row; the lines above name them all
 _RUNS_READ = 5
 
 
@@ -273,7 +274,11 @@ def _matrix_lines(plan: Plan) -> Iterator[str]:
             _warmup(cell),
         )
         rows.setdefault(key, []).append(labels[cell.stack])
-    shown = [(*key, ", ".join(stacks)) for key, stacks in list(rows.items())[:_CELLS_SHOWN]]
+    every = len(plan.stacks)
+    shown = [
+        (*key, f"all {every}" if len(stacks) == every > _STACKS_SHOWN else ", ".join(stacks))
+        for key, stacks in list(rows.items())[:_CELLS_SHOWN]
+    ]
     yield from table(("operation", "placement", *(f.title for f in shown_factors), "load", "warm-up", "stacks"), shown)
     if len(rows) > _CELLS_SHOWN:
         more = count(len(rows) - _CELLS_SHOWN, "more row")

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from orchestrator.catalogue import building, builds, read
-from orchestrator.cli.experiments.plan_text import plan_document
+from orchestrator.cli.experiments.plan_text import plan_document, plan_lines
 from orchestrator.errors import UsageError
 from orchestrator.experiment.plan import contrasts, topology
 from orchestrator.experiment.plan.plan import Plan
@@ -32,6 +32,14 @@ def test_every_language_asks_and_answers_every_other() -> None:
         of = {ends[stack.id] for stack in plan.stacks if stack.protocol == protocol}
         assert of == set(product(spoken, spoken))
     assert ends["rest-hyper-undici"] == ("Rust", "Node.js")
+
+
+def test_a_row_of_cells_with_every_stack_of_many_says_so_in_place_of_their_names() -> None:
+    plan = make_plan(FILE, needs_programs=False)
+    document = plan_document(plan) | {"terraform": None, "machine_now": None}
+    rows = [line for line in plan_lines(plan, document) if line.startswith("echo 10 records ")]
+    assert len(rows) == 2
+    assert all(row.endswith("  all 48") for row in rows)
 
 
 TEXT = f"name: x\nquestion: Which?\nstacks:\n  - tcp\n  - {STACK}\noperations: add\nrepeats: 2\n"
