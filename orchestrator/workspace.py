@@ -46,6 +46,11 @@ class Workspace:
         return self.state / "deployments"
 
     @property
+    def gates(self) -> Path:
+        """What gates found that were to be recorded, a line of JSON each (`orchestrator.gate.forecast`)."""
+        return self.state / "gates.jsonl"
+
+    @property
     def private(self) -> Path:
         """A folder for each run with keys of its own, for as long as it needs them (`orchestrator.hosts.certificates`)."""
         return self.state / "private"

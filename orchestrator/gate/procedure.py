@@ -15,7 +15,7 @@ from orchestrator.experiment.plan.plan import Plan
 from orchestrator.findings.summary import RunSummary
 from orchestrator.gate import verdict
 from orchestrator.gate.arms import AGAIN, BASE, HEAD, Arms, without_builds
-from orchestrator.gate.forecast import Forecast, forecast
+from orchestrator.gate.forecast import Forecast, forecast, gates
 from orchestrator.gate.verdict import CallResult, GateResult
 from orchestrator.hosts.local.host import LocalHost
 from orchestrator.measure import run
@@ -53,9 +53,10 @@ class Gate:
 
     def forecasts(self) -> list[Forecast]:
         """How many blocks each call is expected to take, and how many there is time for."""
+        earlier = gates(self.workspace.gates, self.arms.name)
         each_s = FIRST * self.budget_s / len(self.arms.calls)
         plans = [self.arms.to_measure(number, self.limit_of(number), each_s) for number in range(len(self.arms.calls))]
-        return [forecast(call, plan, each_s) for call, plan in zip(self.arms.calls, plans, strict=True)]
+        return [forecast(call, plan, each_s, earlier) for call, plan in zip(self.arms.calls, plans, strict=True)]
 
     def prepare(self) -> None:
         """Build all versions and compare their replies.

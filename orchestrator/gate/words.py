@@ -42,11 +42,13 @@ def sentence(result: GateResult) -> str:
 
 def forecast_line(forecast: Forecast, limit: float) -> str:
     """Return whether the time can decide a call."""
+    gates = quantities.count(forecast.gates, "earlier gate")
+    source = f"as in {gates}" if forecast.gates else "assumed: no gate is recorded"
     needs = f"{quantities.count(forecast.blocks, 'block')} of {format_duration(round(forecast.block_s, 1))}"
     line = (
         f"{forecast.call}: a limit of {quantities.margin(limit)} takes {needs}, and there is time for {forecast.room}"
     )
-    spread = f"the blocks spread by {quantities.difference(exp(forecast.spread) - 1)}, as is assumed"
+    spread = f"the blocks spread by {quantities.difference(exp(forecast.spread) - 1)}, {source}"
     doubt = "" if forecast.can_decide else "; undecided is likely, unless --budget or --limit is larger"
     return f"{line} ({spread}){doubt}"
 

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -58,6 +59,9 @@ def gate(
     markdown: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write Markdown for a comment, which begins with a marker line.")
     ] = None,
+    record: Annotated[
+        bool, typer.Option("--record", help="Keep the result in .orch/gates.jsonl, for the forecasts of later gates.")
+    ] = False,
     overrides: Overrides = None,
     as_json: AsJson = False,
 ) -> None:
@@ -77,6 +81,10 @@ def gate(
         gate.prepare()
         result = gate.measure()
     _write(result, junit, markdown, fails_undecided=undecided == "fail")
+    if record:
+        from orchestrator.gate.forecast import record as keep
+
+        keep(WORKSPACE.gates, {"at": f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}", **result.to_dict()})
     _show(result)
     _end(result, passes_undecided=undecided == "pass")
 

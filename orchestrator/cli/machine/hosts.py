@@ -20,13 +20,18 @@ if TYPE_CHECKING:
 
 
 def status(as_json: AsJson = False) -> None:
-    """Show which hosts are up and which runs are in progress: since when, until when, at what cost, how far."""
+    """Show which hosts are up and which runs are in progress: since when, until when, at what cost, how far.
+
+    The newest unfinished run is shown with what is stored of it, and how to continue it.
+    """
     from orchestrator.hosts.provision.deployments import Registry
     from orchestrator.hosts.provision.overview import overview
+    from orchestrator.measure.progress import unfinished
 
     console.as_json = as_json
     deployments, running = overview(Registry(WORKSPACE.deployments)), _runs_in_progress()
-    console.emit({"deployments": deployments, "runs": running})
+    left = unfinished(WORKSPACE.results)
+    console.emit({"deployments": deployments, "runs": running, "unfinished": None if left is None else asdict(left)})
     if not deployments and not running:
         console.result("nothing is up, and no run is in progress here")
     for item in deployments:
@@ -36,6 +41,12 @@ def status(as_json: AsJson = False) -> None:
         for name, host in item["hosts"].items():
             console.result(f"    {name}: {'alive' if host['alive'] else host['why']}")
         console.result(f"    end it with: orch teardown {item['run']}")
+    if left is not None:
+        how = "killed, its process is gone" if left.was_killed else "interrupted"
+        console.result(f"run {left.run}  {how}: {left.sentence()}")
+        console.result(f"    finish it with: orch run --resume {left.run}")
+        if left.done:
+            console.result(f"    see what is stored with: orch report {left.run}")
 
 
 def _runs_in_progress() -> list[dict[str, Any]]:

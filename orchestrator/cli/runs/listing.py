@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shutil
 import sys
-from collections.abc import Set
 from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated
 
@@ -14,11 +13,9 @@ from orchestrator.cli import shared_options as options
 from orchestrator.cli.console import console
 from orchestrator.cli.here import WORKSPACE
 from orchestrator.cli.tables import confirmed, table
-from orchestrator.errors import UsageError
 
 if TYPE_CHECKING:
     from orchestrator.history.record import Listed
-    from orchestrator.results.folder import RunFolder
 
 SCHEMA_VERSION = 1
 
@@ -73,52 +70,33 @@ def delete(runs: options.Runs, yes: options.Yes = False, as_json: options.AsJson
 
     Nothing is deleted where one of several may not be.
     """
-    from orchestrator.disk import writing
+    from orchestrator.history import folders
     from orchestrator.hosts.provision.deployments import Registry
     from orchestrator.report import report_of
 
     console.as_json = as_json
-    standing = {intent.run_id for intent in Registry(WORKSPACE.deployments).standing()}
-    chosen = {folder.path.name: folder for folder in (find_deletable(run, standing) for run in runs)}
-    gone = {
-        name: [path for path in (folder.path, report_of(folder, WORKSPACE.reports)) if path]
-        for name, folder in chosen.items()
+    standing = [intent.run_id for intent in Registry(WORKSPACE.deployments).standing()]
+    chosen = {
+        path.path.name: path for path in (folders.find_deletable(WORKSPACE, run, standing=standing) for run in runs)
     }
-    for paths in gone.values():
-        console.progress(", ".join(map(str, paths)))
+    reports = {name: [path for path in (report_of(run, WORKSPACE.reports),) if path] for name, run in chosen.items()}
+    for name, run in chosen.items():
+        beside = "".join(f", {path}" for path in reports[name])
+        console.progress(f"{run.path}{beside}")
     if not yes:
         confirm(len(chosen), "delete")
-    for folder, *reports in gone.values():
-        with writing(folder, "try again"):
-            shutil.rmtree(folder)
-            for report in reports:
-                report.unlink(missing_ok=True)
+    for name, run in chosen.items():
+        folders.delete(run, reports[name])
     options.update_index()
     console.result(f"deleted: {', '.join(chosen)}")
-    console.emit({"deleted": {name: [str(path) for path in paths] for name, paths in gone.items()}})
-
-
-def find_deletable(named: str, standing: Set[str]) -> RunFolder:
-    """The run of that id, unique beginning of one, or path below `results`, if it may be deleted.
-
-    UsageError for one that lies elsewhere, is a link, is in progress, or has hosts that are up (`standing`: the ids of such
-    runs).
-    """
-    from orchestrator.results.folder import RunFolder
-
-    folder = RunFolder.open(named, root=WORKSPACE.results)
-    path = folder.path
-    if path.parent.resolve() != WORKSPACE.results.resolve() or path.is_symlink():
-        raise UsageError(f"{path} does not lie in {WORKSPACE.results}/", hint="orch deletes folders there alone")
-    if folder.is_in_progress:
-        raise UsageError(f"run {path.name} is in progress", hint="end it first: orch teardown, or Ctrl-C where it runs")
-    if path.name in standing:
-        raise UsageError(f"hosts of run {path.name} are up", hint=f"take them down first: orch teardown {path.name}")
-    return folder
+    gone = {name: [str(path) for path in (run.path, *reports[name])] for name, run in chosen.items()}
+    console.emit({"deleted": gone})
 
 
 def confirm(runs: int, verb: str) -> None:
     """UsageError where nobody can be asked, or nobody says yes."""
+    from orchestrator.errors import UsageError
+
     if not sys.stdin.isatty():
         raise UsageError(f"nobody can be asked whether to {verb}", hint=f"give --yes to {verb} without a question")
     if not confirmed(f"{verb.capitalize()} {'this run' if runs == 1 else f'these {runs} runs'} for good?"):

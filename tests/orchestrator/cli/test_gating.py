@@ -69,7 +69,7 @@ def test_files_and_exit_code_say_the_same(
 ) -> None:
     measuring(result)
     junit, markdown = Path("junit.xml"), Path("comment.md")
-    call = {"base": "HEAD", "undecided": undecided, "junit": junit, "markdown": markdown}
+    call = {"base": "HEAD", "undecided": undecided, "junit": junit, "markdown": markdown, "record": True}
     if error is None:
         gating.gate(file, **call)
     else:
@@ -77,6 +77,8 @@ def test_files_and_exit_code_say_the_same(
             gating.gate(file, **call)
     assert {child.tag for case in xml(junit.read_text()).iter("testcase") for child in case} == tags
     assert markdown.read_text().startswith("<!-- orch gate shop -->\n")
+    (line,) = WORKSPACE.gates.read_text().splitlines()
+    assert json.loads(line)["verdict"] == result.verdict
 
 
 def test_stdout_holds_one_document_under_json(file: Path, out: io.StringIO, measuring: Any) -> None:

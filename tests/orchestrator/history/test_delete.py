@@ -10,7 +10,9 @@ import pytest
 from orchestrator.cli.console import console
 from orchestrator.cli.runs import listing
 from orchestrator.errors import UsageError
+from orchestrator.history import folders
 from orchestrator.report import path_of
+from orchestrator.workspace import Workspace
 from tests.support.past import STARTED, a_past_run
 
 RESULTS = Path("results")
@@ -78,4 +80,4 @@ def test_nothing_outside_of_results_is_deleted_and_no_link_is_followed(tmp_path)
 def test_a_run_whose_hosts_are_up_is_not_deleted():
     a_past_run(RESULTS / "a", judged=False)
     with pytest.raises(UsageError, match="hosts of run a are up"):
-        listing.find_deletable("a", {"a"})
+        folders.find_deletable(Workspace(), "a", standing=["a"])
