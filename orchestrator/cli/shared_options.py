@@ -1,10 +1,12 @@
-"""The arguments and options that several verbs share, and the index that they open.
+"""The arguments and options that several verbs share, what a shell completes them with, and the index that they open.
 
-Verbs import this module, so it imports next to nothing.
+Verbs import this module, so it imports next to nothing. Only names of plain characters are completed: shells evaluate what
+they are given.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Annotated, TypeVar
@@ -20,13 +22,24 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 _FEW = 5  # folders that are read without a word
+_PLAIN = re.compile(r"[A-Za-z0-9_.][A-Za-z0-9_.,/+@=-]*")
+
+
+def complete_runs() -> list[str]:
+    """Ids of runs, the newest first, and `latest`."""
+    from orchestrator.results.names import run_folders
+
+    names = [path.name for path in reversed(run_folders(WORKSPACE.results))]
+    return [name for name in ("latest", *names) if _PLAIN.fullmatch(name)] if names else []
 
 
 RUN_HELP = "Run id, its beginning, a path, or `latest`."
 
-Run = Annotated[str, typer.Argument(help=RUN_HELP)]
-Runs = Annotated[list[str], typer.Argument(metavar="RUN...", help=RUN_HELP)]
-RunOrReport = Annotated[str, typer.Argument(help=f"{RUN_HELP[:-1]}, or a report: FILE.html.")]
+Run = Annotated[str, typer.Argument(help=RUN_HELP, autocompletion=complete_runs)]
+Runs = Annotated[list[str], typer.Argument(metavar="RUN...", help=RUN_HELP, autocompletion=complete_runs)]
+RunOrReport = Annotated[
+    str, typer.Argument(help=f"{RUN_HELP[:-1]}, or a report: FILE.html.", autocompletion=complete_runs)
+]
 Overrides = Annotated[
     list[str] | None,
     typer.Option(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 from dataclasses import asdict
@@ -40,7 +41,7 @@ def init(
     if schema:
         from orchestrator.experiment.model.json_schema import json_schema
 
-        console.document(json_schema())
+        console.document(json.dumps(json_schema(), indent=2, ensure_ascii=False))
         return
     console.as_json = as_json
     files, needed = _files(file, example)

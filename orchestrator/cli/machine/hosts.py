@@ -12,7 +12,7 @@ import typer
 
 from orchestrator.cli.console import console
 from orchestrator.cli.here import WORKSPACE
-from orchestrator.cli.shared_options import AsJson
+from orchestrator.cli.shared_options import AsJson, complete_runs
 from orchestrator.errors import MissingError, TeardownIncomplete, UsageError, did_you_mean
 
 if TYPE_CHECKING:
@@ -103,6 +103,7 @@ def teardown(
             metavar="[RUN]",
             help="The run to end; by default, everything that is up.",
             show_default=False,
+            autocompletion=complete_runs,
         ),
     ] = None,
     everything: Annotated[
