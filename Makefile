@@ -79,7 +79,7 @@ lab-vm: $(VENV)/.orch-dev-ready ## try the lab on Debian's own kernel (netem, cg
 
 schema: setup ## write the JSON Schemas and the list of experiments anew
 	$(BIN)/orch init --schema > experiments/schema.json
-	$(BIN)/python -m benchmarks.reference
+	$(BIN)/orch examples --markdown > experiments/README.md
 	$(BIN)/orch audit --schema > experiments/audits/schema.json
 
 checks-table: $(VENV)/.orch-dev-ready ## measure what each check finds and its false alarms, for docs/reference/checks.md (a quiet machine, some 15 minutes)

@@ -85,7 +85,7 @@ def an_index(*, of_team: bool) -> Iterator[Index]:
 
 @contextmanager
 def the_index() -> Iterator[Index]:
-    """The index of the runs that are here, up to date."""
+    """The index, up to date; warnings say what could not be kept or read."""
     from orchestrator.history.keep import history
 
     def tell(done: int, total: int) -> None:
@@ -94,6 +94,8 @@ def the_index() -> Iterator[Index]:
 
     with history(WORKSPACE, tell=tell) as index:
         console.live("")
+        for trouble in index.troubles:
+            console.warning(trouble)
         yield index
 
 

@@ -18,7 +18,7 @@ _HEAD = """\
 # Shipped experiments
 
 `orch run experiments/NAME.yaml` runs one; `orch init --from NAME` copies one to change. This file is made by
-`make schema`.
+`orch examples --markdown`.
 
 | Question | Experiment | Minutes | Needs |
 | --- | --- | ---: | --- |

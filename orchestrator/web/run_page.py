@@ -1,14 +1,19 @@
-"""The pages of one run: its answer, figures, checks and conditions, and its report."""
+"""The pages of one run: its answer, figures, checks and conditions, its report, and its cells as a file."""
 
 from __future__ import annotations
 
-from typing import Any
+import shutil
+import tempfile
+from pathlib import Path
+from typing import Annotated, Any
 
-from fastapi import APIRouter, HTTPException, Request
+from fastapi import APIRouter, HTTPException, Query, Request
+from starlette.background import BackgroundTask
 from starlette.responses import FileResponse, Response
 
 from orchestrator.errors import OrchError
-from orchestrator.exports.findings import JudgedRun
+from orchestrator.exports.findings import JudgedRun, file_name
+from orchestrator.exports.writers import FORMATS, chosen
 from orchestrator.findings.check_result import counts, in_words
 from orchestrator.history.record import Filters
 from orchestrator.measure.progress import how_unfinished
@@ -37,7 +42,7 @@ def run_page(request: Request, site: Here, run: str) -> Response:
         values |= _figures(site.judged(run))
     except OrchError as error:
         values |= {"summary": None, "trouble": error.message, "hint": error.hint}
-    return site.page(request, "run.html", **values)
+    return site.page(request, "run.html", **values, formats=FORMATS.values())
 
 
 def _figures(judged: JudgedRun) -> dict[str, Any]:
@@ -64,3 +69,15 @@ def report(site: Here, run: str) -> Response:
     if path is None or path.stat().st_mtime_ns <= (judged.folder.path / "manifest.json").stat().st_mtime_ns:
         path = write_report(judged.summary, default_path(judged.summary, site.workspace.reports))
     return FileResponse(path, media_type="text/html", filename=path.name, content_disposition_type="inline")
+
+
+@router.get("/export")
+def export(site: Here, run: str, format: Annotated[str, Query(max_length=20)] = "csv") -> Response:  # noqa: A002
+    """Return the cells of a run as a file; UsageError for an unknown format, other errors as `Site.judged`."""
+    form = chosen(format, None, raw=False)
+    runs = [site.judged(run)]
+    folder = Path(tempfile.mkdtemp(prefix="orch-export-"))
+    removal = BackgroundTask(shutil.rmtree, folder, ignore_errors=True)
+    path = folder / f"{file_name(runs)}{form.suffix}"
+    form.write(runs, path, False)
+    return FileResponse(path, media_type="application/octet-stream", filename=path.name, background=removal)

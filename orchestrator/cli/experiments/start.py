@@ -113,17 +113,24 @@ def schema_from(file: Path) -> str | None:
     return os.path.relpath(_SCHEMA, file.parent) if _SCHEMA.is_file() else None
 
 
-def examples(as_json: AsJson = False) -> None:
+def examples(
+    as_markdown: Annotated[bool, typer.Option("--markdown", help="Print experiments/README.md.")] = False,
+    as_json: AsJson = False,
+) -> None:
     """List the shipped experiments by question, with the minutes that each takes and what it needs.
 
     `orch run experiments/NAME.yaml` runs one, `orch init --from NAME` copies one to change.
     """
     from orchestrator.cli.tables import table
     from orchestrator.experiment.examples import examples as rows_of
+    from orchestrator.experiment.examples import markdown
 
     console.as_json = as_json
     rows = rows_of()
     console.emit({"examples": [asdict(row) for row in rows]})
+    if as_markdown:
+        console.lines(markdown(rows).splitlines())
+        return
     heads = ("name", "question", "minutes", "needs")
     console.lines(table(heads, [(row.name, row.question, str(row.minutes), ", ".join(row.needs)) for row in rows]))
     console.result()

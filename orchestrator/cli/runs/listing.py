@@ -86,7 +86,7 @@ def delete(runs: options.Runs, yes: options.Yes = False, as_json: options.AsJson
     if not yes:
         confirm(len(chosen), "delete")
     for name, run in chosen.items():
-        folders.delete(run, reports[name])
+        folders.delete(WORKSPACE, run, reports[name])
     options.update_index()
     console.result(f"deleted: {', '.join(chosen)}")
     gone = {name: [str(path) for path in (run.path, *reports[name])] for name, run in chosen.items()}

@@ -68,7 +68,7 @@ def test_nothing_outside_of_results_is_deleted_and_no_link_is_followed(tmp_path)
         with pytest.raises(UsageError, match="does not lie in"):
             listing.delete([named], yes=True)
     for named in ("results/link", "link"):
-        with pytest.raises(UsageError, match="does not lie in"):
+        with pytest.raises(UsageError, match="is a link"):
             listing.delete([named], yes=True)
     with pytest.raises(UsageError):
         listing.delete(["results/a/samples"], yes=True)
@@ -81,3 +81,11 @@ def test_a_run_whose_hosts_are_up_is_not_deleted():
     a_past_run(RESULTS / "a", judged=False)
     with pytest.raises(UsageError, match="hosts of run a are up"):
         folders.find_deletable(Workspace(), "a", standing=["a"])
+
+
+def test_what_a_killed_delete_left_goes_with_the_next_one():
+    a_past_run(RESULTS / "a", judged=False)
+    shutil.copytree(RESULTS / "a", RESULTS / ".deleted-0123")
+    assert listed().keys() == {"a"}
+    listing.delete(["a"], yes=True)
+    assert list(RESULTS.iterdir()) == []

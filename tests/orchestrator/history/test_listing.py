@@ -89,7 +89,7 @@ def test_a_run_that_was_judged_since_is_read_again():
     assert "not judged" in shown()
     a_run_called("b")
     path = a_run_called("c")
-    document, _ = read_sealed(path / "summary.json")
+    document = read_sealed(path / "summary.json")
     digest = hashlib.sha256((RESULTS / "a" / "manifest.json").read_bytes()).hexdigest()
     write_json(RESULTS / "a" / "summary.json", sealed({**document, "run_id": "a", "manifest_sha256": digest}))
     assert "not judged" not in shown()
@@ -134,6 +134,7 @@ def test_where_no_index_can_be_kept_runs_are_read_from_their_folders(monkeypatch
     a_run_called("a")
     Path(".orch").write_text("no folder")
     assert ids() == ["a"]
+    assert "cannot be kept" in console.err.getvalue()
 
 
 def test_where_there_is_no_run_the_way_to_one_is_told_and_a_stacks_label_is_suggested():

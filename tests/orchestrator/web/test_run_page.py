@@ -1,6 +1,8 @@
-"""The page of a run and its report."""
+"""The page of a run, its report and its exports."""
 
 from __future__ import annotations
+
+import re
 
 import pytest
 
@@ -79,3 +81,28 @@ def test_the_report_is_made_once_and_again_when_the_run_is_newer(own):
 
 def test_a_run_without_samples_has_no_report(pages):
     assert pages.get(f"/runs/{RUNS[0]}/report").status_code == 422
+
+
+@pytest.mark.parametrize(
+    ("name", "begins"),
+    [
+        ("csv", b'"run",'),
+        ("json", b"{"),
+        ("excel", b"PK"),
+        ("html", b"<!"),
+        ("markdown", b"# Which one is quicker?"),
+        ("parquet", b"PAR1"),
+    ],
+)
+def test_exports_are_downloads(pages, name, begins, tmp_path, monkeypatch):
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    answer = pages.get(f"/runs/{WITH_SAMPLES}/export?format={name}")
+    assert answer.status_code == 200
+    assert re.match(rf'attachment; filename="{WITH_SAMPLES}\.\w+"', answer.headers["content-disposition"])
+    assert answer.content.removeprefix(b"\xef\xbb\xbf").lower().startswith(begins.lower())
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_an_unknown_format_has_a_hint(pages):
+    answer = pages.get(f"/runs/{WITH_SAMPLES}/export?format=cvs")
+    assert (answer.status_code, answer.context["hint"]) == (400, "Did you mean csv?")
