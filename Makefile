@@ -59,6 +59,7 @@ referee: setup ## install the load generators of `orch run --referee` that can b
 	else cargo install --quiet --locked --version $(OHA) --root $(REFEREE) oha; fi
 	@if ! command -v go >/dev/null; then echo "ghz: not installed: there is no go" >&2; \
 	else GOBIN="$(CURDIR)/$(REFEREE)" go install github.com/bojand/ghz/cmd/ghz@v$(GHZ); fi
+	@status=0; $(BIN)/orch doctor --for referee --json > $(REFEREE)/installed.json || status=$$?; $(BIN)/orch doctor --for referee; exit $$status
 
 lab: setup ## measure over emulated distance on this machine: plan, run, teardown (root; LAB_EXPERIMENT=, LAB_ARGS="--set ...")
 	@if command -v apt-get >/dev/null && [ "$$(id -u)" = 0 ]; then \
@@ -69,7 +70,7 @@ lab: setup ## measure over emulated distance on this machine: plan, run, teardow
 	fi
 	$(BIN)/orch doctor --for lab
 	$(BIN)/orch plan $(LAB_EXPERIMENT) $(LAB_ARGS)
-	$(BIN)/orch run $(LAB_EXPERIMENT) $(LAB_ARGS)
+	$(BIN)/orch run
 	$(BIN)/orch teardown
 
 lab-vm: $(VENV)/.orch-dev-ready ## try the lab on Debian's own kernel (netem, cgroup version 2) in software emulation: root on Debian, some minutes

@@ -41,6 +41,11 @@ def sha256_of(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
+def sha256_of_file(path: Path, most_bytes: int) -> str:
+    """The SHA-256 of a file, hexadecimal; errors as `read_file`."""
+    return hashlib.sha256(read_file(path, most_bytes)).hexdigest()
+
+
 def _kind(mode: int) -> str:
     kinds = ((stat.S_ISDIR, "a directory"), (stat.S_ISFIFO, "a pipe"), (stat.S_ISSOCK, "a socket"))
     return next((name for is_kind, name in kinds if is_kind(mode)), "a device")

@@ -12,8 +12,8 @@ class Workspace:
 
     Only the command line makes one (`orchestrator.cli.here`). Nothing is created or read here.
 
-    >>> str(Workspace(Path("elsewhere")).state)
-    'elsewhere/.orch'
+    >>> str(Workspace(Path("elsewhere")).plans)
+    'elsewhere/.orch/plans'
     >>> str(Workspace().results)
     'results'
     """
@@ -39,6 +39,11 @@ class Workspace:
     def state(self) -> Path:
         """What orch remembers between two calls, and the traceback of a fault of its own."""
         return self.root / ".orch"
+
+    @property
+    def plans(self) -> Path:
+        """Plans by id, and which of them is current."""
+        return self.state / "plans"
 
     @property
     def deployments(self) -> Path:

@@ -40,6 +40,9 @@ Runs = Annotated[list[str], typer.Argument(metavar="RUN...", help=RUN_HELP, auto
 RunOrReport = Annotated[
     str, typer.Argument(help=f"{RUN_HELP[:-1]}, or a report: FILE.html.", autocompletion=complete_runs)
 ]
+StalePrices = Annotated[
+    bool, typer.Option("--stale-prices", help="Estimate a cloud's hosts also with prices older than a year.")
+]
 Overrides = Annotated[
     list[str] | None,
     typer.Option(

@@ -36,11 +36,11 @@ class ProbeResult:
     hint: str = ""
 
 
-def survey(provider: str | None = None, plan: Plan | None = None) -> list[ProbeResult]:
+def survey(plans: Path, provider: str | None = None) -> list[ProbeResult]:
     """Every finding about this machine; with a provider, also what that provider's own program says it lacks.
 
     A program that looks at this machine is always asked, since that is quick; a cloud only by name, over the network.
-    Of a `plan`, it is asked for the hosts, or each of its own machines is looked at.
+    `plans` is where the current plan is looked up.
     """
     here = [*_python(), *_processor(), _quiet(), _ping(), *_tools(), *_kernel(), _browser(), _database(), *_languages()]
     makers = [p for p in PROVIDERS.values() if p.makes_hosts and provider in (None, p.name)]
@@ -49,9 +49,7 @@ def survey(provider: str | None = None, plan: Plan | None = None) -> list[ProbeR
             here.append(_provider(maker.name))
         elif provider is not None and not maker.hosts_are_given:
             here += [_controller()] if maker.needs_controller else []
-            here += _cloud(maker.name, plan) if maker.has_program else []
-    if plan is not None and not PROVIDERS[plan.provider].has_program:
-        here += _of_experiment(plan)
+            here += _cloud(maker.name, plans) if maker.has_program else []
     return here
 
 
@@ -242,7 +240,7 @@ def _provider(provider: str) -> ProbeResult:
     return ProbeResult(name=f"provider {provider}", is_there=True, detail="ready", needed_for=(provider,))
 
 
-def _of_experiment(plan: Plan) -> list[ProbeResult]:
+def of_experiment(plan: Plan) -> list[ProbeResult]:
     """What is there on each of the experiment's own machines, and whether ports are open; or what Terraform would make."""
     from orchestrator.hosts.own.survey import inspect
     from orchestrator.hosts.provision.preview import preview
@@ -281,15 +279,12 @@ def _controller() -> ProbeResult:
     )
 
 
-def _cloud(provider: str, plan: Plan | None) -> list[ProbeResult]:
-    """What the cloud says of the hosts that a plan needs, or else of a usual pair."""
-    from orchestrator.experiment.plan.topology import topology
+def _cloud(provider: str, plans: Path) -> list[ProbeResult]:
+    """What the cloud says of the hosts that the current plan needs, or else of a usual pair."""
     from orchestrator.hosts.provision.infra import Infra
 
     machine = PROVIDERS[provider].default_machine or PROVIDERS[provider].machines[0]
-    hosts = [(zone, machine) for zone in PROVIDERS[provider].zones]
-    if plan is not None:
-        hosts = [(host.zone, host.machine) for host in topology(plan).hosts]
+    hosts = _hosts_of_current_plan(provider, plans) or [(zone, machine) for zone in PROVIDERS[provider].zones]
     try:
         findings = Infra(provider).findings(hosts)
     except OrchError as error:
@@ -300,3 +295,15 @@ def _cloud(provider: str, plan: Plan | None) -> list[ProbeResult]:
         )
         for f in findings
     ]
+
+
+def _hosts_of_current_plan(provider: str, plans: Path) -> list[tuple[str, str]]:
+    """Zone and machine type of every host of the plan that `orch run` would take; none when it is for another provider."""
+    from orchestrator.experiment import store
+    from orchestrator.experiment.plan.topology import topology
+
+    try:
+        plan = store.current(plans)
+    except OrchError:
+        return []
+    return [(host.zone, host.machine) for host in topology(plan).hosts] if plan.provider == provider else []

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from orchestrator.experiment import store
 from orchestrator.experiment.plan.planning import make_plan
 from orchestrator.experiment.read import tree
 from orchestrator.experiment.read.problems import ExperimentError
@@ -98,7 +99,7 @@ def test_a_changed_experiment_is_refused_with_its_place_or_planned(mutation: Mut
         changed = mutation(source, source.choice(SHIPPED).read_text(encoding="utf-8"))
         path.write_bytes(changed.encode("utf-8", "surrogateescape"))
         try:
-            make_plan(path)
+            store.save(make_plan(path), tmp_path / "plans")
         except ExperimentError as error:
             marks = [problem.mark for problem in error.problems]
             assert marks

@@ -10,6 +10,7 @@ from orchestrator.cli.console import console
 from orchestrator.cli.keeping import keep
 from orchestrator.disk import explained, writing
 from orchestrator.errors import MissingError
+from orchestrator.experiment import store
 from orchestrator.report.page import write_page
 from orchestrator.results.columns import read_columns
 from orchestrator.results.folder import RunFolder, runs
@@ -58,6 +59,12 @@ def test_memory_that_is_used_up_is_no_fault_of_ours_nor_a_damaged_file(
     monkeypatch.setattr("pyarrow.parquet.ParquetFile", lambda _: (_ for _ in ()).throw(pa.ArrowMemoryError))
     with pytest.raises(MemoryError):
         read_columns(tmp_path / "x.parquet", [])
+
+
+def test_a_file_in_the_way_of_plans_is_named(tmp_path: Path) -> None:
+    (tmp_path / ".orch").write_text("")
+    with pytest.raises(MissingError, match=r"\.orch/plans/"):
+        store.save(a_plan(), tmp_path / ".orch" / "plans")
 
 
 def test_what_is_made_of_a_run_that_has_ended_names_no_resume_on_a_full_disk(

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from orchestrator.errors import UsageError
+from orchestrator.experiment import store
 from orchestrator.measure import run as measure
 from orchestrator.measure import teardown
 from orchestrator.measure.progress import in_progress
@@ -37,15 +38,24 @@ def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Workspace:
 
 def test_it_is_the_current_folder_by_default(elsewhere: Workspace) -> None:
     here = Workspace()
-    places = [here.results, here.reports, here.exports, here.state, here.deployments]
+    places = [here.results, here.reports, here.exports, here.state, here.plans, here.deployments]
     assert [str(place) for place in places] == [
         "results",
         "reports",
         "exports",
         ".orch",
+        ".orch/plans",
         ".orch/deployments",
     ]
     assert list(Path().iterdir()) == []
+
+
+def test_a_plan_is_kept_and_found_there_alone(elsewhere: Workspace) -> None:
+    made = plan()
+    assert store.save(made, elsewhere.plans).is_relative_to(elsewhere.root)
+    assert store.current(elsewhere.plans) == made
+    with pytest.raises(UsageError, match="no current plan"):
+        store.current(Workspace().plans)
 
 
 def test_a_run_is_made_and_found_there_alone(elsewhere: Workspace) -> None:

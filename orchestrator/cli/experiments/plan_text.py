@@ -48,7 +48,7 @@ def earlier_summaries(results: Path, name: str) -> list[dict[str, Any]]:
     return read_summaries(newest[run_id] for run_id in sorted(newest, reverse=True))
 
 
-def plan_document(plan: Plan, history: Sequence[dict[str, Any]] = ()) -> dict[str, Any]:
+def plan_document(plan: Plan, path: Path, history: Sequence[dict[str, Any]] = ()) -> dict[str, Any]:
     """Everything that `orch plan` knows of a plan, for `--json`; `history` as `earlier_summaries` gives it."""
     at_most = estimate(plan, costs_from(history))
     until = _until(plan, history)
@@ -64,6 +64,7 @@ def plan_document(plan: Plan, history: Sequence[dict[str, Any]] = ()) -> dict[st
     }
     return {
         "id": plan.id,
+        "path": str(path),
         "name": plan.name,
         "question": plan.question,
         "cells": len(plan.cells),
@@ -135,8 +136,8 @@ def plan_lines(plan: Plan, document: dict[str, Any]) -> Iterator[str]:
         yield f"warning: {document['machine_now']['warning']}"
     missing = document.get("missing", ())
     yield from (f"missing: {reason}" for reason in missing)
-    run = f"orch run {plan.experiment_path}"
-    yield f"next: get what is missing, then {run}" if missing else f"next: {run}"
+    yield f"plan {document['id']} is current: {document['path']}"
+    yield "next: get what is missing, then orch run" if missing else "next: orch run"
 
 
 def _facts(plan: Plan, document: dict[str, Any]) -> Iterator[tuple[str, str]]:

@@ -11,7 +11,7 @@ import typer
 
 from orchestrator.cli.console import console
 from orchestrator.cli.here import WORKSPACE
-from orchestrator.cli.shared_options import AsJson, Overrides
+from orchestrator.cli.shared_options import AsJson, Overrides, StalePrices
 from orchestrator.errors import MissingError, OrchError, UsageError
 from orchestrator.experiment.read.problems import ExperimentError
 
@@ -30,19 +30,23 @@ def plan(
     check: Annotated[
         bool, typer.Option("--check", help="Only say whether each file is valid; exit 2 when one is not.")
     ] = False,
+    stale_prices: StalePrices = False,
     tries: Annotated[
         bool, typer.Option("--try", help="Also ask each of your own services once, and show the request and the reply.")
     ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Show what an experiment measures, its schedule, duration and power, and what is missing to run it."""
+    """Show what an experiment measures, its schedule, duration and power, and what is missing to run it.
+
+    It becomes the current plan, which `orch run` without FILE runs.
+    """
     console.as_json = as_json
     if check:
         _check(files, overrides or [])
     elif len(files) > 1:
         raise UsageError("one experiment is planned at a time", hint="--check takes several files")
     else:
-        _plan(files[0], overrides or [], tries=tries)
+        _plan(files[0], overrides or [], takes_stale=stale_prices, tries=tries)
 
 
 def _check(files: list[Path], overrides: list[str]) -> None:
@@ -69,17 +73,25 @@ def _check(files: list[Path], overrides: list[str]) -> None:
         raise typer.Exit(UsageError.exit_code)
 
 
-def _plan(file: Path, overrides: list[str], *, tries: bool) -> None:
+def _plan(file: Path, overrides: list[str], *, takes_stale: bool, tries: bool) -> None:
     from orchestrator.cli.experiments.plan_text import earlier_summaries, plan_document, plan_lines
+    from orchestrator.experiment import store
+    from orchestrator.experiment.machines import require_fresh_prices
     from orchestrator.experiment.plan.topology import programs_in_words
     from orchestrator.experiment.providers import PROVIDERS
     from orchestrator.hosts.busy import look
     from orchestrator.hosts.plan_warnings import kernel_lacks
 
-    planned, missing = _made(file, overrides)
+    try:
+        planned, missing = _made(file, overrides)
+        require_fresh_prices(planned.provider, takes_stale=takes_stale)
+    except OrchError:
+        store.forget_current(WORKSPACE.plans)
+        raise
+    path = store.save(planned, WORKSPACE.plans)
     provider = PROVIDERS[planned.provider]
 
-    document: dict[str, Any] = plan_document(planned, earlier_summaries(WORKSPACE.results, planned.name))
+    document: dict[str, Any] = plan_document(planned, path, earlier_summaries(WORKSPACE.results, planned.name))
     document["warnings"] += kernel_lacks(planned)
     document["programs"] = [] if missing else programs_in_words(planned)
     document["terraform"] = None

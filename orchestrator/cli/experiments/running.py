@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
 from datetime import UTC, datetime
 from pathlib import Path
@@ -11,12 +12,15 @@ import typer
 
 from orchestrator.cli.console import console
 from orchestrator.cli.here import WORKSPACE
-from orchestrator.cli.shared_options import AsJson, Overrides, ShareMachine
-from orchestrator.errors import UsageError
+from orchestrator.cli.shared_options import AsJson, Overrides, ShareMachine, StalePrices
+from orchestrator.errors import MissingError, UsageError
+from orchestrator.quantities import size
 
 if TYPE_CHECKING:
     from orchestrator.experiment.plan.plan import Plan
     from orchestrator.measure.run import Result
+
+_SPARE_BYTES = 100_000_000
 
 
 def run(
@@ -24,7 +28,7 @@ def run(
         str | None,
         typer.Argument(
             metavar="FILE",
-            help="The experiment, a YAML file. With --resume: the run (the latest one).",
+            help="The experiment, a YAML file; by default, the current plan. With --resume: the run (the latest one).",
             show_default=False,
         ),
     ] = None,
@@ -36,6 +40,7 @@ def run(
         bool, typer.Option("--keep", help="Leave the hosts up afterwards; `orch teardown` ends them.")
     ] = False,
     share: ShareMachine = False,
+    stale_prices: StalePrices = False,
     full: Annotated[
         bool, typer.Option("--full", help="Print every sentence and table; `orch runs show --full` does so later.")
     ] = False,
@@ -55,7 +60,7 @@ def run(
     if resume:
         result = _resume(what, overrides, keep=keep, share=share)
     else:
-        result = _start(what, overrides, keep=keep, share=share, referee=referee)
+        result = _start(what, overrides, keep=keep, share=share, referee=referee, takes_stale=stale_prices)
     tell(result, is_full=full)
     document = result.to_dict()
     error = result.error()
@@ -65,15 +70,21 @@ def run(
     console.emit(document)
 
 
-def _start(file: str | None, overrides: list[str] | None, *, keep: bool, share: bool, referee: str | None) -> Result:
+def _start(
+    file: str | None,
+    overrides: list[str] | None,
+    *,
+    keep: bool,
+    share: bool,
+    referee: str | None,
+    takes_stale: bool = False,
+) -> Result:
     from orchestrator.cli.experiments.refereed import referee_of
-    from orchestrator.experiment.plan.planning import make_plan
     from orchestrator.measure.run import start
 
-    if file is None:
-        raise UsageError("name an experiment: orch run FILE", hint="`orch init FILE` writes one to start from")
-    plan = make_plan(Path(file), overrides or [])
+    plan = _plan_of(file, overrides or [], takes_stale=takes_stale)
     beside = None if referee is None else referee_of(plan, referee)
+    _refuse_full_disk(plan)
     _warn_of_this_machine(plan)
     return start(
         plan, WORKSPACE, command=["orch", *sys.argv[1:]], listener=console, keep=keep, share=share, referee=beside
@@ -89,9 +100,47 @@ def _resume(run: str | None, overrides: list[str] | None, *, keep: bool, share: 
         raise UsageError(
             "--set cannot change a run that has begun", hint="start a new run with it: orch run FILE --set ..."
         )
-    folder = RunFolder.open(run or LATEST, root=WORKSPACE.results)
+    folder = RunFolder.open(run or LATEST, root=WORKSPACE.results, even_empty=True)
+    _refuse_full_disk(folder.plan())
     _warn_of_this_machine(folder.plan())
     return resume(folder, WORKSPACE, command=["orch", *sys.argv[1:]], listener=console, keep=keep, share=share)
+
+
+def _plan_of(file: str | None, overrides: list[str], *, takes_stale: bool = False) -> Plan:
+    """Return the plan of an experiment file, which becomes the current one, or the current one."""
+    from orchestrator.experiment import store
+    from orchestrator.experiment.machines import require_fresh_prices
+    from orchestrator.experiment.plan.planning import make_plan
+
+    if file is not None:
+        plan = make_plan(Path(file), overrides)
+        require_fresh_prices(plan.provider, takes_stale=takes_stale)
+        store.save(plan, WORKSPACE.plans)
+        return plan
+    plan = store.current(WORKSPACE.plans)
+    if overrides:
+        raise UsageError(
+            "--set changes a plan, and the current plan exists already",
+            hint=f"name the file: orch run {plan.experiment_path} --set {overrides[0]}",
+        )
+    stale = store.is_stale(plan)
+    if stale is not None:
+        raise UsageError(f"the current plan is stale: {stale}", hint=f"plan again: orch plan {plan.experiment_path}")
+    overridden = "".join(f" --set {override}" for override in plan.overrides)
+    console.progress(f"plan {plan.id} of {plan.experiment_path}{overridden}: {plan.question}")
+    return plan
+
+
+def _refuse_full_disk(plan: Plan) -> None:
+    from orchestrator.experiment.plan.estimate import estimate
+
+    here = WORKSPACE.root.resolve()
+    needed, free = estimate(plan).disk_bytes + _SPARE_BYTES, shutil.disk_usage(here).free
+    if free < needed:
+        raise MissingError(
+            f"not enough disk space on {here}: the run needs up to {size(needed)}, {size(free)} are free",
+            hint="free some space, or measure fewer requests",
+        )
 
 
 def _warn_of_this_machine(plan: Plan) -> None:

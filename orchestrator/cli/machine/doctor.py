@@ -4,30 +4,29 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from orchestrator.cli.console import console
+from orchestrator.cli.here import WORKSPACE
 from orchestrator.cli.shared_options import AsJson
 from orchestrator.cli.tables import coloured, table
 from orchestrator.errors import MissingError, UsageError, did_you_mean
 from orchestrator.experiment.providers import PROVIDERS
-from orchestrator.hosts.probes import lacking, survey
+from orchestrator.hosts.probes import ProbeResult, lacking, of_experiment, survey
 
-if TYPE_CHECKING:
-    from orchestrator.experiment.plan.plan import Plan
-
+REFEREE = "referee"
 _MARKS = {True: "yes", False: "no"}
 
 
 def doctor(
     file: Annotated[
-        Path | None, typer.Argument(metavar="[FILE]", help="An experiment: its hosts are looked at, too.")
+        Path | None, typer.Argument(metavar="[FILE]", help="An experiment: its machines or module are looked at, too.")
     ] = None,
     provider: Annotated[
         str | None,
-        typer.Option("--for", metavar="PROVIDER", help="A provider: exit 3 if it cannot be used here."),
+        typer.Option("--for", metavar="PROVIDER", help="A provider, or `referee`: exit 3 if it cannot be used here."),
     ] = None,
     as_json: AsJson = False,
 ) -> None:
@@ -38,16 +37,21 @@ def doctor(
     responders; with `--for terraform FILE` what Terraform would make.
     """
     console.as_json = as_json
+    if provider == REFEREE:
+        _referee()
+        return
     if provider is not None and provider not in PROVIDERS:
-        raise UsageError(f"unknown provider '{provider}'", hint=did_you_mean(provider, PROVIDERS))
-    findings = survey(provider, None if file is None else _plan_of(file, provider))
+        raise UsageError(f"unknown provider '{provider}'", hint=did_you_mean(provider, [*PROVIDERS, REFEREE]))
+    findings = survey(WORKSPACE.plans, provider)
+    if file is not None:
+        findings += _of_experiment(file, provider)
     rows = []
     for finding in findings:
         rows.append((_MARKS[finding.is_there], finding.name, finding.detail))
         if not finding.is_there:
             needed = ", ".join(finding.needed_for)
             rows.append(("", "", f"needed for {needed}: {finding.hint}" if needed else finding.hint))
-    console.lines(coloured(table(("", "", ""), rows), {"yes": "green", "no": "yellow"}))
+    _print(rows)
     console.result()
     names = [p.name for p in PROVIDERS.values() if p.hosts_are_this_machine or p.name == provider]
     usable = {name: not lacking(findings, name) for name in names}
@@ -64,10 +68,44 @@ def doctor(
         raise MissingError(f"provider {provider} cannot be used here: {details}", hint=missing[0].hint or None)
 
 
-def _plan_of(file: Path, provider: str | None) -> Plan:
+def _of_experiment(file: Path, provider: str | None) -> list[ProbeResult]:
     from orchestrator.experiment.plan.planning import make_plan
 
     plan = make_plan(file, needs_programs=False)
     if plan.provider != provider or not PROVIDERS[plan.provider].makes_hosts:
         raise UsageError(f"{file} has `provider: {plan.provider}`", hint="look at a file with `--for` its own provider")
-    return plan
+    return of_experiment(plan)
+
+
+def _referee() -> None:
+    """The load generators of `orch run --referee`; MissingError where there is none."""
+    from orchestrator.hosts.load_generators import look_for_all
+
+    looked = look_for_all()
+    rows = []
+    for found in looked:
+        detail = f"{found.version}, {found.path}" if found.is_usable else found.why
+        rows.append((_MARKS[found.is_usable], found.tool.name, f"{detail}; measures {found.tool.speaks}"))
+        if not found.is_usable:
+            rows.append(("", "", f"to get it: {found.tool.install}"))
+    _print(rows)
+    findings = [
+        {
+            "name": found.tool.name,
+            "is_there": found.is_usable,
+            "version": found.version,
+            "path": found.path,
+            "sha256": found.sha256,
+            "why": found.why,
+            "hint": "" if found.is_usable else found.tool.install,
+        }
+        for found in looked
+    ]
+    console.emit({"findings": findings})
+    if not any(found.is_usable for found in looked):
+        console.as_json = False  # stdout holds its one document already
+        raise MissingError("no independent load generator is here", hint="make referee")
+
+
+def _print(rows: list[tuple[str, str, str]]) -> None:
+    console.lines(coloured(table(("", "", ""), rows), {"yes": "green", "no": "yellow"}))

@@ -34,14 +34,24 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_plan_prints_the_matrix_and_saves_nothing(folder: Path) -> None:
+def test_a_plan_that_cannot_be_made_leaves_no_older_one_to_be_run_by_mistake(folder: Path) -> None:
+    assert orch("plan", "example.yaml", cwd=folder).returncode == 0
+    (folder / "other.yaml").write_text(EXPERIMENT.replace("operations", "operatoins"))
+    assert orch("plan", "other.yaml", cwd=folder).returncode == 2
+    done = orch("run", cwd=folder)
+    assert (done.returncode, "there is no current plan" in done.stderr) == (2, True)
+
+
+def test_plan_prints_the_matrix_and_saves_the_plan(folder: Path) -> None:
     done = orch("plan", "example.yaml", "--set", "load.requests=100", cwd=folder)
     assert done.returncode == 0, done.stderr
     assert "100 requests, at most 1 min, 1 in flight" not in done.stdout  # at_most belongs to the default load
     assert "100 requests, 1 in flight" in done.stdout
     assert "2 blocks of 2 trials" in done.stdout
-    assert "next: orch run example.yaml" in done.stdout
-    assert not (folder / ".orch").exists()
+    current = (folder / ".orch" / "plans" / "current").read_text().strip()
+    assert f"plan {current} is current" in done.stdout
+    saved = json.loads((folder / ".orch" / "plans" / f"{current}.json").read_text())
+    assert saved["overrides"] == ["load.requests=100"]
 
 
 def test_plan_as_json_is_one_document(folder: Path) -> None:

@@ -1,7 +1,10 @@
 from __future__ import annotations
 
 import json
+import shutil
+from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -28,9 +31,19 @@ def a_run() -> RunFolder:
     return folder
 
 
-def test_without_a_file_the_user_is_told_to_name_one():
-    with pytest.raises(errors.UsageError, match="name an experiment"):
+def test_without_a_plan_the_user_is_told_to_make_one():
+    with pytest.raises(errors.UsageError, match="no current plan"):
         running.run(None)
+
+
+def test_a_bare_run_names_its_plan_with_the_overrides(monkeypatch):
+    current = replace(plan(), experiment_path="x.yaml", overrides=("repeats=3", "seed=2"))
+    monkeypatch.setattr("orchestrator.experiment.store.current", lambda _: current)
+    monkeypatch.setattr("orchestrator.experiment.store.is_stale", lambda _: None)
+    said = []
+    monkeypatch.setattr(console, "progress", said.append)
+    running._plan_of(None, [])
+    assert f"of x.yaml --set repeats=3 --set seed=2: {current.question}" in said[0]
 
 
 def test_resume_without_a_run_is_refused():
@@ -57,6 +70,14 @@ def test_a_run_of_another_version_of_orch_is_not_resumed(monkeypatch):
     monkeypatch.setattr("orchestrator.measure.run.__version__", "99")
     with pytest.raises(errors.UsageError, match=r"begun with orch .*; this is 99"):
         running.run(folder.id, resume=True)
+
+
+def test_too_little_room_on_the_disk_is_said_before_anything_starts(monkeypatch):
+    folder = a_run()
+    monkeypatch.setattr(shutil, "disk_usage", lambda path: SimpleNamespace(free=1_000))
+    with pytest.raises(errors.MissingError, match="not enough disk space"):
+        running.run(folder.id, resume=True)
+    assert [e["event"] for e in folder.events()] == ["begin"]
 
 
 def receipt(*left: str) -> Receipt:

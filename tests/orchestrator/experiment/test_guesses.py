@@ -20,6 +20,7 @@ from orchestrator.experiment.plan.payloads import materialise
 from orchestrator.experiment.plan.plan import Plan, read_plan
 from orchestrator.experiment.plan.planning import make_plan
 from orchestrator.experiment.read.problems import ExperimentError
+from orchestrator.experiment.store import is_stale
 from orchestrator.hosts.probes import survey
 from tests.support.experiments import MINIMAL, Write
 
@@ -89,7 +90,7 @@ def test_plan_and_document_say_which_it_was(tmp_path: Path) -> None:
         "Its own JSON: rows.json travels as a typed message over grpc (all of its 61 values)"
         " and as google.protobuf.Value over grpc."
     )
-    document = plan_document(plan) | {"terraform": None}
+    document = plan_document(plan, tmp_path / "plan.json") | {"terraform": None}
     assert document["documents"] == said
     assert said in list(plan_lines(plan, document))
 
@@ -105,6 +106,9 @@ def test_an_exchange_has_one_message_for_both_of_its_documents(tmp_path: Path) -
     (path,) = materialise(plan, tmp_path / "payloads")
     assert json.loads(path.read_bytes()) == {"request": {"id": 1}, "reply": {"rows": ROWS}}
     assert own_json.write_schemas(plan, [path]).keys() == {file.operation}
+    assert is_stale(plan) is None
+    (tmp_path / "small.json").write_text('{"id": 2}')
+    assert is_stale(plan) == "small.json or rows.json has changed since the plan was made"
 
 
 def test_programs_of_other_languages_carry_no_exchange(tmp_path: Path) -> None:
@@ -145,7 +149,7 @@ def test_without_a_compiler_plan_run_and_doctor_say_what_to_install(
     with pytest.raises(MissingError) as missing:
         own_json.write_schemas(plan, files)
     assert "grpcio-tools" in (missing.value.hint or "")
-    [protoc] = [finding for finding in survey() if finding.name == "protoc"]
+    [protoc] = [finding for finding in survey(tmp_path) if finding.name == "protoc"]
     assert (protoc.is_there, "grpcio-tools" in protoc.hint) == (False, True)
     only_value = planned(tmp_path, HEAD + "stacks: [grpc]\ndocument: value\n")
     assert list(ways(only_value).values()) == ["value"]

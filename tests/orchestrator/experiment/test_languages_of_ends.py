@@ -36,7 +36,7 @@ def test_every_language_asks_and_answers_every_other() -> None:
 
 def test_a_row_of_cells_with_every_stack_of_many_says_so_in_place_of_their_names() -> None:
     plan = make_plan(FILE, needs_programs=False)
-    document = plan_document(plan) | {"terraform": None, "machine_now": None}
+    document = plan_document(plan, FILE) | {"terraform": None, "machine_now": None}
     rows = [line for line in plan_lines(plan, document) if line.startswith("echo 10 records ")]
     assert len(rows) == 2
     assert all(row.endswith("  all 48") for row in rows)
@@ -95,7 +95,7 @@ def test_versions_of_packages_are_told_from_what_was_built_and_not_looked_up_as_
     assert told.startswith("Tiny: built with sh 7.1, of source ")
     assert told.endswith("; in them fastify 5.1.2, pytest 0.0.1")
     assert plan.resolved["tcp-reference-reference"]["versions"] == {}
-    assert plan_document(plan)["warnings"] == []
+    assert plan_document(plan, tmp_path / "x.yaml")["warnings"] == []
 
 
 def test_what_is_not_built_is_refused_at_its_place_with_the_command(services: Path, tmp_path: Path) -> None:
