@@ -374,7 +374,7 @@ FLOORS = {
     ),
     "orchestrator/hosts": (
         {"base", "processes", "pinning"},
-        {"busy", "certificates", "lifecycle", "output", "plan_warnings"},
+        {"busy", "certificates", "lifecycle", "output"},
         {"local", "remote", "load_generators", "chromium"},
         {"own"},
         {"provision"},

@@ -1,7 +1,7 @@
 """Measures every check's power and false alarms.
 
     python -m benchmarks.checks --write            # for docs/reference/checks.md: some 10 minutes, on a quiet machine
-    python -m benchmarks.checks --only "tail shape" --clean 0 --real 0
+    python -m benchmarks.checks --only "noise" --clean 0 --real 0
 
 `--write` keeps the raw numbers in benchmarks/results/checks.json and writes docs/reference/checks.md; without it they are
 only printed. With `--only`, `--clean 0` or `--real 0` what was not measured stays as it is stored; `--only` makes runs of

@@ -101,13 +101,6 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         check="Little's law",
-        what="the clock stops {} early for the slowest 1 %",
-        sizes=(0.05, 0.1, 0.15, 0.2, 0.3, 0.5),
-        inject=to.stop_early_for_the_slowest,
-        found="fail",
-    ),
-    Fault(
-        check="Little's law",
         what="pauses overstated by {} of the window",
         sizes=(0.001, 0.005, 0.01, 0.02, 0.05, 0.1, 0.5),
         inject=to.overstate_pauses,
@@ -224,19 +217,11 @@ FAULTS: tuple[Fault, ...] = (
         planned=plans.two_requesters,
     ),
     Fault(
-        check="hosts alike",
-        what="requests of one of two hosts take {} longer",
-        sizes=(0.05, 0.1, 0.12, 0.15, 0.2, 0.3),
-        inject=of_one_host.one_host_slower,
-        planned=plans.two_requesters,
-    ),
-    Fault(
         check="steady state",
         what="{} more time in the first fifth, of one stack",
         sizes=(0.02, 0.05, 0.08, 0.1, 0.15, 0.2, 0.5),
         inject=to.start_slowly,
     ),
-    Fault(check="tail shape", what="the slowest {} cut off", sizes=_RARE[1:8], inject=to.cut_the_tail),
     Fault(
         check="latency modes",
         what="{} of the requests wait 40 ms longer",

@@ -54,13 +54,6 @@ def stop_early_once(draft: Draft, size: float, rng: np.random.Generator) -> None
         stop_early_by(draft, size, rng)
 
 
-def stop_early_for_the_slowest(draft: Draft, size: float, _rng: np.random.Generator) -> None:
-    """Stop the clock before the reply is there, but only for the slowest one per cent."""
-    latency = _latency(draft)
-    slowest = latency >= np.quantile(latency[_measured(draft)], 0.99)
-    draft.columns["received_ns"] = draft.columns["received_ns"] - (latency * size * slowest).astype(np.int64)
-
-
 def overstate_pauses(draft: Draft, size: float, _rng: np.random.Generator) -> None:
     """Let the requester say that it paused for so much more of the window."""
     draft.done["paused_s"] += size * draft.done["measured_s"]
@@ -226,13 +219,6 @@ def begin_cold(draft: Draft, size: float, _rng: np.random.Generator) -> None:
     factor = np.ones(draft.columns["phase"].size)
     factor[rows[: rows.size // 5]] = 1 + size
     _stretch(draft, factor)
-
-
-def cut_the_tail(draft: Draft, size: float, _rng: np.random.Generator) -> None:
-    """Put a limit on latency."""
-    latency = _latency(draft)
-    highest = int(np.quantile(latency[_measured(draft)], 1 - size))
-    draft.columns["received_ns"] = draft.columns["sent_ns"] + np.minimum(latency, highest)
 
 
 def work_beside(draft: Draft, size: float, _rng: np.random.Generator) -> None:

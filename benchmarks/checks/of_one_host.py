@@ -25,11 +25,3 @@ def begin_later(draft: Draft, size: float, _rng: np.random.Generator) -> None:
     if draft.heard is not None:  # where several hosts ask; of processes of one host only their clock tells
         told = {name: at + int(size * window) for name, at in vars(draft.heard).items()}
         draft.heard = replace(draft.heard, **told)
-
-
-def one_host_slower(draft: Draft, size: float, _rng: np.random.Generator) -> None:
-    """Let every request of the second requester host take so much longer."""
-    if not draft.requester:
-        return
-    latency = draft.columns["received_ns"] - draft.columns["sent_ns"]
-    draft.columns["received_ns"] = draft.columns["received_ns"] + (latency * size).astype(np.int64)

@@ -100,8 +100,7 @@ def verdict(check: Check, fault: Fault, size: float, seed: int) -> CheckVerdict:
 def judged(check: Check, run: RunFolder) -> CheckVerdict:
     """The gravest verdict of one check, the others left out."""
     evidence = collect(run, {check.name: check.observe} if check.observe else {})
-    findings = [worst(check.judge_run(evidence))] if check.judge_run else []
-    findings += [worst(check.judge_last(evidence, ()))] if check.judge_last else []
+    findings = [worst(check.judge_last(evidence, ()))] if check.judge_last else []
     findings += [check.judged(cell, evidence) for cell in evidence.cells if cell.trials]
     return max((finding.verdict for finding in findings if finding), key=rank, default="pass")
 

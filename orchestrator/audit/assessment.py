@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, field
-from typing import Any, Literal
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
+from typing import Literal
 
 from orchestrator.audit.model import AuditFile, Row
 
@@ -39,7 +39,6 @@ class Assessment:
     rows: tuple[str, ...] = ()
     tolerance: str = ""
     honest_explanation: str = ""
-    evidence: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def parts(self) -> tuple[str, ...]:
@@ -54,7 +53,6 @@ def judge(
     *,
     claim: str,
     rows: tuple[str, ...] = (),
-    evidence: Mapping[str, Any] | None = None,
 ) -> Assessment:
     """A rule's assessment; tolerance and honest explanation are added where it accuses."""
     accuses = verdict in ACCUSING
@@ -66,7 +64,6 @@ def judge(
         rows=rows,
         tolerance=rule.tolerance if accuses else "",
         honest_explanation=rule.honest if accuses else "",
-        evidence=evidence or {},
     )
 
 
@@ -86,11 +83,5 @@ RowRule = Callable[[Row, AuditFile], Outcome | None]
 
 
 def about(row: Row, rule: Rule, verdict: AuditVerdict, arithmetic: str) -> Assessment:
-    """An assessment of the row's own figures, with them as evidence."""
-    figures = {
-        key: value
-        for key, value in row.model_dump(exclude_none=True).items()
-        if isinstance(value, int | float) and not isinstance(value, bool)
-    }
-    claim = f"{row.name}: the published figures"
-    return judge(rule, verdict, arithmetic, claim=claim, rows=(row.name,), evidence=figures)
+    """An assessment of the row's own figures."""
+    return judge(rule, verdict, arithmetic, claim=f"{row.name}: the published figures", rows=(row.name,))

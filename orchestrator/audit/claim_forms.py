@@ -33,7 +33,7 @@ Range = Annotated[tuple[Positive, Positive], AfterValidator(_ascending)]
 
 Policy = Literal["reuse", "per-request"]
 Statistic = Literal[
-    "min", "p10", "p25", "mean", "median", "p75", "p90", "p95", "p99", "p999", "p9999", "max", "sd", "cv",
+    "min", "p10", "p25", "mean", "median", "p75", "p90", "p95", "p99", "p999", "p9999", "max", "sd",
     "throughput_per_s",
 ]  # fmt: skip
 
@@ -45,7 +45,7 @@ class Part(BaseModel):
 
 
 class Compared(Part):
-    """Each pair's left row is better (`slower`: worse) than its right row in `statistic`, by `percent` or `by` if given.
+    """Each pair's left row is better (`slower`: worse) than its right row in `statistic`, by `percent` if given.
 
     Latencies and spreads are better when lower, throughput when higher.
     """
@@ -54,9 +54,6 @@ class Compared(Part):
     pairs: tuple[tuple[str, str], ...] = Field(min_length=1, max_length=200)
     statistic: Statistic = "mean"
     percent: Range | None = None
-    by: Range | None = Field(
-        None, description="the difference in the statistic's own unit (ms, or requests per second)"
-    )
 
     @model_validator(mode="after")
     def _two_results(self) -> Compared:
@@ -85,15 +82,6 @@ class Extreme(Part):
     among: tuple[str, ...] | None = Field(
         None, min_length=1, description="the rows compared; else those of the row's operation, placement and load"
     )
-
-
-class Tie(Part):
-    """The rows have one and the same `statistic`, to `within` per cent."""
-
-    kind: Literal["tie"]
-    rows: tuple[str, ...] = Field(min_length=2)
-    statistic: Statistic = "mean"
-    within: Positive = Field(5.0, description="by how many per cent the largest may exceed the smallest")
 
 
 class Size(Part):
@@ -143,7 +131,7 @@ class Connections(Part):
 
 
 Test = Annotated[
-    Compared | Times | Tie | Extreme | Size | DeliversAll | Figure | LargerEffect | Connections,
+    Compared | Times | Extreme | Size | DeliversAll | Figure | LargerEffect | Connections,
     Field(discriminator="kind"),
 ]
 
@@ -171,7 +159,7 @@ def rows_of(test: Test) -> tuple[str, ...]:
             return (test.row, *(name for name in test.among or () if name != test.row))
         case Size():
             return ()
-        case DeliversAll() | Connections() | Tie():
+        case DeliversAll() | Connections():
             return test.rows
         case Figure():
             return tuple(name for group in test.groups for name in group)

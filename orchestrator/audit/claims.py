@@ -14,7 +14,7 @@ from orchestrator.audit.load_rules import arrival_noise, surplus
 from orchestrator.audit.method import method_of
 from orchestrator.audit.model import AuditFile, Row
 from orchestrator.audit.network_rules import ROUND_TRIPS, round_trips
-from orchestrator.audit.precision import column_bounds, half_digit
+from orchestrator.audit.precision import bounds, half_digit
 from orchestrator.quantities import change
 
 # Claims are rounded: "ten times" is 9 to 11, but never the other way round.
@@ -31,7 +31,6 @@ FACTORS = Rule(
     "a tenth of the factor, half of its distance from 1 at the most",
     "the sentence is about other figures than the table's",
 )
-TIE = Rule("tie recomputed", "the figures' rounding", "the sentence is about other figures than the table's")
 EXTREME = Rule(
     "extreme recomputed",
     "the figures' rounding; rows of the same operation, placement and load, or those named",
@@ -64,7 +63,7 @@ class _Undecided(Exception):
 def check_claim(claim: forms.Claim, test: forms.Test, file: AuditFile) -> Assessment:
     """What the table says of one test of a claim, the soundness of the figures it reads left aside."""
     rule, check = _CHECKS[type(test)]
-    if isinstance(test, forms.Compared) and not (test.percent or test.by):
+    if isinstance(test, forms.Compared) and not test.percent:
         rule = ORDERED
     try:
         verdict, arithmetic = check(test, file)
@@ -78,15 +77,14 @@ def _values(file: AuditFile, names: Sequence[str], statistic: forms.Statistic) -
     values = {name: file.row(name).value(statistic) for name in names}
     lacking = [name for name, value in values.items() if value is None]
     if lacking:
-        reasons = [f"{name} ({file.row(name).missing})" if file.row(name).missing else name for name in lacking]
-        raise _Undecided(f"no {statistic} is published for {', '.join(reasons)}")
+        raise _Undecided(f"no {statistic} is published for {', '.join(lacking)}")
     return {name: value or 0.0 for name, value in values.items()}
 
 
 def _ratio(file: AuditFile, left: str, right: str, statistic: forms.Statistic) -> tuple[float, float, float]:
     """Least, published and largest ratio of two figures. _Undecided where either may be 0 for all that is published."""
     values = _values(file, (left, right), statistic)
-    first, second = (column_bounds(file.row(name), file, statistic) for name in (left, right))
+    first, second = (bounds(file.row(name), file, statistic) for name in (left, right))
     if first is None or second is None or not (first.low and second.low):
         raise _Undecided(f"{statistic} is published as 0, or nearly: too few digits for a ratio")
     return first.low / second.high, values[left] / values[right], first.high / second.low
@@ -107,17 +105,6 @@ def _times(test: forms.Times, file: AuditFile) -> Outcome:
     return "contradicted", arithmetic
 
 
-def _tie(test: forms.Tie, file: AuditFile) -> Outcome:
-    values = _values(file, test.rows, test.statistic)
-    smallest, largest = min(values, key=lambda name: values[name]), max(values, key=lambda name: values[name])
-    least, ratio, _ = _ratio(file, largest, smallest, test.statistic)
-    figures = ", ".join(f"{name} {value:g}" for name, value in values.items())
-    arithmetic = f"{figures}: {change(ratio - 1, 1)} from {smallest} to {largest}; claimed within {test.within:g} %"
-    if (ratio - 1) * 100 <= test.within:
-        return "supported", arithmetic
-    return ("undetermined" if (least - 1) * 100 <= test.within else "contradicted"), arithmetic
-
-
 # What rows that were measured in the same setting have in common, so that one may be called lower than the other.
 _SETTING = attrgetter("operation", "placement", "concurrency", "offered_per_s", "measures")
 
@@ -136,8 +123,8 @@ def _extreme(test: forms.Extreme, file: AuditFile) -> Outcome:
     arithmetic = f"{test.statistic}: {', '.join(f'{n} {v:.3g}' for n, v in ranked)}"
     if len(values) == 1:
         return "undetermined", f"{arithmetic}: no other row was measured alike"
-    own = column_bounds(named, file, test.statistic)
-    others = [bounds for r in rows if r is not named and (bounds := column_bounds(r, file, test.statistic))]
+    own = bounds(named, file, test.statistic)
+    others = [other for r in rows if r is not named and (other := bounds(r, file, test.statistic))]
     best = ranked[0][1]
     if values[test.row] == best and [v for _, v in ranked].count(best) == 1:
         return "supported", arithmetic
@@ -244,7 +231,6 @@ def _with_policy(row: Row, policy: forms.Policy, file: AuditFile) -> Outcome | N
 _CHECKS: Mapping[type, tuple[Rule, Callable[[Any, AuditFile], Outcome]]] = {
     forms.Compared: (PERCENTAGES, check_compared),
     forms.Times: (FACTORS, _times),
-    forms.Tie: (TIE, _tie),
     forms.Extreme: (EXTREME, _extreme),
     forms.Size: (SIZE, _size),
     forms.DeliversAll: (LOSS, _delivers_all),

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from orchestrator.audit.assessment import AuditVerdict, gravest
 from orchestrator.audit.claim_forms import Compared, Statistic
 from orchestrator.audit.model import AuditFile, Row
-from orchestrator.audit.precision import Bounds, column_bounds, half_digit
+from orchestrator.audit.precision import Bounds, bounds, half_digit
 
 HIGHER_IS_BETTER: frozenset[Statistic] = frozenset({"throughput_per_s"})
 
@@ -47,31 +47,22 @@ def check_compared(test: Compared, file: AuditFile) -> tuple[AuditVerdict, str]:
 
 def _pair(test: Compared, left: Row, right: Row, file: AuditFile) -> tuple[AuditVerdict, str]:
     a, b = left.value(test.statistic), right.value(test.statistic)
-    around = column_bounds(left, file, test.statistic), column_bounds(right, file, test.statistic)
+    around = bounds(left, file, test.statistic), bounds(right, file, test.statistic)
     if a is None or b is None or None in around:
-        lacking = [f"{r.name} ({r.missing})" if r.missing else r.name for r, v in ((left, a), (right, b)) if v is None]
+        lacking = [r.name for r, v in ((left, a), (right, b)) if v is None]
         return "undetermined", f"no {test.statistic} is published for {', '.join(lacking)}"
     first, second = (bounds or Bounds(0, math.inf) for bounds in around)
     if not (a and b and first.low and second.low):
         return "undetermined", f"{left.name} {a:g} against {right.name} {b:g}: too few digits to compare"
     readings = _readings(test, a, b)
     changes = ", ".join(_in_words(value, name) for name, value in readings.items())
-    unit = {"throughput_per_s": "/s", "cv": ""}.get(test.statistic, " ms")
+    unit = "/s" if test.statistic == "throughput_per_s" else " ms"
     text = f"{left.name} {a:g}{unit} against {right.name} {b:g}{unit}: {changes}"
     # Where each figure lies at the end of its rounding that favours the other one, and the reverse.
     corners = [_readings(test, x, y) for x, y in ((first.low, second.high), (first.high, second.low))]
     ranges = {name: (min(c[name] for c in corners), max(c[name] for c in corners)) for name in readings}
     is_left_higher = (test.statistic in HIGHER_IS_BETTER) == (test.kind == "faster")  # by the claim
     difference = a - b if is_left_higher else b - a
-    if test.by is not None:
-        low, high = test.by
-        slack = 0.1 * low
-        text = f"{text}; a difference of {difference:g}{unit}"
-        if low - slack <= difference <= high + slack:
-            return "supported", text
-        off = (first.high - first.low + second.high - second.low) / 2
-        near = difference > -off and overlap((difference - off, difference + off), (low, high))
-        return ("undetermined" if near else "contradicted"), text
     if test.percent is None:
         if difference > 0:
             return "supported", text

@@ -11,7 +11,7 @@ from orchestrator.audit.claim_forms import Claim
 from orchestrator.audit.claims import check_claim
 from orchestrator.audit.method import why_unsupported
 from orchestrator.audit.model import AuditFile
-from orchestrator.audit.table_rules import TABLE_RULES
+from orchestrator.audit.table_rules import tail_template
 
 RULES: tuple[tuple[Rule, RowRule], ...] = (
     (shape_rules.ORDER, shape_rules.order),
@@ -22,12 +22,8 @@ RULES: tuple[tuple[Rule, RowRule], ...] = (
     (network_rules.ROUND_TRIPS, network_rules.round_trips),
     (network_rules.LINK_LOAD, network_rules.link_load),
     (shape_rules.RAMP, shape_rules.uniform_ramp),
-    (shape_rules.CONSTANT, shape_rules.constant),
     (load_rules.IN_FLIGHT, load_rules.in_flight),
     (load_rules.LITTLE, load_rules.littles_law),
-    (load_rules.TOTAL, load_rules.total_against_rate),
-    (load_rules.GAPS, load_rules.gap_is_no_latency),
-    (load_rules.DELIVERED, load_rules.delivered),
 )
 
 SCHEMA_VERSION = 2
@@ -71,7 +67,7 @@ def examine(file: AuditFile) -> AuditResult:
         for rule, judge in RULES
         if (outcome := judge(row, file)) is not None
     ]
-    tables = [_of_replies(f, file) for rule in TABLE_RULES for f in rule(file)]
+    tables = [_of_replies(template, file)] if (template := tail_template(file)) else []
     unsound = {
         name: assessment
         for assessment in sorted(figures, key=lambda f: SEVERITY.index(f.verdict), reverse=True)

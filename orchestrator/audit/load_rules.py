@@ -28,18 +28,6 @@ LITTLE = Rule(
     "more requests were in flight than stated (pipelining, batches, several connections), latencies were corrected for "
     "coordinated omission (wrk), or requests waited in an open loop",
 )
-TOTAL = Rule(
-    "total against rate",
-    "more: a tenth of the duration, the figures' rounding, and one longest request, times the runs; fewer: nine tenths",
-    "the rate counts successes alone, the figures are of several runs or hosts, samples were thinned, or the duration is "
-    "another one's",
-)
-GAPS = Rule("gaps are no latencies", "none", "the figure is of latencies, and the description is wrong")
-DELIVERED = Rule(
-    "delivered against offered",
-    "1 %, and four standard deviations of a Poisson count over the measurement (10 s where it is not stated)",
-    "events were delivered more than once (at-least-once delivery, several subscribers), or more was offered than stated",
-)
 
 
 def in_flight(row: Row, file: AuditFile) -> Outcome | None:
@@ -51,7 +39,7 @@ def in_flight(row: Row, file: AuditFile) -> Outcome | None:
         arithmetic += f"; {row.mean:g} ms / {row.batch} = {row.mean / row.batch:.2f} ms of work a request"
     if row.batch == 1:
         return "supported", arithmetic
-    single = {other.protocol for other in file.results if (other.batch or 1) == 1 and other.missing is None}
+    single = {other.protocol for other in file.results if (other.batch or 1) == 1}
     if single and row.protocol not in single:
         return "contradicted", f"{arithmetic}; other protocols of the table sent one at a time"
     return "undetermined", f"{arithmetic}: comparable with batches of that size only"
@@ -102,41 +90,6 @@ def littles_law(row: Row, file: AuditFile) -> Outcome | None:
     return "supported", arithmetic
 
 
-def total_against_rate(row: Row, file: AuditFile) -> Outcome | None:
-    """As many requests are summarised as were sent at that rate for that long.
-
-    Somewhat fewer are honest: warm-ups are left out, and samples thinned. Tools divide by slightly more than the stated
-    duration (they wait for the last replies), so that a tenth is granted.
-    """
-    duration, rate = method_of(row, file).duration_s, row.throughput_per_s or row.delivered_per_s
-    if not (row.samples and duration and rate) or row.measures == "gap":
-        return None
-    rate = max(rate, row.offered_per_s or 0.0)
-    longest = (row.max or row.p99 or 0.0) / 1000
-    runs = file.stated.repeats or 1
-    most = (rate + half_digit(rate)) * (1.1 * (duration + half_digit(duration)) + longest) * runs * (row.batch or 1)
-    arithmetic = f"{rate:,g} per s x {duration:g} s = {rate * duration:,.0f} requests; published {row.samples:,}"
-    least = (rate - half_digit(rate)) * (duration - half_digit(duration)) * 0.9
-    if least <= row.samples <= most:
-        return "supported", arithmetic
-    if 0.1 * least <= row.samples < least:
-        return "undetermined", f"{arithmetic}: fewer, which a warm-up or thinned samples may explain"
-    if of_several_runs(row, file) or clients_of(row, file) > 1 or method_of(row, file).failures == "counted":
-        return "undetermined", f"{arithmetic}: apart, which several runs or hosts, or failed calls, may explain"
-    return "contradicted", arithmetic
-
-
-def gap_is_no_latency(row: Row, _: AuditFile) -> Outcome | None:
-    """The time between two arrivals of a stream follows its rate, whatever the latency."""
-    if row.measures != "gap" or not row.p99:
-        return None
-    arithmetic = f"the p99 of {row.p99:g} ms is of gaps between arrivals"
-    if row.offered_per_s and row.concurrency:
-        period = 1000 * row.concurrency / row.offered_per_s
-        arithmetic += f"; a client is sent an event every {period:g} ms, so a gap is {row.p99 / period:.2f} periods"
-    return "undetermined", f"{arithmetic}: it says nothing about latency"
-
-
 def arrival_noise(row: Row, file: AuditFile) -> float:
     """Four standard deviations of the count of events, as a share of it; 0 where arrivals are stated to be constant.
 
@@ -152,25 +105,3 @@ def arrival_noise(row: Row, file: AuditFile) -> float:
 def surplus(share: float) -> str:
     """Return what arrived beyond what was offered, as `0.8% more`; of far more, as `174 times as many`."""
     return f"{factor(share)} times as many" if share - 1 > MOST_CHANGE else f"{share - 1:.1%} more"
-
-
-def delivered(row: Row, file: AuditFile) -> Outcome | None:
-    """Events that arrived against events that were offered. Loss is no error of a table; its latencies are of the rest."""
-    arrived = row.delivered_per_s
-    if arrived is None and file.stated.mode == "open loop":
-        arrived = row.throughput_per_s
-    if not row.offered_per_s or arrived is None:
-        return None
-    share, noise = arrived / row.offered_per_s, arrival_noise(row, file)
-    off = half_digit(arrived) / row.offered_per_s
-    missing = f"{1 - share:.1%} missing" if share <= 1 else surplus(share)
-    arithmetic = f"{arrived:,g} of {row.offered_per_s:,g} per s = {share:.1%}, {missing}"
-    if share - off > 1.01:
-        if method_of(row, file).delivery == "at-least-once":
-            return "undetermined", f"{arithmetic}: at-least-once delivery may count an event twice"
-        if share - off <= 1.01 + noise:
-            return "undetermined", f"{arithmetic}: random arrivals vary by {noise:.1%} (four standard deviations)"
-        return "impossible", arithmetic
-    if share + off < 0.999:
-        return "undetermined", f"{arithmetic}: figures for the others say nothing about these"
-    return "supported", arithmetic

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Literal, Self
 
 from pydantic import Field, ValidationError, model_validator
 
@@ -168,12 +168,10 @@ class Row(Method):
     throughput_per_s: Positive | None = None
     offered_per_s: Positive | None = None
     delivered_per_s: Rate | None = None
-    missing: str | None = Field(None, description="why the publication has no figures for this row")
+    missing: str | None = Field(None, description="for readers: why the publication has no figures for this row")
 
     def value(self, statistic: Statistic) -> float | None:
-        """That figure of the row, the coefficient of variation computed; None where it was not published."""
-        if statistic == "cv":
-            return self.sd / self.mean if self.sd is not None and self.mean else None
+        """That figure of the row; None where it was not published."""
         figure = getattr(self, statistic)
         return float(figure) if figure is not None else None
 
@@ -212,10 +210,6 @@ class AuditFile(Part):
     def row(self, name: str) -> Row:
         """The result of that name."""
         return next(row for row in self.results if row.name == name)
-
-    def column(self, statistic: Statistic) -> tuple[float, ...]:
-        """All published figures of that statistic, in the order of the rows."""
-        return tuple(value for row in self.results if (value := row.value(statistic)) is not None)
 
     def placement(self, row: Row) -> PlacementFact | None:
         """Where a row was measured."""

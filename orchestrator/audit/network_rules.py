@@ -15,9 +15,6 @@ from orchestrator.audit.precision import Bounds, blanks, bounds, half_digit
 # of UDP both ways (OpsDash, "Google Cloud f1-micro", 2017).
 MACHINE_CAP_MBIT = {"f1-micro": 1000.0, "g1-small": 1000.0, "e2-micro": 1000.0, "e2-small": 1000.0, "e2-medium": 2000.0}
 
-# Ten segments of 1,460 bytes go out before the first acknowledgement must arrive (RFC 6928).
-INITIAL_WINDOW_BYTES = 14_600
-
 BELOW_PING = Rule(
     "below the ping",
     "10 % of the ping from 5 ms on, 75 % below it, as a mean of few pings may be high by its first packet; rounding",
@@ -137,33 +134,33 @@ def round_trips(row: Row, file: AuditFile) -> Outcome | None:
         return None
     if place.ping_ms < 1 or (row.batch or 1) > 1:
         return None
-    certain, least, why = implied_round_trips(row)
+    least = 2 if row.connection == "per-request" else 1
     method = method_of(row, file)
-    if certain == 2 and (method.connecting == "excluded" or (row.protocol or "").lower() in _WITHOUT_HANDSHAKE):
-        certain, least, why = 1, least - 1, why.replace(" + a new TCP connection", "")
+    if method.connecting == "excluded" or (row.protocol or "").lower() in _WITHOUT_HANDSHAKE:
+        least = 1
+    why = "one request and reply" + (" + a new TCP connection" if least == 2 else "")
     allowed = 1 - slack(place.ping_ms)
     at_home = _on_one_host(row, file)
     home = _centre(at_home, file) if at_home else None
     if at_home is None or home is None or at_home.centre is None:
         most = centre.high / place.ping_ms
-        if certain == 1 or most >= certain * allowed or most < allowed:
+        if least == 1 or most >= least * allowed or most < allowed:
             return None
         return (
             "contradicted",
-            f"{row.centre:g} / {place.ping_ms:g} = {most:.2f} round trips at most; {why} needs {certain}",
+            f"{row.centre:g} / {place.ping_ms:g} = {most:.2f} round trips at most; {why} needs {least}",
         )
     trips = (row.centre - at_home.centre) / place.ping_ms
     arithmetic = (
         f"({row.centre:g} - {at_home.centre:g}) / {place.ping_ms:g} = {trips:.2f} round trips; {why} needs {least}"
     )
     most = (centre.high - 0.5 * home.low) / place.ping_ms
-    if most < certain * allowed:
+    if most < least * allowed:
         # One trip too few says that a connection was kept, not that nature erred.
         verdict: AuditVerdict = "impossible" if most < allowed else "contradicted"
         return verdict, arithmetic
     if trips < least * (0.9 if place.ping_ms >= 5 else 0.5):
-        why = "less work on two hosts" + (" or a larger initial window" if least > certain else "")
-        return "undetermined", f"{arithmetic}: fewer, which {why} may explain"
+        return "undetermined", f"{arithmetic}: fewer, which less work on two hosts may explain"
     if trips <= least * 1.35 + 0.15:
         return "supported", arithmetic
     return "undetermined", f"{arithmetic}: more than that, which load, queueing or loss may explain"
@@ -171,25 +168,6 @@ def round_trips(row: Row, file: AuditFile) -> Outcome | None:
 
 def _centre(row: Row, file: AuditFile) -> Bounds | None:
     return bounds(row, file, "median") or bounds(row, file, "mean")
-
-
-def implied_round_trips(row: Row) -> tuple[int, int, str]:
-    """The fewest round trips for a row's connection policy, those with its payload, and the reason in words.
-
-    A new TCP connection costs one; a payload beyond the initial window costs one for each doubling of it (slow start),
-    unless the system is set to begin with a larger one.
-    """
-    certain, trips, words = 1, 1, ["one request and reply"]
-    if row.connection == "per-request":
-        certain, trips, words = 2, 2, [*words, "a new TCP connection"]
-        window, sent = INITIAL_WINDOW_BYTES, 0
-        size = max(row.request_bytes or 0, row.reply_bytes or 0)
-        extra = 0
-        while (sent := sent + window) < size:
-            window, extra = window * 2, extra + 1
-        if extra:
-            trips, words = trips + extra, [*words, f"{extra} doublings of the window for {size:,} bytes"]
-    return certain, trips, " + ".join(words)
 
 
 def _fewer_bytes(row: Row, file: AuditFile) -> str:

@@ -46,41 +46,12 @@ def half_digit(value: float) -> float:
     return 0.5 * 10.0**power if value else 0.5
 
 
-@lru_cache(maxsize=4096)
-def half_digit_in(column: tuple[float, ...], value: float) -> float:
-    """`half_digit` of one of a column's figures: zeros at its end count as far as the column's other figures have digits.
-
-    A column is printed with as many decimals, or with as many significant digits, throughout; the fewer of the two count:
-    1.0 beside 1.03 is 1.00, and 150 beside 1.03 is no 150.00.
-    """
-    least = half_digit(value)
-    if not value:
-        return least
-    for other in column:
-        if other:
-            last = half_digit(other)
-            significant = last * 10.0 ** (math.floor(math.log10(value)) - math.floor(math.log10(other)))
-            least = min(least, max(last, significant))
-    return least
-
-
-def column_bounds(row: Row, file: AuditFile, statistic: Statistic) -> Bounds | None:
-    """`bounds`, the digits that the file's other rows are printed with counted: for sentences that compare rows."""
-    value = row.value(statistic)
-    if value is None or statistic == "cv":
-        return bounds(row, file, statistic)
-    return bounds(row, file, statistic, half_digit_in(file.column(statistic), value))
-
-
-def bounds(row: Row, file: AuditFile, statistic: Statistic, off: float | None = None) -> Bounds | None:
-    """What that figure of the row may be, `off` by half of its last digit; None where it was not published."""
+def bounds(row: Row, file: AuditFile, statistic: Statistic) -> Bounds | None:
+    """What that figure of the row may be; None where it was not published."""
     value = row.value(statistic)
     if value is None:
         return None
-    off = half_digit(value) if off is None else off
-    if statistic == "cv":
-        sd, mean = bounds(row, file, "sd"), bounds(row, file, "mean")
-        return Bounds(sd.low / mean.high, sd.high / mean.low if mean.low else math.inf) if sd and mean else None
+    off = half_digit(value)
     method = method_of(row, file)
     if method.resolution_ms and statistic != "throughput_per_s":
         off = max(off, method.resolution_ms)  # cut off, or rounded

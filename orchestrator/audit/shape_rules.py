@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import math
-from functools import lru_cache
 from itertools import combinations
-from typing import TypeGuard
 
 from orchestrator.audit.assessment import AuditVerdict, Outcome, Rule
 from orchestrator.audit.claim_forms import Statistic
@@ -14,7 +12,6 @@ from orchestrator.audit.model import AuditFile, Percentiles, Row
 from orchestrator.audit.precision import LADDER, SHARES, blanks, bounds, exceeds, half_digit, mean_bounds
 
 _SAMPLES = Percentiles()
-_TICKS: tuple[Statistic, ...] = ("min", "median", "p75", "p90", "p95", "p99", "p999", "max")
 
 ORDER = Rule(
     "order of percentiles",
@@ -35,11 +32,6 @@ RAMP = Rule(
     "uniform ramp",
     "3 % for each figure; two of mean, median, SD and upper percentiles must fit, and none may miss",
     "requests waited for a timer of a fixed period, or arrived faster than they were served (an overloaded open loop)",
-)
-CONSTANT = Rule(
-    "one figure for several",
-    "figures with three digits or more that are equal to the last; percentiles out of buckets are left out",
-    "the clock ticks more coarsely than the figures are printed, or all requests ended in one time-out",
 )
 
 
@@ -179,48 +171,3 @@ def is_ramp(row: Row, file: AuditFile) -> bool:
     """Whether the row's figures are those of a uniform ramp, honest or not."""
     ramp = uniform_ramp(row, file)
     return ramp is not None and ramp[0] != "supported"
-
-
-def constant(row: Row, file: AuditFile) -> Outcome | None:
-    """Measured latencies are not equal to three digits from their middle to their tail.
-
-    Where the whole table lies on one grid, the clock ticks that coarsely (15.6 ms under Windows), and figures coincide.
-    """
-    source = method_of(row, file).percentiles or _SAMPLES
-    if on_a_grid([r for r in file.results if r.measures == "latency"]):
-        return None
-    least = 20 * (method_of(row, file).resolution_ms or 0.0)
-    if source.source != "samples" or source.digits or (row.samples or 1_000) < 100:
-        return None
-    upper = [(n, v) for n in ("p95", "p99", "p999", "max") if _telling(v := row.value(n), least)]
-    centre = [(n, v) for n in ("mean", "median") if _telling(v := row.value(n), least)]
-    same = [f"{a} = {b} = {v:g}" for a, v in centre for b, w in upper if v == w]
-    if not upper or not centre:
-        return None
-    if same:
-        return "contradicted", "; ".join(same)
-    return None
-
-
-def _telling(value: float | None, least: float) -> TypeGuard[float]:
-    """Whether a figure has so many digits, of ticks that fine, that it does not meet another one by chance."""
-    return bool(value) and value is not None and value >= least and significant(value) >= 3
-
-
-def on_a_grid(rows: list[Row]) -> bool:
-    """Whether all percentiles and extremes are multiples of the smallest of them, at least three different ones."""
-    values = {v for r in rows for n in _TICKS if (v := r.value(n))}
-    if len(values) < 3:
-        return False
-    step = min(values)
-    off = half_digit(step)
-    return (
-        all(abs(v - round(v / step) * step) <= round(v / step) * off + half_digit(v) for v in values)
-        and off < step / 20
-    )
-
-
-@lru_cache(maxsize=4096)
-def significant(value: float) -> int:
-    """How many significant digits a figure is published with, zeros at its end left out."""
-    return len(f"{value:.15g}".replace(".", "").split("e")[0].strip("0"))

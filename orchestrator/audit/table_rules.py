@@ -1,20 +1,12 @@
-"""Rules that look at several published rows together: shapes that real measurements do not share, winners that change."""
+"""A rule that looks at several published rows together: a shape that real measurements do not share."""
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Callable, Iterator
-from itertools import combinations
-from operator import attrgetter
 from statistics import fmean
 
 from orchestrator.audit.assessment import Assessment, AuditVerdict, Rule, judge
-from orchestrator.audit.claim_forms import Statistic
-from orchestrator.audit.method import method_of
 from orchestrator.audit.model import AuditFile, Row
-from orchestrator.audit.shape_rules import is_ramp, on_a_grid, significant
-
-TableRule = Callable[[AuditFile], Iterator[Assessment]]
+from orchestrator.audit.shape_rules import is_ramp
 
 TEMPLATE = Rule(
     "tail template",
@@ -22,30 +14,11 @@ TEMPLATE = Rule(
     "of one stack, are left out",
     "all rows were scaled from one measured distribution (a model, a simulation), or cut off at the same percentile",
 )
-REPEATED = Rule(
-    "repeated figures",
-    "three latency figures of three digits in two results, or one of them in four (four digits: in three); minima, and "
-    "percentiles out of buckets, multiples of one clock tick, and figures just above 40 ms, 200 ms or a usual time-out, are "
-    "left out; so are results that are alike in everything",
-    "the results are of one and the same measurement, or a figure is an unusual time-out or clock tick",
-)
 
-_SETTING = attrgetter("protocol", "operation", "placement", "concurrency", "batch", "request_bytes", "reply_bytes")
 _INDEPENDENT = "the distributions of the stacks were measured independently"
 
-# Where latencies gather whoever answers: the delayed acknowledgement and the least retransmission time-out of Linux
-# (40 and 200 ms), and time-outs that people set; by how much above them.
-_LIMITS_MS = (
-    (40.0, 0.1),
-    (200.0, 0.05),
-    *((1000.0 * s, 0.01) for s in (0.1, 0.25, 0.5, 1, 1.5, 2, 3, 5, 10, 15, 20, 30, 60)),
-)
-_FIGURES: tuple[Statistic, ...] = (
-    "mean", "median", "p75", "p90", "p95", "p99", "p999", "max", "sd", "throughput_per_s",
-)  # fmt: skip
 
-
-def tail_template(file: AuditFile) -> Iterator[Assessment]:
+def tail_template(file: AuditFile) -> Assessment | None:
     """Four stacks or more whose tails have one and the same shape, in proportion to means that differ.
 
     In a thousand real requests ten lie beyond the p99, and schedulers, collectors and interrupts put the slowest of them
@@ -59,8 +32,7 @@ def tail_template(file: AuditFile) -> Iterator[Assessment]:
         for r in file.results
         if r.p99 and r.max and r.mean and r.sd and r.measures == "latency" and not is_ramp(r, file)
     ]
-    if len(rows) >= 4:
-        yield _thin_tails(rows, file)
+    return _thin_tails(rows, file) if len(rows) >= 4 else None
 
 
 def _one_stack(rows: list[Row]) -> bool:
@@ -92,56 +64,8 @@ def _thin_tails(rows: list[Row], file: AuditFile) -> Assessment:
         arithmetic,
         claim=_INDEPENDENT,
         rows=tuple(ratios),
-        evidence={"max_over_p99": ratios, "cv": shapes},
     )
 
 
 def _relative_range(values: list[float]) -> float:
     return (max(values) - min(values)) / fmean(values) if fmean(values) else 0.0
-
-
-def repeated_figures(file: AuditFile) -> Iterator[Assessment]:
-    """Results of different stacks, operations, places or loads with the same figures to the last digit.
-
-    A coarse clock's ticks, and time-outs, repeat honestly: figures on one grid, or just above a usual limit, are left out.
-    """
-    rows = [r for r in file.results if r.measures == "latency" and _exact(r, file)]
-    if on_a_grid(rows):
-        return
-    named: set[str] = set()
-    for first, other in combinations(rows, 2):
-        if first.name in named:  # said of the first row that it equals
-            continue
-        same = [n for n in _FIGURES if _long(first, n, 3) and first.value(n) == other.value(n)]
-        if len(same) >= 3 and _SETTING(first) != _SETTING(other):
-            words = ", ".join(f"{n} {first.value(n):g}" for n in same)
-            yield _repeated(f"{first.name} and {other.name} share {words}", [first, other])
-            named.add(other.name)
-    for name in _FIGURES:
-        by_value: dict[float, list[Row]] = defaultdict(list)
-        for row in rows:
-            if _long(row, name, 3):
-                by_value[row.value(name) or 0.0].append(row)
-        for value, some in by_value.items():
-            enough = 3 if significant(value) >= 4 else 4
-            if len({_SETTING(r) for r in some}) >= enough:
-                yield _repeated(f"{name} is {value:g} in each of {', '.join(r.name for r in some)}", some)
-
-
-def _repeated(arithmetic: str, rows: list[Row]) -> Assessment:
-    return judge(REPEATED, "contradicted", arithmetic, claim=_INDEPENDENT, rows=tuple(r.name for r in rows))
-
-
-def _exact(row: Row, file: AuditFile) -> bool:
-    source = method_of(row, file).percentiles
-    return source is None or (source.source == "samples" and source.digits is None)
-
-
-def _long(row: Row, name: Statistic, digits: int) -> bool:
-    value = row.value(name)
-    if not value or significant(value) < digits:
-        return False
-    return not any(limit <= value <= limit * (1 + above) for limit, above in _LIMITS_MS)
-
-
-TABLE_RULES: tuple[TableRule, ...] = (tail_template, repeated_figures)

@@ -8,7 +8,7 @@ from dataclasses import replace
 from orchestrator import quantities
 from orchestrator.checks.base import Check, Finding, gravity, not_applicable, worst
 from orchestrator.checks.ends import control, cpu_time, own_work, referee, responder_core, together
-from orchestrator.checks.latency import alike, modes, noise, steady_state, tail
+from orchestrator.checks.latency import modes, noise, steady_state
 from orchestrator.checks.load import event_stream, flight, in_flight, mix, offered_load, ramp
 from orchestrator.checks.network import clocks, connections, floor, goodput, packets, round_trips, stamps
 from orchestrator.checks.replies import codec_size, completeness, reply
@@ -31,12 +31,10 @@ CHECKS: tuple[Check, ...] = (
     connections.CHECK,
     offered_load.CHECK,
     together.CHECK,
-    alike.CHECK,
     responder_core.CHECK,
     cpu_time.CHECK,
     own_work.CHECK,
     steady_state.CHECK,
-    tail.CHECK,
     modes.CHECK,
     noise.CHECK,
     packets.CHECK,
@@ -62,7 +60,6 @@ def run_checks(run: RunEvidence) -> tuple[CheckResult, ...]:
         of_its_kinds = replace(run, cells=tuple(cell for cell in run.cells if cell.cell.kind in check.kinds))
         findings: list[tuple[Finding | None, str | None]] = []
         if of_its_kinds.cells or not run.cells:
-            findings += [(worst(check.judge_run(of_its_kinds)), None)] if check.judge_run else []
             findings += [(worst(check.judge_last(of_its_kinds, results)), None)] if check.judge_last else []
         findings += [
             (check.judged(cell, of_its_kinds), cell.cell.id)

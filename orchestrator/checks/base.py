@@ -18,6 +18,7 @@ from functools import partial
 from statistics import median
 from typing import Any, Literal
 
+from orchestrator import quantities
 from orchestrator.evidence.run_evidence import CellEvidence, RunEvidence, Samples
 from orchestrator.findings.check_result import WORST_FIRST, CheckResult, CheckVerdict, Overload
 from orchestrator.statistics.intervals import FEWEST_BLOCKS
@@ -58,6 +59,13 @@ def too_few(requests: int, what: str) -> Finding:
     return cannot_tell(f"Fewer than {requests} requests per trial: too few {what}.", "Ask for more requests per trial.")
 
 
+def not_reported(what: str, field: str, evidence: Any, by: str = "requester", *, is_ours: bool = True) -> Finding:
+    """Return that an end did not report what a check needs, a field of the line that it prints at the end."""
+    line, why = "done" if by == "requester" else "stats", "" if is_ours else f": {quantities.NOT_OURS}"
+    action = f"Use a {by} of orch, or one that prints `{field}` in its `{line}` line."
+    return cannot_tell(f"The {by} did not report {what}{why}.", action, evidence)
+
+
 Judged = Finding | Iterable[Finding | None] | None
 """What a check finds of a cell: the most serious of several counts."""
 
@@ -68,9 +76,9 @@ class Check:
 
     `kinds` are the kinds of work that it judges: it never sees a cell of another kind.
     `observe` sees each requester's samples of a trial; `judge` is given the cell, whose `parts(name)` hold what was
-    observed, `judge_beside` the cell and its run, `judge_run` the whole run, `judge_last` that and what all
-    checks before it found; None where the check does not apply. `severity` is how bad a fail is; `otherwise` is what counts
-    of a cell in which nothing was found, good or bad.
+    observed, `judge_beside` the cell and its run, `judge_last` the whole run and what all checks before it found; None
+    where the check does not apply. `severity` is how bad a fail is; `otherwise` is what counts of a cell in which nothing
+    was found, good or bad.
     """
 
     name: str
@@ -78,7 +86,6 @@ class Check:
     kinds: frozenset[Kind]
     judge: Callable[[CellEvidence], Judged] | None = None
     judge_beside: Callable[[CellEvidence, RunEvidence], Judged] | None = None
-    judge_run: Callable[[RunEvidence], Judged] | None = None
     judge_last: Callable[[RunEvidence, Sequence[CheckResult]], Judged] | None = None
     observe: Callable[[Samples], Any] | None = None
     judges_empty: bool = False  # cells without a finished trial, too

@@ -14,7 +14,7 @@ import numpy as np
 from orchestrator import quantities
 from orchestrator.errors import InvalidMeasurement, UsageError
 from orchestrator.evidence import values_of_trial
-from orchestrator.evidence.joined_turns import counted, joined
+from orchestrator.evidence.joined_turns import counted, joined, turn_medians
 from orchestrator.evidence.one_clock import OnHost, busiest, by_host, seen_in_all
 from orchestrator.evidence.run_evidence import (
     COLUMNS,
@@ -297,6 +297,7 @@ def _trial_summary(
         unsent_moves=_moves(ordered, failed, not_sent) if not_sent else {},
         values=values_of_trial.values(record, ordered, failed, totals.first_request_ms),
         retransmits=values_of_trial.total([getattr(p.done.wire, "retransmits", None) for p in record.requesters]),
+        turns=turn_medians(hosts[0].whole, record) if record.turns else (),
     )
 
 

@@ -65,12 +65,7 @@ def conditions(run: RunEvidence) -> tuple[tuple[str, str], ...]:
         }
         if values:
             lines.append((title, _each_once(key, values)))
-    ahead = manifest.fleet.get("clocks", {}).items()  # of the person's own hosts, before the run
-    offsets = [f"{name} {clock['ahead_ms']:+.3f} ± {clock['error_ms']:.3f} ms" for name, clock in ahead]
-    clocks = [("Clocks, ahead of orch's", ", ".join(offsets))] if offsets else []
     lines += [
-        *_network_lines(run),
-        *clocks,
         *_databases(run),
         *_programs(manifest.programs),
         *_turns(run),
@@ -181,37 +176,22 @@ Ends = tuple[str, str]
 """Of a trial: the responder's and the requester's, empty where it is unknown."""
 
 
-def _network_lines(run: RunEvidence) -> Iterator[tuple[str, str]]:
-    """The congestion controls in force, for each value that cells have."""
-    for value, cells in _by_value(run.cells).items():
-        if ends := sorted(_in_force(cells)):
-            wish = "" if value == BY_NAME[CONGESTION].default else f" where {value} is wanted"
-            yield f"Congestion control{wish}", "; ".join(map(_words, ends))
-
-
 def remarks(run: RunEvidence) -> Iterator[str]:
     """A sentence where another congestion control was in force than cells wanted."""
-    for value, cells in _by_value(run.cells).items():
-        unlike = sorted(ends for ends in _in_force(cells) if any(end not in ("", value) for end in ends))
-        if unlike and value != BY_NAME[CONGESTION].default:
+    by_value: dict[object, set[Ends]] = {}
+    for cell in run.cells:
+        if (value := cell.cell.factors.get(CONGESTION)) not in (None, BY_NAME[CONGESTION].default):
+            by_value.setdefault(value, set()).update(_in_force(cell))
+    for wanted, ends in by_value.items():
+        if unlike := sorted(both for both in ends if any(end not in ("", wanted) for end in both)):
             others = quantities.listed(list(map(_words, unlike)))
-            yield f"`{CONGESTION}: {value}` was not in force at both ends: {others}."
+            yield f"`{CONGESTION}: {wanted}` was not in force at both ends: {others}."
 
 
-def _by_value(cells: Iterable[CellEvidence]) -> dict[object, list[CellEvidence]]:
-    by_value: dict[object, list[CellEvidence]] = {}
-    for cell in cells:
-        if cell.cell.kind != "codec":
-            by_value.setdefault(cell.cell.factors.get(CONGESTION, BY_NAME[CONGESTION].default), []).append(cell)
-    return by_value
-
-
-def _in_force(cells: Iterable[CellEvidence]) -> set[Ends]:
-    ends: set[Ends] = set()
-    for trial in (trial for cell in cells for trial in cell.trials):
+def _in_force(cell: CellEvidence) -> Iterator[Ends]:
+    for trial in cell.trials:
         responder = "" if trial.record.ready is None else trial.record.ready.settings.get(IN_FORCE, "")
-        ends |= {(responder, part.done.settings.get(IN_FORCE, "")) for part in trial.parts}
-    return ends - {("", "")}
+        yield from ((responder, part.done.settings.get(IN_FORCE, "")) for part in trial.parts)
 
 
 def _words(ends: Ends) -> str:

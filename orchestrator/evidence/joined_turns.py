@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from orchestrator import record_layout
+from orchestrator.evidence.run_evidence import Samples
 from orchestrator.results.manifest import RequesterRecord, TrialRecord
 from orchestrator.results.turn_times import disturbed
 from services.python.contract.lines import STATUSES
@@ -53,6 +54,17 @@ def joined(columns: Columns, record: TrialRecord) -> dict[str, npt.NDArray[Any]]
     shifted["phase"] = np.where(is_lost & (columns["phase"] == _MEASURED), _WARM_UP, columns["phase"])
     shifted["turn"] = place
     return shifted
+
+
+def turn_medians(samples: Samples, record: TrialRecord) -> tuple[tuple[int, float], ...]:
+    """When each turn that counts began (ns), and the median latency of its requests (ms); none where failures are median."""
+    begun = samples.intended_ns if samples.is_open_loop else samples.sent_ns
+    latency_ms = np.where(samples.ok, (samples.received_ns - begun) / 1e6, np.inf)
+    by_turn = np.argsort(samples.turn, kind="stable")
+    places, first = np.unique(samples.turn[by_turn], return_index=True)
+    each = zip(places, np.split(latency_ms[by_turn], first[1:]), strict=True)
+    medians = [(int(record.turns[place].begin_ns), float(np.median(values))) for place, values in each]
+    return tuple(sorted(medians)) if all(np.isfinite(median) for _, median in medians) else ()
 
 
 def counted(

@@ -98,9 +98,7 @@ class Samples:
         self.recorded = int(columns["sequence"].size)
         kinds = columns.get("kind")
         self.is_mix = False  # whether its requests ask several operations
-        self.fastest_parts_ns: Mapping[int, int] = {}  # the fastest right one of each place, from 1
         if kinds is not None and kinds.any():
-            self.fastest_parts_ns = {place: int(took.min()) for place, took in parts_of(columns).items()}
             is_sample = np.isin(kinds, _SAMPLES)
             self.is_mix = bool((kinds == _MIXED).any())
             columns = {name: values[is_sample] for name, values in columns.items()}

@@ -4,9 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterable, Sequence
 
+import numpy as np
+
 from orchestrator.findings.summary import FAILS, CellSummary, TrialSummary
 from orchestrator.findings.trial_values import SPREADS
 from orchestrator.statistics.terms import Reason, ReasonKind, Standing
+
+NEIGHBOURS = 3
+"""With how many of the reference's turns a turn is compared."""
 
 
 def censored_blocks(trials: Iterable[TrialSummary], statistic: str) -> tuple[int, ...]:
@@ -45,6 +50,33 @@ def by_block(trials: Iterable[TrialSummary], statistic: str) -> dict[int, float]
         if value is not None and value > 0:
             values[trial.block] = value
     return values
+
+
+def ratios(cell: CellSummary, reference: CellSummary, statistic: str) -> dict[int, float]:
+    """Each block's ratio of two cells, where both have a value: of medians in turns that of neighbouring turns.
+
+    Each turn is compared with the reference's turns next to it, so that a machine that is slow for a while slows both
+    sides of each ratio. The block's is the mean of the middle half of their logs (docs/decisions.md: 0069).
+    """
+    mine, theirs = by_block(cell.trials, statistic), by_block(reference.trials, statistic)
+    blocks = {block: mine[block] / theirs[block] for block in sorted(mine.keys() & theirs.keys())}
+    if statistic == "median":
+        turns, others = ({trial.block: trial.turns for trial in side.trials} for side in (cell, reference))
+        blocks |= {block: of_turns(turns[block], others[block]) for block in blocks if turns[block] and others[block]}
+    return blocks
+
+
+def of_turns(turns: Sequence[tuple[int, float]], reference: Sequence[tuple[int, float]]) -> float:
+    """The ratio of a block's two trials, by when each of their turns began and its median."""
+    (begun, medians), (others_begun, others) = (np.array(sorted(side)).T for side in (turns, reference))
+    most = min(NEIGHBOURS, others.size)
+    first = np.searchsorted(others_begun, begun)[:, None] - most
+    near = np.clip(first, 0, others.size - min(2 * most, others.size)) + np.arange(min(2 * most, others.size))
+    by_distance = np.argsort(np.abs(others_begun[near] - begun[:, None]), axis=1, kind="stable")[:, :most]
+    nearest = np.take_along_axis(near, by_distance, axis=1)
+    logs = np.sort(np.log(medians) - np.log(others)[nearest].mean(axis=1))
+    cut = logs.size // 4
+    return float(np.exp(logs[cut : logs.size - cut].mean()))
 
 
 def value_of(cell: CellSummary, statistic: str) -> float | None:

@@ -21,7 +21,7 @@ from orchestrator.experiment.plan.contrasts import HTTP, differs_in, in_use, may
 from orchestrator.experiment.plan.own.own_json import DOCUMENT
 from orchestrator.experiment.plan.plan import Cell, Plan
 from orchestrator.findings import naming
-from orchestrator.findings.block_values import by_block, by_schedule, lost, moved, why_no_value
+from orchestrator.findings.block_values import by_block, by_schedule, lost, moved, ratios, why_no_value
 from orchestrator.findings.disturbed import Disturbed, corrected
 from orchestrator.findings.summary import CellSummary, Comparison
 from orchestrator.findings.trial_values import COST_NAMES, COSTS, SPREAD_NAMES, SPREADS, CostName, SpreadName
@@ -137,14 +137,12 @@ def _parts(plan: Plan, cell: CellSummary) -> dict[str, str]:
 
 
 def _pair(plan: Plan, pair: contrasts.Pair, cell: CellSummary, reference: CellSummary, statistic: Compared) -> _Pair:
-    mine, theirs = by_block(cell.trials, statistic), by_block(reference.trials, statistic)
     are_stacks_alike = cell.stack == reference.stack
     parts = () if are_stacks_alike else tuple(_parts(plan, side) for side in (cell, reference))
     sides = (cell, reference)
     causes = (why_no_value(side, statistic) or moved(side, statistic, plan.matters) for side in sides)
     censored = by_schedule(sides, statistic) or next((cause for cause in causes if cause), None)
-    shared = () if censored else sorted(mine.keys() & theirs.keys())
-    ratios = tuple(mine[block] / theirs[block] for block in shared)
+    shared = {} if censored else ratios(cell, reference, statistic)
     by_side = [{trial.block: trial.held_up for trial in side.trials} for side in sides]
     held_up, held_up_reference = (tuple(shares[block] for block in shared) for shares in by_side)
     comparison = Comparison(
@@ -158,7 +156,7 @@ def _pair(plan: Plan, pair: contrasts.Pair, cell: CellSummary, reference: CellSu
         ratio=None,
         interval=None,
         p_value=None,
-        by_block=ratios,
+        by_block=tuple(shared.values()),
         blocks=tuple(shared),
         differs_in=differs_in(*parts) if parts else (),
         may_differ_in=may_differ_in(*parts) if parts else (),
@@ -187,7 +185,7 @@ def _pair(plan: Plan, pair: contrasts.Pair, cell: CellSummary, reference: CellSu
         censored=censored,
         held_up=held_up,
         held_up_reference=held_up_reference,
-        corrected=corrected(ratios, held_up, held_up_reference, statistic),
+        corrected=corrected(tuple(shared.values()), held_up, held_up_reference, statistic),
     )
 
 

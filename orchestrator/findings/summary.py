@@ -56,6 +56,9 @@ class TrialSummary:
     values: dict[str, float] = field(default_factory=dict)  # costs, spreads and more, by name (`trial_values`)
     ended_wall_ns: int = 0
     held_up: float = 0.0  # the share of what this trial could use that others took (`host_noise.held_up`)
+    turns: tuple[
+        tuple[int, float], ...
+    ] = ()  # of each that counts: when it began (ns), and its median (ms); not stored
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -375,7 +378,10 @@ class RunSummary:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data, ready for JSON; numbers that are not finite never occur in it."""
-        return asdict(self)
+        document = asdict(self)
+        for trial in (trial for cell in document["cells"] for trial in cell["trials"]):
+            del trial["turns"]
+        return document
 
     def documents(self) -> dict[str, dict[str, Any]]:
         """What analysis leaves in a run folder, by file name."""

@@ -66,7 +66,6 @@ class Host(Protocol):
 
     name: str
     address: str
-    zone: str | None
     workspace: PurePosixPath
     services: PurePosixPath  # the folder with one for each language that has files of its own, as it lies there
 
@@ -152,7 +151,7 @@ def described(host: Host, who: str, hint: str, *options: str, timeout_s: float) 
             why = f"`{shlex.join(argv)}` ended with {done.returncode}: {on_one_line(done.stderr, 500)}"
             raise ProvisionError(f"{who} cannot describe itself: {why}", hint=hint)
         return heard(Description, done.stdout, "host")
-    except (TimeoutError, ContractBroken) as error:
+    except TimeoutError as error:
         raise ProvisionError(f"{who} cannot describe itself: {error}", hint=hint) from error
     except ValueError as error:
         raise ProvisionError(f"cannot read the description of {who}: {error}") from error

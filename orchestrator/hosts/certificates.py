@@ -1,13 +1,12 @@
 """Certificates for one session of a run: an authority of its own, and a key for each host that answers over TLS.
 
-They are made when hosts are there, and gone when the session ends: keys lie in a folder of `.orch` that nobody else may
-read, never among results, and the authority's own key is on no disk. A session that is resumed makes others.
+They are made when hosts are there. Keys lie in a folder of `.orch` that nobody else may read, which goes with the session,
+and in the workspaces of hosts, which go with these; the authority's own key is on no disk. A resumed session makes others.
 """
 
 from __future__ import annotations
 
 import hashlib
-import logging
 import os
 import shutil
 from collections.abc import Iterable, Mapping
@@ -16,13 +15,10 @@ from pathlib import Path
 
 from orchestrator.disk import writing
 from orchestrator.experiment.plan.plan import Plan
-from orchestrator.hosts.base import Host, HostLost
+from orchestrator.hosts.base import Host
 from services.python.contract.lines import Authority
 from services.python.contract.responder_lines import Tls
 
-_LOG = logging.getLogger(__name__)
-_REMOVE_S = 30.0
-_REMOVE = 'rm -f "$1" "$1".*'  # a part of it, too
 _OF_THE_OWNER_ALONE = 0o600
 
 
@@ -59,37 +55,12 @@ def make_certificates(folder: Path, responders: Iterable[Host], requesters: Iter
         if host.name not in serving:
             leaf = authority.issue_cert(host.address)
             chain = b"".join(blob.bytes() for blob in leaf.cert_chain_pems)
-            names = f"tls-{host.name}.pem", _key_of(host)
+            names = f"tls-{host.name}.pem", f"tls-{host.name}.key"
             content = chain, leaf.private_key_pem.bytes()
             put = [host.put(_written(folder / n, c), n) for n, c in zip(names, content, strict=True)]
             serving[host.name] = Tls(certificate=str(put[0]), key=str(put[1]))
     trusted = {h.name: Authority(path=str(h.put(vouching, vouching.name)), sha256=digest) for h in requesters}
     return Certificates(serving=serving, trusted=trusted)
-
-
-def remove_certificates(folder: Path, hosts: Iterable[Host], certificates: Certificates) -> None:
-    """Take the keys away again, wherever they lie; what cannot be reached is logged, and goes with its host.
-
-    Where `certificates` were not made to the end, any host may have its key already, or a part of it.
-    """
-    shutil.rmtree(folder, ignore_errors=True)
-    for host in hosts:
-        tls = certificates.serving.get(host.name)
-        if tls is None and certificates.serving:
-            continue
-        key = str(host.workspace / _key_of(host)) if tls is None else tls.key
-        if Path(key).is_relative_to(folder.resolve()):
-            continue  # this machine's own: gone with the folder
-        try:
-            host.run(["sh", "-c", _REMOVE, "sh", key], timeout_s=_REMOVE_S)
-        except (HostLost, OSError) as error:
-            _LOG.warning(
-                "the key of %s could not be removed, and stays there until the host goes: %s", host.name, error
-            )
-
-
-def _key_of(host: Host) -> str:
-    return f"tls-{host.name}.key"
 
 
 def _written(path: Path, content: bytes) -> Path:

@@ -8,7 +8,6 @@ import tempfile
 from pathlib import Path
 
 from orchestrator.errors import MissingError
-from orchestrator.hosts.base import ContractBroken
 from orchestrator.hosts.output import capture
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "chrome")
@@ -52,7 +51,7 @@ def browse(program: str, address: str) -> str:
         ]
         try:
             done = capture(command, timeout_s=_PATIENCE_S, cwd=Path(profile))
-        except (TimeoutError, ContractBroken) as error:
+        except TimeoutError as error:
             raise MissingError(str(error), hint="draw them again, or save pictures from the page") from error
     if done.returncode:
         raise MissingError(f"{program} ended with status {done.returncode}", hint="save pictures from the page")

@@ -95,9 +95,9 @@ class Maker(ABC):
     def make(self, plan: Plan, *, is_new: bool) -> dict[str, Any]:
         """Make the hosts, or repair those of an earlier call; the outputs of infra/README.md."""
 
-    def prepare(self, plan: Plan, members: Mapping[str, Any]) -> dict[str, Any]:  # noqa: ARG002
-        """What comes before anything is installed on the hosts; what of it a manifest says."""
-        return {}
+    def prepare(self, plan: Plan, members: Mapping[str, Any]) -> None:  # noqa: ARG002
+        """What comes before anything is installed on the hosts."""
+        return
 
     def release(self) -> None:
         """Let go of what `prepare` holds."""

@@ -7,7 +7,6 @@ import os
 import shutil
 from pathlib import Path
 
-from orchestrator.hosts.base import ContractBroken
 from orchestrator.hosts.output import capture
 from orchestrator.referee.generators import TOOLS, Found, Tool, version_of, why_not
 
@@ -32,7 +31,7 @@ def look(tool: Tool, folder: Path = FOLDER) -> Found:
     try:
         done = capture([path, "--version"], timeout_s=_PATIENCE_S)
         content = Path(path).read_bytes()
-    except (OSError, TimeoutError, ContractBroken) as error:
+    except OSError as error:
         return Found(tool=tool, path=path, why=f"{path} cannot be asked for its version: {error}")
     version = version_of(tool, f"{done.stdout}\n{done.stderr}", content)
     return Found(

@@ -243,15 +243,15 @@ def _provider(provider: str) -> ProbeResult:
 def of_experiment(plan: Plan) -> list[ProbeResult]:
     """What is there on each of the experiment's own machines, and whether ports are open; or what Terraform would make."""
     from orchestrator.hosts.own.survey import inspect
-    from orchestrator.hosts.provision.preview import preview
+    from orchestrator.hosts.provision.makers import preview
 
     if not plan.hosts:
-        seen = preview(plan)
+        sentence, lacking = preview(plan)
         return [
             ProbeResult(
                 name="module",
-                is_there=seen.lacking is None,
-                detail=seen.sentence(),
+                is_there=not lacking,
+                detail=sentence,
                 needed_for=(plan.provider,),
                 hint=f"`terraform plan` in {plan.module or f'infra/{plan.provider}'} shows the same",
             )

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
-import logging
 import os
 import signal
 import subprocess
@@ -23,8 +22,6 @@ RUN_MARK = "ORCH_RUN"
 PROCESS_MARK = "ORCH_PROCESS"
 _PROC = Path("/proc")
 _LOOK_S = 0.05
-_SILENT_S = 1.0  # nobody needs to know of a wait that is shorter
-_LOG = logging.getLogger(__name__)
 
 Steps = Sequence[tuple[signal.Signals, float]]
 ENDING: Steps = ((signal.SIGTERM, 5.0), (signal.SIGKILL, 5.0))
@@ -133,32 +130,22 @@ def end(find: Callable[[], Iterable[Known]], steps: Steps = ENDING, *, group: bo
     """End all that `find` finds, as often as it finds some: a signal a step, and SIGCONT for those that were stopped.
 
     `steps` says which signal, and how long to wait after it, seconds; `group` whether groups are signalled where one of
-    them leads. Longer waits are logged. What is still alive after the last step is given back.
+    them leads. What is still alive after the last step is given back.
     """
     left = list(find())
-    for place, (number, patience_s) in enumerate(steps):
+    for number, patience_s in steps:
         signalled: set[Known] = set()
-        began_s, is_announced = time.monotonic(), False
+        began_s = time.monotonic()
         while left:
             for process in set(left) - signalled:
                 process.signal(number, group=group)
                 process.signal(signal.SIGCONT, group=group)
                 signalled.add(process)
-            waited_s = time.monotonic() - began_s
-            if waited_s >= patience_s:
+            if time.monotonic() - began_s >= patience_s:
                 break
-            if waited_s >= min(_SILENT_S, patience_s / 2) and not is_announced:
-                is_announced = True
-                _LOG.info("%s", _waiting_for(left, steps, place))
             time.sleep(_LOOK_S)  # they are not ours to wait on: their parent was killed
             left = list(find())
     return left
-
-
-def _waiting_for(left: Sequence[Known], steps: Steps, place: int) -> str:
-    number, patience_s = steps[place]
-    then = f"; {steps[place + 1][0].name} follows" if place + 1 < len(steps) else ""
-    return f"waiting up to {patience_s:g} s for {', '.join(map(str, left))} to end: {number.name} sent{then}"
 
 
 def cpu_s(pid: int) -> float:

@@ -11,11 +11,10 @@ and gRPC 205 ms. So such a floor begins with one exchange eight times as large, 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from math import ceil
 from pathlib import PurePosixPath
-from types import MappingProxyType
 from typing import Any, Literal
 
 from orchestrator.catalogue.read import protocols
@@ -61,7 +60,7 @@ class Baselines:
         self._attempt = attempt
         running = [context.stacks[cell.stack].running for cell in cells]
         launched = [cell for cell, given in zip(cells, running, strict=True) if given is None]
-        self._floors = floors(launched, context.sizes, context.mixed_sizes)
+        self._floors = floors(launched, context.sizes)
         # One machine answers all stacks of a placement; where orch starts none of them, it is the one that was given.
         self._given = None if launched else next((given.host for given in running if given is not None), None)
         self._is_wanted = any(cell.kind != "codec" for cell in cells)  # under a codec alone there is no network
@@ -251,8 +250,8 @@ _LEAST_ROUND_TRIPS = 40
 _LONGEST_S = 8.0
 _WARMUP_WITH_OPENING = 4  # the first, the larger one, and two for the window to settle after it
 
-Sizes = Mapping[tuple[str, ...], tuple[int, int]]
-SizesOfMixes = Mapping[tuple[str, ...], tuple[tuple[int, int], ...]]
+Sizes = Mapping[tuple[str, ...], Sequence[tuple[int, int]]]
+"""Body bytes, sent and received, of each operation of a cell, by `Cell.exchange`."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -278,10 +277,8 @@ def is_opened(floor: Floor, done: Done) -> bool:
     return floor.opening > 1 and done.warmup_requests >= _WARMUP_WITH_OPENING
 
 
-def floors(cells: Iterable[Cell], sizes: Sizes, mixed: SizesOfMixes = MappingProxyType({})) -> list[Floor]:
-    """The floors of one placement's cells; `sizes` are the body bytes (sent, received) by `Cell.exchange`.
-
-    `mixed` are those of each operation of a mix: each has a floor.
+def floors(cells: Iterable[Cell], sizes: Sizes) -> list[Floor]:
+    """The floors of one placement's cells: each operation of a mix has one.
 
     Cells of one policy share a floor, of the largest of them, where their sizes make no difference to it: bodies that
     fit one segment, or are within 1 % of each other (1.58 MB with and without a protocol's own four bytes). A cell
@@ -292,7 +289,7 @@ def floors(cells: Iterable[Cell], sizes: Sizes, mixed: SizesOfMixes = MappingPro
         (cell, size)
         for cell in cells
         if cell.exchange in sizes and cell.kind in ("call", "task")
-        for size in mixed.get(cell.exchange) or (sizes[cell.exchange],)
+        for size in sizes[cell.exchange]
     ]
     classes: list[list[tuple[Cell, tuple[int, int]]]] = []
     for cell, size in sorted(known, key=lambda item: (item[0].connection, item[1], item[0].id)):

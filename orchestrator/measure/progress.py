@@ -32,7 +32,7 @@ def duration(seconds: float) -> str:
     return format_duration(round(seconds))
 
 
-_SAMPLES: Mapping[Kind, str] = {"task": "tasks", "codec": "messages"}
+_SAMPLES: Mapping[Kind, str] = {"task": "tasks", "codec": "messages", "stream": "events"}
 
 
 @dataclass(kw_only=True)
@@ -113,9 +113,7 @@ def time_left_s(elapsed_s: float, *, ended: int, under_way: int, left: int, tria
 def _result(record: TrialRecord, samples: str) -> str:
     if record.failure is not None:
         return f"FAILED at {record.failure.stage}: {record.failure.message}"
-    if all(r.done.events for r in record.requesters) and record.requesters:
-        return _events(record)
-    requests = sum(r.done.requests for r in record.requesters)
+    requests = sum(r.done.events.delivered if r.done.events else r.done.requests for r in record.requesters)
     errors = sum(sum(r.done.errors.values()) for r in record.requesters)
     seconds = max((r.done.measured_s or 0.0 for r in record.requesters), default=0.0)
     not_sent = sum(r.done.not_sent for r in record.requesters)
@@ -123,15 +121,6 @@ def _result(record: TrialRecord, samples: str) -> str:
     unsent = f", {not_sent:,} not sent" if not_sent else ""
     verdict = "" if record.probe is None else f": {record.probe.verdict}"
     return f"{requests:,} {samples} in {format_duration(seconds)}{wrong}{unsent}{verdict}"
-
-
-def _events(record: TrialRecord) -> str:
-    """What came of a stream: `5,000 events in 10 s, 3 dropped`."""
-    counted = [r.done.events for r in record.requesters if r.done.events]
-    seconds = max((r.done.measured_s or 0.0 for r in record.requesters), default=0.0)
-    counts = {name: sum(getattr(events, name) for events in counted) for name in ("dropped", "duplicated", "reordered")}
-    strange = "".join(f", {number:,} {name}" for name, number in counts.items() if number)
-    return f"{sum(events.delivered for events in counted):,} events in {format_duration(seconds)}{strange}"
 
 
 _DOING = {stage.name: stage.doing for stage in STAGES}
@@ -175,11 +164,8 @@ class Unfinished:
     """A run on which nobody works, though it has not ended: it was interrupted, or killed."""
 
     run: str
-    experiment: str
     trials: int  # of the schedule
     done: int
-    blocks: int
-    blocks_done: int
     is_measured: bool  # only the judging, the report and the teardown are left
     was_killed: bool  # its process ended without writing that it does: it, or the machine
 
@@ -210,11 +196,8 @@ def how_unfinished(folder: RunFolder) -> Unfinished | None:
     plan = folder.plan()
     return Unfinished(
         run=folder.id,
-        experiment=plan.name,
         trials=len(plan.trials),
         done=len(journal_state.trials),
-        blocks=_blocks(plan),
-        blocks_done=len(journal_state.finished_blocks),
         is_measured=journal_state.is_measured(plan.blocks),
         was_killed=journal_state.state == "running",
     )

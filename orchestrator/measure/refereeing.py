@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import socket
-import threading
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack
 from dataclasses import asdict, dataclass, field, replace
 from math import ceil
 from pathlib import Path, PurePosixPath
-from socketserver import BaseRequestHandler, ThreadingTCPServer
 
 from orchestrator.catalogue.read import catalogue
 from orchestrator.errors import UsageError
@@ -25,6 +22,7 @@ from orchestrator.referee import recorded
 from orchestrator.referee.exchange import Exchange, Turn
 from orchestrator.referee.generators import TOOLS, Found, Tool
 from orchestrator.referee.readings import Unreadable, require_answered, require_possible
+from orchestrator.referee.relay import Relay
 from orchestrator.results.manifest import RefereeRecord, TurnRecord
 from orchestrator.results.verification import keep_output
 from services.python.contract.limits import SESSION, TLS, TLS_1_3
@@ -35,7 +33,6 @@ _REQUESTS = 64  # that are recorded; what comes in turn after so many comes agai
 _GRACE_S = 20.0  # beyond its window and the time-out of a request, until a program that does not end is hung
 _SLOWEST_S = 10.0
 _TERMINATED = -15
-_MOST_KEPT = 32 << 20  # bytes that a relay keeps of a connection
 _PROTO = PurePosixPath("protos/orch.proto")
 
 
@@ -203,9 +200,9 @@ def window_of(cell: Cell) -> int:
     return WINDOW_S if cell.load.duration_s is None else max(1, ceil(cell.load.duration_s))
 
 
-def require_same(settings: RefereeRecord | None, generators: dict[str, Found]) -> None:
+def require_same(settings: RefereeRecord, generators: dict[str, Found]) -> None:
     """UsageError where a run that is resumed had another program of a load generator."""
-    for name, tool in {} if settings is None else settings.tools.items():
+    for name, tool in settings.tools.items():
         if name not in generators or generators[name].sha256 != tool.sha256:
             raise UsageError(
                 f"the run cannot be resumed: it was begun beside {name} {tool.version}, and that program is not here",
@@ -268,47 +265,3 @@ def _transport(plan: Plan, cell: Cell) -> str:
     version = cell.factors.get(HTTP)
     declared = _HTTP if declared == f"Connect over {_HTTP}" else declared
     return declared if declared != _HTTP or version in (None, "1.1") else f"HTTP/{version}"
-
-
-class Relay(ThreadingTCPServer):
-    """Passes connections on to a responder: `port` is where, `sent` what was written to each, in the order of opening."""
-
-    daemon_threads = True
-    request_queue_size = 512
-
-    def __init__(self, host: str, port: int) -> None:
-        super().__init__((host, 0), _Connection)
-        self.target = host, port
-        self.port: int = self.server_address[1]
-        self.sent: list[bytearray] = []
-        threading.Thread(target=self.serve_forever, args=(0.05,), daemon=True).start()
-
-    def close(self) -> None:
-        """Listen no more; connections end with the responder, or with the requester."""
-        self.shutdown()
-        self.server_close()
-
-
-class _Connection(BaseRequestHandler):
-    server: Relay
-
-    def handle(self) -> None:
-        kept = bytearray()
-        self.server.sent.append(kept)
-        with suppress(OSError), socket.create_connection(self.server.target) as responder:
-            for end in (self.request, responder):
-                end.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-            back = threading.Thread(target=_pass_on, args=(responder, self.request), daemon=True)
-            back.start()
-            _pass_on(self.request, responder, kept)
-            back.join()
-
-
-def _pass_on(source: socket.socket, target: socket.socket, kept: bytearray | None = None) -> None:
-    with suppress(OSError):
-        while chunk := source.recv(1 << 16):
-            if kept is not None and len(kept) < _MOST_KEPT:
-                kept += chunk
-            target.sendall(chunk)
-    with suppress(OSError):
-        target.shutdown(socket.SHUT_WR)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+import shutil
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -17,7 +18,7 @@ from orchestrator.experiment.plan.plan import Plan
 from orchestrator.experiment.plan.topology import require_programs
 from orchestrator.experiment.providers import PROVIDERS
 from orchestrator.hosts.base import HostLost
-from orchestrator.hosts.certificates import are_needed, make_certificates, remove_certificates
+from orchestrator.hosts.certificates import are_needed, make_certificates
 from orchestrator.hosts.lifecycle import Deployment, Receipt
 from orchestrator.hosts.local.machine_lock import Share, machine
 from orchestrator.hosts.local.postgresql import session_server
@@ -25,19 +26,17 @@ from orchestrator.hosts.processes import started_at
 from orchestrator.hosts.provision.provider import open_deployment
 from orchestrator.measure import stages
 from orchestrator.measure.blocks import Measuring
-from orchestrator.measure.environment import crowded, differences, programs_record, refuse_other_programs
 from orchestrator.measure.interrupts import SESSION, Interrupts, OutOfTime
 from orchestrator.measure.own.call_files import put_calls, put_services
 from orchestrator.measure.own.sampling import compare_replies
 from orchestrator.measure.progress import duration
 from orchestrator.measure.refereeing import Refereeing, require_same
 from orchestrator.measure.run_context import Listener, RunContext
-from orchestrator.measure.smoke import smoke
+from orchestrator.measure.smoke import programs_record, refuse_changes, smoke
 from orchestrator.referee.generators import Found, usable
 from orchestrator.results.folder import RunFolder
 from orchestrator.results.manifest import SHARED, RefereeRecord
 from orchestrator.workspace import Workspace, private_beside
-from services.python.contract.description import Description
 from services.python.contract.lines import Schema
 
 if TYPE_CHECKING:
@@ -45,8 +44,6 @@ if TYPE_CHECKING:
 
 RECEIPT = "receipt.json"
 """The last file of a run: what teardown destroyed, and what is left."""
-_CLOSING = ("check", "report")
-_CLOSING_S = 900.0
 
 
 @dataclass(kw_only=True)
@@ -192,6 +189,14 @@ def _is_untouched(folder: RunFolder) -> bool:
     return not {event["event"] for event in folder.events()} - {"begin", "referee", SESSION, "stage", "warning", "end"}
 
 
+def _conditions(hosts: Mapping[str, Any], programs: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+    """What must be as it was for a run that is resumed, each by its name in words."""
+    return {
+        **{f"host {name}": asdict(host) for name, host in hosts.items()},
+        **{f"programs of {record.title}": asdict(record) for record in programs.values()},
+    }
+
+
 class Run:
     """The steps behind the stage table."""
 
@@ -255,10 +260,6 @@ class Run:
     def _out_of_time(self) -> errors.OrchError:
         """The stage that used up the time, and what to do."""
         doing, run = self._stage.doing, self._folder.id
-        if self._stage.name in _CLOSING:
-            return errors.OrchError(
-                f"{doing} took more than {duration(_CLOSING_S)}", hint=f"`orch report {run}` does it again"
-            )
         limit = duration(self._context.plan.limits.wall_s)
         kind = errors.TrialsFailed if self._stage.name == "smoke" else errors.ProvisionError
         return kind(
@@ -272,8 +273,8 @@ class Run:
 
     def _begin(self, stage: stages.Stage) -> None:
         self._stage = stage
-        if stage.always or stage.name in _CLOSING:  # limits.wall has ended the measuring; what follows is not held back
-            self._context.interrupts.allow(_CLOSING_S if stage.name in _CLOSING else None)
+        if stage.always:  # limits.wall has ended the measuring; what follows is not held back
+            self._context.interrupts.allow(None)
         if not stage.always:  # what must be done in any case is not held up by a signal or a full disk
             self._context.interrupts.checkpoint()
             if "collect" not in stage.needs:  # which ends the journal: the manifest is bound to its last line
@@ -296,8 +297,8 @@ class Run:
             context.fleet = self._deployment.deploy()
             facts = {host.name: host.facts() for host in context.fleet.hosts()}
             used = programs_record(plan, built, context.fleet)
-        self._refuse_another_environment(facts)
-        refuse_other_programs(self._folder.id, self._folder.journal_state().programs, used)
+        earlier = self._folder.journal_state()
+        refuse_changes(self._folder.id, _conditions(earlier.hosts, earlier.programs), _conditions(facts, used))
         fleet = context.fleet.describe()
         hosts = {name: asdict(described) for name, described in facts.items()}
         event: dict[str, Any] = {"event": "fleet", "fleet": fleet, "hosts": hosts}
@@ -306,28 +307,21 @@ class Run:
         self._folder.append(event)
         for warning in fleet.get("warnings", ()):
             context.warn(warning)
-        for warning in crowded(plan, context.fleet, facts):
-            context.warn(warning)
         pairs = [context.fleet.pair(placement.id) for placement in plan.placements]
         requesters = {host.name: host for pair in pairs for host in pair.requesters}
-        files = materialise(plan, self._folder.path / "payloads")
         responders = {pair.responder.name: pair.responder for pair in pairs}
-        for file, path in zip(plan.payload_files, files, strict=True):
-            for host in ({**responders, **requesters} if file.reply else requesters).values():
-                with context.interrupts.waiting():
-                    context.payload_paths[file.operation] = str(host.put(path, path.name))
+        files = materialise(plan, self._folder.path / "payloads")
+        schemas = write_schemas(plan, files)
         with context.interrupts.waiting():
-            context.folders = put_services(
-                plan, [pair.responder for pair in pairs], copies=PROVIDERS[plan.provider].makes_hosts
-            )
+            for file, path in zip(plan.payload_files, files, strict=True):
+                for host in ({**responders, **requesters} if file.reply else requesters).values():
+                    context.payload_paths[file.operation] = str(host.put(path, path.name))
+            copies = PROVIDERS[plan.provider].makes_hosts
+            context.folders = put_services(plan, responders.values(), copies=copies)
             put_calls(context, requesters.values())
-        if are_needed(plan):
-            with context.interrupts.waiting():
-                context.certificates = make_certificates(
-                    self._private, (pair.responder for pair in pairs), requesters.values()
-                )
-        for operation, (path, sha256) in write_schemas(plan, files).items():
-            with context.interrupts.waiting():
+            if are_needed(plan):
+                context.certificates = make_certificates(self._private, responders.values(), requesters.values())
+            for operation, (path, sha256) in schemas.items():
                 context.schemas[operation] = {
                     host.name: Schema(path=str(host.put(path, path.name)), sha256=sha256)
                     for host in context.fleet.hosts()
@@ -337,16 +331,6 @@ class Run:
     def _private(self) -> Path:
         """Where this run's keys lie while it needs them."""
         return private_beside(self._folder.path.parent) / self._folder.id
-
-    def _refuse_another_environment(self, facts: dict[str, Description]) -> None:
-        before = self._folder.journal_state().hosts
-        for name in before.keys() & facts.keys():
-            changed = differences(asdict(before[name]), asdict(facts[name]))
-            if changed:
-                raise errors.UsageError(
-                    f"run {self._folder.id} cannot be resumed: host {name} is not what it was: {'; '.join(changed[:6])}",
-                    hint="trials made under different conditions must not be mixed: start a new run",
-                )
 
     def _smoke(self) -> None:
         smoke(self._context)
@@ -403,9 +387,7 @@ class Run:
     def _teardown(self) -> None:
         """End everything that was made, or say until when it stays. The receipt is kept beside the samples."""
         self._session.close()
-        if are_needed(self._context.plan):
-            hosts = () if self._context.fleet is None else self._context.fleet.hosts()
-            remove_certificates(self._private, hosts, self._context.certificates)
+        shutil.rmtree(self._private, ignore_errors=True)
         if self._keep:
             self._result.kept = self._deployment.describe()
             return

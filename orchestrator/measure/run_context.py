@@ -15,7 +15,7 @@ from orchestrator.experiment.plan.cells import connections_of, processes_of
 from orchestrator.experiment.plan.contrasts import HTTP, has_version
 from orchestrator.experiment.plan.loads import clients
 from orchestrator.experiment.plan.own.own_json import DOCUMENT, TYPED, plan_way
-from orchestrator.experiment.plan.plan import Cell, Operation, Placement, Plan, Stack, Turns
+from orchestrator.experiment.plan.plan import Cell, Operation, Plan, Stack, Turns
 from orchestrator.experiment.read.units import format_rate
 from orchestrator.hosts.base import Fleet, Host, HostLost
 from orchestrator.hosts.certificates import Certificates
@@ -61,10 +61,7 @@ class RunContext:
     calls: dict[str, Payload] = field(default_factory=dict)  # of stacks that call an own service, by stack id
     folders: dict[str, str] = field(default_factory=dict)  # of own services, on their hosts, by `Start.folder`
     postgresql: str = ""  # the DSN of the server that this session's responders ask, where cells need one
-    sizes: dict[tuple[str, ...], tuple[int, int]] = field(default_factory=dict)  # body bytes by `Cell.exchange`
-    mixed_sizes: dict[tuple[str, ...], tuple[tuple[int, int], ...]] = field(
-        default_factory=dict
-    )  # of mixes, of each operation
+    sizes: dict[tuple[str, ...], tuple[tuple[int, int], ...]] = field(default_factory=dict)  # as `Sizes` of `baselines`
     broken: dict[tuple[str, ...], Failure] = field(default_factory=dict)  # smoke failures by `Cell.exchange`
     own_s: dict[tuple[str, ...], float] = field(default_factory=dict)  # of a request, beside the network, by exchange
     turns: dict[str, Turns | None] = field(default_factory=dict)  # of cells that were tried, by id
@@ -79,10 +76,6 @@ class RunContext:
     @cached_property
     def operations(self) -> Mapping[str, Operation]:
         return {o.id: o for o in self.plan.operations}
-
-    @cached_property
-    def placements(self) -> Mapping[str, Placement]:
-        return {p.id: p for p in self.plan.placements}
 
     @cached_property
     def cells(self) -> Mapping[str, Cell]:

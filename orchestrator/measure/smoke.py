@@ -1,21 +1,27 @@
-"""Every stack is tried with every operation before anything is measured: one checked reply, and how long turns must be."""
+"""Before anything is measured: every stack is tried with every operation, and a resumed run meets what it met before."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
+from orchestrator.catalogue.builds import Built
 from orchestrator.errors import UsageError
 from orchestrator.experiment.plan.estimate import own_s
-from orchestrator.experiment.plan.plan import Cell
+from orchestrator.experiment.plan.plan import Cell, Plan
+from orchestrator.experiment.plan.topology import needed_languages
 from orchestrator.experiment.plan.turn_lengths import as_measured
 from orchestrator.experiment.read.units import format_duration
-from orchestrator.measure.environment import differences, versions
+from orchestrator.hosts.base import Fleet, runtimes
 from orchestrator.measure.run_context import RunContext
-from orchestrator.measure.trial import TrialRun, body_bytes, mixed_bytes
+from orchestrator.measure.trial import TrialRun, body_bytes
 from orchestrator.results.documents import Damaged
-from orchestrator.results.manifest import Failure
+from orchestrator.results.manifest import Failure, ProgramsRecord
+from services.python.contract.requester_lines import Done
+from services.python.contract.responder_lines import Ready
 
 
 def smoke(context: RunContext) -> None:
@@ -59,12 +65,10 @@ def _try(context: RunContext, cell: Cell) -> None:
     ask = context.ask(cell, context.plan.seed, smoke=True)
     outcome = context.bench().make(ask, context.hosts.pair(cell.placement), name)
     failure, sizes = outcome.failure, body_bytes(outcome.parts)
-    if failure is None and sizes is None:
+    if failure is None and not sizes:
         failure = Failure(stage="smoke", kind="protocol", message="the requester checked no reply")
     if failure is None:
-        context.sizes[cell.exchange] = sizes or (0, 0)
-        if mixed := mixed_bytes(outcome.parts):
-            context.mixed_sizes[cell.exchange] = mixed
+        context.sizes[cell.exchange] = sizes
         if cell.turns is not None and (latency_s := _latency_s(context, cell, outcome)):
             context.own_s[cell.exchange] = own_s(context.plan, cell, latency_s)
         _refuse_other_libraries(context, cell, outcome)
@@ -83,15 +87,9 @@ def _refuse_other_libraries(context: RunContext, cell: Cell, outcome: TrialRun) 
     for trial in context.folder.journal_state().trials:
         if stacks[trial.cell] != cell.stack or trial.outcome != "ok":
             continue
-        changed = differences(
-            versions(trial.ready, [part.done for part in trial.requesters]),
-            versions(outcome.ready, [part.done for part in outcome.parts]),
-        )
-        if changed:
-            raise UsageError(
-                f"run {context.folder.id} cannot be resumed: {context.label(cell)} is not what it was: {'; '.join(changed)}",
-                hint="trials made under different conditions must not be mixed: start a new run",
-            )
+        before = versions(trial.ready, [part.done for part in trial.requesters])
+        now = versions(outcome.ready, [part.done for part in outcome.parts])
+        refuse_changes(context.folder.id, {context.label(cell): before}, {context.label(cell): now})
         return
 
 
@@ -108,3 +106,73 @@ def _latency_s(context: RunContext, cell: Cell, outcome: TrialRun) -> float | No
         except (FileNotFoundError, Damaged):
             return None
     return None if latency_ns is None else latency_ns / 1e9
+
+
+# What may differ between two looks at a host under the same conditions: the time, which instance of the cloud it is, and
+# what the kernel works out at boot from the memory that is free then.
+VOLATILE = frozenset({"uptime_s", "clock", "id", "memory_bytes", "net.ipv4.tcp_rmem", "net.ipv4.tcp_wmem"})
+
+
+def differences(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str]:
+    """What differs between two descriptions, as `what: before, now after`; empty when nothing does.
+
+    >>> differences({"kernel": "6.1", "uptime_s": 1}, {"kernel": "6.2", "uptime_s": 2})
+    ['kernel: 6.1, now 6.2']
+    """
+    old, new = dict(_flat(before)), dict(_flat(after))
+    return [
+        f"{key}: {old.get(key, 'not there')}, now {new.get(key, 'not there')}"
+        for key in sorted(old.keys() | new.keys())
+        if old.get(key) != new.get(key)
+    ]
+
+
+def refuse_changes(run: str, before: Mapping[str, Mapping[str, Any]], now: Mapping[str, Mapping[str, Any]]) -> None:
+    """UsageError where something, by its name in words, is not as an earlier session of the run measured it."""
+    for name in before.keys() & now.keys():
+        if changed := differences(before[name], now[name]):
+            raise UsageError(
+                f"run {run} cannot be resumed: {name} changed: {'; '.join(changed[:6])}",
+                hint="trials made under different conditions must not be mixed: start a new run",
+            )
+
+
+def _flat(facts: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
+    for key, value in facts.items():
+        if key in VOLATILE:
+            continue
+        if isinstance(value, Mapping):
+            yield from _flat(value, f"{prefix}{key}.")
+        else:
+            yield f"{prefix}{key}", value
+
+
+def versions(ready: Ready | None, dones: Sequence[Done]) -> dict[str, str]:
+    """The libraries of both ends as a responder's `ready` and requesters' `done` lines name them."""
+    libraries = dict(ready.versions) if ready is not None else {}
+    for line in dones:
+        libraries |= line.versions
+    return libraries
+
+
+def programs_record(plan: Plan, built: Mapping[str, Built], fleet: Fleet) -> dict[str, ProgramsRecord]:
+    """What the manifest says of each language that was built, or that hosts need something for.
+
+    ProvisionError names a host that has not what the programs need there.
+    """
+    pairs, records = [fleet.pair(placement.id) for placement in plan.placements], {}
+    ends = {host.name: host for pair in pairs for host in (*pair.requesters, pair.responder)}
+    for language in needed_languages(plan):
+        if language.name not in built and not language.needs:
+            continue
+        build = built.get(language.name)
+        records[language.name] = ProgramsRecord(
+            title=language.title,
+            source="" if build is None else build.source,
+            toolchain={} if build is None else dict(build.toolchain),
+            platform="" if build is None else build.platform,
+            contract=None if build is None else build.contract,
+            artifacts={} if build is None else {name: artifact.sha256 for name, artifact in build.artifacts.items()},
+            runtimes={host.name: runtimes(language, host) for host in ends.values()} if language.needs else {},
+        )
+    return records

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import logging
 import shutil
 import signal
@@ -12,7 +11,6 @@ from orchestrator.errors import OrchError, UsageError, did_you_mean
 from orchestrator.experiment.providers import PROVIDERS
 from orchestrator.hosts import processes
 from orchestrator.hosts.lifecycle import Receipt
-from orchestrator.hosts.local import postgresql
 from orchestrator.hosts.processes import Known
 from orchestrator.hosts.provision.deployments import Registry, deployment_id
 from orchestrator.hosts.provision.infra import Infra
@@ -20,7 +18,6 @@ from orchestrator.hosts.provision.provider import open_deployment
 from orchestrator.hosts.provision.takedown import take_down
 from orchestrator.measure.interrupts import SESSION
 from orchestrator.results.folder import RunFolder, newest, runs
-from orchestrator.strict_json import read_json
 from orchestrator.workspace import Workspace
 
 _LOG = logging.getLogger(__name__)
@@ -36,7 +33,6 @@ class Ending:
     receipt: Receipt | None = None
     trouble: str | None = None
     is_going_on: bool = False  # an orch measures it right now, so it was left alone
-    is_new: bool = True  # False: the receipt is that of an earlier teardown again, with nothing left: nothing was up
 
     @property
     def left(self) -> list[str]:
@@ -96,11 +92,6 @@ def end_all(workspace: Workspace) -> list[Ending]:
     unknown = strays(workspace)
     unasked = [Ending(run=f"(any, {provider})", trouble=why) for provider, why in unknown.unasked.items()]
     return [*ended, *(_swept(stray) for stray in unknown.strays), *unasked]
-
-
-def end_databases() -> list[Ending]:
-    """End the servers that this user's orch has started here and left when it was killed: what is left of them."""
-    return [Ending(run="(any, PostgreSQL)", trouble=left) for left in postgresql.end_what_is_left()]
 
 
 def strays(workspace: Workspace) -> Strays:
@@ -188,19 +179,9 @@ def _ended(workspace: Workspace, run: str, folder: RunFolder | None = None) -> E
             return Ending(run=run, trouble="neither its folder nor its deployment is written down here")
     except OrchError as error:
         return Ending(run=run, trouble=error.message)
-    is_new = True
     if folder is not None:
-        is_new = bool(receipt.open) or _kept(folder) != json.loads(json.dumps(asdict(receipt)))
         folder.write_json("receipt.json", asdict(receipt))
-    return Ending(run=run, receipt=receipt, is_new=is_new)
-
-
-def _kept(folder: RunFolder) -> object:
-    """The receipt of an earlier teardown as plain data; None where there is none that can be read."""
-    try:
-        return read_json(folder.path / "receipt.json")
-    except (OSError, ValueError, OrchError):
-        return None
+    return Ending(run=run, receipt=receipt)
 
 
 def _folder(workspace: Workspace, run: str) -> RunFolder | None:

@@ -486,15 +486,10 @@ def unlike_told(negotiated: Negotiated | None, ask: Ask) -> str | None:
     return None if is_enough else f"tls: only {resumed} of {handshakes} handshakes resumed a session"
 
 
-def mixed_bytes(parts: Sequence[Part]) -> tuple[tuple[int, int], ...]:
-    """Of each operation of a mix the bytes of both bodies as the smoke test saw them; empty where it is no mix."""
+def body_bytes(parts: Sequence[Part]) -> tuple[tuple[int, int], ...]:
+    """Bytes of both bodies as the smoke test saw them, of each operation of a mix; empty where it did not say."""
     checked = next((part.checked for part in parts if part.checked is not None), None)
-    return () if checked is None else tuple((bodies.sent, bodies.received) for bodies in checked.mix)
-
-
-def body_bytes(parts: Sequence[Part]) -> tuple[int, int] | None:
-    """Bytes of the request's and the reply's body as the smoke test saw them; None when it did not say."""
-    for part in parts:
-        if part.checked is not None:
-            return part.checked.body_bytes_sent, part.checked.body_bytes_received
-    return None
+    if checked is None:
+        return ()
+    mixed = tuple((bodies.sent, bodies.received) for bodies in checked.mix)
+    return mixed or ((checked.body_bytes_sent, checked.body_bytes_received),)

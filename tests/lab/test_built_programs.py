@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,8 +13,8 @@ from orchestrator.catalogue import building, builds, read
 from orchestrator.clock import SYSTEM
 from orchestrator.errors import ProvisionError
 from orchestrator.experiment.plan.planning import make_plan
-from orchestrator.hosts.provision import artifacts
-from orchestrator.hosts.provision.archives import Member, write_tar
+from orchestrator.hosts.provision import wheelhouse
+from orchestrator.hosts.provision.archives import Member, kept, write_tar
 from orchestrator.hosts.provision.deployment import RemoteDeployment
 from orchestrator.hosts.provision.deployments import Registry
 from orchestrator.hosts.provision.takedown import take_down
@@ -63,16 +63,20 @@ def deployment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Remo
 
 
 def made_anew(path: Path, make: Callable[[Path], None]) -> Path:
-    """Return a file that no later deployment finds."""
+    """Return a file of programs that no later deployment finds."""
+    if not path.name.startswith("programs-"):
+        return kept(path, make)
     spoilt = path.with_name(f"spoilt-{os.getpid()}.tar")
     make(spoilt)
     return spoilt
 
 
-def write_spoilt(tar: Path, members: Sequence[Member]) -> None:
+def write_spoilt(tar: Path, members: Iterable[Member]) -> None:
     """Write a bundle whose program is cut off on its way."""
-    sums, respond, *rest = members
-    write_tar(tar, [sums, replace(respond, content=respond.content[:50]), *rest])
+    first, second, *rest = members
+    if first.name == "SHA256SUMS":
+        second = replace(second, content=second.content[:50])
+    write_tar(tar, [first, second, *rest])
 
 
 @pytest.mark.skipif(
@@ -83,8 +87,8 @@ def test_programs_reach_hosts_as_they_were_built_and_are_put_right_where_they_ar
     deployment: RemoteDeployment, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as patch:
-        patch.setattr(artifacts, "write_tar", write_spoilt)
-        patch.setattr(artifacts, "kept", made_anew)
+        patch.setattr(wheelhouse, "write_tar", write_spoilt)
+        patch.setattr(wheelhouse, "kept", made_anew)
         with pytest.raises(ProvisionError, match=r"tiny/build/respond: FAILED"):
             deployment.deploy()
 

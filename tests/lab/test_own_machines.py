@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import subprocess
 import sys
@@ -75,8 +74,6 @@ def test_a_run_with_two_requesters_leaves_nothing_on_its_hosts_and_has_none_of_t
     (folder,) = Path("results").glob("*-own-*")
     texts = [(folder / name).read_text() for name in ("manifest.json", "summary.json")]
     assert [word for word in (USER, network.network, str(network.folder)) if any(word in text for text in texts)] == []
-    conditions = dict(json.loads(texts[1])["conditions"])
-    assert [offset.split()[0] for offset in conditions["Clocks, ahead of orch's"].split(", ")] == list(NAMES)
 
 
 def test_two_runs_on_one_host_refuse_each_other_and_nothing_is_put_there(network: Network) -> None:
@@ -87,9 +84,7 @@ def test_two_runs_on_one_host_refuse_each_other_and_nothing_is_put_there(network
     for each in (first, second):
         each.provision()
     held = {name: first._host(name, host) for name, host in first._maker.make(plan, is_new=False)["hosts"].items()}
-    about = first._maker.prepare(plan, held)
-    assert about["clocks"].keys() == held.keys()
-    assert all(abs(clock["ahead_ms"]) <= clock["error_ms"] for clock in about["clocks"].values())  # it is one clock
+    first._maker.prepare(plan, held)
     with pytest.raises(MissingError, match="requester is in use: run o"):
         second.deploy()
     receipt = second.teardown()

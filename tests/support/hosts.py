@@ -188,7 +188,6 @@ class FakeHost:
     diary: list[str]
     name: str = "fake"
     address: str = "198.18.0.1"
-    zone: str | None = None
     responder: Callable[[Sequence[str]], Talk] = lambda argv: good_responder
     requester: Callable[[int], Talk] = lambda number: good_requester
     ping: Talk = good_ping

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 
 from benchmarks.checks import injections as to
@@ -42,10 +40,8 @@ pauses_overstated = graded(to.overstate_pauses, 0.05)
 one_stack_decodes_late = graded(to.decode_late, 0.15)
 one_stack_decodes_later_than_it_waits = graded(to.decode_late, 0.4)
 cold_start = graded(to.begin_cold, 0.5)
-clipped_tail = graded(to.cut_the_tail, 0.02)
 a_payload_that_stayed_at_home = graded(to.carry_less, 0.5)
 foreign_work = graded(to.work_beside, 0.9)
-a_host_a_fifth_slower = graded(of_one_host.one_host_slower, 0.2)
 
 
 def below_the_ping_but_not_the_socket(draft):
@@ -109,11 +105,6 @@ def without_anchors(draft):
 
 def without_stamps_of_another(draft):
     draft.heard = None
-
-
-def before_it_was_told(draft):
-    if draft.requester == 1:
-        draft.heard = replace(draft.heard, told_ns=draft.heard.told_ns + S // 10)
 
 
 def in_one_process(spoil):
@@ -251,17 +242,12 @@ FAULTS = [
     (a_fifth_later, "requesters together", "warn", {"requesters": 2}),
     (a_fifth_later, "requesters together", "not applicable", {}),
     (without_stamps_of_another, "requesters together", "cannot tell", {"requesters": 2}),
-    (a_host_a_fifth_slower, "hosts alike", "warn", {"requesters": 2}),
-    (a_host_a_fifth_slower, "hosts alike", "warn", {"requesters": 4}),
-    (a_host_a_fifth_slower, "hosts alike", "not applicable", {}),
-    (before_it_was_told, "requesters together", "fail", {"requesters": 2}),
     (one_stack_decodes_late, "requester's own work", "warn", {}),
     (one_stack_decodes_later_than_it_waits, "requester's own work", "fail", {}),
     (all_decode_late, "requester's own work", "warn", {}),
     (one_stack_decodes_late, "requester's own work", "pass", {"connection": "per-request"}),
     (one_stack_decodes_later_than_it_waits, "requester's own work", "warn", {"connection": "per-request"}),
     (cold_start, "steady state", "warn", {}),
-    (clipped_tail, "tail shape", "warn", {}),
     (steal, "noise", "warn", {}),
     (throttling, "noise", "warn", {}),
     (pressure, "noise", "warn", {}),

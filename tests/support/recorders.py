@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from bisect import insort
 from typing import Any
 
 from services.python.load.recorder import Recorder
@@ -54,21 +53,6 @@ def clock_that_stops_at(share: float) -> type[Recorder]:
             super().replied(sequence, number, intended_ns, sent_ns, stopped_ns, *rest)
 
     return StopsEarly
-
-
-class SlowestCut(Recorder):
-    """Enters 70 % of the latency of requests that are slower than 98 % of those before them."""
-
-    def __init__(self, *given: Any, **named: Any) -> None:
-        super().__init__(*given, **named)
-        self._seen: list[int] = []
-
-    def replied(self, sequence: int, number: int, intended_ns: int, sent_ns: int, received_ns: int, *rest: Any) -> None:
-        latency_ns = received_ns - sent_ns
-        is_slow = latency_ns > self._seen[int(len(self._seen) * 0.98)] if self._seen else False
-        insort(self._seen, latency_ns)
-        stopped_ns = sent_ns + int(latency_ns * 0.7) if is_slow else received_ns
-        super().replied(sequence, number, intended_ns, sent_ns, stopped_ns, *rest)
 
 
 class SlowOnesDropped(Recorder):

@@ -8,7 +8,7 @@ its pause. Without others, the share of the pause itself is judged. Closing a co
 as well, and clients differ in it honestly (a WebSocket's closing handshake: 20 %): there the limits are higher.
 
 A codec alone is held against the others of its setting in the same way, by medians; one that declares that it leaves
-fields unread is named, and does not fail. What lies between the stamps of a message and those of its two parts is shown.
+fields unread is named, and does not fail.
 
 Limits: honest clients that keep their connections came to 12 µs and less than 1 % beyond the least, with seven stacks on a
 busy machine. The three longest pauses of a trial are left out, as a machine may stand still there, and a failure takes the
@@ -24,7 +24,7 @@ from statistics import median
 import numpy as np
 
 from orchestrator import quantities
-from orchestrator.checks.base import CALLS, CODECS, Check, Finding, cannot_tell, is_of_the_stack, passes
+from orchestrator.checks.base import CALLS, CODECS, Check, Finding, cannot_tell, is_of_the_stack, not_reported, passes
 from orchestrator.evidence.run_evidence import CellEvidence, RunEvidence, Samples
 from orchestrator.experiment.plan import contrasts
 
@@ -35,7 +35,6 @@ _LIMITS = {"reuse": (0.05, 0.3), "per-request": (0.25, 0.5)}  # out of line, and
 _LEAST_EXCESS_S = 10e-6
 _MUCH_ALONE, _MOST_ALONE, _LEAST_ALONE_S = 0.2, 0.5, 20e-6
 _FEWEST, _STALLS = 20, 3
-_MUCH_AROUND = 0.2  # of a codec's sum
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,7 +66,6 @@ def judge(cell: CellEvidence, run: RunEvidence) -> Iterator[Finding]:
     parts = [(trial, part) for trial in cell.trials for part in trial.parts]
     if cell.cell.kind == "codec":
         yield _alone_in_flight(cell, run)
-        yield from _around_the_parts(cell)
         return
     if not cell.is_open_loop and 1 in (cell.cell.load.concurrency, *(part.load.concurrency for _, part in parts)):
         yield _alone_in_flight(cell, run)
@@ -79,11 +77,7 @@ def judge(cell: CellEvidence, run: RunEvidence) -> Iterator[Finding]:
             continue
         entering_s, measured_s = part.done.entering_s, part.done.measured_s
         if entering_s is None or not measured_s:
-            yield cannot_tell(
-                "The requester did not report how long it verified and recorded.",
-                "Use a requester that prints `entering_s` in its `done` line.",
-                {"trial": trial.record.index},
-            )
+            yield not_reported("how long it verified and recorded", "entering_s", {"trial": trial.record.index})
         else:
             share, evidence = entering_s / measured_s, {"trial": trial.record.index, "share": entering_s / measured_s}
             measured = f"{quantities.percent(share)} of the time went into verifying and recording"
@@ -177,26 +171,6 @@ def _in_blocks(cell: CellEvidence, is_typical: bool) -> dict[int, Pauses]:
     """By block the pauses of its requester: on average, or as their medians."""
     seen = [(trial.record.block, pauses) for trial, _, pauses in cell.parts(NAME)]
     return {block: pauses.typical or pauses if is_typical else pauses for block, pauses in seen}
-
-
-def _around_the_parts(cell: CellEvidence) -> Iterator[Finding]:
-    """What of a message's time is neither encoding nor decoding."""
-    median_ms = cell.replies.median if cell.replies else None
-    parts_ms = [part.median for part in cell.parts_ms]
-    if not median_ms or len(parts_ms) != cell.cell.parts:
-        return
-    around_ms = max(0.0, median_ms - sum(parts_ms))
-    share = around_ms / median_ms
-    yield Finding(
-        "warn" if share > _MUCH_AROUND else "pass",
-        f"Of the {quantities.ms(median_ms)} of a message {quantities.ms(around_ms)} ({quantities.percent(share)}) are"
-        " neither encoding nor decoding: the stamps themselves, the call, and freeing the message before.",
-        "Compare encoding and decoding, which hold one clock reading each; ratios of the sums look smaller than they are."
-        if share > _MUCH_AROUND
-        else "Nothing to do.",
-        {"around_us": around_ms * 1e3, "share_of_sum": share},
-        weight=share,
-    )
 
 
 def _typical(cell: CellEvidence) -> Pauses | None:

@@ -62,16 +62,6 @@ class Refereed:
         return "differs" if "differs" in agreements else "agrees" if agreements == {"agrees"} else "cannot tell"
 
 
-def judge_run(run: RunEvidence) -> Finding | None:
-    """Return once that a run has no referee."""
-    if run.manifest.referee is not None:
-        return None
-    return not_applicable(
-        "No independent load generator measured beside this run.",
-        "`orch run FILE --referee any` makes a run beside one.",
-    )
-
-
 def judge(cell: CellEvidence, run: RunEvidence) -> Finding | None:
     """Return the verdict on a cell beside its load generator; None in a run that has none."""
     settings = run.manifest.referee
@@ -135,7 +125,7 @@ def _own_work(cell: CellEvidence) -> str:
     return ""
 
 
-CHECK = Check(name=NAME, severity="serious", kinds=frozenset({"call"}), judge_beside=judge, judge_run=judge_run)
+CHECK = Check(name=NAME, severity="serious", kinds=frozenset({"call"}), judge_beside=judge)
 
 
 def compare(trials: Iterable[TrialSummary], turns: Sequence[TurnRecord], within: float) -> Refereed | None:

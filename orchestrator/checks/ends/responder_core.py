@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from orchestrator import quantities
-from orchestrator.checks.base import CALLS, STREAMS, Check, Finding, cannot_tell, passes, warns
+from orchestrator.checks.base import CALLS, STREAMS, Check, Finding, cannot_tell, not_reported, passes, warns
 from orchestrator.evidence.run_evidence import SHORT_WINDOW_S, CellEvidence, TrialEvidence
 from orchestrator.evidence.values_of_trial import answered
 from orchestrator.experiment.plan.cells import workers_of
@@ -38,13 +38,8 @@ def _busy(cell: CellEvidence, trial: TrialEvidence) -> Finding:
     if (each := answered(trial.record)) is not None:
         evidence["answered"] = each  # by each worker
     if share is None:
-        return cannot_tell(
-            f"How much CPU time it used is unknown: {quantities.NOT_OURS}."
-            if cell.is_external
-            else "The responder did not report how much CPU time it used.",
-            "Use a responder that orch starts, and that prints `cpu_s` in its `stats` line.",
-            evidence,
-        )
+        is_ours = not cell.is_external
+        return not_reported("how much CPU time it used", "cpu_s", evidence, "responder", is_ours=is_ours)
     window_s = trial.summary.responder_window_s if trial.summary else None
     if waits and share > SATURATED and window_s is not None and window_s < SHORT_WINDOW_S:
         work = "Events were sent" if is_stream else "Requests were made"
@@ -85,11 +80,7 @@ def _spread(cell: CellEvidence, trial: TrialEvidence) -> Finding | None:
             weight=workers / cpus,
         )
     if each is None:
-        return cannot_tell(
-            f"How its {workers:,} workers shared the requests is unknown: it does not say.",
-            "Use a responder that prints `workers` in its `stats` line.",
-            evidence,
-        )
+        return None
     total = sum(each)
     if total < _FEWEST * workers:
         return None

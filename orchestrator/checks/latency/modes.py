@@ -7,9 +7,8 @@ times that are constants of Linux's TCP (include/net/tcp.h) or of clients: TCP_D
 TCP_TIMEOUT_INIT (1 s), and curl's wait for `100 Continue` (1 s). Modes of other lengths, as a scheduler's time slices
 make, are shown and no warning: nothing follows.
 
-Where all requests wait alike there is one mode. It is held against the same requests on new connections, which take more
-round trips, and, less the CPU time of both ends and what a store took, against TCP's exchange of the same bodies: over a way
-of at most a tenth of the wait, as round trips may be as long elsewhere.
+Where all requests wait alike there is one mode. It is held, less the CPU time of both ends and what a store took, against
+TCP's exchange of the same bodies: over a way of at most a tenth of the wait, as round trips may be as long elsewhere.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from math import inf, log, sqrt
+from math import log, sqrt
 from statistics import median
 
 import numpy as np
@@ -25,7 +24,7 @@ import numpy.typing as npt
 
 from orchestrator import quantities
 from orchestrator.checks.base import CALLS, CODECS, Check, Finding, not_applicable, passes, warns, worst
-from orchestrator.evidence.run_evidence import CellEvidence, Part, RunEvidence, Samples, TrialEvidence
+from orchestrator.evidence.run_evidence import CellEvidence, Part, Samples, TrialEvidence
 from orchestrator.questions.stores import times as store_times
 from orchestrator.statistics.quantiles import NS_PER_MS, Nanoseconds, quantile
 
@@ -34,7 +33,6 @@ _APART = log(1.5)
 _VALLEY = 0.2
 _DEVIATIONS = 3.0
 _LEAST_SHARE, _LEAST_COUNT = 0.01, 10
-_SAME_VALUE = 0.002  # a mode narrower than this is one value, a limit say, and no wait
 _NARROW, _SHORT = 0.1, 0.1  # width of a mode that is a wait of all requests; the way there, as a share of the wait
 
 
@@ -124,17 +122,12 @@ def _cuts(smooth: npt.NDArray[np.int64], counts: npt.NDArray[np.int64], offset: 
     ]
 
 
-def has_slow_mode(modes: tuple[Mode, ...]) -> bool:
-    """Whether the slowest requests are a group of their own that has a width, as waits have and limits have not."""
-    return len(modes) > 1 and modes[-1].width > _SAME_VALUE
-
-
 def observe(samples: Samples) -> tuple[Mode, ...]:
     """The modes of one requester's trial."""
     return find_modes(samples.ordered_ns)
 
 
-def judge(cell: CellEvidence, run: RunEvidence) -> Finding | None:
+def judge(cell: CellEvidence) -> Finding | None:
     """The trial whose modes lie farthest apart, where at least half of the trials have several; a wait of all requests."""
     trials = [(trial, part, modes) for trial, part, modes in cell.parts(NAME) if modes]
     if not trials:
@@ -144,7 +137,7 @@ def judge(cell: CellEvidence, run: RunEvidence) -> Finding | None:
         return not_applicable(f"{own}: that they form groups says nothing.")
     is_here = cell.placement.kind == "local"
     several = [entry for entry in trials if len(entry[2]) > 1]
-    of_all = _of_all(cell, run, trials)
+    of_all = _of_all(cell, trials)
     if 2 * len(several) >= len(trials):
         return worst([of_all, *(_finding(*entry, len(several), is_here) for entry in several)])
     measured = f"; in {len(several)} of {len(trials)} trials there are more" if several else ""
@@ -152,9 +145,7 @@ def judge(cell: CellEvidence, run: RunEvidence) -> Finding | None:
     return of_all or passes(f"Latencies within a trial form one group{measured}.", evidence)
 
 
-def _of_all(
-    cell: CellEvidence, run: RunEvidence, trials: Sequence[tuple[TrialEvidence, Part, tuple[Mode, ...]]]
-) -> Finding | None:
+def _of_all(cell: CellEvidence, trials: Sequence[tuple[TrialEvidence, Part, tuple[Mode, ...]]]) -> Finding | None:
     """A known wait of most requests of most trials; None without one."""
     if cell.is_open_loop or cell.cell.kind == "codec":
         return None
@@ -163,33 +154,24 @@ def _of_all(
     if 2 * len(narrow) <= len(main):
         return None
     slow_ns = median(mode.median_ns for mode in narrow) / cell.cell.calls
-    for name, quick_ns, work_ns, way in _references(cell, run):
-        known = [cause for cause in causes_of(slow_ns - work_ns, quick_ns) if not cause.is_loss]
-        if causes := [cause for cause in known if quick_ns <= way * cause.least_ms * NS_PER_MS]:
-            texts = [cause.text for cause in causes]
-            evidence = {"median_ms": slow_ns / NS_PER_MS, "against": name, "against_ms": quick_ns / NS_PER_MS}
-            return warns(
-                f"Requests take {quantities.ns(slow_ns)}, against {quantities.ns(quick_ns)} {name}."
-                f" Possible cause: {'; or '.join(texts)}.",
-                _action(causes),
-                {**evidence, "causes": texts},
-                weight=sqrt(slow_ns / quick_ns),
-            )
-    return None
-
-
-def _references(cell: CellEvidence, run: RunEvidence) -> Iterator[tuple[str, float, float, float]]:
-    """What requests are held against, how long that takes, work that is not in it (ns), and its most as share of a wait."""
-    if cell.cell.connection == "reuse":
-        alike = (cell.stack.id, {**cell.cell.factors, "connection": "per-request"})
-        for other in run.in_blocks_of(cell):
-            if (other.stack.id, other.cell.factors) == alike and other.replies is not None and other.replies.median:
-                yield "on new connections", other.replies.median * NS_PER_MS / cell.cell.calls, 0.0, inf
     echoes = [reading.median_ns for trial in cell.trials for reading in trial.readings_of("tcp", cell.cell.id)]
-    known = [ns for ns in echoes if ns]
+    echoes_ns = [ns for ns in echoes if ns]
     work = [ms for trial in cell.trials if (ms := _work_ms(cell, trial)) is not None]
-    if known and work:
-        yield "for TCP's exchange of the same bodies", median(known), median(work) * NS_PER_MS / cell.cell.calls, _SHORT
+    if not echoes_ns or not work:
+        return None
+    quick_ns, work_ns = median(echoes_ns), median(work) * NS_PER_MS / cell.cell.calls
+    known = [cause for cause in causes_of(slow_ns - work_ns, quick_ns) if not cause.is_loss]
+    causes = [cause for cause in known if quick_ns <= _SHORT * cause.least_ms * NS_PER_MS]
+    if not causes:
+        return None
+    texts = [cause.text for cause in causes]
+    return warns(
+        f"Requests take {quantities.ns(slow_ns)}, against {quantities.ns(quick_ns)} for TCP's exchange of the same bodies."
+        f" Possible cause: {'; or '.join(texts)}.",
+        _action(causes),
+        {"median_ms": slow_ns / NS_PER_MS, "against_ms": quick_ns / NS_PER_MS, "causes": texts},
+        weight=sqrt(slow_ns / quick_ns),
+    )
 
 
 def _work_ms(cell: CellEvidence, trial: TrialEvidence) -> float | None:
@@ -257,4 +239,4 @@ def causes_of(slow_ns: float, quick_ns: float) -> tuple[Cause, ...]:
 
 
 NAME = "latency modes"
-CHECK = Check(name=NAME, severity="note", kinds=CALLS | CODECS, observe=observe, judge_beside=judge)
+CHECK = Check(name=NAME, severity="note", kinds=CALLS | CODECS, observe=observe, judge=judge)

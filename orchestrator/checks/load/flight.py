@@ -4,10 +4,10 @@ In a closed loop concurrency x window = sum of latencies + rests + pauses (Littl
 response time law), and pauses are the requester's own work: no more than its CPU time, once for each worker. A busy machine
 can hold up the requester between two requests as well, but not between most of them: the typical pause counts.
 
-A clock that stops early leaves the rest of the latency in the pause after it. At a share f pauses follow latencies by
-(1 - f) / f, while an honest pause does not know how long the reply took. Changes from one request to the next are compared,
-by medians of the quarters with the largest and the smallest change. A clock that stops early for the slowest requests
-alone shows in the pauses after those, with one in flight; they are found by the time from one send to the next.
+A clock that stops early leaves the rest of the latency in the pause after it: what the requester did not make itself, as it
+says how long it was busy between requests (`paused_s`). At a share f pauses follow latencies by (1 - f) / f, while an honest
+pause does not know how long the reply took. Changes from one request to the next are compared, by medians of the quarters
+with the largest and the smallest change.
 
 Whose a request was is not known where several are in flight and each has a connection of its own. Then the k-th reply is
 taken to free a worker for the send n places after the k-th; the sum of these pauses is that of the workers'. No requester
@@ -33,19 +33,11 @@ LITTLE = "Little's law"
 _FOLLOWS = 0.08  # honest clients stay below 0.05, a clock that stops at nine tenths gives 0.11
 _BUSY_MACHINE = 3.0  # the requester's work may take so many times its CPU time on a machine that is busy otherwise
 _OVERSTATED, _ROUNDING_S = 0.02, 10e-6
-_OF_SLOWEST, _OF_SLOWEST_ONCE = 0.15, 0.25
-_UNEXPLAINED = 0.5  # of what their pauses are longer
-# Of each pause, what no requester counts as its own: 1 to 4 us with Python's clients, 10 us where each opens a connection.
-_INSTRUCTIONS_S, _TO_OPEN_S = 5e-6, 15e-6
-_SLOW = 1.5  # times the mean latency
 # Of a request, what no pause accounts for: more than both. Honest clients on a busy machine came to 14 us and 1.8 %.
 _OF_ALL_S, _OF_ALL_SHARE = 10e-6, 0.03
 _OF_ONE_S, _OF_ONE_SHARE = 15e-6, 0.05
-# Of what rows tell.
 _FEWEST_PAIRS = 100
 _STALLS = 3
-_SLOWEST_SHARE, _FEWEST_SLOWEST = 0.01, 5
-_SLOWEST_EXCESS_S = 15e-6
 
 
 # ---- how workers spent their time, as their rows tell it: requests, rests, and the pauses between
@@ -75,24 +67,6 @@ class Busy:
     pauses_s: float | None = None
     reopened: bool = False
     rests_s: float = 0.0
-    connections: int = 0
-    slowest: Slowest | None = None
-
-
-@dataclass(frozen=True, kw_only=True)
-class Slowest:
-    """The requests with the most time to the next send: how long they typically took, and how much longer they paused.
-
-    There are `count` of them. `excess_s` is their median pause less that of all requests.
-    """
-
-    count: int
-    call_s: float
-    excess_s: float
-
-    def is_cut(self, share: float) -> bool:
-        """Whether so much of their time is in the pauses after them, and more than a few instructions take."""
-        return self.excess_s > max(_SLOWEST_EXCESS_S, share * self.call_s)
 
 
 def busy(samples: Samples) -> Busy:
@@ -113,8 +87,6 @@ def busy(samples: Samples) -> Busy:
         pauses_s=float(gaps.sum() - np.maximum(longest - middle, 0).sum()) / 1e9 if gaps.size else None,
         reopened=samples.in_flight < connections < samples.measured,
         rests_s=_rested_s(samples),
-        connections=int(connections),
-        slowest=_slowest(latencies, pauses) if samples.in_flight == 1 else None,
     )
 
 
@@ -131,67 +103,37 @@ def _rested_s(samples: Samples) -> float:
     return float(np.maximum(before, 0).sum() + samples.rest_ns[followed].sum() + late.sum()) / 1e9
 
 
-def _slowest(latencies: Nanoseconds, pauses: Nanoseconds) -> Slowest | None:
-    """Of one per cent of the requests; None where those are too few to have something typical."""
-    count = int(latencies.size * _SLOWEST_SHARE)
-    if count < _FEWEST_SLOWEST:
-        return None
-    longest = np.argpartition(latencies + pauses, -count)[-count:]
-    return Slowest(
-        count=count,
-        call_s=float(np.median(latencies[longest])) / 1e9,
-        excess_s=float(np.median(pauses[longest]) - np.median(pauses)) / 1e9,
-    )
-
-
 def pauses_of(samples: Samples) -> tuple[Nanoseconds, Nanoseconds]:
     """Each request's time and the pause after it, until the same worker's next.
 
     A kept connection belongs to one worker; requests that never overlap belong to one worker, too, if there is one. Where
     workers share connections, nobody knows whose a request was.
     """
-    sent, received, connection = samples.sent_ns, samples.received_ns, samples.connection
-    ready, free = samples.ready_ns, received + samples.rest_ns
+    connection, latencies = samples.connection, samples.received_ns - samples.sent_ns
+    ready, free = samples.ready_ns, samples.received_ns + samples.rest_ns
     following: Nanoseconds = ready[1:] - free[:-1]
     if not following.size or (samples.in_flight == 1 and following.min() >= 0):
         within = np.diff(samples.turn) == 0
-        return (received - sent)[:-1][within], following[within]
+        return latencies[:-1][within], following[within]
     if distinct(connection) < samples.in_flight:
         return following[:0], following[:0]
     order = np.argsort(connection, kind="stable")
     kept = (connection[order][1:] == connection[order][:-1]) & (np.diff(samples.turn[order]) == 0)
-    calls: Nanoseconds = (received - sent)[order][:-1][kept]
     pauses: Nanoseconds = (ready[order][1:] - free[order][:-1])[kept]
-    return calls, pauses
+    return latencies[order][:-1][kept], pauses
 
 
 def cut_rests(samples: Samples) -> tuple[int, int]:
     """How many rests at least did not last as the seed gives them, and by how many nanoseconds the shortest was too short.
 
-    Three views; the one that sees most counts: each worker's own requests; all together, as of n workers the k-th
+    Two views; the one that sees most counts: each worker's own requests; and all together, as of n workers the k-th
     reply whose rest is over frees one, so that the send n places later cannot be before it (also where a connection
-    was opened anew, or each request has its own); and how far apart workers begin, which constant rests never change.
+    was opened anew, or each request has its own).
     """
-    _, of_each = pauses_of(samples)
     free = np.sort(samples.received_ns + samples.rest_ns)[: -samples.in_flight]
-    views = (of_each, np.sort(samples.ready_ns)[samples.in_flight :] - free, _begun(samples))
+    views = (pauses_of(samples)[1], np.sort(samples.ready_ns)[samples.in_flight :] - free)
     short = [view[view < 0] for view in views]
     return max(view.size for view in short), max((-int(view.min()) for view in short if view.size), default=0)
-
-
-def _begun(samples: Samples) -> Nanoseconds:
-    """By how much later than the seed gives the workers began after the first of them; empty where nobody knows."""
-    rests, ready, workers = samples.rests, samples.ready_ns, samples.in_flight
-    if rests is None or not ready.size:
-        return ready[:0]
-    wanted = np.sort(np.array([rests.first_ns(worker) for worker in range(workers)], dtype=np.int64))
-    if rests.drawn:  # a short rest may bring one its second request before another has its first
-        numbers, first = np.unique(samples.connection, return_index=True)
-        if numbers.size != workers or numbers[0] < 0:
-            return ready[:0]
-        ready = ready[first]
-    began = np.sort(ready)[:workers]
-    return np.asarray(began - began[0] - (wanted - wanted[0])[: began.size])
 
 
 def _follows(latencies: Nanoseconds, pauses: Nanoseconds) -> float | None:
@@ -217,16 +159,13 @@ def judge(cell: CellEvidence) -> Iterator[Finding | None]:
             "Measure the same stacks in a closed loop too, where it does.",
         )
         return
-    absent = [finding for part in cell.parts(LITTLE) if (finding := _absent(cell, *part))]
-    yield from absent
-    if not absent:
-        adding_up = [_little(*part) for part in cell.parts(LITTLE)]
-        yield from sorted(adding_up, key=lambda f: -abs(1 - f.evidence.get("ratio", 1)))
-        follows = [seen.follows for _, _, seen in cell.parts(LITTLE) if seen.follows is not None]
-        if follows and (typical := median(follows)) > _FOLLOWS and not _is_own_work(cell, typical):
-            yield _cut_short(follows, typical)
-        yield from _constant_cut(cell)
-        yield _cut_slowest(cell)
+    yield from sorted(
+        (_little(*part) for part in cell.parts(LITTLE)), key=lambda f: -abs(1 - f.evidence.get("ratio", 1))
+    )
+    follows = [seen.follows for _, _, seen in cell.parts(LITTLE) if seen.follows is not None]
+    if follows and (typical := median(follows)) > _FOLLOWS and not _is_own_work(cell, typical):
+        yield _cut_short(follows, typical)
+    yield from _constant_cut(cell)
     yield from (_overstated(cell, *part) for part in cell.parts(LITTLE))
 
 
@@ -367,57 +306,6 @@ def _cut_short(follows: list[float], typical: float) -> Finding:
     )
 
 
-def _cut_slowest(cell: CellEvidence) -> Finding | None:
-    """Of all trials, or of one where it is more.
-
-    What holds up the requester between two requests (a stall, decoding late, closing) is in its own pauses (`paused_s`), and
-    makes a request look slow here as well; what a clock left out is in nobody's.
-    """
-    known_s = _TO_OPEN_S if cell.cell.connection == "per-request" else _INSTRUCTIONS_S
-    seen = [
-        (trial, slowest)
-        for trial, part, busy in cell.parts(LITTLE)
-        if (slowest := busy.slowest) and busy.gaps_s is not None and part.done.paused_s is not None
-        if busy.gaps_s - part.done.paused_s > _UNEXPLAINED * slowest.excess_s * slowest.count + known_s * busy.requests
-        and not _is_held_up(cell, trial, busy, busy.gaps_s - part.done.paused_s)
-    ]
-    if not seen:
-        return None
-    every = [busy.slowest for _, _, busy in cell.parts(LITTLE) if busy.slowest]
-    worst_trial, most = max(seen, key=lambda entry: entry[1].excess_s / max(entry[1].call_s, 1e-9))
-    typical = Slowest(
-        count=sum(s.count for s in every),
-        call_s=median(s.call_s for s in every),
-        excess_s=median(s.excess_s for s in every),
-    )
-    if 2 * len(seen) > len(every) and typical.is_cut(_OF_SLOWEST):
-        return _stops_early_for_slowest(typical, {"trials": len(every)}, "After")
-    if most.is_cut(_OF_SLOWEST_ONCE):
-        return _stops_early_for_slowest(most, {"trial": worst_trial.record.index}, f"In {worst_trial.called}, after")
-    return None
-
-
-def _is_held_up(cell: CellEvidence, trial: TrialEvidence, seen: Busy, unknown_s: float) -> bool:
-    """Whether the long pauses come after requests that were not slow, while the host had processes wait for as long.
-
-    A clock that stops early for slow ones leaves them slower than most, unless it makes them look like the others: the
-    sum of all pauses is judged as well, and gives a warning.
-    """
-    is_slow = seen.slowest is not None and seen.slowest.call_s > _SLOW * seen.call_s / max(seen.requests, 1)
-    return not is_slow and unknown_s <= _held_up_s(cell, trial)
-
-
-def _stops_early_for_slowest(slowest: Slowest, evidence: dict[str, Any], where: str) -> Finding:
-    return fails(
-        f"{where} the slowest requests ({quantities.ns(slowest.call_s * 1e9)}), the next one is sent "
-        f"{quantities.ns(slowest.excess_s * 1e9)} later than after the others, and not because of the requester's own work: "
-        "for them the clock stops too early, and p99 is too low.",
-        "Check where the timer stops: what a latency leaves out appears in the pause after it.",
-        {**evidence, "slowest_ms": slowest.call_s * 1000, "excess_pause_ms": slowest.excess_s * 1000},
-        weight=slowest.excess_s,
-    )
-
-
 def _little(trial: TrialEvidence, part: Part, seen: Busy) -> Finding:
     concurrency, requests = part.load.concurrency, seen.requests
     evidence: dict[str, Any] = {"trial": trial.record.index, "concurrency": concurrency, "requests": requests}
@@ -452,27 +340,7 @@ def _little(trial: TrialEvidence, part: Part, seen: Busy) -> Finding:
             "Check which clock times the calls (a CPU-time clock leaves out waiting) and where the timer stops.",
             evidence,
         )
-    if cpu_s is not None and unknown_s > 1.05 * cpu_s * concurrency and ratio < 0.7:
-        return warns(
-            f"{measured}; {quantities.percent(1 - ratio)} of the time is in no latency.",
-            "See `noise` for what delayed the requester between requests.",
-            evidence,
-        )
     return passes(f"{measured}; the rest is the requester's own work.", evidence)
-
-
-def _absent(cell: CellEvidence, trial: TrialEvidence, part: Part, seen: Busy) -> Finding | None:
-    """Workers that never asked, where think time hides that fewer are in flight and each has a connection of its own."""
-    declared = part.load.concurrency
-    has_own = cell.cell.connection == "reuse" and part.connections == declared
-    if not cell.cell.load.think_s or not has_own or seen.requests < 10 * declared or seen.connections >= declared:
-        return None
-    return fails(
-        f"Only {quantities.count(seen.connections, 'worker')} of {declared} declared ever sent a request.",
-        "Check how the requester begins its workers, and whether all of their connections were opened.",
-        {"trial": trial.record.index, "declared": declared, "workers": seen.connections},
-        weight=declared - seen.connections,
-    )
 
 
 def _did_not_count(seen: Busy, ratio: float, missing_s: float, cpu_s: float, concurrency: int) -> bool:

@@ -1,4 +1,4 @@
-"""mix: each request asks the operation that the seed draws for it, in that order, and all of them as their shares say.
+"""mix: each request asks the operation that the seed draws for it, in that order.
 
 A number is given when a worker takes it. So of those below the highest that was sent no more can be unsent than other
 workers are there; more were put off, as by a requester that asks each operation's requests together.
@@ -6,8 +6,6 @@ workers are there; more were put off, as by a requester that asks each operation
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,10 +14,8 @@ import numpy.typing as npt
 from orchestrator import quantities
 from orchestrator.checks.base import Check, Finding, fails, passes, worst
 from orchestrator.evidence.run_evidence import NOT_SENT, CellEvidence, Part, Samples, TrialEvidence
-from orchestrator.experiment.plan.payloads import mix_shares
 from services.python.load.phases import MIXED, mix_order
 
-_BEYOND_CHANCE = 4.5  # standard deviations: one count in 150,000
 _NOT_PLANNED = "Do not publish this cell: what was measured is not the mix that was planned."
 
 
@@ -81,29 +77,8 @@ def _of_part(cell: CellEvidence, trial: TrialEvidence, part: Part, seen: Seen) -
             {**evidence, "passed_over": seen.passed_over, "others": seen.others},
             weight=seen.passed_over,
         )
-    off = _furthest(counts, mix_shares(cell.operation), min(int(numbers.size), MIXED))
     times = [f"{m.label} {n:,}" for m, n in zip(cell.operation.mix, counts, strict=True)]
-    if off > _BEYOND_CHANCE:
-        often = ", ".join(f"{each} times" for each in times)
-        return fails(
-            f"The operations were not asked as often as their shares say: {often}, {off:.1f} standard deviations from what"
-            " chance gives.",
-            _NOT_PLANNED,
-            {**evidence, "standard_deviations": off},
-            weight=off,
-        )
     return passes(f"Asked as the seed draws them: {', '.join(times)}.", evidence)
-
-
-def _furthest(counts: Sequence[int], wanted: Sequence[float], independent: int) -> float:
-    """How many standard deviations the furthest share is off, of so many draws that are independent of each other."""
-    total = sum(counts)
-    if not total or not independent:
-        return 0.0
-    return max(
-        abs(count / total - share) / math.sqrt(share * (1 - share) / independent)
-        for count, share in zip(counts, wanted, strict=True)
-    )
 
 
 NAME = "mix"

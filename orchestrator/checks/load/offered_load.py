@@ -16,8 +16,7 @@ from typing import Any
 import numpy as np
 
 from orchestrator import quantities
-from orchestrator.checks.base import CALLS, Check, Finding, cannot_tell, fails, in_most, passes, warns
-from orchestrator.checks.ends.together import NAME as WINDOW
+from orchestrator.checks.base import CALLS, Check, Finding, fails, in_most, not_reported, passes, warns
 from orchestrator.checks.load.flight import cut_rests
 from orchestrator.evidence.run_evidence import CellEvidence, Part, Samples, TrialEvidence
 from orchestrator.findings.check_result import Overload
@@ -26,10 +25,7 @@ from services.python.contract.limits import SATURATED
 from services.python.load.phases import NEVER, arrivals
 
 _REDRAWN = 10_000
-_LATE_MS = 50.0
 _MOST_LATE = 0.05  # of a worker's round
-_ENDS_EARLY, _ENDS_EARLY_S = 0.02, 0.1  # of the declared duration, and seconds: a busy machine takes that long
-_NEARLY = 0.95
 _FIX_TIMES = "Fix the requester's intended times: latency counts from them, and a late one hides part of the wait."
 _FIND_THE_END = "Find out what ended the requester, or what it asked for: this is not the declared load."
 
@@ -64,7 +60,6 @@ class Rested:
     early: int
     short: int
     shortest_ns: int  # the shortest of them, by how much it was too short
-    is_stamped: bool  # a request was sent at another time than its rest was over, as no timer is exact
 
 
 def observe(samples: Samples) -> Schedule | Rested | None:
@@ -104,7 +99,6 @@ def _rested(samples: Samples) -> Rested:
         early=int((late < 0).sum()),
         short=short,
         shortest_ns=shortest_ns,
-        is_stamped=bool((late != 0).any()),
     )
 
 
@@ -151,7 +145,6 @@ def _findings(cell: CellEvidence) -> Iterator[Finding | None]:
         if not cell.is_open_loop:
             yield _unlike_its_load(trial, part)
         yield _requester(cell, trial, part)
-    yield from (_crowded(cell, trial) for trial in cell.trials)
 
 
 def _who(trial: TrialEvidence, part: Part) -> str:
@@ -160,8 +153,8 @@ def _who(trial: TrialEvidence, part: Part) -> str:
 
 
 def _unlike_its_load(trial: TrialEvidence, part: Part) -> Finding | None:
-    """Where a closed loop made more or fewer requests than its load has, or ended before its time."""
-    requests, load, window = part.done.requests, part.load, part.seen.get(WINDOW)
+    """Where a closed loop made more or fewer requests than its load has."""
+    requests, load = part.done.requests, part.load
     evidence: dict[str, Any] = {"trial": trial.record.index, "requests": requests, "declared": load.requests}
     is_cut = load.duration_s is None and load.requests is not None and requests < load.requests
     if is_cut or (load.requests is not None and requests > load.requests):
@@ -171,41 +164,7 @@ def _unlike_its_load(trial: TrialEvidence, part: Part) -> Finding | None:
             evidence,
             weight=abs(requests - (load.requests or 0)),
         )
-    if load.duration_s is None or load.think_s or window is None:
-        return None
-    if load.requests is not None and requests >= _NEARLY * load.requests:  # turns end near a number, not at it
-        return None
-    took_s = (window.end_ns - window.begin_ns) / 1e9
-    if load.duration_s - took_s <= max(_ENDS_EARLY * load.duration_s, _ENDS_EARLY_S):
-        return None
-    return warns(
-        f"{_who(trial, part)} asked for {quantities.ns(took_s * 1e9)} of the"
-        f" {quantities.ns(load.duration_s * 1e9)} declared.",
-        _FIND_THE_END,
-        {**evidence, "window_s": took_s, "duration_s": load.duration_s},
-        weight=load.duration_s - took_s,
-    )
-
-
-def _crowded(cell: CellEvidence, trial: TrialEvidence) -> Finding | None:
-    """Where requester processes share CPUs, these can be busy though no process is."""
-    busiest = trial.summary.cpu_share if trial.summary else None
-    own = max((part.done.cpu_share or 0.0 for part in trial.parts), default=0.0)
-    if busiest is None or busiest <= max(SATURATED, own) or cell.requesters == 1:
-        return None
-    return warns(
-        f"The CPUs that the requester's processes share were {quantities.percent(busiest)} busy: "
-        f"{'they, not the responder, are the bottleneck' if _has_room(trial) else 'they are at their limit'}.",
-        "Read throughput as the client's limit; to find the responder's, measure with fewer processes on each CPU.",
-        {"trial": trial.record.index, "cpu_share": busiest, "of_one_process": own},
-        weight=busiest,
-    )
-
-
-def _has_room(trial: TrialEvidence) -> bool:
-    """Whether the responder is known to have had some of its core left."""
-    share = trial.summary.responder_cpu_share if trial.summary else None
-    return share is not None and share <= SATURATED
+    return None
 
 
 def _not_the_schedule(trial: TrialEvidence, part: Part, seen: Schedule, rate: float) -> tuple[str, str] | None:
@@ -277,14 +236,6 @@ def _think_time(cell: CellEvidence, trial: TrialEvidence, seen: Rested) -> Findi
             evidence,
             weight=count,
         )
-    if not seen.is_stamped:
-        return fails(
-            "Every request was sent in the very nanosecond in which its rest was over: what is entered as sent"
-            " is no send stamp, and how late the requester's timers were is in the latencies.",
-            "Take the send stamp immediately before the client's call (protos/process.md).",
-            evidence,
-            weight=seen.requests,
-        )
     sent = f"After a think time of {mean} requests were sent {quantities.ns(seen.late_mean_ns)} late on average"
     if late > _MOST_LATE:
         return warns(
@@ -297,31 +248,20 @@ def _think_time(cell: CellEvidence, trial: TrialEvidence, seen: Rested) -> Findi
 
 
 def _requester(cell: CellEvidence, trial: TrialEvidence, part: Part) -> Finding:
-    share, lag_ms = part.done.cpu_share, part.done.loop_lag_ms
+    share = part.done.cpu_share
+    if share is not None and cell.requesters > 1 and trial.summary:
+        share = max(share, trial.summary.cpu_share or 0.0)  # of the CPUs that its processes share
     several = part.load.concurrency > 1 or cell.is_open_loop
-    evidence = {"trial": trial.record.index, "cpu_share": share, "loop_lag_ms": lag_ms}
+    evidence = {"trial": trial.record.index, "cpu_share": share}
     if share is None:
-        return cannot_tell(
-            "The requester did not report how busy its core was.",
-            "Use a requester that prints `cpu_share` in its `done` line.",
-            evidence,
-        )
+        return not_reported("how busy its core was", "cpu_share", evidence)
     busy = f"The requester's core was {quantities.percent(share)} busy"
     if several and share > SATURATED:
-        so = "the requester, not the responder, is the bottleneck" if _has_room(trial) else "it is at its limit"
         return warns(
-            f"{busy}: {so}.",
+            f"{busy}: the load may be limited by the requester, not by the responder.",
             "Read throughput as the client's limit; to find the responder's, add requesters (`processes`) or use a"
             " lighter client.",
             evidence,
-        )
-    median_ms = (trial.summary.median if trial.summary else None) or 0.0
-    if lag_ms is not None and lag_ms > max(_LATE_MS, 2 * median_ms):
-        return warns(
-            f"The requester's event loop ran a timer {quantities.ms(lag_ms)} late.",
-            "See `noise` and the client's share: the slowest latencies may be the requester's own.",
-            evidence,
-            weight=lag_ms,
         )
     return passes(f"{busy}.", evidence)
 

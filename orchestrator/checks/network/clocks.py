@@ -15,7 +15,7 @@ from statistics import median
 import numpy as np
 
 from orchestrator import quantities
-from orchestrator.checks.base import CALLS, CODECS, STREAMS, Check, Finding, cannot_tell, fails, passes, warns
+from orchestrator.checks.base import CALLS, CODECS, STREAMS, Check, Finding, fails, not_reported, passes, warns
 from orchestrator.evidence.run_evidence import CellEvidence, Part, Samples, TrialEvidence
 from orchestrator.statistics.quantiles import quantile
 
@@ -129,11 +129,7 @@ def _stamps(cell: CellEvidence, trial: TrialEvidence, part: Part, seen: Stamps) 
 def _wall(trial: TrialEvidence, part: Part) -> Finding:
     begin, end = part.done.anchor, part.done.anchor_end
     if not begin or not end:
-        return cannot_tell(
-            "The requester reported no clock anchors: whether the wall clock was changed is unknown.",
-            "Use a requester that prints `anchor` and `anchor_end` in its `done` line.",
-            {"trial": trial.record.index},
-        )
+        return not_reported("its clock anchors", "anchor_end", {"trial": trial.record.index})
     elapsed_ns = end.monotonic_ns - begin.monotonic_ns
     step_ns = end.wall_ns - begin.wall_ns - elapsed_ns
     evidence = {"trial": trial.record.index, "wall_step_ns": step_ns}

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from orchestrator import quantities
-from orchestrator.checks.base import CALLS, Check, Finding, cannot_tell, fails, passes, warns
+from orchestrator.checks.base import CALLS, Check, Finding, cannot_tell, fails, not_reported, passes, warns
 from orchestrator.evidence.run_evidence import CellEvidence, Part, Samples, TrialEvidence
 from orchestrator.findings.trial_values import COUNTED_BY
 from orchestrator.statistics.quantiles import distinct
@@ -201,12 +201,8 @@ def _missing_peers(cell: CellEvidence, trial: TrialEvidence) -> tuple[int, Findi
 
 def _counted(cell: CellEvidence, evidence: dict[str, object], measured: str, peers: int | None) -> Finding:
     if peers is None:
-        why = quantities.NOT_OURS if cell.stack.external is not None else "the responder did not count its peers"
-        return cannot_tell(
-            f"{measured}, by the requester's count alone: {why}.",
-            "Use a responder that orch starts, and that prints `peers` in its `stats` line.",
-            evidence,
-        )
+        is_ours = cell.stack.external is None
+        return not_reported("how many peers it saw", "peers", evidence, "responder", is_ours=is_ours)
     return passes(f"{measured}; the responder saw {peers:,} peers.", evidence)
 
 

@@ -12,19 +12,16 @@ Three bounds, from the strictest to the loosest:
   Over a distance it is as uncertain as the ping. Beyond TCP's initial window it bounds only where a larger exchange has
   opened the window of its kept connection; a call faster than an exchange that is no bound is shown as that.
 
-Each operation of a mix is held to the exchange of as many bytes, all of them together to ping and the kernel's round trip.
-A task of n calls takes n of each at least; each of its calls by itself is held to one bound, too. Ping and exchange may
-have been disturbed where the calls were not: below these a cell fails where most of its trials are, and warns otherwise.
-HTTP/3 has no sockets of TCP: ping remains, and the exchange of a body within TCP's initial window. Who answers a ping to
-a responder that orch did not start is not known: no call passes by such a ping.
+A mix has no exchange of as many bytes. A task of n calls takes n of each at least. Ping and exchange may have been
+disturbed where the calls were not: below these a cell fails where most of its trials are, and warns otherwise. HTTP/3 has
+no sockets of TCP: ping remains, and the exchange of a body within TCP's initial window. Who answers a ping to a responder
+that orch did not start is not known: it is no bound.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-
-import numpy as np
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 
 from orchestrator import quantities
 from orchestrator.checks.base import CALLS, Check, Finding, cannot_tell, fails, in_most, passes
@@ -33,21 +30,16 @@ from orchestrator.experiment.model.factors import is_in_pieces
 
 INITIAL_WINDOW_BYTES = 10 * 1448  # RFC 6928, with the usual segment of an Ethernet path
 _EXCHANGE, _MIN_RTT = "tcp exchange", "TCP_INFO min_rtt"
-_PINGED_ANOTHER = "who answers a ping to the address of a service that is not ours may be another, or in no hurry"
 
 _ACTION = (
     "Do not publish this cell. Find out where the timer stops and who answers (raw timings are in samples/), then "
     "measure again."
 )
-_ONE_SEGMENT_BYTES, _SAME_SIZE = 1_400, 0.01
 
 
 @dataclass(frozen=True, kw_only=True)
 class _Bound:
-    """Faster than `least_ns` by more than `uncertain_ns` is impossible; `why_not` says why it is not, after all.
-
-    `is_anybodys`: nobody knows whether who answers the calls is who set it, so that no call passes by it.
-    """
+    """Faster than `least_ns` by more than `uncertain_ns` is impossible; `why_not` says why it is not, after all."""
 
     name: str
     least_ns: float
@@ -55,7 +47,6 @@ class _Bound:
     why_not: str | None = None
     is_of_each_call: bool = True
     work: str = "call"
-    is_anybodys: bool = False
 
     def of_task(self, calls: int) -> _Bound:
         """The bound of so many calls, one after the other; itself for one."""
@@ -70,30 +61,9 @@ class _Bound:
         )
 
 
-@dataclass(frozen=True, kw_only=True)
-class Fastest:
-    """The fastest successful call or task, at 0, from sending, in ns.
-
-    At its place the fastest of each of its calls, or of each operation of a mix; `bodies`: of those how many bytes both
-    had.
-    """
-
-    took_ns: Mapping[int, int]
-    bodies: Mapping[int, tuple[int, int]] = field(default_factory=dict)
-
-
-def observe(samples: Samples) -> Fastest:
-    """See `Fastest`."""
-    if not samples.call_ns.size:
-        return Fastest(took_ns={})
-    took_ns, bodies = {0: int(samples.call_ns.min()), **samples.fastest_parts_ns}, {}
-    places = samples.places[samples.ok] if samples.is_mix else np.zeros(0, dtype=np.int64)
-    for place in map(int, np.unique(places)):
-        rows = np.flatnonzero(places == place)
-        quickest = rows[np.argmin(samples.call_ns[rows])]
-        took_ns[place] = int(samples.call_ns[quickest])
-        bodies[place] = int(samples.bytes_sent[quickest]), int(samples.bytes_received[quickest])
-    return Fastest(took_ns=took_ns, bodies=bodies)
+def observe(samples: Samples) -> int | None:
+    """The fastest successful call or task, from sending, in ns; None without one."""
+    return int(samples.call_ns.min()) if samples.call_ns.size else None
 
 
 def judge(cell: CellEvidence) -> list[Finding]:
@@ -113,57 +83,24 @@ def judge(cell: CellEvidence) -> list[Finding]:
 
 def _findings(cell: CellEvidence) -> Iterator[Finding]:
     is_far = cell.placement.kind != "local"
-    for trial, part, fastest in cell.parts(NAME):
-        bounds = list(_bounds(trial, part, cell))
-        for place, took_ns in fastest.took_ns.items():
-            if cell.operation.mix:
-                applying = _of_mix(trial, part, cell, place, fastest)
-            elif place:
-                applying = [replace(b, work=f"call {place} of a task") for b in bounds if b.is_of_each_call]
-            else:
-                applying = [b.of_task(cell.cell.in_a_row) for b in bounds]
-            for bound in applying:
-                if not bound.is_anybodys or took_ns < bound.least_ns - bound.uncertain_ns:
-                    yield _finding(trial, took_ns, bound, is_far=is_far)
+    for trial, part, fastest_ns in cell.parts(NAME):
+        for bound in _bounds(trial, part, cell):
+            yield _finding(trial, fastest_ns, bound.of_task(cell.cell.in_a_row), is_far=is_far)
 
 
-def _of_mix(trial: TrialEvidence, part: Part, cell: CellEvidence, place: int, fastest: Fastest) -> list[_Bound]:
-    """What holds the fastest request of an operation; at 0 that of all, which no exchange of one size bounds."""
-    if not place:
-        return [*_bounds(trial, part, cell, ())]
-    alike = [
-        reading
-        for reading in trial.readings_of("tcp", cell.cell.id)
-        if all(map(_are_alike, (reading.record.send_bytes, reading.record.receive_bytes), fastest.bodies[place]))
-    ]
-    work = f"request of {cell.operation.mix[place - 1].label}"
-    return [replace(bound, work=work) for bound in _bounds(trial, part, cell, alike)]
-
-
-def _are_alike(first: int, other: int) -> bool:
-    """Whether bodies of so many bytes have one floor (`measure.baselines`)."""
-    larger = max(first, other)
-    return larger <= _ONE_SEGMENT_BYTES or larger - min(first, other) <= larger * _SAME_SIZE
-
-
-def _bounds(
-    trial: TrialEvidence, part: Part, cell: CellEvidence, exchanges: Sequence[BaselineReading] | None = None
-) -> Iterator[_Bound]:
-    """Of the tcp exchanges given, or else of all that stand beside the cell."""
+def _bounds(trial: TrialEvidence, part: Part, cell: CellEvidence) -> Iterator[_Bound]:
     rtt_us, is_far = part.done.min_rtt_us, cell.placement.kind != "local"
     if rtt_us:
         yield _Bound(name=_MIN_RTT, least_ns=rtt_us * 1000, uncertain_ns=max(2000.0, 0.05 * rtt_us * 1000))
     pings = list(trial.readings_of("ping"))
-    if pings and (is_far or not cell.is_external):
+    if pings and not cell.is_external:
         least = min(reading.minimum_ns or 0 for reading in pings)
         yield _Bound(
             name="ping",
             least_ns=least,
             uncertain_ns=min(max(0.1 * least, _disagreement(pings)), least / 2),
-            why_not=_PINGED_ANOTHER if cell.is_external else None,
-            is_anybodys=cell.is_external,
         )
-    echoes = list(trial.readings_of("tcp", cell.cell.id)) if exchanges is None else exchanges
+    echoes = [] if cell.operation.mix else list(trial.readings_of("tcp", cell.cell.id))
     if echoes:
         least = min(reading.minimum_ns or 0 for reading in echoes)
         yield _Bound(
@@ -214,13 +151,10 @@ def _finding(trial: TrialEvidence, quickest_ns: int, bound: _Bound, *, is_far: b
     )
     if bound.why_not is not None and shortfall_ns > 0:
         # On one machine this happens every day; over a distance it makes the share above the floor meaningless.
-        better = (
-            "the ping, not with the tcp floor" if bound.name == _EXCHANGE else "TCP's own round trip, not with the ping"
-        )
         return Finding(
             "cannot tell" if is_far and shortfall_ns > bound.uncertain_ns else "pass",
             f"Below the {bound.name}, which is not a lower bound here: {numbers}; {bound.why_not}.",
-            f"Compare this cell with {better}." if is_far else "Nothing to do.",
+            "Compare this cell with the ping, not with the tcp floor." if is_far else "Nothing to do.",
             {**evidence, "why_no_bound": bound.why_not},
         )
     if shortfall_ns > bound.uncertain_ns:

@@ -1,8 +1,5 @@
 """lost packets: what TCP had to send again, for which no protocol is to blame.
 
-A packet whose loss is seen by a time-out costs its request 200 ms and a round trip (Linux's TCP_RTO_MIN); one that is sent
-again sooner (RFC 5681, RFC 8985) a round trip or two. So requests that took 195 ms longer than the median are counted.
-
 The requester's connections count their own (TCP_INFO); where that is not known, and for the replies, all TCP of the host
 counts (/proc/net/snmp), which is never less than the connections of one process on it. On one host both directions are in
 one count, and TCP_INFO's alone is read. Of an external responder's way back nothing is known; of HTTP/3 nothing at all.
@@ -13,38 +10,27 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-import numpy as np
-
 from orchestrator import quantities
 from orchestrator.checks.base import CALLS, Check, Finding, cannot_tell, passes, warns, worst
-from orchestrator.evidence.run_evidence import CellEvidence, Samples, TrialEvidence
+from orchestrator.evidence.run_evidence import CellEvidence, TrialEvidence
 from services.python.contract.counters import HostCounters
 from services.python.contract.requester_lines import Done
 
 _SHARE = 0.001  # of the requests
-_TIME_OUT_NS = 195_000_000  # 200 ms, and what timers of a kernel with ticks of 4 ms are early by
 _ALWAYS_ALLOWED = 2  # so many are no rate yet
 _TOO_MANY, _SLACK = 1.05, 50  # packets that a requester may count beyond its host, which is read at another moment
+_ACTION = "Find out what drops or delays packets on the way; one that is missed by a time-out costs its request 200 ms."
 
 Packets = tuple[int, int]  # sent again, sent
-
-
-def observe(samples: Samples) -> int:
-    """How many requests took longer than the median by a retransmission time-out, from sending to reply."""
-    calls = samples.received_ns - samples.sent_ns
-    return int((calls - np.median(calls) >= _TIME_OUT_NS).sum()) if calls.size else 0
 
 
 def judge(cell: CellEvidence) -> Finding | None:
     """Both directions of every trial."""
     if cell.cell.is_over_quic:
-        waited = sum(seen for _, _, seen in cell.parts(NAME))
         return cannot_tell(
             "HTTP/3 is carried by QUIC, whose packets the ends' own library sends again: no kernel counts them, "
             "and what it counts of TCP is of others.",
-            "Look for requests that take far longer than the median"
-            f" ({quantities.count(waited, 'request')} took 200 ms longer).",
-            {"requests_200_ms_slower": waited},
+            "Look for requests that take far longer than the median.",
         )
     return worst([_finding(cell, trial) for trial in cell.trials])
 
@@ -56,7 +42,6 @@ def _finding(cell: CellEvidence, trial: TrialEvidence) -> Finding:
     if cell.placement.kind != "local" and not in_turns and before is not None and after is not None:
         answered = _grown(before.host, after.host)
     requests = sum(part.done.requests for part in trial.parts)
-    waited = sum(seen for other, _, seen in cell.parts(NAME) if other is trial)
     known = [count for count in (*requesters, answered) if count is not None]
     again, sent = sum(count[0] for count in known), sum(count[1] for count in known)
     evidence = {
@@ -65,13 +50,11 @@ def _finding(cell: CellEvidence, trial: TrialEvidence) -> Finding:
         "sent_again_by_requester": None if None in requesters else sum(count[0] for count in requesters if count),
         "sent_again_by_responder": None if answered is None else answered[0],
         "packets": sent,
-        "requests_200_ms_slower": waited,
     }
     if None in requesters:
         return cannot_tell(
             "Neither the connections nor the hosts count the packets sent again for this cell alone.",
-            "Measure on Linux, which counts them, or look for requests that take 200 ms longer than the median"
-            f" ({quantities.count(waited, 'request')} of this trial did).",
+            "Measure on Linux, which counts them, or look for requests that take 200 ms longer than the median.",
             evidence,
         )
     if (wrong := _more_than_the_host(trial)) is not None:
@@ -86,7 +69,7 @@ def _finding(cell: CellEvidence, trial: TrialEvidence) -> Finding:
     if _are_many(again, requests):
         return warns(
             f"{measured}, in {trial.called} of {quantities.count(requests, 'request')}.",
-            _cost(waited, again),
+            _ACTION,
             evidence,
             weight=again / max(requests, 1),
         )
@@ -113,22 +96,6 @@ def _more_than_the_host(trial: TrialEvidence) -> Finding | None:
 
 def _are_many(again: int, requests: int) -> bool:
     return again > max(_SHARE * requests, _ALWAYS_ALLOWED)
-
-
-def _cost(waited: int, again: int) -> str:
-    """What to do, and what sending again cost as far as latencies show it."""
-    if not waited:
-        return (
-            "Find out what drops or delays packets on the way. No request took 200 ms longer than the median, as a"
-            " retransmission time-out would: the cost is within the spread."
-        )
-    others = f", more than packets sent again ({again:,}), so others waited for something else"
-    at_most = others if waited > again else ""
-    return (
-        "Find out what drops packets, and do not compare stacks by percentiles among the"
-        f" {quantities.count(waited, 'request')} that took at least 200 ms longer than the median, as after a retransmission"
-        f" time-out{at_most}."
-    )
 
 
 def _of_requesters(trial: TrialEvidence, *, in_turns: bool) -> Iterator[Packets | None]:
@@ -159,4 +126,4 @@ def _grown(before: HostCounters | None, after: HostCounters | None) -> Packets |
 
 
 NAME = "lost packets"
-CHECK = Check(name=NAME, severity="note", kinds=CALLS, observe=observe, judge=judge)
+CHECK = Check(name=NAME, severity="note", kinds=CALLS, judge=judge)

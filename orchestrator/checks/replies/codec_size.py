@@ -8,7 +8,6 @@ are not, twice as much is worth a warning: bytes per request are then not those 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from math import inf
 
 from orchestrator.checks.base import CALLS, CODECS, Check, Finding, cannot_tell, fails, passes, warns, worst
@@ -40,28 +39,11 @@ def _most_of_plain(cell: CellEvidence, bodies: int, requests: int) -> float:
     return _TWICE * bodies + overhead + _SEGMENT_BYTES * again
 
 
-def _of_mix(cell: CellEvidence) -> Iterator[Finding]:
-    """Of each operation of a mix the body against its own content."""
-    for mixed, summary in zip(cell.operation.mix, cell.mixed, strict=False):
-        if mixed.payload.get("kind") not in _INCOMPRESSIBLE or summary.body_bytes is None:
-            continue
-        for way, content, body in zip(
-            ("sent", "received"), (mixed.request_bytes, mixed.reply_bytes), summary.body_bytes, strict=True
-        ):
-            if content >= _FRAMED_BYTES and body < 0.99 * content:
-                yield fails(
-                    f"{mixed.label}: {body:,.0f} bytes {way} per request cannot hold the {content:,} bytes of"
-                    " its payload.",
-                    _NOT_SENT,
-                    {"operation": mixed.label, "way": way, "content_bytes": content, "body_bytes": body},
-                )
-
-
 def judge(cell: CellEvidence) -> Finding | None:
     """Both directions: body against content, wire against body."""
     contents = [size * cell.operation.calls for size in (cell.operation.request_bytes, cell.operation.reply_bytes)]
     ways = (_of_way(cell, way, content) for way, content in zip(("sent", "received"), contents, strict=True))
-    findings = [*_of_mix(cell), *(finding for finding in ways if finding is not None)]
+    findings = [finding for finding in ways if finding is not None]
     if not findings:
         return cannot_tell(
             "The client library does not report the size of its bodies.", "Use a client that reports body sizes."

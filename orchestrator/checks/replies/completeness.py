@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from orchestrator import quantities
-from orchestrator.checks.base import CALLS, CODECS, STREAMS, Check, Finding, cannot_tell, fails, passes
+from orchestrator.checks.base import CALLS, CODECS, STREAMS, Check, Finding, fails, not_reported, passes
 from orchestrator.evidence.run_evidence import CellEvidence, Part, Samples, TrialEvidence
 from orchestrator.experiment.model.factors import POSTGRESQL, SQLITE, STORE
 from orchestrator.questions.stores import times as store_times
@@ -23,7 +23,6 @@ _UNANSWERED = [STATUSES.index(name) for name in STATUSES if name not in ("ok", "
 _ACTION = (
     "Do not publish this cell, as the missing requests may be the slowest. See the requester's output under logs/."
 )
-_NO_TIMES = "Do not read where the responder's time goes; its latencies are not touched by this."
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,7 +71,8 @@ def judge(cell: CellEvidence) -> Iterator[Finding]:
         yield from (_rows(cell, trial, part, rows) for trial, part, rows in cell.parts(NAME))
         if cell.cell.kind != "codec":  # it has nobody who answers
             yield from (_answered(cell, trial) for trial in cell.trials)
-    yield from _store_sums(cell)
+    if cell.cell.factors.get(STORE) in (SQLITE, POSTGRESQL):
+        yield from _storeless(cell.trials)
     if cell.failed or sum(1 for trial in cell.trials if trial.summary) < cell.planned:
         yield _missing_trials(cell)
 
@@ -108,13 +108,9 @@ def _answered(cell: CellEvidence, trial: TrialEvidence) -> Finding:
     """The responder's own count against the record's: it knows of a task's calls, and not of tasks."""
     before, after = trial.record.stats_before, trial.record.stats
     if before is None or after is None or cell.stack.external is not None:
-        return cannot_tell(
-            f"How many requests it answered is unknown: {quantities.NOT_OURS}."
-            if cell.stack.external is not None
-            else "The responder did not report how many requests it answered.",
-            "Use a responder that orch starts, and that prints `answered` in its `stats` line.",
-            {"trial": trial.record.index},
-        )
+        is_ours = cell.stack.external is None
+        at = {"trial": trial.record.index}
+        return not_reported("how many requests it answered", "answered", at, "responder", is_ours=is_ours)
     seen = [part.seen[NAME] for part in trial.parts if NAME in part.seen]
     rows = sum(s.parts if cell.cell.kind == "task" else s.rows - s.never_sent for s in seen)
     unanswered = sum(s.unanswered for s in seen)
@@ -140,27 +136,6 @@ def _answered(cell: CellEvidence, trial: TrialEvidence) -> Finding:
                 f"{recorded:,} are recorded as the warm-up"
             )
     return _finding(troubles, evidence, f"The responder answered {answered:,}, as recorded.")
-
-
-def _store_sums(cell: CellEvidence) -> list[Finding]:
-    """A finding for each trial whose times in the store cannot be; none where the responder reports none.
-
-    Nobody else measures where its time goes. But no request is handled for longer than its requester waits, and
-    none is answered without asking the database.
-    """
-    trials = [(trial, times) for trial in cell.trials if (times := store_times.of_trial(trial.record)) is not None]
-    a_sample, off = "an event" if cell.cell.kind == "stream" else "a request", []
-    for trial, times in trials:
-        if unaccounted := store_times.unaccounted(times):
-            text = (
-                f"The responder's handling took {quantities.ms(times.handling)} {a_sample}, and its parts (waiting, "
-                f"database, service) add up to {quantities.percent(times.accounted)} of that: {unaccounted}."
-            )
-            evidence = {"trial": trial.record.index, "accounted": times.accounted, **vars(times)}
-            off.append(fails(text, _NO_TIMES, evidence))
-    # A machine that stops the responder for a moment between two of its stamps does so in a trial, and not in most.
-    results = off if 2 * len(off) > len(trials) else []
-    return results + (list(_storeless(cell.trials)) if cell.cell.factors.get(STORE) in (SQLITE, POSTGRESQL) else [])
 
 
 def _storeless(trials: Sequence[TrialEvidence]) -> Iterator[Finding]:

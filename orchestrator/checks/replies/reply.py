@@ -73,12 +73,11 @@ def _missing(cell: CellEvidence) -> Finding | None:
 
 def _finding(cell: CellEvidence, trial: TrialEvidence, part: Part, ok: int) -> Finding:
     expected, met = trial.record.ready.identity if trial.record.ready else None, part.done.identity
-    verified, alike = part.done.verified, part.done.verified_by_bytes
+    verified = part.done.verified
     evidence = {
         "trial": trial.record.index,
         "counted": ok,
         "verified": verified,
-        "verified_by_bytes": alike,
         "identity_expected": expected,
         "identity_met": met,
         "errors": dict(trial.errors),
@@ -103,8 +102,6 @@ def _finding(cell: CellEvidence, trial: TrialEvidence, part: Part, ok: int) -> F
         )
     replies = quantities.count(ok, "reply", "replies")
     right = f"{replies} verified"
-    if alike:
-        right = f"{replies} verified ({alike:,} by their bytes, which equal those of one that was read)"
     if (own := cell.stack.external) is not None and verified is not None:
         if not all(step["expect"] or step.get("save") for step in own.each_call):
             text = f"{replies} succeeded; whether they are right was not checked."

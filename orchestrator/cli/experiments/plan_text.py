@@ -16,15 +16,15 @@ from orchestrator.experiment.machines import PRICES_AS_OF
 from orchestrator.experiment.model.factor import Factor
 from orchestrator.experiment.model.factors import OF_THE_CALL, said
 from orchestrator.experiment.plan import contrasts
-from orchestrator.experiment.plan.estimate import TRAFFIC_PRICES_AS_OF, cost_of, costs_from, estimate
+from orchestrator.experiment.plan.estimate import TRAFFIC_PRICES_AS_OF, cost_of, costs_from, estimate, short_of_room
 from orchestrator.experiment.plan.loads import describe_load, describe_search
 from orchestrator.experiment.plan.own import own_json
 from orchestrator.experiment.plan.plan import Cell, Placement, Plan
+from orchestrator.experiment.plan.topology import with_too_few_cpus
 from orchestrator.experiment.plan.turn_lengths import END_BYTES
 from orchestrator.experiment.providers import PROVIDERS
 from orchestrator.experiment.read.units import format_duration, format_size
 from orchestrator.findings.power import describe
-from orchestrator.hosts.plan_warnings import congestion_in_force, warnings
 from orchestrator.quantities import count, difference, each_turn, listed, margin, percent, sample
 from orchestrator.questions.until.find import expected_blocks
 from orchestrator.results.documents import name_in_id
@@ -85,10 +85,32 @@ def plan_document(plan: Plan, path: Path, history: Sequence[dict[str, Any]] = ()
         "matters": plan.matters,
         "power": None if _is_search(plan) else describe(usual, history).to_dict(),
         "external": contrasts.announcements(plan),
-        "congestion": congestion_in_force(plan),
-        "warnings": warnings(plan, expected.duration_s),
+        "warnings": _warnings(plan, expected.duration_s),
         "plan": plan.to_dict(),
     }
+
+
+def _warnings(plan: Plan, expected_s: float) -> list[str]:
+    """Sentences about a plan whose run is expected to take so many seconds; none where nothing is to be said."""
+    sentences = []
+    if expected_s > plan.limits.wall_s:
+        sentences.append(
+            f"the run is expected to take {format_duration(expected_s)}, longer than limits.wall"
+            f" ({format_duration(plan.limits.wall_s)}), which will end it early"
+        )
+    if len(plan.stacks) > 1 and next(contrasts.pairs(plan), None) is None:
+        sentences.append("nothing is compared: no other stack has a cell that matches one of the reference")
+    late = {describe_load(cell.load, cell.kind, cell.calls): None for cell in short_of_room(plan)}
+    if late:
+        sentences.append(
+            "more requests are under way at once than an open loop may have, so that some are sent late or not at all:"
+            f" {'; '.join(late)}; raise its concurrency"
+        )
+    for stack, facts in plan.resolved.items():
+        missing = [package for package, version in facts["versions"].items() if version == "not installed here"]
+        if missing and not PROVIDERS[plan.provider].makes_hosts:
+            sentences.append(f"{stack} needs {', '.join(missing)}, not installed here: make setup")
+    return [*sentences, *with_too_few_cpus(plan)]
 
 
 def stack_lines(plan: Plan) -> Iterator[str]:
@@ -152,11 +174,9 @@ def _facts(plan: Plan, document: dict[str, Any]) -> Iterator[tuple[str, str]]:
     yield from _sealed(plan)
     yield "hosts", _hosts(plan, expected["hosts"])
     yield from (("external", text) for text in document["external"])
-    if document["congestion"]:
-        yield "TCP", f"congestion control: {document['congestion']}"
     yield from ((each["name"], each["sentence"]) for each in document.get("machines", ()))
     if document["terraform"]:
-        yield "terraform", document["terraform"]["sentence"]
+        yield "terraform", document["terraform"]
     yield (
         "duration",
         f"{'at most ' * _is_search(plan)}about {format_duration(expected['duration_s'])} on {expected['machine']}:"

@@ -80,7 +80,6 @@ def _plan(file: Path, overrides: list[str], *, takes_stale: bool, tries: bool) -
     from orchestrator.experiment.plan.topology import programs_in_words
     from orchestrator.experiment.providers import PROVIDERS
     from orchestrator.hosts.busy import look
-    from orchestrator.hosts.plan_warnings import kernel_lacks
 
     try:
         planned, missing = _made(file, overrides)
@@ -92,7 +91,6 @@ def _plan(file: Path, overrides: list[str], *, takes_stale: bool, tries: bool) -
     provider = PROVIDERS[planned.provider]
 
     document: dict[str, Any] = plan_document(planned, path, earlier_summaries(WORKSPACE.results, planned.name))
-    document["warnings"] += kernel_lacks(planned)
     document["programs"] = [] if missing else programs_in_words(planned)
     document["terraform"] = None
     if provider.hosts_are_given:
@@ -102,12 +100,11 @@ def _plan(file: Path, overrides: list[str], *, takes_stale: bool, tries: bool) -
         document["machines"] = [{**asdict(each), "sentence": each.sentence()} for each in looked]
         missing += [f"{each.trouble} ({each.hint})" for each in looked if each.trouble]
     elif provider.makes_hosts:
-        from orchestrator.hosts.provision.preview import preview  # SSH, Ansible and Terraform take a while to import
+        from orchestrator.hosts.provision.makers import preview  # SSH, Ansible and Terraform take a while to import
 
-        previewed = preview(planned)
-        document["terraform"] = {**asdict(previewed), "sentence": previewed.sentence()}
-        if previewed.lacking:
-            missing.append(f"{previewed.lacking} (`orch doctor --for {planned.provider}`)")
+        document["terraform"], lacking = preview(planned)
+        if lacking:
+            missing.append(f"{lacking} (`orch doctor --for {planned.provider}`)")
     now = look() if provider.hosts_are_this_machine else None
     document["machine_now"] = now and {**asdict(now), "warning": now.warning()}
     document["missing"] = missing + _missing_database(planned)

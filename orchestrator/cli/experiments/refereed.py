@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from orchestrator.cli.console import console
 from orchestrator.errors import MissingError, UsageError, did_you_mean
-
-if TYPE_CHECKING:
-    from orchestrator.experiment.plan.plan import Plan
-    from orchestrator.results.manifest import RefereeRecord
+from orchestrator.experiment.plan.plan import Plan
+from orchestrator.measure.refereeing import NO_TOOL, tools_for
+from orchestrator.referee.generators import TOOLS
+from orchestrator.results.manifest import RefereeRecord, RefereeTool
 
 ANY = "any"
 
@@ -20,9 +18,6 @@ def referee_of(plan: Plan, name: str) -> RefereeRecord:
     UsageError where none can measure a cell, MissingError where the one that could is not here.
     """
     from orchestrator.hosts.load_generators import look_for_all
-    from orchestrator.measure.refereeing import NO_TOOL, tools_for
-    from orchestrator.referee.generators import TOOLS
-    from orchestrator.results.manifest import RefereeRecord, RefereeTool
 
     if name not in (ANY, *TOOLS):
         raise UsageError(f"no load generator is called {name!r}", hint=did_you_mean(name, [*TOOLS, ANY]))

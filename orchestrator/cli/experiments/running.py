@@ -144,13 +144,10 @@ def _refuse_full_disk(plan: Plan) -> None:
 
 
 def _warn_of_this_machine(plan: Plan) -> None:
-    """Before anything is measured: what its kernel lacks and what else it does right now, where it is what measures."""
+    """Before anything is measured: what else it does right now, where it is what measures."""
     from orchestrator.experiment.providers import PROVIDERS
     from orchestrator.hosts.busy import look
-    from orchestrator.hosts.plan_warnings import kernel_lacks
 
-    for warning in kernel_lacks(plan):
-        console.warning(warning)
     if PROVIDERS[plan.provider].hosts_are_this_machine and (warning := look().warning()):
         console.warning(warning)
 

@@ -25,7 +25,7 @@ def status(as_json: AsJson = False) -> None:
     The newest unfinished run is shown with what is stored of it, and how to continue it.
     """
     from orchestrator.hosts.provision.deployments import Registry
-    from orchestrator.hosts.provision.overview import overview
+    from orchestrator.hosts.provision.takedown import overview
     from orchestrator.measure.progress import unfinished
 
     console.as_json = as_json
@@ -117,10 +117,10 @@ def teardown(
     """Take down what is running: every run's hosts or, on this machine, its processes. Safe to repeat at any time.
 
     Without RUN: every deployment that this folder's `.orch` records as up and, on this machine, what the latest run left; a
-    database that an orch started and left when it was killed is ended in any case; a run still in progress in another orch
-    process is left alone. RUN (a run's or a deployment's id) is ended in any case, even if its folder under results/ is
-    gone; an orch process that is still measuring it is ended first. Hosts that carry our label but were made from another
-    folder are listed, and ended only with --all: they may belong to somebody else. Exit 6 when something is left.
+    run still in progress in another orch process is left alone. RUN (a run's or a deployment's id) is ended in any case,
+    even if its folder under results/ is gone; an orch process that is still measuring it is ended first. Hosts that carry
+    our label but were made from another folder are listed, and ended only with --all: they may belong to somebody else.
+    Exit 6 when something is left.
     """
     from orchestrator.measure import teardown as ending
     from orchestrator.measure.interrupts import without_terminal
@@ -139,15 +139,14 @@ def teardown(
             strays = others.strays
             for provider, reason in others.unasked.items():
                 console.warning(f"{provider} {reason}")
-        databases = ending.end_databases()
     for stray in strays:
         console.warning(
             f"{stray.id} ({stray.provider}: {', '.join(stray.hosts) or 'no host'}) carries our label but was not made "
             "from this folder: left alone; end it there, or with `orch teardown --all`"
         )
-    _print_endings(endings, with_old=run is not None or everything)
+    _print_endings(endings)
     receipts = [{"run": e.run, **asdict(e.receipt)} for e in endings if e.receipt is not None]
-    left = [item for e in (*endings, *databases) for item in e.left]
+    left = [item for e in endings for item in e.left]
     if left:
         raise TeardownIncomplete(
             f"not taken down: {'; '.join(left)}", hint="run `orch teardown` again", details={"receipts": receipts}
@@ -156,12 +155,8 @@ def teardown(
     console.emit({"receipts": receipts, "not_ours": not_ours})
 
 
-def _print_endings(endings: list[Ending], *, with_old: bool) -> None:
-    """The runs that were left alone first, so that the last line is a receipt where there is one.
-
-    `with_old`: also the receipt of a run that had been taken down before.
-    """
-    endings = [ending for ending in endings if ending.is_new or with_old]
+def _print_endings(endings: list[Ending]) -> None:
+    """The runs that were left alone first, so that the last line is a receipt where there is one."""
     for ending in sorted(endings, key=lambda e: not e.is_going_on):
         if ending.is_going_on:
             console.result(

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from collections.abc import Sequence
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
@@ -22,16 +23,22 @@ if TYPE_CHECKING:
 
 def predict(
     run: Run = "latest",
-    *,
-    rtt: Annotated[str, typer.Option(metavar="TIME", help="Your round trip, such as 80ms.")],
+    rtt: Annotated[str | None, typer.Option(metavar="TIME", help="Your round trip, such as 80ms.")] = None,
     size: Annotated[
-        str, typer.Option("--bytes", metavar="SIZE", help="Your payload: the larger of request and reply.")
-    ],
+        str | None, typer.Option("--bytes", metavar="SIZE", help="Your payload: the larger of request and reply.")
+    ] = None,
     rate: Annotated[str | None, typer.Option(help="Your link, such as 100Mbit/s; the run's own unless given.")] = None,
     connection: Annotated[
         Literal["reuse", "per-request"] | None, typer.Option(help="Both, where both were measured, unless given.")
     ] = None,
     operation: Annotated[str | None, typer.Option(help="Of a run of several operations: which one.")] = None,
+    stack: Annotated[
+        list[str] | None,
+        typer.Option(help="This stack alone: its label, id or protocol; again for more; every one unless given."),
+    ] = None,
+    matters: Annotated[
+        str | None, typer.Option(metavar="SHARE", help="What matters to you, such as 10%; the plan's unless given.")
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Predict the latency of every stack at your own distance, payload and link, from a run and its cost model.
@@ -45,6 +52,9 @@ def predict(
     from orchestrator.results.folder import RunFolder
 
     console.as_json = as_json
+    if rtt is None or size is None:
+        raise UsageError("give your round trip and your payload", hint="orch predict RUN --rtt 80ms --bytes 20kB")
+    share = None if matters is None else parsed("--matters", units.parse_margin, _number(matters))
     place = Reader(
         rtt=parsed("--rtt", units.DURATION.number, rtt) * 1000,
         size=parsed("--bytes", units.parse_size, size),
@@ -52,9 +62,11 @@ def predict(
         connection=connection,
         operation=operation,
     )
-    summary = judged(RunFolder.open(run, root=WORKSPACE.results), is_modelled=True)
+    folder = RunFolder.open(run, root=WORKSPACE.results)
+    summary = judged(folder, is_modelled=True)
     model = _required_model(summary, place)
-    predicted = answer(model, place, summary.matters)
+    place = replace(place, stacks=_stacks(summary, stack or ()))
+    predicted = answer(model, place, summary.matters if share is None else share)
     console.lines(lines(summary, predicted))
     console.emit({"run": summary.run_id, **asdict(predicted), "trust": trust(model.judged)})
     if not predicted.settings:
@@ -63,6 +75,14 @@ def predict(
             f"nothing is predicted there: {'; '.join(refusals(predicted))}",
             hint="measure that place: widen `distance`, the payload or `load` of the run's experiment",
         )
+
+
+def _number(text: str) -> str | float:
+    """A bare number as one, as YAML reads it: the share 0.05."""
+    try:
+        return float(text)
+    except ValueError:
+        return text
 
 
 def _required_model(summary: RunSummary, place: Reader) -> Modelled:
@@ -94,3 +114,18 @@ def _required_model(summary: RunSummary, place: Reader) -> Modelled:
             hint=f"known: {', '.join(operations)}",
         )
     return modelled
+
+
+def _stacks(summary: RunSummary, words: Sequence[str]) -> tuple[str, ...]:
+    """Ids of the stacks that words name by id, label or protocol; UsageError for a word of no stack of the run."""
+    from orchestrator.experiment.plan.plan import read_plan
+
+    measured = read_plan(summary.plan).stacks
+    stacks: list[str] = []
+    for word in words:
+        ids = [stack.id for stack in measured if word in (stack.id, stack.label, stack.protocol)]
+        if not ids:
+            known = [stack.label for stack in measured]
+            raise UsageError(f"no stack {word!a} was measured in run {summary.run_id}", hint=did_you_mean(word, known))
+        stacks += ids
+    return tuple(dict.fromkeys(stacks))

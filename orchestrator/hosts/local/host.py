@@ -28,7 +28,6 @@ from services.python.contract.description import Description
 ADDRESS = "127.0.0.1"
 _FACTS_TIMEOUT_S = 60.0
 _GRACE_S = 5.0
-_NOTE = "processes on this machine"
 
 
 class LocalHost:
@@ -42,7 +41,6 @@ class LocalHost:
     ) -> None:
         self.name = name
         self.address = ADDRESS
-        self.zone: str | None = None
         self._folder = workspace.resolve()
         self._folder.mkdir(parents=True, exist_ok=True)
         self.workspace = PurePosixPath(self._folder)
@@ -163,9 +161,7 @@ class LocalDeployment:
             created=tuple(f"process {p.pid}" for p in every),
             destroyed=tuple(f"process {p.pid}" for p in every if not p.is_alive),
             left=tuple(str(p) for p in left),
-            note=_NOTE
-            if processes.can_look()
-            else f"{_NOTE}; children in other sessions cannot be seen on this system",
+            note="processes on this machine",
         )
 
     def describe(self) -> dict[str, Any]:

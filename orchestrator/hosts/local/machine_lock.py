@@ -7,7 +7,6 @@ its /tmp.
 
 from __future__ import annotations
 
-import getpass
 import json
 import os
 from collections.abc import Iterator
@@ -34,7 +33,6 @@ class Share:
     """The part that a run has of the machine: all of it, unless others share it."""
 
     _descriptor: int | None = None
-    _over: frozenset[_Orch] = frozenset()  # had ended before this run began
 
     def note(self, run: str) -> None:
         """Tell others which run it is that measures."""
@@ -44,7 +42,7 @@ class Share:
     def others(self) -> list[str]:
         """Who else measured on this machine since this run began, or was at it already: in words, one each."""
         entries = {} if self._descriptor is None else _entries(self._descriptor)
-        return [words for orch, words in entries.items() if orch != _ourselves() and orch not in self._over]
+        return [words for orch, words in entries.items() if orch != _ourselves()]
 
 
 @contextmanager
@@ -62,15 +60,13 @@ def machine(provider: str, *, share: bool = False) -> Iterator[Share]:
             with suppress(OSError):  # another user's file that we may only read: the lock holds even so
                 os.ftruncate(descriptor, 0)
         elif not share:
-            alive = [words for orch, words in _entries(descriptor).items() if not _has_ended(orch)]
+            who = "; ".join(_entries(descriptor).values()) or "a run that does not say its name"
             raise MissingError(
-                f"{'; '.join(alive) or 'a run that does not say its name'} is measuring on this machine;"
-                " two at once would disturb each other",
+                f"{who} is measuring on this machine; two at once would disturb each other",
                 hint=f"wait until it has ended, or end it with `orch teardown RUN` in its folder; {_OVERRIDE}",
             )
-        over = frozenset(filter(_has_ended, _entries(descriptor)))
         _write(descriptor, "")
-        yield Share(_descriptor=descriptor, _over=over)
+        yield Share(_descriptor=descriptor)
     finally:
         os.close(descriptor)
 
@@ -96,7 +92,13 @@ def _open(path: Path) -> int:
 
 def _write(descriptor: int, run: str) -> None:
     pid, started = _ourselves()
-    entry = {"pid": pid, "run": run, "user": _user(), "folder": str(Path.cwd()), "started": started}
+    entry = {
+        "pid": pid,
+        "run": run,
+        "user": os.environ.get("USER") or str(os.getuid()),
+        "folder": str(Path.cwd()),
+        "started": started,
+    }
     with suppress(OSError):  # a file that we may only read, or a full disk: it is only for people to read
         os.write(descriptor, (json.dumps(entry) + "\n").encode())
 
@@ -115,15 +117,3 @@ def _entries(descriptor: int) -> dict[_Orch, str]:
 
 def _ourselves() -> _Orch:
     return os.getpid(), started_at(os.getpid()) or ""
-
-
-def _has_ended(orch: _Orch) -> bool:
-    pid, started = orch
-    return bool(started) and started_at(pid) != started
-
-
-def _user() -> str:
-    try:
-        return getpass.getuser()
-    except (KeyError, OSError):
-        return str(os.getuid())

@@ -1,7 +1,7 @@
 """A PostgreSQL server on this machine for as long as a run takes: of what is installed, started as an ordinary user.
 
-It listens on a Unix socket in a folder that its user alone may enter, and on no network; data and socket go with it. What
-an orch that was killed has left of one goes before the next one starts.
+It listens on a Unix socket in a folder that its user alone may enter, and on no network; data and socket go with it. The
+kernel ends it where orch is killed.
 """
 
 from __future__ import annotations
@@ -11,14 +11,12 @@ import os
 import pwd
 import re
 import shutil
-import signal
 import subprocess
 import tempfile
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Final
@@ -28,9 +26,7 @@ from orchestrator.experiment.model.factors import GIVEN
 from orchestrator.experiment.plan.cells import ask_postgresql, postgresql_connections
 from orchestrator.experiment.plan.plan import Plan
 from orchestrator.experiment.providers import THIS_MACHINE
-from orchestrator.hosts import processes
 from orchestrator.hosts.local.process import dies_with_parent
-from orchestrator.hosts.processes import Known
 
 OLDEST: Final = 16
 
@@ -40,11 +36,7 @@ _OF_SYSTEM = (Path("/usr/lib/postgresql"), Path("/usr/pgsql"), Path("/opt/homebr
 _ORDINARY = ("postgres", "nobody")  # who runs it where orch is root, which PostgreSQL refuses to be
 _INIT_S, _START_S, _END_S = 60.0, 30.0, 10.0
 _LOG_FILE = "log"  # orch's own, beside what the server's user may change
-_PREFIX: Final = (
-    "orch-postgresql-"  # of the folder, which holds the log, a note of its orch, and the server's own folder
-)
-_NOTE: Final = "made-by-orch"
-_FAST: processes.Steps = ((signal.SIGINT, 10.0), (signal.SIGKILL, 5.0))  # PostgreSQL's fast shutdown first
+_PREFIX: Final = "orch-postgresql-"  # of the folder, which holds the log and the server's own folder
 _MUTE = "it said nothing"
 _PORT = "5432"  # of the socket's name
 _INHERITED = ("PATH", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "TZ")
@@ -104,8 +96,6 @@ def find() -> Binaries:
 def running(most_connections: int) -> Iterator[tuple[str, str]]:
     """A server with room for so many connections: its DSN and its version. MissingError when it cannot be started."""
     binaries, user = find(), _user()
-    for left in end_what_is_left():
-        _LOG.warning("%s", left)
     with _new_folder(user) as folder:
         _initialise(binaries, folder, user)
         server = _launched(binaries, folder, user, most_connections)
@@ -122,7 +112,6 @@ def _new_folder(user: _User) -> Iterator[Path]:
     """A new folder that the server's user alone may enter; it goes at the end."""
     folder = Path(tempfile.mkdtemp(prefix=_PREFIX))
     try:
-        (folder / _NOTE).write_text(f"{os.getpid()} {processes.started_at(os.getpid())}")
         server = folder / "server"
         server.mkdir(mode=0o700)
         if user.name is not None:
@@ -131,41 +120,6 @@ def _new_folder(user: _User) -> Iterator[Path]:
         yield server
     finally:
         shutil.rmtree(folder, ignore_errors=True)
-
-
-def end_what_is_left() -> list[str]:
-    """End servers whose orch is gone, and remove their folders; what could not be, in words. Safe at any time."""
-    left = []
-    for folder in sorted(Path(tempfile.gettempdir()).glob(f"{_PREFIX}*")):
-        if not _is_left(folder):
-            continue
-        if alive := processes.end(partial(_server_in, folder), _FAST, group=False):
-            left.append(f"{alive[0]}, PostgreSQL in {folder}, cannot be ended")
-            continue
-        shutil.rmtree(folder, ignore_errors=True)
-        if folder.exists():
-            left.append(f"{folder} cannot be removed")
-        else:
-            _LOG.info("an orch that was killed has left a database: removed %s", folder)
-    return left
-
-
-def _is_left(folder: Path) -> bool:
-    """Whether this user's orch has made it and is gone."""
-    try:
-        pid, started = (folder / _NOTE).read_text().split()
-        return folder.lstat().st_uid == os.geteuid() and not Known(pid=int(pid), started=started).is_alive
-    except (OSError, ValueError):
-        return False
-
-
-def _server_in(folder: Path) -> list[Known]:
-    """The server that works in this folder, by the file it keeps there; none where another process has its id by now."""
-    with suppress(OSError, ValueError):
-        pid = int((folder / "server" / "data" / "postmaster.pid").read_text().partition("\n")[0])
-        if str(folder) in Path(f"/proc/{pid}/cmdline").read_text(errors="replace"):
-            return [server] if (server := processes.known(pid)) else []
-    return []
 
 
 @contextmanager

@@ -28,22 +28,17 @@ def reached(host: OwnHost, alias: str) -> dict[str, Any]:
 
 def _container_of(host: OwnHost) -> dict[str, Any]:
     """By the first installed engine that knows it; ProvisionError where none does, or where it is not running."""
-    engines = [engine for engine in _ENGINES if shutil.which(engine)]
-    if not engines:
-        raise ProvisionError(
-            f"{host.name}: neither {' nor '.join(_ENGINES)} is installed here, and it is a container",
-            hint="install the client of the engine that runs it",
-        )
     words = []
-    for engine in engines:
+    for engine in filter(shutil.which, _ENGINES):
         command = [engine, "inspect", "--type", "container", host.container]
         done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=_ANSWER_S)
         if done.returncode == 0:
             return _described(host, engine, json.loads(done.stdout)[0])
         words.append(f"{engine}: {on_one_line(done.stderr, 200)}")
+    why = "; ".join(words) or "neither docker nor podman is installed here"
     raise ProvisionError(
-        f"{host.name}: no engine knows a container {host.container} ({'; '.join(words)})",
-        hint=f"is the engine running? `{engines[0]} ps` shows the names of those that run",
+        f"{host.name}: no engine knows a container {host.container}: {why}",
+        hint="is the engine running? `docker ps` or `podman ps` shows the names of those that run",
     )
 
 

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import json
 import socket
-import time
 from collections.abc import Mapping
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
-from orchestrator.clock import SYSTEM
 from orchestrator.errors import MissingError, OrchError, ProvisionError
 from orchestrator.experiment.plan.plan import Plan
 from orchestrator.experiment.plan.topology import topology
@@ -23,17 +21,12 @@ from orchestrator.hosts.remote.container import Container
 from orchestrator.hosts.remote.host import RemoteHost, RemoteProcess
 from orchestrator.hosts.remote.ssh_files import remote_host
 
-_RECORDED = ("version", "machine", "kernel", "cpus", "load", "clock", "clock_error_ms", "congestion")
-_CLOCK_ROUNDS = 9
-_NS = 1e6  # in a millisecond
-
 
 class OwnMaker(Maker):
     """See `Maker`. What it knows of a deployment is in `output.json` and the SSH files beside it."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self._looks: dict[str, Any] = {}
         self._held: list[RemoteProcess] = []
         self._here = ExitStack()  # this machine, where it runs the containers
 
@@ -41,11 +34,10 @@ class OwnMaker(Maker):
         """See `Maker.make`: look at the hosts; ProvisionError with all that is in the way. Nothing is put on them yet."""
         looked = survey(plan, self._folder)
         require(looked)
-        self._looks = {each.name: {key: each.seen[key] for key in _RECORDED} for each in looked}
         return {"hosts": {each.name: each.output for each in looked}, "link": NETWORK}
 
-    def prepare(self, plan: Plan, members: Mapping[str, RemoteHost]) -> dict[str, Any]:
-        """See `Maker.prepare`: hold every machine, try the ports, make the folders, compare the clocks."""
+    def prepare(self, plan: Plan, members: Mapping[str, RemoteHost]) -> None:
+        """See `Maker.prepare`: hold every machine, try the ports, make the folders."""
         run = self._folder.name
         if any(isinstance(host.access, Container) for host in members.values()):
             self._here.enter_context(machine(THIS_MACHINE))
@@ -58,11 +50,7 @@ class OwnMaker(Maker):
             answer = line_of(holder)
             if not answer["held"]:
                 by = answer["by"]
-                who = (
-                    f"run {by.get('run') or '?'} of user {by.get('user')} in {by.get('folder')}"
-                    if by
-                    else "another run"
-                )
+                who = f"run {by['run']} of user {by['user']} in {by['folder']}" if by else "another run"
                 raise MissingError(
                     f"{host.name} is in use: {who} measures there; two at once would disturb each other",
                     hint="wait until it has ended, or take other hosts",
@@ -70,8 +58,6 @@ class OwnMaker(Maker):
         if closed := closed_ports(members, topology(plan)):
             raise ProvisionError(closed, hint=FIREWALL)
         at_once(lambda host: ask(host, "make", root=str(host.root), run=run), members.values())
-        clocks = {name: _clock(holder) for name, holder in zip(members, self._held, strict=True)}
-        return {"machines": self._looks, "clocks": clocks}
 
     def release(self) -> None:
         for holder in self._held:
@@ -131,15 +117,3 @@ class OwnMaker(Maker):
 def _is_gone(host: RemoteHost) -> bool:
     """Whether a host was removed with all that was on it."""
     return isinstance(host.access, Container) and host.access.is_gone()
-
-
-def _clock(holder: RemoteProcess) -> dict[str, float]:
-    """Return how far a host's clock is ahead, by the fastest of some round trips; at most half of that trip off."""
-    best = (float("inf"), 0.0)
-    for _ in range(_CLOCK_ROUNDS):
-        began_ns, began_s = SYSTEM.wall_ns(), time.monotonic()
-        holder.send("")
-        there_ns = line_of(holder)["wall_ns"]
-        took_ms = (time.monotonic() - began_s) * 1000
-        best = min(best, (took_ms, (there_ns - began_ns) / _NS - took_ms / 2))
-    return {"ahead_ms": round(best[1], 3), "error_ms": round(best[0] / 2, 3)}

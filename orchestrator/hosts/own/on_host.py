@@ -5,7 +5,6 @@ Python's standard library alone; each verb prints one JSON document per line. No
 
 from __future__ import annotations
 
-import ctypes
 import fcntl
 import json
 import os
@@ -21,7 +20,6 @@ from typing import Any
 
 _MARK = ".orch"  # in a folder that orch made: the run, and which folders above it orch made as well
 _LISTEN_S, _REACH_S = 20.0, 4.0
-_UNSYNCHRONIZED = 0x40  # STA_UNSYNC of adjtimex(2)
 _KILL_S = 5.0
 
 
@@ -45,12 +43,7 @@ def look(folder: str, **_: Any) -> dict[str, Any]:
         "memory_bytes": 1024 * int(memory.get("MemAvailable", "0 kB").split()[0]),
         "cpus": sorted(os.sched_getaffinity(0)),
         "load": os.getloadavg()[0],
-        "clock": _text("/sys/devices/system/clocksource/clocksource0/current_clocksource"),
-        "clock_error_ms": _clock_error_ms(),
-        "congestion": _text("/proc/sys/net/ipv4/tcp_congestion_control"),
         "address": connection[2] if len(connection) == 4 else "",
-        "lacks": [program for program in ("taskset",) if shutil.which(program) is None],
-        "left": sorted(path.name for path in place.glob("orch-*") if (path / _MARK).exists()),
     }
 
 
@@ -73,16 +66,6 @@ def _user() -> str:
         return pwd.getpwuid(os.getuid()).pw_name
     except KeyError:
         return str(os.getuid())
-
-
-def _clock_error_ms() -> float | None:
-    """The most that the kernel takes its clock to be off (adjtimex); None where it is not synchronized."""
-    words = (ctypes.c_long * 64)()  # struct timex, with room to spare: modes, offset, freq, maxerror, esterror, status
-    with suppress(OSError, AttributeError):
-        state = ctypes.CDLL(None).adjtimex(words)
-        if state >= 0 and not words[5] & _UNSYNCHRONIZED:
-            return words[3] / 1000
-    return None
 
 
 def make(root: str, run: str, **_: Any) -> dict[str, Any]:
@@ -124,8 +107,7 @@ def hold(lock: str, run: str, controller: str, ttl_s: int, **_: Any) -> dict[str
             os.write(descriptor, (json.dumps(entry) + "\n").encode())
     signal.alarm(ttl_s)
     _say({"held": True})
-    while sys.stdin.readline():  # each line is answered at once: the other side compares clocks
-        _say({"wall_ns": time.time_ns()})
+    sys.stdin.read()
     return None
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ipaddress
 import json
 import tempfile
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -26,8 +26,6 @@ _START = f"""for p in {_PYTHONS}; do "$p" -c '{_TOO_OLD}' 2>/dev/null && exec "$
 _NO_PYTHON = 66
 _ANSWER_S = 60.0
 _DISK_BYTES, _MEMORY_BYTES = 600_000_000, 300_000_000  # what a run installs, and both ends of a trial
-_BUSY = 0.25  # of its CPUs
-_CLOCK_MS = 100.0
 FIREWALL = (
     "a firewall between them? ports above 1023 must be open from requester to responder, or give another `address`"
 )
@@ -35,14 +33,13 @@ FIREWALL = (
 
 @dataclass(frozen=True, kw_only=True)
 class Looked:
-    """What was seen of a host: its output for the deployment, or what is in the way; `warnings` do not keep a run away."""
+    """What was seen of a host: its output for the deployment, or what is in the way."""
 
     name: str
     output: dict[str, Any] | None = None
     seen: dict[str, Any] = field(default_factory=dict)
     trouble: str = ""
     hint: str = ""
-    warnings: tuple[str, ...] = ()
 
     def sentence(self) -> str:
         if not self.seen:
@@ -52,9 +49,8 @@ class Looked:
             f"Python {seen['version']} on {seen['machine']}, Linux {seen['kernel']}, {len(seen['cpus'])} CPUs",
             f"load {seen['load']:.2f}, {format_size(seen['memory_bytes'] // 10**6 * 10**6)} of memory and"
             f" {format_size(seen['disk_bytes'] // 10**6 * 10**6)} of disk free",
-            f"clock {seen['clock']}, {seen['congestion']}",
         ]
-        return "; ".join([*parts, *([self.trouble] if self.trouble else []), *self.warnings])
+        return "; ".join([*parts, *([self.trouble] if self.trouble else [])])
 
 
 def argv(verb: str, **arguments: Any) -> list[str]:
@@ -126,9 +122,7 @@ def _look(spec: HostSpec, own: OwnHost, output: dict[str, Any], folder: Path, ar
     }
     trouble, hint = _trouble(seen, address, are_apart)
     trouble = trouble and f"{spec.name}: {trouble}"
-    return Looked(
-        name=spec.name, output=output, seen=seen, trouble=trouble, hint=hint, warnings=tuple(_warnings(seen, instance))
-    )
+    return Looked(name=spec.name, output=output, seen=seen, trouble=trouble, hint=hint)
 
 
 def _trouble(seen: dict[str, Any], address: str, are_apart: bool) -> tuple[str, str]:
@@ -147,19 +141,6 @@ def _trouble(seen: dict[str, Any], address: str, are_apart: bool) -> tuple[str, 
     if is_loopback and are_apart:
         return f"it is reached at {address}, which no other host can", "give its `address` on the measured network"
     return "", ""
-
-
-def _warnings(seen: dict[str, Any], instance: str) -> Iterable[str]:
-    if seen["load"] > _BUSY * len(seen["cpus"]):
-        yield f"it is busy: a load of {seen['load']:.2f} on {len(seen['cpus'])} CPUs"
-    if seen["clock_error_ms"] is None:
-        yield "its clock is not synchronized"
-    elif seen["clock_error_ms"] > _CLOCK_MS:
-        yield f"its clock may be {seen['clock_error_ms']:.0f} ms off"
-    if "taskset" in seen["lacks"]:
-        yield "it has no taskset: processes are not pinned to CPUs"
-    if left := [name for name in seen["left"] if name != instance]:
-        yield f"earlier runs left {', '.join(left)} in {seen['folder']}: `orch teardown` where they were started"
 
 
 def closed_ports(members: Mapping[str, RemoteHost], wanted: Topology) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import shlex
 import shutil
@@ -109,18 +108,14 @@ def deploy(ansible: Path, inventory_file: Path, log: Path) -> int:
         "ANSIBLE_FORCE_COLOR": "0",
     }
     command = [find_playbook_program(), "-i", str(inventory_file.resolve()), str((ansible / "deploy.yml").resolve())]
-    ended = run_logged(command, log, environment, lock=inventory_file.parent / LOCK)
-    if ended.status:
-        raise ProvisionError(f"deploying failed: {_essence(ended.words)}", hint=f"Ansible's whole output is in {log}")
-    return sum(map(int, re.findall(r"^\S+\s*: ok=\d+\s+changed=(\d+)", ended.out, re.MULTILINE)))
+    done = run_logged(command, log, environment, lock=inventory_file.parent / LOCK)
+    if done.returncode:
+        words = f"{done.stdout}\n{done.stderr}"
+        raise ProvisionError(f"deploying failed: {_essence(words)}", hint=f"Ansible's whole output is in {log}")
+    return sum(map(int, re.findall(r"^\S+\s*: ok=\d+\s+changed=(\d+)", done.stdout, re.MULTILINE)))
 
 
 def _essence(words: str) -> str:
     """The lines of the failed tasks, at most 1,500 characters."""
     failed = [line for line in words.splitlines() if re.match(r"^(fatal|ERROR|\[ERROR\]|failed):?", line)]
     return " ".join(" ".join(failed or [words]).split())[:1500] or "it printed nothing"
-
-
-def write(inventory_file: Path, document: dict[str, Any]) -> None:
-    """The inventory as JSON, which is YAML."""
-    inventory_file.write_text(json.dumps(document, indent=2))

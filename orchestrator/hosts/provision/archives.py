@@ -1,20 +1,14 @@
-"""Archives that orch makes once and sends again, each named by its content.
-
-What is in them runs as root on hosts, so other users must not be able to write to their folder.
-"""
+"""Archives that orch makes once and sends again, each named by its content."""
 
 from __future__ import annotations
 
 import io
 import os
-import stat
 import tarfile
 import tempfile
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
-
-from orchestrator.errors import ProvisionError
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,22 +29,11 @@ def cache_folder() -> Path:
 
 
 def kept(path: Path, make: Callable[[Path], None]) -> Path:
-    """Return the archive at `path`, made now by `make` or earlier; ProvisionError when others can write to its folder."""
-    private(path.parent)
+    """Return the archive at `path`, made now by `make` or earlier."""
+    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     if not path.exists():
         make(path)
     return path
-
-
-def private(folder: Path) -> None:
-    """Make the folder, for this user alone; ProvisionError when it belongs to another user or others can write to it."""
-    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-    status = folder.stat()
-    if status.st_uid != os.geteuid() or status.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
-        raise ProvisionError(
-            f"{folder} can be written to by others; what is kept there runs as root on hosts",
-            hint=f"chmod 700 {folder}, or name another folder: ORCH_CACHE=/path",
-        )
 
 
 def write_tar(tar: Path, members: Iterable[Member]) -> None:

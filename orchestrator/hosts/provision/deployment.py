@@ -20,14 +20,14 @@ from orchestrator.experiment.plan.topology import Topology, needed_languages, to
 from orchestrator.experiment.providers import PROVIDERS
 from orchestrator.hosts.base import at_once, runtimes
 from orchestrator.hosts.lifecycle import IntentLog, Receipt
-from orchestrator.hosts.provision import ansible, artifacts, stores
+from orchestrator.hosts.provision import ansible, stores
 from orchestrator.hosts.provision.archives import cache_folder
 from orchestrator.hosts.provision.deployments import Intent, Registry, deployment_id
 from orchestrator.hosts.provision.infra import ROOT
 from orchestrator.hosts.provision.makers import maker_of
 from orchestrator.hosts.provision.takedown import take_down
-from orchestrator.hosts.provision.wheelhouse import Target, code, wheelhouse
-from orchestrator.hosts.remote.fleet import RemoteFleet, measure_distance, prove_placement
+from orchestrator.hosts.provision.wheelhouse import Target, built_programs, code, wheelhouse
+from orchestrator.hosts.remote.fleet import RemoteFleet, measure_distance
 from orchestrator.hosts.remote.host import RemoteHost
 from orchestrator.hosts.remote.ssh_files import SSH_CONFIG, remote_host, write_ssh_files
 from orchestrator.workspace import Workspace
@@ -43,7 +43,7 @@ _PROBE = (
 
 
 class RemoteDeployment:
-    """The hosts of one run; see `hosts.provider.Deployment`."""
+    """The hosts of one run; see `hosts.lifecycle.Deployment`."""
 
     def __init__(self, plan: Plan, intent_log: IntentLog, workspace: Workspace) -> None:
         self._plan = plan
@@ -73,10 +73,8 @@ class RemoteDeployment:
         self._close()
         members = self._members = {name: self._host(name, host) for name, host in hosts.items()}
         at_once(lambda host: host.session, members.values())  # each has booted, or says why not
-        prepared = self._maker.prepare(self._plan, members)
+        self._maker.prepare(self._plan, members)
         tasks_changed, dsns = self._install(hosts)
-        facts = dict(zip(members, at_once(RemoteHost.facts, members.values()), strict=True))
-        prove_placement(facts, hosts)
         fleet = RemoteFleet(
             members=members,
             topology=self._topology,
@@ -93,7 +91,6 @@ class RemoteDeployment:
                 name: {k: host[k] for k in ("role", "zone", "machine", "address")} for name, host in hosts.items()
             },
             "tasks_changed": tasks_changed,
-            **prepared,
             "distances": measure_distance(fleet, self._plan),
         }
         return fleet
@@ -104,7 +101,7 @@ class RemoteDeployment:
         plan, members = self._plan, self._members
         pythons = [str(hosts[name].get("interpreter", "python3")) for name in members]
         targets = dict(zip(members, at_once(_target, members.values(), pythons), strict=True))
-        programs = {target: artifacts.programs(plan, target, cache) for target in set(targets.values())}
+        programs = {target: built_programs(plan, target, cache) for target in set(targets.values())}
         ends = [host for name, host in members.items() if hosts[name]["role"] != "store"]
         for language in needed_languages(plan):
             if language.needs:
@@ -124,7 +121,8 @@ class RemoteDeployment:
         }
         config = self.folder / SSH_CONFIG
         inventory = self.folder / "inventory.json"
-        ansible.write(inventory, ansible.inventory(hosts, config, code(ROOT, cache), installed, database.variables))
+        document = ansible.inventory(hosts, config, code(ROOT, cache), installed, database.variables)
+        inventory.write_text(json.dumps(document, indent=2))  # which is YAML
         log = self.folder / "logs" / "ansible.log"
         return ansible.deploy(ROOT / "ansible", inventory, log), database.dsns
 
@@ -186,17 +184,12 @@ class RemoteDeployment:
 
 def _target(host: RemoteHost, python: str) -> Target:
     done = host.run([python, "-c", _PROBE], timeout_s=60)
-    if done.returncode:
+    version, machine, libc = json.loads(done.stdout) if done.returncode == 0 else ("0", "", "")
+    if not libc or tuple(int(part) for part in version.split(".")[:2]) < (3, 11):
+        there = f"Python {version}" if machine else on_one_line(done.stderr, 200)
         raise ProvisionError(
-            f"{host.name} has no python3: {on_one_line(done.stderr, 200)}",
-            hint="use an image with Python 3.11 or newer",
+            f"{host.name} has no Python 3.11 or newer with glibc: {there}",
+            hint="use an image with both, such as Debian or Ubuntu",
         )
-    version, machine, libc = json.loads(done.stdout)
-    if not libc:
-        raise ProvisionError(
-            f"{host.name} has no glibc, and the wheels need one", hint="use an image such as Debian or Ubuntu"
-        )
-    if tuple(int(part) for part in version.split(".")[:2]) < (3, 11):
-        raise ProvisionError(f"{host.name} has Python {version}", hint="use an image with Python 3.11 or newer")
     major, minor = libc.split(".")[:2]
     return Target(python=version, machine=machine, glibc=(int(major), int(minor)))

@@ -53,11 +53,11 @@ class Infra:
         if other:
             before = " and ".join(f"{key} {made_in[key]}" for key in other)
             now = " and ".join(f"{key} {here.get(key)}" if here.get(key) else f"no {key}" for key in other)
-            again = " ".join(f"{answer['set_by'][key]}={made_in[key]}" for key in other if key in answer["set_by"])
+            again = " ".join(f"{answer['set_by'].get(key, key)}={made_in[key]}" for key in other)
             raise UsageError(
-                f"its hosts were made in {before}, and this environment names {now}: nothing was asked or deleted there"
-                + (f"; set {again}" if again else ""),
-                hint=f"set {again}, and call again" if again else "call it there",
+                f"its hosts were made in {before}, and this environment names {now}: nothing was asked or deleted there;"
+                f" set {again}",
+                hint="then call again",
             )
 
     def findings(self, hosts: Iterable[tuple[str, str]]) -> list[dict[str, Any]]:

@@ -1,9 +1,13 @@
-"""What makes a deployment's hosts: Terraform with a module of `infra/` or one's own; hosts of one's own are found."""
+"""What makes a deployment's hosts: Terraform with a module of `infra/` or one's own; hosts of one's own are found.
+
+`preview` asks Terraform what it would make.
+"""
 
 from __future__ import annotations
 
 import json
 import os
+import tempfile
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -155,8 +159,7 @@ class ModuleMaker(TerraformMaker):
 
     def destroy(self) -> str | None:
         """See `Maker.destroy`: without a state nothing was made, or only its loss is known (`sweep`)."""
-        has_state = self._terraform.is_remote or self._terraform.state.exists()
-        return super().destroy() if has_state else None
+        return super().destroy() if self._terraform.state.exists() else None
 
     def status(self) -> dict[str, Any]:
         """See `Maker.status`: whether each host lets orch in; ProvisionError where Terraform has not ended with hosts."""
@@ -192,7 +195,7 @@ class ModuleMaker(TerraformMaker):
             return Swept(unknown=(f"all of orch-{self._id} ({error.message})",))
         if left:
             return Swept(unknown=(f"{', '.join(left)} (in Terraform's state {state})",))
-        if not state.exists() and not self._terraform.is_remote:
+        if not state.exists():
             return Swept(unknown=(f"all of orch-{self._id} (there is no state {state} any more)",))
         return Swept()
 
@@ -223,6 +226,26 @@ def variables(plan: Plan, identity: str, keys: Path) -> str:
         "labels": {"experiment": _label(plan.name)},
     }
     return json.dumps(document, indent=2)
+
+
+def preview(plan: Plan) -> tuple[str, str]:
+    """What a real `terraform plan` would make, in a sentence, and why Terraform could not be asked: a plan does without.
+
+    It works in a folder that is gone afterwards.
+    """
+    hosts = ", ".join(f"{host.name} in {host.zone}" for host in topology(plan).hosts)
+    try:
+        find_program()
+        if PROVIDERS[plan.provider].has_program:
+            Infra(plan.provider).check()
+        with tempfile.TemporaryDirectory() as folder:
+            place = Path(folder)
+            terraform = terraform_of(plan.provider, place, Path(plan.module).resolve() if plan.module else None)
+            terraform.variables.write_text(variables(plan, "preview", place / "keys"))
+            terraform.init()
+            return f"{terraform.plan()} to add: {hosts}, and what connects them", ""
+    except OrchError as error:
+        return f"not asked ({error.message}); it would make {hosts}", error.message
 
 
 _SHAPE = "each host has `address` and `ssh: {user, host_name}`; infra/README.md lists what else it may have"

@@ -14,40 +14,25 @@ import subprocess
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path
 
 from orchestrator.errors import Interrupted, ProvisionError
 from orchestrator.hosts import processes
+from orchestrator.hosts.base import Completed
 from orchestrator.hosts.processes import RUN_MARK, Known, try_lock
 
 LOCK = "running.lock"
 WAIT_S = 900.0  # for a program that another orch started: a cloud takes minutes to make what it was asked for
 PATIENCE_S = 40.0  # after an interrupt, until the next step; what the state does not know of then, the sweep finds
 KILL_S = 20.0
-PROGRESS_S = 30.0
 _LOOK_S = 0.1
-_LOOK_AGAIN_S = 0.5
 _LOG = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True, kw_only=True)
-class Ended:
-    """How the program ended, and what it said on its two streams."""
-
-    status: int
-    out: str
-    err: str
-
-    @property
-    def words(self) -> str:
-        return f"{self.out}\n{self.err}"
-
-
-def run_logged(command: Sequence[str], log: Path, environment: Mapping[str, str], *, lock: Path) -> Ended:
+def run_logged(command: Sequence[str], log: Path, environment: Mapping[str, str], *, lock: Path) -> Completed:
     """Run it to its end, stdout in `log` and stderr beside it; an interrupt is passed on once it has ended.
 
-    Its newest line is logged twice a minute. To end it, orch sends SIGINT, then SIGTERM and SIGKILL if it goes on.
+    To end it, orch sends SIGINT, then SIGTERM and SIGKILL if it goes on.
 
     The streams are separate because a program may warn on stderr while it answers in JSON on stdout. One program runs
     at a time under one `lock`; one that a killed orch left there is waited for.
@@ -66,20 +51,14 @@ def run_logged(command: Sequence[str], log: Path, environment: Mapping[str, str]
         program = processes.known(child.pid)
         if program is not None:
             os.pwrite(held, f"{program.pid} {program.started}\n".encode(), 0)
-        began_s = said_s = time.monotonic()
         try:
-            while child.poll() is None:
-                with suppress(subprocess.TimeoutExpired):
-                    child.wait(_LOOK_AGAIN_S)
-                if time.monotonic() >= said_s + PROGRESS_S:
-                    said_s = time.monotonic()
-                    _LOG.info("%s, for %.0f s: %s", Path(command[0]).name, said_s - began_s, _last_line(log))
+            child.wait()
         except BaseException:
             _interrupt_and_wait(child, program, lock)
             raise
         out.seek(0)
         err.seek(0)
-        return Ended(status=child.returncode, out=out.read(), err=err.read())
+        return Completed(returncode=child.returncode, stdout=out.read(), stderr=err.read())
 
 
 def end_orphan(lock: Path, patience_s: float = PATIENCE_S, kill_s: float = KILL_S) -> bool:
@@ -162,11 +141,3 @@ def _interrupt_and_wait(child: subprocess.Popen[bytes], program: Known | None, l
             first = signal.SIGCONT  # Terraform takes a second interrupt for an order to drop everything
     with suppress(subprocess.TimeoutExpired):
         child.wait(KILL_S)
-
-
-def _last_line(log: Path) -> str:
-    """Return the newest line that a program printed, at most 200 characters."""
-    with log.open("rb") as file:
-        file.seek(max(0, log.stat().st_size - 2_000))
-        lines = file.read().decode(errors="replace").split("\n")
-    return next((line.strip()[:200] for line in reversed(lines) if line.strip()), "it has printed nothing yet")

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import fcntl
-import json
 import os
+import re
 import shutil
 import sys
 from collections.abc import Iterator, Sequence
@@ -15,17 +15,8 @@ from typing import Any
 
 from orchestrator.errors import ProvisionError
 from orchestrator.experiment.plan.own.own_module import find_program, read_outputs
-from orchestrator.hosts.provision.archives import cache_folder, private
+from orchestrator.hosts.provision.archives import cache_folder
 from orchestrator.hosts.provision.programs import LOCK, run_logged
-
-
-@dataclass(frozen=True, kw_only=True)
-class Changes:
-    """What `plan` would do: counts of resources."""
-
-    add: int
-    change: int
-    destroy: int
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,24 +36,18 @@ class Terraform:
     def init(self) -> None:
         """Make the working data ready; needs no network where the module needs no provider, or where it is cached.
 
-        The state lies in the deployment's folder, unless the module's folder has a `backend_override.tf` of the user's
-        (see infra/README.md): then it lies there under `orch/<id>`.
+        The state lies in the deployment's folder.
         """
-        where = f"prefix=orch/{self.folder.name}" if self.is_remote else f"path={self.state.resolve()}"
         if not self.is_own:
             self._link_module()
         with _installing():
-            self._run("init", "-reconfigure", f"-backend-config={where}")
+            self._run("init", "-reconfigure", f"-backend-config=path={self.state.resolve()}")
 
-    def plan(self) -> Changes:
-        """A real plan against the state; changes nothing."""
-        lines = self._run("plan", "-json", "-lock-timeout=30s", self._var_file(), *self._local_state()).splitlines()
-        for line in lines:
-            event = json.loads(line)
-            if event.get("type") == "change_summary":
-                counts = event["changes"]
-                return Changes(add=counts["add"], change=counts["change"], destroy=counts["remove"])
-        raise ProvisionError("terraform plan ended without saying what would change", hint=f"see {self._log('plan')}")
+    def plan(self) -> int:
+        """How many resources a real plan against the state would add; changes nothing."""
+        printed = self._run("plan", "-lock-timeout=30s", self._var_file(), *self._local_state())
+        counted = re.search(r"^Plan: (?:\d+ to import, )?(\d+) to add", printed, re.MULTILINE)
+        return int(counted[1]) if counted else 0
 
     def apply(self, replace: Sequence[str] = ()) -> None:
         """Make it so; `replace` names resource addresses that are to be made anew."""
@@ -87,12 +72,10 @@ class Terraform:
 
     def resources(self) -> list[str]:
         """The addresses of what the state knows, after `init`; none without a state."""
-        has_state = self.is_remote or self.state.exists()
-        return self._run("state", "list", *self._local_state()).splitlines() if has_state else []
+        return self._run("state", "list", *self._local_state()).splitlines() if self.state.exists() else []
 
     @property
     def state(self) -> Path:
-        """The state, where it is not in a remote backend."""
         return self.folder / "terraform.tfstate"
 
     @property
@@ -117,19 +100,13 @@ class Terraform:
             if not (self._links / path.name).exists():
                 (self._links / path.name).symlink_to(path)
 
-    @property
-    def is_remote(self) -> bool:
-        """Whether the state is in a remote backend of the user's."""
-        return (self.module / "backend_override.tf").exists()
-
     def _local_state(self) -> list[str]:
         """Named for a module without a `backend` block, whose state would be beside its files."""
-        return [f"-state={self.state.resolve()}"] if self.is_own and not self.is_remote else []
+        return [f"-state={self.state.resolve()}"] if self.is_own else []
 
     def _changing(self, verb: str, patience: str) -> list[str]:
         """Without a copy of the state before the last change: it outlives a destroy, with the private keys in it."""
-        no_backup = [] if self.is_remote else ["-backup=-"]
-        return [verb, "-auto-approve", patience, self._var_file(), *self._local_state(), *no_backup]
+        return [verb, "-auto-approve", patience, self._var_file(), *self._local_state(), "-backup=-"]
 
     def _var_file(self) -> str:
         return f"-var-file={self.variables.resolve()}"
@@ -149,43 +126,30 @@ class Terraform:
             "TF_VAR_python": sys.executable,
         }
         log = self._log(verb)
-        ended = run_logged(command, log, environment, lock=self.folder / LOCK)
-        if ended.status:
-            raise ProvisionError(
-                f"terraform {verb} failed: {_essence(ended.words)}", hint=f"its whole output is in {log}"
-            )
-        return ended.out
+        done = run_logged(command, log, environment, lock=self.folder / LOCK)
+        if done.returncode:
+            why = _essence(f"{done.stdout}\n{done.stderr}")
+            raise ProvisionError(f"terraform {verb} failed: {why}", hint=f"its whole output is in {log}")
+        return done.stdout
 
 
 def _plugins() -> Path:
     """Where providers are installed, once for all deployments: what TF_PLUGIN_CACHE_DIR names, else our own cache."""
     named = os.environ.get("TF_PLUGIN_CACHE_DIR")
     folder = Path(named) if named else cache_folder() / "terraform-plugins"
-    if not named:
-        private(folder)  # what lies there is run
+    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     return folder.resolve()
 
 
 @contextmanager
 def _installing() -> Iterator[None]:
     """One `init` at a time: Terraform does not guard the cache against two that install into it."""
-    place = cache_folder()
-    private(place)
-    with (place / "terraform-plugins.lock").open("a") as lock:
+    with _plugins().with_suffix(".lock").open("a") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield
 
 
 def _essence(words: str) -> str:
-    """The error messages out of Terraform's output (plain or -json), at most 1,500 characters."""
-    messages: list[str] = []
-    for line in words.splitlines():
-        if line.startswith("{"):
-            event = json.loads(line)
-            if event.get("@level") == "error":
-                diagnostic = event.get("diagnostic", {})
-                messages.append(f"{event.get('@message', '')} {diagnostic.get('detail', '')}".strip())
-    if not messages:
-        marker = words.rfind("Error:")
-        messages = [words[marker:] if marker >= 0 else words]
-    return " ".join(" ".join(messages).replace("│", " ").replace("╵", " ").split())[-1500:] or "it printed nothing"
+    """The error messages out of Terraform's output, at most 1,500 characters."""
+    marker = max(0, words.rfind("Error:"))
+    return " ".join(words[marker:].replace("│", " ").replace("╵", " ").split())[-1500:] or "it printed nothing"

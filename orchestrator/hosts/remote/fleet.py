@@ -15,7 +15,6 @@ from orchestrator.hosts.base import Pair, at_once, ping
 from orchestrator.hosts.pinning import Pinning, choose, cpus_in, pinning_facts
 from orchestrator.hosts.processes import cpu_s
 from orchestrator.hosts.remote.host import RemoteHost
-from services.python.contract.description import Description
 from services.python.contract.ping_lines import Ping
 
 _PINGS = 25
@@ -121,22 +120,3 @@ def _measured(placement: Placement, pair: Pair) -> dict[str, Any]:
             hint="the machine may be too busy to emulate the distance; quiet it, or `orch teardown` and run again",
         )
     return {"placement": placement.id, "wanted_rtt_ms": wanted, "ping_ms": achieved, "received": received}
-
-
-def prove_placement(facts: Mapping[str, Description], wanted: Mapping[str, Any]) -> None:
-    """Compare zone and machine type, as each instance's own metadata tells them, with what was asked for.
-
-    Raises ProvisionError where a host says it is elsewhere; a host without a metadata service says nothing.
-    """
-    for name, fact in facts.items():
-        cloud = fact.cloud or {}
-        for what in ("zone", "machine"):
-            actual, expected = (
-                (cloud.get(what) or "").rsplit("/", 1)[-1],
-                wanted[name][what],
-            )  # projects/1/zones/us-west1-a
-            if actual and actual != expected:
-                raise ProvisionError(
-                    f"{name} says of itself that its {what} is {actual}; {expected} was asked for",
-                    hint="`orch teardown`, then run again; it must not be measured as what it is not",
-                )

@@ -30,14 +30,8 @@ from services.python.contract.description import Description
 
 ROOT = PurePosixPath("/opt/orch")
 _WORDS = 4_000  # characters of stderr that are kept
-_PID = re.compile(r"^orch-pid (\d+) (\d*)\n", re.MULTILINE)
-# The shell's own id and, behind the name in its stat line, when it started; what it becomes keeps both.
-_SAY_PID = "read -r s </proc/$$/stat; set -- ${s##*) }; echo orch-pid $$ ${20} >&2"
-# The process, or what is left of its group; nothing where the id is another one's by now.
-_SIGNAL = (
-    'pid=$1; start=$2; name=$3; to=$4; if read -r s 2>/dev/null </proc/"$pid"/stat; then set -- ${s##*) }; '
-    '[ "$start" = "${20}" ] || exit 0; fi; kill -s "$name" -- "$to"'
-)
+_PID = re.compile(r"^orch-pid (\d+)\n", re.MULTILINE)
+_SAY_PID = "echo orch-pid $$ >&2"  # what the shell becomes keeps its id
 _UNREACHABLE = (errno.EHOSTUNREACH, errno.EHOSTDOWN, errno.ENETUNREACH, errno.ENETDOWN)
 _CHUNK_BYTES = 1 << 20
 _PIECE_BYTES = 65_536
@@ -69,7 +63,7 @@ class RemoteProcess:
         self._host = host
         self._lines = LineBuffer()
         self._stderr = ""
-        self._pid: tuple[int, str] | None = None  # and when it started, in the host's words
+        self._pid: int | None = None
         # By a shell that is known: an account's own may be any.
         channel.exec_command(f"exec sh -c {shlex.quote(f'{_SAY_PID}; exec {command}')}")
         # Only stderr has a thread: what is not read of stdout stays over there, as the channel's window is full then.
@@ -86,7 +80,7 @@ class RemoteProcess:
                 return
             text = self._stderr + data.decode(errors="replace")
             if self._pid is None and (found := _PID.search(text)):
-                self._pid = int(found[1]), found[2]
+                self._pid = int(found[1])
                 text = text.replace(found[0], "", 1)
             self._stderr = text[-_WORDS:]
             if self._lines.is_flooded(data):
@@ -145,9 +139,10 @@ class RemoteProcess:
         ended = self._channel.status_event
         broken = self._lines.broken is not None
         for name in ("KILL",) if broken else ("TERM", "KILL"):
-            if (not broken and ended.wait(grace_s)) or self._pid is None or not self._host.signal(*self._pid, name):
+            if (not broken and ended.wait(grace_s)) or self._pid is None or not self._host.signal(self._pid, name):
                 break
-        ended.wait(grace_s)
+        if ended.wait(grace_s):
+            self._reader.join(timeout=1.0)  # closing would drop what it has not read yet
         self._channel.close()
         self._reader.join(timeout=grace_s)
         return int(self._channel.exit_status)
@@ -166,7 +161,6 @@ class RemoteHost:
 
     name: str
     address: str
-    zone: str | None
     access: Access | Container
     workspace: PurePosixPath
     boot_s: float | None = None
@@ -259,15 +253,14 @@ class RemoteHost:
         except HostLost:
             return False
 
-    def signal(self, pid: int, started: str, name: str) -> bool:
+    def signal(self, pid: int, name: str) -> bool:
         """Send a signal to a process that we started there, KILL to all it has started; whether the host could be reached.
 
-        Nothing is sent where the id belongs to a process with another start by now. The SSH server makes every command the
-        leader of a session, and so of a process group.
+        The SSH server makes every command the leader of a session, and so of a process group.
         """
         try:
             to = str(-pid if name == "KILL" else pid)
-            self.run(["sh", "-c", _SIGNAL, "sh", str(pid), started, name, to], timeout_s=_ANSWER_S)
+            self.run(["sh", "-c", 'kill -s "$1" -- "$2"', "sh", name, to], timeout_s=_ANSWER_S)
         except HostLost:
             return False
         return True

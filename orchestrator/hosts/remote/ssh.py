@@ -131,44 +131,23 @@ class NotLetIn(ProvisionError):
     """The host is the right one, and does not accept our user and key, or not yet."""
 
 
-# What a boot that takes too long was still waiting for, by how the last attempt failed, and what to do.
-_UNFINISHED = {
-    NoAnswer: (
-        "its SSH server does not answer",
-        "a firewall may be in the way: is ORCH_CONTROLLER_CIDR the address that you come from?",
-    ),
-    WrongKey: (
-        "its SSH server still shows another host key than the one it was given",
-        "its start-up script has not run to its end (the instance's serial port says why), or the address is another's",
-    ),
-    NotLetIn: (
-        "its guest agent has not created our account yet",
-        "the image must run the cloud's guest agent, and must not use OS Login instead of keys",
-    ),
-}
-
-
 def await_session(access: Access, patience_s: float) -> Session:
     """Connect, and try again while the host boots: until its SSH server shows the key that we gave it, and lets us in.
 
     An image's own SSH server may be up before the first boot has installed our host key and made our account. Until
-    then its key is refused like any other, and asked again; nothing is sent to it. Once the host has shown our key, any
-    other key is an error at once. ProvisionError says what the boot was still waiting for when the patience is used up.
+    then its key is refused like any other, and asked again; nothing is sent to it. ProvisionError says how the last attempt
+    failed when the patience is used up.
     """
     deadline = time.monotonic() + patience_s
-    was_known = False
     while True:
         try:
             return Session(access)
         except (NoAnswer, WrongKey, NotLetIn) as error:
-            if was_known and isinstance(error, WrongKey):
-                raise
-            was_known = was_known or isinstance(error, NotLetIn)
             if time.monotonic() + _RETRY_S > deadline:
-                waits_for, hint = _UNFINISHED[type(error)]
                 raise ProvisionError(
-                    f"{access.name} has not finished its first boot after {patience_s:g} s: {waits_for} ({error})",
-                    hint=f"{hint}; `orch teardown`, then run again",
+                    f"{access.name} has not finished its first boot after {patience_s:g} s: {error}",
+                    hint="is ORCH_CONTROLLER_CIDR the address that you come from? its serial port says how far it is;"
+                    " `orch teardown`, then run again",
                 ) from error
         time.sleep(_RETRY_S)  # a booting host gives no signal that could be awaited
 
@@ -220,32 +199,24 @@ def _fabric_connection(access: Access, keys: dict[str, Any], proxy: Proxy | None
 
 def _failure(access: Access, error: Exception, proxy: Proxy | None) -> ProvisionError | None:
     """What a failed attempt to connect means to the user; None when it means nothing that we know."""
-    printed = "" if proxy is None else proxy.words()
     is_own = access.identity is None
     if isinstance(error, paramiko.BadHostKeyException) or "not found in known_hosts" in str(error):
-        if is_own:
-            return WrongKey(
-                f"{access.name} was refused: its SSH host key is not the one in known_hosts",
-                hint="was it installed anew? compare the fingerprints, then `ssh-keygen -R` removes the old key",
-            )
         return WrongKey(
-            f"{access.name} was refused: its SSH host key is not the one that this deployment gave it",
-            hint="was its address given to another machine? `orch teardown`, then run again",
+            f"{access.name} was refused: its SSH host key is not the one in known_hosts",
+            hint="was it installed anew? compare the fingerprints, then `ssh-keygen -R` removes the old key"
+            if is_own
+            else "was its address given to another machine? `orch teardown`, then run again",
         )
-    if is_own and (isinstance(error, paramiko.AuthenticationException) or "authentication methods" in str(error)):
+    if isinstance(error, paramiko.AuthenticationException) or (is_own and "authentication methods" in str(error)):
         return NotLetIn(
             f"{access.name} does not let user {access.user} in without a password: {error}",
-            hint="a key must do: `ssh-copy-id` puts yours there, `ssh-add` opens one that has a passphrase",
-        )
-    if isinstance(error, paramiko.AuthenticationException):
-        return NotLetIn(
-            f"{access.name} refuses the SSH key {access.identity} of user {access.user}: {error}",
-            hint="that key was made for this deployment alone; when it is damaged or lost: `orch teardown`, run again",
+            hint="a key must do: `ssh-copy-id` puts yours there, `ssh-add` opens one that has a passphrase"
+            if is_own
+            else f"when the deployment's key {access.identity} is damaged or lost: `orch teardown`, run again",
         )
     if isinstance(error, paramiko.SSHException | EOFError | OSError):
-        words = printed or str(error) or "the connection was closed"
-        hint = f"is {access.host_name} up?" if is_own else "`orch status` shows what is up"
-        return NoAnswer(f"{access.name} does not answer on SSH: {words}", hint=hint)
+        words = (proxy and proxy.words()) or str(error) or "the connection was closed"
+        return NoAnswer(f"{access.name} does not answer on SSH: {words}", hint=f"is {access.host_name} up?")
     return None
 
 

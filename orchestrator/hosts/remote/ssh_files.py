@@ -33,7 +33,6 @@ def remote_host(
     return RemoteHost(
         name=name,
         address=host.get("address", ""),
-        zone=host.get("zone"),
         access=Container(name=name, **host["container"]) if "container" in host else _access(name, host["ssh"], folder),
         workspace=workspace,
         boot_s=boot_s,

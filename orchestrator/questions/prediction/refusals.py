@@ -14,17 +14,25 @@ BEYOND = 2.0
 
 @dataclass(frozen=True, kw_only=True)
 class Reader:
-    """A reader's own place: ms, bytes, Mbit/s. None of a rate: that of the run's links. None of a connection: each."""
+    """A reader's own place: ms, bytes, Mbit/s. None of a rate: that of the run's links. None of a connection: each.
+
+    `stacks` are ids; none: each.
+    """
 
     rtt: float
     size: int
     rate_mbit: float | None = None
     connection: str | None = None
     operation: str | None = None
+    stacks: tuple[str, ...] = ()
 
     def is_of(self, series: Series) -> bool:
         """Whether the reader wants this series."""
-        return self.connection in (None, series.connection) and self.operation in (None, series.operation)
+        return (
+            self.connection in (None, series.connection)
+            and self.operation in (None, series.operation)
+            and (not self.stacks or series.stack in self.stacks)
+        )
 
 
 def refusals(fitted: Fit, judged: Judged | None, place: Reader) -> tuple[str, ...]:

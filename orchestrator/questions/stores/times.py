@@ -34,18 +34,12 @@ class StoreTimes:
         return took / self.handling if self.handling else 0.0
 
     @property
-    def accounted(self) -> float:
-        """The sum of the parts over the handling time, which was measured apart from them."""
-        return sum(self.share(where) for where in PLACES)
-
-    @property
     def most(self) -> Where:
         """Where most of the time goes."""
         return max(PLACES, key=self.share)
 
 
 _MS_PER_S = 1e3
-_TOLERANCE, _TOLERANCE_MS = 0.05, 0.005  # of the handling time, or what reading the clock takes where that is little
 
 
 def counts(record: TrialRecord) -> tuple[StoreSums, StoreSums] | None:
@@ -83,13 +77,3 @@ def storeless(record: TrialRecord) -> tuple[int, int] | None:
     if before is None or after is None:
         return None
     return after.storeless - before.storeless, after.requests - before.requests
-
-
-def unaccounted(times: StoreTimes) -> str:
-    """Whether time is missing from the parts of the handling time, or counted twice; empty where they add up to it."""
-    off = sum(getattr(times, where) for where in PLACES) - times.handling
-    # Of a stream one query reads many events: what reading the clock takes is shared by them.
-    least = _TOLERANCE_MS * min(1.0, times.queries or 1.0)
-    if abs(off) <= max(_TOLERANCE * times.handling, least):
-        return ""
-    return "some is counted twice" if off > 0 else "some is in none of them"

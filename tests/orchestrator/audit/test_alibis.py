@@ -48,16 +48,10 @@ def test_no_round_trip_is_quicker_than_light_in_fibre():
     assert accusations(results=[row | {"distance_km": 2500}]) == impossible
 
 
-def test_a_row_copied_to_another_operation_is_found():
-    copied = [ROW | {"operation": "add"}, ROW | {"name": "image", "operation": "image"}]
-    assert accusations(results=copied) == {("repeated figures", "contradicted")}
-
-
 FAR = ROW | {"placement": "far"}
 PLACE = {"name": "far", "ping_ms": 88.1, "distance_km": 8_000}
 NEAR = {"name": "far", "ping_ms": 0.5, "link_mbit": 100}
 LARGE = ROW | {"placement": "far", "reply_bytes": 1_000_000}
-TOTAL = ROW | {"samples": 9000, "duration_s": 10, "throughput_per_s": 500.0}
 BUSY = ROW | {"concurrency": 10, "throughput_per_s": 12_000.0}
 ORDERED = {"name": "a", "mean": 9.1, "median": 8.2, "p99": 41.7, "max": 40.2}
 COARSE = {"name": "a", "mean": 20, "concurrency": 10, "throughput_per_s": 661.2}
@@ -73,7 +67,6 @@ COARSE = {"name": "a", "mean": 20, "concurrency": 10, "throughput_per_s": 661.2}
         ({"pipelined": True}, BUSY, NEAR),
         ({"percentiles": {"source": "averaged"}}, ORDERED, NEAR),
         ({"resolution_ms": 10}, COARSE, NEAR),
-        ({"failures": "counted"}, TOTAL, NEAR),
     ],
 )
 def test_an_honest_explanation_is_read_from_its_field_and_not_from_notes(field, row, place):

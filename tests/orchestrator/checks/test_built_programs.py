@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, replace
+from dataclasses import replace
 
 from orchestrator.between_runs.across import compare_runs
 from orchestrator.between_runs.environments import are_alike
 from orchestrator.findings.summary import RunSummary
-from orchestrator.results.manifest import Manifest, ProgramsRecord
-from orchestrator.shapes import decode
+from orchestrator.results.manifest import ProgramsRecord
 from orchestrator.summarise import summarise
 from tests.support.runs import a_run
 
@@ -39,8 +38,3 @@ def test_runs_of_other_programs_are_compared_and_what_differs_is_named() -> None
     assert not any("what was built" in text for text in compare_runs(same, old, "median").differences)
     assert are_alike(same.to_dict(), old.to_dict())
     assert not are_alike(new.to_dict(), old.to_dict())
-
-
-def test_a_manifest_keeps_what_was_built() -> None:
-    stored = replace(a_run().stored, programs={"tiny": RECORD})
-    assert decode(Manifest, asdict(stored)).programs == {"tiny": RECORD}

@@ -10,8 +10,6 @@ import pytest
 from orchestrator.experiment.plan import plan as p
 from orchestrator.summarise import summarise
 from services.python.contract.lines import STATUSES
-from services.python.load.phases import rests
-from tests.support import shapes
 from tests.support.judged import of, verdicts
 from tests.support.made_up import clock_that_stops_at
 from tests.support.runs import MS, US, a_run
@@ -67,27 +65,6 @@ def test_rests_that_are_too_short_are_found(thinking: Any) -> None:
     assert "before the think time that the trial's seed gives was over" in found[0].explanation
 
 
-@pytest.mark.parametrize(
-    ("thinking", "connection"), [("constant", "reuse"), ("exponential", "reuse"), ("constant", "per-request")]
-)
-def test_workers_that_begin_all_at_once_are_found(thinking: Any, connection: str, monkeypatch: Any) -> None:
-    monkeypatch.setattr(shapes, "rests", lambda load, seed: replace_first(rests(load, seed)))
-    found = of(a_run(load=load(8, thinking, 0.05), connection=connection), OFFERED)
-    assert {result.verdict for result in found} == {"fail"}
-
-
-def replace_first(drawn: Any) -> Any:
-    """Rests that are as drawn but for those before the first requests, which are none."""
-
-    class AtOnce:
-        after_ns = drawn.after_ns
-
-        def first_ns(self, _worker: int) -> int:
-            return 0
-
-    return AtOnce()
-
-
 def test_a_rest_that_is_left_out_after_a_connection_broke_is_found() -> None:
     """The next request goes over another connection, so that nobody knows whose it was."""
 
@@ -110,16 +87,6 @@ def test_a_rest_that_is_left_out_after_a_connection_broke_is_found() -> None:
     assert {result.verdict for result in found} == {"fail"}
 
 
-def test_a_send_stamp_that_is_the_end_of_the_rest_is_found() -> None:
-    def copies(draft: Any) -> None:
-        rows = draft.columns
-        rows["sent_ns"] = np.where(rows["phase"] == 1, rows["intended_ns"], rows["sent_ns"])
-
-    found = of(a_run(load=load(), spoil=copies), OFFERED)
-    assert {result.verdict for result in found} == {"fail"}
-    assert "no send stamp" in found[0].explanation
-
-
 def test_requests_that_are_sent_late_are_less_load_and_no_latency() -> None:
     def late(draft: Any) -> None:
         """Timers that oversleep by half a millisecond: each worker's round takes so much longer."""
@@ -139,16 +106,3 @@ def test_requests_that_are_sent_late_are_less_load_and_no_latency() -> None:
     found = verdicts(run)
     assert (found[OFFERED], found[LITTLE]) == ("warn", "pass")
     assert all((cell.distribution.median or 9) < 1 for cell in summarise(run).cells if cell.distribution)
-
-
-def test_workers_that_never_ask_are_missed() -> None:
-    """Two of eight: their rows are nobody's, and those of the others are as they were."""
-
-    def absent(draft: Any) -> None:
-        rows = draft.columns
-        kept = (rows["connection"] < 6) | (rows["phase"] == 0)
-        draft.columns = {name: values[kept] for name, values in rows.items()}
-
-    found = of(a_run(load=load(), spoil=absent), LITTLE)
-    assert {(result.verdict, result.evidence["workers"]) for result in found} == {("fail", 6)}
-    assert found[0].explanation == "Only 6 workers of 8 declared ever sent a request."

@@ -51,22 +51,13 @@ def messages_of_two_kinds(draft):
 
 
 FAULTS = [
-    (made_up.stamps_of_a_batch, "one stamp per sample", "fail"),
     (two_at_once, "in flight", "fail"),
-    (made_up.place_in_line_as_latency, "queueing ramp", "fail"),
     (made_up.slow_samples_dropped, "completeness", "fail"),
     (made_up.wrong_replies, "reply", "fail"),
     (undecoded, "reply", "fail"),
     (decoded_late, "requester's own work", "fail"),
-    (made_up.cold_start, "steady state", "warn"),
     (messages_of_two_kinds, "latency modes", "pass"),
-    (made_up.clipped_tail, "tail shape", "warn"),
-    (made_up.steal, "noise", "warn"),
-    (made_up.pressure, "noise", "warn"),
-    (made_up.foreign_work, "noise", "warn"),
     (made_up.a_clock_of_milliseconds, "clocks", "fail"),
-    (made_up.a_clock_that_runs_backwards, "clocks", "fail"),
-    (made_up.a_wall_clock_that_was_set, "clocks", "warn"),
 ]
 
 

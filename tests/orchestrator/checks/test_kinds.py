@@ -30,7 +30,7 @@ def test_a_check_is_given_no_cell_of_another_kind_and_has_not_passed(monkeypatch
         given.append(cell)
         return Finding(verdict="pass", explanation="")
 
-    picky = Check(name="picky", severity="note", kinds=frozenset({"call", "task"}), judge=judge, judge_run=judge)
+    picky = Check(name="picky", severity="note", kinds=frozenset({"call", "task"}), judge=judge)
     monkeypatch.setattr("orchestrator.checks.CHECKS", (picky,))
     evidence = _evidence("codec")
     results = run_checks(evidence)

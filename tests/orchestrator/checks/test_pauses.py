@@ -106,17 +106,14 @@ BOTH = {"calls": [{"connection": "reuse"}, {"connection": "per-request"}]}
     [
         (43.5, 0, 0, {}, DELAYED),
         (43.5, 0, 0, BOTH, DELAYED),
-        (43.5, 0, 10, BOTH, DELAYED),
-        (43.5, 0, 10, {}, None),
+        (43.5, 0, 10, BOTH, None),
         (1003, 0, 0, {}, EXPECT),
         (43.5, 43, 0, {}, None),
         (70, 0, 0, BOTH, None),
         (5, 0, 0, BOTH, None),
     ],
 )
-def test_a_wait_of_all_requests_has_its_cause_by_the_floor_or_by_new_connections(
-    extra_ms, cpu_ms, base_ms, planned, cause
-):
+def test_a_wait_of_all_requests_has_its_cause_by_the_floor(extra_ms, cpu_ms, base_ms, planned, cause):
     run = a_run(spoil=kept_connections_wait(extra_ms, cpu_ms, base_ms), stacks=("rest",), **planned)
     (kept, *_) = (r for r in summarise(run).checks if r.name == "latency modes" and "per-request" not in r.cell)
     assert kept.verdict == ("warn" if cause else "pass")

@@ -8,15 +8,6 @@ from tests.support.made_up import HERE, WEST
 from tests.support.runs import MS, a_run
 
 
-def test_one_round_trip_where_a_new_connection_needs_two_is_impossible():
-    def spoil(draft):
-        if draft.cell.placement == "west":
-            draft.columns["received_ns"] = draft.columns["received_ns"] - 30 * MS
-
-    run = a_run(spoil=spoil, stacks=("rest",), placements=[HERE, WEST], connection="per-request")
-    assert verdicts(run)["round-trips"] == "fail"
-
-
 def test_a_stall_on_one_host_makes_no_round_trips_impossible():
     def spoil(draft):
         if draft.cell.placement == "local":

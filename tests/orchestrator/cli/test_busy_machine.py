@@ -57,18 +57,6 @@ def test_run_warns_before_it_measures(now, streams, monkeypatch):
     assert (SIGN in said_before) == (now is BUSY)
 
 
-def test_plan_and_run_say_what_this_machines_kernel_lacks(streams, monkeypatch):
-    monkeypatch.setattr("orchestrator.hosts.busy.look", lambda: QUIET)
-    monkeypatch.setattr(
-        "orchestrator.hosts.plan_warnings.kernel_lacks", lambda plan: [f"{plan.name} needs what is not here"]
-    )
-    planning.plan([Path("example.yaml")])
-    assert "warning: example needs what is not here" in streams.out.getvalue()
-    monkeypatch.setattr("orchestrator.measure.run.start", lambda *_, **__: None)
-    running._start("example.yaml", [], keep=False, share=False, referee=None, takes_stale=True)
-    assert "example needs what is not here" in streams.err.getvalue()
-
-
 def test_hosts_elsewhere_are_not_this_machine(streams, monkeypatch):
     def never():
         raise AssertionError("this machine does not measure")

@@ -31,7 +31,7 @@ def test_the_json_of_checks_is_one_document_with_what_scripts_need(out):
         show.check("broken", as_json=True)
     document = json.loads(out.getvalue())
     assert set(document) == {"schema_version", "counts", "checks"}
-    assert document["counts"]["not applicable"] == 7
+    assert document["counts"]["not applicable"] == 6
     assert {"name", "verdict", "evidence", "explanation", "action"} <= document["checks"][0].keys()
     assert "fail" in {found["verdict"] for found in document["checks"]}
 

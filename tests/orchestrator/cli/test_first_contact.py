@@ -53,7 +53,7 @@ def test_status_names_the_cell_that_is_measured_and_the_blocks_done(out):
     folder.release()
     hosts.status(as_json=True)
     left = json.loads(out.said())["unfinished"]
-    assert (left["was_killed"], left["blocks_done"], left["experiment"]) == (True, 1, "a test")
+    assert (left["was_killed"], left["trials"]) == (True, 4)
 
 
 def test_status_says_what_is_stored_of_an_interrupted_run_and_the_next_commands(out):

@@ -78,8 +78,9 @@ def test_a_place_that_was_not_measured_has_latencies_causes_and_a_winner(out: io
 
 
 @pytest.mark.usefixtures("once")
-def test_one_way_to_connect_can_be_asked_about(out: io.StringIO) -> None:
-    predict.predict("mapped", **AT, connection="reuse")
+def test_what_matters_is_the_readers(out: io.StringIO) -> None:
+    predict.predict("mapped", **AT, connection="reuse", matters="0.1%")
+    assert "does not matter" not in out.getvalue()
     assert "a new connection" not in out.getvalue()
 
 
@@ -115,14 +116,26 @@ def test_what_was_not_measured_is_refused_with_the_reason(options: dict[str, Any
 @pytest.mark.parametrize(
     ("options", "why"),
     [
+        ({"rtt": None}, "give your round trip and your payload"),
+        ({"size": None}, "give your round trip and your payload"),
         ({"rtt": "60"}, "--rtt: '60' is not a duration"),
         ({"size": "-1 kB"}, "--bytes: '-1 kB' is negative"),
         ({"rate": "fast"}, "--rate: 'fast' is not a link rate"),
+        ({"matters": "500%"}, "--matters: '500%' is not a margin"),
         ({"operation": "image"}, "operation 'image' was not measured"),
+        ({"stack": ["grcp"]}, "no stack 'grcp' was measured"),
     ],
 )
 def test_words_that_say_nothing_are_refused(options: dict[str, Any], why: str) -> None:
     assert why in refused(**options).message
+
+
+@pytest.mark.usefixtures("once")
+def test_one_stack_can_be_asked_about(out: io.StringIO) -> None:
+    predict.predict("mapped", **AT, connection="reuse", stack=["rest"])
+    text = out.getvalue()
+    assert "connections kept open: rest alone is predicted." in text
+    assert "grpc" not in text.partition("held-out cells")[0]
 
 
 def test_a_run_that_has_no_model_says_why() -> None:

@@ -17,7 +17,6 @@ from orchestrator.cli.machine.serve import listen
 from orchestrator.errors import MissingError
 from tests.support.past import a_past_run
 
-
 ROOT = Path(__file__).parents[3]
 PROGRAM = "from orchestrator.cli.main import main; main()"
 

@@ -1,8 +1,6 @@
-"""What the conditions say: which congestion control was in force, when a run warns of it, and how far clocks were apart."""
+"""When a run warns of the congestion control in force, and what the conditions say of clocks."""
 
 from __future__ import annotations
-
-from dataclasses import replace
 
 import pytest
 
@@ -26,27 +24,7 @@ def summary(place: p.Placement, responder: str | None, requester: str | None, **
     return summarise(a_run(a_plan(placements=[place], calls=calls, blocks=3), spoil=spoil))
 
 
-@pytest.mark.parametrize(
-    ("ends", "words"),
-    [
-        (("cubic", "cubic"), "cubic at both ends"),
-        (("bbr", "cubic"), "bbr at the responder, cubic at the requester"),
-        ((None, "cubic"), "unknown at the responder, cubic at the requester"),
-    ],
-)
-def test_the_conditions_say_which_was_in_force_at_either_end(ends: tuple[str | None, str | None], words: str) -> None:
-    assert dict(summary(HERE, *ends).conditions)["Congestion control"] == words
-
-
 @pytest.mark.parametrize(("wanted", "is_warned"), [("bbr", False), ("cubic", True)])
 def test_a_run_warns_where_another_was_in_force_than_was_wanted(wanted: str, is_warned: bool) -> None:
     warned = [text for text in summary(FAR, "bbr", "bbr", congestion=wanted).warnings if "not in force" in text]
     assert bool(warned) is is_warned
-
-
-def test_the_offsets_of_own_hosts_clocks_are_stated_with_their_errors() -> None:
-    run = a_run(a_plan(placements=[HERE], blocks=3))
-    clocks = {"requester": {"ahead_ms": 0.25, "error_ms": 0.1}, "requester-2": {"ahead_ms": -12.0, "error_ms": 0.125}}
-    stored = replace(run.stored, fleet={**run.stored.fleet, "clocks": clocks})
-    stated = dict(summarise(replace(run, stored=stored)).conditions)["Clocks, ahead of orch's"]
-    assert stated == "requester +0.250 ± 0.100 ms, requester-2 -12.000 ± 0.125 ms"

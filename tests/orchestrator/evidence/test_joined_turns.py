@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from orchestrator.evidence.joined_turns import counted, joined
+from orchestrator.evidence.joined_turns import counted, joined, turn_medians
 from orchestrator.evidence.run_evidence import Samples
 from orchestrator.results.manifest import RequesterRecord, TrialRecord
 from orchestrator.results.turn_times import TurnTime
@@ -123,3 +123,9 @@ def test_without_a_disturbed_turn_the_done_line_stays() -> None:
     made, before = record(0.0, 0.0), columns(2)
     part = RequesterRecord(host="h", done=Done(rows=29, warmup_requests=9, requests=20, errors={}), samples="s")
     assert counted(part, made, before, joined(before, made)) == replace(part)
+
+
+def test_each_turn_that_counts_has_a_median_of_its_own() -> None:
+    trial = record(0.0, 0.0, 0.02)
+    samples = Samples(joined(columns(3), trial))
+    assert turn_medians(samples, trial) == ((1000 * MS, 4.0), (2000 * MS, 4.0))

@@ -8,7 +8,6 @@ from orchestrator.evidence.run_evidence import round_trips_to_open
 from orchestrator.experiment.model.factors import DEFAULTS, knobs
 from orchestrator.experiment.plan.cells import rounds_beyond_first, window_of
 from orchestrator.experiment.plan.contrasts import in_use
-from orchestrator.hosts.plan_warnings import congestion_in_force
 from tests.support.experiments import planner
 
 QUESTION = "name: x\nquestion: Why?\noperations: add\n"
@@ -32,18 +31,6 @@ def test_its_handshake_has_that_of_tls_in_it_and_its_transport_is_named(tmp_path
         in_use(plan, stack.id, "per-request", ("add",), None, cell.factors["http"])["transport"] for cell in plan.cells
     ]
     assert ways == ["HTTP/1.1", "HTTP/2", "HTTP/3"]
-
-
-def test_a_plan_without_tcp_says_nothing_of_its_congestion_control(tmp_path: Path) -> None:
-    settings = tmp_path / "sys/net/ipv4"
-    settings.mkdir(parents=True)
-    (settings / "tcp_congestion_control").write_text("bbr\n")
-    told = [
-        congestion_in_force(planned(tmp_path, f"stacks: {GO}\nhttp: {http}\ntls: tls1.3\n"), tmp_path)
-        for http in ("3", "[2, 3]")
-    ]
-    assert told[0] == ""
-    assert "bbr" in told[1]
 
 
 KIB = 1024

@@ -84,23 +84,6 @@ def test_what_was_counted_in_some_blocks_only_is_not_compared():
     assert "responder_cpu" in summary.cells[0].means
 
 
-@pytest.mark.parametrize(
-    ("own_s", "counted_s", "verdict"), [(0.30, 0.31, "pass"), (0.30, 0.20, "warn"), (0.30, 9.0, "pass")]
-)
-def test_cpu_time_is_held_against_the_cgroups(own_s, counted_s, verdict):
-    def spoil(draft):
-        draft.done["cpu_s"] = own_s
-        draft.done["host_after"]["cgroup_cpu_us"] = int(counted_s * 1e6)
-        draft.stats["host"]["cgroup_cpu_us"] = draft.stats_warm["host"]["cgroup_cpu_us"]
-        draft.stats["cpu_s"] = draft.stats_warm["cpu_s"]
-
-    for result in of(a_run(spoil=spoil), "CPU time"):
-        assert result.verdict == verdict
-        evidence = result.evidence
-        assert (evidence["end"], evidence["counted_by"], evidence["process_s"]) == ("requester", "cgroup", own_s)
-        assert evidence["counted_s"] == pytest.approx(counted_s)
-
-
 def test_cpu_time_is_held_against_the_hosts_where_there_is_no_cgroup():
     def spoil(draft):
         for host in (draft.done["host_before"], draft.done["host_after"], draft.stats["host"]):

@@ -15,8 +15,8 @@ from orchestrator.errors import ProvisionError
 from orchestrator.experiment.plan.plan import Plan
 from orchestrator.experiment.plan.planning import make_plan
 from orchestrator.hosts.base import Completed, runtimes
-from orchestrator.hosts.provision import ansible, artifacts
-from orchestrator.hosts.provision.wheelhouse import Bundle, Target
+from orchestrator.hosts.provision import ansible
+from orchestrator.hosts.provision.wheelhouse import Bundle, Target, built_programs
 from tests.support.inventories import installed
 from tests.support.tiny_language import MAKE, STACK, TOOL, tiny, write_tiny
 
@@ -38,7 +38,7 @@ def test_the_tar_has_what_was_built_and_a_list_that_a_host_can_check_it_by(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     plan = plan_of(tmp_path, monkeypatch, artifacts=["build/words"], make=f"{MAKE}echo words > build/words\n")
-    bundle = artifacts.programs(plan, TARGET, tmp_path / "cache")
+    bundle = built_programs(plan, TARGET, tmp_path / "cache")
     unpacked = tmp_path / "host"
     unpacked.mkdir()
     with tarfile.open(bundle.path) as tar:
@@ -56,11 +56,11 @@ def test_the_tar_has_what_was_built_and_a_list_that_a_host_can_check_it_by(
 
 def test_equal_programs_are_an_equal_tar_and_others_another(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     plan = plan_of(tmp_path, monkeypatch)
-    first, again = (artifacts.programs(plan, TARGET, tmp_path / name) for name in ("one", "two"))
+    first, again = (built_programs(plan, TARGET, tmp_path / name) for name in ("one", "two"))
     assert first.path.read_bytes() == again.path.read_bytes()
     (tmp_path / "services" / "tiny" / "source" / "respond").write_text("#!/bin/sh\nexit 7\n")
     assert building.build(tiny(tmp_path / "services"), tmp_path / "services", say=lambda said: None).kind == "built"
-    other = artifacts.programs(plan, TARGET, tmp_path / "one")
+    other = built_programs(plan, TARGET, tmp_path / "one")
     assert other.digest != first.digest
 
 
@@ -75,7 +75,7 @@ def test_a_program_for_other_hosts_is_not_sent(tmp_path: Path, monkeypatch: pyte
     assert building.build(tiny(services), services, say=lambda said: None).kind == "built"
     other = "aarch64" if here() == "linux-x86_64" else "x86_64"
     with pytest.raises(ProvisionError, match=f"respond is a program for {here()}; the hosts are linux-{other}"):
-        artifacts.programs(plan, Target(python="3.11.2", machine=other, glibc=(2, 36)), tmp_path / "cache")
+        built_programs(plan, Target(python="3.11.2", machine=other, glibc=(2, 36)), tmp_path / "cache")
 
 
 def test_hosts_are_told_where_the_programs_are_or_that_there_are_none(tmp_path: Path) -> None:

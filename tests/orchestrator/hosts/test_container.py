@@ -53,9 +53,7 @@ def engine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.fixture
 def host(engine: Path, tmp_path: Path) -> Iterator[RemoteHost]:
     access = Container(name="responder", engine="podman", id="web")
-    made = RemoteHost(
-        name="responder", address="", zone=None, access=access, workspace=PurePosixPath(tmp_path / "workspace")
-    )
+    made = RemoteHost(name="responder", address="", access=access, workspace=PurePosixPath(tmp_path / "workspace"))
     (tmp_path / "workspace").mkdir()
     yield made
     made.close()
@@ -137,8 +135,8 @@ def test_its_address_is_the_first_that_its_networks_give_it(
 @pytest.mark.parametrize(
     ("case", "words"),
     [
-        ("no engine", "responder: neither docker nor podman is installed here"),
-        ("no container", "responder: no engine knows a container web (podman: no such object: web)"),
+        ("no engine", "responder: no engine knows a container web: neither docker nor podman is installed here"),
+        ("no container", "responder: no engine knows a container web: podman: no such object: web"),
         ("stopped", "responder: the container web is not running"),
     ],
 )

@@ -19,7 +19,7 @@ from orchestrator.hosts.provision.deployment import RemoteDeployment
 from orchestrator.hosts.provision.deployments import Registry
 from orchestrator.hosts.provision.infra import Infra
 from orchestrator.hosts.provision.takedown import take_down
-from orchestrator.hosts.provision.terraform import Changes, Terraform
+from orchestrator.hosts.provision.terraform import Terraform
 from orchestrator.hosts.remote.fleet import RemoteFleet
 from orchestrator.hosts.remote.host import RemoteHost
 from orchestrator.workspace import Workspace
@@ -113,7 +113,7 @@ def test_a_second_provisioning_and_a_second_deployment_change_nothing(standing: 
     terraform = Terraform(module=Infra("lab").module, folder=folder, variables=folder / "variables.tfvars.json")
     before, intent = Infra("lab").status(standing.deployment.id), REGISTRY.read(standing.deployment.id)
     assert before["replace"] == []
-    assert terraform.plan() == Changes(add=0, change=0, destroy=0)
+    assert terraform.plan() == 0
     standing.deployment.provision()
     assert Infra("lab").status(standing.deployment.id) == before
     assert REGISTRY.read(standing.deployment.id) == intent
@@ -172,7 +172,7 @@ def test_what_was_started_ends_when_the_controller_is_killed(standing: Standing,
         from orchestrator.hosts.remote.host import RemoteHost
         from orchestrator.hosts.remote.ssh import Access
         a = Access(**{ {k: str(v) if isinstance(v, Path) else v for k, v in vars(standing.responder.access).items()}!r})
-        host = RemoteHost(name="h", address="", zone=None, access=a, workspace=PurePosixPath("/var/tmp"))
+        host = RemoteHost(name="h", address="", access=a, workspace=PurePosixPath("/var/tmp"))
         process = host.start(["sh", "-c", "echo $$; exec $0 $@", *host.python(), "-m", {module!r}])
         print(process.read(60), flush=True)
         if "respond" in {module!r}:

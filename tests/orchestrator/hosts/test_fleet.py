@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -11,11 +12,11 @@ import pytest
 from orchestrator.errors import ProvisionError
 from orchestrator.experiment.plan.plan import Link, Placement
 from orchestrator.experiment.plan.topology import topology
+from orchestrator.hosts.base import HostLost
 from orchestrator.hosts.remote import fleet as module
-from orchestrator.hosts.remote.fleet import RemoteFleet, measure_distance, prove_placement
-from orchestrator.hosts.remote.host import RemoteHost
+from orchestrator.hosts.remote.fleet import RemoteFleet, measure_distance
+from orchestrator.hosts.remote.host import RemoteHost, _losing
 from orchestrator.hosts.remote.ssh import Access
-from services.python.contract.description import Description
 from services.python.contract.ping_lines import PingDone
 from tests.support.plans import plan
 
@@ -50,7 +51,7 @@ def host(name: str) -> RemoteHost:
         identity=Path("user"),
         known_hosts=Path("known_hosts"),
     )
-    return RemoteHost(name=name, address="198.18.0.1", zone="z", access=access, workspace=PurePosixPath("/w"))
+    return RemoteHost(name=name, address="198.18.0.1", access=access, workspace=PurePosixPath("/w"))
 
 
 def fleet(status: dict[str, Any] = ALL_THERE) -> RemoteFleet:
@@ -81,18 +82,6 @@ def test_no_echo_at_all_is_told_with_both_names(pinged: dict[str, Any]) -> None:
     pinged["received"] = 0
     with pytest.raises(ProvisionError, match="requester-1 cannot ping responder-1: no reply to 25 requests"):
         measure_distance(fleet(), PLAN)
-
-
-def test_a_host_that_says_it_is_elsewhere_is_not_measured() -> None:
-    wanted = {"a": {"zone": "us-west1-a", "machine": "f1-micro"}}
-    prove_placement({"a": Description()}, wanted)
-    prove_placement({"a": Description(cloud={"zone": "projects/1/zones/us-west1-a", "machine": "f1-micro"})}, wanted)
-    with pytest.raises(ProvisionError, match="its zone is us-east1-b; us-west1-a was asked for"):
-        prove_placement(
-            {"a": Description(cloud={"zone": "projects/1/zones/us-east1-b", "machine": "f1-micro"})}, wanted
-        )
-    with pytest.raises(ProvisionError, match="its machine is e2-micro; f1-micro was asked for"):
-        prove_placement({"a": Description(cloud={"zone": "us-west1-a", "machine": "e2-micro"})}, wanted)
 
 
 def test_what_is_gone_is_told_by_name() -> None:
@@ -145,3 +134,16 @@ def test_what_orch_and_the_links_program_used_is_counted_where_the_hosts_are_thi
     hosts = fleet()
     hosts.about = {"provider": provider, "link": {"kind": "any", "emulator_pid": emulator}}
     assert hosts.beside_cpu_s() == expected
+
+
+@pytest.mark.parametrize(
+    ("error", "expected"),
+    [
+        (OSError(errno.EHOSTUNREACH, "no route"), HostLost),
+        (ConnectionResetError(), HostLost),
+        (OSError(errno.ENOSPC, "disk full"), OSError),
+    ],
+)
+def test_a_host_without_a_route_to_it_is_lost_and_a_full_disk_is_not(error: OSError, expected: type[Exception]) -> None:
+    with pytest.raises(expected), _losing("a"):
+        raise error

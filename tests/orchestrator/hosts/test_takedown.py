@@ -12,8 +12,7 @@ import pytest
 from orchestrator.errors import MissingError, ProvisionError, UsageError
 from orchestrator.hosts.provision.deployments import Intent, Registry, deployment_id
 from orchestrator.hosts.provision.infra import Infra
-from orchestrator.hosts.provision.overview import overview
-from orchestrator.hosts.provision.takedown import take_down
+from orchestrator.hosts.provision.takedown import overview, take_down
 from orchestrator.hosts.provision.terraform import Terraform
 from orchestrator.workspace import Workspace
 

@@ -103,20 +103,6 @@ def test_a_lock_that_cannot_be_had_leaves_nothing_behind(tmp_path: Path) -> None
     assert list((tmp_path / "cache").iterdir()) == []
 
 
-def checkout(root: Path) -> Path:
-    (root / "services").mkdir(parents=True)
-    (root / "services" / "a.py").write_text("A = 1\n")
-    return root
-
-
-def test_a_cache_that_others_can_write_to_is_refused(tmp_path: Path) -> None:
-    root, cache = checkout(tmp_path / "root"), tmp_path / "cache"
-    cache.mkdir()
-    cache.chmod(0o777)
-    with pytest.raises(ProvisionError, match="can be written to by others"):
-        wheelhouse.code(root, cache)
-
-
 def test_the_cache_is_the_users_own_and_not_the_checkouts(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.delenv("ORCH_CACHE", raising=False)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))

@@ -16,7 +16,8 @@ from orchestrator.errors import UsageError
 from orchestrator.experiment.plan.planning import make_plan
 from orchestrator.experiment.plan.topology import require_programs
 from orchestrator.hosts.local.host import LocalHost
-from orchestrator.measure.environment import programs_record, refuse_other_programs
+from orchestrator.measure.run import _conditions
+from orchestrator.measure.smoke import programs_record, refuse_changes
 from orchestrator.results.folder import RunFolder
 from orchestrator.results.verification import verify
 from orchestrator.summarise import summarise
@@ -57,12 +58,12 @@ def test_what_was_built_is_recorded_with_what_hosts_run_it_with(services: Path, 
     assert record.source == builds.source_digest(tiny(services), services / "tiny")
     assert record.artifacts.keys() == {"build/respond", "build/request"}
     assert record.runtimes == {"local": {"sh": "7.1"}}
-    refuse_other_programs("x", found, found)
-    refuse_other_programs("x", {}, found)
-    with pytest.raises(
-        UsageError, match=r"run x cannot be resumed: the programs of Tiny are not what they were \(source"
-    ):
-        refuse_other_programs("x", {"tiny": replace(record, source="f" * 64)}, found)
+    now = _conditions({}, found)
+    refuse_changes("x", now, now)
+    refuse_changes("x", {}, now)
+    other = _conditions({}, {"tiny": replace(record, source="f" * 64)})
+    with pytest.raises(UsageError, match=r"run x cannot be resumed: programs of Tiny changed: source: f+, now "):
+        refuse_changes("x", other, now)
 
 
 def orch(services: Path, folder: Path, *words: str) -> subprocess.CompletedProcess[str]:

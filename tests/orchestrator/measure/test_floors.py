@@ -21,9 +21,14 @@ def cells(*names: str, policy: str = "reuse"):
     return [replace(one, id=name, stack=name) for name in names]
 
 
+def single(sizes: dict[tuple[str, str], tuple[int, int]]) -> dict[tuple[str, str], tuple[tuple[int, int]]]:
+    """Sizes of cells of one operation."""
+    return {exchange: (size,) for exchange, size in sizes.items()}
+
+
 def test_cells_that_fit_one_segment_share_a_floor_of_the_largest_of_them():
     sizes = {("a", "echo"): (64, 1_300), ("b", "echo"): (900, 10)}
-    assert floors(cells("a", "b"), sizes) == [
+    assert floors(cells("a", "b"), single(sizes)) == [
         Floor(policy="reuse", send_bytes=900, receive_bytes=1_300, cells=("a", "b"))
     ]
 
@@ -35,13 +40,13 @@ def test_larger_bodies_have_a_floor_of_exactly_their_size():
         ("c", "echo"): (64, 1_401),
         ("d", "echo"): (2_000, 64),
     }
-    found = floors(cells("a", "b", "c", "d"), sizes)
+    found = floors(cells("a", "b", "c", "d"), single(sizes))
     assert [(f.send_bytes, f.receive_bytes) for f in found] == [(64, 64), (64, 1_401), (1_401, 64), (2_000, 64)]
 
 
 def test_a_few_bytes_of_encoding_make_no_other_floor():
     sizes = {("a", "echo"): (1_580_000, 26), ("b", "echo"): (1_580_004, 6), ("c", "echo"): (2_106_668, 8)}
-    found = floors(cells("a", "b", "c"), sizes)
+    found = floors(cells("a", "b", "c"), single(sizes))
     assert [(f.send_bytes, f.receive_bytes, f.cells) for f in found] == [
         (1_580_004, 26, ("a", "b")),
         (2_106_668, 8, ("c",)),
@@ -50,7 +55,7 @@ def test_a_few_bytes_of_encoding_make_no_other_floor():
 
 def test_each_connection_policy_has_its_own():
     sizes = {("a", "echo"): (64, 64), ("b", "echo"): (64, 64)}
-    found = floors([*cells("a"), *cells("b", policy="per-request")], sizes)
+    found = floors([*cells("a"), *cells("b", policy="per-request")], single(sizes))
     assert {f.policy for f in found} == {"reuse", "per-request"}
 
 

@@ -14,8 +14,8 @@ import pytest
 
 from orchestrator.hosts.load_generators import look
 from orchestrator.hosts.processes import RUN_MARK, can_look, marked
-from orchestrator.measure.refereeing import Relay
 from orchestrator.referee.generators import GHZ, OHA, WRK, Tool
+from orchestrator.referee.relay import Relay
 from orchestrator.results.folder import RunFolder
 from orchestrator.results.verification import verify
 

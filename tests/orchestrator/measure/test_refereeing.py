@@ -208,7 +208,6 @@ def test_a_run_is_resumed_beside_the_same_program_or_not_at_all() -> None:
     settings = a_referee(plan("tcp", repeats=1))
     same = Found(tool=WRK, path=PROGRAM, version="4.1.0", sha256="f" * 64)
     require_same(settings, {"wrk": same})
-    require_same(None, {})
     for others in ({}, {"ghz": Found(tool=GHZ, path="/ghz")}, {"wrk": replace(same, sha256="0" * 64)}):
         with pytest.raises(errors.UsageError, match="cannot be resumed"):
             require_same(settings, others)

@@ -1,4 +1,4 @@
-"""Parts of a run: its base, deadline, crowded CPUs, stages and records, and how it ends."""
+"""Parts of a run: its base, deadline, stages and records, and how it ends."""
 
 from __future__ import annotations
 
@@ -7,20 +7,16 @@ import shutil
 import time
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from orchestrator.errors import ProvisionError
-from orchestrator.experiment.plan.planning import make_plan
-from orchestrator.hosts.base import Pair
 from orchestrator.hosts.lifecycle import Receipt
 from orchestrator.hosts.provision import deployments
 from orchestrator.hosts.provision.deployments import Registry
 from orchestrator.measure import teardown as ending
 from orchestrator.measure.baselines import pings_for
-from orchestrator.measure.environment import crowded
 from orchestrator.measure.interrupts import Interrupts
 from orchestrator.measure.run_context import RunContext
 from orchestrator.measure.stages import STAGES, Stage, walk
@@ -28,7 +24,6 @@ from orchestrator.measure.target import Deadline
 from orchestrator.results.folder import RunFolder
 from orchestrator.workspace import Workspace
 from services.python.contract.counters import Clocks
-from services.python.contract.description import Description
 from services.python.contract.lines import Load, Warmup
 from services.python.contract.ping_lines import PingDone
 from services.python.contract.requester_lines import Progress, Start
@@ -158,26 +153,6 @@ def test_a_load_bounded_in_time_has_an_end_and_one_bounded_in_requests_has_none(
 )
 def test_a_look_pings_for_about_a_second_and_often_enough_for_a_minimum(method, min_ms, pings):
     assert pings_for(PingDone(method=method, sent=3, received=3, min_ms=min_ms, avg_ms=min_ms)) == pings
-
-
-def fleet(responder_cpus: str | None) -> Any:
-    requester, responder = SimpleNamespace(name="asks"), SimpleNamespace(name="answers")
-    pair = Pair((requester,), responder, None, responder_cpus)  # type: ignore[arg-type]
-    return SimpleNamespace(pair=lambda placement: pair)
-
-
-@pytest.mark.parametrize(
-    ("cpus", "pinned", "crowds"), [(4, None, False), (2, None, True), (4, "0", True), (None, None, False)]
-)
-def test_workers_without_a_cpu_each_are_a_warning(
-    tmp_path: Path, cpus: int | None, pinned: str | None, crowds: bool
-) -> None:
-    path = tmp_path / "x.yaml"
-    path.write_text("name: x\nquestion: Why?\noperations: add\nstacks: rest\nworkers: [1, 3]\nload: {requests: 10}\n")
-    facts = {"asks": Description(cpus=1), "answers": Description(cpus=cpus)}
-    said = list(crowded(make_plan(path), fleet(pinned), facts))
-    words = f"on answers, 3 responder workers share {'one CPU' if pinned else '2 CPUs'}: they wait for each other"
-    assert said == ([words] if crowds else [])
 
 
 NAMES = [stage.name for stage in STAGES]

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
-import subprocess
 from pathlib import Path, PurePosixPath
 
 import pytest
@@ -275,47 +273,3 @@ def test_oha_is_given_bodies_that_differ_as_lines_and_no_others() -> None:
     for body in (b"two\nlines", b"\xff", b"end\r"):
         with pytest.raises(Unreadable):
             oha.files(Exchange(path="/add", bodies=(b"one", body)))
-
-
-@pytest.mark.skipif(shutil.which("wrk") is None, reason="wrk is not installed (make referee)")
-@pytest.mark.busy
-def test_wrk_takes_the_script_and_asks_with_every_body(tmp_path: Path) -> None:
-    from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-    from threading import Thread
-
-    seen: set[tuple[str, bytes, str | None]] = set()
-
-    class Answer(BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
-
-        def do_PUT(self) -> None:
-            body = self.rfile.read(int(self.headers["Content-Length"]))
-            seen.add((self.path, body, self.headers["X-One"]))
-            self.send_response(200)
-            self.send_header("Content-Length", "0")
-            self.end_headers()
-
-        def log_message(self, *_: object) -> None:
-            """Nobody reads it."""
-
-    bodies = (bytes(range(256)), b"", b"third")
-    asked = Exchange(path="/some?way=1", method="PUT", bodies=bodies, fields={"X-One": 'a "b"'})
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Answer)
-    Thread(target=server.serve_forever, daemon=True).start()
-    try:
-        turn = Turn(
-            host="127.0.0.1",
-            port=server.server_port,
-            in_flight=2,
-            connections=2,
-            window_s=1,
-            folder=PurePosixPath(tmp_path),
-        )
-        for name, content in wrk.files(asked).items():
-            (tmp_path / name).write_bytes(content)
-        said = subprocess.run(wrk.argv("wrk", asked, turn), capture_output=True, text=True, check=True, timeout=60)
-    finally:
-        server.shutdown()
-        server.server_close()
-    assert wrk.read(said.stdout, 2).requests >= 3
-    assert seen == {("/some?way=1", body, 'a "b"') for body in bodies}

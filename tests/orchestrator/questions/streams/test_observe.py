@@ -134,10 +134,6 @@ def of_nobody(draft: Draft) -> None:
     draft.columns["sequence"][places(draft, 500, parent=3)] = 501
 
 
-def saturated(draft: Draft) -> None:
-    draft.done["cpu_share"] = 0.95
-
-
 def too_fast(draft: Draft) -> None:
     mine = draft.columns["sender_clock"] > 0
     due_ns = (draft.columns["sequence"] - 1) * 2 * MS
@@ -202,7 +198,6 @@ def stamped_after_sending(draft: Draft) -> None:
         (said_to_have_ended, "fail", "said that 0 subscriptions failed, by the record 1 did"),
         (nothing_for_one, "fail", "5 clients got none at all"),
         (stamped_after_sending, "fail", "stamped later than they were sent"),
-        (saturated, "warn", "requester's core was 95 % busy"),
         (by_another_clock, "fail", "received before being sent"),
         (said_otherwise(duplicated=1), "fail", "said 1 duplicated"),
         (of_nobody, "fail", "of no subscription"),

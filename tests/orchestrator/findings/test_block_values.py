@@ -1,0 +1,32 @@
+"""Ratios of blocks: of two trials in turns, each turn beside its neighbours."""
+
+from __future__ import annotations
+
+import pytest
+
+from orchestrator.findings.block_values import of_turns
+
+SLOW = 1.4
+
+
+def trial(median: float, places: range) -> list[tuple[int, float]]:
+    """Turns at these places of a block whose second half is slow."""
+    return [(place, median * (SLOW if place >= 60 else 1.0)) for place in places]
+
+
+def test_a_machine_that_is_slow_for_half_of_the_time_slows_both_sides_of_each_ratio() -> None:
+    reference = trial(1.0, range(0, 120, 2))
+    assert of_turns(trial(2.0, range(1, 120, 6)), reference) == pytest.approx(2.0)
+    mostly_slow = trial(2.0, range(41, 120, 6))
+    assert of_turns(mostly_slow, reference) == pytest.approx(2.0)
+
+
+def test_a_few_turns_that_others_disturbed_move_nothing() -> None:
+    reference = trial(1.0, range(0, 120, 2))
+    turns = [(place, median * (5 if place < 12 else 1)) for place, median in trial(2.0, range(1, 120, 6))]
+    assert of_turns(turns, reference) == pytest.approx(2.0)
+
+
+def test_two_equal_trials_have_a_ratio_of_one() -> None:
+    turns = trial(1.0, range(0, 120, 2))
+    assert of_turns(turns, turns) == pytest.approx(1.0, abs=0.01)
