@@ -56,6 +56,11 @@ class Workspace:
         return self.state / "gates.jsonl"
 
     @property
+    def notes(self) -> Path:
+        """What people noted on runs: a text for each run, a note a line."""
+        return self.state / "notes"
+
+    @property
     def private(self) -> Path:
         """A folder for each run with keys of its own, for as long as it needs them (`orchestrator.hosts.certificates`)."""
         return self.state / "private"

@@ -130,7 +130,7 @@ def _pair(new: RunSummary, old: RunSummary, cells: tuple[CellSummary, CellSummar
     doubts = (
         *(text for run, cell in zip((new, old), cells, strict=True) for text in _failed_checks(run, cell)),
         *environments.confounders(new, old),
-        *environments.overloads((new, cells[0].id), (old, cells[1].id)),
+        *environments.noises((new, cells[0].id), (old, cells[1].id)),
         *(f"conditions differ: {_moved(floor)}" for floor in floors if floor.is_beyond_comparing),
     )
     above = max(_share_above_ping(run, cell, statistic) for run, cell in zip((new, old), cells, strict=True))

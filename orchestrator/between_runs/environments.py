@@ -21,6 +21,14 @@ CONFOUND = ("CPU governor", "Virtualisation", "Clock source", "Memory")
 NAMED = ("Kernel", "System", "Python", "orch")
 CODE = "Services"  # the digest of what answered and asked
 
+# What the check `noise` counts, and by how much more of a core or of the time makes two runs unlike one another.
+DISTURBANCES = {
+    "foreign": ("other processes used a CPU", 0.5),
+    "steal": ("the hypervisor took a CPU away", 0.05),
+    "throttled": ("the CPU quota stopped it", 0.05),
+    "pressure": ("something waited for a CPU that others used", 0.20),  # p99 follows it more than the median does
+}
+
 # Of the time, something waited for others' CPU in the worst trial: beyond this the scheduler is what is measured.
 OVERLOADED = 0.75
 
@@ -47,20 +55,29 @@ def changes(new: Made, old: Made) -> list[str]:
     return [*code, *programs, *_conditions(new, old, NAMED), *_versions(new, old), *_unknown(new, old)]
 
 
-def overloads(*cells: tuple[RunSummary, str]) -> list[str]:
-    """Where a cell (a run and its cell's id) was disturbed beyond use in its worst trial."""
-    return [
+def noises(new: tuple[RunSummary, str], old: tuple[RunSummary, str]) -> list[str]:
+    """Where one cell (a run and its cell's id) was disturbed beyond use, or much more than the other, in its worst trial.
+
+    The floor is measured beside a trial, not during it: what ran only during trials shows here and not there.
+    """
+    mine, theirs = noise_of(*new), noise_of(*old)
+    overloaded = [
         f"in {run.run_id} the machine was overloaded: something waited for a CPU that others used for "
         f"{quantities.percent(waited)} of a trial"
-        for run, cell in cells
-        if (waited := pressure_of(run, cell)) > OVERLOADED
+        for run, noise in ((new[0], mine), (old[0], theirs))
+        if (waited := noise.get("pressure", 0.0)) > OVERLOADED
+    ]
+    return overloaded + [
+        f"conditions differ: {text}, {quantities.percent(mine[key])} against {quantities.percent(theirs[key])}, at worst"
+        for key, (text, limit) in DISTURBANCES.items()
+        if key in mine and key in theirs and abs(mine[key] - theirs[key]) > limit
     ]
 
 
-def pressure_of(run: RunSummary, cell: str) -> float:
-    """The share of a cell's worst trial in which something waited for a CPU that others used; 0 where that is not known."""
+def noise_of(run: RunSummary, cell: str) -> dict[str, float]:
+    """By how much each of `DISTURBANCES` disturbed a cell in its worst trial, as far as that was counted."""
     evidence = [check.evidence for check in run.checks if check.name == "noise" and check.cell == cell]
-    return max((float(e["pressure"]) for e in evidence if e.get("pressure") is not None), default=0.0)
+    return {key: float(e[key]) for e in evidence for key in DISTURBANCES if e.get(key) is not None}
 
 
 def are_alike(first: Mapping[str, Any], other: Mapping[str, Any]) -> bool:

@@ -42,11 +42,12 @@ class Verb:
 _FIND, _KEEP = "Find", "Keep"
 RUNS = {
     "list": Verb(_FIND, "runs.listing:list_runs", "List the runs that are here, newest first (the default)."),
-    "show": Verb(_FIND, "runs.show:show", "Show the result of a run: the answer, its figures and its notes."),
+    "show": Verb(_FIND, "runs.show:show", "Show the result of a run: the answer and its figures."),
     "check": Verb(_FIND, "runs.show:check", "Show whether a run is valid: each check, and what to do."),
     "trend": Verb(_FIND, "runs.trends:trend", "Show a cell over runs, and mark where it changed."),
     "verify": Verb(_FIND, "runs.verify:verify", "Recompute a run's or a report's figures from its samples."),
-    "delete": Verb(_KEEP, "runs.listing:delete", "Delete runs and their reports."),
+    "note": Verb(_KEEP, "runs.listing:note", "Write a note on a run, or show its notes."),
+    "delete": Verb(_KEEP, "runs.listing:delete", "Delete runs, their reports and their notes."),
     "publish": Verb(_KEEP, "runs.teams:publish", "Publish runs in a team's index."),
     "unpublish": Verb(_KEEP, "runs.teams:unpublish", "Take runs out of a team's index."),
 }

@@ -61,7 +61,7 @@ Find = Annotated[
     str,
     typer.Option(
         metavar="WORDS",
-        help="Runs with all these words in id, date, experiment, question, stacks, placements, hosts, answer or checks.",
+        help="Runs with all these words in id, date, experiment, question, stacks, hosts, answer, checks or notes.",
     ),
 ]
 OfTeam = Annotated[bool, typer.Option("--team", help="A team's index: the database whose URL is in ORCH_INDEX.")]

@@ -203,7 +203,7 @@ def _markdown(runs: Sequence[JudgedRun], path: Path, raw: bool) -> int:  # noqa:
 def _html(runs: Sequence[JudgedRun], path: Path, raw: bool) -> int:  # noqa: ARG001 - it holds no samples
     """The report of a run; UsageError for several."""
     if len(runs) > 1:
-        raise UsageError("an HTML file is the report of one run", hint="`orch report RUN...` writes one for each")
+        raise UsageError("an HTML file is the report of one run", hint="`orch report RUN` writes one")
     write_report(runs[0].summary, path)
     return len(runs[0].summary.cells)
 

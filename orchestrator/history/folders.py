@@ -1,6 +1,6 @@
-"""Run folders of `results` as a user names and deletes them.
+"""Run folders of `results` as a user names and deletes them, and notes on runs.
 
-A deleted run goes with its report; nothing else does, and no link is followed.
+A deleted run goes with its report and its notes; nothing else does, and no link is followed.
 """
 
 from __future__ import annotations
@@ -69,7 +69,27 @@ def delete(workspace: Workspace, folder: RunFolder, reports: Iterable[Path] = ()
         if hold is not None:
             hold.close()
     with writing(workspace.state, "try again"):
-        for report in reports:
+        for report in (*reports, _notes_file(workspace, folder.path.name)):
             report.unlink(missing_ok=True)
     for path in workspace.results.glob(f"{_DELETED}*"):
         shutil.rmtree(path, ignore_errors=True)
+
+
+def notes_on(workspace: Workspace, run: str) -> tuple[str, ...]:
+    """What was noted on a run, oldest first."""
+    path = _notes_file(workspace, run)
+    return tuple(path.read_text(encoding="utf-8").splitlines()) if path.is_file() else ()
+
+
+def add_note(workspace: Workspace, run: str, text: str, at: str) -> None:
+    """Note something on a run, behind its time (ISO 8601); UsageError for a note without words."""
+    if not text.strip():
+        raise UsageError("a note has words", hint="orch runs note RUN TEXT; without TEXT, its notes are shown")
+    with writing(workspace.notes, "try again"):
+        workspace.notes.mkdir(parents=True, exist_ok=True)
+        with _notes_file(workspace, run).open("a", encoding="utf-8") as file:
+            file.write(f"{at[:16].replace('T', ' ')}  {' '.join(text.split())}\n")
+
+
+def _notes_file(workspace: Workspace, run: str) -> Path:
+    return workspace.notes / f"{run}.txt"

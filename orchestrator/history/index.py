@@ -73,7 +73,7 @@ sa.Index("cells_by_stack", CELLS.c.stack, CELLS.c.measures)
 _LISTED = [RUNS.c[field.name] for field in fields(Listed) if field.name in RUNS.c]
 _SEARCHED = [
     *(RUNS.c[name] for name in ("id", "started", "name", "question", "verdict", "validity", "state")),
-    *(RUNS.c[name] for name in ("stacks", "placements", "provider", "hosts")),
+    *(RUNS.c[name] for name in ("stacks", "placements", "provider", "hosts", "notes")),
 ]
 
 State = Literal["empty", "current", "other version", "no index"]

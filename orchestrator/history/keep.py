@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from pathlib import Path
+from dataclasses import replace
 from typing import TypeAlias
 
 from sqlalchemy.exc import OperationalError, SQLAlchemyError
@@ -76,7 +76,7 @@ def update(opened: Index, workspace: Workspace, tell: Tell) -> None:
         with opened.writing():
             for done, name in enumerate(changed[first : first + _AT_ONCE], start=first):
                 tell(done, len(changed))
-                opened.put(_read(workspace.results, name), workspace.results / name, present[name])
+                opened.put(_read(workspace, name), workspace.results / name, present[name])
     if gone:
         with opened.writing():
             for name in gone:
@@ -84,13 +84,13 @@ def update(opened: Index, workspace: Workspace, tell: Tell) -> None:
 
 
 def folders(workspace: Workspace) -> dict[str, str]:
-    """Every run below `results`, by name, with its `signature`."""
+    """Every run below `results`, by name, with its `signature` and that of its notes."""
     try:
         names = [name for name in os.listdir(workspace.results) if not name.startswith(".")]  # noqa: PTH208 - 5,000 of them
     except OSError:
         return {}
     signatures = {name: signature(f"{workspace.results}/{name}") for name in names}
-    return {name: each for name, each in signatures.items() if each}
+    return {name: f"{each};{_signature(f'{workspace.notes}/{name}.txt')}" for name, each in signatures.items() if each}
 
 
 def signature(folder: str) -> str:
@@ -107,9 +107,11 @@ def _signature(path: str) -> str:
     return f"{status.st_ino}:{status.st_size}:{status.st_mtime_ns}:{status.st_ctime_ns}"
 
 
-def _read(results: Path, name: str) -> RunRecord:
+def _read(workspace: Workspace, name: str) -> RunRecord:
     """A folder's record; what reads it is loaded only where one is to be read."""
     from orchestrator.history import run_record
+    from orchestrator.history.folders import notes_on
     from orchestrator.results.folder import RunFolder
 
-    return run_record.read_run(RunFolder(results / name))
+    record = run_record.read_run(RunFolder(workspace.results / name))
+    return replace(record, notes=notes_on(workspace, name))

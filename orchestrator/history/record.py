@@ -22,7 +22,7 @@ class Evidence:
     """What it takes to compare a cell with the same cell of other runs.
 
     `means`: by statistic, the mean of the logs of the trials' values. `floors`: readings by kind of floor, ms.
-    `pressure`: as `environments.pressure_of`.
+    `pressure`: the share of the worst trial in which something waited for a CPU that others used.
     """
 
     means: dict[str, float] = field(default_factory=dict)
@@ -57,7 +57,7 @@ class RunFacts:
     """What a listing shows of a run. `id` is the name of its folder, `run_id` that in its journal.
 
     `trouble` is why no more is known. `passed`, `warned`, `failed`: checks, each by its worst verdict. `samples`: measured
-    requests. `hosts`: names, CPUs and machine types.
+    requests. `hosts`: names, CPUs and machine types. `notes` begin with their time, and stay on this machine.
     """
 
     id: str
@@ -79,6 +79,7 @@ class RunFacts:
     trials: int = 0
     samples: int = 0
     trouble: str = ""
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -108,8 +109,8 @@ class Listed(RunFacts):
 class Filters:
     """Which runs a listing shows: every condition that is given must hold.
 
-    `text`: words that must all be in a run's id, time, experiment, question, answer, state, checks, stacks, placements or
-    hosts, whatever their case.
+    `text`: words that must all be in a run's id, time, experiment, question, answer, state, checks, stacks, placements,
+    hosts or notes, whatever their case.
     """
 
     run: str | None = None

@@ -125,7 +125,7 @@ def _evidence(run: RunSummary, cell: CellSummary) -> Evidence:
     return Evidence(
         means={statistic: mean.mean for statistic, mean in means.items() if mean and mean.se is not None},
         floors={kind: floor.medians for kind, floor in floors.items() if floor is not None},
-        pressure=environments.pressure_of(run, cell.id),
+        pressure=environments.noise_of(run, cell.id).get("pressure", 0.0),
     )
 
 

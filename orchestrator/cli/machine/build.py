@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict
 from typing import Annotated
 
 import typer
@@ -14,6 +15,7 @@ from orchestrator.catalogue.builds import LOG
 from orchestrator.catalogue.offers import Language
 from orchestrator.catalogue.read import catalogue
 from orchestrator.cli.console import console
+from orchestrator.cli.shared_options import AsJson
 from orchestrator.errors import BuildFailed, MissingError, UsageError, did_you_mean
 
 
@@ -22,12 +24,14 @@ def build(
         list[str] | None, typer.Argument(metavar="[LANGUAGE]...", help="Folders of services/.", show_default=False)
     ] = None,
     again: Annotated[bool, typer.Option("--again", help="Build what is up to date, too.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Build the programs of languages that need it, a line each; exit 9 when a build fails.
 
     Without LANGUAGE, every language whose toolchain is here is built, and what the others lack is printed. What is up to
     date is not built again. `build/built.json` in a language's folder records what was built.
     """
+    console.as_json = as_json
     offers = catalogue()
     results = []
     for language in _chosen(offers.languages, named or ()):
@@ -70,11 +74,15 @@ def _tell(result: Result) -> None:
 
 
 def _end(results: Sequence[Result], *, is_asked: bool) -> None:
+    document = {"languages": [asdict(result) | {"language": result.language.name} for result in results]}
     failed = [result.language.title for result in results if result.kind == "failed"]
     logs = [f"services/{result.language.name}/{LOG}" for result in results if result.kind == "failed"]
     lacking = [result for result in results if result.kind == "lacking"]
     if failed:
-        raise BuildFailed(f"building {', '.join(failed)} failed", hint=f"all that was said is in {', '.join(logs)}")
+        raise BuildFailed(
+            f"building {', '.join(failed)} failed", hint=f"all that was said is in {', '.join(logs)}", details=document
+        )
     if lacking and is_asked:
         whys = "; ".join(f"{result.language.title}: {result.why}" for result in lacking)
-        raise MissingError(f"what a build needs is not here: {whys}")
+        raise MissingError(f"what a build needs is not here: {whys}", details=document)
+    console.emit(document)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Annotated
+from dataclasses import asdict
+from typing import Annotated, Any
 
 import typer
 
@@ -14,6 +15,7 @@ from orchestrator.catalogue.offers import Client, Language, Protocol
 from orchestrator.catalogue.platforms import here
 from orchestrator.catalogue.read import catalogue
 from orchestrator.cli.console import console
+from orchestrator.cli.shared_options import AsJson
 from orchestrator.cli.tables import table, width
 from orchestrator.errors import UsageError, did_you_mean
 from orchestrator.quantities import count
@@ -25,8 +27,10 @@ def services(
     name: Annotated[
         str | None, typer.Argument(metavar="[PROTOCOL]", help="Show this one in full.", show_default=False)
     ] = None,
+    as_json: AsJson = False,
 ) -> None:
     """List protocols with their servers and clients, and the languages; or everything about one protocol."""
+    console.as_json = as_json
     offers = catalogue()
     answered = {protocol.name: protocol for protocol in offers.protocols.values() if protocol.responders}
     if name is not None and name not in answered:
@@ -34,6 +38,20 @@ def services(
     languages = [(language, builds.look(language, offers.folder, here())) for language in offers.languages.values()]
     states = {language.name: state.kind for language, state in languages}
     console.lines(_overview(answered.values(), languages) if name is None else _details(answered[name], states))
+    console.emit(
+        {
+            "protocols": [_plain(protocol) for protocol in answered.values() if name in (None, protocol.name)],
+            "languages": [asdict(language) | asdict(state) for language, state in languages],
+        }
+    )
+
+
+def _plain(protocol: Protocol) -> dict[str, Any]:
+    document = asdict(protocol) | {"operations": sorted(protocol.operations)}
+    for end in (*document["responders"], *document["clients"]):
+        end["language"] = end["language"]["name"]
+    default_client = {"sequential": protocol.sequential, "concurrent": protocol.concurrent}
+    return document | {"default_responder": protocol.responders[0].name, "default_client": default_client}
 
 
 def _overview(protocols: Iterable[Protocol], languages: Sequence[tuple[Language, State]]) -> Iterator[str]:

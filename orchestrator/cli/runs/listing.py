@@ -1,4 +1,4 @@
-"""The verbs that list runs, and change which are here."""
+"""The verbs that list runs, note something on one, and change which are here."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from orchestrator.cli import shared_options as options
 from orchestrator.cli.console import console
 from orchestrator.cli.here import WORKSPACE
 from orchestrator.cli.tables import confirmed, table
+from orchestrator.quantities import count
 
 if TYPE_CHECKING:
     from orchestrator.history.record import Listed
@@ -52,6 +53,8 @@ def _print(listed: list[Listed], total: int) -> None:
 
 
 def _columns(run: Listed) -> tuple[str, ...]:
+    """The columns; before the answer, or why there is none, how many notes there are."""
+    notes = f"({count(len(run.notes), 'note')}) " if run.notes else ""
     counts = ((run.failed, "failed"), (run.warned, "warned"), (run.passed, "passed"))
     checks = ", ".join(f"{number} {word}" for number, word in counts if number)
     return (
@@ -61,12 +64,30 @@ def _columns(run: Listed) -> tuple[str, ...]:
         run.state,
         ", ".join(run.stacks) or "-",
         run.validity if run.validity == "not judged" else checks,
-        run.verdict or run.trouble,
+        f"{notes}{run.verdict or run.trouble}",
     )
 
 
+def note(
+    run: options.Run,
+    text: Annotated[str | None, typer.Argument(help="What to note; without it the run's notes are shown.")] = None,
+    as_json: options.AsJson = False,
+) -> None:
+    """Write a note on a run, or show its notes; `orch runs --find WORD` finds it. Notes lie in .orch/notes."""
+    from orchestrator.clock import SYSTEM
+    from orchestrator.history import folders
+
+    console.as_json = as_json
+    name = folders.folder_of(WORKSPACE, run).name
+    if text is not None:
+        folders.add_note(WORKSPACE, name, text, SYSTEM.iso())
+    notes = folders.notes_on(WORKSPACE, name)
+    console.emit({"run": name, "notes": list(notes)})
+    console.lines([f"run {name}", *(f"  {line}" for line in notes or ("no notes",))])
+
+
 def delete(runs: options.Runs, yes: options.Yes = False, as_json: options.AsJson = False) -> None:
-    """Delete runs: their folders and their reports.
+    """Delete runs: their folders, their reports, and their notes.
 
     Nothing is deleted where one of several may not be.
     """
