@@ -59,7 +59,6 @@ referee: setup ## install the load generators of `orch run --referee` that can b
 	else cargo install --quiet --locked --version $(OHA) --root $(REFEREE) oha; fi
 	@if ! command -v go >/dev/null; then echo "ghz: not installed: there is no go" >&2; \
 	else GOBIN="$(CURDIR)/$(REFEREE)" go install github.com/bojand/ghz/cmd/ghz@v$(GHZ); fi
-	@status=0; $(BIN)/orch doctor --for referee --json > $(REFEREE)/installed.json || status=$$?; $(BIN)/orch doctor --for referee; exit $$status
 
 lab: setup ## measure over emulated distance on this machine: plan, run, teardown (root; LAB_EXPERIMENT=, LAB_ARGS="--set ...")
 	@if command -v apt-get >/dev/null && [ "$$(id -u)" = 0 ]; then \
@@ -80,7 +79,7 @@ lab-vm: $(VENV)/.orch-dev-ready ## try the lab on Debian's own kernel (netem, cg
 
 schema: setup ## write the JSON Schemas and the list of experiments anew
 	$(BIN)/orch init --schema > experiments/schema.json
-	$(BIN)/orch examples --markdown > experiments/README.md
+	$(BIN)/python -m benchmarks.reference
 	$(BIN)/orch audit --schema > experiments/audits/schema.json
 
 checks-table: $(VENV)/.orch-dev-ready ## measure what each check finds and its false alarms, for docs/reference/checks.md (a quiet machine, some 15 minutes)

@@ -43,7 +43,7 @@ def read_summaries(folders: Iterable[RunFolder]) -> list[dict[str, Any]]:
     summaries: dict[str, dict[str, Any]] = {}
     for folder in folders:
         with suppress(OSError, ValueError):
-            summary = read_sealed(folder.path / "summary.json")
+            summary, _ = read_sealed(folder.path / "summary.json")
             if summary.get("schema_version") == SCHEMA_VERSION:
                 summaries.setdefault(summary["run_id"], summary)
     return list(summaries.values())

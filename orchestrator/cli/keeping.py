@@ -23,9 +23,9 @@ def judged(folder: RunFolder, *, is_modelled: bool = False) -> RunSummary:
     summary = summarise(folder, is_modelled=is_modelled)
     if folder.is_in_progress:
         console.warning(f"run {folder.id} is still in progress: what follows is of the trials stored so far")
-    elif (left := how_unfinished(folder)) is not None:
+    elif left := how_unfinished(folder):
         resume = f"`orch run --resume {folder.id}` finishes it"
-        console.warning(f"run {folder.id} was interrupted: {left.sentence()}; {resume}")
+        console.warning(f"run {folder.id} was interrupted: {left}; {resume}")
     return summary
 
 

@@ -7,15 +7,15 @@ import signal
 import sys
 import traceback
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import groupby
-from pathlib import Path
 from types import FrameType
 from typing import Any, NoReturn, cast
 
 import typer
-from typer.core import TyperCommand, TyperGroup
+from typer.core import TyperGroup
 
 from orchestrator import __version__
 from orchestrator.cli.console import console
@@ -84,8 +84,6 @@ VERBS = {
 class Verbs(TyperGroup):
     """The verbs of a table, each imported when it is called: `orch --help` pays for none of them."""
 
-    _are_names = False  # whether verbs are wanted for their names alone
-
     def __init__(self, *, verbs: Mapping[str, Verb] = VERBS, default: str | None = None, **settings: Any) -> None:
         super().__init__(**settings)
         self.verbs = verbs
@@ -96,11 +94,6 @@ class Verbs(TyperGroup):
         if self.default and (not args or (args[0].startswith("-") and args[0] not in ("-h", "--help"))):
             args = [self.default, *args]
         return super().parse_args(ctx, args)
-
-    def shell_complete(self, ctx: Any, incomplete: str) -> Any:
-        """The verbs and options that begin so; no verb is imported for it."""
-        self._are_names = True
-        return super().shell_complete(ctx, incomplete)
 
     def list_commands(self, ctx: Any) -> list[str]:  # noqa: ARG002 - the framework's signature
         """Every verb, in the order of the table."""
@@ -115,8 +108,6 @@ class Verbs(TyperGroup):
             return Verbs(
                 name=cmd_name, verbs=verb.verbs, default=verb.default, help=verb.summary, rich_markup_mode=None
             )
-        if self._are_names:
-            return TyperCommand(cmd_name, help=verb.summary)
         module, function = verb.place.split(":")
         single = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
         single.command(cmd_name)(getattr(importlib.import_module(f"orchestrator.cli.{module}"), function))
@@ -219,15 +210,11 @@ def _report_crash(error: Exception) -> OrchError:
     text = "".join(traceback.format_exception(error))
     name = f"crash-{datetime.now(UTC):%Y%m%dT%H%M%SZ}.log"
     summary = f"orch failed: {type(error).__name__}: {error}"
-    for folder in (WORKSPACE.state, Path("~")):
-        try:
-            folder = folder.expanduser()
-            folder.mkdir(exist_ok=True)
-            with whole_file(folder / name) as partial:  # never through a link that lies there
-                partial.write_text(text, encoding="utf-8", errors="backslashreplace")
-        except (OSError, RuntimeError):
-            continue
-        return OrchError(summary, hint=f"the traceback is in {folder / name}; please report it")
+    with suppress(OSError):
+        WORKSPACE.state.mkdir(exist_ok=True)
+        with whole_file(WORKSPACE.state / name) as partial:  # never through a link that lies there
+            partial.write_text(text, encoding="utf-8", errors="backslashreplace")
+        return OrchError(summary, hint=f"the traceback is in {WORKSPACE.state / name}; please report it")
     for line in text.splitlines():
         console.progress(line)
     return OrchError(summary, hint="the traceback above could not be written anywhere; please report it")

@@ -1,12 +1,10 @@
-"""The arguments and options that several verbs share, what a shell completes them with, and the index that they open.
+"""The arguments and options that several verbs share, and the index that they open.
 
-Verbs import this module, so it imports next to nothing. Only names of plain characters are completed: shells evaluate what
-they are given.
+Verbs import this module, so it imports next to nothing.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Annotated, TypeVar
@@ -22,27 +20,13 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 _FEW = 5  # folders that are read without a word
-_PLAIN = re.compile(r"[A-Za-z0-9_.][A-Za-z0-9_.,/+@=-]*")
-
-
-def complete_runs() -> list[str]:
-    """Ids of runs, the newest first, and `latest`."""
-    from orchestrator.results.names import run_folders
-
-    names = [path.name for path in reversed(run_folders(WORKSPACE.results))]
-    return [name for name in ("latest", *names) if _PLAIN.fullmatch(name)] if names else []
 
 
 RUN_HELP = "Run id, its beginning, a path, or `latest`."
 
-Run = Annotated[str, typer.Argument(help=RUN_HELP, autocompletion=complete_runs)]
-Runs = Annotated[list[str], typer.Argument(metavar="RUN...", help=RUN_HELP, autocompletion=complete_runs)]
-RunOrReport = Annotated[
-    str, typer.Argument(help=f"{RUN_HELP[:-1]}, or a report: FILE.html.", autocompletion=complete_runs)
-]
-StalePrices = Annotated[
-    bool, typer.Option("--stale-prices", help="Estimate a cloud's hosts also with prices older than a year.")
-]
+Run = Annotated[str, typer.Argument(help=RUN_HELP)]
+Runs = Annotated[list[str], typer.Argument(metavar="RUN...", help=RUN_HELP)]
+RunOrReport = Annotated[str, typer.Argument(help=f"{RUN_HELP[:-1]}, or a report: FILE.html.")]
 Overrides = Annotated[
     list[str] | None,
     typer.Option(
@@ -88,7 +72,7 @@ def an_index(*, of_team: bool) -> Iterator[Index]:
 
 @contextmanager
 def the_index() -> Iterator[Index]:
-    """The index, up to date; warnings say what could not be kept or read."""
+    """The index of the runs that are here, up to date."""
     from orchestrator.history.keep import history
 
     def tell(done: int, total: int) -> None:
@@ -97,8 +81,6 @@ def the_index() -> Iterator[Index]:
 
     with history(WORKSPACE, tell=tell) as index:
         console.live("")
-        for trouble in index.troubles:
-            console.warning(trouble)
         yield index
 
 

@@ -18,7 +18,7 @@ _HEAD = """\
 # Shipped experiments
 
 `orch run experiments/NAME.yaml` runs one; `orch init --from NAME` copies one to change. This file is made by
-`orch examples --markdown`.
+`make schema`.
 
 | Question | Experiment | Minutes | Needs |
 | --- | --- | ---: | --- |

@@ -8,16 +8,11 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 
-from orchestrator.clock import SYSTEM
-from orchestrator.errors import UsageError
-from orchestrator.experiment.providers import PROVIDERS
 from orchestrator.shapes import decode_json
 
 _INFRA = Path(__file__).resolve().parents[2] / "infra"
-_FRESH = timedelta(days=365)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -109,15 +104,3 @@ def cost_usd(machine: str, regions: Sequence[str], hours: float) -> float | None
     prices = [usd_per_hour(machine, region) for region in regions]
     known = [price for price in prices if price is not None]
     return sum(known) * hours if len(known) == len(prices) else None
-
-
-def require_fresh_prices(provider: str, *, takes_stale: bool) -> None:
-    """Raise UsageError where hosts are estimated with prices older than a year, unless the user takes them."""
-    if takes_stale or not PROVIDERS[provider].has_prices:
-        return
-    today = datetime.fromtimestamp(SYSTEM.wall_ns() / 1e9, UTC).date()
-    if today - date.fromisoformat(PRICES_AS_OF) > _FRESH:
-        raise UsageError(
-            f"the prices of hosts are of {PRICES_AS_OF}, more than a year ago, so `limits.cost` may not hold",
-            hint=f"write those of today into infra/{provider}/prices.json, or take the old ones: --stale-prices",
-        )

@@ -80,12 +80,11 @@ State = Literal["empty", "current", "other version", "no index"]
 
 
 class Index:
-    """The tables, open. `troubles`: why they are kept in memory only, as clauses."""
+    """The tables, open."""
 
     def __init__(self, engine: sa.Engine) -> None:
         self._engine = engine
         self._connection: sa.Connection | None = None
-        self.troubles: list[str] = []
 
     def close(self) -> None:
         """Close all connections."""
@@ -300,10 +299,9 @@ def _at(path: Path) -> Index:
     return Index(engine_of(URL.create("sqlite", database=str(path))))
 
 
-def in_memory(*troubles: str) -> Index:
+def in_memory() -> Index:
     """Empty tables in memory."""
     index = Index(engine_of("sqlite://"))
-    index.troubles += troubles
     index.make()
     return index
 

@@ -10,7 +10,7 @@ from typing import TypeAlias
 
 from sqlalchemy.exc import OperationalError, SQLAlchemyError
 
-from orchestrator.errors import MissingError, OrchError
+from orchestrator.errors import MissingError
 from orchestrator.history import index
 from orchestrator.history.index import Index
 from orchestrator.history.record import RunRecord
@@ -25,7 +25,7 @@ Tell: TypeAlias = Callable[[int, int], None]
 
 @contextmanager
 def history(workspace: Workspace, *, tell: Tell = lambda *_: None) -> Iterator[Index]:
-    """The index, up to date. Where none can be kept it is in memory; `troubles` says so, and what could not be read.
+    """The index, up to date; in memory where none can be kept, which takes longer.
 
     UsageError for a file in its place that is no index, MissingError for one that is damaged. `tell` gets how many of the
     folders that changed are read, and how many there are.
@@ -44,13 +44,8 @@ def _opened(workspace: Workspace, tell: Tell) -> Index:
     try:
         workspace.state.mkdir(exist_ok=True)
         return _of(index.open_file(path), workspace, tell)
-    except (OSError, MissingError, OperationalError) as error:  # it is locked or read-only, or no folder can be made
-        why = error.message if isinstance(error, OrchError) else str(getattr(error, "orig", error))
-        return _of(
-            index.in_memory(f"{path} cannot be kept: {why}; runs are read from their folders, which takes longer"),
-            workspace,
-            tell,
-        )
+    except (OSError, MissingError, OperationalError):  # it is locked or read-only, or no folder can be made
+        return _of(index.in_memory(), workspace, tell)
     except SQLAlchemyError as error:
         why = str(getattr(error, "orig", error))
         raise MissingError(
@@ -110,7 +105,7 @@ def _signature(path: str) -> str:
 def _read(workspace: Workspace, name: str) -> RunRecord:
     """A folder's record; what reads it is loaded only where one is to be read."""
     from orchestrator.history import run_record
-    from orchestrator.history.folders import notes_on
+    from orchestrator.history.notes import notes_on
     from orchestrator.results.folder import RunFolder
 
     record = run_record.read_run(RunFolder(workspace.results / name))

@@ -39,13 +39,8 @@ def sealed(document: dict[str, Any]) -> dict[str, Any]:
     return {**document, "seal": _seal(_compact(document))}
 
 
-def read_sealed(path: Path) -> dict[str, Any]:
-    """Return a document that was sealed; OSError when it cannot be read, ValueError when it is not as it was written."""
-    return read_sealed_text(path)[0]
-
-
-def read_sealed_text(path: Path) -> tuple[dict[str, Any], str]:
-    """As `read_sealed`, with the same as compact JSON."""
+def read_sealed(path: Path) -> tuple[dict[str, Any], str]:
+    """Return a document that was sealed, and the same as compact JSON; OSError, or ValueError when it is not as written."""
     return unsealed(read_own_json(path))
 
 

@@ -24,7 +24,6 @@ from orchestrator.strict_json import parse_own_json
 _CHAIN = b',"chain":"'
 _END = b'"}\n'
 _CHAIN_BYTES = 64
-_MOST_AT_ONCE = 1 << 24
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -146,8 +145,8 @@ class Tail:
         """Where the last whole line ends that was read, in bytes."""
         return self._last.offset
 
-    def look(self, most_bytes: int = _MOST_AT_ONCE) -> list[dict[str, Any]]:
-        """The whole events that were added, oldest first, of about so many bytes at most; none when nothing was.
+    def look(self) -> list[dict[str, Any]]:
+        """The whole events that were added, oldest first; none when nothing was.
 
         FileNotFoundError when the journal is gone; InvalidMeasurement for a line that is not as it was written, and for a
         journal that became shorter than what was read.
@@ -155,12 +154,9 @@ class Tail:
         events: list[dict[str, Any]] = []
         if self._journal.path.stat().st_size < self.offset:
             raise Damaged(self._journal.path, "shorter than it was")
-        last = self.offset + most_bytes
         for line in self._journal.lines(self._last):
             events.append(line.content)
             self._last = line
-            if line.offset >= last:
-                break
         return events
 
 

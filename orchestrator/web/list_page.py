@@ -48,6 +48,5 @@ def runs(request: Request, site: Here, text: str = "", page: Annotated[int, Quer
         total=total,
         page=page,
         pages=pages,
-        troubles=index.troubles,
         text=text.strip(),
     )

@@ -100,11 +100,10 @@ class Reader:
             return View(run=self._folder.id, state="unreadable", trouble=str(error))
 
     def _read(self) -> None:
-        while events := self._tail.look():
-            for event in events:
-                self._steps.take(event)
-                if event["event"] in _TAKEN:
-                    self._journal.take(event)
+        for event in self._tail.look():
+            self._steps.take(event)
+            if event["event"] in _TAKEN:
+                self._journal.take(event)
 
     def _state(self, *, is_held: bool) -> State:
         if self._journal.state == "running":

@@ -52,7 +52,7 @@ def _figures(judged: JudgedRun) -> dict[str, Any]:
         "summary": summary,
         "answer": answer(summary),
         "invalid": invalid_numbers(summary),
-        "remarks": (*(() if left is None else (f"the run was interrupted: {left.sentence()}",)), *summary.warnings),
+        "remarks": (*([f"the run was interrupted: {left}"] if left else []), *summary.warnings),
         "tables": result_tables.tables(summary, is_full=True),
         "checks": check_groups(summary),
         "quiet": QUIET,

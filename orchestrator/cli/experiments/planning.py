@@ -11,7 +11,7 @@ import typer
 
 from orchestrator.cli.console import console
 from orchestrator.cli.here import WORKSPACE
-from orchestrator.cli.shared_options import AsJson, Overrides, StalePrices
+from orchestrator.cli.shared_options import AsJson, Overrides
 from orchestrator.errors import MissingError, OrchError, UsageError
 from orchestrator.experiment.read.problems import ExperimentError
 
@@ -30,7 +30,6 @@ def plan(
     check: Annotated[
         bool, typer.Option("--check", help="Only say whether each file is valid; exit 2 when one is not.")
     ] = False,
-    stale_prices: StalePrices = False,
     tries: Annotated[
         bool, typer.Option("--try", help="Also ask each of your own services once, and show the request and the reply.")
     ] = False,
@@ -46,7 +45,7 @@ def plan(
     elif len(files) > 1:
         raise UsageError("one experiment is planned at a time", hint="--check takes several files")
     else:
-        _plan(files[0], overrides or [], takes_stale=stale_prices, tries=tries)
+        _plan(files[0], overrides or [], tries=tries)
 
 
 def _check(files: list[Path], overrides: list[str]) -> None:
@@ -73,17 +72,15 @@ def _check(files: list[Path], overrides: list[str]) -> None:
         raise typer.Exit(UsageError.exit_code)
 
 
-def _plan(file: Path, overrides: list[str], *, takes_stale: bool, tries: bool) -> None:
+def _plan(file: Path, overrides: list[str], *, tries: bool) -> None:
     from orchestrator.cli.experiments.plan_text import earlier_summaries, plan_document, plan_lines
     from orchestrator.experiment import store
-    from orchestrator.experiment.machines import require_fresh_prices
     from orchestrator.experiment.plan.topology import programs_in_words
     from orchestrator.experiment.providers import PROVIDERS
     from orchestrator.hosts.busy import look
 
     try:
         planned, missing = _made(file, overrides)
-        require_fresh_prices(planned.provider, takes_stale=takes_stale)
     except OrchError:
         store.forget_current(WORKSPACE.plans)
         raise

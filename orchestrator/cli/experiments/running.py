@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import sys
 from datetime import UTC, datetime
 from pathlib import Path
@@ -12,15 +11,12 @@ import typer
 
 from orchestrator.cli.console import console
 from orchestrator.cli.here import WORKSPACE
-from orchestrator.cli.shared_options import AsJson, Overrides, ShareMachine, StalePrices
-from orchestrator.errors import MissingError, UsageError
-from orchestrator.quantities import size
+from orchestrator.cli.shared_options import AsJson, Overrides, ShareMachine
+from orchestrator.errors import UsageError
 
 if TYPE_CHECKING:
     from orchestrator.experiment.plan.plan import Plan
     from orchestrator.measure.run import Result
-
-_SPARE_BYTES = 100_000_000
 
 
 def run(
@@ -40,7 +36,6 @@ def run(
         bool, typer.Option("--keep", help="Leave the hosts up afterwards; `orch teardown` ends them.")
     ] = False,
     share: ShareMachine = False,
-    stale_prices: StalePrices = False,
     full: Annotated[
         bool, typer.Option("--full", help="Print every sentence and table; `orch runs show --full` does so later.")
     ] = False,
@@ -60,7 +55,7 @@ def run(
     if resume:
         result = _resume(what, overrides, keep=keep, share=share)
     else:
-        result = _start(what, overrides, keep=keep, share=share, referee=referee, takes_stale=stale_prices)
+        result = _start(what, overrides, keep=keep, share=share, referee=referee)
     tell(result, is_full=full)
     document = result.to_dict()
     error = result.error()
@@ -77,14 +72,12 @@ def _start(
     keep: bool,
     share: bool,
     referee: str | None,
-    takes_stale: bool = False,
 ) -> Result:
     from orchestrator.cli.experiments.refereed import referee_of
     from orchestrator.measure.run import start
 
-    plan = _plan_of(file, overrides or [], takes_stale=takes_stale)
+    plan = _plan_of(file, overrides or [])
     beside = None if referee is None else referee_of(plan, referee)
-    _refuse_full_disk(plan)
     _warn_of_this_machine(plan)
     return start(
         plan, WORKSPACE, command=["orch", *sys.argv[1:]], listener=console, keep=keep, share=share, referee=beside
@@ -101,20 +94,17 @@ def _resume(run: str | None, overrides: list[str] | None, *, keep: bool, share: 
             "--set cannot change a run that has begun", hint="start a new run with it: orch run FILE --set ..."
         )
     folder = RunFolder.open(run or LATEST, root=WORKSPACE.results, even_empty=True)
-    _refuse_full_disk(folder.plan())
     _warn_of_this_machine(folder.plan())
     return resume(folder, WORKSPACE, command=["orch", *sys.argv[1:]], listener=console, keep=keep, share=share)
 
 
-def _plan_of(file: str | None, overrides: list[str], *, takes_stale: bool = False) -> Plan:
+def _plan_of(file: str | None, overrides: list[str]) -> Plan:
     """Return the plan of an experiment file, which becomes the current one, or the current one."""
     from orchestrator.experiment import store
-    from orchestrator.experiment.machines import require_fresh_prices
     from orchestrator.experiment.plan.planning import make_plan
 
     if file is not None:
         plan = make_plan(Path(file), overrides)
-        require_fresh_prices(plan.provider, takes_stale=takes_stale)
         store.save(plan, WORKSPACE.plans)
         return plan
     plan = store.current(WORKSPACE.plans)
@@ -129,18 +119,6 @@ def _plan_of(file: str | None, overrides: list[str], *, takes_stale: bool = Fals
     overridden = "".join(f" --set {override}" for override in plan.overrides)
     console.progress(f"plan {plan.id} of {plan.experiment_path}{overridden}: {plan.question}")
     return plan
-
-
-def _refuse_full_disk(plan: Plan) -> None:
-    from orchestrator.experiment.plan.estimate import estimate
-
-    here = WORKSPACE.root.resolve()
-    needed, free = estimate(plan).disk_bytes + _SPARE_BYTES, shutil.disk_usage(here).free
-    if free < needed:
-        raise MissingError(
-            f"not enough disk space on {here}: the run needs up to {size(needed)}, {size(free)} are free",
-            hint="free some space, or measure fewer requests",
-        )
 
 
 def _warn_of_this_machine(plan: Plan) -> None:

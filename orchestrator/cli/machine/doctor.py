@@ -16,7 +16,6 @@ from orchestrator.errors import MissingError, UsageError, did_you_mean
 from orchestrator.experiment.providers import PROVIDERS
 from orchestrator.hosts.probes import ProbeResult, lacking, of_experiment, survey
 
-REFEREE = "referee"
 _MARKS = {True: "yes", False: "no"}
 
 
@@ -26,7 +25,7 @@ def doctor(
     ] = None,
     provider: Annotated[
         str | None,
-        typer.Option("--for", metavar="PROVIDER", help="A provider, or `referee`: exit 3 if it cannot be used here."),
+        typer.Option("--for", metavar="PROVIDER", help="A provider: exit 3 if it cannot be used here."),
     ] = None,
     as_json: AsJson = False,
 ) -> None:
@@ -37,11 +36,8 @@ def doctor(
     responders; with `--for terraform FILE` what Terraform would make.
     """
     console.as_json = as_json
-    if provider == REFEREE:
-        _referee()
-        return
     if provider is not None and provider not in PROVIDERS:
-        raise UsageError(f"unknown provider '{provider}'", hint=did_you_mean(provider, [*PROVIDERS, REFEREE]))
+        raise UsageError(f"unknown provider '{provider}'", hint=did_you_mean(provider, PROVIDERS))
     findings = survey(WORKSPACE.plans, provider)
     if file is not None:
         findings += _of_experiment(file, provider)
@@ -51,7 +47,7 @@ def doctor(
         if not finding.is_there:
             needed = ", ".join(finding.needed_for)
             rows.append(("", "", f"needed for {needed}: {finding.hint}" if needed else finding.hint))
-    _print(rows)
+    console.lines(coloured(table(("", "", ""), rows), {"yes": "green", "no": "yellow"}))
     console.result()
     names = [p.name for p in PROVIDERS.values() if p.hosts_are_this_machine or p.name == provider]
     usable = {name: not lacking(findings, name) for name in names}
@@ -75,37 +71,3 @@ def _of_experiment(file: Path, provider: str | None) -> list[ProbeResult]:
     if plan.provider != provider or not PROVIDERS[plan.provider].makes_hosts:
         raise UsageError(f"{file} has `provider: {plan.provider}`", hint="look at a file with `--for` its own provider")
     return of_experiment(plan)
-
-
-def _referee() -> None:
-    """The load generators of `orch run --referee`; MissingError where there is none."""
-    from orchestrator.hosts.load_generators import look_for_all
-
-    looked = look_for_all()
-    rows = []
-    for found in looked:
-        detail = f"{found.version}, {found.path}" if found.is_usable else found.why
-        rows.append((_MARKS[found.is_usable], found.tool.name, f"{detail}; measures {found.tool.speaks}"))
-        if not found.is_usable:
-            rows.append(("", "", f"to get it: {found.tool.install}"))
-    _print(rows)
-    findings = [
-        {
-            "name": found.tool.name,
-            "is_there": found.is_usable,
-            "version": found.version,
-            "path": found.path,
-            "sha256": found.sha256,
-            "why": found.why,
-            "hint": "" if found.is_usable else found.tool.install,
-        }
-        for found in looked
-    ]
-    console.emit({"findings": findings})
-    if not any(found.is_usable for found in looked):
-        console.as_json = False  # stdout holds its one document already
-        raise MissingError("no independent load generator is here", hint="make referee")
-
-
-def _print(rows: list[tuple[str, str, str]]) -> None:
-    console.lines(coloured(table(("", "", ""), rows), {"yes": "green", "no": "yellow"}))

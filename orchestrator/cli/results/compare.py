@@ -12,7 +12,7 @@ from orchestrator import quantities
 from orchestrator.cli.console import console
 from orchestrator.cli.here import WORKSPACE
 from orchestrator.cli.keeping import judged
-from orchestrator.cli.shared_options import AsJson, Run, complete_runs, parsed
+from orchestrator.cli.shared_options import AsJson, Run, parsed
 from orchestrator.cli.tables import coloured, table
 from orchestrator.experiment.read.units import parse_margin
 
@@ -37,9 +37,7 @@ def compare(
     run: Run,
     reference: Annotated[
         str | None,
-        typer.Argument(
-            help="The run to compare with; by default, the run's own stacks are compared.", autocompletion=complete_runs
-        ),
+        typer.Argument(help="The run to compare with; by default, the run's own stacks are compared."),
     ] = None,
     statistic: Annotated[
         Literal["median", "p99", "throughput"], typer.Option(help="Which of each trial's numbers to compare.")

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
 
 from orchestrator.audit import AuditFile, examine
 from orchestrator.audit.assessment import Assessment
-from orchestrator.audit.model import Row, json_schema_text, read
+from orchestrator.audit.model import Row, json_schema, read
 from orchestrator.experiment.read.problems import ExperimentError
 
 AUDITS = Path(__file__).parents[3] / "experiments" / "audits"
@@ -198,4 +199,4 @@ def test_impossible_or_missing_numbers_are_refused_at_their_place(
 
 
 def test_the_schema_in_the_tree_is_current() -> None:
-    assert (AUDITS / "schema.json").read_text() == json_schema_text()
+    assert json.loads((AUDITS / "schema.json").read_text()) == json_schema()

@@ -1,10 +1,7 @@
-"""`orch run --referee` before anything is started, and `orch doctor --for referee`."""
+"""`orch run --referee` before anything is started."""
 
 from __future__ import annotations
 
-import io
-import json
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +9,6 @@ import pytest
 
 from orchestrator import errors
 from orchestrator.cli.experiments import running
-from orchestrator.cli.machine import doctor
 from orchestrator.referee.generators import GHZ, OHA, TOOLS, WRK, Found, Tool
 from orchestrator.results.manifest import RefereeRecord
 
@@ -107,24 +103,3 @@ def test_an_unknown_load_generator_is_refused(settings: Any, has: Any, tmp_path:
     (tmp_path / "x.yaml").write_text(REST)
     with pytest.raises(errors.UsageError, match="no load generator is called 'ab'"):
         running.run("x.yaml", referee="ab")
-
-
-def told(out: io.StringIO, tools: Sequence[Tool], has: Any) -> str:
-    has(*tools)
-    doctor.doctor(provider="referee")
-    return out.getvalue()
-
-
-def test_doctor_says_what_is_here_and_how_to_get_the_rest(out: io.StringIO, has: Any) -> None:
-    text = told(out, [OHA], has)
-    assert "1.16.0, /tools/oha" in text
-    assert "there is no wrk in build/referee or on the PATH" in text
-    assert f"to get it: {GHZ.install}" in text
-
-
-def test_doctor_ends_with_3_where_there_is_none(out: io.StringIO, has: Any) -> None:
-    has()
-    with pytest.raises(errors.MissingError) as missing:
-        doctor.doctor(provider="referee", as_json=True)
-    assert missing.value.exit_code == 3
-    assert [found["is_there"] for found in json.loads(out.getvalue())["findings"]] == [False] * 3

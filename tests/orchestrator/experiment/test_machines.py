@@ -1,19 +1,14 @@
-"""What hosts and traffic between regions cost, and how old a price may be."""
+"""What hosts and traffic between regions cost."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
-from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 
 import pytest
 
 from orchestrator.catalogue.offers import Protocol
-from orchestrator.clock import SYSTEM
-from orchestrator.errors import UsageError
-from orchestrator.experiment import machines
-from orchestrator.experiment.machines import MACHINES, PRICES_AS_OF, cost_usd, require_fresh_prices, usd_per_hour
+from orchestrator.experiment.machines import MACHINES, cost_usd, usd_per_hour
 from orchestrator.experiment.plan.estimate import Estimate, estimate, usd_per_gib
 from orchestrator.experiment.plan.planning import make_plan
 from orchestrator.experiment.plan.topology import platform_of
@@ -47,20 +42,6 @@ def test_every_machine_type_of_a_paid_provider_has_a_size_and_a_price_where_ther
         for machine in provider.machines if provider.costs_money else ():
             assert machine in MACHINES
             assert (usd_per_hour(machine, "us-central1") is not None) is provider.has_prices, machine
-
-
-@pytest.mark.parametrize("days", [365, 366])
-def test_prices_older_than_a_year_are_taken_only_when_asked_for(monkeypatch: pytest.MonkeyPatch, days: int) -> None:
-    day = date.fromisoformat(PRICES_AS_OF) + timedelta(days=days)
-    moment_ns = int(datetime(day.year, day.month, day.day, tzinfo=UTC).timestamp() * 1e9)
-    monkeypatch.setattr(machines, "SYSTEM", replace(SYSTEM, wall_ns=lambda: moment_ns))
-    require_fresh_prices("gcp", takes_stale=True)
-    require_fresh_prices("lab", takes_stale=False)
-    if days == 365:
-        require_fresh_prices("gcp", takes_stale=False)
-    else:
-        with pytest.raises(UsageError, match=f"prices of hosts are of {PRICES_AS_OF}"):
-            require_fresh_prices("gcp", takes_stale=False)
 
 
 def test_arm_machines_need_programs_for_arm() -> None:

@@ -70,6 +70,18 @@ def test_words_must_all_be_there():
     assert shown(find="late early") == "no run matches\n", "each holds for some, both for none"
 
 
+def test_a_note_is_listed_with_its_run_and_found():
+    a_run_called("a")
+    a_run_called("b")
+    assert ids(find="kernel") == []
+    listing.note("b", "after the\n kernel update")
+    assert ids(find="kernel") == ["b"]
+    assert "(1 note)" in shown(find="kernel")
+    assert listed(find="kernel")[0]["notes"][0].endswith("  after the kernel update")
+    with pytest.raises(UsageError, match="a note has words"):
+        listing.note("a", " ")
+
+
 def cells_of(**knobs):
     console.out = io.StringIO()
     trends.trend(None, **knobs)
@@ -89,7 +101,7 @@ def test_a_run_that_was_judged_since_is_read_again():
     assert "not judged" in shown()
     a_run_called("b")
     path = a_run_called("c")
-    document = read_sealed(path / "summary.json")
+    document, _ = read_sealed(path / "summary.json")
     digest = hashlib.sha256((RESULTS / "a" / "manifest.json").read_bytes()).hexdigest()
     write_json(RESULTS / "a" / "summary.json", sealed({**document, "run_id": "a", "manifest_sha256": digest}))
     assert "not judged" not in shown()
@@ -134,7 +146,6 @@ def test_where_no_index_can_be_kept_runs_are_read_from_their_folders(monkeypatch
     a_run_called("a")
     Path(".orch").write_text("no folder")
     assert ids() == ["a"]
-    assert "cannot be kept" in console.err.getvalue()
 
 
 def test_where_there_is_no_run_the_way_to_one_is_told_and_a_stacks_label_is_suggested():

@@ -82,7 +82,7 @@ def test_without_results_there_is_no_run_and_none_is_made(tmp_path):
     with pytest.raises(HTTPException):
         site.folder(WITH_SAMPLES)
     with site.index() as index:
-        assert (index.cells(), index.troubles) == ([], [])
+        assert index.cells() == []
     assert list(tmp_path.iterdir()) == []
 
 
@@ -145,12 +145,6 @@ def test_without_runs_the_page_is_empty_and_nothing_is_made(tmp_path):
     answer = client(Workspace(tmp_path)).get("/")
     assert (answer.status_code, answer.context["runs"]) == (200, [])
     assert list(tmp_path.iterdir()) == []
-
-
-def test_what_cannot_be_read_is_on_the_page(tmp_path):
-    (tmp_path / "results").mkdir()
-    (tmp_path / ".orch").write_text("no folder")
-    assert len(client(Workspace(tmp_path)).get("/").context["troubles"]) == 1
 
 
 def test_two_runs_are_compared_as_on_the_command_line(shared, pages):
