@@ -93,7 +93,7 @@ def _resume(run: str | None, overrides: list[str] | None, *, keep: bool, share: 
         raise UsageError(
             "--set cannot change a run that has begun", hint="start a new run with it: orch run FILE --set ..."
         )
-    folder = RunFolder.open(run or LATEST, root=WORKSPACE.results, even_empty=True)
+    folder = RunFolder.open(run or LATEST, root=WORKSPACE.results)
     _warn_of_this_machine(folder.plan())
     return resume(folder, WORKSPACE, command=["orch", *sys.argv[1:]], listener=console, keep=keep, share=share)
 
