@@ -358,8 +358,6 @@ TABLES: Mapping[str, Sequence[Column]] = {
     "A row for each cell": [each for each in cell_columns.COLUMNS if each.name not in BY_NAME],
     "A row for each sample": [each for each in samples.COLUMNS if each.name not in BY_NAME],
     "Comparisons": findings.COMPARISON_COLUMNS,
-    "Held-out cells of a cost model": findings.SEALED_COLUMNS,
-    "Intervals that a run waited for": findings.UNTIL_COLUMNS,
     "Runs": findings.RUN_COLUMNS,
 }
 

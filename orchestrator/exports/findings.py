@@ -1,4 +1,4 @@
-"""What a run found beside its cells, as tables: the run itself, comparisons, sealed cells, intervals."""
+"""What a run found beside its cells, as tables: the run itself, and comparisons."""
 
 from __future__ import annotations
 
@@ -10,12 +10,10 @@ from orchestrator.between_runs.across import compare_within
 from orchestrator.checks import failed_names
 from orchestrator.errors import UsageError
 from orchestrator.exports.cell_columns import BETWEEN
-from orchestrator.exports.typed_table import Row, number, rows_of, text, truth, whole
+from orchestrator.exports.typed_table import Row, number, rows_of, text
 from orchestrator.findings.check_result import counts, in_words
 from orchestrator.findings.compare import Statistic
 from orchestrator.findings.summary import RunSummary
-from orchestrator.questions.prediction.find import QUESTION as PREDICTION
-from orchestrator.questions.until.find import QUESTION as UNTIL
 from orchestrator.results.folder import RunFolder
 from orchestrator.wording.answer import answer
 from orchestrator.wording.left_out import invalid_numbers
@@ -64,37 +62,6 @@ COMPARISON_COLUMNS = (
     text("why", "why, as a clause", lambda each: why(each[1])),
     text("doubts", "what forbids a verdict, whatever the interval says", lambda each: BETWEEN.join(each[1].doubts)),
 )
-# Of a run's id, and a sealed cell.
-SEALED_COLUMNS = (
-    text("run", "id of the run", lambda each: each[0]),
-    text("cell", "id of the cell, as in the run's plan", lambda each: each[1].cell),
-    text("stack", "the stack as the report's tables name it", lambda each: each[1].label),
-    text("setting", "how its requests are made", lambda each: each[1].setting),
-    text("placement", "name of the placement", lambda each: each[1].placement),
-    number("rtt_ms", "ms", "the round trip that ping measured", lambda each: each[1].rtt),
-    whole("size_bytes", "the larger of request and reply", lambda each: each[1].size, "B"),
-    number("measured_ms", "ms", "median latency, mean over blocks", lambda each: each[1].measured),
-    number("predicted_ms", "ms", "what the cost model has, which never saw the cell", lambda each: each[1].predicted),
-    number("predicted_low_ms", "ms", "low bound of its 90 % interval", lambda each: each[1].interval[0]),
-    number("predicted_high_ms", "ms", "high bound of that interval", lambda each: each[1].interval[1]),
-    truth("covered", "whether what was measured lies in it", lambda each: each[1].is_covered),
-    number("error", "", "predicted / measured - 1", lambda each: each[1].error),
-)
-# Of a run's id, how it stopped, and the width of an interval.
-UNTIL_COLUMNS = (
-    text("run", "id of the run", lambda each: each[0]),
-    text("cell", "id of the cell, as in the run's plan", lambda each: each[2].cell),
-    text("reference", "id of the cell that it is compared with", lambda each: each[2].reference_cell),
-    number(
-        "reaches",
-        "",
-        "how far the interval of their ratio reaches to either side (0.03: 3 %)",
-        lambda each: each[2].reaches,
-    ),
-    number("wanted", "", "how far it was to reach at most", lambda each: each[1].within),
-    whole("blocks", "after how many blocks the run ended", lambda each: each[1].blocks),
-    whole("at_most", "after how many it would have ended at the latest", lambda each: each[1].at_most),
-)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -116,18 +83,6 @@ class JudgedRun:
                 comparison = compare_within(self.summary, statistic)
                 rows += rows_of(COMPARISON_COLUMNS, [(comparison, row) for row in comparison.rows])
         return rows
-
-    def sealed(self) -> list[Row]:
-        """A row for each held-out cell of a run with a cost model; none of any other run."""
-        model = PREDICTION.of(self.summary)
-        judged = model.judged if model else None
-        return rows_of(SEALED_COLUMNS, [(self.summary.run_id, cell) for cell in (judged.cells if judged else ())])
-
-    def until(self) -> list[Row]:
-        """A row for each pair whose interval a run waited for (`repeats: {until: ...}`); none of any other run."""
-        stopped = UNTIL.of(self.summary)
-        widths = stopped.widths if stopped else ()
-        return rows_of(UNTIL_COLUMNS, [(self.summary.run_id, stopped, width) for width in widths])
 
 
 def file_name(runs: list[JudgedRun]) -> str:

@@ -61,11 +61,6 @@ def number(name: str, unit: str, meaning: str, read: Callable[[Any], Value]) -> 
     return Column(name=name, type="number", unit=unit, meaning=meaning, read=read)
 
 
-def truth(name: str, meaning: str, read: Callable[[Any], Value]) -> Column:
-    """A column of true and false."""
-    return Column(name=name, type="yes/no", meaning=meaning, read=read)
-
-
 def of_factor(factor: Factor, name: str) -> Column:
     """The column of a factor: text where its values are names, or a mixture of words and numbers."""
     is_text = bool(factor.levels) or factor.kind in ("name", "level", "text")
