@@ -105,7 +105,7 @@ def _signature(path: str) -> str:
 def _read(workspace: Workspace, name: str) -> RunRecord:
     """A folder's record; what reads it is loaded only where one is to be read."""
     from orchestrator.history import run_record
-    from orchestrator.history.notes import notes_on
+    from orchestrator.history.run_notes import notes_on
     from orchestrator.results.folder import RunFolder
 
     record = run_record.read_run(RunFolder(workspace.results / name))

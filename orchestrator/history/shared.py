@@ -22,6 +22,7 @@ from orchestrator.results.folder import RunFolder
 VARIABLE = "ORCH_INDEX"
 _EXAMPLE = "postgresql://user@host:5432/name"
 _MOST_OF_AN_ERROR = 300  # characters
+_TRIES = 10
 
 
 def team_url() -> URL:
@@ -96,13 +97,13 @@ def record_of(folder: RunFolder, summary: RunSummary) -> RunRecord:
 
 def publish(index: Index, record: RunRecord) -> None:
     """Put a run into the index, in the place of what is there of its id."""
-    for is_last in (False, True):
+    for left in reversed(range(_TRIES)):
         try:
             with index.writing():
                 index.put(record, "", record.manifest_sha256)
             return
         except IntegrityError:  # somebody published it at the same moment
-            if is_last:
+            if not left:
                 raise
 
 

@@ -20,7 +20,7 @@ def of_trend(trend: Trend, unit: Unit) -> Figure | None:
     """Return a dot for each run with its interval, and a line at each step; None with fewer than two values."""
     per_ms = 1.0 if trend.statistic == "throughput" else unit.per_ms
     name = f"{trend.statistic}, {'requests/s' if trend.statistic == 'throughput' else unit.name}"
-    points = [point for point in trend.points if getattr(point, trend.statistic) is not None]
+    points = [point for point in trend.points if point.value is not None]
     if len(points) < 2:
         return None
     places = list(range(len(points)))
@@ -34,14 +34,14 @@ def of_trend(trend: Trend, unit: Unit) -> Figure | None:
         "shapes": [upright(at, color=_colour(step), width=1.5, dash="dash") for at, step in steps],
         "annotations": [_step_note(at, step) for at, step in steps],
     }
-    traces = [_environment(trend, points, number, per_ms) for number in range(len(trend.environments))]
+    traces = [_environment(points, number, per_ms) for number in range(len(trend.environments))]
     label = f"{trend.label}: {trend.statistic} of {len(points)} runs"
     return figure("trend", label, traces, layout, _TREND_PX)
 
 
-def _environment(trend: Trend, points: Sequence[Point], number: int, per_ms: float) -> go.Scatter:
+def _environment(points: Sequence[Point], number: int, per_ms: float) -> go.Scatter:
     own = [(place, point) for place, point in enumerate(points) if point.environment == number]
-    values = [getattr(point, trend.statistic) for _, point in own]
+    values = [point.value or 0.0 for _, point in own]
     colour = series(number)
     return go.Scatter(
         mode="lines+markers",
@@ -52,7 +52,7 @@ def _environment(trend: Trend, points: Sequence[Point], number: int, per_ms: flo
         hovertemplate="%{text}<br>%{y:.4~g}<extra></extra>",
         line={"color": colour, "width": 1},
         marker={"color": colour, "size": 7},
-        error_y=whiskers(values, [getattr(point, f"{trend.statistic}_interval") for _, point in own], colour, per_ms),
+        error_y=whiskers(values, [point.interval for _, point in own], colour, per_ms),
     )
 
 

@@ -77,9 +77,6 @@ def plan_document(plan: Plan, path: Path, history: Sequence[dict[str, Any]] = ()
         "reference": plan.reference,
         "compared": contrasts.compared(plan),
         "differs_in": {label: list(parts) for label, parts in contrasts.against_reference(plan)},
-        "may_differ_in": {
-            label: list(parts) for label, parts in contrasts.against_reference(plan, contrasts.may_differ_in) if parts
-        },
         "library_defaults": library_defaults(plan.to_dict()),
         "documents": own_json.sentence(plan.to_dict()),
         "matters": plan.matters,
@@ -171,7 +168,11 @@ def _facts(plan: Plan, document: dict[str, Any]) -> Iterator[tuple[str, str]]:
         yield "until", _until_words(document["until"])
     yield "compared", contrasts.compared(plan)
     yield "matters", f"a difference of {margin(plan.matters)}: stacks whose whole interval is below it are equal"
-    yield from _sealed(plan)
+    if plan.sealed:
+        yield (
+            "held out",
+            f"{count(len(plan.sealed), 'cell')} of {len(plan.cells)}, by seed {plan.seed}; --json names them",
+        )
     yield "hosts", _hosts(plan, expected["hosts"])
     yield from (("external", text) for text in document["external"])
     yield from ((each["name"], each["sentence"]) for each in document.get("machines", ()))
@@ -187,8 +188,6 @@ def _facts(plan: Plan, document: dict[str, Any]) -> Iterator[tuple[str, str]]:
     samples = sample((cell.kind for cell in plan.cells), "s")
     yield "disk", f"about {format_size(_rounded(expected['disk_bytes']))} for {expected['requests']:,} {samples}"
     yield "cost", _cost(plan, document["cost"])
-    if PROVIDERS[plan.provider].has_prices:
-        yield "traffic", _traffic(expected, document["cost"])
     if document["power"] is not None:
         yield "power", document["power"]["sentence"]
 
@@ -205,15 +204,6 @@ def _turns(plan: Plan) -> Iterator[tuple[str, str]]:
     if plan.without_turns:
         alone = count(len(plan.cells) - len(taken), "cell")
         yield "turns", f"{alone} without turns: {'; '.join(plan.without_turns)}"
-
-
-def _sealed(plan: Plan) -> Iterator[tuple[str, str]]:
-    """Yield how many cells are held out of the cost model."""
-    if not plan.sealed:
-        return
-    share = len(plan.sealed) / len(plan.cells)
-    of_share = f"{percent(share, 0)} of {count(len(plan.cells), 'cell')}"
-    yield ("held out", f"{count(len(plan.sealed), 'cell')} ({of_share}), by seed {plan.seed}; --json names them")
 
 
 def _is_search(plan: Plan) -> bool:
@@ -259,16 +249,12 @@ def _until_words(until: dict[str, Any]) -> str:
 def _differences(plan: Plan) -> Iterator[str]:
     """What differs from the reference, stacks that differ in the same parts together."""
     reference = {stack.id: stack.label for stack in plan.stacks}[plan.reference or plan.stacks[0].id]
-    for by, verb, end in (
-        (contrasts.differs_in, "differs", ""),
-        (contrasts.may_differ_in, "may differ", ", which is not known"),
-    ):
-        alike: dict[str, list[str]] = {}
-        for label, named in contrasts.against_reference(plan, by):
-            if named:
-                alike.setdefault(", ".join(named), []).append(label)
-        for parts, labels in alike.items():
-            yield f"{verb}: {', '.join(labels)} from {reference} in {parts}{end}"
+    alike: dict[str, list[str]] = {}
+    for label, named in contrasts.against_reference(plan):
+        if named:
+            alike.setdefault(", ".join(named), []).append(label)
+    for parts, labels in alike.items():
+        yield f"differs: {', '.join(labels)} from {reference} in {parts}"
 
 
 def _shown(plan: Plan, cell: Cell, factor: Factor) -> str:
@@ -339,17 +325,13 @@ def _versions(plan: Plan) -> str:
 
 def _hosts(plan: Plan, zones: Sequence[str]) -> str:
     if not zones:
-        return f"this machine, {_pinned(plan)}"
+        return f"this machine, pin: {', '.join(plan.pins)}"
     if PROVIDERS[plan.provider].hosts_are_given:
         given = {host.name: host.given for host in plan.hosts}
         return f"{len(zones)} of your own: {', '.join(f'{zone} ({given[zone]})' for zone in zones)}"
     counted = ", ".join(f"{zones.count(zone)} in {zone}" for zone in sorted(set(zones)))
     limits = ", no limit on CPU and memory" if plan.machine == PROVIDERS[plan.provider].unlimited_machine else ""
     return f"{len(zones)} on {plan.provider} ({plan.machine}{limits}): {counted}"
-
-
-def _pinned(plan: Plan) -> str:
-    return f"pin: {', '.join(plan.pins)}"
 
 
 def _cost(plan: Plan, cost: dict[str, Any]) -> str:
@@ -362,15 +344,6 @@ def _cost(plan: Plan, cost: dict[str, Any]) -> str:
     return (
         f"about {cost['usd_expected']:.3f} USD, at most {cost['usd_at_most']:.2f} USD until the hosts shut down"
         f" after {format_duration(plan.limits.ttl_s)} (list prices of {cost['prices_as_of']}, with traffic, without disks)"
-    )
-
-
-def _traffic(expected: dict[str, Any], cost: dict[str, Any]) -> str:
-    sizes = {way: format_size(_rounded(expected["traffic"][f"{way}_bytes"])) for way in ("between", "out")}
-    return (
-        f"about {sizes['between']} between zones and {sizes['out']} to this machine: {expected['traffic']['usd']:.3f} USD"
-        f" of the above, at most {expected['traffic_at_most']['usd']:.3f} USD (prices assumed on"
-        f" {cost['traffic_prices_as_of']}: look up your regions)"
     )
 
 

@@ -78,7 +78,7 @@ def note(
 ) -> None:
     """Write a note on a run, or show its notes; `orch runs --find WORD` finds it. Notes lie in .orch/notes."""
     from orchestrator.clock import SYSTEM
-    from orchestrator.history.notes import add_note, notes_on
+    from orchestrator.history.run_notes import add_note, notes_on
     from orchestrator.results.folder import RunFolder
 
     console.as_json = as_json
@@ -96,7 +96,7 @@ def delete(runs: options.Runs, yes: options.Yes = False, as_json: options.AsJson
     Nothing is deleted where one of several may not be.
     """
     from orchestrator.disk import writing
-    from orchestrator.history.notes import notes_file
+    from orchestrator.history.run_notes import notes_file
     from orchestrator.hosts.provision.deployments import Registry
     from orchestrator.report import report_of
 

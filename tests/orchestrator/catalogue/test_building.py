@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from pathlib import Path
 from typing import Any
 
@@ -75,17 +74,10 @@ def test_a_build_that_fails_shows_its_command_and_the_compilers_last_lines(tmp_p
     assert (folder / "build" / "failed.log").read_text().startswith("line 1\nline 2\n")
 
 
-@pytest.mark.parametrize(
-    ("make", "why"),
-    [
-        ("install -m 755 source/respond build/\n", r"it made no build/request"),
-    ],
-)
-def test_a_build_that_does_not_leave_what_it_should_has_failed(tmp_path: Path, make: str, why: str) -> None:
-    write_tiny(tmp_path, make=make)
+def test_a_build_that_does_not_leave_what_it_should_has_failed(tmp_path: Path) -> None:
+    write_tiny(tmp_path, make="install -m 755 source/respond build/\n")
     result, _ = built(tmp_path)
-    assert result.kind == "failed"
-    assert re.search(why, result.why), result.why
+    assert (result.kind, "it made no build/request" in result.why) == ("failed", True)
 
 
 @pytest.mark.parametrize(

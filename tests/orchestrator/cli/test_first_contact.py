@@ -10,10 +10,8 @@ from orchestrator.cli.answer import answer_lines
 from orchestrator.cli.machine import hosts
 from orchestrator.results.folder import RunFolder
 from orchestrator.summarise import summarise
-from orchestrator.wording.tables import result_tables
 from tests.support.plans import plan
 from tests.support.runs import a_run
-from tests.support.summaries import a_run as a_summary
 
 
 def test_status_shows_a_local_run_that_goes_on_and_afterwards_none(out):
@@ -47,15 +45,6 @@ def test_status_names_the_cell_that_is_measured_and_the_blocks_done(out):
     keys = ("experiment", "stage", "cell", "blocks", "blocks_done")
     assert [found[key] for key in keys] == ["a test", "measure", "", 2, 1]
     folder.release()
-
-
-def test_a_percentile_of_all_requests_has_a_note():
-    run = a_summary(stacks=2)
-    assert not any(table.notes for table in result_tables.tables(run))
-    first, second = run.cells
-    first = replace(first, distribution=replace(first.distribution, pooled=("p99",)))
-    (table,) = result_tables.tables(replace(run, cells=(first, second)))
-    assert len(table.notes) == 1
 
 
 def test_an_interval_that_says_nothing_is_called_wide():

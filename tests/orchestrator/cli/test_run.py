@@ -63,13 +63,6 @@ def test_a_run_whose_plan_was_changed_is_not_resumed():
         running.run(folder.id, resume=True)
 
 
-def test_a_run_of_another_version_of_orch_is_not_resumed(monkeypatch):
-    folder = a_run()
-    monkeypatch.setattr("orchestrator.measure.run.__version__", "99")
-    with pytest.raises(errors.UsageError, match=r"begun with orch .*; this is 99"):
-        running.run(folder.id, resume=True)
-
-
 def receipt(*left: str) -> Receipt:
     return Receipt(provider="local", created=("a",), left=left)
 

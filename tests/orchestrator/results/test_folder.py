@@ -36,14 +36,6 @@ def test_a_run_that_is_not_there_is_an_error_that_names_those_that_are(root):
     assert second.id in str(caught.value.hint)
 
 
-@pytest.mark.parametrize("word", ["Latest", "LATEST", "lastest"])
-def test_a_mistyped_latest_is_understood(root, word):
-    begun(root)
-    with pytest.raises(UsageError, match="no run") as caught:
-        RunFolder.open(word, root=root)
-    assert caught.value.hint == "Did you mean latest?"
-
-
 def test_a_finished_run_reads_back_whole(root):
     folder = begun(root)
     folder.append(
@@ -148,20 +140,3 @@ def test_what_a_cut_block_had_finished_is_gone_once_it_is_repeated(root):
     folder.finish("complete", at="")
     assert [path.name for path in folder.path.rglob("*.parquet")] == [Path(samples(0, 1)).name]
     assert samples(0, 1) in verify(folder)
-
-
-def _several(root, count):
-    for number in range(count):
-        (root / f"202611{number:02}-{'mine' if number % 2 else 'other'}").mkdir(parents=True)
-        (root / f"202611{number:02}-{'mine' if number % 2 else 'other'}" / "journal.jsonl").write_text("")
-
-
-def test_the_name_of_an_experiment_leads_to_its_runs(tmp_path):
-    _several(tmp_path, 4)
-    with pytest.raises(UsageError) as error:
-        RunFolder.open("mine", root=tmp_path)
-    assert error.value.hint == "Did you mean 20261101-mine or 20261103-mine?"
-    _several(tmp_path / "one", 2)
-    with pytest.raises(UsageError) as error:
-        RunFolder.open("Mine", root=tmp_path / "one")
-    assert error.value.hint == "Did you mean 20261101-mine?"

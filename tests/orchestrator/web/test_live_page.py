@@ -76,12 +76,6 @@ def test_of_a_run_that_has_ended_there_is_one_event(address, run):
         assert [event["is_going"] for event in events] == [False]
 
 
-def test_the_time_left_is_sent_again_while_the_journal_adds_nothing(address, run, monkeypatch):
-    monkeypatch.setattr(live_page, "AGAIN_S", 0.05)
-    with viewer(address, run.id) as events:
-        assert [next(events)["title"][:4] for _ in range(3)] == ["0/4 "] * 3
-
-
 def test_when_the_server_ends_so_do_its_streams(tmp_path, run):
     with ExitStack() as following:
         with served(Workspace(tmp_path)) as address:
@@ -129,10 +123,6 @@ def test_the_runs_in_progress_are_listed(tmp_path, pages, run):
     ended.let_go()
     listed = pages.get("/live").context["runs"]
     assert [(each.run, each.done, each.trials) for each in listed] == [(run.id, 1, 4)]
-
-
-def test_without_a_run_in_progress_the_list_is_empty(pages):
-    assert pages.get("/live").context["runs"] == []
 
 
 def test_of_very_many_cells_the_page_shows_some_and_how_many_more(pages, run, monkeypatch):
