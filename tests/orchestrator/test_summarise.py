@@ -175,10 +175,10 @@ def _span_s(columns) -> float:
 
 def test_a_folder_on_disk_gives_the_same_summary(tmp_path, summary):
     folder = RunFolder.open(write_run(a_run(controls=1), tmp_path / "a-run"))
-    found = summarise(folder)
-    assert found.cells == summary.cells
-    assert found.comparisons == summary.comparisons
-    assert len(found.manifest_sha256) == 64
+    again = summarise(folder)
+    assert again.cells == summary.cells
+    assert again.comparisons == summary.comparisons
+    assert len(again.manifest_sha256) == 64
 
 
 def test_a_trial_in_which_nothing_succeeded_leaves_an_empty_cell():

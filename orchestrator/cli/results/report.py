@@ -105,14 +105,14 @@ def _in_short(summary: RunSummary, file: Path | None) -> dict[str, str]:
     from orchestrator.report.markdown import markdown
     from orchestrator.report.page import write_page
 
-    found: dict[str, str] = {}
+    entry: dict[str, str] = {}
     if file is not None:
         text = markdown(summary)
         if file == STDOUT:
-            found["markdown"] = text
+            entry["markdown"] = text
             for each in text.splitlines():
                 console.result(each.replace("\u00a0", " ").replace("\u202f", " "))
         else:
-            found["markdown"] = str(write_page(text, file))
+            entry["markdown"] = str(write_page(text, file))
             console.progress(f"{file}: the summary in Markdown")
-    return found
+    return entry

@@ -44,15 +44,15 @@ def judged(text: str, folder: Path) -> str:
     path, want = folder / "published.yaml", expected(text)
     path.write_text(text, encoding="utf-8")
     try:
-        found = accusations(read(path))
+        reasons = accusations(read(path))
     except ExperimentError as error:
         at = re.match(r"refused at (\d+): (.*)", want)
         fits = at and f"{path}:{at[1]}:" in error.message and at[2] in error.message
         return want if fits else f"refused: {error.message}"
-    for assessment in found:
+    for assessment in reasons:
         assert assessment.tolerance, assessment.rule
         assert assessment.honest_explanation, assessment.rule
-    verdicts = {f"{f.verdict} ({f.rule})" for f in found}
+    verdicts = {f"{f.verdict} ({f.rule})" for f in reasons}
     return want if want in verdicts else "; ".join(sorted(verdicts)) or "clean"
 
 

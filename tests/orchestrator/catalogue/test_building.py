@@ -55,9 +55,9 @@ def test_versions_of_packages_are_those_that_the_build_tells(tmp_path: Path) -> 
     assert builds.packages_in_words(result.built, ["other", "fastify", "fastify"]) == "fastify 5.1.2, other"
 
 
-@pytest.mark.parametrize("told", ["{", "nothing"])
-def test_versions_that_cannot_be_read_fail_the_build(tmp_path: Path, told: str) -> None:
-    write_tiny(tmp_path, make=f"{MAKE}echo '{told}' > build/packages.json\n")
+@pytest.mark.parametrize("printed", ["{", "nothing"])
+def test_versions_that_cannot_be_read_fail_the_build(tmp_path: Path, printed: str) -> None:
+    write_tiny(tmp_path, make=f"{MAKE}echo '{printed}' > build/packages.json\n")
     result, _ = built(tmp_path)
     assert result.kind == "failed"
     assert "build/packages.json" in result.why

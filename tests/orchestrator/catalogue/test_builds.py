@@ -43,10 +43,10 @@ def put(folder: Path, content: bytes) -> None:
 
 
 def test_what_was_built_can_be_used_and_says_of_what_it_is(folder: Path) -> None:
-    found = state(folder)
-    assert (found.kind, found.why) == ("built", "")
-    assert found.built is not None
-    assert found.built.toolchain == {"sh": "7.1"}
+    result = state(folder)
+    assert (result.kind, result.why) == ("built", "")
+    assert result.built is not None
+    assert result.built.toolchain == {"sh": "7.1"}
 
 
 def _cut(folder: Path) -> None:
@@ -87,9 +87,9 @@ def test_what_cannot_be_used_is_told_with_its_reason(
     folder: Path, break_it: Callable[[Path], object], kind: str, why: str
 ) -> None:
     break_it(folder)
-    found = state(folder)
-    assert found.kind == kind
-    assert why in found.why
+    result = state(folder)
+    assert result.kind == kind
+    assert why in result.why
 
 
 def test_a_program_is_of_the_platform_that_its_first_bytes_say() -> None:
@@ -113,5 +113,5 @@ TOOL = Tool(program="tinyc", at_least="1.26", version=["tinyc", "version"], inst
     ],
 )
 def test_a_version_is_read_from_what_a_program_says(status: int, said: str, version: str | None, why: str) -> None:
-    found = judged(TOOL, status, said)
-    assert (found.version, found.why) == (version, why)
+    result = judged(TOOL, status, said)
+    assert (result.version, result.why) == (version, why)

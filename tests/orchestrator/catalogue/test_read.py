@@ -53,9 +53,9 @@ def test_a_protocol_has_the_ends_of_all_languages_and_the_defaults_of_the_first(
     one["protocols"][0]["operations"] = ["add", "echo"]
     one["protocols"][0]["settings"] = {"TCP_NODELAY": "off"}
     two["protocols"][0]["knobs"] = {"compression": {"type": "string", "default": "none", "values": ["none", "gzip"]}}
-    found = merged(tmp_path, one, two)
-    tcp = found.protocols["tcp"]
-    assert list(found.languages) == ["beta", "alpha"]
+    offers = merged(tmp_path, one, two)
+    tcp = offers.protocols["tcp"]
+    assert list(offers.languages) == ["beta", "alpha"]
     assert [(r.name, r.language.title) for r in tcp.responders] == [("b", "Beta"), ("a", "Alpha")]
     assert (tcp.responder().name, tcp.default_client(1).name, tcp.summary) == ("b", "ask-b", "as beta has it")
     assert tcp.operations == {"add", "echo"}
@@ -74,13 +74,13 @@ def test_programs_are_started_as_their_manifest_says(tmp_path: Path) -> None:
     host = FakeHost(tmp_path / "host", FakeTime(), [])
     other = manifest("alpha", 1, "a", "ask-a")
     other["roles"]["ping"] = {"argv": ["{python}", "-X", "dev", "{folder}/ping.py"]}
-    found = merged(tmp_path / "services", other)
-    language = found.protocols["tcp"].responder().language
+    offers = merged(tmp_path / "services", other)
+    language = offers.protocols["tcp"].responder().language
     assert language.argv("respond", host) == [str(PurePosixPath("/services/alpha/respond")), "--quiet"]
-    assert found.of_role("ping").argv("ping", host) == ["python", "-X", "dev", "/services/alpha/ping.py"]
+    assert offers.of_role("ping").argv("ping", host) == ["python", "-X", "dev", "/services/alpha/ping.py"]
     assert language.build == (("make", "all"),)
     with pytest.raises(UsageError, match=r"no language in .* has a program for the role `describe`"):
-        found.of_role("describe")
+        offers.of_role("describe")
 
 
 @pytest.mark.parametrize(("responder", "client", "what"), [("a", "x", "responder"), ("x", "ask-a", "client")])
@@ -102,11 +102,11 @@ def test_operations_are_those_of_all_languages_with_their_kind_and_message(tmp_p
     one, two = manifest("alpha", 1, "a", "ask-a"), manifest("beta", 2, "b", "ask-b")
     one["operations"] = _adding({"name": "add"}, {"name": "watch", "kind": "stream", "payloads": ["events"]})
     two["operations"] = _adding({"name": "add"}, {"name": "stock", "resources": ["database"]})
-    found = merged(tmp_path, one, two).operations
-    assert list(found) == ["add", "watch", "stock"]
-    assert (found["add"].kind, found["add"].payloads, found["add"].reply) == ("call", ["none"], {"sum": "integer"})
-    assert (found["watch"].kind, found["watch"].payloads) == ("stream", ["events"])
-    assert (found["stock"].message, found["stock"].resources) == ("add", ["database"])
+    offers = merged(tmp_path, one, two).operations
+    assert list(offers) == ["add", "watch", "stock"]
+    assert (offers["add"].kind, offers["add"].payloads, offers["add"].reply) == ("call", ["none"], {"sum": "integer"})
+    assert (offers["watch"].kind, offers["watch"].payloads) == ("stream", ["events"])
+    assert (offers["stock"].message, offers["stock"].resources) == ("add", ["database"])
 
 
 def _drop(*path: str | int) -> Change:

@@ -45,8 +45,8 @@ def test_plan_warns_in_text_and_json(now, streams):
             in streams.out.getvalue()) == (now is BUSY)  # fmt: skip
     streams.out.said()
     planning.plan([Path("example.yaml")], as_json=True)
-    told = json.loads(streams.out.getvalue())["machine_now"]
-    assert (told["used"], bool(told["warning"])) == (now.used, now is BUSY)
+    document = json.loads(streams.out.getvalue())["machine_now"]
+    assert (document["used"], bool(document["warning"])) == (now.used, now is BUSY)
 
 
 def test_run_warns_before_it_measures(now, streams, monkeypatch):

@@ -27,9 +27,9 @@ def test_what_is_checked_again_is_stored_again(out):
 
 
 def compared(new, old, limit):
-    with pytest.raises((Regression, Undecided)) as found:
+    with pytest.raises((Regression, Undecided)) as caught:
         compare.compare(new, old, fail_if_slower=limit)
-    return found.value.exit_code
+    return caught.value.exit_code
 
 
 def test_compare_fails_a_build_only_when_surely_beyond_the_limit(out):

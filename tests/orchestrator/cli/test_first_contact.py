@@ -41,16 +41,16 @@ def test_status_names_the_cell_that_is_measured_and_the_blocks_done(out):
     folder.append({"event": "block-end", "block": 0, "attempt": 0})
     out.said()
     hosts.status(as_json=True)
-    (found,) = json.loads(out.said())["runs"]
+    (run,) = json.loads(out.said())["runs"]
     keys = ("experiment", "stage", "cell", "blocks", "blocks_done")
-    assert [found[key] for key in keys] == ["a test", "measure", "", 2, 1]
+    assert [run[key] for key in keys] == ["a test", "measure", "", 2, 1]
     folder.release()
 
 
 def test_an_interval_that_says_nothing_is_called_wide():
     summary = summarise(a_run())
     wide = replace(summary.cells[0], median_interval=(0.00054, 8590.0))
-    found = replace(summary, cells=(wide, *summary.cells[1:]))
-    lines = "\n".join(answer_lines(found, width=1000))
+    widened = replace(summary, cells=(wide, *summary.cells[1:]))
+    lines = "\n".join(answer_lines(widened, width=1000))
     assert " wide" in lines
     assert "8,590" not in lines

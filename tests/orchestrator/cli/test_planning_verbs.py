@@ -135,9 +135,9 @@ def test_services_fit_100_columns(tmp_path: Path) -> None:
 
 
 def test_doctor_finds_this_python(tmp_path: Path) -> None:
-    found = document(orch("doctor", "--json", "--for", "local", cwd=tmp_path))
-    assert found["providers"]["local"] is True
-    assert next(f for f in found["findings"] if f["name"] == "python")["is_there"]
+    findings = document(orch("doctor", "--json", "--for", "local", cwd=tmp_path))
+    assert findings["providers"]["local"] is True
+    assert next(f for f in findings["findings"] if f["name"] == "python")["is_there"]
 
 
 def test_doctor_ends_with_3_for_a_provider_that_lacks_something(tmp_path: Path) -> None:

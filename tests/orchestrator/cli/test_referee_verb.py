@@ -40,10 +40,10 @@ def has(monkeypatch: pytest.MonkeyPatch) -> Any:
 def settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     """Of an experiment, who would ask which cell."""
     monkeypatch.chdir(tmp_path)
-    found: list[RefereeRecord] = []
+    referees: list[RefereeRecord] = []
 
     def start(*_: Any, referee: RefereeRecord, **__: Any) -> None:
-        found.append(referee)
+        referees.append(referee)
         raise _Started
 
     monkeypatch.setattr("orchestrator.measure.run.start", start)
@@ -52,7 +52,7 @@ def settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
         (tmp_path / "x.yaml").write_text(text)
         with pytest.raises(_Started):
             running.run("x.yaml", referee=referee, **options)
-        return found[-1]
+        return referees[-1]
 
     return settings
 
@@ -63,20 +63,20 @@ def by_protocol(of: dict[str, str]) -> dict[str, str]:
 
 def test_each_cell_is_asked_by_the_best_that_is_here(settings: Any, has: Any) -> None:
     has(WRK, OHA, GHZ)
-    found = settings()
-    assert by_protocol(found.cells) == {"rest": "wrk", "grpc": "ghz"}
-    assert {name: tool.within for name, tool in found.tools.items()} == {"wrk": 0.35, "ghz": 0.5}
+    referee = settings()
+    assert by_protocol(referee.cells) == {"rest": "wrk", "grpc": "ghz"}
+    assert {name: tool.within for name, tool in referee.tools.items()} == {"wrk": 0.35, "ghz": 0.5}
     has(OHA)
-    found = settings()
-    assert (by_protocol(found.cells), found.tools["oha"].within) == ({"rest": "oha"}, 0.35)
-    assert by_protocol(found.refused) == {"grpc": "there is no ghz in build/referee or on the PATH"}
+    referee = settings()
+    assert (by_protocol(referee.cells), referee.tools["oha"].within) == ({"rest": "oha"}, 0.35)
+    assert by_protocol(referee.refused) == {"grpc": "there is no ghz in build/referee or on the PATH"}
 
 
 def test_one_can_be_chosen(settings: Any, has: Any) -> None:
     has(WRK, OHA, GHZ)
-    found = settings(referee="oha")
-    assert by_protocol(found.cells) == {"rest": "oha"}
-    assert by_protocol(found.refused) == {"grpc": "oha cannot measure it (ghz can)"}
+    referee = settings(referee="oha")
+    assert by_protocol(referee.cells) == {"rest": "oha"}
+    assert by_protocol(referee.refused) == {"grpc": "oha cannot measure it (ghz can)"}
 
 
 def test_without_a_program_that_could_ask_it_says_how_to_get_one(settings: Any, has: Any, tmp_path: Path) -> None:

@@ -21,12 +21,12 @@ def root(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize(
-    ("asked", "hint"),
+    ("name", "hint"),
     [("exel", "Did you mean excel?"), ("xlsx", "Did you mean excel?"), ("md", "Did you mean markdown?")],
 )
-def test_an_unknown_format_names_the_nearest(root: Path, asked: str, hint: str) -> None:
-    with pytest.raises(UsageError, match=f"no format '{asked}'") as refused:
-        exported(root, SOUND, format=asked)
+def test_an_unknown_format_names_the_nearest(root: Path, name: str, hint: str) -> None:
+    with pytest.raises(UsageError, match=f"no format '{name}'") as refused:
+        exported(root, SOUND, format=name)
     assert refused.value.hint == hint
 
 

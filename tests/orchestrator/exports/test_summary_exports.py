@@ -76,12 +76,12 @@ def test_parquet_is_one_file_with_units_in_its_schema(root: Path, of_far: list[d
 
 
 def test_excel_has_a_sheet_of_all_cells_and_one_for_each_protocol(root: Path, of_far: list[dict]) -> None:
-    found = sheets(exported(root, BROKEN, format="excel", out=root / "far.xlsx")[0])
-    assert list(found) == ["summary", "rest", "grpc"]
-    about = {row[0]: row[1] for row in found["summary"] if len(row) == 2}
+    contents = sheets(exported(root, BROKEN, format="excel", out=root / "far.xlsx")[0])
+    assert list(contents) == ["summary", "rest", "grpc"]
+    about = {row[0]: row[1] for row in contents["summary"] if len(row) == 2}
     assert "floor" in about["failed_checks"]
     assert "invalid" in about["invalid"]
-    head, *rows = found["grpc"]
+    head, *rows = contents["grpc"]
     assert head == NAMES
     assert len(rows) == 1
     row = dict(zip(head, rows[0], strict=False))
@@ -92,8 +92,8 @@ def test_excel_has_a_sheet_of_all_cells_and_one_for_each_protocol(root: Path, of
 
 
 def test_excel_writes_a_formula_in_a_name_as_text(root: Path) -> None:
-    found = sheets(exported(root, FORMULA, format="excel", out=root / "f.xlsx")[0])
-    assert ["experiment", EVIL] in found["summary"]
+    contents = sheets(exported(root, FORMULA, format="excel", out=root / "f.xlsx")[0])
+    assert ["experiment", EVIL] in contents["summary"]
 
 
 def test_markdown_has_the_summary_of_each_run_and_html_is_one_report(root: Path) -> None:

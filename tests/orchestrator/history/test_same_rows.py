@@ -22,8 +22,8 @@ Ask = Callable[..., Any]
 
 @pytest.fixture(scope="module")
 def dsn() -> Iterator[str]:
-    with a_server() as found:
-        yield found
+    with a_server() as address:
+        yield address
 
 
 @pytest.fixture(scope="module")
@@ -53,7 +53,7 @@ def ask(request: pytest.FixtureRequest, root: Path, monkeypatch: pytest.MonkeyPa
         monkeypatch.setenv("ORCH_INDEX", url.render_as_string(hide_password=False))
         options = {"team": True}
 
-    def asked(verb: Any, *words: Any, **knobs: Any) -> Any:
+    def document_of(verb: Any, *words: Any, **knobs: Any) -> Any:
         console.out = io.StringIO()
         try:
             verb(*words, **{**options, **knobs}, as_json=True)
@@ -61,7 +61,7 @@ def ask(request: pytest.FixtureRequest, root: Path, monkeypatch: pytest.MonkeyPa
             console.as_json = False
         return json.loads(console.out.getvalue())
 
-    return asked
+    return document_of
 
 
 def ids(ask: Ask, **knobs: Any) -> list[str]:
@@ -74,7 +74,7 @@ def test_the_newest_stands_first_and_a_limit_tells_how_many_there_are(ask: Ask) 
 
 
 @pytest.mark.parametrize(
-    ("wanted", "found"),
+    ("wanted", "runs"),
     [
         ({"find": "SYNTHETIC"}, ["r23", "r22", "Ärger", "r21", "r20"]),
         ({"find": "100%_Ä'; drop table runs; --"}, ["Ärger"]),
@@ -87,8 +87,8 @@ def test_the_newest_stands_first_and_a_limit_tells_how_many_there_are(ask: Ask) 
         ({"find": "' OR 1=1 --"}, []),
     ],
 )
-def test_filters_choose_alike(ask: Ask, wanted: dict[str, Any], found: list[str]) -> None:
-    assert ids(ask, **wanted) == found
+def test_filters_choose_alike(ask: Ask, wanted: dict[str, Any], runs: list[str]) -> None:
+    assert ids(ask, **wanted) == runs
 
 
 def test_cells_that_runs_measured_are_listed_alike(ask: Ask) -> None:

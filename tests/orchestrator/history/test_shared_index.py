@@ -26,8 +26,8 @@ SECRET = "hunter2-is-long"
 
 @pytest.fixture(scope="module")
 def dsn() -> Iterator[str]:
-    with a_server() as found:
-        yield found
+    with a_server() as address:
+        yield address
 
 
 @pytest.fixture(scope="module")
@@ -89,8 +89,8 @@ def test_a_database_with_other_tables_is_left_as_it_is(url: URL, dsn: str, schem
         for makes in (True, False):
             with pytest.raises(UsageError), shared.shared(url, makes=makes):
                 pass
-        found = connection.execute("SELECT tablename FROM pg_tables WHERE schemaname = %s", (schema,)).fetchall()
-    assert found == [("runs",)]
+        tables = connection.execute("SELECT tablename FROM pg_tables WHERE schemaname = %s", (schema,)).fetchall()
+    assert tables == [("runs",)]
 
 
 def test_a_user_without_rights_gets_an_error_without_the_password(

@@ -39,8 +39,8 @@ def test_small_numbers_take_little_memory_and_large_ones_stay_what_they_are(tmp_
     path = tmp_path / "a.parquet"
     numbers = {"phase": [0, 1], "status": [0, 127], "kind": [0, 0], "parent": [0, 0], "sequence": [1, 2**40]}
     pq.write_table(pa.table(numbers), path)
-    found = read_columns(path, ["phase", "status", "sequence"])
-    assert {name: column.itemsize for name, column in found.items()} == {"phase": 1, "status": 1, "sequence": 8}
+    columns = read_columns(path, ["phase", "status", "sequence"])
+    assert {name: column.itemsize for name, column in columns.items()} == {"phase": 1, "status": 1, "sequence": 8}
     pq.write_table(pa.table(numbers | {"status": [300, -129]}), path)
     assert read_columns(path, ["status"])["status"].tolist() == [300, -129]
 
