@@ -16,7 +16,7 @@ KEPT = "finished blocks are kept; the block in progress is repeated"
 
 
 class OrchError(Exception):
-    """A fault of our own; of its subclasses: what went wrong, and what to do next."""
+    """A fault of our own."""
 
     exit_code: ClassVar[int] = 70
 

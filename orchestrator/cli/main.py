@@ -22,7 +22,7 @@ from orchestrator.cli.console import console
 from orchestrator.cli.here import WORKSPACE
 from orchestrator.cli.streams import settle
 from orchestrator.disk import explained, whole_file
-from orchestrator.errors import Interrupted, MissingError, OrchError, UsageError, nearest
+from orchestrator.errors import Interrupted, OrchError, UsageError, nearest
 
 
 @dataclass(frozen=True)
@@ -175,9 +175,6 @@ def main() -> NoReturn:
         refused = explained(error) or _report_crash(error)
         console.error(refused)
         sys.exit(refused.exit_code)
-    except MemoryError:
-        console.error(MissingError("out of memory", hint="raise the limit of memory, or read a smaller run"))
-        sys.exit(MissingError.exit_code)
     except Exception as error:  # noqa: BLE001 - a fault of our own must end in one line and a traceback on disk
         console.error(_report_crash(error))
         sys.exit(OrchError.exit_code)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -63,22 +62,16 @@ def upload(folder: Path, address: str, *, force: bool) -> None:
 
 @contextmanager
 def exported_folder(path: Path) -> Iterator[Path]:
-    """A temporary folder beside `path` that becomes it when the block ends well, and is removed when it does not.
+    """A temporary folder beside `path` that takes its place when the block ends well, and is removed when it does not.
 
-    An export that lies there is put aside first, and removed last. MissingError for what the disk refuses.
+    MissingError for what the disk refuses.
     """
     with writing(path, AGAIN):
         path.parent.mkdir(parents=True, exist_ok=True)
-        scratch = Path(tempfile.mkdtemp(prefix=f".{path.name[:50]}.", dir=path.parent))
-        aside = scratch / "replaced"
-        new = scratch / "new"
-        try:
+        with tempfile.TemporaryDirectory(prefix=f".{path.name[:50]}.", dir=path.parent) as scratch:
+            new = Path(scratch, "new")
             new.mkdir()
             yield new
             if path.is_dir():
-                path.replace(aside)
+                path.replace(Path(scratch, "replaced"))
             new.replace(path)
-        finally:
-            if aside.is_dir() and not path.exists():  # it could not be put in its place
-                aside.replace(path)
-            shutil.rmtree(scratch, ignore_errors=True)

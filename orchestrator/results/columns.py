@@ -61,8 +61,6 @@ def _opened(path: Path) -> Iterator[BufferedReader]:
             yield opened
     except FileNotFoundError as error:
         raise Damaged(path, "the file is missing") from error
-    except MemoryError:  # Arrow's is one of its own exceptions, too
-        raise
     except (pa.ArrowException, OSError) as error:
         raise Damaged(path, f"cannot be read as Parquet: {error}") from error
 
