@@ -25,7 +25,7 @@ from orchestrator.questions.sameness import words as sameness
 from orchestrator.questions.sameness.find import QUESTION as SAMENESS
 from orchestrator.statistics.intervals import FEWEST_BLOCKS
 
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
 _MOST_NAMED = 3  # cells without a partner, in an error
 
 
@@ -44,6 +44,15 @@ class Row(Changed):
 
 
 @dataclass(frozen=True, kw_only=True)
+class SpreadSource:
+    """For how many of the compared cells the spread between runs is assumed; `runs`: others that equal the reference."""
+
+    cells: int
+    assumed: int
+    runs: int
+
+
+@dataclass(frozen=True, kw_only=True)
 class RunComparison:
     """What `orch compare` prints. `margin` is the relative difference below which nothing matters (0.05: 5 %)."""
 
@@ -53,7 +62,7 @@ class RunComparison:
     margin: float
     rows: tuple[Row, ...]
     differences: tuple[str, ...] = ()  # conditions and versions that differ, and what is in one run only
-    model: str = ""  # where the spread between runs is taken from, as a sentence
+    spread: SpreadSource | None = None  # None within a run
     equal_runs: tuple[str, ...] = ()  # the ids of the history
     in_all_rows: tuple[str, ...] = ()  # doubts and notes that every one of several rows has: to be said once
     schema_version: int = field(default=SCHEMA_VERSION)
@@ -91,7 +100,7 @@ def compare_runs(
         margin=margin,
         rows=rows,
         differences=(*environments.confounders(new, old), *environments.changes(new, old), *alone),
-        model=_model(pairs, statistic, history),
+        spread=_spread(pairs, statistic, history),
         equal_runs=tuple(run.run_id for run in history),
         in_all_rows=_in_all(rows),
     )
@@ -215,15 +224,7 @@ def _in_all(rows: Sequence[Row]) -> tuple[str, ...]:
     return tuple(text for text in dict.fromkeys(first) if all(text in texts for texts in others))
 
 
-def _model(pairs: Sequence[Pair], statistic: Statistic, history: Sequence[EqualRun]) -> str:
-    """Where the spread between runs is taken from, as a sentence."""
-    known = {pair.new.id: sum((pair.old.id, statistic) in run.means for run in history) for pair in pairs}
-    assumed = [cell for cell, runs in known.items() if runs < run_statistics.FEWEST_RUNS]
-    if not assumed:
-        return f"the spread between runs is estimated from {len(history)} other runs equal to the reference"
-    share = "" if len(assumed) == len(known) else f" for {len(assumed)} of {len(known)} cells"
-    return (
-        f"the spread between runs is assumed{share}: {run_statistics.EXCESS:g} times what trials imply, plus "
-        f"{quantities.percent(run_statistics.ASSUMED_SD[statistic])} of what lies above the ping; {len(history)} other runs "
-        f"equal to the reference were found, and {run_statistics.FEWEST_RUNS} are needed to estimate it"
-    )
+def _spread(pairs: Sequence[Pair], statistic: Statistic, history: Sequence[EqualRun]) -> SpreadSource:
+    known = [sum((pair.old.id, statistic) in run.means for run in history) for pair in pairs]
+    assumed = sum(runs < run_statistics.FEWEST_RUNS for runs in known)
+    return SpreadSource(cells=len(known), assumed=assumed, runs=len(history))

@@ -29,7 +29,7 @@ from orchestrator.report.markdown import markdown
 if TYPE_CHECKING:
     import pyarrow as pa
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 # What a spreadsheet takes for the beginning of a formula, in their wide forms too, and what may hide one (OWASP).
 _FORMULA = "=+-@\uff1d\uff0b\uff0d\uff20"
 _HIDING = "\t\r\n"

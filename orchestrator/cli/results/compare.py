@@ -98,12 +98,14 @@ def _document(comparison: RunComparison, judgement: Judgement | None) -> dict[st
 
 
 def _print(comparison: RunComparison) -> None:
+    from orchestrator.wording.reasons import spread_source
+
     turned = "; of throughput the ratio is that of times per request" if comparison.statistic == "throughput" else ""
     console.result(
         f"{comparison.of} against {comparison.reference}, by {comparison.statistic}; above 1 is slower{turned}"
     )
-    if comparison.model:
-        console.result(comparison.model)
+    if source := spread_source(comparison):
+        console.result(source)
     for difference in comparison.differences:
         console.result(f"  differs between the runs: {difference}")
     for text in comparison.in_all_rows:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from orchestrator.history.record import Filters, Seen
     from orchestrator.history.trend import Point, Trend
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 _MOST_CELLS = 50
 _MOST_NOTES = 3
 _STYLES = {"improved": "green", "regressed": "red", "not resolved": "yellow"}
