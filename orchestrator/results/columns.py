@@ -18,8 +18,6 @@ from orchestrator.results.documents import ALTERED, Damaged
 
 _STAMPS = {"intended_ns", "sent_ns", "received_ns", "sender_ns"}
 _LATEST_NS = 1 << 62  # 146 years since the host was started
-_BYTES = {"bytes_sent", "bytes_received"}
-_MOST_BYTES = 1 << 32
 _NARROW: Mapping[str, type[np.signedinteger[Any]]] = {
     "phase": np.int8,
     "status": np.int8,
@@ -91,6 +89,3 @@ def require_possible(path: Path, columns: Mapping[str, npt.NDArray[Any]]) -> Non
             continue
         if (columns[last] < columns[first]).any():
             raise Damaged(path, f"a row ends ({last}) before it begins ({first})")
-    for name in _BYTES & columns.keys():
-        if columns[name].size and not (columns[name].min() >= -1 and columns[name].max() <= _MOST_BYTES):
-            raise Damaged(path, f"column {name} holds a size that no body has")

@@ -9,7 +9,7 @@ import pytest
 
 from orchestrator.audit import AuditFile, examine
 from orchestrator.audit.assessment import Assessment
-from orchestrator.audit.model import Row, json_schema, read
+from orchestrator.audit.model import json_schema, read
 from orchestrator.experiment.read.problems import ExperimentError
 
 AUDITS = Path(__file__).parents[3] / "experiments" / "audits"
@@ -68,45 +68,6 @@ def test_percentages_variance_and_sizes_are_recomputed() -> None:
     }
     assert "30.5 % less time, 43.9 % more speed" in by_place["gRPC is 40 % faster than REST"][0].arithmetic
     assert all("tail template" in rules(by_place[row], "contradicted") for row in ("grpc", "rest", "socketio"))
-
-
-def row(**figures: object) -> Row:
-    return Row.model_validate({"name": "r", **figures})
-
-
-def only(rule: str, **figures: object) -> str | None:
-    """The verdict of one rule on a file with one row."""
-    mode = figures.pop("mode", None)
-    file = AuditFile.model_validate({"title": "t", "stated": {"mode": mode}, "results": [{"name": "r", **figures}]})
-    return next((f.verdict for f in examine(file).figures if f.rule == rule), None)
-
-
-@pytest.mark.parametrize(
-    ("rule", "figures", "verdict"),
-    [
-        ("order of percentiles", {"min": 2, "median": 1}, "impossible"),
-        ("order of percentiles", {"min": 1, "median": 2, "p99": 3, "max": 3}, "supported"),
-        ("SD within its bounds", {"samples": 100, "min": 1, "mean": 2, "max": 9, "sd": 6}, "impossible"),
-        ("SD within its bounds", {"samples": 100, "min": 1, "mean": 2, "max": 102, "sd": 1}, "impossible"),
-        ("Little's law", {"mode": "closed loop", "concurrency": 10, "throughput_per_s": 1000, "mean": 10}, "supported"),
-        (
-            "Little's law",
-            {"mode": "closed loop", "concurrency": 10, "throughput_per_s": 1000, "mean": 50},
-            "contradicted",
-        ),
-        ("Little's law", {"mode": "sequential", "throughput_per_s": 1000, "mean": 1}, "supported"),
-        (
-            "Little's law",
-            {"mode": "closed loop", "concurrency": 10, "throughput_per_s": 100, "p99": 50},
-            "undetermined",
-        ),
-        ("in flight", {"mode": "sequential", "batch": 1}, "supported"),
-        ("order of percentiles", {"min": 1, "median": 2, "samples": 100, "errors": 100}, "undetermined"),
-        ("order of percentiles", {"min": 1, "median": 2, "samples": 100, "errors": 1}, "supported"),
-    ],
-)
-def test_single_rules(rule: str, figures: dict[str, object], verdict: str) -> None:
-    assert only(rule, **figures) == verdict
 
 
 def published(rows: list[dict[str, object]], **stated: object) -> AuditFile:

@@ -116,10 +116,3 @@ def test_a_damaged_journal_is_unreadable(run, line):
     view = reader_of(run).look()
     assert (view.state, view.is_going) == ("unreadable", False)
     assert "line 5" in view.trouble
-
-
-@pytest.mark.parametrize("trial", [None, [], {"index": "x"}, {"index": 1e300}])
-def test_a_trial_of_another_shape_is_unreadable(run, trial):
-    run.measuring()
-    run.folder.append({"event": "trial", "trial": trial})
-    assert reader_of(run).look().state == "unreadable"
