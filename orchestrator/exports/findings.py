@@ -33,11 +33,7 @@ RUN_COLUMNS = (
         'names of the checks that failed, "" if none',
         lambda run: BETWEEN.join(failed_names(run.checks)),
     ),
-    text(
-        "invalid",
-        'what that means for the figures, "" if no check failed',
-        invalid_numbers,
-    ),
+    text("invalid", 'what that means for the figures, "" if no check failed', invalid_numbers),
 )
 # Of a comparison, and one of its rows.
 COMPARISON_COLUMNS = (

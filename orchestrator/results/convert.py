@@ -51,24 +51,14 @@ class Constants:
 
 
 def read_record(
-    path: Path,
-    *,
-    kind: Recorded | None = "call",
-    parts: int | None = None,
-    at_once: bool = False,
+    path: Path, *, kind: Recorded | None = "call", parts: int | None = None, at_once: bool = False
 ) -> npt.NDArray[np.int64]:
     """The written rows of a raw record as (n, 14) int64, columns as `record_layout`; errors as `records.written`."""
     content = b"".join(written(path, kind=kind, parts=parts, at_once=at_once))
     return np.frombuffer(content, dtype=ROW).reshape(-1, len(COLUMNS))
 
 
-def to_parquet(
-    record: Path,
-    target: Path,
-    constants: Constants,
-    *,
-    staging: Path,
-) -> str:
+def to_parquet(record: Path, target: Path, constants: Constants, *, staging: Path) -> str:
     """Write `target` from a raw record by way of `staging`, in the order in which replies came; the file's SHA-256.
 
     Stamps are nearly equidistant, so delta encoding with zstd takes a fifth of the record's bytes. InvalidMeasurement

@@ -65,14 +65,7 @@ def run(
     console.emit(document)
 
 
-def _start(
-    file: str | None,
-    overrides: list[str] | None,
-    *,
-    keep: bool,
-    share: bool,
-    referee: str | None,
-) -> Result:
+def _start(file: str | None, overrides: list[str] | None, *, keep: bool, share: bool, referee: str | None) -> Result:
     from orchestrator.cli.experiments.refereed import referee_of
     from orchestrator.measure.run import start
 

@@ -24,8 +24,7 @@ def doctor(
         Path | None, typer.Argument(metavar="[FILE]", help="An experiment: its machines or module are looked at, too.")
     ] = None,
     provider: Annotated[
-        str | None,
-        typer.Option("--for", metavar="PROVIDER", help="A provider: exit 3 if it cannot be used here."),
+        str | None, typer.Option("--for", metavar="PROVIDER", help="A provider: exit 3 if it cannot be used here.")
     ] = None,
     as_json: AsJson = False,
 ) -> None:

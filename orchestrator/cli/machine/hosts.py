@@ -88,11 +88,7 @@ def ssh(
 def teardown(
     run: Annotated[
         str | None,
-        typer.Argument(
-            metavar="[RUN]",
-            help="The run to end; by default, everything that is up.",
-            show_default=False,
-        ),
+        typer.Argument(metavar="[RUN]", help="The run to end; by default, everything that is up.", show_default=False),
     ] = None,
     everything: Annotated[
         bool,

@@ -36,8 +36,7 @@ _STYLES = {
 def compare(
     run: Run,
     reference: Annotated[
-        str | None,
-        typer.Argument(help="The run to compare with; by default, the run's own stacks are compared."),
+        str | None, typer.Argument(help="The run to compare with; by default, the run's own stacks are compared.")
     ] = None,
     statistic: Annotated[
         Literal["median", "p99", "throughput"], typer.Option(help="Which of each trial's numbers to compare.")

@@ -32,11 +32,7 @@ def write(folder: Path, duration: str) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    "words",
-    [["plan", "piped.yaml"], ["--help"]],
-    ids=" ".join,
-)
+@pytest.mark.parametrize("words", [["plan", "piped.yaml"], ["--help"]], ids=" ".join)
 def test_a_reader_that_is_gone_is_no_regression_and_no_traceback(tmp_path, words):
     write(tmp_path, "1s")
     near, far = os.pipe()

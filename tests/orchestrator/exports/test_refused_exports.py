@@ -88,8 +88,7 @@ def test_what_a_spreadsheet_might_run_stands_behind_an_apostrophe(text: str) -> 
 
 
 @pytest.mark.parametrize(
-    ("name", "raw"),
-    [("json", False), *((name, raw) for name in ("csv", "excel", "parquet") for raw in (False, True))],
+    ("name", "raw"), [("json", False), *((name, raw) for name in ("csv", "excel", "parquet") for raw in (False, True))]
 )
 @pytest.mark.filterwarnings("error::pytest.PytestUnraisableExceptionWarning")
 def test_a_disk_that_takes_no_more_is_said_and_nothing_is_left(root: Path, name: str, raw: bool) -> None:
