@@ -357,7 +357,6 @@ _TYPES = {"text": "text", "whole": "whole number", "number": "number", "yes/no":
 TABLES: Mapping[str, Sequence[Column]] = {
     "A row for each cell": [each for each in cell_columns.COLUMNS if each.name not in BY_NAME],
     "A row for each sample": [each for each in samples.COLUMNS if each.name not in BY_NAME],
-    "Comparisons": findings.COMPARISON_COLUMNS,
     "Runs": findings.RUN_COLUMNS,
 }
 

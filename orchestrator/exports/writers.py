@@ -122,13 +122,9 @@ def cell_text(text: str) -> str:
 
 
 def _json(runs: Sequence[JudgedRun], path: Path, raw: bool) -> int:  # noqa: ARG001 - it holds no samples
-    """`columns`, `runs`, `cells`, `comparisons`; all but the first as lists of objects."""
+    """`columns`, `runs`, `cells`: each a list of objects."""
     rows = [row for run in runs for row in cell_columns.cell_rows(run.summary)]
-    document = {
-        **_about("summary", cell_columns.COLUMNS, runs),
-        "cells": rows,
-        "comparisons": [row for run in runs for row in run.comparisons()],
-    }
+    document = {**_about("summary", cell_columns.COLUMNS, runs), "cells": rows}
     with output(path, AGAIN) as partial:
         partial.write_text(_json_text(document), encoding="utf-8")
     return len(rows)
