@@ -82,7 +82,7 @@ def note(
     from orchestrator.results.folder import RunFolder
 
     console.as_json = as_json
-    name = RunFolder.open(run, root=WORKSPACE.results).path.name
+    name = RunFolder.open(run, root=WORKSPACE.results).id
     if text is not None:
         add_note(WORKSPACE, name, text, SYSTEM.iso())
     notes = notes_on(WORKSPACE, name)
@@ -121,7 +121,7 @@ def delete(runs: options.Runs, yes: options.Yes = False, as_json: options.AsJson
     console.emit({"deleted": {name: [str(path) for path in paths] for name, paths in gone.items()}})
 
 
-def find_deletable(named: str, standing: Set[str] = frozenset()) -> RunFolder:
+def find_deletable(named: str, standing: Set[str]) -> RunFolder:
     """The run of that id, unique beginning of one, or path below `results`, if it may be deleted.
 
     UsageError for one that lies elsewhere, is a link, is in progress, or has hosts that are up (`standing`: the ids of such

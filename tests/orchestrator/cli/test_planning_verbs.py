@@ -128,6 +128,10 @@ def test_services_lists_who_answers_and_who_asks(tmp_path: Path) -> None:
     rest = orch("services", "rest", cwd=tmp_path).stdout
     assert "routes every request with FastAPI and validates JSON bodies with pydantic models" in " ".join(rest.split())
     assert "pydantic models" in rest
+    offers = document(orch("services", "--json", cwd=tmp_path))
+    tcp = next(protocol for protocol in offers["protocols"] if protocol["name"] == "tcp")
+    assert (tcp["is_floor"], tcp["clients"][0]["language"]) == (True, "python")
+    assert "python" in {language["name"] for language in offers["languages"] if not language["why"]}
 
 
 def test_services_fit_100_columns(tmp_path: Path) -> None:
