@@ -59,7 +59,6 @@ referee: setup ## install the load generators of `orch run --referee` that can b
 	else cargo install --quiet --locked --version $(OHA) --root $(REFEREE) oha; fi
 	@if ! command -v go >/dev/null; then echo "ghz: not installed: there is no go" >&2; \
 	else GOBIN="$(CURDIR)/$(REFEREE)" go install github.com/bojand/ghz/cmd/ghz@v$(GHZ); fi
-	@status=0; $(BIN)/orch doctor --for referee --json > $(REFEREE)/installed.json || status=$$?; $(BIN)/orch doctor --for referee; exit $$status
 
 lab: setup ## measure over emulated distance on this machine: plan, run, teardown (root; LAB_EXPERIMENT=, LAB_ARGS="--set ...")
 	@if command -v apt-get >/dev/null && [ "$$(id -u)" = 0 ]; then \
@@ -116,7 +115,7 @@ lint: $(VENV)/.orch-dev-ready ## everything that reads the code without running 
 	$(BIN)/mypy
 	cd ansible && PATH="$(CURDIR)/$(BIN):$$PATH" $(CURDIR)/$(BIN)/ansible-lint --offline -q
 	infra/validate.sh
-	$(BIN)/orch setup build --lint
+	$(BIN)/python -m benchmarks.lint_languages
 	@if command -v shellcheck >/dev/null; then set -ex; shellcheck .ci/run $$(git ls-files '*.sh'); \
 	else echo "lint: shellcheck is not here: shell is not checked"; fi
 	@$(MAKE) --no-print-directory size

@@ -53,7 +53,7 @@ CASES = {
 REQUESTS = 2_000  # of a job
 EXPERIMENT = """name: gate
 question: Is head slower than base?
-services: {shop: {start: "none {port}", ready: {http: /orders/1}}}
+services: {shop: {start: "sh start.sh {port}", ready: {http: /orders/1}}}
 stacks:
   - {name: order, service: shop, call: {http: GET /orders/7, expect: {values: {id: 7}}}}
 load: {concurrency: 1, requests: 1000}
@@ -68,7 +68,11 @@ def start(slow: str, by: float, port: str = "{port}") -> str:
 def gate(folder: Path, slow: str, by: float, budget: str) -> Mapping[str, Any]:
     """Return what `orch gate` says of that slowdown."""
     (folder / "gate.yaml").write_text(EXPERIMENT)
-    versions = ("--base-cmd", start("none", 0), "--head-cmd", start(slow, by))
+    versions: list[str] = []
+    for side, command in (("base", start("none", 0, "$1")), ("head", start(slow, by, "$1"))):
+        (folder / side).mkdir()
+        (folder / side / "start.sh").write_text(f"exec {command}\n")
+        versions += [f"--{side}-folder", side]
     words = ("gate", "gate.yaml", *versions, "--limit", f"{LIMIT:.0%}", "--budget", budget, "--json")
     program = Path(sys.executable).with_name("orch")
     done = subprocess.run([program, *words], cwd=folder, capture_output=True, text=True, check=False)

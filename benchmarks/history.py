@@ -23,8 +23,7 @@ from pathlib import Path
 from typing import Any
 
 from orchestrator.history import index, keep
-from orchestrator.history.filters import Filters
-from orchestrator.history.record import CellRecord, Evidence, RunRecord
+from orchestrator.history.record import CellRecord, Evidence, Filters, RunRecord
 from orchestrator.workspace import Workspace
 
 RUNS, CELLS, CALLS = 5_000, 6, 7
@@ -88,7 +87,7 @@ def record(number: int, name: str) -> RunRecord:
     evidence = Evidence(
         means={"median": -1.2, "p99": -0.5, "throughput": -8.0},
         floors={"tcp": readings, "ping": readings},
-        noise={"foreign": 0.1, "steal": 0.0, "throttled": 0.0, "pressure": 0.02},
+        pressure=0.02,
     )
     cells = tuple(
         CellRecord(

@@ -306,8 +306,10 @@ def commands_page() -> str:
     ]
     lines += ["`--json`: one JSON document on stdout."]
     lines += _commands(root, click.Context(root, info_name="orch"))
-    rows = re.findall(r"^\|.*\|$", errors.__doc__ or "", re.MULTILINE)
-    lines += ["", "## Exit codes", "", *rows]
+    kinds = [kind for kind in vars(errors).values() if isinstance(kind, type) and issubclass(kind, errors.OrchError)]
+    rows = [(kind.exit_code, f"`{kind.__name__}`: {kind.__doc__}") for kind in kinds]
+    codes = [f"| {code} | {meaning} |" for code, meaning in sorted([(0, "done, and nothing is wrong"), *rows])]
+    lines += ["", "## Exit codes", "", "| code | meaning |", "| --- | --- |", *codes]
     return "\n".join(lines) + "\n"
 
 
@@ -355,7 +357,6 @@ _TYPES = {"text": "text", "whole": "whole number", "number": "number", "yes/no":
 TABLES: Mapping[str, Sequence[Column]] = {
     "A row for each cell": [each for each in cell_columns.COLUMNS if each.name not in BY_NAME],
     "A row for each sample": [each for each in samples.COLUMNS if each.name not in BY_NAME],
-    "Comparisons": findings.COMPARISON_COLUMNS,
     "Runs": findings.RUN_COLUMNS,
 }
 

@@ -9,12 +9,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from orchestrator.errors import KEPT, MissingError
+from orchestrator.errors import KEPT, MissingError, UsageError
 
 RESUME = "`orch run --resume`"
 
 _FULL = {errno.ENOSPC, errno.EDQUOT}
-_LIMITS = {errno.EMFILE: "ulimit -n 1024", errno.ENFILE: "sysctl fs.file-max", errno.ENOMEM: "ulimit -v unlimited"}
 
 
 class DiskFull(MissingError):
@@ -72,13 +71,6 @@ def explained(error: OSError, path: Path | None = None, then: str = "try again",
     safe = f"; {kept}" if kept else ""
     if is_full(error):
         return DiskFull(where or "a file", then, kept)
-    if error.errno in _LIMITS:
-        return MissingError(
-            f"a limit of this process is reached: {error.strerror}{safe}",
-            hint=f"raise it (`{_LIMITS[error.errno]}`), then {then}",
-        )
-    if error.errno == errno.ENOENT and _is_working_folder_gone():
-        return MissingError("the working folder is gone", hint="change into one that is there")
     if where is None or (path is None and error.errno == errno.ENOENT):
         return None
     at = "" if error.filename in (None, str(where)) else f" ({error.filename})"
@@ -93,9 +85,13 @@ def is_full(error: OSError) -> bool:
     return error.errno in _FULL
 
 
-def _is_working_folder_gone() -> bool:
-    try:
-        os.getcwd()  # noqa: PTH109 - the question is whether it fails
-    except FileNotFoundError:
-        return True
-    return False
+@contextmanager
+def output(path: Path, then: str = "write it again") -> Iterator[Path]:
+    """Yield a temporary file that becomes `path`, which a user named; UsageError for a device or a folder.
+
+    MissingError as `writing`.
+    """
+    if os.path.lexists(path) and not path.is_file():
+        raise UsageError(f"{path} is no regular file", hint="name a file")
+    with writing(path, then), whole_file(path) as partial:
+        yield partial

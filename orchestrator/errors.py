@@ -3,21 +3,6 @@
 `message` says what is wrong and where, `hint` what to do next, `details` what a program should get with it under
 `--json` (the run that went wrong, say). `cli.main` turns an error into text (or JSON) and its
 exit code; nothing else in the program ends the process.
-
-| code | meaning |
-| --- | --- |
-| 0 | done, and nothing is wrong |
-| 1 | `Regression`: a comparison found what it was asked to look for |
-| 2 | `UsageError`: the file or the call is wrong; nothing was started |
-| 3 | `MissingError`: this machine lacks something |
-| 4 | `ProvisionError`: hosts could not be made, reached, or deployed to |
-| 5 | `InvalidMeasurement`: a check failed |
-| 6 | `TeardownIncomplete`: something that we made is still there |
-| 7 | `TrialsFailed`: the run ended, but some trials gave no samples |
-| 8 | `Undecided`: a comparison can answer neither yes nor no |
-| 9 | `BuildFailed`: the programs of a language cannot be built, or their linters find fault |
-| 70 | `OrchError`: a fault of our own |
-| 130 | `Interrupted`: the user ended it |
 """
 
 from __future__ import annotations
@@ -27,11 +12,11 @@ from collections.abc import Iterable
 from typing import Any, ClassVar
 
 # What a run that was cut keeps, for messages.
-KEPT = "finished blocks are kept; the block in progress is repeated, and its trials so far are kept under superseded/"
+KEPT = "finished blocks are kept; the block in progress is repeated"
 
 
 class OrchError(Exception):
-    """What went wrong, and what to do next."""
+    """A fault of our own."""
 
     exit_code: ClassVar[int] = 70
 
@@ -104,7 +89,7 @@ class Undecided(OrchError):
 
 
 class BuildFailed(OrchError):
-    """The programs of a language cannot be built, or their linters find fault."""
+    """The programs of a language cannot be built."""
 
     exit_code = 9
 

@@ -56,14 +56,14 @@ class Workspace:
         return self.state / "gates.jsonl"
 
     @property
+    def notes(self) -> Path:
+        """What people noted on runs: a text for each run, a note a line."""
+        return self.state / "notes"
+
+    @property
     def private(self) -> Path:
         """A folder for each run with keys of its own, for as long as it needs them (`orchestrator.hosts.certificates`)."""
         return self.state / "private"
-
-    @property
-    def notes(self) -> Path:
-        """Notes, a file for each run that has some (`orchestrator.history.noted`)."""
-        return self.state / "notes"
 
     @property
     def history(self) -> Path:
@@ -72,5 +72,5 @@ class Workspace:
 
 
 def private_beside(results: Path) -> Path:
-    """The keys of the runs in a folder of runs, which lie beside it as their notes do."""
+    """The keys of the runs in a folder of runs, which lie beside it."""
     return Workspace(results.parent).private

@@ -106,7 +106,7 @@ def _run(spec: Spec, options: argparse.Namespace) -> None:
         if code not in (0, _CHECK_FAILED):
             sys.exit(f"orch run ended with {code}")
         (found,) = (p for p in (Path(folder) / "results").iterdir() if p.is_dir() and not p.is_symlink())
-        summary = summary_of(read_sealed(found / "summary.json"))
+        summary = summary_of(*read_sealed(found / "summary.json"))
     result = cut(
         summary,
         name=spec.name,

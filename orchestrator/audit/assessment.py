@@ -46,14 +46,7 @@ class Assessment:
         return tuple(self.arithmetic.split(" | " if " | " in self.arithmetic else "; "))
 
 
-def judge(
-    rule: Rule,
-    verdict: AuditVerdict,
-    arithmetic: str,
-    *,
-    claim: str,
-    rows: tuple[str, ...] = (),
-) -> Assessment:
+def judge(rule: Rule, verdict: AuditVerdict, arithmetic: str, *, claim: str, rows: tuple[str, ...] = ()) -> Assessment:
     """A rule's assessment; tolerance and honest explanation are added where it accuses."""
     accuses = verdict in ACCUSING
     return Assessment(

@@ -131,8 +131,7 @@ class Connections(Part):
 
 
 Test = Annotated[
-    Compared | Times | Extreme | Size | DeliversAll | Figure | LargerEffect | Connections,
-    Field(discriminator="kind"),
+    Compared | Times | Extreme | Size | DeliversAll | Figure | LargerEffect | Connections, Field(discriminator="kind")
 ]
 
 KINDS = frozenset(

@@ -83,10 +83,7 @@ def littles_law(row: Row, file: AuditFile) -> Outcome | None:
         return "undetermined", f"{arithmetic}: more time than there was, which {why} may explain"
     typical = row.mean if row.mean is not None else p99
     if typical is not None and typical < implied * 0.8:
-        return (
-            "undetermined",
-            f"{arithmetic}: the rest is in no latency, which the client's own work may explain",
-        )
+        return ("undetermined", f"{arithmetic}: the rest is in no latency, which the client's own work may explain")
     return "supported", arithmetic
 
 

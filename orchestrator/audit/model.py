@@ -6,9 +6,8 @@ of the publication, with a `test` that says in figures what the sentence says.
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
-from typing import Annotated, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, ValidationError, model_validator
 
@@ -241,11 +240,10 @@ def read(path: Path) -> AuditFile:
         raise ExperimentError(problems) from error
 
 
-def json_schema_text() -> str:
-    """Return the JSON Schema of audit files, for editors, as it is written to `experiments/audits/schema.json`."""
-    schema = {
+def json_schema() -> dict[str, Any]:
+    """Return the JSON Schema of audit files, for editors, as `experiments/audits/schema.json` has it."""
+    return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "Published figures for orch audit",
         **AuditFile.model_json_schema(),
     }
-    return json.dumps(schema, indent=2) + "\n"

@@ -60,10 +60,7 @@ def order(row: Row, file: AuditFile) -> Outcome | None:
         return "impossible", "; ".join(wrong[:4])
     steps = " <= ".join(f"{name} {value:g}" for name, value in known)
     if empty:
-        return (
-            "undetermined",
-            f"{steps}; {', '.join(sorted(empty))} printed as 0, a tool's blank and no figure",
-        )
+        return ("undetermined", f"{steps}; {', '.join(sorted(empty))} printed as 0, a tool's blank and no figure")
     return "supported", steps
 
 

@@ -58,13 +58,7 @@ def _thin_tails(rows: list[Row], file: AuditFile) -> Assessment:
         arithmetic += f"; means from {min(means):g} to {max(means):g} ms: every tail is the same template, scaled"
         if file.stated.aggregate:
             arithmetic += f"; an {file.stated.aggregate} would thin each stack's tail by another measure"
-    return judge(
-        TEMPLATE,
-        verdict,
-        arithmetic,
-        claim=_INDEPENDENT,
-        rows=tuple(ratios),
-    )
+    return judge(TEMPLATE, verdict, arithmetic, claim=_INDEPENDENT, rows=tuple(ratios))
 
 
 def _relative_range(values: list[float]) -> float:

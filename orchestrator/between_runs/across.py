@@ -21,21 +21,17 @@ from orchestrator.errors import UsageError
 from orchestrator.findings.check_result import CheckVerdict
 from orchestrator.findings.compare import Statistic
 from orchestrator.findings.summary import CellSummary, Comparison, RunSummary
-from orchestrator.findings.trial_values import COST_NAMES
 from orchestrator.questions.sameness import words as sameness
 from orchestrator.questions.sameness.find import QUESTION as SAMENESS
 from orchestrator.statistics.intervals import FEWEST_BLOCKS
 
-SCHEMA_VERSION = 2
-
-
-class NothingInCommon(UsageError):
-    """No cell of one run measures what a cell of the other does: a gate cannot tell anything of them."""
+SCHEMA_VERSION = 3
+_MOST_NAMED = 3  # cells without a partner, in an error
 
 
 @dataclass(frozen=True, kw_only=True)
 class Row(Changed):
-    """One cell (or stack) compared, by the statistic of the comparison and by what its requests cost."""
+    """One cell (or stack) compared, by the statistic of the comparison; within a run also by what its requests cost."""
 
     cell: str
     reference: str
@@ -48,6 +44,15 @@ class Row(Changed):
 
 
 @dataclass(frozen=True, kw_only=True)
+class SpreadSource:
+    """For how many of the compared cells the spread between runs is assumed; `runs`: others that equal the reference."""
+
+    cells: int
+    assumed: int
+    runs: int
+
+
+@dataclass(frozen=True, kw_only=True)
 class RunComparison:
     """What `orch compare` prints. `margin` is the relative difference below which nothing matters (0.05: 5 %)."""
 
@@ -56,8 +61,8 @@ class RunComparison:
     statistic: Statistic
     margin: float
     rows: tuple[Row, ...]
-    differences: tuple[str, ...] = ()  # conditions, versions and efforts that differ, and what is in one run only
-    model: str = ""  # where the spread between runs is taken from, as a sentence
+    differences: tuple[str, ...] = ()  # conditions and versions that differ, and what is in one run only
+    spread: SpreadSource | None = None  # None within a run
     equal_runs: tuple[str, ...] = ()  # the ids of the history
     in_all_rows: tuple[str, ...] = ()  # doubts and notes that every one of several rows has: to be said once
     schema_version: int = field(default=SCHEMA_VERSION)
@@ -70,32 +75,23 @@ class RunComparison:
 def compare_runs(
     new: RunSummary, old: RunSummary, statistic: Statistic, history: Sequence[EqualRun] = ()
 ) -> RunComparison:
-    """`new` against `old`; UsageError with every reason when the two cannot be compared, NothingInCommon without a match.
+    """`new` against `old`; UsageError with every reason when the two cannot be compared.
 
     `history`: runs equal to `old`, from `measured_runs.equal_runs`.
     """
     if new.run_id == old.run_id:
         raise UsageError(f"{new.run_id} is given twice: there is nothing to compare", hint="name two different runs")
     obstacles = environments.obstacles(new, old)
-    matched = matching.match(new, old)
-    if not matched.pairs and new.name != old.name:
-        different = "; ".join((*obstacles, *matching.different_values(new, old)))
-        raise NothingInCommon(
-            f"the experiments are different: {new.name}, {old.name}; no cell of one measures what a cell of the other does"
-            + (f" ({different})" if different else ""),
-            hint="each run's own stacks compare with `orch compare RUN`",
-        )
-    if not matched.pairs:
-        obstacles += matching.different_values(new, old) or ["one of them has no cell"]
+    matched, alone = matching.match(new, old)
+    if not matched:
+        obstacles += alone[:_MOST_NAMED] or ["one of them has no cell"]
     if obstacles:
-        kind = UsageError if matched.pairs else NothingInCommon
-        raise kind(
-            f"runs {new.run_id} and {old.run_id} cannot be compared, as they differ in: {'; '.join(obstacles)}",
+        raise UsageError(
+            f"runs {new.run_id} and {old.run_id} cannot be compared: {'; '.join(obstacles)}",
             hint="measure both under the same conditions; each run's own stacks compare with `orch compare RUN`",
         )
     margin = min(new.matters, old.matters)
-    pairs = [_pair(new, old, cells, statistic) for cells in matched.pairs]
-    differences = [*environments.changes(new, old), *_efforts(new, old, matched.pairs)]
+    pairs = [_pair(new, old, cells, statistic) for cells in matched]
     rows = _rows(new, old, pairs, statistic, history, margin)
     return RunComparison(
         of=new.run_id,
@@ -103,8 +99,8 @@ def compare_runs(
         statistic=statistic,
         margin=margin,
         rows=rows,
-        differences=(*environments.confounders(new, old), *differences, *matched.differences),
-        model=_model(pairs, statistic, history),
+        differences=(*environments.confounders(new, old), *environments.changes(new, old), *alone),
+        spread=_spread(pairs, statistic, history),
         equal_runs=tuple(run.run_id for run in history),
         in_all_rows=_in_all(rows),
     )
@@ -158,7 +154,6 @@ def _rows(
     history: Sequence[EqualRun],
     margin: float,
 ) -> tuple[Row, ...]:
-    by_cost = [changes.changes(pairs, name, history, margin) for name in COST_NAMES]
     return tuple(
         Row(
             **vars(changed),
@@ -167,13 +162,10 @@ def _rows(
             group=", ".join(filter(None, (pair.new.operation, pair.new.placement, pair.new.connection, pair.new.load))),
             label=pair.new.stack_label,
             doubts=tuple(pair.doubts),
-            notes=(*_errors(pair), *_floor_notes(pair), *_warnings(new, pair.new), *_warnings(old, pair.old)),
+            notes=(*_floor_notes(pair), *_warnings(new, pair.new), *_warnings(old, pair.old)),
             floors=tuple(pair.floors),
-            costs=tuple(cost for costs in by_cost if (cost := costs[place])),
         )
-        for place, (pair, changed) in enumerate(
-            zip(pairs, changes.changes(pairs, statistic, history, margin), strict=True)
-        )
+        for pair, changed in zip(pairs, changes.changes(pairs, statistic, history, margin), strict=True)
     )
 
 
@@ -224,12 +216,6 @@ def _moved(floor: FloorMove) -> str:
     )
 
 
-def _errors(pair: Pair) -> Iterator[str]:
-    mine, theirs = (sum(cell.errors.values()) for cell in (pair.new, pair.old))
-    if mine or theirs:
-        yield f"errors: {mine:,} of {pair.new.requests:,} requests against {theirs:,} of {pair.old.requests:,}"
-
-
 def _in_all(rows: Sequence[Row]) -> tuple[str, ...]:
     """The doubts and notes that each of several rows has."""
     if len(rows) < 2:
@@ -238,26 +224,7 @@ def _in_all(rows: Sequence[Row]) -> tuple[str, ...]:
     return tuple(text for text in dict.fromkeys(first) if all(text in texts for texts in others))
 
 
-def _efforts(new: RunSummary, old: RunSummary, pairs: Sequence[tuple[CellSummary, CellSummary]]) -> list[str]:
-    every = (
-        matching.differing(matching.effort(mine, new.plan), matching.effort(theirs, old.plan)) for mine, theirs in pairs
-    )
-    return list(dict.fromkeys(difference for differences in every for difference in differences))
-
-
-def _model(pairs: Sequence[Pair], statistic: Statistic, history: Sequence[EqualRun]) -> str:
-    """Where the spread between runs is taken from, as a sentence."""
-    known = {pair.new.id: sum((pair.old.id, statistic) in run.means for run in history) for pair in pairs}
-    assumed = [cell for cell, runs in known.items() if runs < run_statistics.FEWEST_RUNS]
-    if not assumed:
-        return f"the spread between runs is estimated from {len(history)} other runs equal to the reference"
-    share = "" if len(assumed) == len(known) else f" for {len(assumed)} of {len(known)} cells"
-    lacking = min(assumed, key=lambda cell: known[cell])
-    but = ""
-    if len(history) >= run_statistics.FEWEST_RUNS:
-        but = f"; of {lacking} only {known[lacking]} of them have a {statistic} (three trials with one are needed)"
-    return (
-        f"the spread between runs is assumed{share}: {run_statistics.EXCESS:g} times what trials imply, plus "
-        f"{quantities.percent(run_statistics.ASSUMED_SD[statistic])} of what lies above the ping; {len(history)} other runs "
-        f"equal to the reference were found, and {run_statistics.FEWEST_RUNS} are needed to estimate it{but}"
-    )
+def _spread(pairs: Sequence[Pair], statistic: Statistic, history: Sequence[EqualRun]) -> SpreadSource:
+    known = [sum((pair.old.id, statistic) in run.means for run in history) for pair in pairs]
+    assumed = sum(runs < run_statistics.FEWEST_RUNS for runs in known)
+    return SpreadSource(cells=len(known), assumed=assumed, runs=len(history))

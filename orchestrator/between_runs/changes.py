@@ -1,8 +1,7 @@
 """How one statistic changed between two runs, in every pair of cells: by one model, one Holm family, one rule.
 
-Statistics are those of latency and the costs of requests; each is a family of its own. The spread between equal runs comes
-from history or from an assumption (`run_statistics`). A floor that moved says that the network or the CPUs had another
-speed, so it widens times; memory, bytes and packets are what they are.
+The spread between equal runs comes from history or from an assumption (`run_statistics`). A floor that moved says that the
+network or the CPUs had another speed, so it widens intervals.
 """
 
 from __future__ import annotations
@@ -16,15 +15,15 @@ from orchestrator.between_runs import run_statistics
 from orchestrator.between_runs.measured_runs import EqualRun
 from orchestrator.between_runs.run_statistics import Difference, FloorMove
 from orchestrator.findings.block_values import by_block, lost, moved, why_no_value
-from orchestrator.findings.compare import Compared
+from orchestrator.findings.compare import Compared, Statistic
 from orchestrator.findings.summary import CellSummary, Comparison, RunSummary
 from orchestrator.findings.trial_values import COST_NAMES
 from orchestrator.statistics import equivalence, intervals
 from orchestrator.statistics.terms import Interval, Reason, ReasonKind, Standing
 
-Change = Literal["improved", "regressed", "less", "more", "unchanged", "not resolved", "cannot tell"]
+Change = Literal["improved", "regressed", "unchanged", "not resolved", "cannot tell"]
 
-# What `equivalence.standing` says of a ratio's interval, in the words of two runs: of times, and of costs.
+# What `equivalence.standing` says of a ratio's interval, in the words of two runs.
 CHANGES: Mapping[str, Change] = {
     "faster": "improved",
     "slower": "regressed",
@@ -32,8 +31,6 @@ CHANGES: Mapping[str, Change] = {
     "not resolved": "not resolved",
     "cannot tell": "cannot tell",
 }
-_OF_COSTS: Mapping[str, Change] = {**CHANGES, "faster": "less", "slower": "more"}
-_WITHOUT_FLOOR = frozenset({"responder_memory", "requester_memory", "wire_bytes", "packets"})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,14 +64,12 @@ class Pair:
     above: float = 1.0
 
 
-def changes(
-    pairs: Sequence[Pair], statistic: Compared, history: Sequence[EqualRun], margin: float
-) -> list[Changed | None]:
-    """Return how the statistic changed in each pair; None where neither run has it."""
+def changes(pairs: Sequence[Pair], statistic: Statistic, history: Sequence[EqualRun], margin: float) -> list[Changed]:
+    """Return how the statistic changed in each pair."""
     differences = [_difference(pair, statistic, history) for pair in pairs]
     p_values = [difference.p_value for difference in differences if difference]
     family = zip(intervals.holm(p_values), intervals.holm_levels(p_values), strict=True)
-    changed: list[Changed | None] = []
+    changed: list[Changed] = []
     for pair, difference in zip(pairs, differences, strict=True):
         p_value, level = next(family) if difference else (None, intervals.ALPHA)
         value, before = (value_of(cell, statistic) for cell in (pair.new, pair.old))
@@ -89,7 +84,7 @@ def changes(
             verdict=verdict,
             reason=reason,
         )
-        changed.append(None if value is None and before is None and statistic in COST_NAMES else each)
+        changed.append(each)
     return changed
 
 
@@ -123,17 +118,17 @@ def value_of(cell: CellSummary, statistic: Compared) -> float | None:
     return exp(-mean.mean) if statistic == "throughput" else mean.ratio  # what `by_block` turned over is turned back
 
 
-def _difference(pair: Pair, statistic: Compared, history: Sequence[EqualRun]) -> Difference | None:
+def _difference(pair: Pair, statistic: Statistic, history: Sequence[EqualRun]) -> Difference | None:
     new, old = (run_statistics.mean_of(cell, statistic) for cell in (pair.new, pair.old))
     if new is None or old is None or new.se is None or old.se is None:
         return None
     known = [run.means[key] for run in history if (key := (pair.old.id, statistic)) in run.means]
-    spread = run_statistics.spread_between(statistic, known, 1.0 if statistic in COST_NAMES else pair.above)
-    return run_statistics.difference(new, old, spread, () if statistic in _WITHOUT_FLOOR else pair.floors)
+    spread = run_statistics.spread_between(statistic, known, pair.above)
+    return run_statistics.difference(new, old, spread, pair.floors)
 
 
 def _judge(
-    pair: Pair, statistic: Compared, difference: Difference | None, level: float, margin: float
+    pair: Pair, statistic: Statistic, difference: Difference | None, level: float, margin: float
 ) -> tuple[Change, Reason | None]:
     sides = (pair.new, pair.old)
     interval = difference.interval(level) if difference else None
@@ -141,7 +136,7 @@ def _judge(
         causes = (why_no_value(cell, statistic) for cell in sides)
         return "cannot tell", next((cause for cause in causes if cause), None) or _few_trials(sides, statistic)
     standing = equivalence.standing(interval, margin)
-    change = (_OF_COSTS if statistic in COST_NAMES else CHANGES)[standing]
+    change = CHANGES[standing]
     # An open row may still surely be no slower than some limit (`gate`): that, too, is to the advantage of the new run.
     if survivors := lost(pair.new, pair.old, "faster" if standing == "not resolved" else standing):
         return "cannot tell", survivors

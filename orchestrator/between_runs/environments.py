@@ -8,7 +8,7 @@ to compare: it is named beside the verdict.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Protocol
+from typing import Any
 
 from orchestrator import quantities
 from orchestrator.between_runs.matching import differing
@@ -33,16 +33,8 @@ DISTURBANCES = {
 OVERLOADED = 0.75
 
 
-class Made(Protocol):
-    """A run, as far as it says under which conditions it was made: a summary, or what the history keeps of one."""
-
-    @property
-    def conditions(self) -> tuple[tuple[str, str], ...]:
-        """As `conditions.conditions` gives them."""
-
-    @property
-    def settings(self) -> dict[str, Any]:
-        """Per stack label: versions and settings."""
+Made = Any
+"""A run, as far as it says how it was made, by `conditions` and `settings`: a summary, or what the history keeps of one."""
 
 
 def obstacles(new: Made, old: Made) -> list[str]:
@@ -75,12 +67,7 @@ def noises(new: tuple[RunSummary, str], old: tuple[RunSummary, str]) -> list[str
         for run, noise in ((new[0], mine), (old[0], theirs))
         if (waited := noise.get("pressure", 0.0)) > OVERLOADED
     ]
-    return overloaded + noise_differences(mine, theirs)
-
-
-def noise_differences(mine: Mapping[str, float], theirs: Mapping[str, float]) -> list[str]:
-    """Where one cell was disturbed much more than the other, by what `noise_of` gives of them."""
-    return [
+    return overloaded + [
         f"conditions differ: {text}, {quantities.percent(mine[key])} against {quantities.percent(theirs[key])}, at worst"
         for key, (text, limit) in DISTURBANCES.items()
         if key in mine and key in theirs and abs(mine[key] - theirs[key]) > limit

@@ -1,15 +1,14 @@
-"""Which cells of two runs measure the same thing, and where none does, in which factor they differ.
+"""Which cells of two runs measure the same thing, and in which factor the others differ from the nearest.
 
 A cell is what its factors say: protocol, both ends, operation and payload, placement and distance, connection, and how
 requests are offered. How many requests were sent, for how long and after which warm-up says how well it was measured,
-not what: cells that differ only in that are compared, and the difference is named.
+not what: cells that differ only in that are compared.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from orchestrator.experiment.model.factors import BY_NAME
@@ -17,51 +16,29 @@ from orchestrator.findings.summary import CellSummary, RunSummary
 
 Factors = Mapping[str, str]
 
-# What `_factors` and `effort` read of a plan's cell.
+# Of a plan's cell, what `_factors` reads, and what says how well it was measured.
 _KNOWN = frozenset({"id", "stack", "operation", "placement", "factors", "load", "warmup", "timeout_s", "kind"})
 
 
-@dataclass(frozen=True, kw_only=True)
-class Matching:
-    """The cells of two runs: in pairs (new, old) where they measure the same thing, and those left over."""
-
-    pairs: tuple[tuple[CellSummary, CellSummary], ...]
-    differences: tuple[str, ...]  # of cells without a partner: which factor differs from the nearest cell of the other
+_Plan = Mapping[str, Mapping[str, Mapping[str, Any]]]  # its parts by kind and id
 
 
-class _Plan:
-    """A run's plan, its parts by id."""
-
-    def __init__(self, plan: Mapping[str, Any]) -> None:
-        self._parts = {
-            kind: {part["id"]: part for part in plan.get(kind, ())}
-            for kind in ("stacks", "operations", "placements", "cells")
-        }
-
-    def of(self, kind: str, identity: str) -> Mapping[str, Any]:
-        part: Mapping[str, Any] = self._parts[kind].get(identity, {})
-        return part
+def _by_id(plan: Mapping[str, Any]) -> _Plan:
+    kinds = ("stacks", "operations", "placements", "cells")
+    return {kind: {part["id"]: part for part in plan.get(kind, ())} for kind in kinds}
 
 
 def factors(cell: CellSummary, plan: Mapping[str, Any]) -> Factors:
     """What a cell measures, as texts by factor; `plan` is its run's (`RunSummary.plan`)."""
-    return _factors(cell, _Plan(plan))
+    return _factors(cell, _by_id(plan))
 
 
-def effort(cell: CellSummary, plan: Mapping[str, Any]) -> Factors:
-    """How much a cell was asked to measure, as texts: requests, duration, warm-up, time-out."""
-    planned = _Plan(plan).of("cells", cell.id)
-    load = {key: planned.get("load", {}).get(key) for key in ("requests", "duration_s")}
-    return {
-        **_each("", load),
-        **_each("warm-up ", planned.get("warmup", {})),
-        "time-out": str(planned.get("timeout_s")),
-    }
+def match(new: RunSummary, old: RunSummary) -> tuple[list[tuple[CellSummary, CellSummary]], list[str]]:
+    """The cells of two runs that measure the same thing, in pairs, whatever their ids and labels are; and what is left over.
 
-
-def match(new: RunSummary, old: RunSummary) -> Matching:
-    """Pair the cells of two runs by what they measure, whatever their ids and labels are."""
-    plans = {id(run): _Plan(run.plan) for run in (new, old)}
+    Of each cell without a partner, a clause says by which factor it differs from the nearest cell of the other run.
+    """
+    plans = {id(run): _by_id(run.plan) for run in (new, old)}
     by_run = [[(_factors(cell, plans[id(run)]), cell) for cell in run.cells] for run in (new, old)]
     waiting: dict[frozenset[tuple[str, str]], list[CellSummary]] = defaultdict(list)
     for measured, cell in by_run[1]:
@@ -81,7 +58,7 @@ def match(new: RunSummary, old: RunSummary) -> Matching:
         *_alone(alone_new, new.run_id, alone_old or by_run[1]),
         *_alone(alone_old, old.run_id, alone_new or by_run[0]),
     ]
-    return Matching(pairs=tuple(pairs), differences=tuple(differences))
+    return pairs, differences
 
 
 def differing(mine: Factors, theirs: Factors) -> list[str]:
@@ -91,31 +68,6 @@ def differing(mine: Factors, theirs: Factors) -> list[str]:
         for name in dict.fromkeys((*mine, *theirs))
         if mine.get(name) != theirs.get(name)
     ]
-
-
-def different_values(new: RunSummary, old: RunSummary) -> list[str]:
-    """Why two runs have no cell in common, each factor once: `protocol: grpc against cbor, rest`.
-
-    Named are the factors without a value that both runs share. Where there is none (values are shared, in other
-    combinations), those in which each cell of `new` differs from the cell of `old` that is most like it.
-    """
-    plans = _Plan(new.plan), _Plan(old.plan)
-    sides = [[_factors(cell, plan) for cell in run.cells] for run, plan in zip((new, old), plans, strict=True)]
-    if not all(sides):
-        return []
-    differences = []
-    for name in dict.fromkeys(name for side in sides for cell in side for name in cell):
-        mine, theirs = (dict.fromkeys(cell.get(name, "none") for cell in side) for side in sides)
-        if not mine.keys() & theirs.keys():
-            differences.append(f"{name}: {_few(mine)} against {_few(theirs)}")
-    nearest = (min((differing(cell, other) for other in sides[1]), key=len) for cell in sides[0])
-    return differences or list(dict.fromkeys(text for texts in nearest for text in texts))
-
-
-def _few(values: Iterable[str], most: int = 4) -> str:
-    """The first of some values, sorted; how many more there are."""
-    every = sorted(values)
-    return ", ".join(every[:most]) + (f" and {len(every) - most} more" if len(every) > most else "")
 
 
 def _alone(
@@ -130,12 +82,12 @@ def _alone(
 
 
 def _factors(cell: CellSummary, plan: _Plan) -> Factors:
-    operation, placement = plan.of("operations", cell.operation_id), plan.of("placements", cell.placement_id)
-    planned = plan.of("cells", cell.id)
+    operation, placement = plan["operations"].get(cell.operation_id, {}), plan["placements"].get(cell.placement_id, {})
+    planned = plan["cells"].get(cell.id, {})
     load = planned.get("load", {})
     zones = [placement[key] for key in ("from_zone", "to_zone") if placement.get(key)]
     link = {key: value for key, value in placement.get("link", {}).items() if key != "source"}
-    control = plan.of("stacks", cell.stack).get("control_of")
+    control = plan["stacks"].get(cell.stack, {}).get("control_of")
     texts = {name: BY_NAME[name].text(value) if name in BY_NAME else str(value) for name, value in cell.factors.items()}
     for name in (
         "payload",

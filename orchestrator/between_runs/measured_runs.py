@@ -18,7 +18,6 @@ from orchestrator.between_runs.environments import are_alike
 from orchestrator.between_runs.run_statistics import mean_of
 from orchestrator.findings.compare import STATISTICS
 from orchestrator.findings.summary import SCHEMA_VERSION, RunSummary
-from orchestrator.findings.trial_values import COST_NAMES
 from orchestrator.results.documents import read_sealed
 from orchestrator.results.folder import RunFolder, runs
 from orchestrator.summarise import summary_of
@@ -44,7 +43,7 @@ def read_summaries(folders: Iterable[RunFolder]) -> list[dict[str, Any]]:
     summaries: dict[str, dict[str, Any]] = {}
     for folder in folders:
         with suppress(OSError, ValueError):
-            summary = read_sealed(folder.path / "summary.json")
+            summary, _ = read_sealed(folder.path / "summary.json")
             if summary.get("schema_version") == SCHEMA_VERSION:
                 summaries.setdefault(summary["run_id"], summary)
     return list(summaries.values())
@@ -91,5 +90,5 @@ def fingerprint(plan: Mapping[str, Any]) -> str:
 
 
 def _means(run: RunSummary) -> dict[tuple[str, str], float]:
-    means = {(cell.id, name): mean_of(cell, name) for cell in run.cells for name in (*STATISTICS, *COST_NAMES)}
+    means = {(cell.id, name): mean_of(cell, name) for cell in run.cells for name in STATISTICS}
     return {key: mean.mean for key, mean in means.items() if mean is not None and mean.se is not None}

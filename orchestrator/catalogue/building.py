@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
 import re
 import shlex
-import shutil
-import signal
 import subprocess
-import tempfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, TypeAlias
 
@@ -27,8 +22,6 @@ from services.python.contract.lines import VERSION as CONTRACT
 
 _PATIENCE_S = 3600.0
 _LINES_SHOWN = 20
-_MOST_BYTES = 1 << 20  # of its last words
-_NAMED = 3
 
 # What a compiler says is read by people and by tests, and a date in what it makes would be another one each time.
 _ENVIRONMENT = {"LC_ALL": "C", "SOURCE_DATE_EPOCH": "0"}
@@ -36,7 +29,7 @@ _ENVIRONMENT = {"LC_ALL": "C", "SOURCE_DATE_EPOCH": "0"}
 # Builds run code of packages that nobody here has read: databases, clouds and keys are none of its business.
 _SECRET = re.compile(r"^ORCH_|^PG|TOKEN|SECRET|PASSW|CREDENTIAL|KEY|AUTH|DSN|DATABASE_URL", re.IGNORECASE)
 
-Kind: TypeAlias = Literal["built", "up to date", "nothing to do", "lacking", "failed", "passed"]
+Kind: TypeAlias = Literal["built", "up to date", "nothing to do", "lacking", "failed"]
 Say: TypeAlias = Callable[[str], None]
 
 
@@ -50,7 +43,6 @@ class Result:
     command: tuple[str, ...] = ()
     words: tuple[str, ...] = ()
     built: Built | None = None
-    versions: Mapping[str, str] = field(default_factory=dict)  # of the toolchain, by program
 
 
 class _Failed(Exception):
@@ -65,48 +57,24 @@ def build(language: Language, services: Path, *, again: bool = False, say: Say) 
     """Build where the programs are not what their source gives, or `again`; what was built stays where a build fails."""
     if not language.build:
         return Result(language=language, kind="nothing to do")
-    versions, result = _toolchain(language, services)
-    if result is not None:
-        return result
     folder = services / language.name
-    try:
-        with _alone(folder):
-            state = builds.look(language, services, here())
-            if state.kind == "built" and not again and state.built is not None and state.built.toolchain == versions:
-                return Result(language=language, kind="up to date", built=state.built, versions=versions)
-            built = _build(language, folder, versions, say)
-            with whole_file(folder / builds.RECORD) as partial:
-                partial.write_text(json.dumps(built, indent=1, default=vars) + "\n", encoding="utf-8")
-            state = builds.look(language, services, here())
-            if state.why:
-                raise _Failed(state.why)
-    except _Failed as failed:
-        return _failure(language, failed, versions)
-    return Result(language=language, kind="built", built=built, versions=versions)
-
-
-def lint(language: Language, services: Path, *, say: Say) -> Result:
-    """Have the language's linters read its source: "passed" where none finds fault."""
-    if not language.lint:
-        return Result(language=language, kind="nothing to do")
-    versions, result = _toolchain(language, services)
-    if result is not None:
-        return result
-    try:
-        for command in language.lint:
-            _run(command, services / language.name, say)
-    except _Failed as failed:
-        return _failure(language, failed, versions)
-    return Result(language=language, kind="passed", versions=versions)
-
-
-def _toolchain(language: Language, services: Path) -> tuple[dict[str, str], Result | None]:
-    """The versions of what a build needs, and what to say where that is not here."""
-    programs = [toolchains.look(tool, services / language.name) for tool in language.toolchain]
+    programs = [toolchains.look(tool, folder) for tool in language.toolchain]
     versions = {program.tool.program: program.version for program in programs if program.version is not None}
     if lacking := toolchains.lacking(programs):
-        return versions, Result(language=language, kind="lacking", why=lacking, versions=versions)
-    return versions, None
+        return Result(language=language, kind="lacking", why=lacking)
+    try:
+        state = builds.look(language, services, here())
+        if state.kind == "built" and not again and state.built is not None and state.built.toolchain == versions:
+            return Result(language=language, kind="up to date", built=state.built)
+        built = _build(language, folder, versions, say)
+        with whole_file(folder / builds.RECORD) as partial:
+            partial.write_text(json.dumps(built, indent=1, default=vars) + "\n", encoding="utf-8")
+        state = builds.look(language, services, here())
+        if state.why:
+            raise _Failed(state.why)
+    except _Failed as failed:
+        return Result(language=language, kind="failed", why=failed.why, command=failed.command, words=failed.words)
+    return Result(language=language, kind="built", built=built)
 
 
 def _build(language: Language, folder: Path, toolchain: dict[str, str], say: Say) -> Built:
@@ -114,101 +82,69 @@ def _build(language: Language, folder: Path, toolchain: dict[str, str], say: Say
     for name in language.sources:
         if not builds.path_of(folder, f"{builds.UP}{name}").exists():
             raise _Failed(f"it reads {name}, which is not beside services/ here")
-    before = _source(language, folder)
     (folder / builds.PACKAGES).unlink(missing_ok=True)  # of an earlier build
     for command in language.build:
         _run(command, folder, say)
-    after = _source(language, folder)
-    if changed := sorted(name for name, _ in before.items() ^ after.items()):
-        named = ", ".join(dict.fromkeys(changed[:_NAMED]))
-        raise _Failed(f"it writes to its own source ({named}): what is built would always be stale")
     artifacts = {}
     for name in language.artifacts:
         try:
             artifacts[name] = builds.artifact(folder / name)
         except OSError as error:
             raise _Failed(f"it made no {name} ({error.strerror})", language.build[-1]) from error
-        if artifacts[name].size_bytes == 0:
-            raise _Failed(f"it made an empty {name}", language.build[-1])
     return Built(
         language=language.name,
         contract=CONTRACT,
         platform=here(),
-        source=builds.digest_of(after),
+        source=_source(language, folder),
         toolchain=toolchain,
         artifacts=artifacts,
         packages=_packages(folder),
     )
 
 
-def _source(language: Language, folder: Path) -> Mapping[str, bytes]:
+def _source(language: Language, folder: Path) -> str:
     try:
-        return builds.source(language, folder)
+        return builds.source_digest(language, folder)
     except OSError as error:
         raise _Failed(f"its source cannot be read: {error}") from error
 
 
 def _packages(folder: Path) -> dict[str, str]:
     try:
-        packages = read_json(folder / builds.PACKAGES)
+        packages: dict[str, str] = read_json(folder / builds.PACKAGES)
     except FileNotFoundError:
         return {}
     except ValueError as error:
         raise _Failed(f"its {builds.PACKAGES} cannot be read: {error}") from error
-    if not isinstance(packages, dict) or not all(isinstance(version, str) for version in packages.values()):
-        raise _Failed(f"its {builds.PACKAGES} is no object of versions by package")
     return packages
 
 
 def _run(command: Sequence[str], folder: Path, say: Say) -> None:
-    """Run one command in the folder to its end; _Failed with its last lines. Processes that it leaves behind are ended."""
+    """Run one command in the folder to its end; _Failed with its last lines, and all of them in `builds.LOG`."""
     say(shlex.join(command))
-    with tempfile.TemporaryFile() as printed:
+    log = folder / builds.LOG
+    with log.open("w+b") as printed:
         try:
-            process = subprocess.Popen(
+            status = subprocess.run(
                 command,
                 cwd=folder,
                 env=_environment(os.environ),
                 stdin=subprocess.DEVNULL,
                 stdout=printed,
                 stderr=subprocess.STDOUT,
-                start_new_session=True,
-            )
+                check=False,
+                timeout=_PATIENCE_S,
+            ).returncode
         except OSError as error:
             raise _Failed(f"it cannot be started: {error.strerror}", command) from error
-        try:
-            status = process.wait(_PATIENCE_S)
         except subprocess.TimeoutExpired as error:
             raise _Failed(f"it did not end within {_PATIENCE_S / 60:g} minutes", command) from error
-        finally:
-            with suppress(ProcessLookupError, PermissionError):
-                os.killpg(process.pid, signal.SIGKILL)
-            process.wait()
         if status:
             printed.seek(0)
-            with suppress(OSError), whole_file(folder / builds.LOG) as partial, partial.open("wb") as log:
-                shutil.copyfileobj(printed, log)
-            printed.seek(max(0, printed.seek(0, os.SEEK_END) - _MOST_BYTES))
             raise _Failed(f"it ended with {status}", command, printed.read().decode(errors="replace"))
+    log.unlink(missing_ok=True)
 
 
 def _environment(inherited: Mapping[str, str]) -> dict[str, str]:
     """What commands of a build inherit: no variable whose name says that it is a secret, and none of orch's own."""
     return {**{name: value for name, value in inherited.items() if not _SECRET.search(name)}, **_ENVIRONMENT}
-
-
-def _failure(language: Language, failed: _Failed, versions: Mapping[str, str]) -> Result:
-    return Result(
-        language=language, kind="failed", why=failed.why, command=failed.command, words=failed.words, versions=versions
-    )
-
-
-@contextmanager
-def _alone(folder: Path) -> Iterator[None]:
-    """One build of a folder at a time; another orch's is waited for."""
-    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX)
-        yield
-    finally:
-        os.close(descriptor)

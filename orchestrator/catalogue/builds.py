@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-import stat
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -109,8 +108,6 @@ def _fault_of(path: Path, name: str, recorded: Artifact) -> tuple[Kind, str]:
             "damaged",
             f"{name} is not what was built: its SHA-256 begins {actual.sha256[:12]}, not {recorded.sha256[:12]}",
         )
-    if actual.platform != recorded.platform:
-        return "damaged", f"{name} is not for the platform that {RECORD} says"
     return "built", ""
 
 
@@ -125,15 +122,14 @@ def artifact(path: Path) -> Artifact:
 
 
 def source(language: Language, folder: Path) -> Mapping[str, bytes]:
-    """The SHA-256 of every file that the programs are made of, by its path in the folder; of a link, of where it leads."""
+    """The SHA-256 of every file that the programs are made of, by its path in the folder."""
     outputs = {folder / name for name in language.artifacts}
     paths = {path.relative_to(folder).as_posix(): path for path in _files(folder) if path not in outputs}
     for name in language.sources:
         other = path_of(folder, f"{UP}{name}")
         every = [other] if other.is_file() else _files(other)
         paths |= {f"{UP}{name}{path.as_posix().removeprefix(other.as_posix())}": path for path in every}
-    digests = ((name, _content_digest(paths[name])) for name in sorted(paths))
-    return {name: content for name, content in digests if content is not None}
+    return {name: _content_digest(paths[name]) for name in sorted(paths) if paths[name].is_file()}
 
 
 def path_of(folder: Path, name: str) -> Path:
@@ -143,11 +139,7 @@ def path_of(folder: Path, name: str) -> Path:
 
 def source_digest(language: Language, folder: Path) -> str:
     """One SHA-256 of names and content of `source`."""
-    return digest_of(source(language, folder))
-
-
-def digest_of(files: Mapping[str, bytes]) -> str:
-    """The SHA-256 of what `source` gives."""
+    files = source(language, folder)
     return digest(piece for name, content in files.items() for piece in (os.fsencode(name), content))
 
 
@@ -159,13 +151,7 @@ def _files(folder: Path) -> Iterator[Path]:
         yield from (here / name for name in names if name not in _NO_SOURCE)
 
 
-def _content_digest(path: Path) -> bytes | None:
-    """The SHA-256 of a file's content, or of where a link leads; None for what is neither."""
-    mode = path.lstat().st_mode
-    if stat.S_ISLNK(mode):
-        return hashlib.sha256(os.fsencode(path.readlink())).digest()
-    if not stat.S_ISREG(mode):
-        return None
+def _content_digest(path: Path) -> bytes:
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").digest()
 

@@ -10,7 +10,6 @@ ANY = ""  # a script, or data: it runs, or is read, wherever what runs it does
 # As `uname -m` has them on Linux, by other names that systems give, and by the number in the file's header.
 _ALIKE = {"amd64": "x86_64", "arm64": "aarch64", "x64": "x86_64"}
 _ELF = {3: "i386", 40: "arm", 62: "x86_64", 183: "aarch64", 243: "riscv64"}
-_MACH = {0x01000007: "x86_64", 0x0100000C: "aarch64"}
 
 
 def named(system: str, machine: str) -> str:
@@ -28,15 +27,12 @@ def here() -> str:
 
 
 def made_for(head: bytes) -> str:
-    """The platform of the program that begins with these bytes; `ANY` for what no processor runs itself.
+    """The platform of the program for Linux that begins with these bytes; `ANY` for everything else.
 
-    >>> made_for(b"#!/bin/sh"), made_for(b"MZ" + bytes(62))
-    ('', 'windows')
+    >>> made_for(b"#!/bin/sh")
+    ''
     """
     if head[:4] == b"\x7fELF" and len(head) >= 20:
         number = int.from_bytes(head[18:20], "little" if head[5] == 1 else "big")
         return f"linux-{_ELF.get(number, f'machine-{number}')}"
-    if head[:4] == b"\xcf\xfa\xed\xfe":
-        number = int.from_bytes(head[4:8], "little")
-        return f"darwin-{_MACH.get(number, f'machine-{number:#x}')}"
-    return "windows" if head[:2] == b"MZ" else ANY
+    return ANY

@@ -84,21 +84,13 @@ def _fault(manifest: Manifest, folder: str) -> str | None:
     """What no schema can say: names that fit together."""
     if manifest.language != folder:
         return f"it is of language '{manifest.language}', in the folder of '{folder}'"
-    named = [("protocols", [p.name for p in manifest.protocols]), ("operations", [o.name for o in manifest.operations])]
     for protocol in manifest.protocols:
-        for what, role, ends in (
-            ("responders", manifest.roles.respond, protocol.responders),
-            ("clients", manifest.roles.request, protocol.clients),
-        ):
-            named.append((f"{what} of {protocol.name}", [end.name for end in ends]))
-            if ends and role is None:
-                return f"protocol {protocol.name} has {what}, and `roles` has no program for them"
         clients: set[str | None] = {c.name for c in protocol.clients if c.kind == "call"} or {None}
         if {protocol.sequential, protocol.concurrent} - clients:
             return (
                 f"protocol {protocol.name}'s `sequential` and `concurrent` must each name a client of it of kind `call`"
             )
-    return next((f"two {what} have one name" for what, names in named if len(set(names)) < len(names)), None)
+    return None
 
 
 def _artifacts(manifest: Manifest) -> tuple[str, ...]:
@@ -115,12 +107,9 @@ def _language(manifest: Manifest) -> Language:
 
 def _merged(spoken: list[tuple[Language, ProtocolOffered]]) -> Protocol:
     """Return a protocol of all languages: described by the first; ends of another one describe how they differ."""
-    language, first = spoken[0]
+    _, first = spoken[0]
     name = first.name
     operations = frozenset(operation for _, protocol in spoken for operation in protocol.operations)
-    for other, protocol in spoken:
-        if protocol.is_floor != first.is_floor:
-            raise _clash(f"protocol {name} is the floor for one and not for the other", language, other)
     responders = [r for speaker, p in spoken for r in _responders(speaker, p, first, operations)]
     clients = [c for speaker, p in spoken for c in _clients(speaker, p, first, operations)]
     _refuse_twice(name, "responder", responders)

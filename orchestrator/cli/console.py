@@ -48,15 +48,6 @@ def _shown(char: str) -> str:
     return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
 
 
-def _json_escaped(text: str, *, is_ascii: bool) -> str:
-    """A JSON document with the escapes of JSON for what `plain` shows, or for all but ASCII; its own newlines stay."""
-    kept = (
-        char if char == "\n" or (_has_shape(char) and (char.isascii() or not is_ascii)) else json.dumps(char)[1:-1]
-        for char in text
-    )
-    return "".join(kept)
-
-
 @dataclass
 class Console:
     """Writes results, progress and errors; knows whether there is a terminal and whether colour is wanted.
@@ -93,15 +84,14 @@ class Console:
         for text in texts:
             self.result(text)
 
-    def document(self, text: str) -> None:
-        """A JSON document of orch, unchanged, whether or not --json was asked for."""
-        is_ascii = not (self.out.encoding or "utf-8").lower().startswith("utf")
-        self.out.write(_json_escaped(text if text.endswith("\n") else f"{text}\n", is_ascii=is_ascii))
+    def document(self, document: Any) -> None:
+        """A JSON document, in ASCII, whether or not --json was asked for."""
+        print(json.dumps(document, indent=2).replace("\x7f", "\\u007f"), file=self.out)
 
     def emit(self, document: Any) -> None:
         """The answer as one JSON document; silent without --json."""
         if self.as_json:
-            self.document(json.dumps(document, indent=2, ensure_ascii=False))
+            self.document(document)
 
     def progress(self, text: str) -> None:
         """A line that says what is happening; it stays on the screen."""

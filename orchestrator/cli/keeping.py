@@ -23,9 +23,9 @@ def judged(folder: RunFolder, *, is_modelled: bool = False) -> RunSummary:
     summary = summarise(folder, is_modelled=is_modelled)
     if folder.is_in_progress:
         console.warning(f"run {folder.id} is still in progress: what follows is of the trials stored so far")
-    elif (left := how_unfinished(folder)) is not None:
+    elif left := how_unfinished(folder):
         resume = f"`orch run --resume {folder.id}` finishes it"
-        console.warning(f"run {folder.id} was interrupted: {left.sentence()}; {resume}")
+        console.warning(f"run {folder.id} was interrupted: {left}; {resume}")
     return summary
 
 
@@ -34,6 +34,5 @@ def keep(folder: RunFolder, summary: RunSummary) -> None:
     try:
         for name, document in summary.documents().items():
             folder.write_json(name, document)
-    except (OSError, MissingError) as error:
-        why = error.strerror if isinstance(error, OSError) else "the disk is full"
-        console.warning(f"{folder.path}: summary.json and checks.json stay as they were: {why}")
+    except MissingError as error:
+        console.warning(f"{folder.path}: summary.json and checks.json stay as they were: {error.message}")

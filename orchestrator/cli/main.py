@@ -7,22 +7,22 @@ import signal
 import sys
 import traceback
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import groupby
-from pathlib import Path
 from types import FrameType
 from typing import Any, NoReturn, cast
 
 import typer
-from typer.core import TyperCommand, TyperGroup
+from typer.core import TyperGroup
 
 from orchestrator import __version__
 from orchestrator.cli.console import console
 from orchestrator.cli.here import WORKSPACE
 from orchestrator.cli.streams import settle
 from orchestrator.disk import explained, whole_file
-from orchestrator.errors import Interrupted, MissingError, OrchError, UsageError, nearest
+from orchestrator.errors import Interrupted, OrchError, UsageError, nearest
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class Verb:
 _FIND, _KEEP = "Find", "Keep"
 RUNS = {
     "list": Verb(_FIND, "runs.listing:list_runs", "List the runs that are here, newest first (the default)."),
-    "show": Verb(_FIND, "runs.show:show", "Show the result of a run: the answer, its figures and its notes."),
+    "show": Verb(_FIND, "runs.show:show", "Show the result of a run: the answer and its figures."),
     "check": Verb(_FIND, "runs.show:check", "Show whether a run is valid: each check, and what to do."),
     "trend": Verb(_FIND, "runs.trends:trend", "Show a cell over runs, and mark where it changed."),
     "verify": Verb(_FIND, "runs.verify:verify", "Recompute a run's or a report's figures from its samples."),
@@ -68,7 +68,7 @@ VERBS = {
     "report": Verb(_READ, "results.report:report", "Write a run's report again, from its stored data."),
     "compare": Verb(_READ, "results.compare:compare", "Compare two runs, or the stacks of one; a gate for CI."),
     "predict": Verb(_READ, "results.predict:predict", "Predict latencies at your own distance, payload and link."),
-    "runs": Verb(_READ, "", "List, show, check, note, delete and share runs.", RUNS, "list"),
+    "runs": Verb(_READ, "", "List, show, check, delete and share runs.", RUNS, "list"),
     "serve": Verb(_READ, "machine.serve:serve", "Show runs, comparisons and trends in a browser."),
     "export": Verb(_READ, "results.export:export", "Write runs as CSV, JSON, Excel, HTML, Parquet or Markdown."),
     "audit": Verb(_READ, "results.audit:audit", "Examine published figures: supported, contradicted, impossible."),
@@ -84,8 +84,6 @@ VERBS = {
 class Verbs(TyperGroup):
     """The verbs of a table, each imported when it is called: `orch --help` pays for none of them."""
 
-    _are_names = False  # whether verbs are wanted for their names alone
-
     def __init__(self, *, verbs: Mapping[str, Verb] = VERBS, default: str | None = None, **settings: Any) -> None:
         super().__init__(**settings)
         self.verbs = verbs
@@ -96,11 +94,6 @@ class Verbs(TyperGroup):
         if self.default and (not args or (args[0].startswith("-") and args[0] not in ("-h", "--help"))):
             args = [self.default, *args]
         return super().parse_args(ctx, args)
-
-    def shell_complete(self, ctx: Any, incomplete: str) -> Any:
-        """The verbs and options that begin so; no verb is imported for it."""
-        self._are_names = True
-        return super().shell_complete(ctx, incomplete)
 
     def list_commands(self, ctx: Any) -> list[str]:  # noqa: ARG002 - the framework's signature
         """Every verb, in the order of the table."""
@@ -115,8 +108,6 @@ class Verbs(TyperGroup):
             return Verbs(
                 name=cmd_name, verbs=verb.verbs, default=verb.default, help=verb.summary, rich_markup_mode=None
             )
-        if self._are_names:
-            return TyperCommand(cmd_name, help=verb.summary)
         module, function = verb.place.split(":")
         single = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
         single.command(cmd_name)(getattr(importlib.import_module(f"orchestrator.cli.{module}"), function))
@@ -184,9 +175,6 @@ def main() -> NoReturn:
         refused = explained(error) or _report_crash(error)
         console.error(refused)
         sys.exit(refused.exit_code)
-    except MemoryError:
-        console.error(MissingError("out of memory", hint="raise the limit of memory, or read a smaller run"))
-        sys.exit(MissingError.exit_code)
     except Exception as error:  # noqa: BLE001 - a fault of our own must end in one line and a traceback on disk
         console.error(_report_crash(error))
         sys.exit(OrchError.exit_code)
@@ -219,15 +207,11 @@ def _report_crash(error: Exception) -> OrchError:
     text = "".join(traceback.format_exception(error))
     name = f"crash-{datetime.now(UTC):%Y%m%dT%H%M%SZ}.log"
     summary = f"orch failed: {type(error).__name__}: {error}"
-    for folder in (WORKSPACE.state, Path("~")):
-        try:
-            folder = folder.expanduser()
-            folder.mkdir(exist_ok=True)
-            with whole_file(folder / name) as partial:  # never through a link that lies there
-                partial.write_text(text, encoding="utf-8", errors="backslashreplace")
-        except (OSError, RuntimeError):
-            continue
-        return OrchError(summary, hint=f"the traceback is in {folder / name}; please report it")
+    with suppress(OSError):
+        WORKSPACE.state.mkdir(exist_ok=True)
+        with whole_file(WORKSPACE.state / name) as partial:  # never through a link that lies there
+            partial.write_text(text, encoding="utf-8", errors="backslashreplace")
+        return OrchError(summary, hint=f"the traceback is in {WORKSPACE.state / name}; please report it")
     for line in text.splitlines():
         console.progress(line)
     return OrchError(summary, hint="the traceback above could not be written anywhere; please report it")

@@ -1,12 +1,10 @@
-"""The arguments and options that several verbs share, what a shell completes them with, and the index that they open.
+"""The arguments and options that several verbs share, and the index that they open.
 
-Verbs import this module, so it imports next to nothing. Only names of plain characters are completed: shells evaluate what
-they are given.
+Verbs import this module, so it imports next to nothing.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Annotated, TypeVar
@@ -17,30 +15,18 @@ from orchestrator.cli.console import console
 from orchestrator.cli.here import WORKSPACE
 
 if TYPE_CHECKING:
-    from orchestrator.history.filters import Filters
     from orchestrator.history.index import Index
 
 T = TypeVar("T")
 
 _FEW = 5  # folders that are read without a word
-_PLAIN = re.compile(r"[A-Za-z0-9_.][A-Za-z0-9_.,/+@=-]*")
-
-
-def complete_runs() -> list[str]:
-    """Ids of runs, the newest first, and `latest`."""
-    from orchestrator.results.names import run_folders
-
-    names = [path.name for path in reversed(run_folders(WORKSPACE.results))]
-    return [name for name in ("latest", *names) if _PLAIN.fullmatch(name)] if names else []
 
 
 RUN_HELP = "Run id, its beginning, a path, or `latest`."
 
-Run = Annotated[str, typer.Argument(help=RUN_HELP, autocompletion=complete_runs)]
-Runs = Annotated[list[str], typer.Argument(metavar="RUN...", help=RUN_HELP, autocompletion=complete_runs)]
-RunOrReport = Annotated[
-    str, typer.Argument(help=f"{RUN_HELP[:-1]}, or a report: FILE.html.", autocompletion=complete_runs)
-]
+Run = Annotated[str, typer.Argument(help=RUN_HELP)]
+Runs = Annotated[list[str], typer.Argument(metavar="RUN...", help=RUN_HELP)]
+RunOrReport = Annotated[str, typer.Argument(help=f"{RUN_HELP[:-1]}, or a report: FILE.html.")]
 Overrides = Annotated[
     list[str] | None,
     typer.Option(
@@ -56,26 +42,13 @@ ShareMachine = Annotated[
     ),
 ]
 Find = Annotated[
-    str | None,
+    str,
     typer.Option(
         metavar="WORDS",
-        help="Runs with all these words in id, experiment, question, stacks, placements, hosts, answer, checks, state,"
-        " or notes.",
+        help="Runs with all these words in id, date, experiment, question, stacks, hosts, answer, checks or notes.",
     ),
 ]
-Since = Annotated[
-    str | None, typer.Option(metavar="DATE", help="Runs begun then or later: 2026-11-21, or a time (UTC).")
-]
-Until = Annotated[str | None, typer.Option(metavar="DATE", help="Runs begun by then; a day counts whole.")]
-IndexAt = Annotated[
-    str | None,
-    typer.Option(
-        "--index",
-        metavar="URL",
-        help="A team's index in a database, without its password (docs/how-to/read-and-share.md).",
-    ),
-]
-OfTeam = Annotated[bool, typer.Option("--team", help="The index whose URL ORCH_INDEX holds.")]
+OfTeam = Annotated[bool, typer.Option("--team", help="A team's index: the database whose URL is in ORCH_INDEX.")]
 
 
 def parsed(option: str, parse: Callable[[object], T], text: object) -> T:
@@ -88,31 +61,18 @@ def parsed(option: str, parse: Callable[[object], T], text: object) -> T:
         raise UsageError(f"{option}: {error}") from error
 
 
-def filters(find: str | None, since: str | None, until: str | None) -> Filters:
-    """The conditions that were given; UsageError for a date that is none."""
-    from orchestrator.history.filters import Filters, moment_of
-
-    return Filters(text=find, since=moment_of(since, "--since"), until=moment_of(until, "--until", is_end=True))
-
-
-def nothing_here(*, is_shared: bool) -> str:
-    """That no run is there at all, in a team's index or in this folder."""
-    return "no run was published there" if is_shared else "there is no run here; `orch run FILE` makes one"
-
-
 @contextmanager
-def an_index(at: str | None, *, of_team: bool) -> Iterator[Index]:
-    """A team's index where one is given; else that of the runs that are here, as `the_index`."""
+def an_index(*, of_team: bool) -> Iterator[Index]:
+    """A team's index, or that of the runs that are here, as `the_index`."""
     from orchestrator.history import shared
 
-    url = shared.chosen(at, of_team=of_team)
-    with the_index() if url is None else shared.shared(url) as index:
+    with shared.shared(shared.team_url()) if of_team else the_index() as index:
         yield index
 
 
 @contextmanager
 def the_index() -> Iterator[Index]:
-    """The index, up to date; warnings say what could not be kept or read."""
+    """The index of the runs that are here, up to date."""
     from orchestrator.history.keep import history
 
     def tell(done: int, total: int) -> None:
@@ -121,8 +81,6 @@ def the_index() -> Iterator[Index]:
 
     with history(WORKSPACE, tell=tell) as index:
         console.live("")
-        for trouble in index.troubles:
-            console.warning(trouble)
         yield index
 
 

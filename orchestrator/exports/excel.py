@@ -7,21 +7,19 @@ text, too. Rows are written as they come, so that a large export takes little me
 from __future__ import annotations
 
 import io
-import re
 import tempfile
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from orchestrator.disk import output
 from orchestrator.errors import MissingError, UsageError
 from orchestrator.exports import cell_columns, findings
 from orchestrator.exports.findings import JudgedRun
 from orchestrator.exports.samples import Piece
 from orchestrator.exports.targets import AGAIN
 from orchestrator.exports.typed_table import Column, Value
-from orchestrator.results.outputs import output
-from orchestrator.unseen import UNSEEN
 
 MOST_ROWS = 1_048_576
 """Of a sheet, its head among them."""
@@ -30,8 +28,6 @@ _ROWS_AT_ONCE = 1 << 14
 _MOST_EXACT = 2**53
 _MOST_TEXT = 32_767
 _WIDTH = 16
-_MOST_OF_TAB = 31
-_NOT_IN_TAB = re.compile(r"[\[\]:*?/\\\x00-\x1f\x7f]")
 
 
 def write(runs: Sequence[JudgedRun], path: Path, columns: Sequence[Column], pieces: Iterable[Piece]) -> int:
@@ -47,7 +43,7 @@ def write(runs: Sequence[JudgedRun], path: Path, columns: Sequence[Column], piec
             hint="install what locks/run.lock lists (`make setup`), or export another format",
         ) from error
     file, count = io.BytesIO(), 0
-    with output(path, "--out", AGAIN) as partial, tempfile.TemporaryDirectory(prefix="orch-export-") as scratch:
+    with output(path, AGAIN) as partial, tempfile.TemporaryDirectory(prefix="orch-export-") as scratch:
         book = xlsxwriter.Workbook(file, {"constant_memory": True, "tmpdir": scratch})
         # The same runs give the same file.
         book.set_properties({"created": datetime.fromisoformat(runs[-1].summary.started_at).replace(tzinfo=None)})
@@ -81,19 +77,9 @@ def _rows(piece: Piece) -> Iterator[tuple[Any, ...]]:
         yield from zip(*(column.to_pylist() for column in batch.columns), strict=True)
 
 
-def tab_name(text: str, taken: Collection[str]) -> str:
-    """A name that a sheet can have, at most 31 characters, and that none of `taken` has, whatever the case."""
-    base = _NOT_IN_TAB.sub("-", UNSEEN.sub("", text)).strip("' ")[:_MOST_OF_TAB] or "sheet"
-    known, name, number = {other.casefold() for other in taken}, base, 1
-    while name.casefold() in known or name.casefold() == "history":  # which Excel keeps for itself
-        number += 1
-        name = f"{base[: _MOST_OF_TAB - 1 - len(str(number))]} {number}"
-    return name
-
-
 class _Sheet:
     def __init__(self, book: Any, name: str, columns: int) -> None:
-        self._sheet = book.add_worksheet(tab_name(name, [sheet.name for sheet in book.worksheets()]))
+        self._sheet = book.add_worksheet(name)
         self._sheet.set_column(0, columns, _WIDTH)
         self._name, self._row = name, 0
 

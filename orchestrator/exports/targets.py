@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -11,7 +10,6 @@ from pathlib import Path
 
 from orchestrator.disk import writing
 from orchestrator.errors import UsageError
-from orchestrator.results.outputs import require_output, require_outside_runs
 
 ABOUT = "_orch_export.json"
 """The file of a dataset that says what it is; readers of datasets pass over names that begin so."""
@@ -23,39 +21,31 @@ _REPLACE = "name another place with --out, or replace it with --force"
 def require_free(path: Path, *, is_dataset: bool, force: bool) -> None:
     """UsageError when an export may not be written to `path`.
 
-    A file is replaced with `force` alone, and a folder only by a dataset, where an earlier one lies. No place in a run
-    folder is free.
+    A file is replaced with `force` alone, and a folder only by a dataset, where an earlier one lies.
     """
     if str(path) == "-":
         raise UsageError(
             "an export is a file, and is not printed",
             hint="name one after --out; `orch report RUN --markdown -` prints a summary",
         )
-    if is_dataset:
-        require_outside_runs(path, "--out")
-        if os.path.lexists(path) and not (path / ABOUT).is_file():
-            raise UsageError(f"{path} holds no export, and is not replaced", hint="name another folder with --out")
-    else:
-        require_output(path, "--out")
+    if is_dataset and os.path.lexists(path) and not (path / ABOUT).is_file():
+        raise UsageError(f"{path} holds no export, and is not replaced", hint="name another folder with --out")
     if os.path.lexists(path) and not force:
         raise UsageError(f"{path} exists", hint=_REPLACE)
 
 
 @contextmanager
 def exported_folder(path: Path) -> Iterator[Path]:
-    """A temporary folder beside `path` that becomes it when the block ends well, and is removed when it does not.
+    """A temporary folder beside `path` that takes its place when the block ends well, and is removed when it does not.
 
-    An export that lies there is removed first. MissingError for what the disk refuses.
+    MissingError for what the disk refuses.
     """
     with writing(path, AGAIN):
         path.parent.mkdir(parents=True, exist_ok=True)
-        scratch = Path(tempfile.mkdtemp(prefix=f".{path.name[:50]}.", dir=path.parent))
-        new = scratch / "new"
-        try:
+        with tempfile.TemporaryDirectory(prefix=f".{path.name[:50]}.", dir=path.parent) as scratch:
+            new = Path(scratch, "new")
             new.mkdir()
             yield new
             if path.is_dir():
-                shutil.rmtree(path)
+                path.replace(Path(scratch, "replaced"))
             new.replace(path)
-        finally:
-            shutil.rmtree(scratch, ignore_errors=True)

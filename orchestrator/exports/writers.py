@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
+from orchestrator.disk import output
 from orchestrator.errors import UsageError, did_you_mean
 from orchestrator.exports import cell_columns, excel, findings, samples
 from orchestrator.exports.findings import JudgedRun
@@ -24,12 +25,11 @@ from orchestrator.exports.targets import ABOUT, AGAIN, exported_folder
 from orchestrator.exports.typed_table import Column, arrow
 from orchestrator.report import write_report
 from orchestrator.report.markdown import markdown
-from orchestrator.results.outputs import output
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 # What a spreadsheet takes for the beginning of a formula, in their wide forms too, and what may hide one (OWASP).
 _FORMULA = "=+-@\uff1d\uff0b\uff0d\uff20"
 _HIDING = "\t\r\n"
@@ -83,7 +83,7 @@ def _csv(runs: Sequence[JudgedRun], path: Path, raw: bool) -> int:
     import pyarrow.csv
 
     count = 0
-    with output(path, "--out", AGAIN) as partial, partial.open("wb") as file:
+    with output(path, AGAIN) as partial, partial.open("wb") as file:
         writer = None
         for _, piece in _pieces(runs, raw):
             table = _harmless(piece.table)
@@ -122,14 +122,10 @@ def cell_text(text: str) -> str:
 
 
 def _json(runs: Sequence[JudgedRun], path: Path, raw: bool) -> int:  # noqa: ARG001 - it holds no samples
-    """`columns`, `runs`, `cells`, `comparisons`; all but the first as lists of objects."""
+    """`columns`, `runs`, `cells`: each a list of objects."""
     rows = [row for run in runs for row in cell_columns.cell_rows(run.summary)]
-    document = {
-        **_about("summary", cell_columns.COLUMNS, runs),
-        "cells": rows,
-        "comparisons": [row for run in runs for row in run.comparisons()],
-    }
-    with output(path, "--out", AGAIN) as partial:
+    document = {**_about("summary", cell_columns.COLUMNS, runs), "cells": rows}
+    with output(path, AGAIN) as partial:
         partial.write_text(_json_text(document), encoding="utf-8")
     return len(rows)
 
@@ -156,7 +152,7 @@ def _parquet(runs: Sequence[JudgedRun], path: Path, raw: bool) -> int:
     rows = [row for run in runs for row in cell_columns.cell_rows(run.summary)]
     about = json.dumps([run.about() for run in runs], allow_nan=False)
     table = arrow(cell_columns.COLUMNS, rows).replace_schema_metadata({"orch_runs": about})
-    with output(path, "--out", AGAIN) as partial, partial.open("wb") as file:
+    with output(path, AGAIN) as partial, partial.open("wb") as file:
         pq.write_table(table, file, compression="zstd")
     return len(rows)
 
@@ -193,7 +189,7 @@ def _excel(runs: Sequence[JudgedRun], path: Path, raw: bool) -> int:
 
 def _markdown(runs: Sequence[JudgedRun], path: Path, raw: bool) -> int:  # noqa: ARG001 - it holds no samples
     """The summary of each run, as `orch report --markdown` writes it."""
-    with output(path, "--out", AGAIN) as partial:
+    with output(path, AGAIN) as partial:
         partial.write_text("\n".join(markdown(run.summary) for run in runs), encoding="utf-8")
     return sum(len(run.summary.cells) for run in runs)
 
@@ -201,7 +197,7 @@ def _markdown(runs: Sequence[JudgedRun], path: Path, raw: bool) -> int:  # noqa:
 def _html(runs: Sequence[JudgedRun], path: Path, raw: bool) -> int:  # noqa: ARG001 - it holds no samples
     """The report of a run; UsageError for several."""
     if len(runs) > 1:
-        raise UsageError("an HTML file is the report of one run", hint="`orch report RUN...` writes one for each")
+        raise UsageError("an HTML file is the report of one run", hint="`orch report RUN` writes one")
     write_report(runs[0].summary, path)
     return len(runs[0].summary.cells)
 

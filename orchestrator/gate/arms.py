@@ -28,20 +28,19 @@ _LOADS = {  # unless the experiment has its own: short trials with a p99, so tha
     "warmup": {"requests": 200, "at_least": "500ms"},
 }
 _WORDS = 300  # characters of what git said
-_WITHOUT = "without git give --base-folder and --head-folder, or --base-cmd and --head-cmd"
+_WITHOUT = "without git give --base-folder and --head-folder"
 _SHALLOW = "a shallow clone lacks other commits: `git fetch --unshallow`"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Side:
-    """One version of the services: the folder that takes the place of the experiment's, and a `start` of its own.
+    """One version of the services: the folder that takes the place of the experiment's.
 
     `label` is what a person calls it; `commit` is empty of what is no commit.
     """
 
     label: str
     folder: Path
-    start: str = ""
     commit: str = ""
     changed: tuple[str, ...] = ()  # files of a working folder that are not committed
 
@@ -125,8 +124,6 @@ class Arms:
         if not Path(folder).is_dir():
             raise UsageError(f"{side.label} has no folder {service.get('folder', '.')}, where {name} is started")
         service["folder"] = os.path.relpath(folder, self.file.parent)
-        if side.start:
-            service["start"] = side.start
         return service
 
 
@@ -162,8 +159,6 @@ def read(file: Path, overrides: Sequence[str], sides: Sides) -> Arms:
         )
     if experiment.provider != THIS_MACHINE:
         raise UsageError(f"a gate measures on this machine: provider {experiment.provider} in {file}")
-    if any(side.start for side in sides.values()) and len({spec.service for spec in experiment.stacks}) > 1:
-        raise UsageError(f"{file} has several services, and --base-cmd and --head-cmd start one")
     if any(len(spec.client or ()) > 1 for spec in experiment.stacks):
         raise UsageError(f"a stack of {file} has several clients", hint="a gate measures with one: name it")
     document = located.root.plain()
@@ -231,10 +226,7 @@ def _git(folder: Path, *words: str) -> str:
     return done.stdout.rstrip("\n")
 
 
-def without_git(base: Path, head: Path, starts: Sequence[str] = ("", "")) -> Sides:
-    """Two folders that each take the place of the experiment's, and two commands that start its one service there."""
-    old, new = (
-        Side(label=start or str(folder), folder=folder.resolve(), start=start)
-        for folder, start in zip((base, head), starts, strict=True)
-    )
+def without_git(base: Path, head: Path) -> Sides:
+    """Two folders that each take the place of the experiment's."""
+    old, new = (Side(label=str(folder), folder=folder.resolve()) for folder in (base, head))
     return {BASE: old, AGAIN: old, HEAD: new}

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, fields, is_dataclass, replace
 from pathlib import Path
@@ -22,11 +22,10 @@ from sqlalchemy.types import TypeEngine
 
 from orchestrator.disk import whole_file
 from orchestrator.errors import UsageError
-from orchestrator.history.filters import Filters
-from orchestrator.history.record import RUNNING, CellRecord, Evidence, Listed, Note, RunRecord, Seen
+from orchestrator.history.record import RUNNING, CellRecord, Evidence, Filters, Listed, RunRecord, Seen
 from orchestrator.results.journal import is_held
 
-VERSION = 5
+VERSION = 6
 _WAIT_S = 10  # for another orch that is writing
 _MOST_WORDS = 8  # of a search
 
@@ -65,13 +64,6 @@ CELLS = sa.Table(
     sa.Column("run", _TEXT, sa.ForeignKey("runs.id", ondelete="CASCADE"), primary_key=True),
     *_columns(CellRecord, key="cell"),
 )
-NOTES = sa.Table(
-    "notes",
-    METADATA,
-    sa.Column("run", _TEXT, primary_key=True),
-    sa.Column("place", sa.BigInteger, primary_key=True),
-    *_columns(Note),
-)
 ABOUT = sa.Table("about", METADATA, sa.Column("name", _TEXT, primary_key=True), sa.Column("value", _TEXT))
 
 sa.Index("runs_by_time", RUNS.c.started.desc(), RUNS.c.id.desc())
@@ -80,20 +72,19 @@ sa.Index("cells_by_stack", CELLS.c.stack, CELLS.c.measures)
 
 _LISTED = [RUNS.c[field.name] for field in fields(Listed) if field.name in RUNS.c]
 _SEARCHED = [
-    RUNS.c[name]
-    for name in ("id", "name", "question", "verdict", "validity", "state", "stacks", "placements", "provider", "hosts")
+    *(RUNS.c[name] for name in ("id", "started", "name", "question", "verdict", "validity", "state")),
+    *(RUNS.c[name] for name in ("stacks", "placements", "provider", "hosts", "notes")),
 ]
 
 State = Literal["empty", "current", "other version", "no index"]
 
 
 class Index:
-    """The tables, open. `troubles`: why they are kept in memory only, and which notes could not be read, as clauses."""
+    """The tables, open."""
 
     def __init__(self, engine: sa.Engine) -> None:
         self._engine = engine
         self._connection: sa.Connection | None = None
-        self.troubles: list[str] = []
 
     def close(self) -> None:
         """Close all connections."""
@@ -143,31 +134,9 @@ class Index:
         cells = {cell.cell: cell for cell in record.cells}.values()
         self._insert(CELLS, [{"run": record.id, **vars(cell)} for cell in cells])
 
-    def forget(self, run: str) -> None:
-        """Remove a run, but for its notes."""
-        self._write(sa.delete(RUNS).where(RUNS.c.id == run))
-
-    def annotate(self, signature: str, notes: Mapping[str, Iterable[Note]]) -> None:
-        """Replace all notes, by run; `signature` is that of their files."""
-        for statement in (sa.delete(NOTES), sa.delete(ABOUT).where(ABOUT.c.name == "notes")):
-            self._write(statement)
-        for run, texts in notes.items():
-            self.note(run, texts)
-        self._insert(ABOUT, [{"name": "notes", "value": signature}])
-
-    def note(self, run: str, notes: Iterable[Note]) -> None:
-        """Add notes to a run that has none."""
-        self._insert(NOTES, [{"run": run, "place": place, **vars(note)} for place, note in enumerate(notes)])
-
-    def remove(self, run: str) -> None:
-        """Remove a run and its notes."""
-        self.forget(run)
-        self._write(sa.delete(NOTES).where(NOTES.c.run == run))
-
-    def digest(self, run: str) -> str | None:
-        """The SHA-256 of a run's manifest; None where the run is not in the index."""
-        digests = self._all(sa.select(RUNS.c.manifest_sha256).where(RUNS.c.id == run))
-        return str(digests[0]["manifest_sha256"]) if digests else None
+    def forget(self, run: str) -> bool:
+        """Remove a run; whether it was there."""
+        return self._write(sa.delete(RUNS).where(RUNS.c.id == run)).rowcount > 0
 
     def runs(self, wanted: Filters) -> list[Listed]:
         """The runs that a listing shows, newest first; runs without a time are last.
@@ -177,10 +146,7 @@ class Index:
         query = sa.select(*_LISTED).where(_condition(wanted)).order_by(RUNS.c.started.desc(), RUNS.c.id.desc())
         if wanted.limit is not None:
             query = query.limit(wanted.limit).offset(wanted.offset)
-        notes: dict[str, tuple[Note, ...]] = {}
-        for row in self._all(sa.select(NOTES).order_by(NOTES.c.run, NOTES.c.place)):
-            notes[row["run"]] = (*notes.get(row["run"], ()), _record(Note, row))
-        return [_live(_record(Listed, row, notes=notes.get(row["id"], ()))) for row in self._all(query)]
+        return [_live(_record(Listed, row)) for row in self._all(query)]
 
     def count(self, wanted: Filters) -> int:
         """How many runs the conditions choose, whatever the limit."""
@@ -240,9 +206,9 @@ class Index:
         if values:
             self._write(sa.insert(table), values)
 
-    def _write(self, statement: Any, values: list[dict[str, Any]] | None = None) -> None:
+    def _write(self, statement: Any, values: list[dict[str, Any]] | None = None) -> sa.CursorResult[Any]:
         assert self._connection is not None, "only within `writing`"  # noqa: S101 - of ours
-        self._connection.execute(statement, values)
+        return self._connection.execute(statement, values)
 
     def _all(self, query: sa.Executable) -> Sequence[sa.RowMapping]:
         if self._connection is not None:
@@ -253,19 +219,10 @@ class Index:
 
 def _condition(wanted: Filters) -> sa.ColumnElement[bool]:
     conditions: list[sa.ColumnElement[bool]] = [sa.true()]
-    if wanted.since is not None:
-        conditions.append(RUNS.c.started >= wanted.since)
-    if wanted.until is not None:
-        conditions += [RUNS.c.started < wanted.until, RUNS.c.started != ""]
     if wanted.run is not None:
         conditions.append(RUNS.c.id == wanted.run)
-    for word in (wanted.text or "").split()[:_MOST_WORDS]:
-        conditions.append(
-            sa.or_(
-                *(_has(column, word) for column in _SEARCHED),
-                RUNS.c.id.in_(sa.select(NOTES.c.run).where(_has(NOTES.c.text, word))),
-            )
-        )
+    words = wanted.text.split()[:_MOST_WORDS]
+    conditions += [sa.or_(*(_has(column, word) for column in _SEARCHED)) for word in words]
     return sa.and_(*conditions)
 
 
@@ -342,10 +299,9 @@ def _at(path: Path) -> Index:
     return Index(engine_of(URL.create("sqlite", database=str(path))))
 
 
-def in_memory(*troubles: str) -> Index:
+def in_memory() -> Index:
     """Empty tables in memory."""
     index = Index(engine_of("sqlite://"))
-    index.troubles += troubles
     index.make()
     return index
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from pathlib import Path
+from dataclasses import replace
 from typing import TypeAlias
 
 from sqlalchemy.exc import OperationalError, SQLAlchemyError
 
-from orchestrator.errors import MissingError, OrchError
-from orchestrator.history import index, noted
+from orchestrator.errors import MissingError
+from orchestrator.history import index
 from orchestrator.history.index import Index
 from orchestrator.history.record import RunRecord
 from orchestrator.workspace import Workspace
@@ -25,7 +25,7 @@ Tell: TypeAlias = Callable[[int, int], None]
 
 @contextmanager
 def history(workspace: Workspace, *, tell: Tell = lambda *_: None) -> Iterator[Index]:
-    """The index, up to date. Where none can be kept it is in memory; `troubles` says so, and what could not be read.
+    """The index, up to date; in memory where none can be kept, which takes longer.
 
     UsageError for a file in its place that is no index, MissingError for one that is damaged. `tell` gets how many of the
     folders that changed are read, and how many there are.
@@ -44,13 +44,8 @@ def _opened(workspace: Workspace, tell: Tell) -> Index:
     try:
         workspace.state.mkdir(exist_ok=True)
         return _of(index.open_file(path), workspace, tell)
-    except (OSError, MissingError, OperationalError) as error:  # it is locked or read-only, or no folder can be made
-        why = error.message if isinstance(error, OrchError) else str(getattr(error, "orig", error))
-        return _of(
-            index.in_memory(f"{path} cannot be kept: {why}; runs are read from their folders, which takes longer"),
-            workspace,
-            tell,
-        )
+    except (OSError, MissingError, OperationalError):  # it is locked or read-only, or no folder can be made
+        return _of(index.in_memory(), workspace, tell)
     except SQLAlchemyError as error:
         why = str(getattr(error, "orig", error))
         raise MissingError(
@@ -72,31 +67,25 @@ def update(opened: Index, workspace: Workspace, tell: Tell) -> None:
     known, present = opened.signatures(), folders(workspace)
     changed = [name for name, signature in present.items() if known.get(name) != signature]
     gone = known.keys() - present.keys()
-    written = noted.signature(workspace.notes)
-    if not changed and not gone and opened.about("notes") == written:
-        return
     for first in range(0, len(changed), _AT_ONCE):
         with opened.writing():
             for done, name in enumerate(changed[first : first + _AT_ONCE], start=first):
                 tell(done, len(changed))
-                opened.put(_read(workspace.results, name), workspace.results / name, present[name])
-    with opened.writing():
-        for name in gone:
-            opened.forget(name)
-        if opened.about("notes") != written:
-            every, troubles = noted.read_all(workspace.notes)
-            opened.annotate("" if troubles else written, every)
-            opened.troubles += troubles
+                opened.put(_read(workspace, name), workspace.results / name, present[name])
+    if gone:
+        with opened.writing():
+            for name in gone:
+                opened.forget(name)
 
 
 def folders(workspace: Workspace) -> dict[str, str]:
-    """Every run below `results`, by name, with its `signature`."""
+    """Every run below `results`, by name, with its `signature` and that of its notes."""
     try:
         names = [name for name in os.listdir(workspace.results) if not name.startswith(".")]  # noqa: PTH208 - 5,000 of them
     except OSError:
         return {}
     signatures = {name: signature(f"{workspace.results}/{name}") for name in names}
-    return {name: each for name, each in signatures.items() if each}
+    return {name: f"{each};{_signature(f'{workspace.notes}/{name}.txt')}" for name, each in signatures.items() if each}
 
 
 def signature(folder: str) -> str:
@@ -113,9 +102,11 @@ def _signature(path: str) -> str:
     return f"{status.st_ino}:{status.st_size}:{status.st_mtime_ns}:{status.st_ctime_ns}"
 
 
-def _read(results: Path, name: str) -> RunRecord:
+def _read(workspace: Workspace, name: str) -> RunRecord:
     """A folder's record; what reads it is loaded only where one is to be read."""
     from orchestrator.history import run_record
+    from orchestrator.history.run_notes import notes_on
     from orchestrator.results.folder import RunFolder
 
-    return run_record.read_run(RunFolder(results / name))
+    record = run_record.read_run(RunFolder(workspace.results / name))
+    return replace(record, notes=notes_on(workspace, name))

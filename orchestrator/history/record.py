@@ -21,18 +21,18 @@ RUNNING = "running"
 class Evidence:
     """What it takes to compare a cell with the same cell of other runs.
 
-    `means`: by statistic, the mean of the logs of the trials' values. `floors`: readings by kind of floor, ms. `noise`: by
-    disturbance, of the worst trial (`environments.DISTURBANCES`).
+    `means`: by statistic, the mean of the logs of the trials' values. `floors`: readings by kind of floor, ms.
+    `pressure`: the share of the worst trial in which something waited for a CPU that others used.
     """
 
     means: dict[str, float] = field(default_factory=dict)
     floors: dict[str, tuple[float, ...]] = field(default_factory=dict)
-    noise: dict[str, float] = field(default_factory=dict)
+    pressure: float = 0.0
 
 
 @dataclass(frozen=True, kw_only=True)
 class CellRecord:
-    """One cell of a run. `measures` is equal for cells of two runs that measure the same thing (`analysis.matching`)."""
+    """One cell of a run. `measures` is equal for cells of two runs that measure the same thing (`between_runs.matching`)."""
 
     cell: str
     label: str
@@ -57,7 +57,7 @@ class RunFacts:
     """What a listing shows of a run. `id` is the name of its folder, `run_id` that in its journal.
 
     `trouble` is why no more is known. `passed`, `warned`, `failed`: checks, each by its worst verdict. `samples`: measured
-    requests. `hosts`: names, CPUs and machine types.
+    requests. `hosts`: names, CPUs and machine types. `notes` begin with their time, and stay on this machine.
     """
 
     id: str
@@ -79,6 +79,7 @@ class RunFacts:
     trials: int = 0
     samples: int = 0
     trouble: str = ""
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -92,25 +93,30 @@ class RunRecord(RunFacts):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Note:
-    """A sentence that somebody wrote on a run, and when."""
-
-    at: str
-    text: str
-
-
-@dataclass(frozen=True, kw_only=True)
 class Listed(RunFacts):
     """A run as a listing shows it; of its cells only which stacks and placements there are."""
 
     path: str = ""
     stacks: tuple[str, ...] = ()
     placements: tuple[str, ...] = ()
-    notes: tuple[Note, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data for `--json`."""
         return asdict(self)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Filters:
+    """Which runs a listing shows: every condition that is given must hold.
+
+    `text`: words that must all be in a run's id, time, experiment, question, answer, state, checks, stacks, placements,
+    hosts or notes, whatever their case.
+    """
+
+    run: str | None = None
+    text: str = ""
+    limit: int | None = None
+    offset: int = 0
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -19,7 +19,7 @@ from orchestrator.findings.summary import CellSummary, RunSummary
 from orchestrator.findings.validity import failed_in
 from orchestrator.history.record import CellRecord, Evidence, RunRecord, Validity
 from orchestrator.results.derive import JournalState
-from orchestrator.results.documents import Damaged, read_sealed_text
+from orchestrator.results.documents import Damaged, read_sealed
 from orchestrator.results.folder import RunFolder
 from orchestrator.results.stored_manifest import content_of, stored
 from orchestrator.statistics.terms import Interval
@@ -125,7 +125,7 @@ def _evidence(run: RunSummary, cell: CellSummary) -> Evidence:
     return Evidence(
         means={statistic: mean.mean for statistic, mean in means.items() if mean and mean.se is not None},
         floors={kind: floor.medians for kind, floor in floors.items() if floor is not None},
-        noise=environments.noise_of(run, cell.id),
+        pressure=environments.noise_of(run, cell.id).get("pressure", 0.0),
     )
 
 
@@ -138,7 +138,7 @@ def _interval(cell: CellSummary, statistic: Statistic) -> Interval | None:
 def _summary(folder: Path, manifest_sha256: str) -> tuple[RunSummary | None, str]:
     """What analysis left, and why it is not used where it is not."""
     try:
-        summary = summary_of(*read_sealed_text(folder / "summary.json"))
+        summary = summary_of(*read_sealed(folder / "summary.json"))
     except FileNotFoundError:
         return None, ""
     except UsageError:

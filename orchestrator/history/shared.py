@@ -5,10 +5,9 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, replace
-from typing import Literal
 
 from sqlalchemy import URL, make_url
 from sqlalchemy.exc import IntegrityError, SQLAlchemyError
@@ -17,36 +16,24 @@ from orchestrator.errors import MissingError, UsageError, on_one_line
 from orchestrator.findings.summary import RunSummary
 from orchestrator.history import run_record
 from orchestrator.history.index import VERSION, Index, engine_of
-from orchestrator.history.record import Note, RunRecord
+from orchestrator.history.record import RunRecord
 from orchestrator.results.folder import RunFolder
 
 VARIABLE = "ORCH_INDEX"
 _EXAMPLE = "postgresql://user@host:5432/name"
 _MOST_OF_AN_ERROR = 300  # characters
+_TRIES = 10
 
-Outcome = Literal["published", "replaced", "there already"]
 
-
-def chosen(given: str | None, *, of_team: bool) -> URL | None:
-    """The URL that was given, or (`of_team`) that of the environment; None where neither is wanted.
-
-    UsageError where there is none, and for one with a password on the command line, where every user of the machine sees it.
-    """
-    text = given if given is not None else os.environ.get(VARIABLE, "") if of_team else None
-    if text is None:
-        return None
+def team_url() -> URL:
+    """The URL in the environment, where it may have a password; UsageError where there is none."""
+    text = os.environ.get(VARIABLE, "")
     if not text:
         raise UsageError(f"{VARIABLE} names no index", hint=f"{VARIABLE}={_EXAMPLE}")
     try:
-        url = make_url(text)
+        return make_url(text)
     except (SQLAlchemyError, ValueError):
         raise UsageError("the index's address is no URL of a database", hint=f"such as {_EXAMPLE}") from None
-    if given is not None and url.password:
-        raise UsageError(
-            "an address with its password would be seen by every user of this machine",
-            hint=f"give it in the environment: {VARIABLE}=postgresql://..., with --team; or use a .pgpass file",
-        )
-    return url
 
 
 @contextmanager
@@ -108,37 +95,19 @@ def record_of(folder: RunFolder, summary: RunSummary) -> RunRecord:
     return replace(record, id=summary.run_id, run_id=summary.run_id, manifest_sha256=digest)
 
 
-def publish(index: Index, record: RunRecord, *, notes: Iterable[Note] = (), replace: bool = False) -> Outcome:
-    """Add a run with its notes. UsageError where another run of its id is there, unless `replace`.
-
-    Two runs are the same where the digests of their manifests are.
-    """
-    notes = tuple(notes)
-    try:
-        return _publish(index, record, notes, replace=replace)
-    except IntegrityError:  # somebody published it at the same moment
-        return _publish(index, record, notes, replace=replace)
-
-
-def _publish(index: Index, record: RunRecord, notes: Iterable[Note], *, replace: bool) -> Outcome:
-    with index.writing():
-        there = index.digest(record.id)
-        if there is not None and not replace:
-            if there == record.manifest_sha256:
-                return "there already"
-            raise UsageError(
-                f"the index holds another run {record.id}: its manifest has another digest",
-                hint="--replace puts this one in its place; look at both before",
-            )
-        index.remove(record.id)
-        index.put(record, "", record.manifest_sha256)
-        index.note(record.id, notes)
-    return "published" if there is None else "replaced"
+def publish(index: Index, record: RunRecord) -> None:
+    """Put a run into the index, in the place of what is there of its id."""
+    for left in reversed(range(_TRIES)):
+        try:
+            with index.writing():
+                index.put(record, "", record.manifest_sha256)
+            return
+        except IntegrityError:  # somebody published it at the same moment
+            if not left:
+                raise
 
 
 def withdraw(index: Index, run: str) -> bool:
-    """Remove a run and what was noted of it; whether it was there."""
+    """Remove a run; whether it was there."""
     with index.writing():
-        is_there = index.digest(run) is not None
-        index.remove(run)
-    return is_there
+        return index.forget(run)

@@ -24,6 +24,7 @@ from orchestrator.between_runs.run_statistics import Difference, FloorMove
 from orchestrator.findings.compare import Statistic
 from orchestrator.history.record import RUNNING, Seen
 from orchestrator.history.steps import residuals, steps
+from orchestrator.quantities import Unit
 from orchestrator.statistics import intervals
 from orchestrator.statistics.terms import Interval
 
@@ -41,7 +42,7 @@ class Step:
 
 @dataclass(frozen=True, kw_only=True)
 class Point:
-    """A cell in one run. Latencies are ms, throughput is per second.
+    """A cell in one run. `value` and its `interval` are of the trend's statistic: ms, or requests per second.
 
     `change`: against the run before it in its line, a plain ratio of times. `step`: where a level begins with this run.
     `why`: why the run is on no level; "" where it is. `environment`: the number of its line, from 0. `notes`: conditions
@@ -50,12 +51,8 @@ class Point:
 
     run: str
     started: str
-    median: float | None
-    median_interval: Interval | None
-    p99: float | None
-    p99_interval: Interval | None
-    throughput: float | None
-    throughput_interval: Interval | None
+    value: float | None
+    interval: Interval | None
     environment: int
     change: float | None = None
     step: Step | None = None
@@ -103,15 +100,14 @@ def trend(seen: Sequence[Seen], statistic: Statistic = "median") -> Trend:
         cell=newest.cell,
         label=newest.label,
         statistic=statistic,
-        points=tuple(_point(run, lines.index(_line(run)), facts[run.run]) for run in seen),
+        points=tuple(_point(run, statistic, lines.index(_line(run)), facts[run.run]) for run in seen),
         environments=tuple(_against(line, lines[0]) for line in lines),
     )
 
 
-def _point(seen: Seen, environment: int, facts: dict[str, Any]) -> Point:
-    names = ("median", "median_interval", "p99", "p99_interval", "throughput", "throughput_interval")
-    figures = {name: getattr(seen.cell, name) for name in names}
-    return Point(run=seen.run, started=seen.started, environment=environment, **figures, **facts)
+def _point(seen: Seen, statistic: Statistic, environment: int, facts: dict[str, Any]) -> Point:
+    value, interval = getattr(seen.cell, statistic), getattr(seen.cell, f"{statistic}_interval")
+    return Point(run=seen.run, started=seen.started, value=value, interval=interval, environment=environment, **facts)
 
 
 def _steps(line: Sequence[Seen], statistic: Statistic) -> Iterator[tuple[Seen, Step]]:
@@ -148,7 +144,7 @@ def _unusable(seen: Seen, statistic: Statistic) -> str:
                 f"trial"
             )
         return f"fewer than {intervals.FEWEST_BLOCKS} trials have a {statistic}"
-    waited = seen.cell.evidence.noise.get("pressure", 0.0)
+    waited = seen.cell.evidence.pressure
     if waited > environments.OVERLOADED:
         return f"the machine was overloaded: something waited for a CPU for {quantities.percent(waited)} of a trial"
     return ""
@@ -192,3 +188,18 @@ def step_clause(point: Point) -> str:
     moved = "the floors moved, too: " if point.step.verdict == "not resolved" else ""
     levels = f"the {point.step.before} runs before, over {point.step.after} runs"
     return f"{moved}{point.step.verdict}: {quantities.factor(point.step.ratio)}× ({low} to {high}) of {levels}"
+
+
+def unit_of(trend: Trend) -> Unit:
+    """The unit of a trend's latencies."""
+    return quantities.unit_for(point.value for point in trend.points if point.value is not None)
+
+
+def figures(point: Point, statistic: Statistic, unit: Unit) -> tuple[str, str, str]:
+    """The value of a run, its interval, and its ratio to the run before, as texts; a dash for what is not known."""
+    text = quantities.rate if statistic == "throughput" else unit.text
+    return (
+        "-" if point.value is None else text(point.value),
+        "-" if point.interval is None else " to ".join(map(text, point.interval)),
+        "-" if point.change is None else quantities.ratio(point.change),
+    )

@@ -214,8 +214,7 @@ class Baselines:
 
     def _note(self, **fields: Any) -> None:
         record = BaselineRecord(placement=self._placement, block=self._block, **fields)
-        records = self._context.folder.record_digests([record.samples])
-        event = {"event": "baseline", "attempt": self._attempt, "baseline": asdict(record), "records": records}
+        event = {"event": "baseline", "attempt": self._attempt, "baseline": asdict(record)}
         self._context.folder.append(event)
 
 

@@ -85,7 +85,7 @@ class Measuring:
     def _block(self, block: Block, *, attempt: int) -> None:
         folder = self._context.folder
         folder.append({"event": "block", "block": block.number, "attempt": attempt})
-        folder.set_aside()
+        folder.drop_repeated()
         if attempt:
             self._context.warn(REPEATED.format(block.number + 1))
         for placement, planned in block.groups:
@@ -209,14 +209,13 @@ class Measuring:
             context.refuse_to_go_on_without_hosts()
 
     def _of_records(self, record: TrialRecord, cell: Cell) -> dict[str, Any]:
-        """What the journal keeps of a trial's raw records, made while nothing is measured: digests, and the median."""
+        """What the journal keeps of a trial's raw records, made while nothing is measured: the median."""
         folder, paths = self._context.folder, [part.samples for part in record.requesters if part.samples]
-        entry: dict[str, Any] = {"records": folder.record_digests(paths)}
-        if paths:
-            from orchestrator.evidence.trial_median import median_ns
+        if not paths:
+            return {}
+        from orchestrator.evidence.trial_median import median_ns
 
-            entry["median_ns"] = median_ns(cell, [folder.raw_path(path) for path in paths], record)
-        return entry
+        return {"median_ns": median_ns(cell, [folder.raw_path(path) for path in paths], record)}
 
     def _made(self, trial: PlannedTrial, cell: Cell, attempt: int) -> TrialRecord:
         context = self._context

@@ -17,7 +17,7 @@ from orchestrator.measure.remaining import status
 from orchestrator.measure.run_context import Listener, label
 from orchestrator.measure.stages import STAGES
 from orchestrator.results.derive import JournalState
-from orchestrator.results.folder import RunFolder, newest, runs
+from orchestrator.results.folder import RunFolder, runs
 from orchestrator.results.manifest import TrialRecord
 from services.python.contract.limits import Kind
 from services.python.contract.requester_lines import Progress as ProgressLine
@@ -158,48 +158,15 @@ class InProgress:
         return f"{_DOING.get(self.stage, 'beginning')}, {self.done} of {self.trials} trials done{left}"
 
 
-@dataclass(frozen=True, kw_only=True)
-class Unfinished:
-    """A run on which nobody works, though it has not ended: it was interrupted, or killed."""
-
-    run: str
-    trials: int  # of the schedule
-    done: int
-    is_measured: bool  # only the judging, the report and the teardown are left
-    was_killed: bool  # its process ended without writing that it does: it, or the machine
-
-    def sentence(self) -> str:
-        """What is stored: `4 of 24 trials are stored`."""
-        if self.is_measured:
-            return "every trial is stored, and the report and the teardown are left"
-        verb = "are" if self.done > 1 else "is"
-        return f"{self.done or 'none'} of {self.trials} trials {verb} stored"
-
-
-def unfinished(results: Path) -> Unfinished | None:
-    """The newest run under `results`, where it ended before its schedule; None where it did not."""
-    folder = newest(results)
-    if folder is None or folder.is_in_progress:
-        return None
-    try:
-        return how_unfinished(folder)
-    except OrchError:
-        return None  # damaged: whoever reads it gets the error
-
-
-def how_unfinished(folder: RunFolder) -> Unfinished | None:
-    """How much of its schedule a run made that is not in progress; None of a complete one."""
+def how_unfinished(folder: RunFolder) -> str:
+    """What is stored of a run that was cut, `4 of 24 trials are stored`; "" of a complete one."""
     journal_state = folder.journal_state()
     if journal_state.state == "complete":
-        return None
-    plan = folder.plan()
-    return Unfinished(
-        run=folder.id,
-        trials=len(plan.trials),
-        done=len(journal_state.trials),
-        is_measured=journal_state.is_measured(plan.blocks),
-        was_killed=journal_state.state == "running",
-    )
+        return ""
+    plan, done = folder.plan(), len(journal_state.trials)
+    if journal_state.is_measured(plan.blocks):
+        return "every trial is stored, and the report and the teardown are left"
+    return f"{done or 'none'} of {len(plan.trials)} trials {'are' if done > 1 else 'is'} stored"
 
 
 def trial_seconds(plan: Plan) -> float:
@@ -259,7 +226,7 @@ def shown(run: str, plan: Plan, journal_state: JournalState, steps: Steps, clock
     # Trials that a resumed run is to make again count as not done: the block that was cut begins anew.
     done = len(journal_state.trials)
     resumed_ns = datetime.fromisoformat(steps.since).timestamp() * 1e9 if steps.since else 0.0
-    ended = [t for t in journal_state.every_trial if t.started_wall_ns >= resumed_ns]
+    ended = [t for t in journal_state.trials if t.started_wall_ns >= resumed_ns]
     last = max(journal_state.decisions, default=None)
     decision = None if last is None else journal_state.decisions[last]
     left = len(plan.trials) - done

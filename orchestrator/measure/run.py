@@ -143,8 +143,7 @@ def resume(
 ) -> Result:
     """Go on with a run that was cut: same schedule, the block that was cut anew. UsageError when there is nothing to do.
 
-    What the cut block has finished is kept under superseded/. A run whose blocks are all finished is judged, reported and
-    taken down. MissingError as `start`.
+    A run whose blocks are all finished is judged, reported and taken down. MissingError as `start`.
     """
     journal_state, plan = folder.journal_state(), folder.plan()
     if not journal_state.begin:

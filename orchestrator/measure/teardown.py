@@ -61,7 +61,7 @@ def end(workspace: Workspace, run: str) -> Ending:
     if run in known:
         return _ended_with_its_orch(workspace, known[run], _folder(workspace, known[run]))
     try:
-        folder = RunFolder.open(run, root=workspace.results, even_empty=True)
+        folder = RunFolder.open(run, root=workspace.results)
     except UsageError as error:
         raise UsageError(error.message, hint=did_you_mean(run, known) if known else error.hint) from error
     return _ended_with_its_orch(workspace, folder.id, folder)

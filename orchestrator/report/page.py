@@ -19,11 +19,11 @@ import jinja2
 from markupsafe import Markup
 
 from orchestrator import quantities, unseen
+from orchestrator.disk import output
 from orchestrator.questions.axes import words as axis_words
 from orchestrator.report import markup, palette
 from orchestrator.report.check_groups import QUIET, shown_evidence
 from orchestrator.report.groups import anchor
-from orchestrator.results.outputs import output
 from orchestrator.wording.phrasing import capital
 
 PLOTLY_JS_VERSION = "4.1.1"
@@ -92,9 +92,9 @@ def pack(text: str) -> str:
     return base64.b64encode(gzip.compress(text.encode(), compresslevel=9, mtime=0)).decode()
 
 
-def write_page(text: str, path: Path, option: str = "--out") -> Path:
-    """Write the page so that it appears whole or not at all, and make its folder; errors as `results.outputs.output`."""
-    with output(path, option) as partial:
+def write_page(text: str, path: Path) -> Path:
+    """Write the page so that it appears whole or not at all, and make its folder; errors as `disk.output`."""
+    with output(path) as partial:
         partial.write_text(text, encoding="utf-8")
     return path
 

@@ -12,10 +12,10 @@ from collections.abc import Callable
 from pathlib import Path
 from urllib.parse import unquote_to_bytes
 
+from orchestrator.disk import output
 from orchestrator.errors import InvalidMeasurement
 from orchestrator.findings.summary import RunSummary
 from orchestrator.report.render import render
-from orchestrator.results.outputs import output
 
 _CHART = 'class="chart"'
 _LINK = re.compile(r'<a class="picture" download="([a-z0-9-]+)\.(svg|png)" href="data:image/[^,"]*?(;base64)?,([^"]*)"')
@@ -24,7 +24,7 @@ _LINK = re.compile(r'<a class="picture" download="([a-z0-9-]+)\.(svg|png)" href=
 def write_pictures(summary: RunSummary, folder: Path, browse: Callable[[str], str]) -> tuple[Path, ...]:
     """Write every picture into `folder`, which is made; files of the same names are replaced.
 
-    `browse` opens an address and returns the document as its script left it. Errors as `results.outputs.output`;
+    `browse` opens an address and returns the document as its script left it. Errors as `disk.output`;
     InvalidMeasurement when the browser drew less than it was given.
     """
     text = render(summary)
@@ -38,6 +38,6 @@ def write_pictures(summary: RunSummary, folder: Path, browse: Callable[[str], st
             hint="try again, or save them from the page",
         )
     for name, ending, is_base64, content in links:
-        with output(folder / f"{name}.{ending}", "--pictures", "draw them again") as partial:
+        with output(folder / f"{name}.{ending}", "draw them again") as partial:
             partial.write_bytes(base64.b64decode(content) if is_base64 else unquote_to_bytes(content))
     return tuple(folder / f"{name}.{ending}" for name, ending, *_ in links)

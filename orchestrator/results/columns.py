@@ -18,8 +18,6 @@ from orchestrator.results.documents import ALTERED, Damaged
 
 _STAMPS = {"intended_ns", "sent_ns", "received_ns", "sender_ns"}
 _LATEST_NS = 1 << 62  # 146 years since the host was started
-_BYTES = {"bytes_sent", "bytes_received"}
-_MOST_BYTES = 1 << 32
 _NARROW: Mapping[str, type[np.signedinteger[Any]]] = {
     "phase": np.int8,
     "status": np.int8,
@@ -27,7 +25,6 @@ _NARROW: Mapping[str, type[np.signedinteger[Any]]] = {
     "sender_clock": np.int8,
     "connection": np.int32,
 }
-_ROWS_AT_ONCE = 1 << 18
 
 
 def read_columns(path: Path, columns: Sequence[str], *, sha256: str | None = None) -> dict[str, npt.NDArray[Any]]:
@@ -62,38 +59,23 @@ def _opened(path: Path) -> Iterator[BufferedReader]:
             yield opened
     except FileNotFoundError as error:
         raise Damaged(path, "the file is missing") from error
-    except MemoryError:  # Arrow's is one of its own exceptions, too
-        raise
     except (pa.ArrowException, OSError) as error:
         raise Damaged(path, f"cannot be read as Parquet: {error}") from error
 
 
 def _column(path: Path, file: pq.ParquetFile, name: str) -> npt.NDArray[Any]:
-    if file.schema_arrow.field(name).type == pa.int64():
-        return _numbers(path, file, name)
     column = file.read(columns=[name], use_threads=False)[name]
-    if column.null_count or not (pa.types.is_dictionary(column.type) and pa.types.is_string(column.type.value_type)):
+    is_text = pa.types.is_dictionary(column.type) and pa.types.is_string(column.type.value_type)
+    if column.null_count or not (is_text or column.type == pa.int64()):
         raise Damaged(path, f"column {name} is of another type than orch writes")
-    values: npt.NDArray[Any] = column.combine_chunks().dictionary_decode().to_numpy(zero_copy_only=False)
-    return values
-
-
-def _numbers(path: Path, file: pq.ParquetFile, name: str) -> npt.NDArray[Any]:
-    """A column of whole numbers, some at a time, so that it is never there twice."""
+    if is_text:
+        texts: npt.NDArray[Any] = column.combine_chunks().dictionary_decode().to_numpy(zero_copy_only=False)
+        return texts
+    values: npt.NDArray[Any] = column.to_numpy()
     narrow = _NARROW.get(name, np.int64)
     limits = np.iinfo(narrow)
-    values: npt.NDArray[Any] = np.empty(file.metadata.num_rows, dtype=narrow)
-    filled = 0
-    for batch in file.iter_batches(batch_size=_ROWS_AT_ONCE, columns=[name], use_threads=False):
-        column = batch[name]
-        if column.null_count:
-            raise Damaged(path, f"column {name} is of another type than orch writes")
-        part = column.to_numpy()
-        if part.size and not limits.min <= part.min() <= part.max() <= limits.max:
-            values, limits = values.astype(np.int64), np.iinfo(np.int64)
-        values[filled : filled + part.size] = part
-        filled += part.size
-    return values
+    fits = not values.size or limits.min <= values.min() <= values.max() <= limits.max
+    return values.astype(narrow) if fits else values
 
 
 def require_possible(path: Path, columns: Mapping[str, npt.NDArray[Any]]) -> None:
@@ -107,6 +89,3 @@ def require_possible(path: Path, columns: Mapping[str, npt.NDArray[Any]]) -> Non
             continue
         if (columns[last] < columns[first]).any():
             raise Damaged(path, f"a row ends ({last}) before it begins ({first})")
-    for name in _BYTES & columns.keys():
-        if columns[name].size and not (columns[name].min() >= -1 and columns[name].max() <= _MOST_BYTES):
-            raise Damaged(path, f"column {name} holds a size that no body has")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from dataclasses import dataclass, fields
 from pathlib import Path
 
@@ -18,7 +17,7 @@ from orchestrator.experiment.plan.loads import at_step
 from orchestrator.experiment.plan.plan import Plan
 from orchestrator.record_layout import COLUMNS
 from orchestrator.results import derive
-from orchestrator.results.documents import ALTERED, Damaged, digest, inside, whole_file
+from orchestrator.results.documents import digest, inside, whole_file
 from orchestrator.results.journal import Journal
 from orchestrator.results.manifest import SAMPLE_COLUMNS, BaselineRecord, TrialRecord
 from orchestrator.results.records import STAGING, raw_path, written
@@ -52,30 +51,18 @@ class Constants:
 
 
 def read_record(
-    path: Path,
-    *,
-    kind: Recorded | None = "call",
-    parts: int | None = None,
-    at_once: bool = False,
+    path: Path, *, kind: Recorded | None = "call", parts: int | None = None, at_once: bool = False
 ) -> npt.NDArray[np.int64]:
     """The written rows of a raw record as (n, 14) int64, columns as `record_layout`; errors as `records.written`."""
     content = b"".join(written(path, kind=kind, parts=parts, at_once=at_once))
     return np.frombuffer(content, dtype=ROW).reshape(-1, len(COLUMNS))
 
 
-def to_parquet(
-    record: Path,
-    target: Path,
-    constants: Constants,
-    *,
-    staging: Path,
-    sha256: str | None = None,
-) -> str:
+def to_parquet(record: Path, target: Path, constants: Constants, *, staging: Path) -> str:
     """Write `target` from a raw record by way of `staging`, in the order in which replies came; the file's SHA-256.
 
     Stamps are nearly equidistant, so delta encoding with zstd takes a fifth of the record's bytes. InvalidMeasurement
-    when the record holds no row, is refused by `records.written`, or its rows do not have that `sha256` (not looked at where
-    None); MissingError when the disk is full.
+    when the record holds no row, or is refused by `records.written`; MissingError when the disk is full.
     """
     rows = read_record(record, kind=constants.kind, parts=constants.parts, at_once=constants.at_once)
     if not len(rows):
@@ -83,8 +70,6 @@ def to_parquet(
             f"{record}: the timing record is empty",
             hint="the trial's last words are under logs/; `orch run --resume` repeats what was interrupted",
         )
-    if sha256 is not None and hashlib.sha256(rows.tobytes()).hexdigest() != sha256:
-        raise Damaged(record, ALTERED)
     rows = rows[np.argsort(rows[:, _RECEIVED], kind="stable")]
     with whole_file(target, staging=staging) as partial:
         with partial.open("wb") as file:  # a path of ours: pyarrow takes none that is not UTF-8
@@ -100,16 +85,15 @@ def to_parquet(
 
 def convert_waiting(folder: Path, journal: Journal, journal_state: derive.JournalState, plan: Plan) -> None:
     """See `RunFolder.convert`."""
-    digests, staging = journal_state.records, folder / STAGING
     for samples, shared in constants(journal_state, plan).items():
         if samples in journal_state.files:
             continue
         raw = raw_path(folder, samples)
         if raw.exists():
-            sha256 = to_parquet(raw, inside(folder, samples), shared, staging=staging, sha256=digests.get(samples))
+            sha256 = to_parquet(raw, inside(folder, samples), shared, staging=folder / STAGING)
             journal.append({"event": "file", "path": samples, "sha256": sha256})
             raw.unlink()
-        elif samples in journal_state.samples:
+        else:
             journal.append({"event": "warning", "text": f"the raw record of {samples} is lost"})
 
 
@@ -129,11 +113,11 @@ def _table(rows: npt.NDArray[np.int64], constants: Constants) -> pa.Table:
 
 
 def constants(journal_state: derive.JournalState, plan: Plan) -> dict[str, Constants]:
-    """What is constant in each file of samples, by its path; those of repeated blocks too."""
+    """What is constant in each file of samples that counts, by its path."""
     by_path: dict[str, Constants] = {}
-    for trial in journal_state.every_trial:
+    for trial in journal_state.trials:
         by_path |= _of_trial(trial, plan)
-    for _, baseline in journal_state.every_baseline:
+    for baseline in journal_state.baselines:
         by_path[baseline.samples] = _of_baseline(baseline)
     return by_path
 

@@ -36,25 +36,14 @@ class JournalState:
     attempts: dict[int, int] = field(default_factory=dict)  # the last attempt of each block that was begun
     finished_blocks: set[int] = field(default_factory=set)
     files: dict[str, str] = field(default_factory=dict)
-    records: dict[str, str] = field(default_factory=dict)  # SHA-256 of raw records' rows, by the samples they become
     medians: dict[tuple[int, int], float] = field(default_factory=dict)  # ns, by a trial's index and attempt
     warnings: list[str] = field(default_factory=list)
     differences: tuple[ReplyDifference, ...] = ()
     decisions: dict[int, DecisionRecord] = field(default_factory=dict)  # by how many blocks there were
     referee: RefereeRecord | None = None
-    every_turn: list[TurnRecord] = field(default_factory=list)
-    every_trial: list[TrialRecord] = field(default_factory=list)  # those of repeated blocks too, as they ended
-    every_baseline: list[tuple[int, BaselineRecord]] = field(default_factory=list)  # each behind its block's attempt
-
-    @property
-    def trials(self) -> tuple[TrialRecord, ...]:
-        """The trials that count: those of each block's last attempt, in the order in which they ended."""
-        return tuple(t for t in self.every_trial if t.attempt == self.attempts.get(t.block, 0))
-
-    @property
-    def baselines(self) -> tuple[BaselineRecord, ...]:
-        """The baselines of each block's last attempt, in the order in which they were taken."""
-        return tuple(b for attempt, b in self.every_baseline if attempt == self.attempts.get(b.block, 0))
+    trials: list[TrialRecord] = field(default_factory=list)  # of each block's last attempt, as they ended
+    baselines: list[BaselineRecord] = field(default_factory=list)
+    turns: list[TurnRecord] = field(default_factory=list)  # of load generators beside trials
 
     def medians_by_block(self) -> dict[int, dict[str, float]]:
         """The medians of the trials that count and ended well, ns, by block and cell."""
@@ -68,11 +57,6 @@ class JournalState:
     def is_measured(self, blocks: int) -> bool:
         """Whether every block of a schedule of so many is finished, or a decision ended the measuring before."""
         return len(self.finished_blocks) >= blocks or any(decision.reached for decision in self.decisions.values())
-
-    @property
-    def turns(self) -> tuple[TurnRecord, ...]:
-        """The turns of load generators beside trials that count."""
-        return tuple(t for t in self.every_turn if t.attempt == self.attempts.get(t.block, 0))
 
     @property
     def samples(self) -> frozenset[str]:
@@ -96,18 +80,16 @@ class JournalState:
                 self.programs |= decode(dict[str, ProgramsRecord], event.get("programs", {}))
             case "block":
                 self.attempts[event["block"]] = event["attempt"]
-                self.finished_blocks.discard(event["block"])
+                self._forget(event["block"])
             case "block-end":
                 self.finished_blocks.add(event["block"])
             case "trial":
                 trial = decode(TrialRecord, event["trial"])
-                self.every_trial.append(trial)
-                self.records |= event.get("records", {})
+                self.trials.append(trial)
                 if event.get("median_ns") is not None:
                     self.medians[trial.index, trial.attempt] = event["median_ns"]
             case "baseline":
-                self.every_baseline.append((event["attempt"], decode(BaselineRecord, event["baseline"])))
-                self.records |= event.get("records", {})
+                self.baselines.append(decode(BaselineRecord, event["baseline"]))
             case "differences":
                 self.differences = decode(tuple[ReplyDifference, ...], event["differences"])
             case "decision":
@@ -116,7 +98,7 @@ class JournalState:
             case "referee":
                 self.referee = decode(RefereeRecord, event["referee"])
             case "turn":
-                self.every_turn.append(decode(TurnRecord, event["turn"]))
+                self.turns.append(decode(TurnRecord, event["turn"]))
             case "file":
                 self.files[event["path"]] = event["sha256"]
             case "warning":
@@ -125,17 +107,12 @@ class JournalState:
             case "end":
                 self.state, self.ended_at = event["state"], event["at"]
 
-
-_LONG = frozenset({"requesters", "ready", "stats", "stats_before", "stats_warm", "turns"})
-
-
-def shortened(event: Mapping[str, Any]) -> dict[str, Any]:
-    """A trial's event without what both ends said, which is long; ValueError for one that holds no trial."""
-    trial = event.get("trial")
-    if not isinstance(trial, dict):
-        raise ValueError("a trial's event holds no trial")
-    kept = {name: value for name, value in trial.items() if name not in _LONG}
-    return {"event": event["event"], "trial": kept, "median_ns": event.get("median_ns")}
+    def _forget(self, block: int) -> None:
+        """What an earlier attempt of the block gave does not count any more."""
+        self.finished_blocks.discard(block)
+        self.trials = [trial for trial in self.trials if trial.block != block]
+        self.baselines = [baseline for baseline in self.baselines if baseline.block != block]
+        self.turns = [turn for turn in self.turns if turn.block != block]
 
 
 def read(events: Iterable[Mapping[str, Any]]) -> JournalState:

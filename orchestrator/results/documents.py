@@ -11,27 +11,16 @@ from pathlib import Path
 from typing import Any
 
 from orchestrator import disk
-from orchestrator.errors import InvalidMeasurement
+from orchestrator.errors import KEPT, InvalidMeasurement
 from orchestrator.files import sha256_of
 from orchestrator.strict_json import read_own_json
 
 
 @contextmanager
 def whole_file(path: Path, staging: Path | None = None) -> Iterator[Path]:
-    """`disk.whole_file` for a file of a run: MissingError when the disk is full."""
-    with disk_full_is_an_error(path), disk.whole_file(path, staging=staging) as partial:
+    """`disk.whole_file` for a file of a run: MissingError for what the disk refuses."""
+    with disk.writing(path, disk.RESUME, kept=KEPT), disk.whole_file(path, staging=staging) as partial:
         yield partial
-
-
-@contextmanager
-def disk_full_is_an_error(path: Path) -> Iterator[None]:
-    """Turn "no space left" and "quota exceeded" into a MissingError that says what is kept and how to continue."""
-    try:
-        yield
-    except OSError as error:
-        if not disk.is_full(error):
-            raise
-        raise disk.DiskFull(path) from error
 
 
 def to_line(document: Any) -> bytes:
@@ -50,13 +39,8 @@ def sealed(document: dict[str, Any]) -> dict[str, Any]:
     return {**document, "seal": _seal(_compact(document))}
 
 
-def read_sealed(path: Path) -> dict[str, Any]:
-    """Return a document that was sealed; OSError when it cannot be read, ValueError when it is not as it was written."""
-    return read_sealed_text(path)[0]
-
-
-def read_sealed_text(path: Path) -> tuple[dict[str, Any], str]:
-    """As `read_sealed`, with the same as compact JSON."""
+def read_sealed(path: Path) -> tuple[dict[str, Any], str]:
+    """Return a document that was sealed, and the same as compact JSON; OSError, or ValueError when it is not as written."""
     return unsealed(read_own_json(path))
 
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import os
 import secrets
 import shutil
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, Literal
 
@@ -14,18 +13,17 @@ from orchestrator.disk import DiskFull, writing
 from orchestrator.errors import InvalidMeasurement, MissingError, UsageError
 from orchestrator.experiment.plan.plan import Plan, read_plan
 from orchestrator.results import derive, stored_manifest
-from orchestrator.results.documents import ALTERED, Damaged, digest, inside, name_in_id, whole_file, write_json
+from orchestrator.results.documents import Damaged, digest, inside, name_in_id, whole_file, write_json
 from orchestrator.results.journal import Journal, is_held, try_hold
 from orchestrator.results.manifest import Manifest
-from orchestrator.results.names import JOURNAL, MANIFEST, is_run, not_one, run_folders
-from orchestrator.results.records import STAGING, raw_path, sha256_of_rows
+from orchestrator.results.names import JOURNAL, LATEST, MANIFEST, is_run, not_one, run_folders
+from orchestrator.results.records import STAGING, raw_path
 from orchestrator.results.stored_manifest import Stored
 from orchestrator.strict_json import read_own_json
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-LATEST = "latest"
 _AGAIN = "start the run again"
 
 
@@ -44,7 +42,11 @@ class RunFolder:
     @classmethod
     def create(cls, plan: Plan, *, command: Sequence[str], root: Path, now: clock.Clock = clock.SYSTEM) -> RunFolder:
         """A new folder with the plan in it and the journal begun. Its id sorts by time: `<date>-<time>-<name>-<hex>`."""
-        folder = cls._made(root, f"{now.stamp()}-{name_in_id(plan.name)}")
+        path = root / f"{now.stamp()}-{name_in_id(plan.name)}-{secrets.token_hex(2)}"
+        folder = cls(path)
+        with writing(path, _AGAIN):
+            root.mkdir(parents=True, exist_ok=True)
+            path.mkdir()
         try:
             with writing(folder.path, _AGAIN):
                 folder._begin(plan, {"command": list(command), "at": now.iso()})
@@ -53,20 +55,6 @@ class RunFolder:
             shutil.rmtree(folder.path, ignore_errors=True)
             raise DiskFull(error.where, _AGAIN, kept="") if isinstance(error, DiskFull) else error from error
         return folder
-
-    @classmethod
-    def _made(cls, root: Path, begin: str) -> RunFolder:
-        """A new, empty folder under `root` whose name begins so; another run's is never taken, nor touched."""
-        path = root / f"{begin}-{secrets.token_hex(2)}"
-        with writing(path, _AGAIN):
-            root.mkdir(parents=True, exist_ok=True)
-            while True:
-                try:
-                    path.mkdir()
-                except FileExistsError:
-                    path = root / f"{begin}-{secrets.token_hex(3)}"
-                else:
-                    return cls(path)
 
     def _begin(self, plan: Plan, about: Mapping[str, Any]) -> None:
         write_json(self.path / "plan.json", plan.to_dict())
@@ -80,29 +68,23 @@ class RunFolder:
         self.hold()
 
     @classmethod
-    def open(cls, run: str | Path, *, root: Path | None = None, even_empty: bool = False) -> RunFolder:
-        """The run of that path, id, unique beginning of an id, or `latest` (one with a trial, unless `even_empty`).
+    def open(cls, run: str | Path, *, root: Path | None = None) -> RunFolder:
+        """The run of that id, unique beginning of an id, path, or `latest`, the newest; without a root, of that path.
 
-        A word without a slash names a run under `root` first; without a root only a path names one.
         UsageError names the runs there are.
         """
-        direct, is_word = Path(run), "/" not in str(run)
-        is_below = root is not None and is_word and (str(run) == LATEST or is_run(root / run))
-        if not is_below and is_run(direct):
-            return cls(direct)
-        if root is None:
+        word, ids, matches = str(run), list[str](), list[str]()
+        if root is not None and "/" not in word:
+            ids = [path.name for path in run_folders(root)]
+            wanted = ids[-1] if word == LATEST and ids else word
+            matches = [wanted] if wanted in ids else [name for name in ids if name.startswith(wanted)]
+            if len(matches) == 1:
+                return cls(root / matches[0])
+        if is_run(Path(run)):
+            return cls(Path(run))
+        if root is None or "/" in word:
             raise UsageError(f"{run} is not a run folder", hint="name one by its path")
-        ids = [folder.path.name for folder in runs(root)]
-        matches = [name for name in ids if name == str(run)] or [name for name in ids if name.startswith(str(run))]
-        if is_word and not matches and str(run) != LATEST and os.path.isdir(root / run):  # noqa: PTH112 - any text is asked
-            raise UsageError(f"{root / run} holds no run: there is no journal", hint="`orch runs` shows what it is")
-        if not ids:
-            raise UsageError(f"no run {str(run)!r}: there is none under {root}/", hint="`orch run FILE` makes one")
-        if str(run) == LATEST:
-            return cls(root / _latest(root, ids, even_empty=even_empty))
-        if len(matches) == 1:
-            return cls(root / matches[0])
-        raise not_one(str(run), root, matches, ids, LATEST)
+        raise not_one(word, root, matches, ids)
 
     @property
     def id(self) -> str:
@@ -195,22 +177,15 @@ class RunFolder:
         """
         from orchestrator.results.columns import read_columns
 
-        path, expected = self._file(relative_path)
+        path, expected = self.file(relative_path)
         return read_columns(path, columns, sha256=expected)
 
     def raw_path(self, samples: str) -> Path:
         """Return where the raw record waits that will become `samples`."""
         return raw_path(self.path, samples)
 
-    def record_digests(self, samples: Iterable[str]) -> dict[str, str]:
-        """The SHA-256 of the rows of each raw record that waits, by the samples that it becomes.
-
-        It takes a moment of a processor's time, so nothing may be measured meanwhile.
-        """
-        return {path: sha256_of_rows(self.raw_path(path)) for path in samples}
-
     def convert(self) -> None:
-        """Turn every record that waits into its Parquet file, and note its digest; those of repeated blocks too.
+        """Turn every record that waits and counts into its Parquet file, and note its digest.
 
         MissingError when the disk is full: what is converted stays, what waits keeps waiting.
         """
@@ -218,15 +193,12 @@ class RunFolder:
 
         convert_waiting(self.path, self._journal, self.journal_state(), self.plan())
 
-    def set_aside(self) -> None:
-        """Move files of repeated blocks from samples/ and baselines/ to superseded/: those folders hold what counts."""
+    def drop_repeated(self) -> None:
+        """Remove files of repeated blocks: samples/ and baselines/ hold what counts."""
         counted = self.journal_state().samples
-        every = (path for folder in ("samples", "baselines") for path in (self.path / folder).rglob("*.parquet"))
-        for relative in sorted(path.relative_to(self.path) for path in every):
-            if relative.as_posix() not in counted:
-                target = self.path / "superseded" / relative
-                target.parent.mkdir(parents=True, exist_ok=True)
-                (self.path / relative).replace(target)
+        for path in (path for folder in ("samples", "baselines") for path in (self.path / folder).rglob("*.parquet")):
+            if path.relative_to(self.path).as_posix() not in counted:
+                path.unlink()
 
     def write_manifest(self) -> Manifest:
         """Derive the manifest anew and replace manifest.json."""
@@ -237,7 +209,7 @@ class RunFolder:
     def finish(self, state: Literal["interrupted", "complete"], *, at: str) -> Manifest:
         """Convert what waits, note how the run ended, write the manifest, and remove staging from a complete run."""
         self.convert()
-        self.set_aside()
+        self.drop_repeated()
         if not (self.path / MANIFEST).exists():  # so that one that is missing from a run that has ended was removed
             self.write_manifest()
         self.append({"event": "end", "state": state, "at": at})
@@ -269,7 +241,13 @@ class RunFolder:
         return stored
 
     def _derived(self, state: derive.State | None = None) -> Manifest:
-        return stored_manifest.derived(self._journal, self.plan, state=state)
+        """What plan and journal give; `state` counts only of a run that was cut before it could say how it ended."""
+        journal_state = self.journal_state()
+        if not journal_state.begin:
+            raise Damaged(self._journal.path, "damaged: it does not say how the run began")
+        if journal_state.state != "running":
+            state = None
+        return derive.manifest(journal_state, self.plan().to_dict(), state=state, journal=self._journal.end())
 
     def _recovered(self) -> Manifest:
         """The manifest of a run that is still in progress, or was killed; then what it left is put in order first."""
@@ -279,7 +257,7 @@ class RunFolder:
         with hold:
             self._derived()
             self.convert()
-            self.set_aside()
+            self.drop_repeated()
             manifest = self._derived("interrupted")
             stored_manifest.write(self.path, manifest)
             return manifest
@@ -294,13 +272,8 @@ class RunFolder:
         """Whether a process of this machine writes the run right now."""
         return is_held(self._journal.path)
 
-    def verify(self, relative_path: str) -> None:
-        """InvalidMeasurement when a samples file is not as it was written."""
-        path, expected = self._file(relative_path)
-        if digest(path) != expected:
-            raise Damaged(path, ALTERED)
-
-    def _file(self, relative_path: str) -> tuple[Path, str]:
+    def file(self, relative_path: str) -> tuple[Path, str]:
+        """Return where a samples file lies, and its SHA-256; InvalidMeasurement for one that the manifest does not list."""
         path = inside(self.path, relative_path)
         expected = self.manifest().files.get(relative_path)
         if expected is None:
@@ -316,27 +289,3 @@ def runs(root: Path) -> list[RunFolder]:
 def newest(root: Path) -> RunFolder | None:
     """The newest run, damaged or not; None where there is none."""
     return next(reversed(runs(root)), None)
-
-
-def _latest(root: Path, ids: Sequence[str], *, even_empty: bool) -> str:
-    """The newest of `ids`, damaged or not; UsageError when none has a trial.
-
-    One that ended before a trial was made is passed over, unless `even_empty`: it was refused, or cut at once.
-    """
-    chosen = next((name for name in reversed(ids) if even_empty or not _is_empty(root / name)), None)
-    if chosen is None:
-        raise UsageError(
-            f"no run under {root}/ has a trial, so none is the latest", hint=f"name one: {', '.join(ids[-5:])}"
-        )
-    return chosen
-
-
-def _is_empty(folder: Path) -> bool:
-    """Whether a run has ended, or was killed, before its journal held a trial; a damaged journal says nothing."""
-    journal = Journal(folder / JOURNAL)
-    try:
-        events = journal.events()
-        has_begun = next(events, None) is not None
-        return has_begun and not is_held(journal.path) and not any(event["event"] == "trial" for event in events)
-    except InvalidMeasurement:
-        return False

@@ -16,13 +16,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from orchestrator.results.documents import Damaged, disk_full_is_an_error, to_line
+from orchestrator.disk import RESUME, writing
+from orchestrator.errors import KEPT
+from orchestrator.results.documents import Damaged, to_line
 from orchestrator.strict_json import parse_own_json
 
 _CHAIN = b',"chain":"'
 _END = b'"}\n'
 _CHAIN_BYTES = 64
-_MOST_AT_ONCE = 1 << 24
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,7 +64,7 @@ class Journal:
 
     def append(self, event: dict[str, Any], *, sync: bool = True) -> None:
         """Write one event; with `sync` it is on the disk when this returns. MissingError when the disk is full."""
-        with disk_full_is_an_error(self.path):
+        with writing(self.path, RESUME, kept=KEPT):
             if self._head is None:
                 self._head = self._drop_torn_line()
             line, head = chained(event, self._head)
@@ -144,8 +145,8 @@ class Tail:
         """Where the last whole line ends that was read, in bytes."""
         return self._last.offset
 
-    def look(self, most_bytes: int = _MOST_AT_ONCE) -> list[dict[str, Any]]:
-        """The whole events that were added, oldest first, of about so many bytes at most; none when nothing was.
+    def look(self) -> list[dict[str, Any]]:
+        """The whole events that were added, oldest first; none when nothing was.
 
         FileNotFoundError when the journal is gone; InvalidMeasurement for a line that is not as it was written, and for a
         journal that became shorter than what was read.
@@ -153,12 +154,9 @@ class Tail:
         events: list[dict[str, Any]] = []
         if self._journal.path.stat().st_size < self.offset:
             raise Damaged(self._journal.path, "shorter than it was")
-        last = self.offset + most_bytes
         for line in self._journal.lines(self._last):
             events.append(line.content)
             self._last = line
-            if line.offset >= last:
-                break
         return events
 
 

@@ -11,7 +11,6 @@ results/<run-id>/
   logs/                              last words of what failed, and orch's own log
   checks.json  summary.json          what analysis found; made again by `orch report`
   receipt.json                       what teardown destroyed and what is left
-  superseded/                        samples of blocks that were cut and made anew: kept, not counted
   staging/                           raw records on their way; absent when the run is complete
 """
 
@@ -36,7 +35,7 @@ SCHEMA_VERSION = 1
 
 SHARED = "shared the machine with another measurement, which disturbs both"
 """The warning of a run that was not alone on its machine."""
-REPEATED = "block {} was interrupted and repeated; its earlier trials do not count (they are kept under superseded/)"
+REPEATED = "block {} was interrupted and repeated; its earlier trials do not count"
 """The warning of a run that made a block again; with the block's number, from one."""
 
 # Columns of every samples and baselines file, in this order: those of a record (protos/timings.md), and more. Stamps and

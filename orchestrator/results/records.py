@@ -1,8 +1,7 @@
-"""Raw timing records (protos/timings.md) as files: what of them was written, and its SHA-256."""
+"""Raw timing records (protos/timings.md) as files: what of them was written."""
 
 from __future__ import annotations
 
-import hashlib
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -54,14 +53,6 @@ def _written(path: Path) -> Iterator[bytes]:
             yield whole[: rows * size]
             if rows < len(sequences):
                 return
-
-
-def sha256_of_rows(path: Path) -> str:
-    """The SHA-256 of a record's rows, hexadecimal: of what was written, without the header. Errors as `written`."""
-    digest = hashlib.sha256()
-    for rows in written(path, kind=None):
-        digest.update(rows)
-    return digest.hexdigest()
 
 
 @contextmanager

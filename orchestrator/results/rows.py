@@ -77,10 +77,10 @@ def _faults(columns: Columns, kind: Recorded, parts: int | None, *, at_once: boo
     owners = _places_of_parents(columns["sequence"], is_sample, parents[places])
     if owners is None:
         yield f"the parent of a row of kind {rules.belonging} is no {rules.sample} of this record, or several of them"
-    elif rules.is_in_parts:
-        yield from _faults_of_parts(columns, rules.sample, places, owners, parts, at_once=at_once)
     else:
-        yield from _faults_of_events(columns, rules, places, owners)
+        yield from _faults_of_belonging(columns, rules, places, owners)
+        if rules.is_in_parts:
+            yield from _faults_of_parts(columns, rules.sample, places, owners, parts, at_once=at_once)
 
 
 def _places_of_parents(
@@ -93,13 +93,14 @@ def _places_of_parents(
     return None if (after - first != 1).any() else rows[first]
 
 
-def _faults_of_events(columns: Columns, rules: Rows, places: Places, owners: Places) -> Iterator[str]:
-    """Why these are not the events of these subscriptions; `owners` has the row of each event's subscription."""
-    for name in ("phase", "connection", "sent_ns"):
+def _faults_of_belonging(columns: Columns, rules: Rows, places: Places, owners: Places) -> Iterator[str]:
+    """Why these rows do not belong to these samples; `owners` has the row of each one's sample."""
+    for name in ("phase", "connection"):
         if (columns[name][places] != columns[name][owners]).any():
             yield f"a row of kind {rules.belonging} has another {name} than its {rules.sample}"
-    if (columns["received_ns"][places] > columns["received_ns"][owners]).any():
-        yield f"a row of kind {rules.belonging} came when its {rules.sample} was over"
+    sent, received = columns["sent_ns"], columns["received_ns"]
+    if (sent[places] < sent[owners]).any() or (received[places] > received[owners]).any():
+        yield f"a row of kind {rules.belonging} is not within the stamps of its {rules.sample}"
 
 
 def _faults_of_parts(
@@ -114,12 +115,7 @@ def _faults_of_parts(
         yield f"the parts of a {sample} are not numbered 1, 2, 3, ..."
     if (places != owners + counted + 1).any():
         yield f"the parts of a {sample} do not directly follow it"
-    for name in ("phase", "connection"):
-        if (columns[name][places] != columns[name][owners]).any():
-            yield f"a part is of another {name} than its {sample}"
     sent, received = columns["sent_ns"], columns["received_ns"]
-    if (sent[places] < sent[owners]).any() or (received[places] > received[owners]).any():
-        yield f"a part is not within the stamps of its {sample}"
     follows = counted[1:] > 0
     if not at_once and (sent[places][1:] < received[places][:-1])[follows].any():
         yield f"the parts of a {sample} overlap, or are not in order"

@@ -1,15 +1,11 @@
-"""manifest.json: derived from plan and journal, and stored with its own digest (`seal`)."""
+"""manifest.json as it is stored, with its own digest (`seal`)."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from orchestrator.experiment.plan.plan import Plan
-from orchestrator.results import derive
 from orchestrator.results.documents import Damaged, sealed, unsealed, write_json
-from orchestrator.results.journal import Journal
 from orchestrator.results.manifest import Manifest
 from orchestrator.results.names import MANIFEST
 from orchestrator.shapes import decode
@@ -22,23 +18,6 @@ class Stored:
 
     manifest: Manifest
     content: bytes
-
-
-def derived(journal: Journal, plan: Callable[[], Plan], *, state: derive.State | None = None) -> Manifest:
-    """Return the manifest that plan and journal give.
-
-    `state` counts only of a run that was cut before it could say how it ended. InvalidMeasurement names what is damaged.
-    """
-    lines = list(journal.lines())
-    try:
-        journal_state = derive.read(line.content for line in lines)
-    except ValueError as error:
-        raise Damaged(journal.path, f"cannot be read: {error}") from error
-    if not journal_state.begin:
-        raise Damaged(journal.path, "damaged: it does not say how the run began")
-    if journal_state.state != "running" or state == "complete":
-        state = None
-    return derive.manifest(journal_state, plan().to_dict(), state=state, journal=lines[-1].chain)
 
 
 def write(folder: Path, manifest: Manifest) -> None:

@@ -11,7 +11,6 @@ from orchestrator import record_layout
 LIMIT = 0.1
 """The share of a turn that may be lost beyond what the trial's turns lose in the middle."""
 
-
 REST_S = 0.2
 """How long all ends rest after the turns of a block, so that one that uses CPU meanwhile is found."""
 

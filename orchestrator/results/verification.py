@@ -25,19 +25,11 @@ def verify(folder: RunFolder) -> tuple[str, ...]:
     begun = tuple(journal_state.begin.get("files", {}))
     for samples in sorted(journal_state.samples - manifest.files.keys()):
         raise Damaged(inside(folder.path, samples), "no SHA-256 of it was ever written down")
-    for samples in manifest.files:
-        folder.verify(samples)
-    superseded = sorted(journal_state.files.keys() - manifest.files.keys())
-    kept = [f"superseded/{samples}" for samples in superseded]
-    for samples, moved in zip(superseded, kept, strict=True):
-        if digest(inside(folder.path, moved)) != journal_state.files[samples]:
-            raise Damaged(folder.path / moved, ALTERED)
-    turns = [turn for turn in journal_state.every_turn if turn.sha256]
-    for turn in turns:
-        if digest(inside(folder.path, turn.raw)) != turn.sha256:
-            raise Damaged(folder.path / turn.raw, ALTERED)
-    printed = (turn.raw for turn in turns)
-    return ("journal.jsonl", "manifest.json", *begun, *manifest.files, *kept, *printed)
+    printed = {turn.raw: turn.sha256 for turn in journal_state.turns if turn.sha256}
+    for name, sha256 in {**manifest.files, **printed}.items():
+        if digest(path := inside(folder.path, name)) != sha256:
+            raise Damaged(path, ALTERED)
+    return ("journal.jsonl", "manifest.json", *begun, *manifest.files, *printed)
 
 
 def keep_output(folder: Path, turn: TurnRecord, text: str) -> str:

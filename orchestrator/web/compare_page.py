@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Annotated, get_args
 
 from fastapi import APIRouter, Query, Request
-from markupsafe import Markup
 from starlette.responses import Response
 
 from orchestrator.between_runs.across import RunComparison, compare_runs, compare_within
@@ -15,19 +14,11 @@ from orchestrator.between_runs.measured_runs import beside
 from orchestrator.errors import UsageError
 from orchestrator.exports.findings import JudgedRun
 from orchestrator.findings.compare import Statistic
-from orchestrator.findings.summary import RunSummary
-from orchestrator.report import comparison
-from orchestrator.report.charts import Charts
-from orchestrator.report.figures.static import Dot, chart
-from orchestrator.report.groups import groups
-from orchestrator.report.palette import MUTED
 from orchestrator.web.site import Here
 
 router = APIRouter()
 STATISTICS: tuple[Statistic, ...] = get_args(Statistic)
 MOST_RUNS = 8
-_MOST_ROWS, _MOST_PICTURES = 24, 4
-_COLOURS = {"faster": "var(--pass)", "improved": "var(--pass)", "slower": "var(--warn)", "regressed": "var(--warn)"}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,24 +27,6 @@ class Compared:
 
     comparison: RunComparison | None
     trouble: str = ""
-
-    @property
-    def picture(self) -> Markup:
-        """Each row's ratio with its interval, and a line at 1; empty without one."""
-        rows = [row for row in (self.comparison.rows if self.comparison else ()) if row.ratio][:_MOST_ROWS]
-        dots = [
-            Dot(
-                label=row.label,
-                detail=row.group,
-                value=row.ratio or 1.0,
-                interval=row.interval,
-                text=comparison.ratio(row),
-                difference=row.verdict,
-                colour=_COLOURS.get(row.verdict, MUTED),
-            )
-            for row in rows
-        ]
-        return chart(dots, "Ratios with their 95 % intervals; above 1 is slower", floor=1.0) if dots else Markup()
 
 
 @router.get("/compare")
@@ -79,18 +52,10 @@ def compare(
         runs=[each.summary for each in judged],
         names=run,
         compared=[_compared(judged[0], other, statistic) for other in others] if judged else [],
-        sides=_side_by_side([each.summary for each in judged]) if len(judged) > 1 else (),
         statistic=statistic,
         statistics=STATISTICS,
         most=MOST_RUNS,
     )
-
-
-def _side_by_side(summaries: Sequence[RunSummary]) -> list[Sequence[object]]:
-    """The first picture of each of the first runs, on one scale; a run without one has none."""
-    shown = summaries[:_MOST_PICTURES]
-    first = [group for summary in shown for group in groups(summary)[:1]]
-    return [Charts(summary, first).first[:1] for summary in shown]
 
 
 def _compared(run: JudgedRun, other: JudgedRun | None, statistic: Statistic) -> Compared:

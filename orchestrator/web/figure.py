@@ -1,4 +1,4 @@
-"""Figures of the pages that the report has none of: a cell over runs, and the trials of a run in progress."""
+"""The figure of a cell over runs, which the report has none of."""
 
 from __future__ import annotations
 
@@ -10,12 +10,9 @@ import plotly.graph_objects as go
 from orchestrator.history.trend import Point, Step, Trend, letter
 from orchestrator.quantities import Unit, factor
 from orchestrator.report.figures.base import Figure, axis, figure, plain, text_at, upright, whiskers
-from orchestrator.report.palette import INK, MUTED, series
-from orchestrator.web.live_view import View
+from orchestrator.report.palette import MUTED, series
 
-_ROW_PX, _TREND_PX = 34, 220
-_MOST_ROWS = 24
-_LOGARITHMIC_FROM = 5.0  # the largest latency over the smallest
+_TREND_PX = 220
 _MOST_TICKS = 4
 
 
@@ -23,7 +20,7 @@ def of_trend(trend: Trend, unit: Unit) -> Figure | None:
     """Return a dot for each run with its interval, and a line at each step; None with fewer than two values."""
     per_ms = 1.0 if trend.statistic == "throughput" else unit.per_ms
     name = f"{trend.statistic}, {'requests/s' if trend.statistic == 'throughput' else unit.name}"
-    points = [point for point in trend.points if getattr(point, trend.statistic) is not None]
+    points = [point for point in trend.points if point.value is not None]
     if len(points) < 2:
         return None
     places = list(range(len(points)))
@@ -37,14 +34,14 @@ def of_trend(trend: Trend, unit: Unit) -> Figure | None:
         "shapes": [upright(at, color=_colour(step), width=1.5, dash="dash") for at, step in steps],
         "annotations": [_step_note(at, step) for at, step in steps],
     }
-    traces = [_environment(trend, points, number, per_ms) for number in range(len(trend.environments))]
+    traces = [_environment(points, number, per_ms) for number in range(len(trend.environments))]
     label = f"{trend.label}: {trend.statistic} of {len(points)} runs"
     return figure("trend", label, traces, layout, _TREND_PX)
 
 
-def _environment(trend: Trend, points: Sequence[Point], number: int, per_ms: float) -> go.Scatter:
+def _environment(points: Sequence[Point], number: int, per_ms: float) -> go.Scatter:
     own = [(place, point) for place, point in enumerate(points) if point.environment == number]
-    values = [getattr(point, trend.statistic) for _, point in own]
+    values = [point.value or 0.0 for _, point in own]
     colour = series(number)
     return go.Scatter(
         mode="lines+markers",
@@ -55,7 +52,7 @@ def _environment(trend: Trend, points: Sequence[Point], number: int, per_ms: flo
         hovertemplate="%{text}<br>%{y:.4~g}<extra></extra>",
         line={"color": colour, "width": 1},
         marker={"color": colour, "size": 7},
-        error_y=whiskers(values, [getattr(point, f"{trend.statistic}_interval") for _, point in own], colour, per_ms),
+        error_y=whiskers(values, [point.interval for _, point in own], colour, per_ms),
     )
 
 
@@ -66,39 +63,3 @@ def _step_note(at: float, step: Step) -> dict[str, Any]:
 
 def _colour(step: Step) -> str:
     return {"regressed": "var(--fail)", "improved": "var(--pass)"}.get(step.verdict, MUTED)
-
-
-def of_trials(view: View) -> Figure | None:
-    """Return a row for each of the first cells, with a dot for each of its trials; None before the first latency."""
-    points = [(point, point.median_ms) for point in view.points if point.row < _MOST_ROWS and point.median_ms]
-    if not points:
-        return None
-    rows = view.rows[:_MOST_ROWS]
-    medians = [(place, row.median_ms) for place, row in enumerate(rows) if row.median_ms is not None]
-    latencies = [latency for _, latency in points]
-    is_log = max(latencies) > _LOGARITHMIC_FROM * min(latencies)
-    traces = [
-        go.Scatter(
-            mode="markers",
-            x=latencies,
-            y=[point.row for point, _ in points],
-            text=[f"trial {point.trial}" for point, _ in points],
-            hovertemplate="%{text}: %{x:.3~g} ms<extra></extra>",
-            marker={"color": series(0), "size": 9, "opacity": 0.6},
-        ),
-        go.Scatter(
-            mode="markers",
-            x=[median for _, median in medians],
-            y=[place for place, _ in medians],
-            hovertemplate="median %{x:.3~g} ms<extra></extra>",
-            marker={"color": INK, "size": 18, "symbol": "line-ns-open", "line": {"width": 2}},
-        ),
-    ]
-    kind = "log" if is_log else "linear"
-    title = f"median of each trial, ms ({'logarithmic' if is_log else 'linear'} axis)"
-    labels: dict[str, Any] = {"tickvals": list(range(len(rows))), "ticktext": [plain(row.label) for row in rows]}
-    layout = {
-        "xaxis": axis(title, type=kind, fixedrange=True),
-        "yaxis": axis("", range=[len(rows) - 0.5, -0.5], fixedrange=True, **labels),
-    }
-    return figure("trials", f"Median latency of {len(points)} trials", traces, layout, _ROW_PX * len(rows) + 80)

@@ -1,18 +1,17 @@
-"""The page `/`: the newest result with its chart, then runs, a search and filters."""
+"""The page `/`: the newest result with its chart, then runs and a search."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Depends, Query, Request
+from fastapi import APIRouter, Query, Request
 from starlette.responses import Response
 
 from orchestrator.errors import OrchError
-from orchestrator.history.filters import Filters, moment_of
-from orchestrator.history.record import Listed
+from orchestrator.history.record import Filters, Listed
 from orchestrator.report.charts import Charts
 from orchestrator.web.site import Here, Site
 from orchestrator.wording.answer import answer
@@ -21,27 +20,6 @@ router = APIRouter()
 PER_PAGE = 50
 _MOST_PICTURES = 2
 _MOST_TRIED = 5  # runs in progress, or without samples, that may be newer
-
-
-@dataclass(frozen=True)
-class Conditions:
-    """The conditions of a list of runs, as an address gives them; all that are given must hold."""
-
-    text: str = ""
-    since: str = ""
-    until: str = ""
-
-    @property
-    def given(self) -> dict[str, str]:
-        """The conditions that are not empty."""
-        return {name: text.strip() for name, text in vars(self).items() if text.strip()}
-
-    def filters(self) -> Filters:
-        """Return the conditions as the index reads them; UsageError for an invalid date."""
-        given: dict[str, Any] = dict(self.given)
-        given["since"] = moment_of(given.get("since"), "since")
-        given["until"] = moment_of(given.get("until"), "until", is_end=True)
-        return Filters(**given)
 
 
 def _newest(site: Site, listed: Sequence[Listed]) -> dict[str, Any] | None:
@@ -54,14 +32,9 @@ def _newest(site: Site, listed: Sequence[Listed]) -> dict[str, Any] | None:
 
 
 @router.get("/")
-def runs(
-    request: Request,
-    site: Here,
-    conditions: Annotated[Conditions, Depends()],
-    page: Annotated[int, Query(ge=1, le=100_000)] = 1,
-) -> Response:
-    """Return one page of the list, newest run first."""
-    filters = conditions.filters()
+def runs(request: Request, site: Here, text: str = "", page: Annotated[int, Query(ge=1, le=100_000)] = 1) -> Response:
+    """Return one page of the list, newest run first; `text` as `Filters` has it."""
+    filters = Filters(text=text)
     with site.index() as index:
         total = index.count(filters)
         pages = max(1, -(-total // PER_PAGE))
@@ -71,10 +44,9 @@ def runs(
         request,
         "runs.html",
         runs=listed,
-        newest=None if conditions.given or page > 1 else _newest(site, listed),
+        newest=None if text.strip() or page > 1 else _newest(site, listed),
         total=total,
         page=page,
         pages=pages,
-        troubles=index.troubles,
-        given=conditions.given,
+        text=text.strip(),
     )

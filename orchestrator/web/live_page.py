@@ -13,14 +13,11 @@ from starlette.responses import Response
 
 from orchestrator.measure.progress import in_progress
 from orchestrator.report.page import shown
-from orchestrator.web import figure
 from orchestrator.web.live_view import LOOK_S, Reader, State, View
 from orchestrator.web.site import Here, Site
 
 router = APIRouter(prefix="/live")
 MOST_ROWS = 100
-AGAIN_S = 10.0
-"""So often an event repeats how the run stands where its journal adds nothing: the time left shrinks."""
 _ENDED: dict[State, str] = {
     "stopping": "The run is ending: checks and report are made, and everything that it started ends.",
     "complete": "The run is complete.",
@@ -53,12 +50,10 @@ def live(request: Request, site: Here, reader: Follow) -> Response:
 @router.get("/{run}/events", response_class=EventSourceResponse)
 async def events(request: Request, site: Here, reader: Follow) -> AsyncIterator[ServerSentEvent]:
     """Send how the run stands, whenever that changes, until no process works on it."""
-    clock_s = asyncio.get_running_loop().time
-    sent, sent_s = None, 0.0
+    sent = None
     while not request.app.state.is_ending():
         view = await run_in_threadpool(reader.look)
-        if sent != (sent := (view.bytes_read, view.state)) or clock_s() - sent_s >= AGAIN_S:
-            sent_s = clock_s()
+        if sent != (sent := (view.bytes_read, view.state)):
             yield ServerSentEvent(data=await run_in_threadpool(document, site, view))
         if not view.is_going:
             return
@@ -85,7 +80,6 @@ def state_values(view: View) -> dict[str, Any]:
         "title": name if progress is None else f"{progress.done}/{progress.trials} {name}",
         "sentence": _sentence(view),
         "rows": view.rows[:MOST_ROWS],
-        "figure": figure.of_trials(view),
     }
 
 

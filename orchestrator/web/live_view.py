@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import threading
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from statistics import median
 from typing import Literal
@@ -17,28 +17,18 @@ from orchestrator.errors import OrchError
 from orchestrator.experiment.plan.plan import Plan
 from orchestrator.measure.progress import InProgress, Steps, shown
 from orchestrator.measure.run_context import label
-from orchestrator.results.derive import JournalState, shortened
+from orchestrator.results.derive import JournalState
 from orchestrator.results.folder import RunFolder
 from orchestrator.results.journal import Tail
+from orchestrator.results.manifest import TrialRecord
 from orchestrator.results.names import JOURNAL
 
 State = Literal["running", "stopping", "complete", "interrupted", "killed", "gone", "unreadable"]
 
 LOOK_S = 1.0
 """The journal is read at most once in so many seconds, whatever the number of viewers."""
-MOST_POINTS = 2_000
 _TAKEN = {"begin", "resume", "block", "block-end", "trial", "warning", "end"}
 _MS_PER_NS = 1e-6
-
-
-@dataclass(frozen=True, kw_only=True)
-class Point:
-    """A trial that has ended: its place in the schedule from 1, its row in `View.rows`, its median in ms if it has one."""
-
-    trial: int
-    row: int
-    median_ms: float | None
-    is_ok: bool = True
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,10 +46,7 @@ class Row:
 
 @dataclass(frozen=True, kw_only=True)
 class View:
-    """A run as it stands. `bytes_read` of its journal; `progress` is None where the journal cannot be read (`trouble`).
-
-    `points` are the newest `MOST_POINTS` trials that count, in the order in which they ended.
-    """
+    """A run as it stands. `bytes_read` of its journal; `progress` is None where the journal cannot be read (`trouble`)."""
 
     run: str
     state: State
@@ -67,7 +54,6 @@ class View:
     question: str = ""
     progress: InProgress | None = None
     rows: tuple[Row, ...] = ()
-    points: tuple[Point, ...] = ()
     warnings: tuple[str, ...] = ()
     trouble: str = ""
 
@@ -114,11 +100,10 @@ class Reader:
             return View(run=self._folder.id, state="unreadable", trouble=str(error))
 
     def _read(self) -> None:
-        while events := self._tail.look():
-            for event in events:
-                self._steps.take(event)
-                if event["event"] in _TAKEN:
-                    self._journal.take(shortened(event) if event["event"] == "trial" else event)
+        for event in self._tail.look():
+            self._steps.take(event)
+            if event["event"] in _TAKEN:
+                self._journal.take(event)
 
     def _state(self, *, is_held: bool) -> State:
         if self._journal.state == "running":
@@ -129,45 +114,31 @@ class Reader:
         if self._plan is None:
             self._plan = self._folder.plan()
             self._labels = [label(self._plan, cell) for cell in self._plan.cells]
-        points = self._points(self._plan)
         return View(
             run=self._folder.id,
             state=state,
             bytes_read=self._tail.offset,
             question=self._plan.question,
             progress=shown(self._folder.id, self._plan, self._journal, self._steps, self._clock),
-            rows=tuple(self._rows(self._plan, points)),
-            points=tuple(points[-MOST_POINTS:]),
+            rows=tuple(self._rows(self._plan)),
             warnings=tuple(self._journal.warnings),
         )
 
-    def _points(self, plan: Plan) -> list[Point]:
-        places = {cell.id: place for place, cell in enumerate(plan.cells)}
-        medians_ms = {key: median_ns * _MS_PER_NS for key, median_ns in self._journal.medians.items()}
-        return [
-            Point(
-                trial=trial.index + 1,
-                row=places[trial.cell],
-                median_ms=medians_ms.get((trial.index, trial.attempt)),
-                is_ok=trial.outcome == "ok",
-            )
-            for trial in self._journal.trials
-        ]
-
-    def _rows(self, plan: Plan, points: Iterable[Point]) -> Iterator[Row]:
+    def _rows(self, plan: Plan) -> Iterator[Row]:
         planned = Counter(trial.cell for trial in plan.trials)
-        by_row: dict[int, list[Point]] = defaultdict(list)
-        for point in points:
-            by_row[point.row].append(point)
-        for place, (label_of, cell) in enumerate(zip(self._labels, plan.cells, strict=True)):
-            trials = by_row[place]
-            latencies = [trial.median_ms for trial in trials if trial.median_ms is not None]
+        by_cell: dict[str, list[TrialRecord]] = defaultdict(list)
+        for trial in self._journal.trials:
+            by_cell[trial.cell].append(trial)
+        for name, cell in zip(self._labels, plan.cells, strict=True):
+            trials = by_cell[cell.id]
+            medians_ns = [self._journal.medians.get((trial.index, trial.attempt)) for trial in trials]
+            latencies_ms = [median_ns * _MS_PER_NS for median_ns in medians_ns if median_ns is not None]
             yield Row(
-                label=label_of,
+                label=name,
                 planned=planned[cell.id],
                 done=len(trials),
-                failed=sum(not trial.is_ok for trial in trials),
-                median_ms=median(latencies) if latencies else None,
-                least_ms=min(latencies, default=None),
-                most_ms=max(latencies, default=None),
+                failed=sum(trial.outcome != "ok" for trial in trials),
+                median_ms=median(latencies_ms) if latencies_ms else None,
+                least_ms=min(latencies_ms, default=None),
+                most_ms=max(latencies_ms, default=None),
             )

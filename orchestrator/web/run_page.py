@@ -15,14 +15,12 @@ from orchestrator.errors import OrchError
 from orchestrator.exports.findings import JudgedRun, file_name
 from orchestrator.exports.writers import FORMATS, chosen
 from orchestrator.findings.check_result import counts, in_words
-from orchestrator.history import noted
-from orchestrator.history.filters import Filters
+from orchestrator.history.record import Filters
 from orchestrator.measure.progress import how_unfinished
 from orchestrator.report import default_path, report_of, write_report
 from orchestrator.report.charts import Charts
 from orchestrator.report.check_groups import QUIET, check_groups
 from orchestrator.report.groups import cell_names, groups
-from orchestrator.results.folder import RunFolder
 from orchestrator.web.site import Here
 from orchestrator.wording.answer import answer
 from orchestrator.wording.left_out import invalid_numbers
@@ -39,7 +37,7 @@ def run_page(request: Request, site: Here, run: str) -> Response:
         listed = index.runs(Filters(run=run, limit=1))
     if not listed:
         raise HTTPException(404, f"run {run!r} was removed")
-    values: dict[str, Any] = {"run": listed[0], "notes": noted.read(site.workspace.notes, run)}
+    values: dict[str, Any] = {"run": listed[0]}
     try:
         values |= _figures(site.judged(run))
     except OrchError as error:
@@ -48,13 +46,13 @@ def run_page(request: Request, site: Here, run: str) -> Response:
 
 
 def _figures(judged: JudgedRun) -> dict[str, Any]:
-    folder, summary = judged.folder, judged.summary
+    summary, left = judged.summary, how_unfinished(judged.folder)
     return {
         "pictures": Charts(summary).first,
         "summary": summary,
         "answer": answer(summary),
         "invalid": invalid_numbers(summary),
-        "remarks": (*_interrupted(folder), *summary.warnings),
+        "remarks": (*([f"the run was interrupted: {left}"] if left else []), *summary.warnings),
         "tables": result_tables.tables(summary, is_full=True),
         "checks": check_groups(summary),
         "quiet": QUIET,
@@ -63,20 +61,14 @@ def _figures(judged: JudgedRun) -> dict[str, Any]:
     }
 
 
-def _interrupted(folder: RunFolder) -> list[str]:
-    left = how_unfinished(folder)
-    return [] if left is None else [f"the run was interrupted: {left.sentence()}"]
-
-
 @router.get("/report")
-def report(site: Here, run: str, download: bool = False) -> Response:
+def report(site: Here, run: str) -> Response:
     """Return the report, which is made where there is none or the run is newer; errors as `Site.judged`."""
     judged = site.judged(run)
     path = report_of(judged.folder, site.workspace.reports)
     if path is None or path.stat().st_mtime_ns <= (judged.folder.path / "manifest.json").stat().st_mtime_ns:
         path = write_report(judged.summary, default_path(judged.summary, site.workspace.reports))
-    disposition = "attachment" if download else "inline"
-    return FileResponse(path, media_type="text/html", filename=path.name, content_disposition_type=disposition)
+    return FileResponse(path, media_type="text/html", filename=path.name, content_disposition_type="inline")
 
 
 @router.get("/export")

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import threading
-from collections import OrderedDict
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import lru_cache
+from pathlib import Path
 from typing import Annotated, Any
 
 from fastapi import Depends, HTTPException, Request
@@ -37,7 +38,7 @@ class Site:
         self.workspace = workspace
         self._templates = templates()
         self._indexing, self._judging = threading.Lock(), threading.Lock()
-        self._judged: OrderedDict[str, tuple[str, JudgedRun]] = OrderedDict()
+        self._judged = lru_cache(_MOST_JUDGED)(_judge)
         self._readers: dict[str, Reader] = {}
 
     def page(self, request: Request, template: str, *, status: int = 200, **values: Any) -> Response:
@@ -72,19 +73,17 @@ class Site:
         if folder.is_in_progress:
             raise UsageError(f"run {run} is in progress: it is judged when it ends", hint=f"/live/{run} follows it")
         with self._judging:  # one at a time: a measurement beside it needs the CPUs
-            signature = keep.signature(str(folder.path))
-            kept = self._judged.pop(run, None)
-            if kept is None or kept[0] != signature:
-                kept = signature, JudgedRun(folder=folder, summary=summarise(folder))
-            self._judged[run] = kept
-            if len(self._judged) > _MOST_JUDGED:
-                self._judged.popitem(last=False)
-            return kept[1]
+            return self._judged(folder.path, keep.signature(str(folder.path)))
 
     def reader(self, run: str) -> Reader:
         """Return what follows the journal of a run, the same for every viewer; HTTPException 404 as `folder`."""
         folder = self.folder(run)
         return self._readers.setdefault(run, Reader(folder))
+
+
+def _judge(path: Path, _signature: str) -> JudgedRun:
+    folder = RunFolder(path)
+    return JudgedRun(folder=folder, summary=summarise(folder))
 
 
 def site(request: Request) -> Site:

@@ -13,7 +13,7 @@ from markupsafe import Markup
 from orchestrator import quantities
 from orchestrator.report import comparison, markup
 from orchestrator.report.page import shown
-from orchestrator.wording.reasons import why
+from orchestrator.wording.reasons import spread_source, why
 
 
 def templates() -> Jinja2Templates:
@@ -39,6 +39,7 @@ def templates() -> Jinja2Templates:
         row_interval=comparison.interval,
         row_values=comparison.values,
         why=why,
+        spread_source=spread_source,
     )
     return Jinja2Templates(env=environment, context_processors=[_here])
 

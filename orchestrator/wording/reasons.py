@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from orchestrator import quantities
-from orchestrator.between_runs.across import Row
+from orchestrator.between_runs.across import Row, RunComparison
+from orchestrator.between_runs.run_statistics import ASSUMED_SD, EXCESS, FEWEST_RUNS
 from orchestrator.findings.summary import Comparison
 from orchestrator.statistics.terms import Reason, ReasonKind
 
@@ -26,6 +27,21 @@ _TEXTS: Mapping[ReasonKind, str] = {
     ReasonKind.FLOOR_MOVED: "the floor's movement may account for it",
     ReasonKind.DOUBTED: "{names} by the numbers alone",
 }
+
+
+def spread_source(comparison: RunComparison) -> str:
+    """Return where the spread between two runs is taken from; empty of a comparison within a run."""
+    spread = comparison.spread
+    if spread is None:
+        return ""
+    if not spread.assumed:
+        return f"the spread between runs is estimated from {spread.runs} other runs equal to the reference"
+    share = "" if spread.assumed == spread.cells else f" for {spread.assumed} of {spread.cells} cells"
+    return (
+        f"the spread between runs is assumed{share}: {EXCESS:g} times what trials imply, plus "
+        f"{quantities.percent(ASSUMED_SD[comparison.statistic])} of what lies above the ping; {spread.runs} other runs "
+        f"equal to the reference were found, and {FEWEST_RUNS} are needed to estimate it"
+    )
 
 
 def why(row: Comparison | Row) -> str:

@@ -1,4 +1,4 @@
-"""`.orch`, `results` or `reports` full, read-only, or a file: one message names the place, exit 2 or 3, no traceback."""
+"""`results` or `reports` full, read-only, or a file: one message names the place, exit 2 or 3, no traceback."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from tests.support.called import orch
 
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="mounts a small disk: needs root")
 
-PLACES = [(name, state) for name in (".orch", "results", "") for state in ("full", "read-only")]
-PLACES += [(name, "a file") for name in (".orch", "results", "reports")]
+PLACES = [(name, state) for name in ("results", "") for state in ("full", "read-only")]
+PLACES += [(name, "a file") for name in ("results", "reports")]
 TINY = """\
 name: tiny
 question: q

@@ -2,17 +2,14 @@ import errno
 import os
 from pathlib import Path
 
-import pyarrow as pa
 import pytest
 
-from orchestrator.cli import main
 from orchestrator.cli.console import console
 from orchestrator.cli.keeping import keep
 from orchestrator.disk import explained, writing
 from orchestrator.errors import MissingError
 from orchestrator.experiment import store
 from orchestrator.report.page import write_page
-from orchestrator.results.columns import read_columns
 from orchestrator.results.folder import RunFolder, runs
 from orchestrator.summarise import summarise
 from tests.support.runs import a_plan, a_run
@@ -32,12 +29,6 @@ def test_another_fault_is_not_hidden(error: OSError) -> None:
     assert explained(error) is None
 
 
-def test_a_limit_of_open_files_is_named_with_how_to_raise_it() -> None:
-    error = explained(OSError(errno.EMFILE, os.strerror(errno.EMFILE), "journal.jsonl"))
-    assert error is not None
-    assert "ulimit -n" in str(error.hint)
-
-
 def test_a_run_folder_that_may_not_be_read_is_not_called_empty(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "a").mkdir()
 
@@ -51,20 +42,6 @@ def test_a_run_folder_that_may_not_be_read_is_not_called_empty(tmp_path: Path, m
     known = explained(caught.value)
     assert known is not None
     assert "Permission denied" in known.message
-
-
-def test_memory_that_is_used_up_is_no_fault_of_ours_nor_a_damaged_file(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(main, "app", lambda **_: (_ for _ in ()).throw(MemoryError))
-    monkeypatch.setattr(main, "settle", lambda: None)
-    with pytest.raises(SystemExit) as ended:
-        main.main()
-    assert ended.value.code == MissingError.exit_code
-    (tmp_path / "x.parquet").write_bytes(b"")
-    monkeypatch.setattr("pyarrow.parquet.ParquetFile", lambda _: (_ for _ in ()).throw(pa.ArrowMemoryError))
-    with pytest.raises(MemoryError):
-        read_columns(tmp_path / "x.parquet", [])
 
 
 def test_a_file_in_the_way_of_plans_is_named(tmp_path: Path) -> None:

@@ -7,9 +7,6 @@ from hypothesis import given
 from hypothesis import strategies as some
 
 from orchestrator import quantities
-from orchestrator.summarise import summarise
-from services.python.contract.lines import Load
-from tests.support.runs import a_run
 
 
 @pytest.mark.parametrize(
@@ -83,11 +80,6 @@ def test_printed_bounds_say_what_the_bounds_say(low, width, margin):
             assert abs(bound / limit - 1) < 1e-9 or (bound > limit) == (text > limit)
 
 
-@pytest.mark.parametrize(("requests", "text"), [(1, "1 request, 1 in flight"), (2000, "2,000 requests, 1 in flight")])
-def test_a_load_of_one_request_is_one(requests, text):
-    assert quantities.of_load(Load(concurrency=1, requests=requests)) == text
-
-
 def test_a_bound_that_excludes_1_is_not_rounded_to_1():
     assert quantities.bounds((0.9971, 0.99996)) == ("0.997", "0.99996")
     assert quantities.bounds((1.0, 1.0)) == ("1.00", "1.00")
@@ -112,15 +104,6 @@ def test_no_line_ends_between_a_number_and_its_unit():
         quantities.unbroken("57 % less, 61 µs of 1.5 s; 3 blocks")
         == "57\u00a0% less, 61\u00a0µs of 1.5\u00a0s; 3 blocks"
     )
-
-
-def test_trials_and_blocks_are_counted_from_one():
-    assert quantities.of_trial(0, 0) == "block 1 (trial 1)"
-
-
-@pytest.mark.parametrize(("repeats", "said"), [(1, "1 block in"), (3, "3 blocks in")])
-def test_the_conditions_count_blocks(repeats, said):
-    assert dict(summarise(a_run(blocks=repeats)).conditions)["Repeats"].startswith(said)
 
 
 def test_bounds_that_say_nothing_are_capped_and_those_of_a_clear_difference_are_not():

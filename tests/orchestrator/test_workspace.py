@@ -36,20 +36,6 @@ def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Workspace:
     return Workspace(tmp_path / "elsewhere")
 
 
-def test_it_is_the_current_folder_by_default(elsewhere: Workspace) -> None:
-    here = Workspace()
-    places = [here.results, here.reports, here.exports, here.state, here.plans, here.deployments]
-    assert [str(place) for place in places] == [
-        "results",
-        "reports",
-        "exports",
-        ".orch",
-        ".orch/plans",
-        ".orch/deployments",
-    ]
-    assert list(Path().iterdir()) == []
-
-
 def test_a_plan_is_kept_and_found_there_alone(elsewhere: Workspace) -> None:
     made = plan()
     assert store.save(made, elsewhere.plans).is_relative_to(elsewhere.root)
@@ -67,14 +53,6 @@ def test_a_run_is_made_and_found_there_alone(elsewhere: Workspace) -> None:
     assert runs(Workspace().results) == []
     with pytest.raises(UsageError, match="there is none under results/"):
         RunFolder.open("latest", root=Workspace().results)
-
-
-def test_a_run_that_is_opened_without_a_workspace_is_named_by_its_path(elsewhere: Workspace) -> None:
-    folder = finished(elsewhere.results)
-    read = RunFolder.open(folder.path)
-    assert read.manifest().state == "complete"
-    with pytest.raises(UsageError, match="is not a run folder"):
-        RunFolder.open(folder.id)
 
 
 def test_what_is_in_progress_there_is_seen_and_ended_there(elsewhere: Workspace) -> None:

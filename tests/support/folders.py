@@ -45,8 +45,7 @@ def add_trial(
         overhead_s=0.1,
         requesters=(RequesterRecord(host="local", done=DONE, samples=path),),
     )
-    records = folder.record_digests([path]) if raw else {}
-    folder.append({"event": "trial", "trial": asdict(record), "records": records})
+    folder.append({"event": "trial", "trial": asdict(record)})
 
 
 def killed(root: Path, *, at_s: float = 1_795_229_802.0) -> RunFolder:
@@ -59,7 +58,7 @@ def killed(root: Path, *, at_s: float = 1_795_229_802.0) -> RunFolder:
 
 
 def finished(root: Path) -> RunFolder:
-    """A complete run with one file that counts and one that was superseded."""
+    """A complete run with one file that counts and one of a block that was repeated."""
     folder = begun(root)
     folder.append({"event": "block", "block": 0, "attempt": 0})
     add_trial(folder, 0, block=0)

@@ -12,7 +12,7 @@ from psycopg.conninfo import conninfo_to_dict
 from sqlalchemy import URL
 
 from orchestrator.errors import MissingError
-from orchestrator.history import noted, run_record, shared
+from orchestrator.history import run_record, shared
 from orchestrator.hosts.local import postgresql as server
 from orchestrator.results.folder import RunFolder
 
@@ -50,9 +50,8 @@ def url_of(dsn: str, schema: str, **others: str) -> URL:
 
 
 def push(url: URL, results: Path) -> None:
-    """Have the index hold what the index of this folder of runs would: as records, with what was noted of them."""
+    """Have the index hold what the index of this folder of runs would: as records."""
     with shared.shared(url, makes=True) as index:
         for path in sorted(results.iterdir()):
-            written = noted.read(results.parent / ".orch" / "notes", path.name)
             record = run_record.read_run(RunFolder(path))
-            shared.publish(index, record, notes=written, replace=True)
+            shared.publish(index, record)

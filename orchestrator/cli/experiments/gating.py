@@ -17,9 +17,9 @@ from orchestrator.cli.console import console
 from orchestrator.cli.here import WORKSPACE
 from orchestrator.cli.shared_options import AsJson, Overrides, parsed
 from orchestrator.cli.tables import coloured, table
+from orchestrator.disk import output
 from orchestrator.errors import InvalidMeasurement, Undecided, UsageError
 from orchestrator.experiment.read.units import DURATION, parse_margin
-from orchestrator.results.outputs import output, require_output
 
 if TYPE_CHECKING:
     from orchestrator.gate.arms import Sides
@@ -29,17 +29,13 @@ if TYPE_CHECKING:
 _STYLES = {"slower": "red", "not slower": "green", "undecided": "yellow"}
 _HEADS = ("", "call", "", "base", "head", "ratio", "95 % interval")
 _LIMIT = 0.05
-_WAYS = "orch gate FILE --base REF; or --base-folder and --head-folder; or --base-cmd and --head-cmd"
+_WAYS = "orch gate FILE --base REF, or --base-folder and --head-folder"
 
 
 def gate(
     file: Annotated[Path, typer.Argument(help="The experiment, a YAML file, with `services` of your own.")],
     base: Annotated[str | None, typer.Option(metavar="REF", help="The commit that head is compared with.")] = None,
     head: Annotated[str, typer.Option(metavar="REF", help="A commit, or `.`: the working folder as it is.")] = ".",
-    base_cmd: Annotated[
-        str | None, typer.Option(metavar="CMD", help="Without git: the command that starts base on {port}.")
-    ] = None,
-    head_cmd: Annotated[str | None, typer.Option(metavar="CMD", help="The command that starts head on {port}.")] = None,
     base_folder: Annotated[
         Path | None, typer.Option(metavar="DIR", help="Without git: base's folder, in place of the experiment's.")
     ] = None,
@@ -71,12 +67,7 @@ def gate(
     not build, start or answer, 5 a check failed.
     """
     console.as_json = as_json
-    for option, path in (("--junit", junit), ("--markdown", markdown)):
-        if path is not None:
-            require_output(path, option)
-    commands = [command for command in (base_cmd, head_cmd) if command is not None]
-    folders = [folder for folder in (base_folder, head_folder) if folder is not None]
-    with _sides(file, base, head, commands, folders) as sides:
+    with _sides(file, base, head, base_folder, head_folder) as sides:
         gate = _gate(file, overrides or [], sides, _limits(limit or ()), parsed("--budget", DURATION.number, budget))
         _forecast(gate, is_all=only_plan)
         if only_plan:
@@ -100,33 +91,27 @@ def _limits(options: Sequence[str]) -> dict[str, float]:
 
 @contextmanager
 def _sides(
-    file: Path, base: str | None, head: str, commands: Sequence[str], folders: Sequence[Path]
+    file: Path, base: str | None, head: str, base_folder: Path | None, head_folder: Path | None
 ) -> Iterator[Sides]:
-    """Both versions, in the one way that was given; UsageError for none or several."""
+    """Both versions, in the one way that was given; UsageError for none or both."""
     from orchestrator.gate import arms
 
-    if (base is not None) + bool(commands) + bool(folders) != 1 or (head != "." and base is None):
-        raise UsageError("base and head are given in one of three ways", hint=_WAYS)
-    if base is not None:
+    if base is not None and base_folder is None and head_folder is None:
         with arms.commits(file, base, head, WORKSPACE.state) as sides:
             yield sides
-    elif len(commands) == 2:
-        yield arms.without_git(file.parent, file.parent, commands)
-    elif len(folders) == 2:
-        yield arms.without_git(folders[0], folders[1])
+    elif base is None and base_folder is not None and head_folder is not None and head == ".":
+        yield arms.without_git(base_folder, head_folder)
     else:
-        raise UsageError("one of base and head is missing", hint=_WAYS)
+        raise UsageError("base and head are given in one of two ways", hint=_WAYS)
 
 
 def _gate(file: Path, overrides: list[str], sides: Sides, limits: Mapping[str, float], budget_s: float) -> Gate:
-    from orchestrator.gate.arms import BASE, HEAD, read
+    from orchestrator.gate.arms import HEAD, read
     from orchestrator.gate.procedure import Gate
 
     arms = read(file, overrides, sides)
     if changed := sides[HEAD].changed:
         console.warning(f"head has changes that are not committed: {', '.join(changed)}")
-    if sides[HEAD].folder == sides[BASE].folder:
-        console.warning("base and head are started in one folder: a file that they write there is shared")
     own_limits = {name: limit for name, limit in limits.items() if name}
     for name in own_limits:
         if name not in arms.calls:
@@ -158,14 +143,14 @@ def _write(result: GateResult, junit: Path | None, markdown: Path | None, *, fai
     from orchestrator.gate import words
     from orchestrator.report.comparison import junit as junit_xml
 
-    def write(path: Path | None, option: str, text: Callable[[], str]) -> None:
+    def write(path: Path | None, text: Callable[[], str]) -> None:
         if path is not None:
-            with output(path, option, "measure again") as partial:
+            with output(path, "measure again") as partial:
                 partial.write_text(text(), encoding="utf-8")
 
     comparison, judgement = words.comparison(result), words.judgement(result)
-    write(junit, "--junit", lambda: junit_xml(comparison, judgement, fails_undetermined=fails_undecided))
-    write(markdown, "--markdown", lambda: words.markdown(result, shlex.join(["orch", *sys.argv[1:]])))
+    write(junit, lambda: junit_xml(comparison, judgement, fails_undetermined=fails_undecided))
+    write(markdown, lambda: words.markdown(result, shlex.join(["orch", *sys.argv[1:]])))
 
 
 def _show(result: GateResult) -> None:

@@ -24,18 +24,14 @@ from orchestrator.experiment.plan.turn_lengths import END_BYTES
 from orchestrator.experiment.providers import PROVIDERS
 from orchestrator.experiment.read.units import format_duration, format_size
 from orchestrator.findings.power import describe
-from orchestrator.findings.trial_values import SPREADS
 from orchestrator.quantities import count, each_turn, listed, margin, percent, sample
 from orchestrator.questions.until.find import expected_blocks
 from orchestrator.results.documents import name_in_id
 from orchestrator.results.folder import runs
 from orchestrator.wording.grounds import power_sentence, spread_text
 
-_PLAIN_FLOOR = "a tcp exchange without TLS, also beside cells with it: what is above it holds what TLS costs"
 _CELLS_SHOWN = 40
-_ROUNDED = 0.06  # by which a share of few cells differs from what was asked for, as cells are whole
 _STACKS_SHOWN = 12  # of a row; the lines above name them all
-_PINNED = {"apart": "pinned to different CPUs", "together": "pinned to the same CPU", "off": "not pinned"}
 _RUNS_READ = 5
 
 
@@ -78,7 +74,6 @@ def plan_document(plan: Plan, path: Path, history: Sequence[dict[str, Any]] = ()
         "cost": cost,
         "reference": plan.reference,
         "compared": contrasts.compared(plan),
-        "stability": _stability(plan),
         "documents": own_json.sentence(plan.to_dict()),
         "matters": plan.matters,
         "power": None if _is_search(plan) else _power(usual, history),
@@ -133,9 +128,7 @@ def plan_lines(plan: Plan, document: dict[str, Any]) -> Iterator[str]:
     yield from filter(None, (document["documents"],))
     yield f"versions here: {_versions(plan) or 'the standard library alone'}"
     yield ""
-    yield from table(
-        ("placement", "requester", "responder", "distance"), [_placement_row(plan, p) for p in plan.placements]
-    )
+    yield from table(("placement", "requester", "responder", "distance"), [_placement_row(p) for p in plan.placements])
     yield ""
     yield from _matrix_lines(plan)
     yield ""
@@ -159,16 +152,14 @@ def _facts(plan: Plan, document: dict[str, Any]) -> Iterator[tuple[str, str]]:
     if document["until"]:
         yield "until", _until_words(document["until"])
     yield "compared", contrasts.compared(plan)
-    if document["stability"]:
-        yield "stability", document["stability"]
     yield "matters", f"a difference of {margin(plan.matters)}: stacks whose whole interval is below it are equal"
-    yield from _sealed(plan)
+    if plan.sealed:
+        yield (
+            "held out",
+            f"{count(len(plan.sealed), 'cell')} of {len(plan.cells)}, by seed {plan.seed}; --json names them",
+        )
     yield "hosts", _hosts(plan, expected["hosts"])
     yield from (("external", text) for text in document["external"])
-    if behind := contrasts.behind_loopback(plan.stacks):
-        yield "external", behind
-    if any(cell.is_secured for cell in plan.cells):
-        yield "floor", _PLAIN_FLOOR
     yield from ((each["name"], each["sentence"]) for each in document.get("machines", ()))
     yield (
         "duration",
@@ -180,8 +171,6 @@ def _facts(plan: Plan, document: dict[str, Any]) -> Iterator[tuple[str, str]]:
     samples = sample((cell.kind for cell in plan.cells), "s")
     yield "disk", f"about {format_size(_rounded(expected['disk_bytes']))} for {expected['requests']:,} {samples}"
     yield "cost", _cost(plan, document["cost"])
-    if PROVIDERS[plan.provider].has_prices:
-        yield "traffic", _traffic(expected["traffic"])
     if document["power"] is not None:
         yield "power", document["power"]["sentence"]
 
@@ -198,17 +187,6 @@ def _turns(plan: Plan) -> Iterator[tuple[str, str]]:
     if plan.without_turns:
         alone = count(len(plan.cells) - len(taken), "cell")
         yield "turns", f"{alone} without turns: {'; '.join(plan.without_turns)}"
-
-
-def _sealed(plan: Plan) -> Iterator[tuple[str, str]]:
-    """Yield how many cells are held out of the cost model."""
-    if not plan.sealed:
-        return
-    share = len(plan.sealed) / len(plan.cells)
-    of_share = f"{percent(share, 0)} of {count(len(plan.cells), 'cell')}"
-    if plan.hold_out - share > _ROUNDED:
-        of_share += f"; {percent(plan.hold_out, 0)} were asked for, and more would leave too little to fit"
-    yield ("held out", f"{count(len(plan.sealed), 'cell')} ({of_share}), by seed {plan.seed}; --json names them")
 
 
 def _is_search(plan: Plan) -> bool:
@@ -297,7 +275,7 @@ def _warmup(cell: Cell) -> str:
     return f"{cell.warmup.requests:,} and {format_duration(cell.warmup.at_least_s)}"
 
 
-def _placement_row(plan: Plan, placement: Placement) -> tuple[str, str, str, str]:
+def _placement_row(placement: Placement) -> tuple[str, str, str, str]:
     link = placement.link
     parts = [] if link.rtt_ms is None else [f"{link.rtt_ms:g} ms round trip"]
     if link.jitter_ms:
@@ -310,13 +288,9 @@ def _placement_row(plan: Plan, placement: Placement) -> tuple[str, str, str, str
         parts.append(f"an initial window of {link.initial_window} segments")
     here = there = "this machine"
     near = "none: one host"
-    if contrasts.behind_loopback(plan.stacks):
-        are_all = all(stack.running for stack in plan.stacks)
-        there = "a loopback address" if are_all else f"{here}, or a loopback address"
-        near = "not known" if are_all else f"{near}, or not known"
     if placement.kind == "external":
-        there = "an address given"
-    distance = ", ".join(parts) or (near if placement.kind == "local" else "the network's own")
+        there, near = "an address given", "the network's own"
+    distance = ", ".join(parts) or (near if placement.kind in ("local", "external") else "the network's own")
     return placement.name, placement.from_zone or here, placement.to_zone or there, distance
 
 
@@ -328,38 +302,13 @@ def _versions(plan: Plan) -> str:
 
 def _hosts(plan: Plan, zones: Sequence[str]) -> str:
     if not zones:
-        where = f"this machine, {_pinned(plan)}"
-        return (
-            f"{where}; what runs already is not pinned by orch" if contrasts.externals_by_label(plan.stacks) else where
-        )
+        return f"this machine, pin: {', '.join(plan.pins)}"
     if PROVIDERS[plan.provider].hosts_are_given:
         given = {host.name: host.given for host in plan.hosts}
         return f"{len(zones)} of your own: {', '.join(f'{zone} ({given[zone]})' for zone in zones)}"
     counted = ", ".join(f"{zones.count(zone)} in {zone}" for zone in sorted(set(zones)))
-    machine = (
-        f"{plan.machine}, no limit on CPU and memory"
-        if plan.machine == PROVIDERS[plan.provider].unlimited_machine
-        else plan.machine
-    )
-    return f"{len(zones)} on {plan.provider} ({machine}): {counted}"
-
-
-def _stability(plan: Plan) -> str:
-    """What is compared by how far latencies spread; empty where that is not asked."""
-    pairs = [pair for pair in contrasts.all_pairs(plan) if not pair.is_control] if plan.stability else []
-    return (
-        f"every two stacks by {listed(list(SPREADS.values()))} ({count(len(pairs), 'pair')} of cells)" if pairs else ""
-    )
-
-
-def _pinned(plan: Plan) -> str:
-    if len(plan.pins) > 1:
-        return "requester and responder " + ", or ".join(_PINNED[pin] for pin in plan.pins)
-    if plan.pin == "off":
-        return "not pinned"
-    if all(cell.kind == "codec" for cell in plan.cells) or all(stack.running for stack in plan.stacks):
-        return "the requester pinned"
-    return f"requester and responder {_PINNED[plan.pin]}"
+    limits = ", no limit on CPU and memory" if plan.machine == PROVIDERS[plan.provider].unlimited_machine else ""
+    return f"{len(zones)} on {plan.provider} ({plan.machine}{limits}): {counted}"
 
 
 def _cost(plan: Plan, cost: dict[str, Any]) -> str:
@@ -372,14 +321,6 @@ def _cost(plan: Plan, cost: dict[str, Any]) -> str:
     return (
         f"about {cost['usd_expected']:.3f} USD for hosts, at most {cost['usd_at_most']:.2f} USD until the hosts shut down"
         f" after {format_duration(plan.limits.ttl_s)} (list prices of {cost['prices_as_of']}, with traffic, without disks)"
-    )
-
-
-def _traffic(traffic: dict[str, Any]) -> str:
-    between, out = (format_size(_rounded(traffic[f"{way}_bytes"])) for way in ("between", "out"))
-    return (
-        f"at most {between} between zones and {out} to this machine: {traffic['usd']:.3f} USD of the above"
-        " (prices assumed, rather too high: look up your regions)"
     )
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import sys
 from datetime import UTC, datetime
 from pathlib import Path
@@ -10,18 +9,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from orchestrator.cli.browser import Open, show
 from orchestrator.cli.console import console
 from orchestrator.cli.here import WORKSPACE
 from orchestrator.cli.shared_options import AsJson, Overrides, ShareMachine
-from orchestrator.errors import MissingError, UsageError
-from orchestrator.quantities import size
+from orchestrator.errors import UsageError
 
 if TYPE_CHECKING:
     from orchestrator.experiment.plan.plan import Plan
     from orchestrator.measure.run import Result
-
-_SPARE_BYTES = 100_000_000
 
 
 def run(
@@ -41,7 +36,6 @@ def run(
         bool, typer.Option("--keep", help="Leave the hosts up afterwards; `orch teardown` ends them.")
     ] = False,
     share: ShareMachine = False,
-    opens: Open = False,
     full: Annotated[
         bool, typer.Option("--full", help="Print every sentence and table; `orch runs show --full` does so later.")
     ] = False,
@@ -64,8 +58,6 @@ def run(
         result = _start(what, overrides, keep=keep, share=share, referee=referee)
     tell(result, is_full=full)
     document = result.to_dict()
-    if opens:
-        show(result.report)
     error = result.error()
     if error is not None:
         error.details = document
@@ -73,20 +65,12 @@ def run(
     console.emit(document)
 
 
-def _start(
-    file: str | None,
-    overrides: list[str] | None,
-    *,
-    keep: bool,
-    share: bool,
-    referee: str | None,
-) -> Result:
+def _start(file: str | None, overrides: list[str] | None, *, keep: bool, share: bool, referee: str | None) -> Result:
     from orchestrator.cli.experiments.refereed import referee_of
     from orchestrator.measure.run import start
 
     plan = _plan_of(file, overrides or [])
     beside = None if referee is None else referee_of(plan, referee)
-    _refuse_full_disk(plan)
     _warn_of_this_machine(plan)
     return start(
         plan, WORKSPACE, command=["orch", *sys.argv[1:]], listener=console, keep=keep, share=share, referee=beside
@@ -95,14 +79,14 @@ def _start(
 
 def _resume(run: str | None, overrides: list[str] | None, *, keep: bool, share: bool) -> Result:
     from orchestrator.measure.run import resume
-    from orchestrator.results.folder import LATEST, RunFolder
+    from orchestrator.results.folder import RunFolder
+    from orchestrator.results.names import LATEST
 
     if overrides:
         raise UsageError(
             "--set cannot change a run that has begun", hint="start a new run with it: orch run FILE --set ..."
         )
-    folder = RunFolder.open(run or LATEST, root=WORKSPACE.results, even_empty=True)
-    _refuse_full_disk(folder.plan())
+    folder = RunFolder.open(run or LATEST, root=WORKSPACE.results)
     _warn_of_this_machine(folder.plan())
     return resume(folder, WORKSPACE, command=["orch", *sys.argv[1:]], listener=console, keep=keep, share=share)
 
@@ -128,18 +112,6 @@ def _plan_of(file: str | None, overrides: list[str]) -> Plan:
     overridden = "".join(f" --set {override}" for override in plan.overrides)
     console.progress(f"plan {plan.id} of {plan.experiment_path}{overridden}: {plan.question}")
     return plan
-
-
-def _refuse_full_disk(plan: Plan) -> None:
-    from orchestrator.experiment.plan.estimate import estimate
-
-    here = WORKSPACE.root.resolve()
-    needed, free = estimate(plan).disk_bytes + _SPARE_BYTES, shutil.disk_usage(here).free
-    if free < needed:
-        raise MissingError(
-            f"not enough disk space on {here}: the run needs up to {size(needed)}, {size(free)} are free",
-            hint="free some space, or measure fewer requests",
-        )
 
 
 def _warn_of_this_machine(plan: Plan) -> None:

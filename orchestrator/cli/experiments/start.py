@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 from dataclasses import asdict
@@ -41,7 +40,7 @@ def init(
     if schema:
         from orchestrator.experiment.model.json_schema import json_schema
 
-        console.document(json.dumps(json_schema(), indent=2, ensure_ascii=False))
+        console.document(json_schema())
         return
     console.as_json = as_json
     files, needed = _files(file, example)
@@ -113,9 +112,7 @@ def schema_from(file: Path) -> str | None:
     return os.path.relpath(_SCHEMA, file.parent) if _SCHEMA.is_file() else None
 
 
-def examples(
-    as_json: AsJson = False,
-) -> None:
+def examples(as_json: AsJson = False) -> None:
     """List the shipped experiments by question, with the minutes that each takes and what it needs.
 
     `orch run experiments/NAME.yaml` runs one, `orch init --from NAME` copies one to change.

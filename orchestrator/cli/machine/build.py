@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Sequence
-from typing import Annotated, Any
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict
+from typing import Annotated
 
 import typer
 
@@ -23,39 +24,32 @@ def build(
         list[str] | None, typer.Argument(metavar="[LANGUAGE]...", help="Folders of services/.", show_default=False)
     ] = None,
     again: Annotated[bool, typer.Option("--again", help="Build what is up to date, too.")] = False,
-    lint: Annotated[bool, typer.Option("--lint", help="Run the languages' linters; build nothing.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Build the programs of languages that need it, a line each; exit 9 when a build or a linter fails.
+    """Build the programs of languages that need it, a line each; exit 9 when a build fails.
 
     Without LANGUAGE, every language whose toolchain is here is built, and what the others lack is printed. What is up to
     date is not built again. `build/built.json` in a language's folder records what was built.
     """
     console.as_json = as_json
-    if lint and again:
-        raise UsageError("--lint builds nothing, so it does not go with --again")
     offers = catalogue()
     results = []
-    for language in _chosen(offers.languages, named or (), lint=lint):
-        say = _saying(language)
-        if lint:
-            result = building.lint(language, offers.folder, say=say)
-        else:
-            result = building.build(language, offers.folder, again=again, say=say)
+    for language in _chosen(offers.languages, named or ()):
+        result = building.build(language, offers.folder, again=again, say=_saying(language))
         results.append(result)
         _tell(result)
     if not results:
-        console.result("no language here has linters of its own" if lint else "no language here has anything to build")
-    _end(results, is_asked=bool(named), what="the linters of" if lint else "building")
+        console.result("no language here has anything to build")
+    _end(results, is_asked=bool(named))
 
 
-def _chosen(known: Any, named: Sequence[str], *, lint: bool) -> list[Language]:
+def _chosen(known: Mapping[str, Language], named: Sequence[str]) -> list[Language]:
     for name in named:
         if name not in known:
             raise UsageError(f"there is no language '{name}' in services/", hint=did_you_mean(name, known))
     if named:
         return [known[name] for name in dict.fromkeys(named)]
-    return [language for language in known.values() if (language.lint if lint else language.build)]
+    return [language for language in known.values() if language.build]
 
 
 def _saying(language: Language) -> Callable[[str], None]:
@@ -70,8 +64,6 @@ def _tell(result: Result) -> None:
         console.result(f"{title}: {name}  {artifact.size_bytes:,} bytes  sha256 {artifact.sha256}{remark}")
     if result.kind == "nothing to do":
         console.result(f"{title}: nothing to do")
-    elif result.kind == "passed":
-        console.result(f"{title}: its linters find nothing")
     elif result.kind == "lacking":
         console.result(f"{title}: left out: {result.why}")
     elif result.kind == "failed":
@@ -81,30 +73,16 @@ def _tell(result: Result) -> None:
             console.progress(f"    {line}")
 
 
-def _end(results: Sequence[Result], *, is_asked: bool, what: str) -> None:
-    document = {"languages": [_plain(result) for result in results]}
+def _end(results: Sequence[Result], *, is_asked: bool) -> None:
+    document = {"languages": [asdict(result) | {"language": result.language.name} for result in results]}
     failed = [result.language.title for result in results if result.kind == "failed"]
     logs = [f"services/{result.language.name}/{LOG}" for result in results if result.kind == "failed"]
     lacking = [result for result in results if result.kind == "lacking"]
     if failed:
         raise BuildFailed(
-            f"{what} {', '.join(failed)} failed", hint=f"all that was said is in {', '.join(logs)}", details=document
+            f"building {', '.join(failed)} failed", hint=f"all that was said is in {', '.join(logs)}", details=document
         )
     if lacking and is_asked:
         whys = "; ".join(f"{result.language.title}: {result.why}" for result in lacking)
         raise MissingError(f"what a build needs is not here: {whys}", details=document)
     console.emit(document)
-
-
-def _plain(result: Result) -> dict[str, Any]:
-    built = result.built
-    return {
-        "language": result.language.name,
-        "result": result.kind,
-        "why": result.why,
-        "command": list(result.command),
-        "words": list(result.words),
-        "toolchain": dict(result.versions),
-        "source": None if built is None else built.source,
-        "artifacts": {} if built is None else {name: dict(vars(of)) for name, of in built.artifacts.items()},
-    }

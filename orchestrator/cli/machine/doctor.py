@@ -16,7 +16,6 @@ from orchestrator.errors import MissingError, UsageError, did_you_mean
 from orchestrator.experiment.providers import PROVIDERS
 from orchestrator.hosts.probes import ProbeResult, lacking, of_experiment, survey
 
-REFEREE = "referee"
 _MARKS = {True: "yes", False: "no"}
 
 
@@ -25,8 +24,7 @@ def doctor(
         Path | None, typer.Argument(metavar="[FILE]", help="An experiment: its own machines are looked at, too.")
     ] = None,
     provider: Annotated[
-        str | None,
-        typer.Option("--for", metavar="PROVIDER", help="A provider, or `referee`: exit 3 if it cannot be used here."),
+        str | None, typer.Option("--for", metavar="PROVIDER", help="A provider: exit 3 if it cannot be used here.")
     ] = None,
     as_json: AsJson = False,
 ) -> None:
@@ -36,11 +34,8 @@ def doctor(
     With `--for ssh FILE` the machines of an experiment are looked at, too.
     """
     console.as_json = as_json
-    if provider == REFEREE:
-        _referee()
-        return
     if provider is not None and provider not in PROVIDERS:
-        raise UsageError(f"unknown provider '{provider}'", hint=did_you_mean(provider, [*PROVIDERS, REFEREE]))
+        raise UsageError(f"unknown provider '{provider}'", hint=did_you_mean(provider, PROVIDERS))
     findings = survey(WORKSPACE.plans, provider)
     if file is not None:
         findings += _of_experiment(file, provider)
@@ -50,7 +45,7 @@ def doctor(
         if not finding.is_there:
             needed = ", ".join(finding.needed_for)
             rows.append(("", "", f"needed for {needed}: {finding.hint}" if needed else finding.hint))
-    _print(rows)
+    console.lines(coloured(table(("", "", ""), rows), {"yes": "green", "no": "yellow"}))
     console.result()
     names = [p.name for p in PROVIDERS.values() if p.hosts_are_this_machine or p.name == provider]
     usable = {name: not lacking(findings, name) for name in names}
@@ -77,37 +72,3 @@ def _of_experiment(file: Path, provider: str | None) -> list[ProbeResult]:
             hint="it takes a file with `hosts`, `--for ssh`",
         )
     return of_experiment(plan)
-
-
-def _referee() -> None:
-    """The load generators of `orch run --referee`; MissingError where there is none."""
-    from orchestrator.hosts.load_generators import look_for_all
-
-    looked = look_for_all()
-    rows = []
-    for found in looked:
-        detail = f"{found.version}, {found.path}" if found.is_usable else found.why
-        rows.append((_MARKS[found.is_usable], found.tool.name, f"{detail}; measures {found.tool.speaks}"))
-        if not found.is_usable:
-            rows.append(("", "", f"to get it: {found.tool.install}"))
-    _print(rows)
-    findings = [
-        {
-            "name": found.tool.name,
-            "is_there": found.is_usable,
-            "version": found.version,
-            "path": found.path,
-            "sha256": found.sha256,
-            "why": found.why,
-            "hint": "" if found.is_usable else found.tool.install,
-        }
-        for found in looked
-    ]
-    console.emit({"findings": findings})
-    if not any(found.is_usable for found in looked):
-        console.as_json = False  # stdout holds its one document already
-        raise MissingError("no independent load generator is here", hint="make referee")
-
-
-def _print(rows: list[tuple[str, str, str]]) -> None:
-    console.lines(coloured(table(("", "", ""), rows), {"yes": "green", "no": "yellow"}))

@@ -12,7 +12,7 @@ import typer
 
 from orchestrator.cli.console import console
 from orchestrator.cli.here import WORKSPACE
-from orchestrator.cli.shared_options import AsJson, complete_runs
+from orchestrator.cli.shared_options import AsJson
 from orchestrator.errors import MissingError, TeardownIncomplete, UsageError, did_you_mean
 
 if TYPE_CHECKING:
@@ -20,18 +20,13 @@ if TYPE_CHECKING:
 
 
 def status(as_json: AsJson = False) -> None:
-    """Show which hosts are up and which runs are in progress: since when, until when, at what cost, how far.
-
-    The newest unfinished run is shown with what is stored of it, and how to continue it.
-    """
+    """Show which hosts are up and which runs are in progress: since when, until when, at what cost, how far."""
     from orchestrator.hosts.provision.deployments import Registry
     from orchestrator.hosts.provision.takedown import overview
-    from orchestrator.measure.progress import unfinished
 
     console.as_json = as_json
     deployments, running = overview(Registry(WORKSPACE.deployments)), _runs_in_progress()
-    left = unfinished(WORKSPACE.results)
-    console.emit({"deployments": deployments, "runs": running, "unfinished": None if left is None else asdict(left)})
+    console.emit({"deployments": deployments, "runs": running})
     if not deployments and not running:
         console.result("nothing is up, and no run is in progress here")
     for item in deployments:
@@ -41,12 +36,6 @@ def status(as_json: AsJson = False) -> None:
         for name, host in item["hosts"].items():
             console.result(f"    {name}: {'alive' if host['alive'] else host['why']}")
         console.result(f"    end it with: orch teardown {item['run']}")
-    if left is not None:
-        how = "killed, its process is gone" if left.was_killed else "interrupted"
-        console.result(f"run {left.run}  {how}: {left.sentence()}")
-        console.result(f"    finish it with: orch run --resume {left.run}")
-        if left.done:
-            console.result(f"    see what is stored with: orch report {left.run}")
 
 
 def _runs_in_progress() -> list[dict[str, Any]]:
@@ -99,12 +88,7 @@ def ssh(
 def teardown(
     run: Annotated[
         str | None,
-        typer.Argument(
-            metavar="[RUN]",
-            help="The run to end; by default, everything that is up.",
-            show_default=False,
-            autocompletion=complete_runs,
-        ),
+        typer.Argument(metavar="[RUN]", help="The run to end; by default, everything that is up.", show_default=False),
     ] = None,
     everything: Annotated[
         bool,

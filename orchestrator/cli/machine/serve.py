@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from orchestrator.cli.browser import Open, show_address
 from orchestrator.cli.console import console
 from orchestrator.cli.here import WORKSPACE
 from orchestrator.cli.shared_options import update_index
@@ -30,7 +29,6 @@ def serve(
         str, typer.Option(metavar="ADDRESS", help="Listen on this address; any but loopback lets others read.")
     ] = "127.0.0.1",
     port: Annotated[int, typer.Option(min=0, max=65535, help="Listen on this port; 0 takes a free one.")] = PORT,
-    opens: Open = False,
 ) -> None:
     """Show runs, comparisons, trends and runs in progress in a browser; the pages change nothing. Ctrl-C ends it."""
     from orchestrator.web.app import LOOPBACK, create_app
@@ -50,8 +48,6 @@ def serve(
         if not ipaddress.ip_address(address).is_loopback:
             console.warning("everybody who can reach this address can read the runs; nothing is encrypted")
         console.progress("Ctrl-C ends it")
-        if opens:
-            show_address(url, "the address is above")
         _serve(app, bound)
     console.progress("ended")
 

@@ -12,7 +12,7 @@ import typer
 from orchestrator import quantities
 from orchestrator.audit import examine
 from orchestrator.audit.assessment import ACCUSING, SEVERITY, Assessment
-from orchestrator.audit.model import json_schema_text, read
+from orchestrator.audit.model import json_schema, read
 from orchestrator.cli.console import console, plain
 from orchestrator.cli.shared_options import AsJson
 from orchestrator.errors import UsageError
@@ -37,7 +37,7 @@ def audit(
 ) -> None:
     """Examine published figures, claim by claim: supported, contradicted, impossible, or undetermined."""
     if schema:
-        console.document(json_schema_text())
+        console.document(json_schema())
         return
     if file is None:
         raise UsageError("name a file with published figures", hint="examples are under experiments/audits/")

@@ -12,7 +12,7 @@ from orchestrator import quantities
 from orchestrator.cli.console import console
 from orchestrator.cli.here import WORKSPACE
 from orchestrator.cli.keeping import judged
-from orchestrator.cli.shared_options import AsJson, Run, complete_runs, parsed
+from orchestrator.cli.shared_options import AsJson, Run, parsed
 from orchestrator.cli.tables import coloured, table
 from orchestrator.experiment.read.units import parse_margin
 
@@ -36,10 +36,7 @@ _STYLES = {
 def compare(
     run: Run,
     reference: Annotated[
-        str | None,
-        typer.Argument(
-            help="The run to compare with; by default, the run's own stacks are compared.", autocompletion=complete_runs
-        ),
+        str | None, typer.Argument(help="The run to compare with; by default, the run's own stacks are compared.")
     ] = None,
     statistic: Annotated[
         Literal["median", "p99", "throughput"], typer.Option(help="Which of each trial's numbers to compare.")
@@ -100,12 +97,14 @@ def _document(comparison: RunComparison, judgement: Judgement | None) -> dict[st
 
 
 def _print(comparison: RunComparison) -> None:
+    from orchestrator.wording.reasons import spread_source
+
     turned = "; of throughput the ratio is that of times per request" if comparison.statistic == "throughput" else ""
     console.result(
         f"{comparison.of} against {comparison.reference}, by {comparison.statistic}; above 1 is slower{turned}"
     )
-    if comparison.model:
-        console.result(comparison.model)
+    if source := spread_source(comparison):
+        console.result(source)
     for difference in comparison.differences:
         console.result(f"  differs between the runs: {difference}")
     for text in comparison.in_all_rows:
@@ -115,14 +114,9 @@ def _print(comparison: RunComparison) -> None:
         console.result(console.style(group, "bold"))
         lines = [line for row in rows for line in _rows(row, comparison.margin, comparison.in_all_rows)]
         console.lines(coloured(table(("", "", "", ""), lines), _STYLES))
-    if any(row.value is not None for row in comparison.rows):
-        console.result(
-            "  The ratio is the geometric mean over blocks, and so are the numbers in brackets; "
-            "of latencies the report shows the same."
-        )
     if any(row.costs for row in comparison.rows):
         console.result(
-            "  Below a row is what its requests cost: CPU time, bytes, packets of 1,000 of them; peak memory of a process."
+            "  Below a row is what its requests cost: CPU time, bytes, packets of 1,000 of them; peak memory."
         )
 
 

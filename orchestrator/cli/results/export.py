@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -12,9 +12,6 @@ from orchestrator.cli.here import WORKSPACE
 from orchestrator.cli.keeping import judged
 from orchestrator.cli.shared_options import AsJson, Runs
 from orchestrator.errors import UsageError
-
-if TYPE_CHECKING:
-    from orchestrator.exports.findings import JudgedRun
 
 
 def export(
@@ -48,7 +45,9 @@ def export(
     judged_runs = [JudgedRun(folder=folder, summary=judged(folder)) for folder in folders]
     if len({run.summary.run_id for run in judged_runs}) < len(judged_runs):
         raise UsageError("a run is named twice: each of its rows would be there twice", hint="name each run once")
-    _warn(judged_runs)
+    for run in judged_runs:
+        if invalid := run.about()["invalid"]:
+            console.warning(f"run {run.summary.run_id}: {invalid}")
     name = f"{file_name(judged_runs)}{'-raw' if raw else ''}{'' if is_dataset else form.suffix}"
     path = out or WORKSPACE.exports / name
     require_free(path, is_dataset=is_dataset, force=force)
@@ -63,15 +62,3 @@ def export(
             "runs": [run.about() for run in judged_runs],
         }
     )
-
-
-def _warn(runs: list[JudgedRun]) -> None:
-    """What a reader of the file must know: which figures are invalid, and that experiments differ."""
-    for run in runs:
-        if invalid := run.about()["invalid"]:
-            console.warning(f"run {run.summary.run_id}: {invalid}")
-    if len(names := dict.fromkeys(run.summary.name for run in runs)) > 1:
-        console.warning(
-            f"the runs are of {len(names)} experiments ({', '.join(names)}): each row names its own;"
-            " `orch compare A B` says which cells of two runs can be compared"
-        )

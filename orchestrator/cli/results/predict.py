@@ -54,7 +54,7 @@ def predict(
     console.as_json = as_json
     if rtt is None or size is None:
         raise UsageError("give your round trip and your payload", hint="orch predict RUN --rtt 80ms --bytes 20kB")
-    share = None if matters is None else parsed("--matters", units.parse_margin, _number(matters))
+    share = None if matters is None else parsed("--matters", units.parse_margin, matters)
     place = Reader(
         rtt=parsed("--rtt", units.DURATION.number, rtt) * 1000,
         size=parsed("--bytes", units.parse_size, size),
@@ -75,14 +75,6 @@ def predict(
             f"nothing is predicted there: {'; '.join(refusals(predicted))}",
             hint="measure that place: widen `distance`, the payload or `load` of the run's experiment",
         )
-
-
-def _number(text: str) -> str | float:
-    """A bare number as one, as YAML reads it: the share 0.05."""
-    try:
-        return float(text)
-    except ValueError:
-        return text
 
 
 def _required_model(summary: RunSummary, place: Reader) -> Modelled:

@@ -1,19 +1,17 @@
-"""The verb `report`: a run as one HTML file, as pictures, in Markdown or in a line."""
+"""The verb `report`: a run as one HTML file, as pictures, or in Markdown."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from orchestrator.cli.browser import Open, show
 from orchestrator.cli.console import console
 from orchestrator.cli.here import WORKSPACE
 from orchestrator.cli.keeping import judged, keep
-from orchestrator.cli.shared_options import AsJson, complete_runs
+from orchestrator.cli.shared_options import AsJson, RunOrReport
 from orchestrator.errors import MissingError, UsageError
 
 if TYPE_CHECKING:
@@ -23,15 +21,8 @@ STDOUT = Path("-")
 
 
 def report(
-    runs: Annotated[
-        list[str],
-        typer.Argument(
-            metavar="RUN...",
-            help="Run id, its beginning, a path, `latest`, or a report: FILE.html.",
-            autocompletion=complete_runs,
-        ),
-    ],
-    out: Annotated[Path | None, typer.Option(help="Write to this file instead (one run only).")] = None,
+    run: RunOrReport,
+    out: Annotated[Path | None, typer.Option(help="Write to this file instead.")] = None,
     pictures: Annotated[
         Path | None, typer.Option(metavar="FOLDER", help="Write each chart there, too, as SVG and PNG; needs chromium.")
     ] = None,
@@ -41,7 +32,6 @@ def report(
     samples: Annotated[
         bool, typer.Option("--samples", help="Put all samples inside, so that others can verify its figures.")
     ] = False,
-    opens: Open = False,
     as_json: AsJson = False,
 ) -> None:
     """Write a run's report again, from its stored data, or from the samples inside an earlier report of it.
@@ -52,40 +42,18 @@ def report(
     from orchestrator.report import default_path
     from orchestrator.report.carried_run import is_page
     from orchestrator.report.page import write_page
-    from orchestrator.results.folder import RunFolder
 
     console.as_json = as_json
-    _require_sense(runs, out, markdown)
-    browser = _browser() if pictures is not None else ""
-    for name in runs:
-        if not is_page(name):
-            RunFolder.open(name, root=WORKSPACE.results)  # an unknown one is named before any report is written
-    written, pages = [], []
-    for name in runs:
-        summary, text = _of_page(Path(name)) if is_page(name) else _of_run(name, has_samples=samples)
-        pages.append(write_page(text, out or default_path(summary, WORKSPACE.reports)))
-        (console.progress if markdown == STDOUT else console.result)(str(pages[-1]))
-        entry: dict[str, Any] = {"run": summary.run_id, "report": str(pages[-1])}
-        if pictures is not None:
-            of_run = pictures / summary.run_id if len(runs) > 1 else pictures
-            entry["pictures"] = [str(file) for file in _draw(summary, of_run, browser)]
-        written.append(entry | _in_short(summary, markdown))
-    console.emit({"reports": written})
-    if opens:
-        for path in pages:
-            show(path)
-
-
-def _require_sense(runs: Sequence[str], out: Path | None, markdown: Path | None) -> None:
-    """UsageError for options that contradict each other."""
-    for option, file in (("--out", out), ("--markdown", markdown if markdown != STDOUT else None)):
-        if file is not None and len(runs) > 1:
-            raise UsageError(
-                f"{option} names one file, and {len(runs)} runs were asked for",
-                hint=f"omit {option}" + (": each report then gets its own name under reports/" if file is out else ""),
-            )
     if out is not None and out == markdown:
         raise UsageError("--out and --markdown name the same file", hint="name two")
+    browser = _browser() if pictures is not None else ""
+    summary, text = _of_page(Path(run)) if is_page(run) else _of_run(run, has_samples=samples)
+    page = write_page(text, out or default_path(summary, WORKSPACE.reports))
+    (console.progress if markdown == STDOUT else console.result)(str(page))
+    entry: dict[str, Any] = {"run": summary.run_id, "report": str(page)}
+    if pictures is not None:
+        entry["pictures"] = [str(file) for file in _draw(summary, pictures, browser)]
+    console.emit(entry | _in_short(summary, markdown))
 
 
 def _of_run(run: str, *, has_samples: bool) -> tuple[RunSummary, str]:
@@ -145,6 +113,6 @@ def _in_short(summary: RunSummary, file: Path | None) -> dict[str, str]:
             for each in text.splitlines():
                 console.result(each.replace("\u00a0", " ").replace("\u202f", " "))
         else:
-            entry["markdown"] = str(write_page(text, file, option="--markdown"))
+            entry["markdown"] = str(write_page(text, file))
             console.progress(f"{file}: the summary in Markdown")
     return entry

@@ -1,10 +1,11 @@
-"""The verbs that list runs, change what is known of one, and change which are here."""
+"""The verbs that list runs, note something on one, and change which are here."""
 
 from __future__ import annotations
 
 import shutil
 import sys
-from dataclasses import asdict, replace
+from collections.abc import Set
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -13,34 +14,34 @@ from orchestrator.cli import shared_options as options
 from orchestrator.cli.console import console
 from orchestrator.cli.here import WORKSPACE
 from orchestrator.cli.tables import confirmed, table
+from orchestrator.errors import UsageError
 from orchestrator.quantities import count
 
 if TYPE_CHECKING:
     from orchestrator.history.record import Listed
+    from orchestrator.results.folder import RunFolder
 
 SCHEMA_VERSION = 1
 
 
 def list_runs(
-    find: options.Find = None,
-    since: options.Since = None,
-    until: options.Until = None,
+    find: options.Find = "",
     limit: Annotated[int, typer.Option(min=1, help="Show at most so many.")] = 30,
-    index: options.IndexAt = None,
     team: options.OfTeam = False,
     as_json: options.AsJson = False,
 ) -> None:
-    """List the runs that are here, newest first: state, stacks, checks and answer; filters that are given must all hold."""
+    """List the runs that are here, newest first: state, stacks, checks and answer."""
+    from orchestrator.history.record import Filters
+
     console.as_json = as_json
-    wanted = options.filters(find, since, until)
-    with options.an_index(index, of_team=team) as opened:
+    wanted = Filters(text=find)
+    with options.an_index(of_team=team) as opened:
         listed = opened.runs(replace(wanted, limit=limit))
         total = len(listed) if len(listed) < limit else opened.count(wanted)
     runs = [run.to_dict() for run in listed]
     console.emit({"schema_version": SCHEMA_VERSION, "runs": runs, "shown": len(runs), "of": total})
     if not listed:
-        is_filtered = bool(find or since or until)
-        console.result("no run matches" if is_filtered else options.nothing_here(is_shared=index is not None or team))
+        console.result("no run matches" if find else "there is no run here; `orch run FILE` makes one")
     else:
         _print(listed, total)
 
@@ -55,10 +56,10 @@ def _print(listed: list[Listed], total: int) -> None:
 
 
 def _columns(run: Listed) -> tuple[str, ...]:
-    """The columns; before the answer, or why there is none, how many notes there are (`orch runs note RUN` shows them)."""
+    """The columns; before the answer, or why there is none, how many notes there are."""
+    notes = f"({count(len(run.notes), 'note')}) " if run.notes else ""
     counts = ((run.failed, "failed"), (run.warned, "warned"), (run.passed, "passed"))
     checks = ", ".join(f"{number} {word}" for number, word in counts if number)
-    notes = f"({count(len(run.notes), 'note')}) " if run.notes else ""
     return (
         run.id,
         run.started[:16].replace("T", " ") or "-",
@@ -75,29 +76,18 @@ def note(
     text: Annotated[str | None, typer.Argument(help="What to note; without it the run's notes are shown.")] = None,
     as_json: options.AsJson = False,
 ) -> None:
-    """Write a note on a run, or show its notes; `orch runs --find WORD` finds it.
-
-    Notes lie in .orch/notes, not in run folders.
-    """
+    """Write a note on a run, or show its notes; `orch runs --find WORD` finds it. Notes lie in .orch/notes."""
     from orchestrator.clock import SYSTEM
-    from orchestrator.history import noted
-    from orchestrator.history.folders import folder_of
+    from orchestrator.history.run_notes import add_note, notes_on
+    from orchestrator.results.folder import RunFolder
 
     console.as_json = as_json
-    name = folder_of(WORKSPACE, run).name
-    if text is None:
-        notes = noted.read(WORKSPACE.notes, name)
-    else:
-        notes = noted.add_note(WORKSPACE.notes, name, text, at=SYSTEM.iso())
-    console.emit({"run": name, "notes": [asdict(written) for written in notes]})
-    console.result(f"run {name}")
-    for written in notes:
-        first, *more = written.text.split("\n")
-        console.result(f"  {written.at[:16].replace('T', ' ')}  {first}")
-        for line in more:
-            console.result(f"  {'':16}  {line}")
-    if not notes:
-        console.result("  no notes")
+    name = RunFolder.open(run, root=WORKSPACE.results).id
+    if text is not None:
+        add_note(WORKSPACE, name, text, SYSTEM.iso())
+    notes = notes_on(WORKSPACE, name)
+    console.emit({"run": name, "notes": list(notes)})
+    console.lines([f"run {name}", *(f"  {line}" for line in notes or ("no notes",))])
 
 
 def delete(runs: options.Runs, yes: options.Yes = False, as_json: options.AsJson = False) -> None:
@@ -105,33 +95,53 @@ def delete(runs: options.Runs, yes: options.Yes = False, as_json: options.AsJson
 
     Nothing is deleted where one of several may not be.
     """
-    from orchestrator.history import folders
+    from orchestrator.disk import writing
+    from orchestrator.history.run_notes import notes_file
     from orchestrator.hosts.provision.deployments import Registry
     from orchestrator.report import report_of
 
     console.as_json = as_json
-    standing = [intent.run_id for intent in Registry(WORKSPACE.deployments).standing()]
-    chosen = {
-        path.path.name: path for path in (folders.find_deletable(WORKSPACE, run, standing=standing) for run in runs)
+    standing = {intent.run_id for intent in Registry(WORKSPACE.deployments).standing()}
+    chosen = {folder.path.name: folder for folder in (find_deletable(run, standing) for run in runs)}
+    gone = {
+        name: [path for path in (folder.path, report_of(folder, WORKSPACE.reports)) if path]
+        for name, folder in chosen.items()
     }
-    reports = {name: [path for path in (report_of(run, WORKSPACE.reports),) if path] for name, run in chosen.items()}
-    for name, run in chosen.items():
-        beside = "".join(f", {path}" for path in reports[name])
-        console.progress(f"{run.path}{beside}")
+    for paths in gone.values():
+        console.progress(", ".join(map(str, paths)))
     if not yes:
         confirm(len(chosen), "delete")
-    for name, run in chosen.items():
-        folders.delete(WORKSPACE, run, reports[name])
+    for name, (folder, *reports) in gone.items():
+        with writing(folder, "try again"):
+            shutil.rmtree(folder)
+            for path in (*reports, notes_file(WORKSPACE, name)):
+                path.unlink(missing_ok=True)
     options.update_index()
     console.result(f"deleted: {', '.join(chosen)}")
-    gone = {name: [str(path) for path in (run.path, *reports[name])] for name, run in chosen.items()}
-    console.emit({"deleted": gone})
+    console.emit({"deleted": {name: [str(path) for path in paths] for name, paths in gone.items()}})
+
+
+def find_deletable(named: str, standing: Set[str]) -> RunFolder:
+    """The run of that id, unique beginning of one, or path below `results`, if it may be deleted.
+
+    UsageError for one that lies elsewhere, is a link, is in progress, or has hosts that are up (`standing`: the ids of such
+    runs).
+    """
+    from orchestrator.results.folder import RunFolder
+
+    folder = RunFolder.open(named, root=WORKSPACE.results)
+    path = folder.path
+    if path.parent.resolve() != WORKSPACE.results.resolve() or path.is_symlink():
+        raise UsageError(f"{path} does not lie in {WORKSPACE.results}/", hint="orch deletes folders there alone")
+    if folder.is_in_progress:
+        raise UsageError(f"run {path.name} is in progress", hint="end it first: orch teardown, or Ctrl-C where it runs")
+    if path.name in standing:
+        raise UsageError(f"hosts of run {path.name} are up", hint=f"take them down first: orch teardown {path.name}")
+    return folder
 
 
 def confirm(runs: int, verb: str) -> None:
     """UsageError where nobody can be asked, or nobody says yes."""
-    from orchestrator.errors import UsageError
-
     if not sys.stdin.isatty():
         raise UsageError(f"nobody can be asked whether to {verb}", hint=f"give --yes to {verb} without a question")
     if not confirmed(f"{verb.capitalize()} {'this run' if runs == 1 else f'these {runs} runs'} for good?"):

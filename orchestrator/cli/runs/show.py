@@ -93,8 +93,8 @@ def _rows(results: list[CheckResult], names: dict[str, str], *, everything: bool
 
 def _tally(by_verdict: dict[str, list[CheckResult]]) -> str:
     """How many cells got which verdict; one number where all got the same."""
-    counts = [f"{len(found)} {verdict}" for verdict, found in by_verdict.items() if found]
-    cells = sum(result.cell is not None for found in by_verdict.values() for result in found)
+    counts = [f"{len(results)} {verdict}" for verdict, results in by_verdict.items() if results]
+    cells = sum(result.cell is not None for results in by_verdict.values() for result in results)
     if len(counts) > 1:
         return ", ".join(counts)
     if not cells:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -10,54 +10,31 @@ from orchestrator.cli.console import console
 from orchestrator.cli.here import WORKSPACE
 from orchestrator.cli.keeping import judged
 from orchestrator.cli.runs.listing import confirm
-from orchestrator.cli.shared_options import AsJson, IndexAt, OfTeam, Runs, Yes, complete_runs
+from orchestrator.cli.shared_options import AsJson, Runs, Yes
 from orchestrator.errors import UsageError
-
-if TYPE_CHECKING:
-    from sqlalchemy import URL
 
 SCHEMA_VERSION = 1
 
 
-def publish(
-    runs: Runs,
-    index: IndexAt = None,
-    team: OfTeam = False,
-    replace: Annotated[
-        bool, typer.Option("--replace", help="Put a run in the place of what is there of its id.")
-    ] = False,
-    with_notes: Annotated[bool, typer.Option("--notes/--no-notes", help="Publish notes, too.")] = True,
-    as_json: AsJson = False,
-) -> None:
-    """Publish runs in a team's index, a database that several people read.
-
-    One that is there already is left as it is.
-    """
-    from orchestrator.history import noted, shared
+def publish(runs: Runs, as_json: AsJson = False) -> None:
+    """Publish runs in a team's index, the database that ORCH_INDEX names; what is there of them already is replaced."""
+    from orchestrator.history import shared
     from orchestrator.results.folder import RunFolder
 
     console.as_json = as_json
-    done: list[dict[str, Any]] = []
     folders = [RunFolder.open(run, root=WORKSPACE.results) for run in runs]
-    with shared.shared(_team(index, team=team), makes=True) as opened:
+    published = []
+    with shared.shared(shared.team_url(), makes=True) as opened:
         for folder in folders:
-            notes = noted.read(WORKSPACE.notes, folder.path.name) if with_notes else ()
             record = shared.record_of(folder, judged(folder))
-            outcome = shared.publish(opened, record, notes=notes, replace=replace)
-            done.append({"run": record.id, "outcome": outcome})
-            console.result(f"{record.id}: {outcome}")
-    console.emit({"schema_version": SCHEMA_VERSION, "runs": done})
+            shared.publish(opened, record)
+            published.append(record.id)
+            console.result(f"published: {record.id}")
+    console.emit({"schema_version": SCHEMA_VERSION, "published": published})
 
 
 def unpublish(
-    runs: Annotated[
-        list[str],
-        typer.Argument(
-            metavar="RUN...", help="Ids of runs, whole; they need not be here.", autocompletion=complete_runs
-        ),
-    ],
-    index: IndexAt = None,
-    team: OfTeam = False,
+    runs: Annotated[list[str], typer.Argument(metavar="RUN...", help="Ids of runs, whole; they need not be here.")],
     yes: Yes = False,
     as_json: AsJson = False,
 ) -> None:
@@ -65,7 +42,7 @@ def unpublish(
     from orchestrator.history import shared
 
     console.as_json = as_json
-    with shared.shared(_team(index, team=team)) as opened:
+    with shared.shared(shared.team_url()) as opened:
         if not yes:
             confirm(len(runs), "unpublish")
         gone = [run for run in runs if shared.withdraw(opened, run)]
@@ -74,18 +51,6 @@ def unpublish(
     document = {"schema_version": SCHEMA_VERSION, "unpublished": gone}
     if missing := [run for run in runs if run not in gone]:
         raise UsageError(
-            f"not published there: {', '.join(missing)}",
-            hint="`orch runs --index URL --json` lists ids",
-            details=document,
+            f"not published there: {', '.join(missing)}", hint="`orch runs --team --json` lists ids", details=document
         )
     console.emit(document)
-
-
-def _team(index: str | None, *, team: bool) -> URL:
-    """The URL of the index that was named; UsageError where none was."""
-    from orchestrator.history import shared
-
-    url = shared.chosen(index, of_team=team)
-    if url is None:
-        raise UsageError("name the index", hint="--index URL, or --team (the URL in ORCH_INDEX)")
-    return url

@@ -8,22 +8,22 @@ import typer
 
 from orchestrator import quantities
 from orchestrator.cli.console import console, plain
-from orchestrator.cli.shared_options import AsJson, Find, IndexAt, OfTeam, Since, Until, an_index, filters, nothing_here
+from orchestrator.cli.shared_options import AsJson, Find, OfTeam, an_index
 from orchestrator.cli.tables import table
 from orchestrator.errors import UsageError, did_you_mean
 from orchestrator.quantities import Unit
 
 if TYPE_CHECKING:
-    from orchestrator.history.filters import Filters
     from orchestrator.history.index import Index
-    from orchestrator.history.record import Seen
+    from orchestrator.history.record import Filters, Seen
     from orchestrator.history.trend import Point, Trend
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 _MOST_CELLS = 50
 _MOST_NOTES = 3
 _STYLES = {"improved": "green", "regressed": "red", "not resolved": "yellow"}
 _MARK = ">"
+_NONE_JUDGED = "no run here has been judged; `orch run FILE` makes one, `orch report RUN` judges one"
 _LEGEND = (
     "A step is a change of level that lasts three runs or more; `change` is against the run before, above 1 is slower."
 )
@@ -37,23 +37,21 @@ def trend(
     statistic: Annotated[
         Literal["median", "p99", "throughput"], typer.Option(help="Which of each trial's numbers is followed.")
     ] = "median",
-    find: Find = None,
-    since: Since = None,
-    until: Until = None,
+    find: Find = "",
     limit: Annotated[int | None, typer.Option(min=1, help="Follow only the newest runs of each cell, so many.")] = None,
-    index: IndexAt = None,
     team: OfTeam = False,
     as_json: AsJson = False,
 ) -> None:
     """Show a cell over runs, oldest first, and mark its steps; without a cell, list the cells that runs measured."""
+    from orchestrator.history.record import Filters
+
     console.as_json = as_json
-    wanted = filters(find, since, until)
-    is_shared = index is not None or team
-    with an_index(index, of_team=team) as opened:
+    wanted = Filters(text=find)
+    with an_index(of_team=team) as opened:
         if not cells:
-            _list(opened, wanted, is_shared=is_shared)
+            _list(opened, wanted)
             return
-        chosen = [_seen(opened, word, wanted, is_shared=is_shared) for word in cells]
+        chosen = [_seen(opened, word, wanted) for word in cells]
     from orchestrator.history.trend import trend
 
     by_cell = {cell: seen[-limit if limit else 0 :] for of_word in chosen for cell, seen in of_word.items()}
@@ -65,35 +63,23 @@ def trend(
         console.result(_LEGEND)
 
 
-def _seen(index: Index, word: str, wanted: Filters, *, is_shared: bool) -> dict[str, list[Seen]]:
+def _seen(index: Index, word: str, wanted: Filters) -> dict[str, list[Seen]]:
     """The cells that a word means, with their runs; UsageError, with what it may stand for, where no run measured it."""
     cells = index.seen(word, wanted)
-    if cells:
-        return cells
-    if index.seen(word, type(wanted)()):
-        raise UsageError(f"no run measured {word!r} under these conditions", hint="fewer conditions find more")
-    stacks = index.stacks()
-    hint = did_you_mean(word, stacks) if stacks else _none_judged(index, is_shared=is_shared)
-    raise UsageError(f"no run measured {word!r}", hint=hint)
+    if not cells:
+        stacks = index.stacks()
+        hint = did_you_mean(word, stacks) if stacks else _NONE_JUDGED
+        raise UsageError(f"no run {f'with {wanted.text!r} ' if wanted.text else ''}measured {word!r}", hint=hint)
+    return cells
 
 
-def _none_judged(index: Index, *, is_shared: bool) -> str:
-    """Why no cell is known at all."""
-    from orchestrator.history.filters import Filters
-
-    if index.count(Filters()):
-        return "no run here has been judged; `orch report RUN` judges one"
-    return nothing_here(is_shared=is_shared)
-
-
-def _list(index: Index, wanted: Filters, *, is_shared: bool) -> None:
+def _list(index: Index, wanted: Filters) -> None:
     """Print the cells of the chosen runs; where there is none, what may help."""
     cells = index.cells(wanted)
     rows = [{"cell": cell, "stack": stack, "label": label, "runs": runs} for cell, stack, label, runs in cells]
     console.emit({"schema_version": SCHEMA_VERSION, "cells": rows})
     if not cells:
-        few = "no cell was measured under these conditions: fewer conditions find more"
-        console.result(few if index.cells() else _none_judged(index, is_shared=is_shared))
+        console.result(f"no run with {wanted.text!r} measured a cell" if wanted.text else _NONE_JUDGED)
         return
     shown = [(str(runs), plain(cell), plain(label)) for cell, _, label, runs in cells[:_MOST_CELLS]]
     console.lines(table(("runs", "cell", "measured"), shown))
@@ -103,35 +89,25 @@ def _list(index: Index, wanted: Filters, *, is_shared: bool) -> None:
 
 def _print(series: Trend) -> None:
     from orchestrator.history.steps import FEWEST
-    from orchestrator.history.trend import letter
+    from orchestrator.history.trend import letter, unit_of
 
-    by = {"median": "median", "p99": "p99", "throughput": "requests/s"}[series.statistic]
-    beside = "p99" if series.statistic == "median" else "median"
-    medians = [value for point in series.points for value in (point.median, point.p99) if value is not None]
-    unit = quantities.unit_for(medians)
-    heads = [
-        f"{by}, {unit.name}" if series.statistic != "throughput" else by,
-        "95 % interval",
-        f"{beside}, {unit.name}",
-    ]
+    unit = unit_of(series)
+    by = "requests/s" if series.statistic == "throughput" else f"{series.statistic}, {unit.name}"
     several = len(series.environments) > 1
     console.result(console.style(f"{plain(series.label)} · {quantities.count(len(series.points), 'run')}", "bold"))
-    rows = [_row(point, series, unit, beside, several=several) for point in series.points]
-    lines = list(table(("", "date", "run", *heads, *(("on",) if several else ()), "change", "step"), rows))
+    rows = [_row(point, series, unit, several=several) for point in series.points]
+    heads = ("", "date", "run", by, "95 % interval", *(("on",) if several else ()), "change", "step")
+    lines = list(table(heads, rows))
     console.result(lines[0])
     for line, point in zip(lines[1:], series.points, strict=True):
         console.result(console.style(line, _STYLES[point.step.verdict]) if point.step else line)
         if point.notes:
             more = f"; and {len(point.notes) - _MOST_NOTES} more (--json)" if len(point.notes) > _MOST_NOTES else ""
             console.result(f"      differs from the run before: {'; '.join(point.notes[:_MOST_NOTES])}{more}")
-    for number, differs in enumerate(series.environments):
-        if several:
-            difference = "; ".join(differs) if differs else "the conditions of the first run"
-            console.result(f"  {letter(number)}: {difference}")
     if several:
+        for number, differs in enumerate(series.environments):
+            console.result(f"  {letter(number)}: {'; '.join(differs) or 'the conditions of the first run'}")
         console.result("  Runs on different letters are not compared.")
-    if any(quantities.is_vague(getattr(point, f"{series.statistic}_interval")) for point in series.points):
-        console.result(f"  *: {quantities.VAGUE}.")
     marked = sum(point.step is not None for point in series.points)
     few = f"No step found: it takes {FEWEST} valid runs under the same conditions"
     text = f"{quantities.count(marked, 'step')} marked with {_MARK}" if marked else "No step found"
@@ -139,25 +115,17 @@ def _print(series: Trend) -> None:
     console.result()
 
 
-def _row(point: Point, series: Trend, unit: Unit, beside: str, *, several: bool) -> tuple[str, ...]:
-    from orchestrator.history.trend import letter, step_clause
+def _row(point: Point, series: Trend, unit: Unit, *, several: bool) -> tuple[str, ...]:
+    from orchestrator.history.trend import figures, letter, step_clause
 
-    value: float | None = getattr(point, series.statistic)
-    interval = getattr(point, f"{series.statistic}_interval")
-    other: float | None = getattr(point, beside)
-    text = quantities.rate if series.statistic == "throughput" else unit.text
+    value, interval, change = figures(point, series.statistic, unit)
     return (
         _MARK if point.step else "",
         point.started[:16].replace("T", " ") or "-",
         plain(point.run),
-        "-" if value is None else text(value),
-        "-"
-        if interval is None
-        else "*"
-        if quantities.is_vague(interval)
-        else " to ".join(text(bound) for bound in interval),
-        "-" if other is None else unit.text(other),
+        value,
+        interval,
         *((letter(point.environment),) if several else ()),
-        "-" if point.change is None else f"{quantities.factor(point.change)}×",
+        change,
         plain(step_clause(point)),
     )

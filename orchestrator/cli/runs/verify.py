@@ -74,7 +74,7 @@ def _kept(folder: RunFolder, manifest_sha256: str) -> dict[str, Any]:
 
     path = folder.path / "summary.json"
     try:
-        stated = read_sealed(path)
+        stated, _ = read_sealed(path)
     except FileNotFoundError:
         return {}
     except (ValueError, OSError) as error:

@@ -11,8 +11,6 @@ source.addEventListener("message", (event) => {
   const { is_going, title, sentence, html } = JSON.parse(event.data);
   document.title = `${title} · live · orch`;
   document.getElementById("sentence").textContent = sentence;
-  for (const figure of now.querySelectorAll("[data-figure]")) Plotly.purge(figure);
   now.innerHTML = html;
-  draw(now);
   if (!is_going) source.close();
 });

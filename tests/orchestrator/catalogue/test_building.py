@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from pathlib import Path
 from typing import Any
 
@@ -55,9 +54,9 @@ def test_versions_of_packages_are_those_that_the_build_tells(tmp_path: Path) -> 
     assert state.built == result.built
 
 
-@pytest.mark.parametrize("told", ["[]", "{", '{"fastify": 5}'])
-def test_versions_that_cannot_be_read_fail_the_build(tmp_path: Path, told: str) -> None:
-    write_tiny(tmp_path, make=f"{MAKE}echo '{told}' > build/packages.json\n")
+@pytest.mark.parametrize("printed", ["{", "nothing"])
+def test_versions_that_cannot_be_read_fail_the_build(tmp_path: Path, printed: str) -> None:
+    write_tiny(tmp_path, make=f"{MAKE}echo '{printed}' > build/packages.json\n")
     result, _ = built(tmp_path)
     assert result.kind == "failed"
     assert "build/packages.json" in result.why
@@ -74,20 +73,10 @@ def test_a_build_that_fails_shows_its_command_and_the_compilers_last_lines(tmp_p
     assert (folder / "build" / "failed.log").read_text().startswith("line 1\nline 2\n")
 
 
-@pytest.mark.parametrize(
-    ("make", "why"),
-    [
-        ("install -m 755 source/respond build/\n", r"it made no build/request"),
-        (f"{MAKE}: > build/respond\n", "it made an empty build/respond"),
-        (f"{MAKE}echo >> source/respond\n", r"it writes to its own source \(source/respond\)"),
-        (f"{MAKE}touch lock\n", r"it writes to its own source \(lock\)"),
-    ],
-)
-def test_a_build_that_does_not_leave_what_it_should_has_failed(tmp_path: Path, make: str, why: str) -> None:
-    write_tiny(tmp_path, make=make)
+def test_a_build_that_does_not_leave_what_it_should_has_failed(tmp_path: Path) -> None:
+    write_tiny(tmp_path, make="install -m 755 source/respond build/\n")
     result, _ = built(tmp_path)
-    assert result.kind == "failed"
-    assert re.search(why, result.why), result.why
+    assert (result.kind, "it made no build/request" in result.why) == ("failed", True)
 
 
 @pytest.mark.parametrize(

@@ -45,14 +45,14 @@ def test_plan_warns_in_text_and_json(now, streams):
             in streams.out.getvalue()) == (now is BUSY)  # fmt: skip
     streams.out.said()
     planning.plan([Path("example.yaml")], as_json=True)
-    told = json.loads(streams.out.getvalue())["machine_now"]
-    assert (told["used"], bool(told["warning"])) == (now.used, now is BUSY)
+    document = json.loads(streams.out.getvalue())["machine_now"]
+    assert (document["used"], bool(document["warning"])) == (now.used, now is BUSY)
 
 
 def test_run_warns_before_it_measures(now, streams, monkeypatch):
     began = []
     monkeypatch.setattr("orchestrator.measure.run.start", lambda *_, **__: began.append(streams.err.getvalue()))
-    running._start("example.yaml", [], keep=False, share=False, referee=None, takes_stale=True)
+    running._start("example.yaml", [], keep=False, share=False, referee=None)
     (said_before,) = began
     assert (SIGN in said_before) == (now is BUSY)
 
@@ -64,5 +64,5 @@ def test_hosts_elsewhere_are_not_this_machine(streams, monkeypatch):
     monkeypatch.setattr("orchestrator.hosts.busy.look", never)
     monkeypatch.setattr("orchestrator.measure.run.start", lambda *_, **__: None)
     Path("example.yaml").write_text(EXPERIMENT + "provider: gcp\nmachine: e2-micro\n")
-    running._start("example.yaml", [], keep=False, share=False, referee=None, takes_stale=True)
+    running._start("example.yaml", [], keep=False, share=False, referee=None)
     assert streams.err.getvalue() == ""

@@ -30,9 +30,9 @@ def test_runs_of_the_same_experiment_are_found_behind_many_others(tmp_path, monk
     mine = [made("mine", day) for day in (1, 2)]
     longer = [made("mine_too", 3)]
     others = [made("other", day) for day in range(4, 12)]
-    found = plan_text.earlier_summaries(tmp_path, "mine")
-    assert found == [*reversed(others[-5:]), *reversed(mine)]
-    assert longer[0] not in found
+    summaries = plan_text.earlier_summaries(tmp_path, "mine")
+    assert summaries == [*reversed(others[-5:]), *reversed(mine)]
+    assert longer[0] not in summaries
 
 
 @pytest.fixture(autouse=True)

@@ -40,8 +40,7 @@ def measuring(monkeypatch: pytest.MonkeyPatch) -> Any:
     "ways",
     [
         {},
-        {"base": "HEAD", "base_cmd": "x {port}"},
-        {"base_cmd": "x {port}"},
+        {"base": "HEAD", "base_folder": Path()},
         {"head_folder": Path()},
         {"head": "HEAD", "base_folder": Path(), "head_folder": Path()},
         {"base": "HEAD", "limit": ["5"]},

@@ -1,10 +1,7 @@
-"""`orch run --referee` before anything is started, and `orch doctor --for referee`."""
+"""`orch run --referee` before anything is started."""
 
 from __future__ import annotations
 
-import io
-import json
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +9,6 @@ import pytest
 
 from orchestrator import errors
 from orchestrator.cli.experiments import running
-from orchestrator.cli.machine import doctor
 from orchestrator.referee.generators import GHZ, OHA, TOOLS, WRK, Found, Tool
 from orchestrator.results.manifest import RefereeRecord
 
@@ -44,10 +40,10 @@ def has(monkeypatch: pytest.MonkeyPatch) -> Any:
 def settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     """Of an experiment, who would ask which cell."""
     monkeypatch.chdir(tmp_path)
-    found: list[RefereeRecord] = []
+    referees: list[RefereeRecord] = []
 
     def start(*_: Any, referee: RefereeRecord, **__: Any) -> None:
-        found.append(referee)
+        referees.append(referee)
         raise _Started
 
     monkeypatch.setattr("orchestrator.measure.run.start", start)
@@ -56,7 +52,7 @@ def settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
         (tmp_path / "x.yaml").write_text(text)
         with pytest.raises(_Started):
             running.run("x.yaml", referee=referee, **options)
-        return found[-1]
+        return referees[-1]
 
     return settings
 
@@ -67,20 +63,20 @@ def by_protocol(of: dict[str, str]) -> dict[str, str]:
 
 def test_each_cell_is_asked_by_the_best_that_is_here(settings: Any, has: Any) -> None:
     has(WRK, OHA, GHZ)
-    found = settings()
-    assert by_protocol(found.cells) == {"rest": "wrk", "grpc": "ghz"}
-    assert {name: tool.within for name, tool in found.tools.items()} == {"wrk": 0.35, "ghz": 0.5}
+    referee = settings()
+    assert by_protocol(referee.cells) == {"rest": "wrk", "grpc": "ghz"}
+    assert {name: tool.within for name, tool in referee.tools.items()} == {"wrk": 0.35, "ghz": 0.5}
     has(OHA)
-    found = settings()
-    assert (by_protocol(found.cells), found.tools["oha"].within) == ({"rest": "oha"}, 0.35)
-    assert by_protocol(found.refused) == {"grpc": "there is no ghz in build/referee or on the PATH"}
+    referee = settings()
+    assert (by_protocol(referee.cells), referee.tools["oha"].within) == ({"rest": "oha"}, 0.35)
+    assert by_protocol(referee.refused) == {"grpc": "there is no ghz in build/referee or on the PATH"}
 
 
 def test_one_can_be_chosen(settings: Any, has: Any) -> None:
     has(WRK, OHA, GHZ)
-    found = settings(referee="oha")
-    assert by_protocol(found.cells) == {"rest": "oha"}
-    assert by_protocol(found.refused) == {"grpc": "oha cannot measure it (ghz can)"}
+    referee = settings(referee="oha")
+    assert by_protocol(referee.cells) == {"rest": "oha"}
+    assert by_protocol(referee.refused) == {"grpc": "oha cannot measure it (ghz can)"}
 
 
 def test_without_a_program_that_could_ask_it_says_how_to_get_one(settings: Any, has: Any, tmp_path: Path) -> None:
@@ -107,24 +103,3 @@ def test_an_unknown_load_generator_is_refused(settings: Any, has: Any, tmp_path:
     (tmp_path / "x.yaml").write_text(REST)
     with pytest.raises(errors.UsageError, match="no load generator is called 'ab'"):
         running.run("x.yaml", referee="ab")
-
-
-def told(out: io.StringIO, tools: Sequence[Tool], has: Any) -> str:
-    has(*tools)
-    doctor.doctor(provider="referee")
-    return out.getvalue()
-
-
-def test_doctor_says_what_is_here_and_how_to_get_the_rest(out: io.StringIO, has: Any) -> None:
-    text = told(out, [OHA], has)
-    assert "1.16.0, /tools/oha" in text
-    assert "there is no wrk in build/referee or on the PATH" in text
-    assert f"to get it: {GHZ.install}" in text
-
-
-def test_doctor_ends_with_3_where_there_is_none(out: io.StringIO, has: Any) -> None:
-    has()
-    with pytest.raises(errors.MissingError) as missing:
-        doctor.doctor(provider="referee", as_json=True)
-    assert missing.value.exit_code == 3
-    assert [found["is_there"] for found in json.loads(out.getvalue())["findings"]] == [False] * 3

@@ -12,7 +12,7 @@ import pytest
 
 from orchestrator.cli.results import report
 from orchestrator.cli.runs import verify
-from orchestrator.errors import InvalidMeasurement
+from orchestrator.errors import InvalidMeasurement, UsageError
 from orchestrator.report.carried_run import SUMMARY
 from orchestrator.results.documents import sealed
 from tests.orchestrator.report.test_carried_run import carrying, entries, zipped
@@ -33,8 +33,8 @@ def printed(out) -> dict:
 
 
 def made(printer, /, **options) -> Path:
-    report.report(["latest"], as_json=True, samples=True, **options)
-    return Path(printed(printer)["reports"][0]["report"])
+    report.report("latest", as_json=True, samples=True, **options)
+    return Path(printed(printer)["report"])
 
 
 def test_a_report_is_written_verified_and_written_again(here, out):
@@ -46,8 +46,8 @@ def test_a_report_is_written_verified_and_written_again(here, out):
     assert (document["differences"], document["page_as_written"]) == ([], True)
     assert document["figures"] > 100
     shutil.rmtree(here / "results")
-    report.report([str(path)], as_json=True)
-    assert Path(printed(out)["reports"][0]["report"]).read_text() == text
+    report.report(str(path), as_json=True)
+    assert Path(printed(out)["report"]).read_text() == text
 
 
 def changed(document: dict, number: int) -> str:
@@ -101,3 +101,9 @@ def test_the_figures_that_analysis_left_in_a_run_are_recomputed(here, out):
 def test_the_last_digits_of_a_number_are_no_difference():
     assert list(verify.differences({"a": [1.0]}, {"a": [1 + 1e-12]})) == []
     assert len(list(verify.differences({"a": 1.0, "b": "x"}, {"a": 1.1}))) == 2
+
+
+def test_a_report_that_is_not_there_is_a_usage_error(here):
+    for call in (lambda: verify.verify("no.html"), lambda: report.report("no.html")):
+        with pytest.raises(UsageError, match="there is no file"):
+            call()

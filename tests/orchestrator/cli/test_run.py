@@ -1,10 +1,8 @@
 from __future__ import annotations
 
 import json
-import shutil
 from dataclasses import replace
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 
@@ -63,21 +61,6 @@ def test_a_run_whose_plan_was_changed_is_not_resumed():
     path.write_text(json.dumps({**json.loads(path.read_text()), "seed": 99}))
     with pytest.raises(errors.InvalidMeasurement, match=r"plan\.json: not as it was written when the run began"):
         running.run(folder.id, resume=True)
-
-
-def test_a_run_of_another_version_of_orch_is_not_resumed(monkeypatch):
-    folder = a_run()
-    monkeypatch.setattr("orchestrator.measure.run.__version__", "99")
-    with pytest.raises(errors.UsageError, match=r"begun with orch .*; this is 99"):
-        running.run(folder.id, resume=True)
-
-
-def test_too_little_room_on_the_disk_is_said_before_anything_starts(monkeypatch):
-    folder = a_run()
-    monkeypatch.setattr(shutil, "disk_usage", lambda path: SimpleNamespace(free=1_000))
-    with pytest.raises(errors.MissingError, match="not enough disk space"):
-        running.run(folder.id, resume=True)
-    assert [e["event"] for e in folder.events()] == ["begin"]
 
 
 def receipt(*left: str) -> Receipt:

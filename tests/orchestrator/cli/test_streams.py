@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import pty
-import signal
 import subprocess
 import sys
 import time
@@ -33,11 +32,7 @@ def write(folder: Path, duration: str) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    "words",
-    [["plan", "piped.yaml"], ["plan", "piped.yaml", "--json"], ["services"], ["--help"], ["init", "--schema"]],
-    ids=" ".join,
-)
+@pytest.mark.parametrize("words", [["plan", "piped.yaml"], ["--help"]], ids=" ".join)
 def test_a_reader_that_is_gone_is_no_regression_and_no_traceback(tmp_path, words):
     write(tmp_path, "1s")
     near, far = os.pipe()
@@ -69,23 +64,6 @@ def test_an_error_keeps_its_status_when_nobody_reads(tmp_path):
     )
     os.close(far)
     assert done.returncode == 2
-
-
-@pytest.mark.slow
-def test_a_full_disk_under_the_answer_is_not_passed_over(tmp_path):
-    if not Path("/dev/full").exists():
-        pytest.skip("this system has no /dev/full")
-    write(tmp_path, "1s")
-    with Path("/dev/full").open("w") as full:
-        done = subprocess.run(
-            [*ORCH, "plan", "piped.yaml"],
-            cwd=tmp_path,
-            env=ENVIRONMENT,
-            stdout=full,
-            stderr=subprocess.PIPE,
-            check=False,
-        )
-    assert done.returncode != 0
 
 
 @pytest.mark.slow
@@ -134,4 +112,3 @@ def test_sigterm_ends_a_verb_with_the_status_of_an_interrupt(tmp_path):
     )
     assert done.returncode == 130
     assert "SIGTERM" in done.stderr
-    assert signal.SIGTERM.name in done.stderr

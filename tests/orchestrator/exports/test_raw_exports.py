@@ -39,10 +39,10 @@ def dataset(root: Path) -> Path:
 def test_parquet_is_a_dataset_in_partitions_by_run_and_cell(root: Path, dataset: Path) -> None:
     assert dataset == root / "exports" / f"{BROKEN}-and-1-more-raw"
     assert {path.name for path in dataset.iterdir()} == {f"run={SOUND}", f"run={BROKEN}", "_orch_export.json"}
-    found = ds.dataset(dataset, partitioning="hive", format="parquet")
-    assert set(found.schema.names) == set(NAMES)
-    assert found.count_rows() == ROWS + FEW
-    assert found.count_rows(filter=ds.field("run") == SOUND) == ROWS
+    contents = ds.dataset(dataset, partitioning="hive", format="parquet")
+    assert set(contents.schema.names) == set(NAMES)
+    assert contents.count_rows() == ROWS + FEW
+    assert contents.count_rows(filter=ds.field("run") == SOUND) == ROWS
     files = list(dataset.rglob("*.parquet"))
     assert len(files) == 2 * 3 + 2 * 3
     schemas = [pq.read_schema(file) for file in files]
@@ -68,9 +68,9 @@ def test_rows_are_those_of_the_samples_files(root: Path, dataset: Path) -> None:
 
 
 def test_excel_holds_a_sheet_of_samples_for_each_protocol(root: Path) -> None:
-    found = sheets(exported(root, BROKEN, format="excel", raw=True, out=root / "raw.xlsx")[0])
-    assert list(found) == ["summary", "grpc", "rest"] or list(found) == ["summary", "rest", "grpc"]
-    head, *rows = found["rest"]
+    contents = sheets(exported(root, BROKEN, format="excel", raw=True, out=root / "raw.xlsx")[0])
+    assert list(contents) == ["summary", "grpc", "rest"] or list(contents) == ["summary", "rest", "grpc"]
+    head, *rows = contents["rest"]
     assert head == NAMES
     assert len(rows) == FEW // 2
     assert {row[head.index("valid")] for row in rows} == {False}

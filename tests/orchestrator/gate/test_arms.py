@@ -1,4 +1,4 @@
-"""Of an experiment and two versions become plans with base, base again, and head, from git, folders, or commands."""
+"""Of an experiment and two versions become plans with base, base again, and head, from git or folders."""
 
 from __future__ import annotations
 
@@ -68,14 +68,6 @@ def test_what_is_measured_is_built_and_compared_before(tmp_path: Path) -> None:
     ] * 3
     measured = [stack.external for stack in experiment.to_measure(0, LIMIT, 60).stacks]
     assert [(e.start.build, e.call["same"]) for e in measured if e and e.start] == [((), {})] * 3
-
-
-def test_two_commands_start_one_service_in_the_folder_of_the_experiment(file: Path) -> None:
-    experiment = arms.read(file, (), arms.without_git(file.parent, file.parent, ("./old {port}", "./new {port}")))
-    starts = {
-        s.label: s.external.start.argv[0] for s in experiment.to_build().stacks if s.external and s.external.start
-    }
-    assert starts == {"order-base": "./old", "order-base-again": "./old", "order-head": "./new"}
 
 
 @pytest.mark.parametrize(

@@ -27,12 +27,7 @@ def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def a_gate(experiment: arms.Arms, budget_s: float = 300.0) -> Gate:
     return Gate(
-        arms=experiment,
-        limit=0.05,
-        budget_s=budget_s,
-        workspace=Workspace(),
-        listener=Told(),
-        command=["orch", "gate"],
+        arms=experiment, limit=0.05, budget_s=budget_s, workspace=Workspace(), listener=Told(), command=["orch", "gate"]
     )
 
 

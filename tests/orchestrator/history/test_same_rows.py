@@ -22,8 +22,8 @@ Ask = Callable[..., Any]
 
 @pytest.fixture(scope="module")
 def dsn() -> Iterator[str]:
-    with a_server() as found:
-        yield found
+    with a_server() as address:
+        yield address
 
 
 @pytest.fixture(scope="module")
@@ -38,8 +38,6 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
                 RESULTS / f"r{day}", started=f"2026-11-{day}T00:00:00+00:00", change=slower(by, noise=day / 9000)
             )
         a_past_run(RESULTS / "Ärger", experiment="100%_Ä'; DROP TABLE runs; --", judged=False)
-        listing.note("r21", "release v1.2")
-        listing.note("r21", "after the update: 100 % \u2713")
     return root
 
 
@@ -52,9 +50,10 @@ def ask(request: pytest.FixtureRequest, root: Path, monkeypatch: pytest.MonkeyPa
         dsn = request.getfixturevalue("dsn")
         url = empty(dsn, "same")
         push(url, RESULTS)
-        options = {"index": url.render_as_string()}
+        monkeypatch.setenv("ORCH_INDEX", url.render_as_string(hide_password=False))
+        options = {"team": True}
 
-    def asked(verb: Any, *words: Any, **knobs: Any) -> Any:
+    def document_of(verb: Any, *words: Any, **knobs: Any) -> Any:
         console.out = io.StringIO()
         try:
             verb(*words, **{**options, **knobs}, as_json=True)
@@ -62,7 +61,7 @@ def ask(request: pytest.FixtureRequest, root: Path, monkeypatch: pytest.MonkeyPa
             console.as_json = False
         return json.loads(console.out.getvalue())
 
-    return asked
+    return document_of
 
 
 def ids(ask: Ask, **knobs: Any) -> list[str]:
@@ -75,24 +74,21 @@ def test_the_newest_stands_first_and_a_limit_tells_how_many_there_are(ask: Ask) 
 
 
 @pytest.mark.parametrize(
-    ("wanted", "found"),
+    ("wanted", "runs"),
     [
         ({"find": "SYNTHETIC"}, ["r23", "r22", "Ärger", "r21", "r20"]),
         ({"find": "100%_Ä'; drop table runs; --"}, ["Ärger"]),
         ({"find": "100%_ä'; DROP TABLE runs; --"}, []),
         ({"find": "grpc local"}, ["r23", "r22", "r21", "r20"]),
-        ({"find": "grpc", "since": "2026-11-22"}, ["r23", "r22"]),
-        ({"until": "2026-11-20"}, ["r20"]),
+        ({"find": "grpc 2026-11-22"}, ["r22"]),
         ({"find": "3000 synthetic", "limit": 1}, ["r23"]),
         ({"find": "_"}, ["Ärger"]),
-        ({"find": "v1.2"}, ["r21"]),
-        ({"find": "update \u2713"}, ["r21"]),
         ({"find": "not judged"}, ["Ärger"]),
         ({"find": "' OR 1=1 --"}, []),
     ],
 )
-def test_filters_choose_alike(ask: Ask, wanted: dict[str, Any], found: list[str]) -> None:
-    assert ids(ask, **wanted) == found
+def test_filters_choose_alike(ask: Ask, wanted: dict[str, Any], runs: list[str]) -> None:
+    assert ids(ask, **wanted) == runs
 
 
 def test_cells_that_runs_measured_are_listed_alike(ask: Ask) -> None:
@@ -107,7 +103,7 @@ def test_a_trend_is_the_same(ask: Ask) -> None:
         assert [point["run"] for point in trend["points"]] == ["r20", "r21", "r22", "r23"]
         changes = [point["change"] for point in trend["points"]]
         assert changes == [None, *(pytest.approx(ratio, abs=0.01) for ratio in (1.0, 1.0, 1.6))]
-    (p99,) = ask(trends.trend, ["grpc-thin"], statistic="p99", find="v1.2")["trends"]
+    (p99,) = ask(trends.trend, ["grpc-thin"], statistic="p99", find="r21")["trends"]
     assert len(p99["points"]) == 1
     with pytest.raises(UsageError, match="no run measured 'soap'"):
         ask(trends.trend, ["soap"])

@@ -16,8 +16,7 @@ from orchestrator.cli.console import console
 from orchestrator.cli.runs import listing, teams
 from orchestrator.errors import MissingError, OrchError, UsageError
 from orchestrator.history import run_record, shared
-from orchestrator.history.filters import Filters
-from orchestrator.history.record import Note, RunRecord
+from orchestrator.history.record import Filters, RunRecord
 from orchestrator.results.folder import RunFolder
 from tests.support.past import a_past_run, with_samples
 from tests.support.team_index import a_server, empty, url_of
@@ -27,8 +26,8 @@ SECRET = "hunter2-is-long"
 
 @pytest.fixture(scope="module")
 def dsn() -> Iterator[str]:
-    with a_server() as found:
-        yield found
+    with a_server() as address:
+        yield address
 
 
 @pytest.fixture(scope="module")
@@ -52,18 +51,11 @@ def ids(url: URL) -> list[str]:
         return [run.id for run in index.runs(Filters())]
 
 
-def test_publishing_twice_changes_nothing_and_another_run_of_the_id_is_refused(url: URL, record: RunRecord) -> None:
-    other = replace(record, manifest_sha256="0" * 64, name="other")
+def test_what_is_published_again_is_replaced_and_what_is_withdrawn_is_gone(url: URL, record: RunRecord) -> None:
     with shared.shared(url, makes=True) as index:
-        assert shared.publish(index, record, notes=[Note(at="", text="a")]) == "published"
-        assert shared.publish(index, record) == "there already"
-        with pytest.raises(UsageError, match="one"):
-            shared.publish(index, other)
-        (kept,) = index.runs(Filters())
-        assert (kept.name, kept.notes) == (record.name, (Note(at="", text="a"),))
-        assert shared.publish(index, other, replace=True) == "replaced"
-        (kept,) = index.runs(Filters())
-        assert (kept.name, kept.notes) == ("other", ())
+        for name in (record.name, "other"):
+            shared.publish(index, replace(record, name=name))
+            assert [run.name for run in index.runs(Filters())] == [name]
         assert shared.withdraw(index, "one")
         assert not shared.withdraw(index, "one")
         assert index.runs(Filters()) == []
@@ -97,8 +89,8 @@ def test_a_database_with_other_tables_is_left_as_it_is(url: URL, dsn: str, schem
         for makes in (True, False):
             with pytest.raises(UsageError), shared.shared(url, makes=makes):
                 pass
-        found = connection.execute("SELECT tablename FROM pg_tables WHERE schemaname = %s", (schema,)).fetchall()
-    assert found == [("runs",)]
+        tables = connection.execute("SELECT tablename FROM pg_tables WHERE schemaname = %s", (schema,)).fetchall()
+    assert tables == [("runs",)]
 
 
 def test_a_user_without_rights_gets_an_error_without_the_password(
@@ -133,11 +125,8 @@ def test_what_is_no_address_is_refused_without_showing_the_password(
     assert SECRET not in refused.value.message + str(refused.value.hint)
 
 
-def test_a_password_is_taken_from_the_environment_only(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_an_address_the_variable_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("ORCH_INDEX", raising=False)
-    with pytest.raises(UsageError) as refused:
-        listing.list_runs(index=f"postgresql://me:{SECRET}@127.0.0.1:1/x", limit=3)
-    assert SECRET not in refused.value.message + str(refused.value.hint)
     with pytest.raises(UsageError, match="ORCH_INDEX"):
         listing.list_runs(team=True, limit=3)
 
@@ -149,9 +138,9 @@ def test_a_run_is_published_listed_and_unpublished_by_verbs(
     url = request.getfixturevalue("url") if kind == "postgresql" else make_url(f"sqlite:///{tmp_path}/team.sqlite3")
     monkeypatch.setenv("ORCH_INDEX", url.render_as_string(hide_password=False))
     with_samples(Path("results/one"))
-    teams.publish(["one"], team=True)
+    teams.publish(["one"])
     assert ids(url) == ["one"]
     listing.list_runs(team=True, limit=3)
     assert "one" in console.out.getvalue()
-    teams.unpublish(["one"], team=True, yes=True)
+    teams.unpublish(["one"], yes=True)
     assert ids(url) == []

@@ -70,7 +70,7 @@ def orch(folder: Path) -> Iterator[Callable[..., subprocess.Popen[str]]]:
 
 
 def only_run(folder: Path) -> RunFolder:
-    return RunFolder.open("latest", root=folder / "results", even_empty=True)
+    return RunFolder.open("latest", root=folder / "results")
 
 
 class Ending(Told):

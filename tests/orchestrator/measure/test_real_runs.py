@@ -66,7 +66,7 @@ class Killing(Told):
     def live(self, text: str) -> None:
         super().live(text)
         if not self.killed and ": measured " in text:
-            events = RunFolder.open("latest", root=Path("results"), even_empty=True).events()
+            events = RunFolder.open("latest", root=Path("results")).events()
             self.killed = self._choose([event["pid"] for event in events if event["event"] == "process"])
             os.kill(self.killed, signal.SIGKILL)
 

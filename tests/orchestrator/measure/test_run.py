@@ -279,7 +279,7 @@ def test_a_run_goes_on_where_it_was_cut_and_repeats_the_cut_block_whole(lab):
     assert manifest.state == "complete"
     assert result.trials == 4
     assert len(pd.read_parquet(lab.runs.path / "samples")) == 40
-    assert len(list((lab.runs.path / "superseded").rglob("*.parquet"))) == 1 + 2  # the cut trial, and its block's floor
+    assert all("-a1" in path.stem for path in (lab.runs.path / "samples").rglob("*b001*.parquet"))
     assert len(words(lab.diary, "start responder rest")) == 2  # its smoke test and one trial
 
 
@@ -291,7 +291,7 @@ def test_a_run_that_was_cut_after_its_last_trial_is_only_judged_reported_and_tak
         with pytest.raises(KeyboardInterrupt):
             lab.run(plan("tcp"))
     left = how_unfinished(lab.runs)
-    assert left is None if cut != "collect" else left.is_measured
+    assert left == ("" if cut != "collect" else "every trial is stored, and the report and the teardown are left")
     lab.diary.clear()
     result = lab.run(plan("tcp"))
     assert lab.diary == ["teardown"]
@@ -374,12 +374,3 @@ def test_nothing_follows_the_end_in_the_journal_so_that_the_manifest_is_bound_to
     written = (lab.runs.path / "manifest.json").read_bytes()
     assert "manifest.json" in verify(RunFolder.open(lab.runs.path))
     assert lab.runs.manifest_bytes() == written
-
-
-def test_each_record_is_hashed_as_it_comes_from_its_host(lab):
-    lab.run(plan("tcp", repeats=1))
-    events = list(lab.runs.events())
-    noted = {path: digest for event in events for path, digest in event.get("records", {}).items()}
-    assert noted.keys() == lab.runs.journal_state().samples
-    assert all(len(digest) == 64 for digest in noted.values())
-    assert {event["event"] for event in events if event.get("records")} == {"trial", "baseline"}

@@ -216,9 +216,9 @@ def test_a_record_is_brought_as_it_is(tmp_path):
     [
         (rows(0), "nothing was recorded"),
         (rows(0) + bytes(112), "nothing was recorded"),
-        (rows(1).replace(b"\2", b"\1", 1), "record version 1, this reads 2"),
+        (rows(1).replace(b"\2", b"\1", 1), "not a timing record of version 2 with its 14 columns"),
         (rows(1)[:-1], "its 111 bytes after the header are no whole number of rows of 112"),
-        (b"", "not a timing record: it does not begin with its magic bytes"),
+        (b"", "not a timing record of version 2 with its 14 columns"),
         (rows(1, kind=2), "it holds rows of kind part, which no cell of kind call has"),
         (rows(1, kind=-7), "it holds rows of kind number -7, which no cell of kind call has"),
     ],

@@ -8,7 +8,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from orchestrator.errors import InvalidMeasurement, MissingError
-from orchestrator.record_layout import COLUMNS, HEADER_BYTES, ROW
+from orchestrator.record_layout import COLUMNS, ROW
 from orchestrator.results import convert
 from orchestrator.results.convert import Constants, read_record, to_parquet
 from orchestrator.results.documents import digest as sha256_of
@@ -40,23 +40,10 @@ def changed(place: int, value: bytes) -> bytes:
 @pytest.mark.parametrize(
     ("content", "reason"),
     [
-        (b"", "not a timing record: it does not begin with its magic bytes"),
-        (bytes(4096), "not a timing record"),
-        (rows(3)[:7], "not a timing record"),
-        (rows(3)[HEADER_BYTES:], "not a timing record"),
-        (rows(3)[:63], "its header is cut off after 63 of 512 bytes"),
-        (rows(3)[:511], "its header is cut off after 511 of 512 bytes"),
-        (changed(8, pack("<q", 1)), "record version 1, this reads 2"),
-        (changed(8, pack("<q", 3))[:64], "record version 3, this reads 2"),
-        (changed(16, pack("<q", 520)), "a header of 520 bytes and rows of 112 bytes in 14 columns; version 2 has 512"),
-        (
-            changed(24, pack("<q", 80)),
-            "a header of 512 bytes and rows of 80 bytes in 14 columns; version 2 has 512, 112 and 14",
-        ),
-        (changed(32, pack("<q", -1)), "a header of 512 bytes and rows of 112 bytes in -1 columns; version 2 has"),
-        (changed(40, b"x"), "its header holds more than version 2 says"),
-        (changed(64 + 32 * 10, b"sort"), "its column 10 is 'sort', this reads 'kind'"),
-        (changed(64, b"\xff"), r"its column 0 is '\\xffequence', this reads 'sequence'"),
+        (b"", "not a timing record of version 2 with its 14 columns"),
+        (rows(3)[:511], "not a timing record"),
+        (changed(8, pack("<q", 1)), "not a timing record of version 2"),
+        (changed(64 + 32 * 10, b"sort"), "not a timing record"),
         (rows(3)[:-8], "its 328 bytes after the header are no whole number of rows of 112"),
     ],
 )

