@@ -185,7 +185,7 @@ def test_doctor_asks_for_the_hosts_of_the_current_plan(cloud: dict[str, str], tm
     text = "name: x\nquestion: Which is faster?\nprovider: gcp\nmachine: e2-small\nstacks: [rest, grpc]\n"
     text += "operations: timestamp\nplacements: {name: far, from: europe-west1-b, to: asia-east1-b}\n"
     (tmp_path / "x.yaml").write_text(text)
-    planned = orch("plan", "x.yaml", "--stale-prices", cwd=tmp_path, **{**cloud, "PATH": "/nowhere"})
+    planned = orch("plan", "x.yaml", cwd=tmp_path, **{**cloud, "PATH": "/nowhere"})
     assert planned.returncode == 0, planned.stderr
     found = json.loads(doctor(cloud, tmp_path, "--json").stdout)["findings"]
     assert {f["name"] for f in found} >= {"gcp e2-small in europe-west1-b", "gcp e2-small in asia-east1-b"}
