@@ -17,6 +17,7 @@ from orchestrator.hosts.local import machine_lock
 from orchestrator.hosts.own import on_host
 
 PROGRAM = Path(on_host.__file__)
+HELD = f"o{os.getpid()}"  # sweeps of the tests beside this one end holders of `o1`
 
 
 def start(verb: str, **arguments: Any) -> subprocess.Popen[str]:
@@ -67,14 +68,14 @@ def test_the_machine_is_held_against_other_runs_and_an_orch_of_its_own(
 ) -> None:
     lock = str(tmp_path / "lock")
     monkeypatch.setenv(machine_lock.VARIABLE, lock)
-    first = start("hold", lock=lock, run="o1", controller="laptop:/x", ttl_s=60)
+    first = start("hold", lock=lock, run=HELD, controller="laptop:/x", ttl_s=60)
     assert said(first) == {"held": True}
     other = start("hold", lock=lock, run="o2", controller="elsewhere:/y", ttl_s=60)
     answer = said(other)
-    assert (answer["held"], answer["by"]["run"], answer["by"]["folder"]) == (False, "o1", "laptop:/x")
-    with pytest.raises(MissingError, match="run o1"), machine_lock.machine("local"):
+    assert (answer["held"], answer["by"]["run"], answer["by"]["folder"]) == (False, HELD, "laptop:/x")
+    with pytest.raises(MissingError, match=f"run {HELD}"), machine_lock.machine("local"):
         pass
-    same = start("hold", lock=lock, run="o1", controller="laptop:/x", ttl_s=60)
+    same = start("hold", lock=lock, run=HELD, controller="laptop:/x", ttl_s=60)
     assert said(same) == {"held": True}
     for process in (same, first, other):
         process.communicate(timeout=30)
