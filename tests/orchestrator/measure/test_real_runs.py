@@ -105,8 +105,9 @@ WORKERS = "operations: add\nworkers: 3\npin: 'off'\n"
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("stack", ["{protocol: rest, responder: starlette-granian}", "grpc"])
-@pytest.mark.parametrize("connection", ["reuse", "per-request"])
+@pytest.mark.parametrize(
+    ("stack", "connection"), [("{protocol: rest, responder: starlette-granian}", "reuse"), ("grpc", "per-request")]
+)
 def test_a_trial_counts_what_all_workers_did(stack: str, connection: str) -> None:
     load = "repeats: 1\nload: {concurrency: 6, requests: 300}\n"
     measured = run(f"{WORKERS}stacks: {stack}\nconnection: {connection}\n{load}")
@@ -141,9 +142,13 @@ SMALL, LARGE = "timestamp", "echo 5 kB"
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "load", ["{concurrency: 1, requests: 200}", "{concurrency: 4, requests: 200}", "{rate: 200/s, duration: 1s}"]
+    ("load", "connection"),
+    [
+        ("{concurrency: 1, requests: 200}", "per-request"),
+        ("{concurrency: 4, requests: 200}", "reuse"),
+        ("{rate: 200/s, duration: 1s}", "reuse"),
+    ],
 )
-@pytest.mark.parametrize("connection", ["reuse", "per-request"])
 def test_every_row_is_of_the_operation_that_the_seed_draws(connection: str, load: str) -> None:
     measured = run(f"{MIX}stacks: [rest, grpc]\nconnection: {connection}\nload: {load}\n")
     seeds = {trial.cell: trial.seed for trial in make_plan(Path("tiny.yaml")).trials}
