@@ -1,7 +1,8 @@
-"""Which implementation is tested, and how much of it: `--implementation NAME`, `--conformance-all`."""
+"""Which implementation is tested, and how much of it: `--implementation`, `--conformance-all`, `--conformance-turns`."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -36,6 +37,8 @@ PARTS = {
 STREAMS = {"events", "activity"}
 CODED_ALONE = {"evolution"}
 REFUSING = {"stream", *STREAMS}  # what an end says that reads or sends none
+IN_TURN = {"answering", "asking", "asking_http", "meeting"}  # of which many promises ask the same
+_TURNS = pytest.StashKey[Counter[str]]()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -45,6 +48,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
     group.addoption(
         "--conformance-all", action="store_true", help="every responder, client and operation, not the defaults alone"
+    )
+    group.addoption(
+        "--conformance-turns",
+        action="store_true",
+        help="each promise with two ends in turn, each operation with one pair",
     )
     group.addoption("--patience", type=float, default=30, help="seconds after which a silent program is one that hangs")
 
@@ -81,12 +89,19 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     roles = ("respond", "request") if PARTS[wanted] == "both" else (PARTS[wanted],)
     missing = [role for role in roles if role not in ends.commands]
     everything = metafunc.config.getoption("--conformance-all", default=False)
-    values = [] if missing else list(_values(wanted, ends, everything))
+    # As a part of the whole suite, of which nobody names this folder, ends take turns.
+    is_part = not any("tests/conformance" in word for word in metafunc.config.args)
+    in_turn = is_part or metafunc.config.getoption("--conformance-turns")
+    values = [] if missing else list(_values(wanted, ends, everything, in_turn))
+    if in_turn and wanted in IN_TURN and len(values) > 2:
+        turns = metafunc.config.stash.setdefault(_TURNS, Counter())
+        turns[wanted] += 1
+        values = [values[(turns[wanted] + step) % len(values)] for step in (0, len(values) // 2)]
     indirect = wanted.startswith("asking")
     metafunc.parametrize(wanted, [value for value, _ in values], ids=[name for _, name in values], indirect=indirect)
 
 
-def _values(wanted: str, ends: Implementation, everything: bool) -> Iterator[tuple[object, str]]:
+def _values(wanted: str, ends: Implementation, everything: bool, in_turn: bool) -> Iterator[tuple[object, str]]:
     spoken = [protocol for protocol in ends.protocols if protocol["name"] in WIRES]
     spoken.sort(key=lambda protocol: list(WIRES).index(protocol["name"]))
     if wanted == "answering":
@@ -107,7 +122,7 @@ def _values(wanted: str, ends: Implementation, everything: bool) -> Iterator[tup
     elif wanted == "meeting":
         yield from _meetings(ends, everything)
     elif wanted == "pair":
-        yield from _pairs(ends, everything)
+        yield from _pairs(ends, everything, in_turn)
     elif wanted == "stream_pair":
         yield from _stream_pairs(ends, everything)
     elif wanted == "version_pair":
@@ -154,16 +169,21 @@ def _has_workers(responder: dict[str, Any]) -> bool:
     return len(responder.get("knobs", {}).get("workers", ())) > 1 and "workers" not in responder.get("refuses", {})
 
 
-def _pairs(ends: Implementation, everything: bool) -> Iterator[tuple[object, str]]:
-    """Protocol, responder, client, operation: each responder with the default client, and the reverse."""
+def _pairs(ends: Implementation, everything: bool, in_turn: bool) -> Iterator[tuple[object, str]]:
+    """Protocol, responder, client, operation: each responder with the default client, and the reverse.
+
+    In turn: all of them with `echo`, and the other operations with one pair each.
+    """
     for protocol in ends.protocols:
         responders = [responder["name"] for responder in protocol["responders"]]
         both = _each_with_one(responders, _callers(protocol), ends.default_clients(protocol["name"])[0])
         calls = [operation for operation in protocol["operations"] if operation not in STREAMS | CODED_ALONE]
-        for responder, client in both if everything else both[:1]:
-            for operation in calls if everything else [name for name in calls if name == "echo"]:
-                name = f"{protocol['name']}/{responder}-{client}-{operation}"
-                yield (protocol["name"], responder, client, operation), name
+        for place, (responder, client) in enumerate(both if everything else both[:1]):
+            for number, operation in enumerate(calls):
+                is_due = (number - place) % min(len(both), len(calls)) == 0 or not in_turn
+                if operation == "echo" or (everything and is_due):
+                    name = f"{protocol['name']}/{responder}-{client}-{operation}"
+                    yield (protocol["name"], responder, client, operation), name
 
 
 def _meetings(ends: Implementation, everything: bool) -> Iterator[tuple[object, str]]:

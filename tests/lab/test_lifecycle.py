@@ -54,7 +54,6 @@ limits: {{wall: 10m, ttl: 15m}}
 
 # Where orch ends itself with SIGKILL: the function, the call of it, and how long after that.
 DEATHS = {
-    "deploy": ("orchestrator.hosts.provision.ansible:deploy", 1, 3.0),
     "measure": ("orchestrator.measure.blocks:Measuring._made", 2, 0.4),
     "teardown": ("orchestrator.hosts.provision.terraform:Terraform.destroy", 1, 0.2),
 }
@@ -166,6 +165,9 @@ class Lab:
         enter = ["nsenter", f"--target={self.host_record(name)['first']['pid']}", "--mount", "--pid", "--net", "--"]
         subprocess.run([*enter, *command], check=True)
 
+    def standing(self) -> list[dict[str, Any]]:
+        return json.loads(self.orch("status", "--json").stdout)["deployments"]
+
     def assert_nothing_left(self) -> None:
         for run in self.runs:
             assert carriers(deployments.deployment_id(run.id)) == []
@@ -197,7 +199,7 @@ def lab(tmp_path: Path) -> Iterator[Lab]:
         made.orch("teardown", run.id)
 
 
-def test_a_run_makes_measures_and_takes_down_beside_a_deployment_that_is_kept(lab: Lab) -> None:
+def test_a_run_killed_while_taking_down_beside_a_deployment_that_is_kept_leaves_nothing(lab: Lab) -> None:
     kept = lab.orch("run", "tiny.yaml", "--keep")
     assert kept.returncode in COMPLETED, kept.stderr
     first = lab.run
@@ -206,22 +208,26 @@ def test_a_run_makes_measures_and_takes_down_beside_a_deployment_that_is_kept(la
     assert lab.orch("ssh", "requester-1", "--", "hostname").stdout == f"orch-{lab.id}-requester-1\n"
     assert lab.orch("ssh", "requester-1", "--", "exit 3").returncode == 3
     assert lab.orch("ssh", "requester-9", "--", "true").returncode == 2
-    before = json.loads(lab.orch("status", "--json").stdout)["deployments"]
+    before = lab.standing()
     assert [d["run"] for d in before] == [first.id]
     assert all(host["alive"] for host in before[0]["hosts"].values())
     assert before[0]["cost"] == "no cost"
 
     lab.write(requesters="2")
-    second = lab.orch("run", "tiny.yaml")
-    assert second.returncode in COMPLETED, second.stderr
-    assert lab.run.id != first.id
-    assert "receipt (lab): 3 created, 3 destroyed, nothing left" in second.stderr
+    lab.orch_that_dies("teardown", "run", "tiny.yaml")
+    assert {d["run"] for d in lab.standing()} == {first.id, lab.run.id}
+    ended = lab.orch("teardown", lab.run.id)
+    assert ended.returncode == 0, ended.stderr
     assert carriers(lab.id) == []
-    assert json.loads(lab.orch("status", "--json").stdout)["deployments"][0]["hosts"] == before[0]["hosts"]
+    assert json.loads((lab.run.path / "receipt.json").read_text())["left"] == []
+    assert [d["hosts"] for d in lab.standing()] == [before[0]["hosts"]]
+    assert lab.orch("run", "--resume").returncode == 2  # it is complete
 
     table = pd.read_parquet(lab.run.path / "samples")
     assert set(table["requester"].unique()) == {"requester-1", "requester-2"}
-    for trial in lab.run.manifest().trials:
+    trials = lab.run.manifest().trials
+    assert len(trials) == 2
+    for trial in trials:
         assert [part.host for part in trial.requesters] == ["requester-1", "requester-2"]
         windows_ns = [first_and_last_ns(lab.run, part) for part in trial.requesters]
         assert max(first for first, _ in windows_ns) < min(last for _, last in windows_ns), "not at the same time"
@@ -262,16 +268,6 @@ def first_and_last_ns(run: RunFolder, part: RequesterRecord) -> tuple[int, int]:
     return int(sent_ns.min()) + to_wall_ns, int(received_ns.max()) + to_wall_ns
 
 
-def test_killed_while_taking_down_a_complete_run_teardown_leaves_nothing(lab: Lab) -> None:
-    lab.orch_that_dies("teardown", "run", "tiny.yaml")
-    (deployment,) = json.loads(lab.orch("status", "--json").stdout)["deployments"]
-    assert deployment["run"] == lab.run.id
-    lab.assert_teardown_leaves_nothing()
-    assert json.loads((lab.run.path / "receipt.json").read_text())["left"] == []
-    assert len(lab.run.manifest().trials) == 2
-    assert lab.orch("run", "--resume").returncode == 2  # it is complete
-
-
 def test_killed_while_measuring_a_run_goes_on_with_its_schedule(lab: Lab) -> None:
     lab.orch_that_dies("measure", "run", "tiny.yaml")
     wanted = [(t.index, t.cell, t.seed) for t in lab.run.plan().trials]
@@ -280,7 +276,6 @@ def test_killed_while_measuring_a_run_goes_on_with_its_schedule(lab: Lab) -> Non
     lab.assert_teardown_leaves_nothing()  # from the intent alone: the run's folder is gone
     shutil.move(lab.folder / "aside", lab.folder / "results" / "aside")
     (lab.folder / "results" / "aside").rename(lab.folder / "results" / lab.events("begin")[0]["run_id"])
-    lab.orch_that_dies("deploy", "run", "--resume")
     done = lab.orch("run", "--resume")
     assert done.returncode in COMPLETED, done.stderr
     assert NOTHING_LEFT in done.stderr

@@ -6,8 +6,8 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
-from dataclasses import replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
@@ -43,8 +43,9 @@ def experiment(network: Network, *names: str, extra: str = "") -> Path:
     hosts = "".join(f'  {name}: "{network.ssh(name)}"\n' for name in names)
     path = Path("own.yaml")
     path.write_text(
-        f"name: own\nquestion: Which?\nprovider: ssh\nhosts:\n{hosts}stacks: [rest, http+json]\noperations: [timestamp]\n"
-        f"repeats: 1\nload: {{requests: 100, concurrency: 2}}\n{extra}"
+        f"name: own\nquestion: Which?\nprovider: ssh\nhosts:\n{hosts}stacks: [rest]\noperations: [timestamp]\n"
+        "repeats: 1\nload: {requests: 100, concurrency: 2}\nwarmup: {requests: 5, at_least: 0s}\n"
+        f"{extra}"
     )
     return path
 
@@ -61,19 +62,6 @@ def deployment(plan: Plan, run: str = "run") -> RemoteDeployment:
 def up(made: RemoteDeployment) -> None:
     made.provision()
     made.deploy()
-
-
-def test_a_run_with_two_requesters_leaves_nothing_on_its_hosts_and_has_none_of_their_names(network: Network) -> None:
-    for name in NAMES:
-        network.add(name)
-    path = experiment(network, *NAMES, extra="requesters: 2\n")
-    done = subprocess.run([ORCH, "run", str(path)], capture_output=True, text=True, check=False, timeout=500)
-    assert done.returncode in (0, 5), done.stdout + done.stderr  # a busy machine may make it invalid
-    assert "receipt (ssh): 3 created, 3 destroyed, nothing left" in done.stdout + done.stderr
-    assert {name: machine.files for name, machine in network.machines.items()} == {name: [] for name in NAMES}
-    (folder,) = Path("results").glob("*-own-*")
-    texts = [(folder / name).read_text() for name in ("manifest.json", "summary.json")]
-    assert [word for word in (USER, network.network, str(network.folder)) if any(word in text for text in texts)] == []
 
 
 def test_two_runs_on_one_host_refuse_each_other_and_nothing_is_put_there(network: Network) -> None:
@@ -131,19 +119,42 @@ def test_what_is_in_the_way_is_seen_before_anything_is_put_there(network: Networ
     assert made.teardown().open == ()
 
 
+@dataclass(frozen=True)
+class Whole:
+    """A run of three hosts that nobody disturbs: how it ended, how many lines it wrote, and what is left."""
+
+    status: int
+    said: str
+    lines: int
+    files: Mapping[str, Sequence[str]]
+    named: Sequence[str]  # words of its hosts in what it keeps
+
+
 @pytest.fixture(scope="module")
-def lines(tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
-    """How many lines a run of three hosts writes that nobody disturbs."""
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Whole:
     folder = tmp_path_factory.mktemp("whole")
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)
         patch.setenv("ORCH_CACHE", str(CACHE))
-        whole = Network(folder)
+        (folder / "network").mkdir()
+        network = Network(folder / "network")
         try:
-            begin(whole).wait(timeout=500)
-            yield written()
+            status = begin(network).wait(timeout=500)
+            (kept,) = Path("results").glob("*-own-*")
+            texts = [(kept / name).read_text() for name in ("manifest.json", "summary.json")]
+            words = (USER, network.network, str(network.folder))
+            named = [word for word in words if any(word in text for text in texts)]
+            files = {name: machine.files for name, machine in network.machines.items()}
+            return Whole(status, Path("run.log").read_text(), written(), files, named)
         finally:
-            whole.close()
+            network.close()
+
+
+def test_a_run_with_two_requesters_leaves_nothing_on_its_hosts_and_has_none_of_their_names(whole: Whole) -> None:
+    assert whole.status in (0, 5), whole.said  # a busy machine may make it invalid
+    assert "receipt (ssh): 3 created, 3 destroyed, nothing left" in whole.said
+    assert whole.files == {name: [] for name in NAMES}
+    assert whole.named == []
 
 
 def begin(network: Network) -> subprocess.Popen[bytes]:
@@ -188,9 +199,9 @@ def taken_down(network: Network) -> None:
 
 
 @pytest.mark.parametrize("number", range(MOMENTS))
-def test_what_a_killed_run_leaves_is_named_and_removed(network: Network, lines: int, number: int) -> None:
+def test_what_a_killed_run_leaves_is_named_and_removed(network: Network, whole: Whole, number: int) -> None:
     run = begin(network)
-    await_lines(run, lines * number / MOMENTS)
+    await_lines(run, whole.lines * number / MOMENTS)
     run.kill()
     run.wait()
     taken_down(network)
@@ -198,10 +209,10 @@ def test_what_a_killed_run_leaves_is_named_and_removed(network: Network, lines: 
 
 @pytest.mark.parametrize("number", range((MOMENTS + 1) // 2))
 def test_a_host_that_is_cut_off_is_in_the_receipt_and_swept_when_it_is_back(
-    network: Network, lines: int, number: int
+    network: Network, whole: Whole, number: int
 ) -> None:
     run = begin(network)
-    await_lines(run, lines * number / ((MOMENTS + 1) // 2))
+    await_lines(run, whole.lines * number / ((MOMENTS + 1) // 2))
     host = network.machines[NAMES[number % len(NAMES)]]
     had_ended = run.poll() is not None
     host.cut()

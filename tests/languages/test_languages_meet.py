@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -24,10 +25,11 @@ PLAIN, TLS = {}, {"tls": "tls1.3"}
 
 
 def meetings(*, are_streams: bool) -> Iterator[Any]:
-    """Protocol, responder and client of two languages, with TLS where both have it; of Python's ends the defaults alone.
+    """Protocol, responder and client of two languages, every second with TLS where both have it; Python's defaults alone.
 
     Those that carry calls, or those that carry the stream `events`: there Python's are all that do.
     """
+    turns = itertools.cycle((PLAIN, TLS))
     for protocol in (protocol for protocol in protocols().values() if protocol.responders):
         defaults = {protocol.responders[0].name, protocol.sequential, protocol.concurrent}
         for responder in protocol.responders:
@@ -40,12 +42,12 @@ def meetings(*, are_streams: bool) -> Iterator[Any]:
                     has_any = is_usual and bool(shared(protocol, responder, client))
                 if responder.language == client.language or not has_any:
                     continue
-                for knobs in (PLAIN, TLS):
-                    if all(
-                        end.lacks(name, value) is None for name, value in knobs.items() for end in (responder, client)
-                    ):
-                        name = f"{protocol.name}/{responder.name}-{client.name}{'-tls' if knobs else ''}"
-                        yield pytest.param(protocol, responder, client, knobs, id=name)
+                has_tls = all(
+                    end.lacks(name, value) is None for name, value in TLS.items() for end in (responder, client)
+                )
+                knobs = next(turns) if has_tls else PLAIN
+                name = f"{protocol.name}/{responder.name}-{client.name}{'-tls' if knobs else ''}"
+                yield pytest.param(protocol, responder, client, knobs, id=name)
 
 
 def shared(protocol: Protocol, responder: Responder, client: Client) -> list[str]:
@@ -55,16 +57,12 @@ def shared(protocol: Protocol, responder: Responder, client: Client) -> list[str
 
 
 def asked_of_each() -> Iterator[Any]:
-    """Every meeting with two operations in turn: of one language, an end carries each (`test_pairs.py`).
-
-    With TLS one operation, as it carries whatever is asked.
-    """
+    """Every meeting with two operations in turn: of one language, an end carries each (`test_pairs.py`)."""
     for place, meeting in enumerate(meetings(are_streams=False)):
         protocol, responder, client, knobs = meeting.values
         operations = shared(protocol, responder, client)
-        in_turn = [operations[(place + step) % len(operations)] for step in (0, len(operations) // 2)]
-        chosen = in_turn[:1] if knobs else sorted(set(in_turn))
-        yield pytest.param(protocol, responder, client, knobs, chosen, id=meeting.id)
+        in_turn = {operations[(place + step) % len(operations)] for step in (0, len(operations) // 2)}
+        yield pytest.param(protocol, responder, client, knobs, sorted(in_turn), id=meeting.id)
 
 
 @pytest.mark.parametrize(("protocol", "responder", "client", "knobs", "operations"), list(asked_of_each()))

@@ -15,10 +15,9 @@ pytestmark = [pytest.mark.alone, pytest.mark.busy]
 
 CLEAN = {
     "one after the other": {},
-    "four in flight": {"concurrency": 4},
+    "four in flight, with a payload": {"concurrency": 4, "operation": "echo"},
     "a new connection per request": {"connection": "per-request"},
     "an open loop": {"rate_per_s": 400.0, "concurrency": 16},
-    "a payload": {"operation": "echo"},
 }
 
 
@@ -32,11 +31,9 @@ def test_an_honest_harness_fails_no_check_however_loud_the_machine(trial, tmp_pa
 
 FAULTS = {
     "a timer stopped at enqueue": (Fault(dialer=faults.timer_stopped_at_enqueue), "floor", {"operation": "echo"}),
-    "a batch sharing one stamp": (Fault(recorder=recorders.OneStampPerBatch), "one stamp per sample", {}),
-    "a batch's stamp means several in flight": (Fault(recorder=recorders.OneStampPerBatch), "in flight", {}),
+    "a batch sharing one stamp": (Fault(recorder=recorders.OneStampPerBatch), "one stamp per sample, in flight", {}),
     "more in flight than declared": (Fault(declared={"concurrency": 1}), "in flight", {"concurrency": 4}),
-    "a queue position for a latency": (Fault(recorder=recorders.PlaceInLine), "queueing ramp", {}),
-    "latencies that exceed the time there was": (Fault(recorder=recorders.PlaceInLine), "Little's law", {}),
+    "a queue position for a latency": (Fault(recorder=recorders.PlaceInLine), "queueing ramp, Little's law", {}),
     "samples dropped": (Fault(recorder=recorders.SlowOnesDropped), "completeness", {}),
     "replies not verified": (Fault(recorder=recorders.Unverified), "reply", {}),
     "a responder on the wrong host": (Fault(check=faults.anyone_will_do), "reply", {"ready_identity": "another"}),
@@ -63,28 +60,12 @@ FAULTS |= {
         "Little's law",
         {"requests": 150},
     ),
-    "CPU time per call, four in flight": (
-        Fault(recorder=recorders.CpuTimePerCall, way={"rtt_ms": 6}),
-        "Little's law",
-        {"requests": 300, "concurrency": 4},
-    ),
     "one round trip where a new connection takes two": (
         Fault(dialer=faults.connections_kept_in_a_pool, way={"rtt_ms": 6}),
         "round-trips",
         {"requests": 150, "connection": "per-request", "placement": WEST},
     ),
     "a clock that stops at 90 %": (Fault(recorder=recorders.clock_that_stops_at(0.9)), "Little's law", {}),
-    "a clock that stops at 75 %": (Fault(recorder=recorders.clock_that_stops_at(0.75)), "Little's law", {}),
-    "a clock that stops at 75 %, four in flight": (
-        Fault(recorder=recorders.clock_that_stops_at(0.75)),
-        "Little's law",
-        {"concurrency": 4, "requests": 1_000},
-    ),
-    "a clock that stops at 75 %, a new connection per request": (
-        Fault(recorder=recorders.clock_that_stops_at(0.75)),
-        "Little's law",
-        {"connection": "per-request"},
-    ),
     "a clock that stops at 75 %, eight new connections at once": (
         Fault(recorder=recorders.clock_that_stops_at(0.75)),
         "Little's law",
@@ -99,7 +80,7 @@ FAULTS |= {
 }
 
 
-@pytest.mark.parametrize(("after", "requests"), [(1, 400), (10, 400), (100, 1_000)])
+@pytest.mark.parametrize(("after", "requests"), [(1, 400), (100, 1_000)])
 def test_a_responder_that_closes_kept_connections_fails_connections_and_nothing_that_is_right(
     after, requests, tmp_path
 ):
@@ -109,24 +90,16 @@ def test_a_responder_that_closes_kept_connections_fails_connections_and_nothing_
     assert judgement["codec size"] in ("pass", "cannot tell")
 
 
-FAULTS |= {
-    "a rate that one connection cannot carry": (
-        Fault(way={"rtt_ms": 6}),
-        "offered load",
-        {"rate_per_s": 1_000.0, "requests": 5_000, "duration_s": 0.5},
-    ),
-}
-
 NEEDS_TCP_INFO = {"sizes made up"}
 
 
 @pytest.mark.parametrize("name", FAULTS)
-def test_the_check_fires_on_the_error_that_the_harness_commits(name, tmp_path):
+def test_the_checks_fire_on_the_error_that_the_harness_commits(name, tmp_path):
     if name in NEEDS_TCP_INFO and not sys.platform.startswith("linux"):
         pytest.skip("this system has no TCP_INFO")
-    fault, check, trial = FAULTS[name]
-    run = a_real_run(tmp_path, fault, **trial)
-    assert verdicts(run)[check] == "fail"
+    fault, checks, trial = FAULTS[name]
+    found = verdicts(a_real_run(tmp_path, fault, **trial))
+    assert {found[check] for check in checks.split(", ")} == {"fail"}
 
 
 def test_what_an_overloaded_harness_does_not_send_is_counted(tmp_path):

@@ -42,11 +42,16 @@ def share_changed(pairs, statistic):
     return sum(called) / len(called)
 
 
-@pytest.mark.parametrize("excess", [pytest.param(1.3, marks=pytest.mark.slow), 3.0])
 @pytest.mark.parametrize(
-    "load", ["falling", *(pytest.param(of, marks=pytest.mark.slow) for of in LOADS if of != "falling")]
+    ("chosen", "load", "excess"),
+    [
+        (consecutive, "falling", 3.0),
+        pytest.param(far_apart, "falling", 1.3, marks=pytest.mark.slow),
+        pytest.param(consecutive, "steady", 1.3, marks=pytest.mark.slow),
+        pytest.param(far_apart, "sawtooth", 3.0, marks=pytest.mark.slow),
+        pytest.param(consecutive, "sawtooth", 1.3, marks=pytest.mark.slow),
+    ],
 )
-@pytest.mark.parametrize("chosen", [consecutive, pytest.param(far_apart, marks=pytest.mark.slow)])
 def test_equal_runs_are_rarely_called_changed(chosen, load, excess):
     pairs = chosen(load, excess)
     assert {s: share for s in STATISTICS if (share := share_changed(pairs, s)) > MOST} == {}

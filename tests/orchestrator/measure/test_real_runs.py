@@ -103,8 +103,9 @@ WORKERS = "operations: add\nworkers: 3\npin: 'off'\n"
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("stack", ["{protocol: rest, responder: starlette-granian}", "grpc"])
-@pytest.mark.parametrize("connection", ["reuse", "per-request"])
+@pytest.mark.parametrize(
+    ("stack", "connection"), [("{protocol: rest, responder: starlette-granian}", "reuse"), ("grpc", "per-request")]
+)
 def test_a_trial_counts_what_all_workers_did(stack: str, connection: str) -> None:
     load = "repeats: 1\nload: {concurrency: 6, requests: 300}\n"
     measured = run(f"{WORKERS}stacks: {stack}\nconnection: {connection}\n{load}")

@@ -85,21 +85,31 @@ def opened(chromium):
     assert [url for own, url in requests if not url.startswith((own, "data:", "blob:"))] == []
 
 
-@pytest.mark.parametrize("path", PAGES)
-@pytest.mark.parametrize("width", [1280, 360])
-def test_no_page_is_wider_than_the_screen_or_blocked_by_its_policy(opened, address, path, width):
-    tab = opened(address, width)
-    tab.goto(path)
-    assert tab.evaluate("document.documentElement.scrollWidth") <= width
-    assert tab.locator("h1").is_visible()
-
-
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_every_text_is_legible(opened, address, scheme):
-    tab = opened(address, scheme=scheme)
+@pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (360, "dark")])
+def test_pages_fit_the_screen_every_text_is_legible_and_paper_has_no_controls(opened, address, width, scheme):
+    tab = opened(address, width, scheme)
     for path in PAGES:
+        tab.emulate_media(media="screen")
         tab.goto(path)
+        assert tab.evaluate("document.documentElement.scrollWidth") <= width, path
         assert tab.evaluate(FAINT_TEXT)["faint"] == [], path
+        tab.emulate_media(media="print")
+        assert tab.locator("h1").is_visible(), path
+        controls = tab.locator("nav, button, input:not([type=hidden]), select").all()
+        shown = [control.evaluate("element => element.outerHTML") for control in controls if control.is_visible()]
+        assert shown == [], path
+
+
+def test_on_a_phone_the_answer_of_a_run_comes_before_its_details(opened, address):
+    tab = opened(address, 360)
+    tab.goto("/")
+    tops = tab.evaluate(
+        "['th', 'td.answered', 'td[data-label=Begun]'].map((one) =>"
+        " [...document.querySelectorAll('.runs tbody tr')].find((row) => row.querySelector('.answered').textContent)"
+        ".querySelector(one).getBoundingClientRect().top)"
+    )
+    assert tops == sorted(tops)
+    assert tops[1] < tops[2]
 
 
 def test_pages_work_without_their_script(opened, address):
