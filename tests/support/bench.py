@@ -11,11 +11,11 @@ from typing import Any
 from services.python.contract.lines import Load
 from services.python.load.async_load import AwaitingLoops
 from services.python.load.loop import Loops, Work
-from services.python.load.memory import LEAST_BYTES
 from services.python.load.phases import MEASURED, Extent, Phase, measured
 from services.python.load.record import Record, Row, read_record
 from services.python.load.recorder import Recorder
 from services.python.load.sync_load import BlockingLoops
+from services.python.load.unverified import LEAST_BYTES
 from tests.support.scripted import AwaitableDialer, ScriptedClock, ScriptedDialer
 
 

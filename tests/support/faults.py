@@ -18,8 +18,6 @@ from pathlib import Path
 from typing import Any, Literal
 from unittest import mock
 
-from services.python.protocols.tcp.stream import FrameReader
-
 import services.python.protocols.tcp.requester as tcp
 from orchestrator.experiment.plan import plan as p
 from orchestrator.record_layout import COLUMNS
@@ -32,7 +30,7 @@ from services.python.contract.responder_lines import Ready, Stats
 from services.python.contract.strict import decode
 from services.python.load.recorder import Recorder
 from services.python.probes.clock import Clock
-from services.python.protocols.tcp.frames import HEADER
+from services.python.protocols.tcp.frames import HEADER, FrameReader
 from services.python.trial import run as attempt
 from tests.support.ends import Program, made_here, responder, trial_of
 from tests.support.quota import throttled

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from orchestrator.errors import UsageError
-from orchestrator.experiment.plan.contrasts import announcements, unread_fields
+from orchestrator.experiment.plan.contrasts import announcements
 from orchestrator.experiment.plan.own.own_calls import call_file, parse_rows, require_secrets
 from orchestrator.experiment.plan.plan import Plan, read_plan
 from orchestrator.experiment.plan.planning import make_plan
@@ -81,7 +81,8 @@ def test_two_clients_of_one_service_are_two_stacks(shop: Path) -> None:
 
 def test_replies_that_are_not_decoded_are_told(shop: Path) -> None:
     plan = make_plan(spoilt(shop, '"GET /v1/orders/{id}"', '"GET /v1/orders/{id}", decode: false'))
-    assert unread_fields(plan.stacks, plan.resolved) == ["rest: pycurl stops the clock before its reply is decoded"]
+    [client] = plan.resolved[plan.stacks[0].id]["own_work"]
+    assert client == {"name": "pycurl", "omits": "stops the clock before its reply is decoded"}
 
 
 STEPS = """\
