@@ -30,7 +30,18 @@ from services.python.operations.base import Operation, PayloadError, Request
 
 OPERATIONS: Mapping[str, Operation] = {
     module.OPERATION.name: module.OPERATION
-    for module in (timestamp, add, echo, image, events, transfer, evolution, exchange, exchange_json, call)
+    for module in (
+        timestamp,
+        add,
+        echo,
+        image,
+        events,
+        transfer,
+        evolution,
+        exchange,
+        exchange_json,
+        call,
+    )
 } | {operation.name: operation for operation in (*accounts.OPERATIONS, activity.OPERATION, *posts.OPERATIONS)}
 
 

@@ -8,7 +8,6 @@ from orchestrator.findings.trial_values import COSTS
 from orchestrator.statistics import intervals
 from orchestrator.statistics.terms import ReasonKind
 from orchestrator.summarise import summarise
-from tests.support.judged import of
 from tests.support.runs import a_run
 
 CPU_US = {"rest": 400.0, "grpc": 200.0}  # of the responder, for each request
@@ -82,14 +81,3 @@ def test_what_was_counted_in_some_blocks_only_is_not_compared():
     assert (cpu.reason.kind, cpu.reason.numbers) == (ReasonKind.MISSING, {"blocks": 1, "of": 5})
     assert "responder_cpu" not in summary.cells[1].means
     assert "responder_cpu" in summary.cells[0].means
-
-
-def test_cpu_time_is_held_against_the_hosts_where_there_is_no_cgroup():
-    def spoil(draft):
-        for host in (draft.done["host_before"], draft.done["host_after"], draft.stats["host"]):
-            host["cgroup_cpu_us"] = None
-        draft.done["cpu_s"] = 2.0
-        draft.done["host_after"]["cpu_ticks"]["busy"] = 100
-
-    result = of(a_run(spoil=spoil), "CPU time")[0]
-    assert (result.verdict, result.evidence["counted_by"], result.evidence["counted_s"]) == ("warn", "host", 1.0)

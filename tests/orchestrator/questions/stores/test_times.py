@@ -6,18 +6,13 @@ from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
-import pytest
-
 from orchestrator.findings.summary import Details, RunSummary
 from orchestrator.questions.stores import times as store_times
 from orchestrator.questions.stores import words as store_words
 from orchestrator.questions.stores.times import StoreTimes
 from orchestrator.summarise import summarise
 from services.python.contract import responder_lines as lines
-from tests.support import judged
 from tests.support.event_runs import a_stream_run
-from tests.support.runs import a_plan
-from tests.support.runs import a_run as run_made_up
 from tests.support.summaries import a_run
 
 BY_DATABASE = StoreTimes(handling=10.0, queue=0.5, pool=1.5, database=7.0, service=1.0)
@@ -70,26 +65,6 @@ def stored(*times: StoreTimes, store: str = "postgresql", pool: int | str = 4) -
         for cell, each in zip(run.cells, times, strict=True)
     ]
     return replace(run, cells=tuple(cells))
-
-
-@pytest.mark.parametrize(
-    ("store", "lacking", "verdict"),
-    [("sqlite", 0, "pass"), ("sqlite", 1, "fail"), ("postgresql", 1, "fail"), ("none", 100, "pass")],
-)
-def test_a_request_that_no_database_was_asked_for_fails_where_there_is_one(
-    store: str, lacking: int, verdict: str
-) -> None:
-    """The check's request, in the warm-up's count, is no part of it."""
-
-    def spoil(draft: Any) -> None:
-        draft.stats_warm["store"] = {"requests": 2, "storeless": 1, **NONE}
-        times = {"handling_s": 1.0, "database_s": 1.0}
-        draft.stats["store"] = {**NONE, "requests": 102, "storeless": 1 + lacking, **times}
-
-    plan = a_plan(calls=[{"connection": "reuse", "store": store}])
-    result = judged.of(run_made_up(plan, spoil=spoil, base_us=SLOW), "completeness")[0]
-    assert result.verdict == verdict
-    assert ("asked the database nothing for 1 request of 100" in result.explanation) is (verdict == "fail")
 
 
 def test_of_a_stream_the_interval_between_two_events_is_what_handling_is_held_against() -> None:
