@@ -81,7 +81,7 @@ REQUESTERS = {
     "AnotherGenerator": CARRIED,
     "TextOnStdout": "test_the_smoke_test_stops_after_the_check",
     "ChecksOnOneConnection": "test_both_ends_are_checked_on_connections_of_their_own",
-    "StaysWhenStdinCloses": "test_it_ends_early_and_the_rows_stay",
+    "StaysWhenStdinCloses": "test_it_ends_early_and_the_rows_that_were_verified_stay",
     "CarriesOnAfterFiftyFailures": "test_fifty_failures_in_a_row_end_a_trial_and_the_rows_stay",
     "DoesNotWait": "test_it_holds_back_the_measured_phase",
     "MeasuresBeforeItMay": "test_it_measures_once_it_may",

@@ -124,7 +124,8 @@ ENDINGS = {
 
 
 @pytest.mark.parametrize("ending", ENDINGS)
-def test_it_ends_early_and_the_rows_stay(requester: Asking, ending: str):
+def test_it_ends_early_and_the_rows_that_were_verified_stay(requester: Asking, ending: str):
+    """Those of the warm-up at least: a reply may wait to be verified until the phase is over."""
     reached = threading.Event()
 
     def silent_at_last(number: int, asked: Asked) -> Silence | None:
@@ -140,7 +141,9 @@ def test_it_ends_early_and_the_rows_stay(requester: Asking, ending: str):
         printed = [validated(line, *TRIAL_LINES) for line in program.rest()]
         program.status()
     assert "done" not in [line["type"] for line in printed]
-    assert [row.sequence for row in rows_of(requester.record)] == [1, 2, 3, 4, 5]
+    sequences = [row.sequence for row in rows_of(requester.record)]
+    assert sequences == [1, 2, 3, 4, 5][: len(sequences)]
+    assert len(sequences) >= 3  # of the warm-up
 
 
 def test_it_measures_once_it_may(requester: Asking):
