@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import resource
-import sys
 from pathlib import Path
 
 import pytest
@@ -61,16 +60,6 @@ def test_a_folder_a_link_and_a_place_below_a_file_are_refused_whatever_is_said(r
         with pytest.raises(MissingError, match=f"{place} cannot be used"):
             exported(root, SOUND, format="csv", out=root / place)
     assert not (root / "elsewhere.csv").exists()
-
-
-def test_without_the_library_for_excel_the_way_on_is_said_and_nothing_is_left(
-    root: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setitem(sys.modules, "xlsxwriter", None)
-    with pytest.raises(MissingError, match="XlsxWriter is not installed") as missing:
-        exported(root, SOUND, format="excel", out=root / "new" / "x.xlsx")
-    assert "make setup" in (missing.value.hint or "")
-    assert not (root / "new").exists()
 
 
 @pytest.mark.parametrize("raw", [False, True])
