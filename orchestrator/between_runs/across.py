@@ -184,7 +184,6 @@ def _failed_checks(run: RunSummary, cell: CellSummary) -> Iterator[str]:
 
 
 def _unlike(run: RunSummary, compared: Comparison) -> Iterator[str]:
-    """Yield the values of `same` that one of both stacks answers in its own way."""
     labels = (compared.stack_label, compared.reference_label)
     for difference in SAMENESS.of(run):
         if difference.stacks[1] in labels:
@@ -217,7 +216,6 @@ def _moved(floor: FloorMove) -> str:
 
 
 def _in_all(rows: Sequence[Row]) -> tuple[str, ...]:
-    """The doubts and notes that each of several rows has."""
     if len(rows) < 2:
         return ()
     first, *others = ((*row.doubts, *row.notes) for row in rows)

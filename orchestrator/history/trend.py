@@ -164,7 +164,6 @@ def _against(line: dict[str, str], first: dict[str, str]) -> tuple[str, ...]:
 
 
 def _moves(new: Sequence[Seen], old: Sequence[Seen]) -> Iterator[FloorMove]:
-    """How the floors beside the cell moved from one level to the next."""
     for kind in ("tcp", "ping"):
         mine, theirs = ([ms for run in level for ms in run.cell.evidence.floors.get(kind, ())] for level in (new, old))
         if move := run_statistics.move_of("tcp" if kind == "tcp" else "ping", mine, theirs):

@@ -90,7 +90,6 @@ def answer(summary: RunSummary) -> Answer:
 
 
 def _marked(summary: RunSummary, lines: tuple[Line, ...]) -> tuple[Line, ...]:
-    """Mark the first line where the stacks do not do the same work."""
     unlike = sameness.headline(SAMENESS.of(summary))
     return (replace(lines[0], text=f"{unlike} {capital(lines[0].text)}"), *lines[1:]) if unlike else lines
 
@@ -116,7 +115,6 @@ def _why_not(
 def _lines(
     summary: RunSummary, compared: Sequence[Ranking], others: Sequence[Sequence[Ranking]]
 ) -> tuple[list[Line], list[Line]]:
-    """What the run found, and what it is worth and rests on."""
     ranked = [ranking for ranking in compared if ranking.tiers]
     distances = Distances.of(summary.plan)
     if CAPACITY.of(summary).rates:
@@ -145,7 +143,6 @@ def _lines(
 
 
 def _beside(summary: RunSummary) -> list[Line]:
-    """Where more load brings no more replies, and what a closed loop hides."""
     texts = {
         "Saturation": saturation.headline(SATURATION.of(summary)),
         "Stalls": stalls.sentence(STALLS.of(summary)),
@@ -156,7 +153,6 @@ def _beside(summary: RunSummary) -> list[Line]:
 def _grounds(
     summary: RunSummary, ranked: Sequence[Ranking], distances: Distances, *, is_worth: bool = True
 ) -> list[Line]:
-    """What the difference is worth, what is compared, and how sure it is."""
     if not ranked:
         return []
     seen = effects(_valid(summary), ranked[0].factor, summary.matters)

@@ -96,7 +96,6 @@ def _rate(rate: FoundRate) -> str:
 
 
 def _goals(rates: Sequence[FoundRate]) -> str:
-    """What the goals were, and which stacks the requester limits."""
     text = some(list(dict.fromkeys(rate.goals for rate in rates)), 2)
     if limited := list(dict.fromkeys(rate.stack_label for rate in rates if rate.is_requesters)):
         text += f"; the client or its limits are the bottleneck of {some(limited, 3)}: the server may do more"
@@ -104,7 +103,6 @@ def _goals(rates: Sequence[FoundRate]) -> str:
 
 
 def _searches(rates: Sequence[FoundRate], compared: Sequence[RateComparison]) -> str:
-    """From how many searches, and by how much the first two differ."""
     searches = [len(rate.ended) for rate in rates]
     if not searches:
         return ""

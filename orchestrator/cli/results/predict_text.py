@@ -79,7 +79,6 @@ def _cause(value: float | None) -> str:
 
 
 def _conditions(summary: RunSummary) -> str:
-    """Under which conditions it holds, and under no other ones."""
     machine = summary.plan.get("machine")
     on = f" on {machine}" if machine else ""
     return f"Measured{on}; it holds for no other machine, window or congestion control. Causes are in ms."

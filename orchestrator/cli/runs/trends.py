@@ -74,7 +74,6 @@ def _seen(index: Index, word: str, wanted: Filters) -> dict[str, list[Seen]]:
 
 
 def _list(index: Index, wanted: Filters) -> None:
-    """Print the cells of the chosen runs; where there is none, what may help."""
     cells = index.cells(wanted)
     rows = [{"cell": cell, "stack": stack, "label": label, "runs": runs} for cell, stack, label, runs in cells]
     console.emit({"schema_version": SCHEMA_VERSION, "cells": rows})

@@ -90,7 +90,6 @@ def answer(modelled: Modelled, place: Reader, matters: float) -> Answer:
 
 
 def _setting(point: Surface) -> Setting:
-    """The stacks of a surface of one place."""
     rows = rows_of(point)
     standings = {row.standing for row in rows[1:]}
     outcome: Outcome = "ahead" if standings == {"slower"} else _OUTCOMES.get(int(point.codes[0, 0]), "not resolved")
