@@ -11,7 +11,6 @@ from orchestrator.audit.claim_forms import Claim
 from orchestrator.audit.claims import check_claim
 from orchestrator.audit.method import why_unsupported
 from orchestrator.audit.model import AuditFile
-from orchestrator.audit.table_rules import tail_template
 
 RULES: tuple[tuple[Rule, RowRule], ...] = (
     (shape_rules.ORDER, shape_rules.order),
@@ -67,7 +66,7 @@ def examine(file: AuditFile) -> AuditResult:
         for rule, judge in RULES
         if (outcome := judge(row, file)) is not None
     ]
-    tables = [_of_replies(template, file)] if (template := tail_template(file)) else []
+    tables = [_of_replies(template, file)] if (template := shape_rules.tail_template(file)) else []
     unsound = {
         name: assessment
         for assessment in sorted(figures, key=lambda f: SEVERITY.index(f.verdict), reverse=True)

@@ -20,7 +20,6 @@ from orchestrator.questions.sameness import words as sameness
 from orchestrator.questions.sameness.find import QUESTION as SAMENESS
 from orchestrator.questions.saturation import words as saturation
 from orchestrator.questions.saturation.find import QUESTION as SATURATION
-from orchestrator.questions.stalls import words as stalls
 from orchestrator.questions.stalls.find import QUESTION as STALLS
 from orchestrator.wording import along_axis, grounds, left_out, one_setting, other_questions, several_settings
 from orchestrator.wording.phrasing import Line, capital, some
@@ -145,7 +144,7 @@ def _lines(
 def _beside(summary: RunSummary) -> list[Line]:
     texts = {
         "Saturation": saturation.headline(SATURATION.of(summary)),
-        "Stalls": stalls.sentence(STALLS.of(summary)),
+        "Stalls": other_questions.of_stalls(STALLS.of(summary)),
     }
     return [Line(head, text) for head, text in texts.items() if text]
 

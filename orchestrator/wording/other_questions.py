@@ -14,6 +14,7 @@ from orchestrator.questions.languages.find import QUESTION as LANGUAGES
 from orchestrator.questions.languages.words import sentence as of_languages
 from orchestrator.questions.stability.find import QUESTION as STABILITY
 from orchestrator.questions.stability.find import Least, least
+from orchestrator.questions.stalls.find import Stall
 from orchestrator.wording.phrasing import Line, change, change_span, fitting, named, scale_for, some
 
 
@@ -153,4 +154,20 @@ def alone(cells: Sequence[CellSummary]) -> str:
     return fitting(
         f"nothing to compare; {some(stacks, 3)} took {ends}.",
         f"nothing to compare: {some(stacks, 2)} took {quantities.ms(low)} to {quantities.ms(high)}.",
+    )
+
+
+# ---- stalls
+
+
+def of_stalls(stalls: Sequence[Stall]) -> str:
+    """Return the worst stall and how many cells have another; empty without one."""
+    if not stalls:
+        return ""
+    worst, more = stalls[0], len(stalls) - 1
+    others = f"; also in {quantities.count(more, 'more row')}" if more else ""
+    return (
+        f"{worst.stack_label} waited up to {quantities.ms(worst.longest)} for a reply; had requests gone on at an even pace,"
+        f" p99 would be {quantities.ms(worst.even_p99)} ({worst.stalled} of"
+        f" {quantities.count(worst.trials, 'repeat')}{others})."
     )

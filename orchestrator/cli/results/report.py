@@ -80,7 +80,7 @@ def _of_page(page: Path) -> tuple[RunSummary, str]:
 
 def _draw(summary: RunSummary, folder: Path, browser: str) -> tuple[Path, ...]:
     from orchestrator.hosts import chromium
-    from orchestrator.report.pictures import write_pictures
+    from orchestrator.report.render import write_pictures
 
     files = write_pictures(summary, folder, partial(chromium.browse, browser))
     console.progress(f"{folder}: {len(files)} pictures")
