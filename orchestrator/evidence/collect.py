@@ -22,7 +22,6 @@ from orchestrator.evidence.run_evidence import (
     BaselineReading,
     CellEvidence,
     Part,
-    Run,
     RunEvidence,
     Samples,
     Totals,
@@ -40,6 +39,7 @@ from orchestrator.questions.capacity.expand import expanded, last_attempts
 from orchestrator.questions.mix.observe import COLUMNS_OF_MIXES, OperationsOfMix
 from orchestrator.questions.streams import observe as streams
 from orchestrator.questions.streams.observe import DROPPED, StreamSamples
+from orchestrator.results.folder import RunFolder
 from orchestrator.results.manifest import BaselineRecord, Manifest, RequesterRecord, TrialRecord
 from orchestrator.results.turn_times import disturbed
 from orchestrator.statistics import quantiles as st
@@ -53,7 +53,7 @@ BINS_PER_CELL = 240
 
 
 def collect(
-    run: Run, observers: Mapping[str, Observe], of_whole: Mapping[str, Observe] = MappingProxyType({})
+    run: RunFolder, observers: Mapping[str, Observe], of_whole: Mapping[str, Observe] = MappingProxyType({})
 ) -> RunEvidence:
     """Read everything. `observers` see each requester's samples once; what they return is kept for their checks.
 
@@ -105,7 +105,7 @@ def _wherever(cell: CellEvidence) -> tuple[object, ...]:
 
 
 def _parts(
-    run: Run,
+    run: RunFolder,
     plan: Plan,
     cell: Cell,
     record: TrialRecord,
@@ -151,7 +151,7 @@ def _parts(
 
 
 def _cell(
-    run: Run,
+    run: RunFolder,
     manifest: Manifest,
     plan: Plan,
     cell: Cell,
@@ -338,7 +338,7 @@ def _known_sum(columns: list[Nanoseconds]) -> int | None:
 
 
 def _baselines(
-    run: Run, manifest: Manifest, plan: Plan
+    run: RunFolder, manifest: Manifest, plan: Plan
 ) -> tuple[tuple[BaselineReading, ...], tuple[FloorSummary, ...]]:
     readings: list[BaselineReading] = []
     groups: dict[tuple[Any, ...], list[tuple[BaselineRecord, BaselineReading, Nanoseconds]]] = defaultdict(list)
