@@ -35,8 +35,6 @@ def test_without_a_format_the_suffix_decides_and_one_that_says_nothing_is_refuse
         exported(root, SOUND, out=root / "x.txt")
     with pytest.raises(UsageError, match="in which format"):
         exported(root, SOUND)
-    with pytest.raises(UsageError, match="is not printed"):
-        exported(root, SOUND, format="csv", out=Path("-"))
 
 
 def test_a_file_is_replaced_by_force_alone(root: Path) -> None:
