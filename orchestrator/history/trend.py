@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from itertools import pairwise
 from math import exp, sqrt
 from typing import Any
@@ -75,10 +75,6 @@ class Trend:
         """How many valid runs the line of most runs has."""
         counts = Counter(point.environment for point in self.points if not point.why)
         return max(counts.values(), default=0)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data for `--json`."""
-        return asdict(self)
 
 
 def trend(seen: Sequence[Seen], statistic: Statistic = "median") -> Trend:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import asdict
 from itertools import groupby
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -83,7 +84,7 @@ def _compared(run: str, reference: str | None, statistic: Statistic) -> RunCompa
 
 
 def _document(comparison: RunComparison, judgement: Judgement | None) -> dict[str, Any]:
-    document = comparison.to_dict()
+    document = asdict(comparison)
     if judgement is not None:
         document["gate"] = {
             "limit": judgement.limit,
