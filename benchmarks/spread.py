@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 from benchmarks.coverage import measured, plan_of
 from benchmarks.simulated import print_tables
-from orchestrator.evidence.values_of_trial import spreads
+from orchestrator.evidence.collect import spreads
 from orchestrator.experiment.plan.schedule import schedule
 from orchestrator.findings.compare import compare_spreads
 from orchestrator.findings.summary import CellSummary

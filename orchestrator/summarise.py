@@ -12,7 +12,6 @@ from orchestrator.errors import InvalidMeasurement, UsageError
 from orchestrator.evidence.cell_summaries import summarise_cells
 from orchestrator.evidence.collect import collect
 from orchestrator.evidence.conditions import conditions, settings
-from orchestrator.evidence.run_evidence import Run
 from orchestrator.experiment.plan.plan import Plan, read_plan
 from orchestrator.findings.compare import compare_cells, compare_costs
 from orchestrator.findings.summary import SCHEMA_VERSION, RunSummary
@@ -24,10 +23,11 @@ from orchestrator.questions.capacity.excuse import excused
 from orchestrator.questions.capacity.expand import last_attempts
 from orchestrator.questions.distance.find import Delivered, delivered
 from orchestrator.questions.stalls import find as stalls
+from orchestrator.results.folder import RunFolder
 from orchestrator.shapes import decode_json
 
 
-def summarise(run: Run, *, is_modelled: bool = False) -> RunSummary:
+def summarise(run: RunFolder, *, is_modelled: bool = False) -> RunSummary:
     """Read and judge a run. Its cost model is fitted where the plan asks for it, or where it `is_modelled`.
 
     InvalidMeasurement when no trial has finished or a file is damaged; UsageError when the manifest is of a newer
@@ -80,7 +80,7 @@ def summarise(run: Run, *, is_modelled: bool = False) -> RunSummary:
     return replace(compared, findings=registry.find(basis))
 
 
-def _searched(run: Run) -> Plan | None:
+def _searched(run: RunFolder) -> Plan | None:
     """The plan of a run that searched for rates, as it was made; None of any other."""
     document = run.manifest().plan
     if not any(isinstance(cell, dict) and cell.get("find") for cell in document.get("cells", ())):
@@ -100,7 +100,7 @@ def _repeat_command(experiment: str, overrides: tuple[str, ...], verb: str) -> s
     return shlex.join(["orch", verb, file, *(part for override in overrides for part in ("--set", override))])
 
 
-def _manifest_sha256(run: Run) -> str:
+def _manifest_sha256(run: RunFolder) -> str:
     """Of the manifest that the figures are made from; "" where no such one is stored: of a run that was cut, say."""
     try:
         return hashlib.sha256(run.manifest_bytes()).hexdigest()

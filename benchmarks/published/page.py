@@ -11,8 +11,8 @@ from benchmarks.published.kept import Cell, Kept, read
 from benchmarks.published.specs import KEPT, ROOT, SPECS, TABLES, Table
 from benchmarks.simulated import as_csv
 from orchestrator import quantities
-from orchestrator.audit import AuditFile, AuditResult, examine
-from orchestrator.audit.model import Row
+from orchestrator.audit.examine import AuditResult, examine
+from orchestrator.audit.model import AuditFile, Row
 from orchestrator.audit.model import read as read_audit
 
 NOT_RUN = "not run yet"

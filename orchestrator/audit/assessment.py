@@ -73,8 +73,3 @@ def worst(assessments: list[Assessment]) -> Assessment:
 Outcome = tuple[AuditVerdict, str]
 """A verdict, and the arithmetic in words."""
 RowRule = Callable[[Row, AuditFile], Outcome | None]
-
-
-def about(row: Row, rule: Rule, verdict: AuditVerdict, arithmetic: str) -> Assessment:
-    """An assessment of the row's own figures."""
-    return judge(rule, verdict, arithmetic, claim=f"{row.name}: the published figures", rows=(row.name,))

@@ -145,7 +145,6 @@ def _size(test: forms.Size, _: AuditFile) -> Outcome:
 
 
 def _of_rows(names: Sequence[str], check: Callable[[Row], Outcome], file: AuditFile) -> Outcome:
-    """The gravest verdict on some rows, and the arithmetic of each."""
     outcomes = [(name, *check(file.row(name))) for name in names]
     return gravest([verdict for _, verdict, _ in outcomes]), "; ".join(f"{name}: {text}" for name, _, text in outcomes)
 

@@ -6,12 +6,11 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from orchestrator.audit import load_rules, network_rules, shape_rules
-from orchestrator.audit.assessment import SEVERITY, Assessment, AuditVerdict, RowRule, Rule, about, worst
+from orchestrator.audit.assessment import SEVERITY, Assessment, AuditVerdict, RowRule, Rule, judge, worst
 from orchestrator.audit.claim_forms import Claim
 from orchestrator.audit.claims import check_claim
 from orchestrator.audit.method import why_unsupported
 from orchestrator.audit.model import AuditFile
-from orchestrator.audit.table_rules import tail_template
 
 RULES: tuple[tuple[Rule, RowRule], ...] = (
     (shape_rules.ORDER, shape_rules.order),
@@ -62,12 +61,12 @@ class AuditResult:
 def examine(file: AuditFile) -> AuditResult:
     """Apply every rule that applies. Pure; the same file gives the same result."""
     figures = [
-        _of_replies(about(row, rule, *outcome), file)
+        _of_replies(judge(rule, *outcome, claim=f"{row.name}: the published figures", rows=(row.name,)), file)
         for row in file.results
-        for rule, judge in RULES
-        if (outcome := judge(row, file)) is not None
+        for rule, test in RULES
+        if (outcome := test(row, file)) is not None
     ]
-    tables = [_of_replies(template, file)] if (template := tail_template(file)) else []
+    tables = [_of_replies(template, file)] if (template := shape_rules.tail_template(file)) else []
     unsound = {
         name: assessment
         for assessment in sorted(figures, key=lambda f: SEVERITY.index(f.verdict), reverse=True)

@@ -8,9 +8,8 @@ touched nothing is called a change somewhere in at most 5 % of comparisons, howe
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from math import exp
-from typing import Any
 
 from orchestrator import quantities
 from orchestrator.between_runs import changes, environments, matching, run_statistics
@@ -66,10 +65,6 @@ class RunComparison:
     equal_runs: tuple[str, ...] = ()  # the ids of the history
     in_all_rows: tuple[str, ...] = ()  # doubts and notes that every one of several rows has: to be said once
     schema_version: int = field(default=SCHEMA_VERSION)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data for `--json`."""
-        return asdict(self)
 
 
 def compare_runs(
@@ -184,7 +179,6 @@ def _failed_checks(run: RunSummary, cell: CellSummary) -> Iterator[str]:
 
 
 def _unlike(run: RunSummary, compared: Comparison) -> Iterator[str]:
-    """Yield the values of `same` that one of both stacks answers in its own way."""
     labels = (compared.stack_label, compared.reference_label)
     for difference in SAMENESS.of(run):
         if difference.stacks[1] in labels:
@@ -217,7 +211,6 @@ def _moved(floor: FloorMove) -> str:
 
 
 def _in_all(rows: Sequence[Row]) -> tuple[str, ...]:
-    """The doubts and notes that each of several rows has."""
     if len(rows) < 2:
         return ()
     first, *others = ((*row.doubts, *row.notes) for row in rows)

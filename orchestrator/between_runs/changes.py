@@ -149,7 +149,6 @@ def _judge(
 
 
 def _few_trials(sides: Sequence[CellSummary], statistic: str) -> Reason:
-    """A side has too few trials with a value for an interval."""
     blocks = min(len(by_block(cell.trials, statistic)) for cell in sides)
     numbers = {"blocks": blocks, "needed": intervals.FEWEST_BLOCKS}
     return Reason(kind=ReasonKind.FEW_BLOCKS, cells=tuple(cell.id for cell in sides), numbers=numbers)

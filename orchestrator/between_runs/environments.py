@@ -99,7 +99,6 @@ def _conditions(new: Made, old: Made, names: Sequence[str]) -> list[str]:
 
 
 def _programs(*conditions: Iterable[Sequence[str]]) -> list[str]:
-    """The names of the lines that tell of programs that were built."""
     return [name for every in conditions for name, _ in every if name.startswith(PROGRAMS)]
 
 

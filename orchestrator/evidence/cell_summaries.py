@@ -90,7 +90,6 @@ def _median_interval(trials: Sequence[TrialSummary], run: RunEvidence) -> Interv
 
 
 def _connections(cell: CellEvidence) -> float | None:
-    """How many connections carried the measured requests of a trial."""
     trials = [[p.seen[COUNTED_BY] for p in trial.parts if COUNTED_BY in p.seen] for trial in cell.trials]
     counts = [sum(seen.connections for seen in of_trial) for of_trial in trials if of_trial]
     return _middle(counts) if cell.cell.kind in ("call", "task") and any(counts) else None

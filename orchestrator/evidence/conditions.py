@@ -72,7 +72,6 @@ def conditions(run: RunEvidence) -> tuple[tuple[str, str], ...]:
 
 
 def _turns(run: RunEvidence) -> Iterator[tuple[str, str]]:
-    """How long turns were, how many there were and were disturbed, and what took none."""
     in_turns = [(cell.cell, trial.record) for cell in run.cells for trial in cell.trials if trial.record.turns]
     records = [record for _, record in in_turns]
     taken = [turns for cell, record in in_turns if (turns := record.fitted_turns or cell.turns)]
@@ -89,7 +88,6 @@ def _turns(run: RunEvidence) -> Iterator[tuple[str, str]]:
 
 
 def _programs(every: Mapping[str, ProgramsRecord]) -> Iterator[tuple[str, str]]:
-    """Toolchain, source and runtime of the programs; a line for each language."""
     for programs in every.values():
         facts = [in_words(programs.toolchain, programs.source)] if programs.source else []
         runtimes = {
@@ -159,7 +157,6 @@ def settings(run: RunEvidence) -> dict[str, dict[str, Any]]:
 
 
 def _databases(run: RunEvidence) -> Iterator[tuple[str, str]]:
-    """The databases of responders with versions and driver libraries, as these report them."""
     databases = [
         trial.record.ready.settings for cell in run.cells for trial in cell.trials if trial.record.ready is not None
     ]

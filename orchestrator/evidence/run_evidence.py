@@ -6,11 +6,10 @@ per trial behind.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -43,23 +42,6 @@ OK = 0
 _SAMPLES = [record_layout.KINDS.index(name) for name in ("request", "task", "codec", "mixed")]
 _PART = record_layout.KINDS.index("part")
 NOT_SENT = STATUSES.index("not-sent")
-
-
-class Run(Protocol):
-    """What analysis needs of a run: a run folder is one, and a run out of a report."""
-
-    @property
-    def path(self) -> Path:
-        """Where it lies."""
-
-    def manifest(self) -> Manifest:
-        """The run in one document."""
-
-    def manifest_bytes(self) -> bytes:
-        """manifest.json as it is stored; InvalidMeasurement when it is not stored, or the journal continues after it."""
-
-    def samples(self, relative_path: str, columns: Sequence[str]) -> dict[str, npt.NDArray[Any]]:
-        """Columns of one Parquet file, verified; InvalidMeasurement when it is damaged."""
 
 
 def _measured(name: str, *, only_right: bool = False) -> cached_property[Nanoseconds]:

@@ -54,7 +54,6 @@ def _bounds(name: str, unit: str, what: str, read: Callable[[CellSummary], Seque
 
 
 def _counted(name: str) -> Read:
-    """A count of a stream's events, or what of them is timed."""
     return lambda cell: None if cell.details.stream is None else getattr(cell.details.stream, name)
 
 
@@ -71,7 +70,6 @@ def _of(name: str) -> Read:
 
 
 def _names(name: str) -> Read:
-    """The percentiles that have a property, in one text."""
     return lambda cell: "" if cell.distribution is None else BETWEEN.join(getattr(cell.distribution, name))
 
 

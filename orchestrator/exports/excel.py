@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from orchestrator.disk import output
-from orchestrator.errors import MissingError, UsageError
+from orchestrator.errors import UsageError
 from orchestrator.exports import cell_columns, findings
 from orchestrator.exports.findings import JudgedRun
 from orchestrator.exports.samples import Piece
@@ -35,13 +35,8 @@ def write(runs: Sequence[JudgedRun], path: Path, columns: Sequence[Column], piec
 
     UsageError when a sheet would have more rows than Excel has; MissingError for what the disk refuses.
     """
-    try:
-        import xlsxwriter
-    except ImportError as error:
-        raise MissingError(
-            "XlsxWriter is not installed, which writes Excel's files",
-            hint="install what locks/run.lock lists (`make setup`), or export another format",
-        ) from error
+    import xlsxwriter
+
     file, count = io.BytesIO(), 0
     with output(path, AGAIN) as partial, tempfile.TemporaryDirectory(prefix="orch-export-") as scratch:
         book = xlsxwriter.Workbook(file, {"constant_memory": True, "tmpdir": scratch})

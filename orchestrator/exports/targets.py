@@ -23,11 +23,6 @@ def require_free(path: Path, *, is_dataset: bool, force: bool) -> None:
 
     A file is replaced with `force` alone, and a folder only by a dataset, where an earlier one lies.
     """
-    if str(path) == "-":
-        raise UsageError(
-            "an export is a file, and is not printed",
-            hint="name one after --out; `orch report RUN --markdown -` prints a summary",
-        )
     if is_dataset and os.path.lexists(path) and not (path / ABOUT).is_file():
         raise UsageError(f"{path} holds no export, and is not replaced", hint="name another folder with --out")
     if os.path.lexists(path) and not force:

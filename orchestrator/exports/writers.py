@@ -68,7 +68,6 @@ def chosen(name: str | None, out: Path | None, *, raw: bool) -> Format:
 
 
 def _pieces(runs: Sequence[JudgedRun], raw: bool) -> Iterator[tuple[JudgedRun, Piece]]:
-    """The rows of all runs: of each samples file, or of each cell."""
     for run in runs:
         for piece in samples.pieces(run.folder, run.summary) if raw else _cells(run):
             yield run, piece
@@ -188,7 +187,6 @@ def _excel(runs: Sequence[JudgedRun], path: Path, raw: bool) -> int:
 
 
 def _markdown(runs: Sequence[JudgedRun], path: Path, raw: bool) -> int:  # noqa: ARG001 - it holds no samples
-    """The summary of each run, as `orch report --markdown` writes it."""
     with output(path, AGAIN) as partial:
         partial.write_text("\n".join(markdown(run.summary) for run in runs), encoding="utf-8")
     return sum(len(run.summary.cells) for run in runs)

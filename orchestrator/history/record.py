@@ -6,7 +6,7 @@ known". Times are ISO 8601 in UTC, to the second, or "" where a folder does not 
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
 from orchestrator.statistics.terms import Interval
@@ -99,10 +99,6 @@ class Listed(RunFacts):
     path: str = ""
     stacks: tuple[str, ...] = ()
     placements: tuple[str, ...] = ()
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data for `--json`."""
-        return asdict(self)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -149,7 +149,6 @@ def _summary(folder: Path, manifest_sha256: str) -> tuple[RunSummary | None, str
 
 
 def _hosts(journal: JournalState) -> tuple[str, ...]:
-    """Names, CPUs and machine types of the hosts, each once."""
     facts = (getattr(host, key, None) for host in journal.hosts.values() for key in ("cpu", "machine_type"))
     return tuple(dict.fromkeys([*journal.hosts, *(str(fact) for fact in facts if fact)]))
 

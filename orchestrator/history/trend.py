@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from itertools import pairwise
 from math import exp, sqrt
 from typing import Any
@@ -75,10 +75,6 @@ class Trend:
         """How many valid runs the line of most runs has."""
         counts = Counter(point.environment for point in self.points if not point.why)
         return max(counts.values(), default=0)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data for `--json`."""
-        return asdict(self)
 
 
 def trend(seen: Sequence[Seen], statistic: Statistic = "median") -> Trend:
@@ -164,7 +160,6 @@ def _against(line: dict[str, str], first: dict[str, str]) -> tuple[str, ...]:
 
 
 def _moves(new: Sequence[Seen], old: Sequence[Seen]) -> Iterator[FloorMove]:
-    """How the floors beside the cell moved from one level to the next."""
     for kind in ("tcp", "ping"):
         mine, theirs = ([ms for run in level for ms in run.cell.evidence.floors.get(kind, ())] for level in (new, old))
         if move := run_statistics.move_of("tcp" if kind == "tcp" else "ping", mine, theirs):

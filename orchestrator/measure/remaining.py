@@ -10,7 +10,6 @@ from orchestrator import quantities
 from orchestrator.experiment.plan.loads import at_step, next_step
 from orchestrator.experiment.plan.plan import Cell, Plan, PlannedTrial
 from orchestrator.measure.run_context import RunContext
-from orchestrator.questions.until.words import reach
 from orchestrator.results.manifest import DecisionRecord, Probe, TrialRecord
 
 
@@ -99,3 +98,13 @@ def status(plan: Plan, decision: DecisionRecord | None) -> str:
             f"{place}, {len(decision.reaches) - len(known)} of {len(decision.reaches)} intervals cannot be computed yet"
         )
     return f"{place}, widest interval {reach(max(known))} of ± {quantities.margin(plan.until.within)} wanted"
+
+
+# ---- in words
+
+
+def reach(share: float) -> str:
+    """Return how far an interval reaches: `± 4.1 %`, `± 120 %`, and `more than ± 900 %` of all that is wider."""
+    if share > quantities.MOST_CHANGE:
+        return f"more than ± {quantities.percent(quantities.MOST_CHANGE)}"
+    return f"± {quantities.percent(share)}"

@@ -6,9 +6,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
-from orchestrator.evidence.run_evidence import Run, RunEvidence
+from orchestrator.evidence.run_evidence import RunEvidence
 from orchestrator.experiment.plan.plan import Plan
 from orchestrator.findings.summary import RunSummary
+from orchestrator.results.folder import RunFolder
 
 F = TypeVar("F")
 
@@ -22,7 +23,7 @@ class Basis:
     it was made. `invalid`: names of failed checks, by cell. `is_modelled`: the caller wants its cost model.
     """
 
-    run: Run
+    run: RunFolder
     evidence: RunEvidence
     plan: Plan
     searched: Plan | None

@@ -15,14 +15,13 @@ _VERSION = re.compile(r"\bv?(\d+\.\d+\.\d+)")
 
 @dataclass(frozen=True, kw_only=True)
 class Tool:
-    """A load generator: what it speaks, the least version whose report is read, and how to get it.
+    """A load generator: the least version whose report is read, and how to get it.
 
     `within`: how far, as a factor less one, its figures and ours may differ before the check fails: measured, see
     docs/how-to/read-and-share.md. `module`: its module of Go, whose version is in a program that has none to print.
     """
 
     name: str
-    speaks: str
     least: str
     install: str
     within: float
@@ -34,7 +33,6 @@ class Tool:
 
 WRK = Tool(
     name="wrk",
-    speaks="HTTP/1.1 on kept, plain connections",
     least="4.1.0",
     install="apt-get install wrk, or make referee as root",
     within=0.35,
@@ -44,7 +42,6 @@ WRK = Tool(
 )
 OHA = Tool(
     name="oha",
-    speaks="HTTP/1.1, plain or TLS, on kept connections or a new one for each request",
     least="1.16.0",
     install="make referee (needs cargo)",
     within=0.35,
@@ -54,7 +51,6 @@ OHA = Tool(
 )
 GHZ = Tool(
     name="ghz",
-    speaks="gRPC on kept connections, plain or TLS",
     least="0.121.0",
     install="make referee (needs go)",
     within=0.5,

@@ -99,7 +99,6 @@ def _distance(summary: RunSummary) -> str:
 
 
 def _failures(summary: RunSummary) -> str:
-    """Which checks failed, and whether any number is left that is valid."""
     names = list(dict.fromkeys(check.name for check in failed(summary)))
     if not names:
         return ""

@@ -130,7 +130,6 @@ def _message(row: Row, outcome: Outcome, limit: float) -> str:
 
 
 def _case(group: str, label: str, tag: str, texts: Sequence[str]) -> ET.Element[str]:
-    """A test case: the message, and below it what a reader of the verdict must know."""
     lines = [one_line(text) for text in texts]
     case = ET.Element("testcase", {"classname": one_line(group) or "orch gate", "name": one_line(label)})
     child = ET.SubElement(case, tag, {} if tag == "system-out" else {"message": lines[0]})

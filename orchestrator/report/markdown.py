@@ -55,7 +55,6 @@ def _lines(summary: RunSummary) -> Iterator[str]:
 
 
 def _table(table: Table) -> Iterator[str]:
-    """A table below its title; second lines are in brackets."""
     yield _text(", ".join(filter(None, (table.title, table.unit))))
     yield ""
     heads = [_text(table.label), *(_with(column.head, column.detail) for column in table.columns)]

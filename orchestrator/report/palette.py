@@ -25,7 +25,6 @@ _COLOURS = {
     "fail-soft": ("#fdecec", "#3a1d1e"),
     "warn-soft": ("#fdf3e1", "#352a14"),
     "tie": ("#e9edf3", "#262c35"),
-    "control": ("#c9d3e2", "#3a4453"),
     "floor-ping": ("#7b8794", "#7f8b99"),
     "floor-tcp": ("#4a5563", "#b4bfcc"),
     "series-0": ("#1d57c0", "#4aa6fe"),

@@ -23,7 +23,6 @@ _MOST_TRIED = 5  # runs in progress, or without samples, that may be newer
 
 
 def _newest(site: Site, listed: Sequence[Listed]) -> dict[str, Any] | None:
-    """The newest run that has a result: its row, its answer and its pictures; None without one."""
     for run in listed[:_MOST_TRIED]:
         with suppress(OrchError):
             summary = site.judged(run.id).summary

@@ -20,7 +20,6 @@ from orchestrator.questions.sameness import words as sameness
 from orchestrator.questions.sameness.find import QUESTION as SAMENESS
 from orchestrator.questions.saturation import words as saturation
 from orchestrator.questions.saturation.find import QUESTION as SATURATION
-from orchestrator.questions.stalls import words as stalls
 from orchestrator.questions.stalls.find import QUESTION as STALLS
 from orchestrator.wording import along_axis, grounds, left_out, one_setting, other_questions, several_settings
 from orchestrator.wording.phrasing import Line, capital, some
@@ -90,7 +89,6 @@ def answer(summary: RunSummary) -> Answer:
 
 
 def _marked(summary: RunSummary, lines: tuple[Line, ...]) -> tuple[Line, ...]:
-    """Mark the first line where the stacks do not do the same work."""
     unlike = sameness.headline(SAMENESS.of(summary))
     return (replace(lines[0], text=f"{unlike} {capital(lines[0].text)}"), *lines[1:]) if unlike else lines
 
@@ -116,7 +114,6 @@ def _why_not(
 def _lines(
     summary: RunSummary, compared: Sequence[Ranking], others: Sequence[Sequence[Ranking]]
 ) -> tuple[list[Line], list[Line]]:
-    """What the run found, and what it is worth and rests on."""
     ranked = [ranking for ranking in compared if ranking.tiers]
     distances = Distances.of(summary.plan)
     if CAPACITY.of(summary).rates:
@@ -145,10 +142,9 @@ def _lines(
 
 
 def _beside(summary: RunSummary) -> list[Line]:
-    """Where more load brings no more replies, and what a closed loop hides."""
     texts = {
         "Saturation": saturation.headline(SATURATION.of(summary)),
-        "Stalls": stalls.sentence(STALLS.of(summary)),
+        "Stalls": other_questions.of_stalls(STALLS.of(summary)),
     }
     return [Line(head, text) for head, text in texts.items() if text]
 
@@ -156,7 +152,6 @@ def _beside(summary: RunSummary) -> list[Line]:
 def _grounds(
     summary: RunSummary, ranked: Sequence[Ranking], distances: Distances, *, is_worth: bool = True
 ) -> list[Line]:
-    """What the difference is worth, what is compared, and how sure it is."""
     if not ranked:
         return []
     seen = effects(_valid(summary), ranked[0].factor, summary.matters)

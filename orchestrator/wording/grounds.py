@@ -145,7 +145,6 @@ def certainty(summary: RunSummary, rankings: Sequence[Ranking]) -> str:
 
 
 def _waited_for(summary: RunSummary) -> list[str]:
-    """Of a run that waited for narrow intervals: whether they came."""
     stopped = UNTIL.of(summary)
     if stopped is None:
         return []
@@ -175,7 +174,6 @@ def _by_p99(summary: RunSummary, rankings: Sequence[Ranking]) -> list[str]:
 
 
 def _failures(rankings: Sequence[Ranking]) -> list[str]:
-    """Whose requests got no right reply, or were not sent, where that is more than a few."""
     cells = {cell: ranking.cells[cell] for ranking in rankings for cell in ranking.names}.values()
     failed = [cell for cell in cells if cell.requests and cell.failed > _FEW * cell.requests]
     clauses = []

@@ -85,7 +85,6 @@ def failed(summary: RunSummary) -> Failed | None:
 
 
 def _checked(cells: Sequence[CellSummary], invalid: Mapping[str, Sequence[str]]) -> str:
-    """Which checks failed for which stacks, as a clause; empty where none did."""
     if not invalid:
         return ""
     checks = list(dict.fromkeys(name for names in invalid.values() for name in names))

@@ -35,7 +35,6 @@ def notes(summary: RunSummary) -> tuple[str, ...]:
 
 
 def _work(stacks: Sequence[Stack], resolved: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
-    """Yield what a reader of a comparison must know besides: one sentence each, where there is something to say."""
     running = [f"{label} at {address_of(external)}" for label, external in externals_by_label(stacks).items()]
     if running:
         yield (

@@ -14,6 +14,7 @@ from orchestrator.questions.languages.find import QUESTION as LANGUAGES
 from orchestrator.questions.languages.words import sentence as of_languages
 from orchestrator.questions.stability.find import QUESTION as STABILITY
 from orchestrator.questions.stability.find import Least, least
+from orchestrator.questions.stalls.find import Stall
 from orchestrator.wording.phrasing import Line, change, change_span, fitting, named, scale_for, some
 
 
@@ -96,7 +97,6 @@ def _rate(rate: FoundRate) -> str:
 
 
 def _goals(rates: Sequence[FoundRate]) -> str:
-    """What the goals were, and which stacks the requester limits."""
     text = some(list(dict.fromkeys(rate.goals for rate in rates)), 2)
     if limited := list(dict.fromkeys(rate.stack_label for rate in rates if rate.is_requesters)):
         text += f"; the client or its limits are the bottleneck of {some(limited, 3)}: the server may do more"
@@ -104,7 +104,6 @@ def _goals(rates: Sequence[FoundRate]) -> str:
 
 
 def _searches(rates: Sequence[FoundRate], compared: Sequence[RateComparison]) -> str:
-    """From how many searches, and by how much the first two differ."""
     searches = [len(rate.ended) for rate in rates]
     if not searches:
         return ""
@@ -155,4 +154,20 @@ def alone(cells: Sequence[CellSummary]) -> str:
     return fitting(
         f"nothing to compare; {some(stacks, 3)} took {ends}.",
         f"nothing to compare: {some(stacks, 2)} took {quantities.ms(low)} to {quantities.ms(high)}.",
+    )
+
+
+# ---- stalls
+
+
+def of_stalls(stalls: Sequence[Stall]) -> str:
+    """Return the worst stall and how many cells have another; empty without one."""
+    if not stalls:
+        return ""
+    worst, more = stalls[0], len(stalls) - 1
+    others = f"; also in {quantities.count(more, 'more row')}" if more else ""
+    return (
+        f"{worst.stack_label} waited up to {quantities.ms(worst.longest)} for a reply; had requests gone on at an even pace,"
+        f" p99 would be {quantities.ms(worst.even_p99)} ({worst.stalled} of"
+        f" {quantities.count(worst.trials, 'repeat')}{others})."
     )

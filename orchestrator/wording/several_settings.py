@@ -192,7 +192,6 @@ def _clause(rankings: Sequence[Ranking], outcome: Outcome) -> str:
 
 
 def _counted(rankings: Sequence[Ranking], outcomes: Sequence[Outcome], left_out: int) -> Iterator[str]:
-    """In how many settings each is fastest, most first."""
     total = len(rankings)
     settings = _compared(rankings, left_out) if left_out else str(total)
     counts = Counter(outcome for outcome in outcomes if outcome.kind == "fastest").most_common()

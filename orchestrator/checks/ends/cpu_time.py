@@ -27,7 +27,6 @@ def judge(cell: CellEvidence) -> list[Finding]:
 
 
 def _shares(trial: TrialEvidence) -> Iterator[tuple[str, float]]:
-    """Each end, and what it used of a CPU while it was idle."""
     record = trial.record
     if record.rest_cpu_s is not None:
         yield "responder", record.rest_cpu_s / REST_S

@@ -157,7 +157,6 @@ def _is_wrong(cell: CellEvidence, limit: float, least: CellEvidence | None) -> b
 
 
 def _in_blocks(cell: CellEvidence) -> dict[int, Pauses]:
-    """By block the pauses of its requester."""
     return {trial.record.block: pauses for trial, _, pauses in cell.parts(NAME)}
 
 

@@ -216,7 +216,6 @@ def _begin(_cell: CellEvidence, trial: TrialEvidence, stream: StreamTrial) -> Fi
 
 
 def _of_counts(stream: StreamTrial, evidence: dict[str, Any]) -> Iterator[Finding]:
-    """The sender's own count against the rows."""
     delivered, offered, sent = stream.counts.delivered, stream.counts.offered, stream.sent
     if sent is not None and not delivered <= sent <= offered:
         what = f"{delivered:,} events came" if sent < delivered else f"{offered:,} events were asked for"
@@ -229,7 +228,6 @@ def _of_counts(stream: StreamTrial, evidence: dict[str, Any]) -> Iterator[Findin
 
 
 def _of_cell(cell: CellEvidence) -> Finding:
-    """Lost, repeated and reordered events of all trials."""
     assert cell.stream is not None  # noqa: S101 - narrows the type
     events = cell.stream
     moved = percentiles_moved(events.dropped, events.offered)

@@ -145,7 +145,6 @@ def plan_lines(plan: Plan, document: dict[str, Any]) -> Iterator[str]:
 
 
 def _facts(plan: Plan, document: dict[str, Any]) -> Iterator[tuple[str, str]]:
-    """Yield what the run does, compares and takes, each with its label."""
     expected = document["estimate"]
     yield "schedule", f"{_schedule(plan)}, in balanced random order (seed {plan.seed})"
     yield from _turns(plan)
@@ -176,7 +175,6 @@ def _facts(plan: Plan, document: dict[str, Any]) -> Iterator[tuple[str, str]]:
 
 
 def _turns(plan: Plan) -> Iterator[tuple[str, str]]:
-    """Yield how cells take turns, and why some do not."""
     taken = [cell.turns for cell in plan.cells if cell.turns is not None]
     if taken:
         lengths = each_turn((turns.length_s, turns.requests) for turns in taken)
@@ -295,7 +293,6 @@ def _placement_row(placement: Placement) -> tuple[str, str, str, str]:
 
 
 def _versions(plan: Plan) -> str:
-    """Every package that the stacks need, once."""
     every = {name: version for facts in plan.resolved.values() for name, version in facts["versions"].items()}
     return ", ".join(f"{name} {every[name]}" for name in sorted(every))
 

@@ -114,7 +114,6 @@ def _plan(file: Path, overrides: list[str], *, tries: bool) -> None:
 
 
 def _tried(made: Plan) -> list[dict[str, Any]]:
-    """Ask each own service once, and print what was sent and what came."""
     from orchestrator.measure.own.sampling import tried
 
     documents = []
@@ -132,7 +131,6 @@ def _tried(made: Plan) -> list[dict[str, Any]]:
 
 
 def _missing_database(planned: Plan) -> list[str]:
-    """Why PostgreSQL cannot be used on this machine, where the plan needs it."""
     from orchestrator.experiment.model.factors import GIVEN
     from orchestrator.experiment.plan.cells import ask_postgresql
     from orchestrator.experiment.providers import PROVIDERS

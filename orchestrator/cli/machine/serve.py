@@ -65,7 +65,6 @@ def listen(host: str, port: int) -> socket.socket:
 
 
 def _serve(app: FastAPI, bound: socket.socket) -> None:
-    """Answer until Ctrl-C or SIGTERM."""
     import uvicorn
 
     server = uvicorn.Server(uvicorn.Config(app, log_level="error", ws="none", timeout_graceful_shutdown=_GRACE_S))

@@ -55,7 +55,6 @@ def _plain(protocol: Protocol) -> dict[str, Any]:
 
 
 def _overview(protocols: Iterable[Protocol], languages: Sequence[tuple[Language, State]]) -> Iterator[str]:
-    """Yield a row for each protocol, then one for each language."""
     rows = []
     for protocol in protocols:
         parts = protocol.responders[0].parts
@@ -75,7 +74,6 @@ def _overview(protocols: Iterable[Protocol], languages: Sequence[tuple[Language,
 
 
 def _programs(language: Language, state: State) -> str:
-    """Whether a language's programs are built, or what makes them."""
     if state.why:
         commands = "; ".join(shlex.join(command) for command in language.build)
         return f"{state.why}; `orch setup build {language.name}` makes them ({commands})"
@@ -89,7 +87,6 @@ def _client_names(protocol: Protocol) -> list[str]:
 
 
 def _details(protocol: Protocol, states: Mapping[str, str]) -> Iterator[str]:
-    """Yield everything about one protocol, a table for each part of it."""
     yield f"{protocol.title}: {protocol.summary}"
     yield f"operations: {', '.join(sorted(protocol.operations))}"
     servers = [

@@ -10,8 +10,8 @@ from typing import Annotated
 import typer
 
 from orchestrator import quantities
-from orchestrator.audit import examine
 from orchestrator.audit.assessment import ACCUSING, SEVERITY, Assessment
+from orchestrator.audit.examine import examine
 from orchestrator.audit.model import json_schema, read
 from orchestrator.cli.console import console, plain
 from orchestrator.cli.shared_options import AsJson

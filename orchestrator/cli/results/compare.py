@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import asdict
 from itertools import groupby
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -69,7 +70,6 @@ def compare(
 
 
 def _compared(run: str, reference: str | None, statistic: Statistic) -> RunComparison:
-    """The runs read and compared; UsageError where that cannot be."""
     from orchestrator.between_runs.across import compare_runs, compare_within
     from orchestrator.between_runs.measured_runs import beside
     from orchestrator.results.folder import RunFolder
@@ -84,8 +84,7 @@ def _compared(run: str, reference: str | None, statistic: Statistic) -> RunCompa
 
 
 def _document(comparison: RunComparison, judgement: Judgement | None) -> dict[str, Any]:
-    """The comparison as plain data; with what the gate found, where there is one."""
-    document = comparison.to_dict()
+    document = asdict(comparison)
     if judgement is not None:
         document["gate"] = {
             "limit": judgement.limit,

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
@@ -31,11 +30,6 @@ def predict(
     connection: Annotated[
         Literal["reuse", "per-request"] | None, typer.Option(help="Both, where both were measured, unless given.")
     ] = None,
-    operation: Annotated[str | None, typer.Option(help="Of a run of several operations: which one.")] = None,
-    stack: Annotated[
-        list[str] | None,
-        typer.Option(help="This stack alone: its label, id or protocol; again for more; every one unless given."),
-    ] = None,
     matters: Annotated[
         str | None, typer.Option(metavar="SHARE", help="What matters to you, such as 10%; the plan's unless given.")
     ] = None,
@@ -60,12 +54,10 @@ def predict(
         size=parsed("--bytes", units.parse_size, size),
         rate_mbit=None if rate is None else parsed("--rate", units.BIT_RATE.number, rate),
         connection=connection,
-        operation=operation,
     )
     folder = RunFolder.open(run, root=WORKSPACE.results)
     summary = judged(folder, is_modelled=True)
     model = _required_model(summary, place)
-    place = replace(place, stacks=_stacks(summary, stack or ()))
     predicted = answer(model, place, summary.matters if share is None else share)
     console.lines(lines(summary, predicted))
     console.emit({"run": summary.run_id, **asdict(predicted), "trust": trust(model.judged)})
@@ -93,31 +85,10 @@ def _required_model(summary: RunSummary, place: Reader) -> Modelled:
             hint="experiments/decision_map.yaml measures what a model needs",
             shown=(f"run {summary.run_id} has no cost model:", *modelled.refusals),
         )
-    for name, value in (("connection", place.connection), ("operation", place.operation)):
-        known = sorted({str(getattr(series, name)) for series in modelled.series})
-        if value is not None and value not in known:
-            raise UsageError(
-                f"{name} {value!a} was not measured in run {summary.run_id}", hint=did_you_mean(value, known)
-            )
-    operations = sorted({series.operation for series in modelled.series})
-    if place.operation is None and len(operations) > 1:
+    known = sorted({series.connection for series in modelled.series})
+    if place.connection not in (None, *known):
         raise UsageError(
-            f"run {summary.run_id} measured several operations: say which one, with --operation",
-            hint=f"known: {', '.join(operations)}",
+            f"connection {place.connection!a} was not measured in run {summary.run_id}",
+            hint=did_you_mean(str(place.connection), known),
         )
     return modelled
-
-
-def _stacks(summary: RunSummary, words: Sequence[str]) -> tuple[str, ...]:
-    """Ids of the stacks that words name by id, label or protocol; UsageError for a word of no stack of the run."""
-    from orchestrator.experiment.plan.plan import read_plan
-
-    measured = read_plan(summary.plan).stacks
-    stacks: list[str] = []
-    for word in words:
-        ids = [stack.id for stack in measured if word in (stack.id, stack.label, stack.protocol)]
-        if not ids:
-            known = [stack.label for stack in measured]
-            raise UsageError(f"no stack {word!a} was measured in run {summary.run_id}", hint=did_you_mean(word, known))
-        stacks += ids
-    return tuple(dict.fromkeys(stacks))

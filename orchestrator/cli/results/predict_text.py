@@ -24,9 +24,10 @@ def lines(summary: RunSummary, forecast: Answer) -> Iterator[str]:
     if invalid := answer(summary).invalid_because:
         doubt = f"It rests on measurements to doubt: {invalid}."
         yield from textwrap.wrap(doubt, _WIDTH)
+    several = len({setting.operation for setting in forecast.settings}) > 1
     for setting in forecast.settings:
         yield ""
-        yield f"{setting.setting}: {outcome(setting, forecast.matters)}"
+        yield f"{setting.setting}{f', {setting.operation}' if several else ''}: {outcome(setting, forecast.matters)}"
         yield from (f"  {line}" for line in _table(setting))
     if forecast.refused:
         yield ""
@@ -79,7 +80,6 @@ def _cause(value: float | None) -> str:
 
 
 def _conditions(summary: RunSummary) -> str:
-    """Under which conditions it holds, and under no other ones."""
     machine = summary.plan.get("machine")
     on = f" on {machine}" if machine else ""
     return f"Measured{on}; it holds for no other machine, window or congestion control. Causes are in ms."

@@ -57,7 +57,6 @@ def report(
 
 
 def _of_run(run: str, *, has_samples: bool) -> tuple[RunSummary, str]:
-    """The summary of a run folder, which is kept there, and its report."""
     from orchestrator.report import render
     from orchestrator.report.carried_run import page_with_run
     from orchestrator.results.folder import RunFolder
@@ -71,7 +70,6 @@ def _of_run(run: str, *, has_samples: bool) -> tuple[RunSummary, str]:
 
 
 def _of_page(page: Path) -> tuple[RunSummary, str]:
-    """The summary of the run that a report carries, and the report anew."""
     from orchestrator.report.carried_run import carried, page_with_run
     from orchestrator.summarise import summarise
 
@@ -82,7 +80,7 @@ def _of_page(page: Path) -> tuple[RunSummary, str]:
 
 def _draw(summary: RunSummary, folder: Path, browser: str) -> tuple[Path, ...]:
     from orchestrator.hosts import chromium
-    from orchestrator.report.pictures import write_pictures
+    from orchestrator.report.render import write_pictures
 
     files = write_pictures(summary, folder, partial(chromium.browse, browser))
     console.progress(f"{folder}: {len(files)} pictures")
@@ -90,7 +88,6 @@ def _draw(summary: RunSummary, folder: Path, browser: str) -> tuple[Path, ...]:
 
 
 def _browser() -> str:
-    """The program that draws; MissingError without it."""
     from orchestrator.hosts import chromium
 
     if (program := chromium.find()) is None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 import sys
 from collections.abc import Set
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -38,7 +38,7 @@ def list_runs(
     with options.an_index(of_team=team) as opened:
         listed = opened.runs(replace(wanted, limit=limit))
         total = len(listed) if len(listed) < limit else opened.count(wanted)
-    runs = [run.to_dict() for run in listed]
+    runs = [asdict(run) for run in listed]
     console.emit({"schema_version": SCHEMA_VERSION, "runs": runs, "shown": len(runs), "of": total})
     if not listed:
         console.result("no run matches" if find else "there is no run here; `orch run FILE` makes one")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
@@ -56,7 +57,7 @@ def trend(
 
     by_cell = {cell: seen[-limit if limit else 0 :] for of_word in chosen for cell, seen in of_word.items()}
     trends = [trend(seen, statistic) for seen in by_cell.values()]
-    console.emit({"schema_version": SCHEMA_VERSION, "trends": [each.to_dict() for each in trends]})
+    console.emit({"schema_version": SCHEMA_VERSION, "trends": [asdict(each) for each in trends]})
     for each in trends:
         _print(each)
     if any(len(each.points) > 1 for each in trends):
@@ -74,7 +75,6 @@ def _seen(index: Index, word: str, wanted: Filters) -> dict[str, list[Seen]]:
 
 
 def _list(index: Index, wanted: Filters) -> None:
-    """Print the cells of the chosen runs; where there is none, what may help."""
     cells = index.cells(wanted)
     rows = [{"cell": cell, "stack": stack, "label": label, "runs": runs} for cell, stack, label, runs in cells]
     console.emit({"schema_version": SCHEMA_VERSION, "cells": rows})

@@ -125,7 +125,6 @@ def differences(stated: Any, recomputed: Any, place: tuple[str, ...] = ()) -> It
 
 
 def _count(value: Any) -> int:
-    """How many numbers a document holds."""
     if isinstance(value, dict | list):
         return sum(map(_count, value.values() if isinstance(value, dict) else value))
     return isinstance(value, int | float)

@@ -368,7 +368,6 @@ def _allowed(rate: FoundRate, reference: FoundRate) -> Set[str]:
 
 
 def _find(basis: Basis) -> Capacity:
-    """Return the rates that the searches of a run found, and how they compare."""
     if basis.searched is None:
         return Capacity()
     summary = basis.summary

@@ -71,12 +71,12 @@ def answer(modelled: Modelled, place: Reader, matters: float) -> Answer:
     refused = [
         Refused(series=series.id, label=series.label, setting=series.setting, why=(modelled.not_fitted[series.id],))
         for series in modelled.series
-        if series.id in modelled.not_fitted and place.is_of(series)
+        if series.id in modelled.not_fitted and place.connection in (None, series.connection)
     ]
     by_setting: dict[tuple[str, str], list[Fit]] = {}
     for fitted in modelled.fits:
         series = fitted.series
-        if not place.is_of(series):
+        if place.connection not in (None, series.connection):
             continue
         if why := refusals(fitted, modelled.judged, place):
             refused.append(Refused(series=series.id, label=series.label, setting=series.setting, why=why))
@@ -90,7 +90,6 @@ def answer(modelled: Modelled, place: Reader, matters: float) -> Answer:
 
 
 def _setting(point: Surface) -> Setting:
-    """The stacks of a surface of one place."""
     rows = rows_of(point)
     standings = {row.standing for row in rows[1:]}
     outcome: Outcome = "ahead" if standings == {"slower"} else _OUTCOMES.get(int(point.codes[0, 0]), "not resolved")

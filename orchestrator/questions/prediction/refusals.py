@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from orchestrator import quantities
-from orchestrator.questions.prediction.shapes import MOST_MISSED, Fit, Judged, Series
+from orchestrator.questions.prediction.shapes import MOST_MISSED, Fit, Judged
 
 BEYOND = 2.0
 """How many times the measured range a prediction may reach, to either side."""
@@ -14,25 +14,12 @@ BEYOND = 2.0
 
 @dataclass(frozen=True, kw_only=True)
 class Reader:
-    """A reader's own place: ms, bytes, Mbit/s. None of a rate: that of the run's links. None of a connection: each.
-
-    `stacks` are ids; none: each.
-    """
+    """A reader's own place: ms, bytes, Mbit/s. None of a rate: that of the run's links. None of a connection: each."""
 
     rtt: float
     size: int
     rate_mbit: float | None = None
     connection: str | None = None
-    operation: str | None = None
-    stacks: tuple[str, ...] = ()
-
-    def is_of(self, series: Series) -> bool:
-        """Whether the reader wants this series."""
-        return (
-            self.connection in (None, series.connection)
-            and self.operation in (None, series.operation)
-            and (not self.stacks or series.stack in self.stacks)
-        )
 
 
 def refusals(fitted: Fit, judged: Judged | None, place: Reader) -> tuple[str, ...]:

@@ -132,7 +132,6 @@ def _knee(series: LoadSeries, knee: LoadPoint) -> str:
 
 
 def _limit_in_words(limit: Limit | None, responder_cpu: float | None, requester_cpu: float | None) -> str:
-    """Return which end limits, as a clause."""
     shares = [
         f"{end} {'unknown' if share is None else quantities.percent(share)}"
         for end, share in (("responder", responder_cpu), ("requester", requester_cpu))

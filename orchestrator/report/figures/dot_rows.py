@@ -109,7 +109,6 @@ def _traces(rows: Sequence[Dot], unit: str) -> list[go.Scatter]:
 
 
 def _beside(first: str, second: str, place: int, *, is_left: bool) -> dict[str, Any]:
-    """Two lines beside a row, the first one bold."""
     side = "right" if is_left else "left"
     text = f"<b>{plain(first)}</b><br>{plain(second)}"
     x, shift = (0, -6) if is_left else (1, 5)

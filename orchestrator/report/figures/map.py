@@ -23,15 +23,13 @@ _PLOT_PX, _TOP_PX, _AXIS_PX, _LINE_PX = 260, 8, 56, 18
 _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 _LEGEND_LETTERS = 42  # of a line
 _MOST_TICKS = 5
-_MOST_SETS = 5  # of stacks that may be the fastest together, with a ground of their own
-_OTHERS = -3  # the code of all other sets
 _NEARLY = 0.7  # of the longest line of places: there may the letters be
 _PAPER = "var(--paper)"
 
 
 def decision_map(slug: str, title: str, surface: Surface, colours: Mapping[str, int]) -> Figure:
     """Return the map of a surface; a place where fewer than two stacks are predicted stays empty."""
-    codes = _few(surface.codes)
+    codes = surface.codes
     grounds = [
         (code, letters, name, marker)
         for code, letters, name, marker in _grounds(surface, colours)
@@ -71,14 +69,6 @@ def decision_map(slug: str, title: str, surface: Surface, colours: Mapping[str, 
     return figure(slug, label, traces, layout, _TOP_PX + _PLOT_PX + _AXIS_PX + legend_px)
 
 
-def _few(codes: Grid) -> Grid:
-    """The codes, but that of many sets of stacks the rarer ones are one."""
-    sets, counts = np.unique(codes[(codes > 0) & (codes & (codes - 1) != 0)], return_counts=True)
-    rare = sets[np.argsort(-counts, kind="stable")[_MOST_SETS:]]
-    few: Grid = np.where(np.isin(codes, rare), _OTHERS, codes)
-    return few
-
-
 def _grounds(surface: Surface, colours: Mapping[str, int]) -> Iterator[tuple[int, str, str, dict[str, Any]]]:
     """The code, letters, meaning and marker of every ground that there may be."""
     own = [series(colours[each.stack]) for each in surface.series]
@@ -89,7 +79,6 @@ def _grounds(surface: Surface, colours: Mapping[str, int]) -> Iterator[tuple[int
         striped = {"shape": "/", "bgcolor": own[places[0]], "fgcolor": own[places[1]], "size": 8, "solidity": 0.5}
         name = f"{' or '.join(surface.names(code))}, close to each other"
         yield code, "".join(_LETTERS[place] for place in places), name, {"color": own[places[0]], "pattern": striped}
-    yield _OTHERS, "…", "other sets of stacks; see the table", {"color": "var(--control)"}
     yield (
         EVEN,
         "=",

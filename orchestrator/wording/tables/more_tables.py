@@ -79,7 +79,6 @@ def _number(amount: float | None) -> str:
 
 
 def _costs(cells: Sequence[tuple[str, CellSummary]], title: str, settings: Settings) -> Iterator[Table]:
-    """What requests cost, and the responder's CPU time against the reference."""
     names = [name for name in SHOWN_COSTS if any(name in cell.means for _, cell in cells)]
     if not names:
         return

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator.audit import AuditFile, examine
 from orchestrator.audit.assessment import Assessment
-from orchestrator.audit.model import json_schema, read
+from orchestrator.audit.examine import examine
+from orchestrator.audit.model import AuditFile, json_schema, read
 from orchestrator.experiment.read.problems import ExperimentError
 
 AUDITS = Path(__file__).parents[3] / "experiments" / "audits"

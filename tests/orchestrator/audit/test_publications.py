@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator.audit import examine
 from orchestrator.audit.assessment import ACCUSING, Assessment
+from orchestrator.audit.examine import examine
 from orchestrator.audit.model import AuditFile, read
 from orchestrator.experiment.read.problems import ExperimentError
 

@@ -122,20 +122,10 @@ def test_what_was_not_measured_is_refused_with_the_reason(options: dict[str, Any
         ({"size": "-1 kB"}, "--bytes: '-1 kB' is negative"),
         ({"rate": "fast"}, "--rate: 'fast' is not a link rate"),
         ({"matters": "500%"}, "--matters: '500%' is not a margin"),
-        ({"operation": "image"}, "operation 'image' was not measured"),
-        ({"stack": ["grcp"]}, "no stack 'grcp' was measured"),
     ],
 )
 def test_words_that_say_nothing_are_refused(options: dict[str, Any], why: str) -> None:
     assert why in refused(**options).message
-
-
-@pytest.mark.usefixtures("once")
-def test_one_stack_can_be_asked_about(out: io.StringIO) -> None:
-    predict.predict("mapped", **AT, connection="reuse", stack=["rest"])
-    text = out.getvalue()
-    assert "connections kept open: rest alone is predicted." in text
-    assert "grpc" not in text.partition("held-out cells")[0]
 
 
 def test_a_run_that_has_no_model_says_why() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from orchestrator.cli.table_lines import table_lines
+from orchestrator.cli.answer import table_lines
 from orchestrator.cli.tables import table
 from orchestrator.wording.tables.table import Column, Entry, Row, Table
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import resource
-import sys
 from pathlib import Path
 
 import pytest
@@ -36,8 +35,6 @@ def test_without_a_format_the_suffix_decides_and_one_that_says_nothing_is_refuse
         exported(root, SOUND, out=root / "x.txt")
     with pytest.raises(UsageError, match="in which format"):
         exported(root, SOUND)
-    with pytest.raises(UsageError, match="is not printed"):
-        exported(root, SOUND, format="csv", out=Path("-"))
 
 
 def test_a_file_is_replaced_by_force_alone(root: Path) -> None:
@@ -61,16 +58,6 @@ def test_a_folder_a_link_and_a_place_below_a_file_are_refused_whatever_is_said(r
         with pytest.raises(MissingError, match=f"{place} cannot be used"):
             exported(root, SOUND, format="csv", out=root / place)
     assert not (root / "elsewhere.csv").exists()
-
-
-def test_without_the_library_for_excel_the_way_on_is_said_and_nothing_is_left(
-    root: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setitem(sys.modules, "xlsxwriter", None)
-    with pytest.raises(MissingError, match="XlsxWriter is not installed") as missing:
-        exported(root, SOUND, format="excel", out=root / "new" / "x.xlsx")
-    assert "make setup" in (missing.value.hint or "")
-    assert not (root / "new").exists()
 
 
 @pytest.mark.parametrize("raw", [False, True])

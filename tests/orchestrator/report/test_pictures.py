@@ -14,7 +14,7 @@ import pytest
 from orchestrator.errors import InvalidMeasurement, MissingError
 from orchestrator.hosts import chromium
 from orchestrator.report import palette
-from orchestrator.report.pictures import write_pictures
+from orchestrator.report.render import write_pictures
 from tests.support.pages import Document
 from tests.support.summaries import a_run, failed_run
 

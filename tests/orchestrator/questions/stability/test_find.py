@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from benchmarks import spread as simulated
-from orchestrator.evidence.values_of_trial import spreads
+from orchestrator.evidence.collect import spreads
 from orchestrator.experiment.plan import plan as p
 from orchestrator.findings.summary import RunSummary
 from orchestrator.findings.trial_values import SPREAD_NAMES, over_trials

@@ -7,10 +7,10 @@ from collections.abc import Container
 import numpy as np
 import pytest
 
-from orchestrator.questions.stalls import words
 from orchestrator.questions.stalls.find import QUESTION, Stall
 from orchestrator.summarise import summarise
 from orchestrator.wording.answer import answer
+from orchestrator.wording.other_questions import of_stalls
 from tests.support.drafts import Draft
 from tests.support.findings import with_findings
 from tests.support.runs import a_run
@@ -51,6 +51,6 @@ def test_the_sentence_names_the_worst_stall_and_counts_the_others() -> None:
         cell="rest", stack_label="rest", setting="add", longest=400.0, p99=1.0, even_p99=352.0, stalled=1, trials=5
     )
     text = "rest waited up to 400 ms for a reply; had requests gone on at an even pace, p99 would be 352 ms (1 of 5 repeats"
-    assert words.sentence([stall]) == f"{text})."
-    assert words.sentence([stall] * 3) == f"{text}; also in 2 more rows)."
-    assert words.sentence([]) == ""
+    assert of_stalls([stall]) == f"{text})."
+    assert of_stalls([stall] * 3) == f"{text}; also in 2 more rows)."
+    assert of_stalls([]) == ""
