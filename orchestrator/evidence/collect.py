@@ -94,6 +94,7 @@ def collect(
         replace(
             cell,
             limit=limit_of(plan.provider, plan.machine),
+            is_pinned=_is_pinned(manifest, plan, cell),
             one_host=None if cell.placement.kind == "local" else here.get(_wherever(cell)),
         )
         for cell in cells
@@ -104,6 +105,16 @@ def collect(
 def _wherever(cell: CellEvidence) -> tuple[object, ...]:
     """What a cell has in common with the same one at another placement."""
     return (cell.cell.stack, cell.cell.operation, *cell.cell.setting_elsewhere)
+
+
+def _is_pinned(manifest: Manifest, plan: Plan, cell: CellEvidence) -> bool:
+    """Whether the scheduler cannot move the ends together or apart: each is on its own host, or kept on its CPUs."""
+    if cell.placement.kind != "local":
+        return True
+    cpus = manifest.fleet.get("requester_cpus", plan.pin)
+    if cell.placement.pin is not None:
+        cpus = manifest.fleet.get("cpus_by_placement", {}).get(cell.placement.id, {}).get("requester", cpus)
+    return cpus not in (None, "off") and not cell.is_external
 
 
 def _parts(

@@ -378,6 +378,7 @@ class CellEvidence:
     strip: Strip | None
     is_one_machine: bool = True  # both ends share its CPUs and their counters, as hosts of a lab do
     limit: Limit | None = None  # what the machine type intends that a host cannot have
+    is_pinned: bool = True  # the scheduler cannot move the two ends together or apart meanwhile
     parts_ms: tuple[PartSummary, ...] = ()  # of its samples, where they have parts
     stream: StreamSummary | None = None
     mixed: tuple[MixedSummary, ...] = ()

@@ -1,8 +1,8 @@
 """Little's law: the time of the requests under way adds up. Each requester is held against its own share of the load.
 
 In a closed loop concurrency x window = sum of latencies + rests + pauses (Little 1961; with think time the interactive
-response time law), and pauses are the requester's own work. A busy machine can hold up the requester between two requests
-as well, but not between most of them: the typical pause counts.
+response time law), and pauses are the requester's own work: no more than its CPU time, once for each worker. A busy machine
+can hold up the requester between two requests as well, but not between most of them: the typical pause counts.
 
 A clock that stops early leaves the rest of the latency in the pause after it: what the requester did not make itself, as it
 says how long it was busy between requests (`paused_s`). At a share f pauses follow latencies by (1 - f) / f, while an honest
@@ -28,15 +28,14 @@ from orchestrator.checks.base import CALLS, Check, Finding, cannot_tell, fails, 
 from orchestrator.evidence.host_noise import noises
 from orchestrator.evidence.run_evidence import CellEvidence, Part, Samples, TrialEvidence
 from orchestrator.statistics.quantiles import Nanoseconds, distinct
-from services.python.contract.limits import SATURATED
 
 LITTLE = "Little's law"
 _FOLLOWS = 0.08  # honest clients stay below 0.05, a clock that stops at nine tenths gives 0.11
+_BUSY_MACHINE = 3.0  # the requester's work may take so many times its CPU time on a machine that is busy otherwise
 _OVERSTATED, _ROUNDING_S = 0.02, 10e-6
 # Of a request, what no pause accounts for: more than both. Honest clients on a busy machine came to 14 us and 1.8 %.
 _OF_ALL_S, _OF_ALL_SHARE = 10e-6, 0.03
 _OF_ONE_S, _OF_ONE_SHARE = 15e-6, 0.05
-_MOST_HELD_UP = 0.75  # of the time
 _FEWEST_PAIRS = 100
 _STALLS = 3
 
@@ -158,7 +157,10 @@ def judge(cell: CellEvidence) -> Iterator[Finding | None]:
 
 
 def _overstated(cell: CellEvidence, trial: TrialEvidence, part: Part, seen: Busy) -> Finding | None:
-    """Pauses that the requester says its workers made (`paused_s`, on average), and that its rows leave no room for."""
+    """Pauses that the requester says its workers made (`paused_s`, on average), and that its rows leave no room for.
+
+    They are taken off the window that Req/s is computed from.
+    """
     paused_s = part.done.paused_s or 0.0
     concurrency = part.load.concurrency
     shown_s = 0.0 if cell.is_open_loop else None if seen.gaps_s is None else seen.gaps_s / concurrency
@@ -190,20 +192,17 @@ def _constant_cut(cell: CellEvidence) -> Iterator[Finding]:
     It says how long it was busy between requests (`paused_s`); what a few instructions take beyond that is microseconds.
     """
     pauses: list[tuple[TrialEvidence, Busy, float, float]] = []
-    excused = 0.0
     for trial, part, seen in cell.parts(LITTLE):
         unknown_s = _unknown_s(part, seen, part.load.concurrency)
         if unknown_s is None:
             return
         typically_s = _typical_s(seen) * seen.requests - (part.done.paused_s or 0.0) * part.load.concurrency
-        excused_s = _excused_s(cell, trial, part, seen)
-        pauses.append((trial, seen, unknown_s, min(unknown_s, typically_s) - excused_s))
-        excused += excused_s
+        pauses.append((trial, seen, unknown_s, min(unknown_s, typically_s)))
     calls, requests = sum(seen.call_s for _, seen, *_ in pauses), sum(seen.requests for _, seen, *_ in pauses)
     if not requests:
         return
     of_all = sum(unknown_s for _, _, unknown_s, _ in pauses) / requests
-    of_typical = (excused + sum(typically_s for *_, typically_s in pauses)) / requests
+    of_typical = sum(typically_s for *_, typically_s in pauses) / requests
     limit = max(_OF_ALL_S, _OF_ALL_SHARE * calls / requests)
     if of_all > limit:
         trials = {id(trial): trial for trial, *_ in pauses}.values()
@@ -211,9 +210,7 @@ def _constant_cut(cell: CellEvidence) -> Iterator[Finding]:
         beyond = sum(
             s > seen.requests * max(_OF_ALL_S, _OF_ALL_SHARE * seen.call_s / seen.requests) for _, seen, s, _ in pauses
         )
-        is_noise = of_typical - excused / requests <= limit and (
-            of_all - of_typical <= held_up or 2 * beyond <= len(pauses)
-        )
+        is_noise = of_typical <= limit and (of_all - of_typical <= held_up or 2 * beyond <= len(pauses))
         yield _stops_early(of_all, calls / requests, {"trials": len(pauses)}, "", is_noise=is_noise)
     for trial, seen, unknown_s, typically_s in pauses:
         each, latency_s = unknown_s / seen.requests, seen.call_s / seen.requests
@@ -227,19 +224,6 @@ def _constant_cut(cell: CellEvidence) -> Iterator[Finding]:
 def _typical_s(seen: Busy) -> float:
     """The middle pause, of each worker's own where it is known whose a request was."""
     return (seen.gap_s if seen.pause_s is None else seen.pause_s) or 0.0
-
-
-def _excused_s(cell: CellEvidence, trial: TrialEvidence, part: Part, seen: Busy) -> float:
-    """What the middle pauses may hold beside a requester's own account, all together.
-
-    On a host that is held up for a share of the time, the instructions that nobody counts take as much longer; and of
-    several workers on a busy core each waits for the others.
-    """
-    shares = [noise.held_up for noise in noises(cell, trial) if noise.is_loud]
-    held_up = min(_MOST_HELD_UP, max(shares, default=0.0))
-    is_busy = part.load.concurrency > 1 and (part.done.cpu_share or 0.0) > SATURATED
-    queued_s = (part.load.concurrency - 1) * (part.done.cpu_s or 0.0) if is_busy else 0.0
-    return seen.requests * _OF_ALL_S * held_up / (1 - held_up) + queued_s
 
 
 def _held_up_s(cell: CellEvidence, trial: TrialEvidence) -> float:
@@ -264,12 +248,12 @@ def _unknown_s(part: Part, seen: Busy, concurrency: int) -> float | None:
 def _stops_early(
     unknown_s: float, latency_s: float, evidence: dict[str, Any], where: str, *, is_noise: bool = False
 ) -> Finding:
-    """`is_noise`: the middle pause is the requester's own, or a busy machine accounts for it, and for the long ones."""
+    """`is_noise`: the middle pause is the requester's own, and the long ones are of few trials or of a busy host."""
     evidence = {**evidence, "unknown_pause_ms": unknown_s * 1000, "latency_ms": latency_s * 1000}
     if is_noise:
         return warns(
             f"{where or 'Between'} a reply and the next request, {quantities.ns(unknown_s * 1e9)} on average are not"
-            " the requester's own work: the machine held pauses up, or the clock stops early for some of the requests.",
+            " the requester's own work, but not in most pauses: the machine held some of them up, or the clock.",
             "See `noise`: on a quieter machine a clock that stops early for some of the requests would be told.",
             evidence,
             weight=unknown_s,
@@ -321,7 +305,8 @@ def _little(trial: TrialEvidence, part: Part, seen: Busy) -> Finding:
         )
     ratio = (seen.call_s + seen.rests_s) / (seen.window_s * concurrency)
     missing_s = seen.window_s * concurrency - seen.call_s - seen.rests_s
-    evidence |= {"ratio": round(ratio, 4), "missing_s": missing_s, "window_s": seen.window_s}
+    cpu_s = part.done.cpu_s
+    evidence |= {"ratio": round(ratio, 4), "missing_s": missing_s, "requester_cpu_s": cpu_s, "window_s": seen.window_s}
     evidence["typical_pause_ms"] = None if seen.pause_s is None else seen.pause_s * 1000
     measured = f"Throughput x latency gives {ratio * concurrency:.2f} in flight, {concurrency} declared"
     if seen.rests_s:
@@ -335,7 +320,23 @@ def _little(trial: TrialEvidence, part: Part, seen: Busy) -> Finding:
             "Check whether latencies include more than the request itself, such as time in a queue.",
             evidence,
         )
+    unknown_s = missing_s - (part.done.paused_s or 0.0) * concurrency
+    if cpu_s is not None and _did_not_count(seen, ratio, unknown_s, cpu_s, concurrency):
+        return fails(
+            f"{measured}: {unknown_s:.2f} s of waiting are in no latency; it worked only {cpu_s:.2f} s.",
+            "Check which clock times the calls (a CPU-time clock leaves out waiting) and where the timer stops.",
+            evidence,
+        )
     return passes(f"{measured}; the rest is the requester's own work.", evidence)
+
+
+def _did_not_count(seen: Busy, ratio: float, missing_s: float, cpu_s: float, concurrency: int) -> bool:
+    """Whether the requester must have waited for replies outside of their latencies, and outside of its own pauses."""
+    own_s = cpu_s * concurrency
+    if seen.pause_s is None:
+        return ratio < 0.25 and missing_s > 1.05 * own_s
+    waited_s = min(missing_s, seen.pause_s * seen.requests)
+    return waited_s > (1.05 if ratio < 0.5 else _BUSY_MACHINE) * own_s and ratio < 0.95
 
 
 CHECK = Check(name=LITTLE, severity="fatal", kinds=CALLS, observe=busy, judge=judge)

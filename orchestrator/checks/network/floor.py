@@ -1,29 +1,35 @@
 """floor: no reply can be faster than the network between the two ends.
 
-Two bounds, from the strictest to the loosest:
+Three bounds, from the strictest to the loosest:
 
 * The kernel's own round trip of the measured sockets (TCP_INFO min_rtt): a reply acknowledges its request at the latest.
   Uncertain by its unit, 1 µs, and 5 %.
 * The fastest ping of the block. ICMP may take another path and another moment: uncertain by 10 %, by what the block's
   readings disagree, and by twice the distance from the fastest to the middle ping. On loopback a ping is mostly the pinging
   program's own system calls: never more than half of it counts.
+* The `tcp` exchange of the same bodies. One that has to wake a sleeping CPU takes three times as long as one that has not:
+  on one machine a quarter of the fastest is a bound, and none where ends are not pinned or several requests are in flight.
+  Over a distance it is as uncertain as the ping. Beyond TCP's initial window it bounds only where a larger exchange has
+  opened the window of its kept connection; a call faster than an exchange that is no bound is shown as that.
 
-A task of n calls takes n of each at least. The ping may have been disturbed where the calls were not: below it a cell fails
-where most of its trials are, and warns otherwise. HTTP/3 has no sockets of TCP: ping remains. Who answers a ping to a
-responder that orch did not start is not known: it is no bound. Nor is the `tcp` exchange of the same bodies, which may have
-to wake a sleeping CPU: what a clock leaves out of a large body is in the pause after it (*Little's law*).
+A mix has no exchange of as many bytes. A task of n calls takes n of each at least. Ping and exchange may have been
+disturbed where the calls were not: below these a cell fails where most of its trials are, and warns otherwise. HTTP/3 has
+no sockets of TCP: ping remains, and the exchange of a body within TCP's initial window. Who answers a ping to a responder
+that orch did not start is not known: it is no bound.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from orchestrator import quantities
 from orchestrator.checks.base import CALLS, Check, Finding, cannot_tell, fails, in_most, passes
 from orchestrator.evidence.run_evidence import BaselineReading, CellEvidence, Part, Samples, TrialEvidence
+from orchestrator.experiment.model.factors import is_in_pieces
 
-_MIN_RTT = "TCP_INFO min_rtt"
+INITIAL_WINDOW_BYTES = 10 * 1448  # RFC 6928, with the usual segment of an Ethernet path
+_EXCHANGE, _MIN_RTT = "tcp exchange", "TCP_INFO min_rtt"
 
 _ACTION = (
     "Do not publish this cell. Find out where the timer stops and who answers (raw timings are in samples/), then "
@@ -33,19 +39,26 @@ _ACTION = (
 
 @dataclass(frozen=True, kw_only=True)
 class _Bound:
-    """Faster than `least_ns` by more than `uncertain_ns` is impossible."""
+    """Faster than `least_ns` by more than `uncertain_ns` is impossible; `why_not` says why it is not, after all."""
 
     name: str
     least_ns: float
     uncertain_ns: float
+    why_not: str | None = None
+    is_of_each_call: bool = True
     work: str = "call"
 
     def of_task(self, calls: int) -> _Bound:
         """The bound of so many calls, one after the other; itself for one."""
-        if calls == 1:
+        if calls == 1 or not self.is_of_each_call:
             return self
-        name, least_ns, uncertain_ns = f"{self.name} of {calls} calls", self.least_ns * calls, self.uncertain_ns * calls
-        return _Bound(name=name, least_ns=least_ns, uncertain_ns=uncertain_ns, work="task")
+        return replace(
+            self,
+            name=f"{self.name} of {calls} calls",
+            least_ns=self.least_ns * calls,
+            uncertain_ns=self.uncertain_ns * calls,
+            work="task",
+        )
 
 
 def observe(samples: Samples) -> int | None:
@@ -57,7 +70,7 @@ def judge(cell: CellEvidence) -> list[Finding]:
     """Each trial's fastest call against every bound that was measured beside it."""
     findings = list(_findings(cell))
     if not findings:
-        without = "No ping or socket round trip was measured with this cell."
+        without = "No ping, socket round trip or tcp floor was measured with this cell."
         if cell.is_external:
             ping = "who answers a ping to the address of a service that is not ours is not known"
             without = f"No socket round trip was measured with this cell, and {ping}."
@@ -69,20 +82,35 @@ def judge(cell: CellEvidence) -> list[Finding]:
 
 
 def _findings(cell: CellEvidence) -> Iterator[Finding]:
+    is_far = cell.placement.kind != "local"
     for trial, part, fastest_ns in cell.parts(NAME):
         for bound in _bounds(trial, part, cell):
-            yield _finding(trial, fastest_ns, bound.of_task(cell.cell.in_a_row))
+            yield _finding(trial, fastest_ns, bound.of_task(cell.cell.in_a_row), is_far=is_far)
 
 
 def _bounds(trial: TrialEvidence, part: Part, cell: CellEvidence) -> Iterator[_Bound]:
-    rtt_us = part.done.min_rtt_us
+    rtt_us, is_far = part.done.min_rtt_us, cell.placement.kind != "local"
     if rtt_us:
         yield _Bound(name=_MIN_RTT, least_ns=rtt_us * 1000, uncertain_ns=max(2000.0, 0.05 * rtt_us * 1000))
     pings = list(trial.readings_of("ping"))
     if pings and not cell.is_external:
         least = min(reading.minimum_ns or 0 for reading in pings)
-        uncertain_ns = min(max(0.1 * least, _disagreement(pings)), least / 2)
-        yield _Bound(name="ping", least_ns=least, uncertain_ns=uncertain_ns)
+        yield _Bound(
+            name="ping",
+            least_ns=least,
+            uncertain_ns=min(max(0.1 * least, _disagreement(pings)), least / 2),
+        )
+    echoes = [] if cell.operation.mix else list(trial.readings_of("tcp", cell.cell.id))
+    if echoes:
+        least = min(reading.minimum_ns or 0 for reading in echoes)
+        yield _Bound(
+            name=_EXCHANGE,
+            least_ns=least,
+            uncertain_ns=max(0.1 * least, _disagreement(echoes)) if is_far else 0.75 * least,
+            why_not=_why_no_bound(cell, echoes),
+            # Of an operation that is asked by those it is made of, the exchange has the bodies of all of them.
+            is_of_each_call=cell.cell.connection == "reuse" and not is_in_pieces(cell.cell.factors),
+        )
 
 
 def _disagreement(readings: Sequence[BaselineReading]) -> float:
@@ -92,7 +120,23 @@ def _disagreement(readings: Sequence[BaselineReading]) -> float:
     return max(max(minima) - min(minima), 2 * within)
 
 
-def _finding(trial: TrialEvidence, quickest_ns: int, bound: _Bound) -> Finding:
+def _why_no_bound(cell: CellEvidence, echoes: Sequence[BaselineReading]) -> str | None:
+    """Why an exchange of the same bodies may have taken longer than a call must; None where it may not."""
+    if cell.cell.load.concurrency > 1:
+        return "with several requests in flight no CPU has to be woken, unlike for the exchange"
+    if not cell.is_pinned:
+        return "the two ends are not pinned, so the exchange may have had to wake a CPU"
+    largest = max(max(reading.record.send_bytes, reading.record.receive_bytes) for reading in echoes)
+    if cell.cell.is_over_quic and largest > INITIAL_WINDOW_BYTES:
+        return "it is TCP's, and QUIC has windows of its own, which let through more at first"
+    if largest <= INITIAL_WINDOW_BYTES or all(reading.record.opened for reading in echoes):
+        return None
+    if cell.cell.connection == "per-request":
+        return "TCP estimates its sending rate for each new connection"
+    return "no larger exchange had grown its connection's window, so TCP itself may have limited it"
+
+
+def _finding(trial: TrialEvidence, quickest_ns: int, bound: _Bound, *, is_far: bool) -> Finding:
     shortfall_ns = bound.least_ns - quickest_ns
     evidence = {
         "trial": trial.record.index,
@@ -105,6 +149,14 @@ def _finding(trial: TrialEvidence, quickest_ns: int, bound: _Bound) -> Finding:
     numbers = (
         f"the fastest {bound.work} took {quantities.ns(quickest_ns)}, the {bound.name} {quantities.ns(bound.least_ns)}"
     )
+    if bound.why_not is not None and shortfall_ns > 0:
+        # On one machine this happens every day; over a distance it makes the share above the floor meaningless.
+        return Finding(
+            "cannot tell" if is_far and shortfall_ns > bound.uncertain_ns else "pass",
+            f"Below the {bound.name}, which is not a lower bound here: {numbers}; {bound.why_not}.",
+            "Compare this cell with the ping, not with the tcp floor." if is_far else "Nothing to do.",
+            {**evidence, "why_no_bound": bound.why_not},
+        )
     if shortfall_ns > bound.uncertain_ns:
         return fails(
             f"Impossible: {numbers}, with an uncertainty of no more than {quantities.ns(bound.uncertain_ns)}.",
@@ -112,6 +164,9 @@ def _finding(trial: TrialEvidence, quickest_ns: int, bound: _Bound) -> Finding:
             evidence,
             weight=shortfall_ns / bound.least_ns,
         )
+    if shortfall_ns > 0 and bound.name.startswith(_EXCHANGE):
+        why = "is less certain than that" if is_far else "may be mostly the time to wake a CPU"
+        return passes(f"At the floor, not above it: {numbers}, which {why}.", evidence)
     if shortfall_ns > 0:
         return cannot_tell(
             f"Close to the floor: {numbers}, a difference within the uncertainty of that baseline.",
