@@ -114,7 +114,7 @@ def test_a_database_has_a_host_of_its_own_and_if_it_dies_its_cells_alone_fail(ru
     failed = [trial for trial in manifest.trials if trial.outcome == "failed"]
     assert failed
     assert {stores[trial.cell] for trial in failed} == {"postgresql"}
-    causes = [trial.failure for trial in run.run.journal_state().every_trial if trial.outcome == "failed"]
+    causes = [trial.failure for trial in run.run.journal_state().trials if trial.outcome == "failed"]
     assert all("the database" in str(cause) for cause in causes), causes
     assert {trial.outcome for trial in manifest.trials if trial not in failed} == {"ok"}
     assert [trial.outcome for trial in manifest.trials[:2]] == ["ok"] * 2, "before it died"

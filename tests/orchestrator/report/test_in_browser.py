@@ -81,7 +81,7 @@ def test_one_series_is_shown_alone_by_click_and_by_keyboard(page, tmp_path):
     page.press("Escape")
     page.wait_for(f"{faint} === 0")
     assert page.evaluate("document.querySelectorAll('.legend button[tabindex=\"0\"]').length") == page.evaluate(
-        "document.querySelectorAll('.legend').length"
+        "document.querySelectorAll('ul.legend').length"
     )
 
 
