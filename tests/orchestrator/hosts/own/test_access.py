@@ -53,7 +53,7 @@ def test_hashed_names_aliases_and_the_machines_own_file_count(config: Path, tmp_
     known = tmp_path / "known_by_all"
     known.write_text(f"db {KEY}\n")
     subprocess.run(["ssh-keygen", "-q", "-H", "-f", str(known)], check=True, capture_output=True)
-    assert "db" not in known.read_text()
+    assert "db " not in known.read_text()
     assert ssh_of(host(config, "named"), "x")["known_hosts"] == f"x {KEY}"
 
 
