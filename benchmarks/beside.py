@@ -84,7 +84,7 @@ def reporting(checkout: Path, folder: Path) -> dict[str, float]:
     """CPU seconds and memory of `orch report` of one run, which this checkout made."""
     if not (folder / "results").exists():
         timed(checkout, folder, "run", "experiment.yaml")
-    return _cpu_and_memory(checkout, folder, "report")
+    return _cpu_and_memory(checkout, folder, "report", "latest")
 
 
 def responding(checkout: Path, folder: Path) -> dict[str, float]:
