@@ -41,7 +41,7 @@ class OrchError(Exception):
 
 
 class Regression(OrchError):
-    """A comparison found the thing that it was asked to look for."""
+    """A comparison found what it looks for."""
 
     exit_code = 1
 
@@ -83,7 +83,7 @@ class TrialsFailed(OrchError):
 
 
 class Undecided(OrchError):
-    """A comparison can neither find nor rule out what it was asked to look for."""
+    """A comparison can neither find nor rule out what it looks for."""
 
     exit_code = 8
 

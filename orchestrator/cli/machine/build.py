@@ -80,7 +80,7 @@ def _end(results: Sequence[Result], *, is_asked: bool) -> None:
     lacking = [result for result in results if result.kind == "lacking"]
     if failed:
         raise BuildFailed(
-            f"building {', '.join(failed)} failed", hint=f"all that was said is in {', '.join(logs)}", details=document
+            f"building {', '.join(failed)} failed", hint=f"the whole output is in {', '.join(logs)}", details=document
         )
     if lacking and is_asked:
         whys = "; ".join(f"{result.language.title}: {result.why}" for result in lacking)

@@ -69,6 +69,6 @@ def _of_experiment(file: Path, provider: str | None) -> list[ProbeResult]:
     if plan.provider != provider or not PROVIDERS[plan.provider].hosts_are_given:
         raise UsageError(
             f"{file} has `provider: {plan.provider}`",
-            hint="it takes a file with `hosts`, `--for ssh`",
+            hint="`orch doctor --for ssh FILE` looks at a file with `hosts`",
         )
     return of_experiment(plan)

@@ -262,20 +262,20 @@ def check(trial: Trial, parts: Parts, example: Request) -> tuple[Any, ...]:
     try:
         met = None if parts.target is None or parts.target.anonymous else _who_answers(parts, parts.target)
         if parts.mix is None and parts.operation.follow is not None and trial.calls > 1:
-            asked = [(trial.operation, *_ask_task(trial, parts, example))]
+            outcomes = [(trial.operation, *_ask_task(trial, parts, example))]
         elif parts.mix is None:
             reply, sizes = _ask_operation(trial, parts)(parts.dialer(trial.operation, example), example)
-            asked = [(trial.operation, parts.verify(example, reply), sizes)]
+            outcomes = [(trial.operation, parts.verify(example, reply), sizes)]
         else:
-            asked = [*parts.mix.ask_each(parts.ask, parts.dialer)]
+            outcomes = [*parts.mix.ask_each(parts.ask, parts.dialer)]
     except CallFailed as failure:
         raise CannotTry(failure.status, f"before measuring: {failure}") from failure
-    for name, reason, _ in asked:
+    for name, reason, _ in outcomes:
         if reason is not None:
             raise CannotTry("wrong-reply", f"{name}: {reason}")
     if parts.tls is not None and parts.tls.resumes and not parts.tls.has_resumed:
         raise CannotTry("refused", "tls: the second connection of the check resumed no session of the first")
-    return met, *(sizes for _, _, sizes in asked)
+    return met, *(sizes for _, _, sizes in outcomes)
 
 
 def _ask_task(trial: Trial, parts: Parts, example: Request) -> tuple[str | None, tuple[int, int]]:
@@ -354,8 +354,8 @@ def hold_back(trial: Trial, warmed: int, loops: Waits, print_line: Print, clock:
 def over_fetched_bytes(verify: Verify, dialer: Any) -> float | None:
     """Bytes that nobody needs in a reply, or in those of a task, on average; None where everything is needed."""
     every = [piece.verify for piece in getattr(dialer, "pieces", ())] or [verify]
-    found = [getattr(each, "over_fetched_bytes", None) for each in every]
-    return None if None in found else sum(bytes_ or 0.0 for bytes_ in found)
+    fetched = [getattr(each, "over_fetched_bytes", None) for each in every]
+    return None if None in fetched else sum(bytes_ or 0.0 for bytes_ in fetched)
 
 
 def is_at_once(trial: Trial) -> bool:
@@ -378,11 +378,11 @@ def tasks_of(trial: Trial, parts: Parts, example: Request, dialer: Any, clock: C
     if fetch == knobs.WHOLE:
         tasks = BlockingTasks if parts.client.style == "sync" else AwaitingTasks
         return tasks(dialer, parts.verify, clock, parts.operation.follow)
-    asked = zip(parts.operation.made_of, pieces_of(parts.operation, example), strict=True)
+    requests = zip(parts.operation.made_of, pieces_of(parts.operation, example), strict=True)
     return Pieces(
         pieces=[
             Piece(name=name, dialer=parts.dialer(name, request), verify=verifier(trial, OPERATIONS[name]))
-            for name, request in asked
+            for name, request in requests
         ],
         clock=clock,
         at_once=is_at_once(trial),

@@ -17,10 +17,10 @@ from tests.support.runs import MS, S, a_run, host_counters
 
 def test_what_applies_to_nothing_is_not_counted_as_passed():
     judgement = summarise(a_run()).checks
-    of = counts(judgement)
-    assert of["not applicable"] == 6
-    assert of["pass"] == len(CHECKS) - 6
-    assert in_words(of) == f"{len(CHECKS) - 6} passed, 6 do not apply"
+    verdict_counts = counts(judgement)
+    assert verdict_counts["not applicable"] == 6
+    assert verdict_counts["pass"] == len(CHECKS) - 6
+    assert in_words(verdict_counts) == f"{len(CHECKS) - 6} passed, 6 do not apply"
 
 
 def test_what_could_not_be_looked_at_is_not_counted_as_passed():

@@ -68,8 +68,8 @@ def test_one_skewed_group_waits_for_nothing(n, sigma, median_ms):
 
 
 def test_groups_that_wait_are_told_apart_with_their_shares():
-    one = waits(latencies((900, 0.1, 0.1), (100, 42.1, 0.02))).groups
-    assert [(group.cause, group.share) for group in one] == [(DELAYED, 0.1)]
+    single = waits(latencies((900, 0.1, 0.1), (100, 42.1, 0.02))).groups
+    assert [(group.cause, group.share) for group in single] == [(DELAYED, 0.1)]
     two = waits(latencies((800, 0.1, 0.1), (150, 42.1, 0.02), (50, 210.1, 0.02))).groups
     assert [(group.cause, group.share) for group in two] == [(DELAYED, 0.15), (LOST, 0.05)]
 

@@ -79,7 +79,7 @@ def test_a_build_that_fails_ends_with_9_and_the_compilers_words_and_the_others_g
         in done.stderr
     )
     assert "error: building Other failed" in done.stderr
-    assert "all that was said is in services/other/build/failed.log" in done.stderr
+    assert "the whole output is in services/other/build/failed.log" in done.stderr
     assert done.stdout.count("Tiny: build/") == 2
     failed = folder.document("setup", "build")
     assert (failed["error"]["exit_code"], failed["languages"][0]["words"]) == (9, ["main.x:3: oh no"])
