@@ -182,8 +182,6 @@ def try_hold(journal: Path) -> BinaryIO | None:
         handle = journal.open("r+b")
     except FileNotFoundError as error:
         raise Damaged(journal, "the file is missing") from error
-    except IsADirectoryError as error:
-        raise Damaged(journal, "not a file but a folder") from error
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
