@@ -18,8 +18,8 @@ import yaml
 from orchestrator import errors
 from orchestrator.cli.main import app
 from orchestrator.experiment.examples import Example, examples
+from orchestrator.experiment.model.experiment import json_schema
 from orchestrator.experiment.model.factors import BY_NAME
-from orchestrator.experiment.model.json_schema import json_schema
 from orchestrator.experiment.read import units
 from orchestrator.exports import cell_columns, findings, samples
 from orchestrator.exports.typed_table import Column

@@ -12,7 +12,7 @@ import pytest
 import yaml
 
 from benchmarks.reference import pages
-from orchestrator.experiment.model.json_schema import json_schema
+from orchestrator.experiment.model.experiment import json_schema
 from orchestrator.experiment.plan.planning import make_plan
 
 ROOT = Path(__file__).parents[1]

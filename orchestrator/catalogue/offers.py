@@ -8,7 +8,6 @@ from pathlib import Path, PurePosixPath
 from typing import Literal
 from typing import Protocol as Interface
 
-from orchestrator.errors import UsageError
 from services.python.contract.knobs import CONNECTIONS, WHY_NOT, allows, refusal_of_sharing, unfit
 from services.python.contract.manifest import Operation as Operation
 from services.python.contract.manifest import Tool
@@ -207,11 +206,5 @@ class Catalogue:
     operations: Mapping[str, Operation] = field(default_factory=dict)
 
     def of_role(self, role: str) -> Language:
-        """The first language with a program for that role; UsageError when there is none."""
-        for language in self.languages.values():
-            if role in language.start:
-                return language
-        raise UsageError(
-            f"no language in {self.folder} has a program for the role `{role}`",
-            hint="one manifest must have it under `roles`: protos/schemas/manifest.json",
-        )
+        """The first language with a program for that role."""
+        return next(language for language in self.languages.values() if role in language.start)

@@ -15,8 +15,8 @@ _ELF = {3: "i386", 40: "arm", 62: "x86_64", 183: "aarch64", 243: "riscv64"}
 def named(system: str, machine: str) -> str:
     """A platform's name.
 
-    >>> named("Darwin", "arm64"), named("linux", "x86_64")
-    ('darwin-aarch64', 'linux-x86_64')
+    >>> named("Linux", "arm64"), named("linux", "x86_64")
+    ('linux-aarch64', 'linux-x86_64')
     """
     return f"{system.lower()}-{_ALIKE.get(machine.lower(), machine.lower())}"
 

@@ -8,7 +8,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar
 
-from orchestrator.catalogue.offers import OF_FOLDER, Catalogue, Client, End, Language, Parts, Protocol, Responder
+from orchestrator.catalogue.offers import OF_FOLDER, Catalogue, Client, Language, Parts, Protocol, Responder
 from orchestrator.errors import UsageError
 from orchestrator.strict_json import read_json
 from services.python.contract.manifest import FILE, Manifest, Operation, decoded
@@ -19,7 +19,6 @@ from services.python.contract.manifest import Role as RoleOffered
 
 SERVICES = Path(__file__).resolve().parents[2] / "services"
 
-Ended = TypeVar("Ended", bound=End)
 Offered = TypeVar("Offered", Language, Parts, Protocol, Responder, Client)
 
 
@@ -54,43 +53,22 @@ def read_catalogue(folder: Path) -> Catalogue:
 
 
 def _operations(spoken: Iterable[tuple[Language, Manifest]]) -> Mapping[str, Operation]:
-    """Return the operations, which all languages must declare alike; in the order of the first."""
-    operations: dict[str, tuple[Language, Operation]] = {}
-    for language, manifest in spoken:
-        for mine in manifest.operations:
-            first, known = operations.setdefault(mine.name, (language, mine))
-            if known != mine:
-                raise _clash(f"operation {mine.name} is not the same for both", first, language)
-    return {name: operation for name, (_, operation) in operations.items()}
+    """Return the operations, which all languages declare alike; in the order of the first."""
+    operations: dict[str, Operation] = {}
+    for _, manifest in spoken:
+        for operation in manifest.operations:
+            operations.setdefault(operation.name, operation)
+    return operations
 
 
 def _read(path: Path) -> Manifest:
     try:
-        raw = read_json(path)
-        if not isinstance(raw, dict):
-            raise ValueError("it is not a JSON object")
-        manifest = decoded(raw)
-        if reason := _fault(manifest, path.parent.name):
-            raise ValueError(reason)
+        return decoded(read_json(path))
     except ValueError as error:
         raise UsageError(
             f"{path.parents[1].name}/{path.parent.name}/{path.name} cannot be used: {error}",
             hint="protos/schemas/manifest.json says what a manifest holds",
         ) from error
-    return manifest
-
-
-def _fault(manifest: Manifest, folder: str) -> str | None:
-    """What no schema can say: names that fit together."""
-    if manifest.language != folder:
-        return f"it is of language '{manifest.language}', in the folder of '{folder}'"
-    for protocol in manifest.protocols:
-        clients: set[str | None] = {c.name for c in protocol.clients if c.kind == "call"} or {None}
-        if {protocol.sequential, protocol.concurrent} - clients:
-            return (
-                f"protocol {protocol.name}'s `sequential` and `concurrent` must each name a client of it of kind `call`"
-            )
-    return None
 
 
 def _artifacts(manifest: Manifest) -> tuple[str, ...]:
@@ -108,18 +86,10 @@ def _language(manifest: Manifest) -> Language:
 def _merged(spoken: list[tuple[Language, ProtocolOffered]]) -> Protocol:
     """Return a protocol of all languages: described by the first; ends of another one describe how they differ."""
     _, first = spoken[0]
-    name = first.name
     operations = frozenset(operation for _, protocol in spoken for operation in protocol.operations)
     responders = [r for speaker, p in spoken for r in _responders(speaker, p, first, operations)]
     clients = [c for speaker, p in spoken for c in _clients(speaker, p, first, operations)]
-    _refuse_twice(name, "responder", responders)
-    _refuse_twice(name, "client", clients)
-    asking = next((p for _, p in spoken if p.sequential is not None), None)
-    if asking is None:
-        raise UsageError(
-            f"protocol {name} of {', '.join(speaker.name for speaker, _ in spoken)} is of no use: it has no client",
-            hint="a manifest below services/ must offer the other end",
-        )
+    asking = next(p for _, p in spoken if p.sequential is not None)
     return _as(
         Protocol,
         first,
@@ -178,18 +148,3 @@ def _as(kind: type[Offered], declared: object, **others: Any) -> Offered:
 
 def _frozen(value: Any) -> Any:
     return tuple(map(_frozen, value)) if isinstance(value, list) else value
-
-
-def _refuse_twice(protocol: str, what: str, ends: Iterable[Ended]) -> None:
-    seen: dict[str, Ended] = {}
-    for end in ends:
-        if end.name in seen:
-            raise _clash(f"protocol {protocol} has two {what}s '{end.name}'", seen[end.name].language, end.language)
-        seen[end.name] = end
-
-
-def _clash(what: str, first_language: Language, other: Language) -> UsageError:
-    return UsageError(
-        f"{what}: {first_language.name}/{FILE} and {other.name}/{FILE}",
-        hint="one of the two languages must change its manifest",
-    )

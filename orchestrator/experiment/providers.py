@@ -38,7 +38,7 @@ class Provider:
     makes_hosts: bool
     hosts_are_this_machine: bool
     distance: Literal["none", "emulated", "real"]
-    costs_money: bool  # by the prices of `plan.machines` and `plan.traffic`
+    costs_money: bool  # by the prices of `machines` and `plan.estimate`
     needs: tuple[str, ...]  # the findings of `orch doctor` that it cannot do without, by name
     hosts_are_given: bool = False  # by the experiment: nothing is made but a folder on each
     module_is_given: bool = False  # by the experiment: it decides about zones, machines and how hosts end

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import re
 from contextlib import suppress
 from pathlib import Path
 
@@ -11,7 +10,7 @@ from orchestrator.disk import whole_file, writing
 from orchestrator.errors import UsageError
 from orchestrator.experiment.plan.payloads import GENERATED, own_content
 from orchestrator.experiment.plan.plan import Plan, read_plan
-from orchestrator.files import UnreadableFile, read_file, sha256_of_file
+from orchestrator.files import UnreadableFile, sha256_of_file
 from orchestrator.strict_json import read_own_json
 from services.python.contract.limits import MAX_PAYLOAD_BYTES
 
@@ -51,16 +50,12 @@ def forget_current(folder: Path) -> None:
 def current(folder: Path) -> Plan:
     """The plan that was made last. UsageError when there is none."""
     try:
-        identity = read_file(folder / _CURRENT, 100).decode(errors="replace").strip()
+        identity = (folder / _CURRENT).read_text(encoding="utf-8").strip()
     except FileNotFoundError as error:
         raise UsageError(
             "there is no current plan",
             hint="make one: orch plan FILE; `orch init FILE` writes an experiment to start from",
         ) from error
-    except UnreadableFile as error:
-        raise UsageError(f"{folder / _CURRENT} {error}", hint=_AGAIN) from error
-    if not re.fullmatch("[0-9a-f]{12}", identity):
-        raise UsageError(f"{folder / _CURRENT} names no plan", hint=_AGAIN)
     return load(identity, folder)
 
 

@@ -27,8 +27,8 @@ class Pinning:
     more: tuple[str, ...] = ()
 
 
-def choose(pin: Pin, cpus: Sequence[int] | None, *, can_pin: bool, siblings: Sequence[frozenset[int]] = ()) -> Pinning:
-    """The CPUs for `pin`, out of those this process may use (None: the system does not say).
+def choose(pin: Pin, cpus: Sequence[int], *, can_pin: bool, siblings: Sequence[frozenset[int]] = ()) -> Pinning:
+    """The CPUs for `pin`, out of those this process may use.
 
     `apart` takes CPUs of different cores where there are two: hyper-threads of one core share its execution units.
 
@@ -39,7 +39,7 @@ def choose(pin: Pin, cpus: Sequence[int] | None, *, can_pin: bool, siblings: Seq
     """
     if pin == "off":
         return Pinning()
-    if cpus is None or not can_pin:
+    if not can_pin:
         return Pinning(warning="not pinned: this system cannot pin a process to a CPU; the two ends may share one")
     first = str(cpus[0])
     if pin == "together":
@@ -75,9 +75,8 @@ def pinning_facts(pinnings: Mapping[str, Pinning]) -> dict[str, Any]:
 
 def on_this_machine(pin: Pin) -> Pinning:
     """`choose` with what this machine has."""
-    affinity = getattr(os, "sched_getaffinity", None)  # Linux has it, macOS has not
-    cpus = sorted(affinity(0)) if affinity else None
-    return choose(pin, cpus, can_pin=shutil.which("taskset") is not None, siblings=_siblings(cpus or ()))
+    cpus = sorted(os.sched_getaffinity(0))
+    return choose(pin, cpus, can_pin=shutil.which("taskset") is not None, siblings=_siblings(cpus))
 
 
 def _siblings(cpus: Sequence[int]) -> list[frozenset[int]]:

@@ -7,7 +7,7 @@ import platform
 import shutil
 import socket
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -36,11 +36,10 @@ class ProbeResult:
     hint: str = ""
 
 
-def survey(plans: Path, provider: str | None = None) -> list[ProbeResult]:
+def survey(provider: str | None = None) -> list[ProbeResult]:
     """Every finding about this machine; with a provider, also what that provider's own program says it lacks.
 
     A program that looks at this machine is always asked, since that is quick; a cloud only by name, over the network.
-    `plans` is where the current plan is looked up.
     """
     here = [*_python(), *_processor(), _quiet(), _ping(), *_tools(), *_kernel(), _browser(), _database(), *_languages()]
     makers = [p for p in PROVIDERS.values() if p.makes_hosts and provider in (None, p.name)]
@@ -49,7 +48,7 @@ def survey(plans: Path, provider: str | None = None) -> list[ProbeResult]:
             here.append(_provider(maker.name))
         elif provider is not None and not maker.hosts_are_given:
             here += [_controller()] if maker.needs_controller else []
-            here += _cloud(maker.name, plans) if maker.has_program else []
+            here += _cloud(maker.name) if maker.has_program else []
     return here
 
 
@@ -82,17 +81,15 @@ def _python() -> Iterator[ProbeResult]:
 
 
 def _processor() -> Iterator[ProbeResult]:
-    affinity: Callable[[int], set[int]] | None = getattr(os, "sched_getaffinity", None)  # Linux has it, macOS has not
-    cpus = len(affinity(0)) if affinity else os.cpu_count() or 1
+    cpus = len(os.sched_getaffinity(0))
     several = f"{cpus} CPUs for this process" if cpus > 1 else None
     hint = "with one CPU both ends share it, and each slows the other: the results say so"
     yield _ability("cores", several, "1 CPU for this process", hint)
-    can_pin = affinity is not None and shutil.which("taskset") is not None
     yield _ability(
         "pinning",
-        "both ends can be pinned to CPUs of their own" if can_pin else None,
+        "both ends can be pinned to CPUs of their own" if shutil.which("taskset") else None,
         "no way to pin a process to a CPU",
-        "on Linux install util-linux (taskset); macOS cannot pin: the results say so",
+        "install util-linux (taskset)",
     )
 
 
@@ -264,12 +261,12 @@ def _controller() -> ProbeResult:
     )
 
 
-def _cloud(provider: str, plans: Path) -> list[ProbeResult]:
-    """What the cloud says of the hosts that the current plan needs, or else of a usual pair."""
+def _cloud(provider: str) -> list[ProbeResult]:
+    """What the cloud says of a usual pair of hosts."""
     from orchestrator.hosts.provision.infra import Infra
 
     machine = PROVIDERS[provider].default_machine or next(iter(PROVIDERS[provider].machines))
-    hosts = _hosts_of_current_plan(provider, plans) or [(zone, machine) for zone in PROVIDERS[provider].zones]
+    hosts = [(zone, machine) for zone in PROVIDERS[provider].zones]
     try:
         findings = Infra(provider).findings(hosts)
     except OrchError as error:
@@ -280,15 +277,3 @@ def _cloud(provider: str, plans: Path) -> list[ProbeResult]:
         )
         for f in findings
     ]
-
-
-def _hosts_of_current_plan(provider: str, plans: Path) -> list[tuple[str, str]]:
-    """Zone and machine type of every host of the plan that `orch run` would take; none when it is for another provider."""
-    from orchestrator.experiment import store
-    from orchestrator.experiment.plan.topology import topology
-
-    try:
-        plan = store.current(plans)
-    except OrchError:
-        return []
-    return [(host.zone, host.machine) for host in topology(plan).hosts] if plan.provider == provider else []

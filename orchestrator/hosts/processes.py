@@ -1,8 +1,7 @@
 """Processes known by id and start time: found by the mark of their run, ended in steps, and never somebody else's.
 
 Every process that a run starts on this machine carries the run's id in its environment, and what it starts inherits that:
-so a child in a session of its own is found too, also by a teardown after orch was killed. Only Linux shows environments;
-elsewhere `can_look` is False.
+so a child in a session of its own is found too, also by a teardown after orch was killed.
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ import signal
 import subprocess
 import time
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
@@ -34,7 +33,6 @@ class Known:
 
     pid: int
     started: str
-    command: str = field(default="", compare=False)
 
     @property
     def is_alive(self) -> bool:
@@ -42,22 +40,20 @@ class Known:
 
     def signal(self, number: signal.Signals, *, group: bool = True) -> None:
         """Send a signal to it, and (if `group`) to its group where it leads one; nothing when it has ended."""
-        with contextlib.suppress(ProcessLookupError, PermissionError):  # macOS answers EPERM for a group of zombies
+        with contextlib.suppress(ProcessLookupError, PermissionError):
             if not self.is_alive:
                 return
             leads = group and os.getpgid(self.pid) == self.pid != os.getpgid(0)
             (os.killpg if leads else os.kill)(self.pid, number)
 
     def __str__(self) -> str:
-        return f"process {self.pid}" + (f" ({self.command})" if self.command else "")
+        return f"process {self.pid}"
 
 
 def has_ended(child: subprocess.Popen[bytes]) -> bool:
     """Whether a child has ended. Its status is not collected, so its id, and its group's, stay its own."""
     if child.returncode is not None:
         return True
-    if not hasattr(os, "waitid"):
-        return child.poll() is not None
     try:
         return os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
     except ChildProcessError:
@@ -75,7 +71,7 @@ def await_end(child: subprocess.Popen[bytes], patience_s: float) -> bool:
 def signal_group(child: subprocess.Popen[bytes], number: signal.Signals) -> None:
     """Send a signal to the group that a child leads; nothing once its status is collected: the id may be another's."""
     if child.returncode is None:
-        with contextlib.suppress(ProcessLookupError, PermissionError):  # macOS answers EPERM for a group of zombies
+        with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(child.pid, number)
 
 
@@ -88,33 +84,22 @@ def try_lock(descriptor: int) -> bool:
     return True
 
 
-def can_look() -> bool:
-    """Whether this system shows the environment of processes."""
-    return (_PROC / "self" / "environ").exists()
-
-
 def started_at(pid: int) -> str | None:
-    """When the process of that id started, as the system gives it, so that a reused id can be recognised; None if gone.
-
-    On Linux it is in clock ticks since the boot, and names the boot.
-    """
-    if (_PROC / "self" / "stat").exists():
-        fields = _stat(pid)
-        return None if not fields or fields[0] in "ZX" else f"{fields[19]}@{_boot()}"
-    answer = subprocess.run(["ps", "-o", "lstart=", "-p", str(pid)], capture_output=True, text=True, check=False)
-    return answer.stdout.strip() or None
+    """When the process of that id started, in clock ticks since a boot, which is named; None if it is gone."""
+    fields = _stat(pid)
+    return None if not fields or fields[0] in "ZX" else f"{fields[19]}@{_boot()}"
 
 
 def known(pid: int) -> Known | None:
     """The process of that id as it is now; None if there is none."""
     started = started_at(pid)
-    return None if started is None else Known(pid=pid, started=started, command=_command(pid))
+    return None if started is None else Known(pid=pid, started=started)
 
 
 def marked(name: str, value: str) -> list[Known]:
     """Our user's processes whose environment says `name=value`, this one and those it was started by left out."""
     wanted, spared, matches = f"{name}={value}".encode(), {*_ancestors()}, []
-    for pid in _pids():
+    for pid in [int(entry) for entry in os.listdir(_PROC) if entry.isdecimal()]:  # noqa: PTH208 - names
         try:
             is_it = wanted in (_PROC / str(pid) / "environ").read_bytes().split(b"\0")
             if not is_it or pid in spared or (_PROC / str(pid)).stat().st_uid != os.geteuid():
@@ -162,10 +147,6 @@ def _stat(pid: int) -> list[str]:
         return []
 
 
-def _pids() -> list[int]:
-    return [int(entry) for entry in os.listdir(_PROC) if entry.isdecimal()] if can_look() else []  # noqa: PTH208 - names
-
-
 def _ancestors() -> list[int]:
     ancestors = [os.getpid()]
     while fields := _stat(ancestors[-1]):
@@ -173,18 +154,6 @@ def _ancestors() -> list[int]:
     return ancestors
 
 
-def _command(pid: int) -> str:
-    try:
-        words = (_PROC / str(pid) / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace").split()
-    except OSError:
-        return ""
-    text = " ".join([Path(words[0]).name, *words[1:]]) if words else ""
-    return text if len(text) <= 60 else f"{text[:57]}..."
-
-
 @cache
 def _boot() -> str:
-    try:
-        return (_PROC / "sys" / "kernel" / "random" / "boot_id").read_text()[:8]
-    except OSError:
-        return "unknown"
+    return (_PROC / "sys" / "kernel" / "random" / "boot_id").read_text()[:8]

@@ -40,7 +40,7 @@ def read_columns(path: Path, columns: Sequence[str], *, sha256: str | None = Non
         file = pq.ParquetFile(opened)
         if not set(columns) <= set(file.schema_arrow.names):
             raise Damaged(path, "not a samples file of orch")
-        arrays = {name: _column(path, file, name) for name in dict.fromkeys(columns)}
+        arrays = {name: _column(file, name) for name in dict.fromkeys(columns)}
         require_possible(path, arrays)
         return arrays
 
@@ -63,11 +63,9 @@ def _opened(path: Path) -> Iterator[BufferedReader]:
         raise Damaged(path, f"cannot be read as Parquet: {error}") from error
 
 
-def _column(path: Path, file: pq.ParquetFile, name: str) -> npt.NDArray[Any]:
+def _column(file: pq.ParquetFile, name: str) -> npt.NDArray[Any]:
     column = file.read(columns=[name], use_threads=False)[name]
     is_text = pa.types.is_dictionary(column.type) and pa.types.is_string(column.type.value_type)
-    if column.null_count or not (is_text or column.type == pa.int64()):
-        raise Damaged(path, f"column {name} is of another type than orch writes")
     if is_text:
         texts: npt.NDArray[Any] = column.combine_chunks().dictionary_decode().to_numpy(zero_copy_only=False)
         return texts

@@ -123,14 +123,9 @@ def constants(journal_state: derive.JournalState, plan: Plan) -> dict[str, Const
 
 
 def _of_trial(trial: TrialRecord, plan: Plan) -> dict[str, Constants]:
-    cell = next((c for c in plan.cells if c.id == trial.cell), None)
-    if cell is None:
-        raise InvalidMeasurement(f"trial {trial.index} is of cell {trial.cell[:200]!r}, which the plan does not have")
+    cell = next(cell for cell in plan.cells if cell.id == trial.cell)
     if trial.probe is not None:
-        try:
-            cell = at_step(cell, trial.probe.step)
-        except ValueError as error:
-            raise InvalidMeasurement(f"trial {trial.index}: {error}") from error
+        cell = at_step(cell, trial.probe.step)
     return {
         part.samples: Constants(
             stack=cell.stack,

@@ -177,8 +177,10 @@ class RunFolder:
         """
         from orchestrator.results.columns import read_columns
 
-        path, expected = self.file(relative_path)
-        return read_columns(path, columns, sha256=expected)
+        path, sha256 = inside(self.path, relative_path), self.manifest().files.get(relative_path)
+        if sha256 is None:
+            raise Damaged(path, "the manifest does not list this file")
+        return read_columns(path, columns, sha256=sha256)
 
     def raw_path(self, samples: str) -> Path:
         """Return where the raw record waits that will become `samples`."""
@@ -271,14 +273,6 @@ class RunFolder:
     def is_in_progress(self) -> bool:
         """Whether a process of this machine writes the run right now."""
         return is_held(self._journal.path)
-
-    def file(self, relative_path: str) -> tuple[Path, str]:
-        """Return where a samples file lies, and its SHA-256; InvalidMeasurement for one that the manifest does not list."""
-        path = inside(self.path, relative_path)
-        expected = self.manifest().files.get(relative_path)
-        if expected is None:
-            raise Damaged(path, "the manifest does not list this file")
-        return path, expected
 
 
 def runs(root: Path) -> list[RunFolder]:

@@ -38,18 +38,9 @@ class Line:
 
     @property
     def content(self) -> dict[str, Any]:
-        """The event; InvalidMeasurement for what orch does not write."""
-        try:
-            content = parse_own_json(self.body + b"}")
-        except ValueError:
-            content = None
-        if not isinstance(content, dict) or not isinstance(content.get("event"), str):
-            raise _altered(self.path, self.number)
+        """The event."""
+        content: dict[str, Any] = parse_own_json(self.body + b"}")
         return content
-
-
-def _altered(path: Path, number: int) -> Damaged:
-    return Damaged(path, f"line {number} is not as it was written")
 
 
 class Journal:
@@ -114,7 +105,7 @@ class Journal:
                 if body is None:
                     if _is_torn(text) and not handle.read(1):
                         return  # the last line, cut by a kill or a power cut
-                    raise _altered(self.path, line.number + 1)
+                    raise Damaged(self.path, f"line {line.number + 1} is not as it was written")
                 end = line.offset + len(text)
                 line = Line(path=self.path, number=line.number + 1, body=body, chain=chain, offset=end)
                 yield line
@@ -191,8 +182,6 @@ def try_hold(journal: Path) -> BinaryIO | None:
         handle = journal.open("r+b")
     except FileNotFoundError as error:
         raise Damaged(journal, "the file is missing") from error
-    except IsADirectoryError as error:
-        raise Damaged(journal, "not a file but a folder") from error
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:

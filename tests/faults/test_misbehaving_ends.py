@@ -148,7 +148,7 @@ class Terminal:
 
 def peak_mb() -> float:
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return peak / (1 << 20 if sys.platform == "darwin" else 1 << 10)
+    return peak / (1 << 10)
 
 
 @pytest.mark.parametrize(("end", "name"), KINDS)

@@ -11,9 +11,6 @@ from typing import Any
 
 import pytest
 
-from orchestrator.experiment.model.host_rules import (
-    controller_refusal,
-)
 from orchestrator.experiment.plan.planning import make_plan
 from orchestrator.experiment.read.problems import ExperimentError
 
@@ -93,11 +90,6 @@ def allowed(folder: Path, line: str) -> bool:
 @pytest.mark.parametrize("bound", BOUNDS, ids=lambda bound: bound.line.strip())
 def test_a_plan_is_refused_on_the_far_side_of_each_bound(tmp_path: Path, bound: Bound) -> None:
     assert allowed(tmp_path, bound.line) is bound.is_fit
-
-
-@pytest.mark.parametrize(("cidr", "is_fit"), CIDRS.items())
-def test_a_controller_is_not_much_of_the_internet(cidr: str, is_fit: bool) -> None:
-    assert (controller_refusal(cidr) is None) is is_fit
 
 
 @pytest.mark.terraform

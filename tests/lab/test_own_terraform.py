@@ -131,7 +131,7 @@ def test_hosts_that_exist_are_used_and_stay(folder: Path) -> None:
     terraform("init")
     try:
         terraform("apply", "-auto-approve")
-        text = EXPERIMENT.replace("./mine", "existing\nstate: ./mine")
+        text = EXPERIMENT.replace("provider: terraform\nmodule:", "provider: ssh\nstate:")
         (folder / "tiny.yaml").write_text(text)
         done = orch("run", "tiny.yaml")
         said = done.stdout + done.stderr

@@ -304,10 +304,7 @@ def a_real_run(
 
 @contextmanager
 def _pinned_apart(end: Program) -> Iterator[None]:
-    """Keep this process and the responder on a CPU each, where the system can do that, as the orchestrator does."""
-    if not hasattr(os, "sched_setaffinity"):
-        yield
-        return
+    """Keep this process and the responder on a CPU each, as the orchestrator does."""
     mine = os.sched_getaffinity(0)
     for task in Path(f"/proc/{end.process.pid}/task").iterdir():  # threads started later inherit it
         os.sched_setaffinity(int(task.name), {min(mine)})
@@ -366,7 +363,7 @@ def _empty(plan: p.Plan) -> Manifest:
         state="complete",
         started_at="2024-01-01T00:00:00Z",
         ended_at=None,
-        fleet={"requester_cpus": "1" if hasattr(os, "sched_setaffinity") else None},
+        fleet={"requester_cpus": "1"},
         hosts={},
         trials=(),
         baselines=(),

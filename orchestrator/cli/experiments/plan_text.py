@@ -52,12 +52,12 @@ def plan_document(plan: Plan, path: Path, history: Sequence[dict[str, Any]] = ()
     at_most = estimate(plan)
     until = _until(plan, history)
     usual = plan if until is None else replace(plan, repeats=until["expected_blocks"], until=None)
-    expected = at_most if until is None else replace(estimate(usual), traffic=at_most.traffic)
+    expected = at_most if until is None else replace(estimate(usual), traffic_usd=at_most.traffic_usd)
     hours = plan.limits.ttl_s / 3600
     hosts, hosts_at_most = cost_of(plan, expected.duration_s / 3600), cost_of(plan, hours)
     cost = {
         "usd_expected": hosts,
-        "usd_at_most": None if hosts_at_most is None else hosts_at_most + at_most.traffic.usd,
+        "usd_at_most": None if hosts_at_most is None else hosts_at_most + at_most.traffic_usd,
         "prices_as_of": PRICES_AS_OF if PROVIDERS[plan.provider].has_prices else None,
     }
     return {

@@ -38,7 +38,7 @@ def init(
     It is valid as it is, and overwrites no file. Its first line names the schema, so that editors complete and check it.
     """
     if schema:
-        from orchestrator.experiment.model.json_schema import json_schema
+        from orchestrator.experiment.model.experiment import json_schema
 
         console.document(json_schema())
         return

@@ -9,7 +9,6 @@ from typing import Annotated
 import typer
 
 from orchestrator.cli.console import console
-from orchestrator.cli.here import WORKSPACE
 from orchestrator.cli.shared_options import AsJson
 from orchestrator.cli.tables import coloured, table
 from orchestrator.errors import MissingError, UsageError, did_you_mean
@@ -36,7 +35,7 @@ def doctor(
     console.as_json = as_json
     if provider is not None and provider not in PROVIDERS:
         raise UsageError(f"unknown provider '{provider}'", hint=did_you_mean(provider, PROVIDERS))
-    findings = survey(WORKSPACE.plans, provider)
+    findings = survey(provider)
     if file is not None:
         findings += _of_experiment(file, provider)
     rows = []

@@ -123,7 +123,9 @@ def _described(factor: Factor, kind: Any, words: str = "") -> Any:
 class StackSpec(parts.Strict):
     """The server and the client. A protocol's name alone means its default implementation and client."""
 
-    protocol: parts.Short = Field("", description="The wire protocol; `orch services` lists them.")
+    protocol: parts.Short = Field(
+        "", examples=["all", *catalogue().protocols], description="The wire protocol; `orch services` lists them."
+    )
     responder: OneOrMany[parts.Short] | None = Field(
         None, description="The implementation that answers; the protocol's first one unless given."
     )
@@ -345,14 +347,11 @@ class Experiment(parts.Strict):
     inventory: parts.Short | None = Field(
         None, description="ssh: a file of Ansible's in place of `hosts`; groups `requesters`, `responders`, `stores`."
     )
-    module: parts.Short | None = Field(
-        None,
-        description="terraform: the folder of your own Terraform module, or `existing`: hosts that are in a `state`.",
-    )
+    module: parts.Short | None = Field(None, description="terraform: the folder of your own Terraform module.")
     state: parts.Short | None = Field(
         None,
-        description="ssh, or `module: existing`: the folder in which Terraform ran, or a state's file, whose output"
-        " `hosts` takes the place of `hosts`.",
+        description="ssh: the folder in which Terraform ran, or a state's file, whose output `hosts` takes the place of"
+        " `hosts`.",
     )
     pin: OneOrMany[Literal["apart", "together", "off"]] = Field(
         ("apart",),
@@ -428,3 +427,9 @@ class Experiment(parts.Strict):
     limits: LimitsSpec = Field(
         LimitsSpec(), description="The most that a run may take: wall time, money, the life of its hosts."
     )
+
+
+def json_schema() -> dict[str, Any]:
+    """The JSON Schema of experiment files, for editors, as `experiments/schema.json` holds it."""
+    schema = Experiment.model_json_schema(by_alias=True)
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema, "title": "An orch experiment"}

@@ -70,7 +70,7 @@ class Estimate:
     disk_bytes: int
     requests: int
     hosts: tuple[str, ...]
-    traffic: Traffic
+    traffic_usd: float  # between zones, and out of the cloud (samples to the controller), at most
 
 
 def hosts_needed(plan: Plan) -> tuple[str, ...]:
@@ -100,7 +100,7 @@ def estimate(plan: Plan, costs: Costs = Costs()) -> Estimate:
         disk_bytes=rows * plan.blocks * _PARQUET_ROW_BYTES + files * _PARQUET_FILE_BYTES + rows * _ROW_BYTES,
         requests=sum(part.samples for part in parts.values()) * plan.blocks,
         hosts=hosts_needed(plan),
-        traffic=_traffic(plan, parts),
+        traffic_usd=_traffic_usd(plan, parts),
     )
 
 
@@ -309,15 +309,6 @@ _HEADS_BYTES = 1_000  # of a request and its reply, connection included
 _CONTROL_BYTES = 50_000  # of a trial: SSH
 
 
-@dataclass(frozen=True, kw_only=True)
-class Traffic:
-    """Bytes between zones, bytes out of the cloud (samples to the controller), and what both cost in US dollars, at most."""
-
-    between_bytes: int = 0
-    out_bytes: int = 0
-    usd: float = 0.0
-
-
 def usd_per_gib(from_zone: str, to_zone: str) -> float:
     """What a GiB costs from one zone to another."""
     if from_zone == to_zone:
@@ -333,18 +324,17 @@ def wire_bytes(operation: Operation) -> float:
     return (operation.request_bytes + operation.reply_bytes) * _TEXT * _PACKETS + _HEADS_BYTES
 
 
-def _traffic(plan: Plan, parts: Mapping[str, _Part]) -> Traffic:
+def _traffic_usd(plan: Plan, parts: Mapping[str, _Part]) -> float:
     """What it costs to send what each placement (by id) may, and to fetch samples; nothing without prices."""
     if not PROVIDERS[plan.provider].has_prices:
-        return Traffic()
+        return 0.0
     wanted = topology(plan)
     zones = {host.name: host.zone for host in wanted.hosts}
-    between, usd = 0.0, 0.0
+    usd = 0.0
     for placement, part in parts.items():
         ends = wanted.ends[placement]
         if price := usd_per_gib(zones[ends.requesters[0]], zones[ends.responder]):
-            between += part.bytes * plan.blocks
             usd += part.bytes * plan.blocks / _GIB * price
     fetched_bytes = sum(part.rows for part in parts.values()) * _ROW_BYTES * plan.blocks
     out = fetched_bytes + len(plan.trials) * plan.requesters * _CONTROL_BYTES
-    return Traffic(between_bytes=round(between), out_bytes=round(out), usd=usd + out / _GIB * _OUT_USD)
+    return usd + out / _GIB * _OUT_USD

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from orchestrator.catalogue.offers import Protocol
 from orchestrator.catalogue.read import protocols
-from orchestrator.errors import UsageError, did_you_mean
+from orchestrator.errors import did_you_mean
 from orchestrator.experiment.model.address import is_loopback
 from orchestrator.experiment.model.factors import REQUESTERS
-from orchestrator.experiment.model.host_rules import MOST_HOSTS, controller_refusal
+from orchestrator.experiment.model.host_rules import MOST_HOSTS
 from orchestrator.experiment.model.loader import Located, load
 from orchestrator.experiment.model.options import FEWEST, UntilSpec, most_blocks
 from orchestrator.experiment.plan import topology
@@ -87,10 +86,6 @@ def _check_provider(located: Located) -> None:
         if any(hosts != 1 for hosts in getattr(experiment, REQUESTERS)):
             located.add((REQUESTERS,), f"{provider.name} has one host: several requesters need {any_of(MAKERS)}.")
         return
-    given = os.environ.get("ORCH_CONTROLLER_CIDR")
-    if provider.needs_controller and given is not None and (why := controller_refusal(given)):
-        # Terraform would refuse to open the hosts' SSH to much of the internet.
-        raise UsageError(f"ORCH_CONTROLLER_CIDR={given} {why}", hint="ORCH_CONTROLLER_CIDR=203.0.113.7/32 orch plan")
     if provider.hosts_are_given and experiment.machine is not None:
         located.add(("machine",), "a machine of your own is what it is: leave `machine` out.")
     elif not provider.module_is_given and experiment.machine not in (None, *provider.machines):
@@ -170,7 +165,7 @@ def _check_cost(located: Located, plan: Plan) -> None:
             reason = f"orch has no prices of {provider.name}: look up what the hosts cost for {lasting}, and give that."
             located.add(("limits", "cost"), reason)
         return
-    cost, traffic_usd = cost_of(plan, plan.limits.ttl_s / 3600), estimate(plan).traffic.usd
+    cost, traffic_usd = cost_of(plan, plan.limits.ttl_s / 3600), estimate(plan).traffic_usd
     if cost is None:
         prices = f"Choose a machine type and regions of infra/{plan.provider}/prices.json."
         located.add(("machine",), f"no price is known for {plan.machine} in all regions. {prices}")

@@ -63,15 +63,13 @@ def topology(plan: Plan) -> Topology:
     """The fewest hosts that give every placement its ends: a responder per zone that answers, requesters per zone of theirs.
 
     A `local` placement has its requester on the responder's host. Placements without zones are where the first one with
-    zones has its responder. ValueError for a plan without a machine type: its provider makes no hosts.
+    zones has its responder.
     """
     if plan.hosts:
         return _of_given_hosts(plan)
     named = [p for p in plan.placements if p.to_zone]
     home = (named[0].to_zone if named else None) or PROVIDERS[plan.provider].zones[0]
-    if plan.machine is None:
-        raise ValueError("a plan whose hosts are made names their machine type")
-    machine = plan.machine
+    machine = plan.machine or ""
     hosts: dict[str, HostSpec] = {}
     links: dict[tuple[str, str], WantedLink] = {}
     ends: dict[str, Ends] = {}

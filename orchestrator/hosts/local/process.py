@@ -9,7 +9,6 @@ import select
 import shutil
 import signal
 import subprocess
-import sys
 import threading
 import time
 from collections import deque
@@ -153,7 +152,7 @@ class LocalProcess:
 @cache
 def dies_with_parent(number: str = "KILL") -> tuple[str, ...]:
     """An argv prefix that has the kernel send the process a signal when its parent dies; empty where there is none."""
-    setpriv = shutil.which("setpriv") if sys.platform == "linux" else None
+    setpriv = shutil.which("setpriv")
     if setpriv is None:
         return ()
     prefix = (setpriv, "--pdeathsig", number)

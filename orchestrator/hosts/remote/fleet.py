@@ -79,7 +79,7 @@ class RemoteFleet:
         ends = self.topology.ends[placement_id]
         each = [self._cpus_of(self.members[name]) for name in dict.fromkeys((ends.responder, *ends.requesters))]
         cpus = sorted(set.intersection(*each))
-        return choose(self.pins.get(placement_id, self.pin), cpus or None, can_pin=True)
+        return choose(self.pins.get(placement_id, self.pin), cpus, can_pin=bool(cpus))
 
     def _cpus_of(self, host: RemoteHost) -> set[int]:
         """Those that a process of the host can be pinned to; none where it cannot."""

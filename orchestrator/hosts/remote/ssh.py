@@ -99,7 +99,7 @@ class Session:
             raise failure from error
         transport = self.fabric.transport
         transport.set_keepalive(_KEEPALIVE_S)
-        if self._proxy is None and hasattr(socket, "TCP_USER_TIMEOUT"):
+        if self._proxy is None:
             transport.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, _SILENCE_MS)
 
     @property

@@ -128,13 +128,13 @@ def _obey(service: Service, lines: Lines) -> None:
 
     for line in lines_of_stdin():
         if line == "stats":
-            cpu_s, memory_bytes = tree_usage(os.getpid())
+            usage = tree(os.getpid()).values()
             lines.write(
                 Stats(
                     answered=0,
                     peers=0,
-                    cpu_s=cpu_s,
-                    memory_bytes=memory_bytes,
+                    cpu_s=sum(cpu_s for cpu_s, _ in usage),
+                    memory_bytes=sum(memory for _, memory in usage),
                     memory_since="process",
                     host=host_counters(),
                 )
@@ -187,12 +187,6 @@ def tree(root: int) -> dict[int, tuple[float, int]]:
         members |= children
         more = bool(children)
     return {pid: parents[pid][1:] for pid in members - {root}}
-
-
-def tree_usage(root: int) -> tuple[float, int]:
-    """Return CPU seconds and resident bytes of a process's descendants, those with them that were waited for."""
-    usage = tree(root).values()
-    return sum(cpu_s for cpu_s, _ in usage), sum(memory for _, memory in usage)
 
 
 def _process(entry: Path) -> tuple[int, float, int] | None:

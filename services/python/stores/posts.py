@@ -69,7 +69,7 @@ def opened(settings: Mapping[str, str]) -> Iterator[base.Held]:
     elif kind == base.SQLITE:
         from services.python.stores import posts_sqlite
 
-        # Beside the file of accounts and transactions, which has a mark and a digest of its own.
+        # Beside the file of accounts and transactions, which has a digest of its own.
         path = Path(f"{base.database(settings)}.posts")
         with posts_sqlite.opened(path, base.pool_size(settings)) as (store, described):
             yield base.Held(store=store, settings=described)

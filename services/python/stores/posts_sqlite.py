@@ -13,10 +13,8 @@ from services.python.stores.base import Runs, Spent, refuse_other_rows
 from services.python.stores.posts_seed import Comment, Post, User
 from services.python.stores.seed import digest as digest_of
 from services.python.stores.seed import lines
-from services.python.stores.sqlite_file import connected, explained, lent, made, pooled, refuse_other_files, require_wal
+from services.python.stores.sqlite_file import connected, explained, lent, made, pooled, require_wal
 
-_MARK = 0x6F726370  # "orcp", in SQLite's header as the application's id
-_SHAPE = 1
 _TABLES = """
 CREATE TABLE users (user INTEGER PRIMARY KEY, name TEXT NOT NULL, about TEXT NOT NULL, joined INTEGER NOT NULL);
 CREATE TABLE posts (
@@ -89,10 +87,9 @@ class InSqlite:
 
 @contextmanager
 def opened(path: Path, size: int) -> Iterator[tuple[InSqlite, dict[str, str]]]:
-    """The store in a file, made where there is none, and its settings for the record; StoreError for any other file."""
+    """The store in a file, made where there is none, and its settings for the record; StoreError for other rows."""
     if not path.exists():
         _make(path)
-    refuse_other_files(path, mark=_MARK, shape=_SHAPE)
     with explained(path), closing(connected(path)) as connection:
         require_wal(path, connection)
         rows = (lines(connection.execute(query)) for query in _ALL)
@@ -102,7 +99,7 @@ def opened(path: Path, size: int) -> Iterator[tuple[InSqlite, dict[str, str]]]:
 
 
 def _make(path: Path) -> None:
-    with made(path, _TABLES, _INDEXES, mark=_MARK, shape=_SHAPE) as connection:
+    with made(path, _TABLES, _INDEXES) as connection:
         connection.executemany("INSERT INTO users VALUES (?, ?, ?, ?)", seed.users())
         connection.executemany("INSERT INTO posts VALUES (?, ?, ?, ?, ?)", seed.posts())
         connection.executemany("INSERT INTO comments VALUES (?, ?, ?, ?)", seed.comments())

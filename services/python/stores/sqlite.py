@@ -1,8 +1,7 @@
 """The store `sqlite`: a file of its own in WAL mode, and a pool of connections to it.
 
-The file carries a mark of ours: any other is refused and left as it is. SQLite has one writer at a time; payments of this
-process take turns by a lock, as SQLite's own waiting is a sleep of up to 100 ms between tries. Waiting for that is the
-database's time.
+SQLite has one writer at a time; payments of this process take turns by a lock, as SQLite's own waiting is a sleep of up to
+100 ms between tries. Waiting for that is the database's time.
 """
 
 from __future__ import annotations
@@ -15,10 +14,7 @@ from pathlib import Path
 from queue import SimpleQueue
 
 from services.python.stores import base, seed
-from services.python.stores.sqlite_file import connected, explained, lent, made, pooled, refuse_other_files, require_wal
-
-_MARK = 0x6F726368  # "orch", in SQLite's header as the application's id
-_SHAPE = 1  # of the tables, in SQLite's header as the user's version
+from services.python.stores.sqlite_file import connected, explained, lent, made, pooled, require_wal
 
 _TABLES = """
 CREATE TABLE accounts (
@@ -99,7 +95,6 @@ def seeded(path: Path) -> bool:
     is_new = not path.exists()
     if is_new:
         _make(path)
-    refuse_other_files(path, mark=_MARK, shape=_SHAPE)
     with explained(path), closing(_connected(path)) as connection:
         require_wal(path, connection)
         connection.executescript(_AS_SEEDED)
@@ -109,7 +104,7 @@ def seeded(path: Path) -> bool:
 
 
 def _make(path: Path) -> None:
-    with made(path, _TABLES, _INDEX, mark=_MARK, shape=_SHAPE) as connection:
+    with made(path, _TABLES, _INDEX) as connection:
         accounts = ((*row, row[2]) for row in seed.accounts())
         connection.executemany("INSERT INTO accounts VALUES (?, ?, ?, ?)", accounts)
         connection.executemany("INSERT INTO transactions VALUES (?, ?, ?, ?)", seed.transactions())

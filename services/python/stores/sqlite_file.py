@@ -1,8 +1,4 @@
-"""A file of SQLite that is ours: made whole or not at all, known by its mark, and connections to it that requests share.
-
-SQLite is not let near any other file: opening one is enough for it to roll back or to copy what its own application has left
-beside it.
-"""
+"""A file of SQLite in the workspace of a run: made whole or not at all, and connections to it that requests share."""
 
 from __future__ import annotations
 
@@ -18,22 +14,19 @@ from services.python.stores.base import Spent, StoreError, now_ns
 
 PATIENCE_S = 30.0
 _IN_THIS_THREAD_TOO = False  # connections wander between threads, one at a time
-_BEGINS = b"SQLite format 3\0"
-_HEADER_BYTES = 100
-_SHAPE_AT, _MARK_AT = 60, 68  # in the header, four bytes each: the user's version and the application's id
 
 
 @contextmanager
-def explained(path: Path, why: str = "it cannot be used") -> Iterator[None]:
+def explained(path: Path) -> Iterator[None]:
     """StoreError in place of what SQLite raises."""
     try:
         yield
     except sqlite3.Error as error:
-        raise StoreError(f"the database {path}: {why}: {error}") from error
+        raise StoreError(f"the database {path}: it cannot be used: {error}") from error
 
 
 @contextmanager
-def made(path: Path, tables: str, indexes: str, *, mark: int, shape: int) -> Iterator[sqlite3.Connection]:
+def made(path: Path, tables: str, indexes: str) -> Iterator[sqlite3.Connection]:
     """A connection to fill the tables of a new file with, in one transaction; StoreError where it cannot be made.
 
     Until it is whole nobody reads it, and what a power cut leaves is made again.
@@ -48,34 +41,12 @@ def made(path: Path, tables: str, indexes: str, *, mark: int, shape: int) -> Ite
                 connection.execute("BEGIN")
                 yield connection
                 connection.execute("COMMIT")
-                connection.executescript(
-                    f"{indexes}; PRAGMA application_id={mark}; PRAGMA user_version={shape}; ANALYZE;"
-                )
+                connection.executescript(f"{indexes}; ANALYZE;")
             partial.rename(path)
         finally:
             partial.unlink(missing_ok=True)
     except OSError as error:
         raise StoreError(f"the database {path} cannot be made: {error.strerror or error}") from error
-
-
-def refuse_other_files(path: Path, *, mark: int, shape: int) -> None:
-    """StoreError unless its header says that orch made the file, in this shape; SQLite has no part in it."""
-    if not path.is_file():
-        raise StoreError(f"the database {path} is not a file, and is left as it is. Name another file")
-    try:
-        with path.open("rb") as file:
-            header = file.read(_HEADER_BYTES)
-    except OSError as error:
-        raise StoreError(f"the database {path}: it cannot be used: {error.strerror or error}") from error
-    if not header.startswith(_BEGINS) or len(header) < _HEADER_BYTES:
-        raise StoreError(f"the database {path}: the file is not a database, and is left as it is. Name another file")
-    found_shape, found_mark = (int.from_bytes(header[at : at + 4], "big") for at in (_SHAPE_AT, _MARK_AT))
-    if found_mark != mark:
-        raise StoreError(f"the database {path} is not one that orch made; it is left as it is. Name another file")
-    if found_shape != shape:
-        raise StoreError(
-            f"the database {path} has schema {found_shape}, not {shape}; delete the file, and it is made anew"
-        )
 
 
 def connected(path: Path) -> sqlite3.Connection:

@@ -1,4 +1,4 @@
-"""Manifests of several languages become one catalogue; what does not fit together is refused, and named."""
+"""Manifests of several languages become one catalogue; one that is none is refused by name."""
 
 from __future__ import annotations
 
@@ -10,8 +10,9 @@ from typing import Any
 import pytest
 
 from orchestrator.catalogue.offers import Catalogue
-from orchestrator.catalogue.read import read_catalogue
+from orchestrator.catalogue.read import SERVICES, read_catalogue
 from orchestrator.errors import UsageError
+from services.python.contract.manifest import decoded
 from tests.support.hosts import FakeHost, FakeTime
 
 Change = Callable[[dict[str, Any]], None]
@@ -79,16 +80,6 @@ def test_programs_are_started_as_their_manifest_says(tmp_path: Path) -> None:
     assert language.argv("respond", host) == [str(PurePosixPath("/services/alpha/respond")), "--quiet"]
     assert offers.of_role("ping").argv("ping", host) == ["python", "-X", "dev", "/services/alpha/ping.py"]
     assert language.build == (("make", "all"),)
-    with pytest.raises(UsageError, match=r"no language in .* has a program for the role `describe`"):
-        offers.of_role("describe")
-
-
-@pytest.mark.parametrize(("responder", "client", "what"), [("a", "x", "responder"), ("x", "ask-a", "client")])
-def test_a_name_that_two_languages_have_is_refused_with_both(
-    tmp_path: Path, responder: str, client: str, what: str
-) -> None:
-    with pytest.raises(UsageError, match=f"tcp has two {what}s '.*': alpha/manifest.json and beta/manifest.json"):
-        merged(tmp_path, manifest("alpha", 1, "a", "ask-a"), manifest("beta", 2, responder, client))
 
 
 def _adding(*operations: dict[str, Any]) -> list[dict[str, Any]]:
@@ -134,8 +125,6 @@ def _set(value: Any, *path: str | int) -> Change:
         (_set(1, "contract"), "it is of contract 1"),
         (_set(1, "colour"), "colour is not a key"),
         (_drop("title"), "title is missing"),
-        (_set("nobody", "protocols", 0, "sequential"), "must each name a client of it"),
-        (_set("codec", "protocols", 0, "clients", 0, "kind"), "must each name a client of it of kind `call`"),
     ],
 )
 def test_a_manifest_that_is_none_is_refused_by_name(tmp_path: Path, change: Change, complaint: str) -> None:
@@ -147,16 +136,17 @@ def test_a_manifest_that_is_none_is_refused_by_name(tmp_path: Path, change: Chan
     assert complaint in refused.value.message
 
 
-def test_a_manifest_lies_in_the_folder_of_its_language(tmp_path: Path) -> None:
-    merged(tmp_path, manifest("alpha", 1, "a", "ask-a"))
-    (tmp_path / "alpha").rename(tmp_path / "beta")
-    read_catalogue.cache_clear()
-    with pytest.raises(UsageError, match="it is of language 'alpha', in the folder of 'beta'"):
-        read_catalogue(tmp_path)
-
-
-def test_a_protocol_has_who_asks_in_some_language(tmp_path: Path) -> None:
-    raw = manifest("alpha", 1, "a", "ask-a")
-    raw["protocols"][0] |= {"clients": [], "sequential": None, "concurrent": None}
-    with pytest.raises(UsageError, match="protocol tcp of alpha is of no use: it has no client"):
-        merged(tmp_path, raw)
+def test_the_manifests_of_this_repository_fit_together() -> None:
+    manifests = {path.parent.name: decoded(json.loads(path.read_text())) for path in SERVICES.glob("*/manifest.json")}
+    assert {each.language for each in manifests.values()} == manifests.keys()
+    operations = {name: o for each in manifests.values() for name, o in ((o.name, o) for o in each.operations)}
+    assert all(operations[o.name] == o for each in manifests.values() for o in each.operations)
+    protocols = [protocol for each in manifests.values() for protocol in each.protocols]
+    for name in {protocol.name for protocol in protocols}:
+        spoken = [protocol for protocol in protocols if protocol.name == name]
+        for ends in ([r.name for p in spoken for r in p.responders], [c.name for p in spoken for c in p.clients]):
+            assert len(set(ends)) == len(ends), name
+        assert any(protocol.sequential for protocol in spoken), name
+    for protocol in protocols:
+        clients = {client.name for client in protocol.clients if client.kind == "call"}
+        assert {protocol.sequential, protocol.concurrent} <= (clients or {None}), protocol.name

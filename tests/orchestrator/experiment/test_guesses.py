@@ -84,7 +84,7 @@ def test_without_a_compiler_plan_run_and_doctor_say_what_to_install(
         with pytest.raises(MissingError) as missing:
             needs_it()
         assert "grpcio-tools; or write `document: value`" in (missing.value.hint or "")
-    [protoc] = [finding for finding in survey(tmp_path) if finding.name == "protoc"]
+    [protoc] = [finding for finding in survey() if finding.name == "protoc"]
     assert (protoc.is_there, "grpcio-tools" in protoc.hint) == (False, True)
     only_value = planned(tmp_path, HEAD + "stacks: [grpc]\ndocument: value\n")
     assert list(ways(only_value).values()) == ["value"]

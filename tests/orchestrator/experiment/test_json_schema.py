@@ -6,7 +6,7 @@ import jsonschema
 import pytest
 import yaml
 
-from orchestrator.experiment.model.json_schema import json_schema
+from orchestrator.experiment.model.experiment import json_schema
 from orchestrator.experiment.plan.planning import make_plan
 
 EXPERIMENTS = Path(__file__).parents[3] / "experiments"

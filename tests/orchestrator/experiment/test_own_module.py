@@ -20,6 +20,7 @@ from orchestrator.experiment.read.problems import ExperimentError
 HEAD = (
     "name: own\nquestion: Which?\nstacks: [rest]\noperations: [timestamp]\nlimits: {cost: 1 USD}\nprovider: terraform\n"
 )
+EXISTING = HEAD.replace("provider: terraform", "provider: ssh")
 OUTPUT = 'output "hosts" {\n  value = {}\n}\n'
 SSH = {"user": "me", "host_name": "203.0.113.5"}
 KNOWN = "a ssh-ed25519 AAAA"
@@ -35,8 +36,8 @@ def module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
-def planned(text: str) -> Plan:
-    Path("own.yaml").write_text(HEAD + text)
+def planned(text: str, head: str = HEAD) -> Plan:
+    Path("own.yaml").write_text(head + text)
     return make_plan(Path("own.yaml"))
 
 
@@ -54,11 +55,9 @@ def test_the_module_gets_zones_and_machine_as_they_are_given() -> None:
 @pytest.mark.parametrize(
     ("text", "place", "words"),
     [
-        ("", "6:11", "give `module`, the folder of a Terraform module, or `module: existing` with a `state`"),
+        ("", "6:11", "give `module`, the folder of a Terraform module."),
         ("module: ./mine2\n", "7:9", "mine2 is no Terraform module with an output `hosts`"),
         ("module: ./none\n", "7:9", "none is no Terraform module with an output `hosts`"),
-        ("module: existing\n", "7:9", "needs `state`: the folder in which you ran Terraform"),
-        ("module: existing\nstate: ./nowhere\n", "8:8", "there is no state nowhere."),
         ("module: ./mine\nstate: ./mine\n", "8:8", "`state` is for machines of your own: `provider: ssh`."),
     ],
 )
@@ -99,7 +98,7 @@ def test_hosts_that_exist_are_machines_of_ones_own(module: Path, place: str) -> 
         "db": {"address": "10.0.0.6", "role": "responder", "ssh": {**SSH, **PROXY}},
     }
     _write_state(module, {"hosts": hosts})
-    plan = planned(f"module: existing\nstate: {place}\n")
+    plan = planned(f"state: {place}\n", EXISTING)
     assert plan.provider == GIVEN
     assert sorted(plan.hosts, key=lambda host: host.name) == [
         OwnHost(
@@ -127,14 +126,19 @@ def test_hosts_that_exist_are_machines_of_ones_own(module: Path, place: str) -> 
 @pytest.mark.skipif(not any(map(shutil.which, PROGRAMS)), reason="neither terraform nor tofu is on the PATH")
 def test_a_state_without_hosts_is_refused_with_what_it_has(module: Path) -> None:
     _write_state(module, {"network": "x"})
-    with pytest.raises(ExperimentError, match=r"own\.yaml:8:8: .*no output `hosts` .* \(outputs: network\)"):
-        planned("module: existing\nstate: ./mine\n")
+    with pytest.raises(ExperimentError, match=r"own\.yaml:7:8: .*no output `hosts` .* \(outputs: network\)"):
+        planned("state: ./mine\n", EXISTING)
+
+
+def test_a_state_that_is_not_there_is_refused_where_it_is_named() -> None:
+    with pytest.raises(ExperimentError, match=r"own\.yaml:7:8: there is no state nowhere\."):
+        planned("state: ./nowhere\n", EXISTING)
 
 
 def test_without_terraform_no_state_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", "")
-    with pytest.raises(ExperimentError, match=r"own\.yaml:8:8: neither terraform nor tofu is on the PATH"):
-        planned("module: existing\nstate: ./mine\n")
+    with pytest.raises(ExperimentError, match=r"own\.yaml:7:8: neither terraform nor tofu is on the PATH"):
+        planned("state: ./mine\n", EXISTING)
 
 
 def _write_state(folder: Path, outputs: dict[str, Any]) -> None:

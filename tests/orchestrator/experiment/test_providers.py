@@ -79,7 +79,7 @@ def test_a_folder_is_all_that_a_plan_needs_to_go_by_what_is_declared(checkout: P
 
 
 def test_what_a_provider_needs_is_what_doctor_looks_for(tmp_path: Path) -> None:
-    findings = {finding.name: finding for finding in survey(tmp_path, THIS_MACHINE)}
+    findings = {finding.name: finding for finding in survey(THIS_MACHINE)}
     for provider in PROVIDERS.values():
         looked_for = {name for name, finding in findings.items() if provider.name in finding.needed_for}
         # The controller is looked for with the cloud alone; a tun device only where the kernel has no netem.

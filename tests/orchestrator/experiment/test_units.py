@@ -23,7 +23,7 @@ def test_a_duration_carries_its_unit(text: str, seconds: float) -> None:
         (units.parse_size, {"a": 1}, "this is not a size"),
         (units.DURATION.number, 60, "'60' is not a duration: write it with its unit, like 60s, 45m, 2h or 500ms"),
         (units.parse_share, "101 %", "'101 %' is over 100 %: write at most 100 %"),
-        (units.parse_margin, 5, "'5' is not a margin that a measurement can resolve: write 0.1 % to 100 %, like 5 %"),
+        (units.parse_margin, 5, "'5' is not a margin: write it with its unit, like 5 %"),
         (units.parse_margin, True, "'true' is not a margin: write it with its unit, like 5 %"),
         (units.parse_margin, "0 %", "'0 %' is not a margin that a measurement can resolve"),
     ],

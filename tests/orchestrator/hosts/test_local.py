@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 from dataclasses import replace
@@ -66,8 +65,7 @@ def test_each_placement_has_its_own_pinning(folder):
     assert fleet.pair("local-off").requester_cpus is None
     together = fleet.pair("local-together")
     assert together.requester_cpus == together.responder_cpus
-    if hasattr(os, "sched_setaffinity"):
-        assert together.requester_cpus is not None
+    assert together.requester_cpus is not None
 
 
 def test_teardown_ends_what_a_killed_orch_left_and_spares_a_reused_process_id(folder):

@@ -6,7 +6,6 @@ import time
 
 import pytest
 
-from orchestrator.hosts import processes
 from orchestrator.hosts.base import ContractBroken
 from orchestrator.hosts.local.process import LAST_WORDS, LocalProcess, dies_with_parent
 from orchestrator.hosts.processes import started_at
@@ -128,7 +127,6 @@ def test_a_stopped_process_is_woken_so_that_it_can_end(python):
     assert process.end() == 9
 
 
-@pytest.mark.skipif(not processes.can_look(), reason="this system does not show the environment of processes")
 def test_what_a_process_left_in_a_session_of_its_own_ends_with_it(python):
     process = python(
         "import subprocess\n"

@@ -18,7 +18,7 @@ import pytest
 
 from orchestrator.errors import InvalidMeasurement, MissingError, ProvisionError, TrialsFailed
 from orchestrator.hosts.local.host import LocalDeployment
-from orchestrator.hosts.processes import RUN_MARK, can_look, started_at
+from orchestrator.hosts.processes import RUN_MARK, started_at
 from orchestrator.measure import run as measure
 from orchestrator.results.folder import RunFolder
 from orchestrator.results.manifest import SHARED
@@ -205,7 +205,6 @@ def test_teardown_of_a_run_in_progress_ends_that_run(folder, orch):
     assert_nothing_left(folder)
 
 
-@pytest.mark.skipif(not can_look(), reason="this system does not show the environment of processes")
 def test_teardown_after_a_kill_finds_a_child_in_a_session_of_its_own_and_spares_another_runs(folder, orch):
     process = orch("run", "tiny.yaml", duration="60s")
     wait_for(folder, lambda events: is_measuring(events, trials=0))

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from orchestrator.hosts.load_generators import look
-from orchestrator.hosts.processes import RUN_MARK, can_look, marked
+from orchestrator.hosts.processes import RUN_MARK, marked
 from orchestrator.referee.generators import GHZ, OHA, WRK, Tool
 from orchestrator.referee.relay import Relay
 from orchestrator.results.folder import RunFolder
@@ -79,7 +79,6 @@ def test_a_run_beside_it_has_its_figures_and_its_output(tool: Tool, stacks: str,
 @pytest.mark.alone
 @pytest.mark.busy
 @needs(WRK)
-@pytest.mark.skipif(not can_look(), reason="this system does not show the marks of processes")
 def test_ctrl_c_leaves_no_process(tmp_path: Path) -> None:
     path = experiment(tmp_path, REST)
     words = [*ORCH, "run", str(path), "--referee", "wrk"]

@@ -7,7 +7,6 @@ import json
 import resource
 import socket
 import subprocess
-import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -64,7 +63,6 @@ def test_what_is_no_reply_ends_the_trial_with_its_kind_and_a_short_line(tmp_path
     assert line["message"].isprintable()
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="another system has no such limit")
 @pytest.mark.parametrize("identity", [None, "nonce"])
 def test_memory_is_bounded_where_nobody_knows_who_answers(tmp_path: Path, identity: str | None):
     with misbehaving(b"", then_close=False) as port, program("services.python.programs.request") as requester:

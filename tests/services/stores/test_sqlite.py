@@ -1,11 +1,9 @@
-"""What is particular to SQLite: how its file is made, and which files are refused and left as they are."""
+"""What is particular to SQLite: how its file is made, and which rows are refused and left as they are."""
 
 from __future__ import annotations
 
 import shutil
 import sqlite3
-import subprocess
-import sys
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -61,8 +59,6 @@ def content(path: Path) -> list[object]:
         slow(["UPDATE accounts SET owner = 'x' WHERE account = 9"], "other rows than the seed"),
         slow(["ALTER TABLE accounts RENAME COLUMN balance TO cents"], "no such column"),
         (["DROP TABLE transactions"], "no such table"),
-        slow(["PRAGMA user_version=9"], "has schema 9, not 1"),
-        (["PRAGMA application_id=1"], "is not one that orch made"),
     ],
 )
 def test_a_file_that_is_not_as_it_should_be_is_refused_and_left(path: Path, harm: list[str], why: str) -> None:
@@ -71,24 +67,6 @@ def test_a_file_that_is_not_as_it_should_be_is_refused_and_left(path: Path, harm
     with pytest.raises(StoreError, match=why), opened({"store": "sqlite", "database": str(path)}):
         pass
     assert content(path) == before
-
-
-@pytest.mark.parametrize("is_link", [False, True])
-def test_what_another_application_has_not_written_back_yet_is_left(tmp_path: Path, is_link: bool) -> None:
-    theirs = tmp_path / "theirs.sqlite3"
-    script = (
-        "import os, sqlite3, sys; c = sqlite3.connect(sys.argv[1]); c.execute('PRAGMA journal_mode=WAL');"
-        "c.execute('CREATE TABLE mine (x)'); c.execute('INSERT INTO mine VALUES (1)'); c.commit(); os._exit(0)"
-    )
-    subprocess.run([sys.executable, "-c", script, str(theirs)], check=True)
-    named = tmp_path / "link" if is_link else theirs
-    if is_link:
-        named.symlink_to(theirs)
-    before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
-    assert before["theirs.sqlite3-wal"]
-    with pytest.raises(StoreError, match="not one that orch made"):
-        sqlite.seeded(named)
-    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
 
 
 @pytest.mark.slow

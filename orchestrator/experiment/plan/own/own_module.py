@@ -14,11 +14,10 @@ from typing import Any, Literal
 from orchestrator.errors import MissingError, ProvisionError, on_one_line
 from orchestrator.experiment.model.loader import Located
 from orchestrator.experiment.plan.plan import OwnHost
-from orchestrator.experiment.providers import GIVEN, PROVIDERS, WITH_MODULE, any_of
+from orchestrator.experiment.providers import PROVIDERS, WITH_MODULE, any_of
 from orchestrator.shapes import decode_json
 
 PROGRAMS = ("terraform", "tofu")
-EXISTING = "existing"
 _READ_S = 120.0
 _HAS_HOSTS = re.compile(r'^\s*output\s+"hosts"|^\s*"hosts"\s*:', re.MULTILINE)  # HCL, or JSON
 
@@ -81,29 +80,21 @@ def read_hosts(outputs: Mapping[str, Any]) -> dict[str, HostOutput]:
 
 
 def own_module(located: Located) -> str:
-    """The folder of the module that makes the hosts; empty where the provider has its own, or the hosts exist already."""
+    """The folder of the module that makes the hosts; empty where the provider has its own."""
     experiment = located.experiment
     if not PROVIDERS[experiment.provider].module_is_given:
         if experiment.module is not None:
             located.add(("module",), f"`module` is for {any_of(WITH_MODULE)}.")
         return ""
     if experiment.module is None:
-        reason = "give `module`, the folder of a Terraform module, or `module: existing` with a `state`."
-        located.add(("provider",), reason)
+        located.add(("provider",), "give `module`, the folder of a Terraform module.")
         return ""
-    if experiment.module != EXISTING:
-        folder = located.folder / experiment.module
-        files = [*folder.glob("*.tf"), *folder.glob("*.tf.json")]
-        if not any(_HAS_HOSTS.search(path.read_text(encoding="utf-8", errors="replace")) for path in files):
-            reason = f"{folder} is no Terraform module with an output `hosts`: infra/README.md says what it holds."
-            located.add(("module",), reason)
-        return str(folder)
-    if experiment.state is None:
-        needed = "needs `state`: the folder in which you ran Terraform, or a file terraform.tfstate."
-        located.add(("module",), f"`module: existing` {needed}")
-        located.raise_problems()
-    located.experiment = experiment.model_copy(update={"provider": GIVEN})  # one of given hosts
-    return ""
+    folder = located.folder / experiment.module
+    files = [*folder.glob("*.tf"), *folder.glob("*.tf.json")]
+    if not any(_HAS_HOSTS.search(path.read_text(encoding="utf-8", errors="replace")) for path in files):
+        reason = f"{folder} is no Terraform module with an output `hosts`: infra/README.md says what it holds."
+        located.add(("module",), reason)
+    return str(folder)
 
 
 def hosts_of_state(located: Located, place: Path) -> Iterator[OwnHost]:
