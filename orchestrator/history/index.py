@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import asdict, fields, is_dataclass, replace
 from pathlib import Path
 from typing import Any, Literal, TypeVar
@@ -18,7 +18,7 @@ from typing import Any, Literal, TypeVar
 import sqlalchemy as sa
 from sqlalchemy import event
 from sqlalchemy.engine import URL
-from sqlalchemy.exc import DatabaseError
+from sqlalchemy.exc import DatabaseError, OperationalError
 from sqlalchemy.types import TypeEngine
 
 from orchestrator.disk import whole_file
@@ -277,9 +277,13 @@ def open_file(path: Path) -> Index:
     SQLAlchemy's errors, and OSError, where it cannot be read or written.
     """
     index = _at(path)
-    with suppress(DatabaseError):
+    try:
         if index.state()[0] == "current":
             return index
+    except OperationalError:  # another orch is writing, or no file can be made
+        raise
+    except DatabaseError:  # damaged
+        pass
     index.close()
     for part in path.parent.glob(f"{path.name}*"):  # what SQLite left beside it, too
         part.unlink()
