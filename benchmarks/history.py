@@ -106,7 +106,6 @@ def record(number: int, name: str) -> RunRecord:
     )
     return RunRecord(
         id=name,
-        run_id=name,
         name="synthetic",
         question="Which one is quicker?",
         started=(FIRST + timedelta(hours=number)).isoformat(timespec="seconds"),
@@ -117,8 +116,6 @@ def record(number: int, name: str) -> RunRecord:
         passed=20,
         warned=1,
         validity="warned",
-        trials=30,
-        samples=30_000,
         conditions=(("CPU", "Synthetic 3000"), ("Kernel", "6.1")),
         cells=cells,
     )

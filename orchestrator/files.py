@@ -8,7 +8,7 @@ from pathlib import Path
 
 
 class UnreadableFile(Exception):
-    """A file that is not read; the message says why, to follow the file's name ("... is a directory")."""
+    """A file that is not read; the message says why, to follow the file's name ("... is no regular file")."""
 
 
 class TooLarge(UnreadableFile):
@@ -23,7 +23,7 @@ def read_file(path: Path, most_bytes: int) -> bytes:
     try:
         status = path.stat()
         if not stat.S_ISREG(status.st_mode):
-            raise UnreadableFile(f"is {_kind(status.st_mode)}, not a file")
+            raise UnreadableFile("is no regular file")
         if status.st_size > most_bytes:
             raise TooLarge(f"is larger than {most_bytes:,} bytes")
         return path.read_bytes()
@@ -44,8 +44,3 @@ def sha256_of(path: Path) -> str:
 def sha256_of_file(path: Path, most_bytes: int) -> str:
     """The SHA-256 of a file, hexadecimal; errors as `read_file`."""
     return hashlib.sha256(read_file(path, most_bytes)).hexdigest()
-
-
-def _kind(mode: int) -> str:
-    kinds = ((stat.S_ISDIR, "a directory"), (stat.S_ISFIFO, "a pipe"), (stat.S_ISSOCK, "a socket"))
-    return next((name for is_kind, name in kinds if is_kind(mode)), "a device")

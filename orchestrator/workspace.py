@@ -37,7 +37,7 @@ class Workspace:
 
     @property
     def state(self) -> Path:
-        """What orch remembers between two calls, and the traceback of a fault of its own."""
+        """What orch remembers between two calls."""
         return self.root / ".orch"
 
     @property

@@ -84,7 +84,6 @@ SHARED = {
     "shapes",
     "strict_json",
     "summarise",
-    "unseen",
     "workspace",
 }
 

@@ -12,7 +12,6 @@ from dataclasses import dataclass, field
 from typing import Any, TextIO
 
 from orchestrator.errors import OrchError
-from orchestrator.unseen import UNSEEN
 
 _STYLES = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33", "cyan": "36"}
 
@@ -25,27 +24,17 @@ def plain(text: str) -> str:
     """One line of text with every character shown as its escape, as in Python's source, that has no shape of its own.
 
     Those are what a terminal acts on (C0, DEL, C1; newline and tab too), what reorders text or joins it (bidirectional
-    marks and overrides), what has no width or shows nothing (`unseen`), lone surrogates, and spaces that are not the
-    ordinary one.
+    marks and overrides), what has no width, lone surrogates, and spaces that are not the ordinary one.
     """
-    return text if _has_shape(text) else "".join(char if _has_shape(char) else _shown(char) for char in text)
-
-
-def _has_shape(text: str) -> bool:
-    return text.isprintable() and UNSEEN.search(text) is None
+    if text.isprintable():
+        return text
+    return "".join(char if char.isprintable() else char.encode("unicode_escape").decode() for char in text)
 
 
 def _guarded(text: str) -> str:
     """One line before it goes out: our own colours stay, whatever else has no shape is shown."""
     parts = _OWN_STYLE.split(text)  # text, style, text, style, ...
     return "".join(f"\x1b[{part}m" if place % 2 else plain(part) for place, part in enumerate(parts))
-
-
-def _shown(char: str) -> str:
-    code = ord(char)
-    if char in "\n\t":
-        return {"\n": r"\n", "\t": r"\t"}[char]
-    return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
 
 
 @dataclass

@@ -7,9 +7,7 @@ import signal
 import sys
 import traceback
 from collections.abc import Mapping
-from contextlib import suppress
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from itertools import groupby
 from types import FrameType
 from typing import Any, NoReturn, cast
@@ -19,9 +17,8 @@ from typer.core import TyperGroup
 
 from orchestrator import __version__
 from orchestrator.cli.console import console
-from orchestrator.cli.here import WORKSPACE
 from orchestrator.cli.streams import settle
-from orchestrator.disk import explained, whole_file
+from orchestrator.disk import explained
 from orchestrator.errors import Interrupted, OrchError, UsageError, nearest
 
 
@@ -175,7 +172,7 @@ def main() -> NoReturn:
         refused = explained(error) or _report_crash(error)
         console.error(refused)
         sys.exit(refused.exit_code)
-    except Exception as error:  # noqa: BLE001 - a fault of our own must end in one line and a traceback on disk
+    except Exception as error:  # noqa: BLE001 - a fault of our own must end with its exit code
         console.error(_report_crash(error))
         sys.exit(OrchError.exit_code)
     if status == Interrupted.exit_code:
@@ -203,15 +200,7 @@ def _end_in_order(number: int, frame: FrameType | None) -> NoReturn:  # noqa: AR
 
 
 def _report_crash(error: Exception) -> OrchError:
-    """Write the traceback where a bug report can quote it; the error that says where."""
-    text = "".join(traceback.format_exception(error))
-    name = f"crash-{datetime.now(UTC):%Y%m%dT%H%M%SZ}.log"
-    summary = f"orch failed: {type(error).__name__}: {error}"
-    with suppress(OSError):
-        WORKSPACE.state.mkdir(exist_ok=True)
-        with whole_file(WORKSPACE.state / name) as partial:  # never through a link that lies there
-            partial.write_text(text, encoding="utf-8", errors="backslashreplace")
-        return OrchError(summary, hint=f"the traceback is in {WORKSPACE.state / name}; please report it")
-    for line in text.splitlines():
+    """Show the traceback, which a bug report can quote; the error that says so."""
+    for line in "".join(traceback.format_exception(error)).splitlines():
         console.progress(line)
-    return OrchError(summary, hint="the traceback above could not be written anywhere; please report it")
+    return OrchError(f"orch failed: {type(error).__name__}: {error}", hint="please report it, with the traceback above")

@@ -11,16 +11,12 @@ from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import typer
 
-from orchestrator.cli.console import console
 from orchestrator.cli.here import WORKSPACE
 
 if TYPE_CHECKING:
     from orchestrator.history.index import Index
 
 T = TypeVar("T")
-
-_FEW = 5  # folders that are read without a word
-
 
 RUN_HELP = "Run id, its beginning, a path, or `latest`."
 
@@ -63,28 +59,9 @@ def parsed(option: str, parse: Callable[[object], T], text: object) -> T:
 
 @contextmanager
 def an_index(*, of_team: bool) -> Iterator[Index]:
-    """A team's index, or that of the runs that are here, as `the_index`."""
+    """A team's index, or that of the runs that are here, up to date."""
     from orchestrator.history import shared
-
-    with shared.shared(shared.team_url()) if of_team else the_index() as index:
-        yield index
-
-
-@contextmanager
-def the_index() -> Iterator[Index]:
-    """The index of the runs that are here, up to date."""
     from orchestrator.history.keep import history
 
-    def tell(done: int, total: int) -> None:
-        if total > _FEW:
-            console.live(f"reading runs: {done:,} of {total:,}")
-
-    with history(WORKSPACE, tell=tell) as index:
-        console.live("")
+    with shared.shared(shared.team_url()) if of_team else history(WORKSPACE) as index:
         yield index
-
-
-def update_index() -> None:
-    """Bring the index up to date with the folders."""
-    with the_index():
-        pass

@@ -1,11 +1,10 @@
-"""Standard streams that outlive their reader: `orch plan | head`, a terminal that was closed, `orch run 2>&-`."""
+"""Standard streams that outlive their reader: `orch plan | head`, a terminal that was closed."""
 
 from __future__ import annotations
 
 import errno
 import io
 import logging
-import os
 import sys
 from typing import Any, TextIO
 
@@ -37,13 +36,7 @@ class _ToConsole(logging.Handler):
 
 
 def settle() -> None:
-    """Make the standard streams of this process steady, and let the console and the log write to them.
-
-    Closed ones are opened to nothing first: or else the next file opened, the journal say, would get their number.
-    """
-    while (descriptor := os.open(os.devnull, os.O_RDWR)) <= 2:
-        os.set_inheritable(descriptor, True)
-    os.close(descriptor)
+    """Make the standard streams of this process steady, and let the console and the log write to them."""
     sys.stdout, sys.stderr = _steady(sys.stdout, 1), _steady(sys.stderr, 2)
     console.out, console.err = sys.stdout, sys.stderr
     log = logging.getLogger("orchestrator")
@@ -52,11 +45,10 @@ def settle() -> None:
     log.propagate = False
 
 
-def _steady(stream: TextIO | None, descriptor: int) -> TextIO:
+def _steady(stream: TextIO, descriptor: int) -> TextIO:
     """A stream over that descriptor; what its encoding lacks is shown as its escape. A stream of another kind stays."""
-    if stream is not None and not isinstance(stream, io.TextIOWrapper):
+    if not isinstance(stream, io.TextIOWrapper):
         return stream
     file = _Steady(descriptor, "w", closefd=False)
-    encoding = "utf-8" if stream is None else stream.encoding
     is_unbuffered = descriptor == 2 or file.isatty()
-    return io.TextIOWrapper(io.BufferedWriter(file), encoding, "backslashreplace", line_buffering=is_unbuffered)
+    return io.TextIOWrapper(io.BufferedWriter(file), stream.encoding, "backslashreplace", line_buffering=is_unbuffered)

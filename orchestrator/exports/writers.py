@@ -1,9 +1,8 @@
 """The formats of an export, and what writes each; Excel's is `excel`.
 
-CSV is UTF-8, a comma between values, text in quotes, an empty field where there is no value; text that a spreadsheet might
-run follows an apostrophe. JSON is strict (no NaN, no infinity), and says what its columns mean. Parquet is a file of
-cells, or a dataset of samples in partitions by run and cell, as Hive lays them out. Markdown has each run's summary, HTML
-is a run's report.
+CSV is UTF-8, a comma between values, text in quotes, an empty field where there is no value. JSON is strict (no NaN, no
+infinity), and says what its columns mean. Parquet is a file of cells, or a dataset of samples in partitions by run and
+cell, as Hive lays them out. Markdown has each run's summary, HTML is a run's report.
 """
 
 from __future__ import annotations
@@ -13,7 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import quote
 
 from orchestrator.disk import output
@@ -22,17 +21,11 @@ from orchestrator.exports import cell_columns, excel, findings, samples
 from orchestrator.exports.findings import JudgedRun
 from orchestrator.exports.samples import Piece
 from orchestrator.exports.targets import ABOUT, AGAIN, exported_folder
-from orchestrator.exports.typed_table import Column, arrow
+from orchestrator.exports.typed_table import Column, arrow, schema
 from orchestrator.report import write_report
 from orchestrator.report.markdown import markdown
 
-if TYPE_CHECKING:
-    import pyarrow as pa
-
 SCHEMA_VERSION = 2
-# What a spreadsheet takes for the beginning of a formula, in their wide forms too, and what may hide one (OWASP).
-_FORMULA = "=+-@\uff1d\uff0b\uff0d\uff20"
-_HIDING = "\t\r\n"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -81,43 +74,16 @@ def _cells(run: JudgedRun) -> Iterator[Piece]:
 def _csv(runs: Sequence[JudgedRun], path: Path, raw: bool) -> int:
     import pyarrow.csv
 
-    count = 0
-    with output(path, AGAIN) as partial, partial.open("wb") as file:
-        writer = None
+    count, columns = 0, schema(samples.COLUMNS if raw else cell_columns.COLUMNS)
+    with (
+        output(path, AGAIN) as partial,
+        partial.open("wb") as file,
+        pyarrow.csv.CSVWriter(file, columns) as writer,
+    ):
         for _, piece in _pieces(runs, raw):
-            table = _harmless(piece.table)
-            writer = writer or pyarrow.csv.CSVWriter(file, table.schema)
-            writer.write_table(table)
-            count += table.num_rows
-        if writer is not None:
-            writer.close()
+            writer.write_table(piece.table.cast(columns))
+            count += piece.table.num_rows
     return count
-
-
-def _harmless(table: pa.Table) -> pa.Table:
-    """The table with ordinary text that no spreadsheet runs."""
-    import pyarrow as pa
-
-    columns = {}
-    for name, column in zip(table.column_names, table.columns, strict=True):
-        if pa.types.is_dictionary(column.type) or pa.types.is_string(column.type):
-            encoded = column.combine_chunks()
-            if not pa.types.is_dictionary(encoded.type):
-                encoded = encoded.dictionary_encode()
-            texts = [cell_text(text) for text in encoded.dictionary.to_pylist()]
-            column = pa.DictionaryArray.from_arrays(encoded.indices, pa.array(texts, pa.string())).cast(pa.string())
-        columns[name] = column
-    return pa.table(columns)
-
-
-def cell_text(text: str) -> str:
-    r"""Text as a cell of a CSV file: behind an apostrophe where a spreadsheet might run it.
-
-    >>> cell_text('=HYPERLINK("x")'), cell_text("grpc")
-    ('\'=HYPERLINK("x")', 'grpc')
-    """
-    is_risky = text[:1] in _HIDING or text.lstrip()[:1] in _FORMULA
-    return f"'{text}" if text and text.strip() and is_risky else text
 
 
 def _json(runs: Sequence[JudgedRun], path: Path, raw: bool) -> int:  # noqa: ARG001 - it holds no samples

@@ -18,14 +18,14 @@ from typing import Any, Literal, TypeVar
 import sqlalchemy as sa
 from sqlalchemy import event
 from sqlalchemy.engine import URL
+from sqlalchemy.exc import DatabaseError, OperationalError
 from sqlalchemy.types import TypeEngine
 
 from orchestrator.disk import whole_file
-from orchestrator.errors import UsageError
 from orchestrator.history.record import RUNNING, CellRecord, Evidence, Filters, Listed, RunRecord, Seen
 from orchestrator.results.journal import is_held
 
-VERSION = 6
+VERSION = 7
 _WAIT_S = 10  # for another orch that is writing
 _MOST_WORDS = 8  # of a search
 
@@ -272,22 +272,21 @@ def engine_of(url: URL | str) -> sa.Engine:
 
 
 def open_file(path: Path) -> Index:
-    """The index in that file, made where there is none, and made anew where it is one of another version.
+    """The index in that file, made anew where there is none, or one of another version, or a damaged one.
 
-    UsageError for a file that is no index; SQLAlchemy's errors where it cannot be read or written.
+    SQLAlchemy's errors, and OSError, where it cannot be read or written.
     """
     index = _at(path)
     try:
-        state, _ = index.state()
-        if state == "no index":
-            raise UsageError(f"{path} is no index of runs", hint="move it away: orch makes its own")
-    except BaseException:
-        index.close()
+        if index.state()[0] == "current":
+            return index
+    except OperationalError:  # another orch is writing, or no file can be made
         raise
-    if state == "current":
-        return index
+    except DatabaseError:  # damaged
+        pass
     index.close()
-    remove(path)
+    for part in path.parent.glob(f"{path.name}*"):  # what SQLite left beside it, too
+        part.unlink()
     with whole_file(path) as partial:  # another orch sees all tables, or none
         new = _at(partial)
         new.make()
@@ -304,9 +303,3 @@ def in_memory() -> Index:
     index = Index(engine_of("sqlite://"))
     index.make()
     return index
-
-
-def remove(path: Path) -> None:
-    """Remove the file and what SQLite may have left beside it."""
-    for suffix in ("", "-journal", "-wal", "-shm"):
-        path.with_name(path.name + suffix).unlink(missing_ok=True)

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
+import logging
 import os
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator
+from contextlib import closing, contextmanager, suppress
 from dataclasses import replace
-from typing import TypeAlias
 
-from sqlalchemy.exc import OperationalError, SQLAlchemyError
+from sqlalchemy.exc import SQLAlchemyError
 
-from orchestrator.errors import MissingError
 from orchestrator.history import index
 from orchestrator.history.index import Index
 from orchestrator.history.record import RunRecord
@@ -19,63 +18,41 @@ from orchestrator.workspace import Workspace
 # Files of a run folder whose change means that it is read anew.
 _FILES = ("journal.jsonl", "manifest.json", "summary.json", "plan.json")
 _AT_ONCE = 20  # folders that are read before others may write: what is read is kept if the rest is cut
-
-Tell: TypeAlias = Callable[[int, int], None]
+_FEW = 20  # folders that are read without a word
+_log = logging.getLogger(__name__)
 
 
 @contextmanager
-def history(workspace: Workspace, *, tell: Tell = lambda *_: None) -> Iterator[Index]:
-    """The index, up to date; in memory where none can be kept, which takes longer.
-
-    UsageError for a file in its place that is no index, MissingError for one that is damaged. `tell` gets how many of the
-    folders that changed are read, and how many there are.
-    """
-    opened = _opened(workspace, tell)
-    try:
+def history(workspace: Workspace) -> Iterator[Index]:
+    """The index, up to date; in memory where none can be kept, which takes longer."""
+    with closing(_opened(workspace)) as opened:
         yield opened
-    finally:
-        opened.close()
 
 
-def _opened(workspace: Workspace, tell: Tell) -> Index:
-    path = workspace.history
-    if not workspace.results.is_dir() and not path.exists():
-        return _of(index.in_memory(), workspace, tell)  # nothing to keep: no folder is made for it
-    try:
-        workspace.state.mkdir(exist_ok=True)
-        return _of(index.open_file(path), workspace, tell)
-    except (OSError, MissingError, OperationalError):  # it is locked or read-only, or no folder can be made
-        return _of(index.in_memory(), workspace, tell)
-    except SQLAlchemyError as error:
-        why = str(getattr(error, "orig", error))
-        raise MissingError(
-            f"{path} is damaged, or no index of runs: {why}", hint="remove it: it is made anew from the runs"
-        ) from error
+def _opened(workspace: Workspace) -> Index:
+    if workspace.results.is_dir() or workspace.history.exists():  # or else there is nothing to keep
+        with suppress(OSError, SQLAlchemyError):  # it is locked, read-only or damaged, or no folder can be made
+            workspace.state.mkdir(exist_ok=True)
+            return _updated(index.open_file(workspace.history), workspace)
+    return _updated(index.in_memory(), workspace)
 
 
-def _of(opened: Index, workspace: Workspace, tell: Tell) -> Index:
-    try:
-        update(opened, workspace, tell)
-        return opened
-    except BaseException:
-        opened.close()
-        raise
-
-
-def update(opened: Index, workspace: Workspace, tell: Tell) -> None:
+def _updated(opened: Index, workspace: Workspace) -> Index:
     """Read what changed since the index was last brought up to date."""
     known, present = opened.signatures(), folders(workspace)
     changed = [name for name, signature in present.items() if known.get(name) != signature]
+    if len(changed) > _FEW:
+        _log.info("reading %d runs", len(changed))
     gone = known.keys() - present.keys()
     for first in range(0, len(changed), _AT_ONCE):
         with opened.writing():
-            for done, name in enumerate(changed[first : first + _AT_ONCE], start=first):
-                tell(done, len(changed))
+            for name in changed[first : first + _AT_ONCE]:
                 opened.put(_read(workspace, name), workspace.results / name, present[name])
     if gone:
         with opened.writing():
             for name in gone:
                 opened.forget(name)
+    return opened
 
 
 def folders(workspace: Workspace) -> dict[str, str]:

@@ -1,7 +1,7 @@
 """What the index keeps of a run and of its cells: small plain values, so that a listing loads nothing heavy.
 
 Latencies are float milliseconds, throughput is right replies per second, intervals are 95 % (low, high). None means "not
-known". Times are ISO 8601 in UTC, to the second, or "" where a folder does not say a time that can be read.
+known". Times are ISO 8601 in UTC, to the second, or "" where there is none.
 """
 
 from __future__ import annotations
@@ -54,21 +54,17 @@ class CellRecord:
 
 @dataclass(frozen=True, kw_only=True)
 class RunFacts:
-    """What a listing shows of a run. `id` is the name of its folder, `run_id` that in its journal.
+    """What a listing shows of a run. `id` is the name of its folder.
 
-    `trouble` is why no more is known. `passed`, `warned`, `failed`: checks, each by its worst verdict. `samples`: measured
-    requests. `hosts`: names, CPUs and machine types. `notes` begin with their time, and stay on this machine.
+    `trouble` is why no more is known. `passed`, `warned`, `failed`: checks, each by its worst verdict. `hosts`: names, CPUs
+    and machine types. `notes` begin with their time, and stay on this machine.
     """
 
     id: str
-    run_id: str = ""
     name: str = ""
     question: str = ""
     started: str = ""
-    ended: str = ""
     state: str = UNREADABLE
-    plan_id: str = ""
-    orch_version: str = ""
     provider: str = ""
     hosts: tuple[str, ...] = ()
     verdict: str = ""
@@ -76,8 +72,6 @@ class RunFacts:
     warned: int = 0
     failed: int = 0
     validity: Validity = "not judged"
-    trials: int = 0
-    samples: int = 0
     trouble: str = ""
     notes: tuple[str, ...] = ()
 

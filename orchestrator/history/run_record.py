@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -55,26 +54,17 @@ def _read(folder: RunFolder) -> RunRecord:
     plan = read_own_json(folder.path / "plan.json")
     if summary is not None and summary.run_id != begin["run_id"]:
         summary, trouble = None, _EARLIER
-    trials = tuple(t for t in journal.trials if t.outcome == "ok")
-    figures: dict[str, Any] = {"samples": sum(part.done.requests for trial in trials for part in trial.requesters)}
-    if summary is not None:
-        figures |= of_summary(summary)
     return RunRecord(
         id=folder.path.name,
-        run_id=begin["run_id"],
         name=plan["name"],
         question=plan["question"],
-        started=moment(begin["at"]),
-        ended=moment(journal.ended_at or ""),
+        started=begin["at"],
         state=journal.state,
-        plan_id=begin["plan_id"],
-        orch_version=begin["orch_version"],
         provider=plan["provider"],
         hosts=_hosts(journal),
-        trials=len(trials),
         trouble=trouble,
         manifest_sha256=digest,
-        **figures,
+        **(of_summary(summary) if summary is not None else {}),
     )
 
 
@@ -89,7 +79,6 @@ def of_summary(summary: RunSummary) -> dict[str, Any]:
         "warned": warned,
         "failed": failed,
         "validity": validity,
-        "samples": sum(cell.requests for cell in summary.cells),
         "conditions": summary.conditions,
         "settings": summary.settings,
         "cells": tuple(_cell(summary, cell) for cell in summary.cells),
@@ -151,15 +140,3 @@ def _summary(folder: Path, manifest_sha256: str) -> tuple[RunSummary | None, str
 def _hosts(journal: JournalState) -> tuple[str, ...]:
     facts = (getattr(host, key, None) for host in journal.hosts.values() for key in ("cpu", "machine_type"))
     return tuple(dict.fromkeys([*journal.hosts, *(str(fact) for fact in facts if fact)]))
-
-
-def moment(text: str) -> str:
-    """A time as ISO 8601 in UTC, to the second, so that such texts sort by time; "" for what is none.
-
-    >>> moment("2026-11-21T03:57:00.5+01:00"), moment("2026-11-21T02:57:00Z"), moment("yesterday")
-    ('2026-11-21T02:57:00+00:00', '2026-11-21T02:57:00+00:00', '')
-    """
-    try:
-        return datetime.fromisoformat(text).astimezone(UTC).isoformat(timespec="seconds")
-    except (ValueError, OverflowError):
-        return ""

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, replace
+from dataclasses import replace
 
 from sqlalchemy import URL, make_url
-from sqlalchemy.exc import IntegrityError, SQLAlchemyError
+from sqlalchemy.exc import SQLAlchemyError
 
 from orchestrator.errors import MissingError, UsageError, on_one_line
 from orchestrator.findings.summary import RunSummary
@@ -22,7 +20,6 @@ from orchestrator.results.folder import RunFolder
 VARIABLE = "ORCH_INDEX"
 _EXAMPLE = "postgresql://user@host:5432/name"
 _MOST_OF_AN_ERROR = 300  # characters
-_TRIES = 10
 
 
 def team_url() -> URL:
@@ -64,11 +61,7 @@ def shared(url: URL, *, makes: bool = False) -> Iterator[Index]:
 def _require_tables(index: Index, where: str, *, makes: bool) -> None:
     state, version = index.state()
     if state == "empty" and makes:
-        try:
-            index.make()
-        except SQLAlchemyError:  # another orch may have made them meanwhile
-            if index.state()[0] != "current":
-                raise
+        index.make()
     elif state == "empty":
         raise MissingError(f"{where}: nothing was published there", hint="`orch runs publish RUN` does")
     elif state == "no index":
@@ -88,23 +81,13 @@ def record_of(folder: RunFolder, summary: RunSummary) -> RunRecord:
     if folder.is_in_progress:
         raise UsageError(f"run {folder.id} is still in progress", hint="wait until it has ended")
     record = replace(run_record.read_run(folder), **run_record.of_summary(summary), trouble="")
-    digest = record.manifest_sha256
-    if not digest:  # of a run that was killed, and has no manifest.json yet
-        document = json.dumps(asdict(folder.manifest()), sort_keys=True, allow_nan=False)
-        digest = hashlib.sha256(document.encode()).hexdigest()
-    return replace(record, id=summary.run_id, run_id=summary.run_id, manifest_sha256=digest)
+    return replace(record, id=summary.run_id)
 
 
 def publish(index: Index, record: RunRecord) -> None:
     """Put a run into the index, in the place of what is there of its id."""
-    for left in reversed(range(_TRIES)):
-        try:
-            with index.writing():
-                index.put(record, "", record.manifest_sha256)
-            return
-        except IntegrityError:  # somebody published it at the same moment
-            if not left:
-                raise
+    with index.writing():
+        index.put(record, "", record.manifest_sha256)
 
 
 def withdraw(index: Index, run: str) -> bool:

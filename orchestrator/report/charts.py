@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -45,10 +45,10 @@ class Strip:
 
 
 class Charts:
-    """Every picture of a run, each drawn when it is first used; scales are those of the groups `beside`, too."""
+    """Every picture of a run, each drawn when it is first used."""
 
-    def __init__(self, summary: RunSummary, beside: Sequence[Group] = ()) -> None:
-        self._summary, self._beside = summary, beside
+    def __init__(self, summary: RunSummary) -> None:
+        self._summary = summary
         self.groups = groups(summary)
         self.colours = cell_colours(self.groups, summary)
 
@@ -116,6 +116,5 @@ class Charts:
 
     def _stacks(self) -> Iterator[Pictured]:
         for group in self.groups:
-            beside = [*kin(group, self.groups), *(other for other in self._beside if other.unit == group.unit)]
-            if drawn := stack_dots(group, beside):
+            if drawn := stack_dots(group, kin(group, self.groups)):
                 yield Pictured(title=group.title, figure=drawn)

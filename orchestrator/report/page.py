@@ -18,7 +18,7 @@ from pathlib import Path
 import jinja2
 from markupsafe import Markup
 
-from orchestrator import quantities, unseen
+from orchestrator import quantities
 from orchestrator.disk import output
 from orchestrator.questions.axes import words as axis_words
 from orchestrator.report import markup, palette
@@ -26,17 +26,15 @@ from orchestrator.report.check_groups import QUIET, shown_evidence
 from orchestrator.report.groups import anchor
 from orchestrator.wording.phrasing import capital
 
-PLOTLY_JS_VERSION = "4.1.1"
-PLOTLY_JS_SHA256 = (
-    "99784e3abfb07b142a15e521a439e6d9addceadb3f79553fd24c72774f0649ba"  # pragma: allowlist secret (a digest)
-)
 # Controls, marks that reorder text, what has no width or is no character: no page of ours has any but tab and newline.
-_UNSEEN = re.compile(f"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff{unseen.CLASS}]")
+_UNSEEN = re.compile(
+    "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u00ad\u200b-\u200f\u2028-\u202e\u2060-\u206f\ud800-\udfff\ufeff\ufffe\uffff]"
+)
 _PLOTLY_JS = "plotly-basic.min.js.gz"
 
 
-def render_page(template: str, *, title: str, charts: bool, every_page: Sequence[str] = (), **context: object) -> str:
-    """A page from a template that extends `base.html` (blocks: title, header, main); `charts` brings the chart library.
+def render_page(template: str, *, title: str, every_page: Sequence[str] = (), **context: object) -> str:
+    """A page from a template that extends `base.html` (blocks: title, header, main).
 
     `title` stands on each sheet of paper, too, beside its number.
     `every_page`: what a reader must not miss, in a line above all else and on each sheet of paper.
@@ -45,7 +43,7 @@ def render_page(template: str, *, title: str, charts: bool, every_page: Sequence
     """
     style = palette.css() + _text("page.css")
     script = _text("page.js")
-    hashes = [_csp_hash(script.encode())] + ([_csp_hash(gzip.decompress(plotly_library()))] if charts else [])
+    hashes = [_csp_hash(script.encode()), _csp_hash(gzip.decompress(plotly_library()))]
     policy = f"default-src 'none'; style-src 'unsafe-inline'; img-src data: blob:; script-src {' '.join(hashes)}"
     return shown(
         _environment()
@@ -58,7 +56,7 @@ def render_page(template: str, *, title: str, charts: bool, every_page: Sequence
             every_sheet=Markup(css_text(" · ".join(every_page))),  # noqa: S704 - nothing but letters and codes is left
             sheet=Markup(css_text(title)),  # noqa: S704 - likewise
             title=title,
-            library=base64.b64encode(plotly_library()).decode() if charts else None,
+            library=base64.b64encode(plotly_library()).decode(),
             **context,
         )
     )

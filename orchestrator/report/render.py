@@ -29,7 +29,6 @@ def render(summary: RunSummary, samples_inside: int = 0) -> str:
     return render_page(
         "report.html",
         title=f"{summary.name} · {summary.run_id}",
-        charts=True,
         every_page=marks(summary),
         report=Report(summary=summary, samples_inside=samples_inside),
     )

@@ -27,12 +27,10 @@ _assets = APIRouter(prefix="/assets")
 def create_app(workspace: Workspace, hosts: Sequence[str] = LOOPBACK) -> FastAPI:
     """Return the pages over these folders, which change nothing but add reports.
 
-    `hosts`: the names in a Host header that get an answer; others come from DNS rebinding. `state.is_ending` may be set:
-    it says that streams of events must end.
+    `hosts`: the names in a Host header that get an answer; others come from DNS rebinding.
     """
     app = FastAPI(title="orch", openapi_url=None)
     app.state.site = Site(workspace)
-    app.state.is_ending = lambda: False
     for part in (_assets, list_page.router, run_page.router, compare_page.router, trend_page.router, live_page.router):
         app.include_router(part)
     app.mount("/assets", StaticFiles(packages=[("orchestrator.web", "assets")]))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Annotated, get_args
 
 from fastapi import APIRouter, Query, Request
@@ -19,14 +18,6 @@ from orchestrator.web.site import Here
 router = APIRouter()
 STATISTICS: tuple[Statistic, ...] = get_args(Statistic)
 MOST_RUNS = 8
-
-
-@dataclass(frozen=True, kw_only=True)
-class Compared:
-    """A comparison, or the reason why there is none."""
-
-    comparison: RunComparison | None
-    trouble: str = ""
 
 
 @router.get("/compare")
@@ -58,11 +49,12 @@ def compare(
     )
 
 
-def _compared(run: JudgedRun, other: JudgedRun | None, statistic: Statistic) -> Compared:
+def _compared(run: JudgedRun, other: JudgedRun | None, statistic: Statistic) -> RunComparison | str:
+    """A comparison, or the reason why there is none."""
     try:
         if other is None:
-            return Compared(comparison=compare_within(run.summary, statistic))
+            return compare_within(run.summary, statistic)
         history = beside(run.summary, other.summary, run.folder, other.folder)
-        return Compared(comparison=compare_runs(run.summary, other.summary, statistic, history))
+        return compare_runs(run.summary, other.summary, statistic, history)
     except UsageError as error:
-        return Compared(comparison=None, trouble=error.message)
+        return error.message

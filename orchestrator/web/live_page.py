@@ -1,20 +1,13 @@
-"""The page `/live`: the runs in progress, and one of them, kept up to date by server-sent events."""
+"""The page `/live`: the runs in progress, and one of them, which the page's script asks for again every two seconds."""
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import AsyncIterator
-from typing import Annotated, Any
-
-from fastapi import APIRouter, Depends, Request
-from fastapi.sse import EventSourceResponse, ServerSentEvent
-from starlette.concurrency import run_in_threadpool
+from fastapi import APIRouter, Request
 from starlette.responses import Response
 
 from orchestrator.measure.progress import in_progress
-from orchestrator.report.page import shown
-from orchestrator.web.live_view import LOOK_S, Reader, State, View
-from orchestrator.web.site import Here, Site
+from orchestrator.web.live_view import State, View
+from orchestrator.web.site import Here
 
 router = APIRouter(prefix="/live")
 MOST_ROWS = 100
@@ -27,13 +20,6 @@ _ENDED: dict[State, str] = {
 }
 
 
-def _reader(site: Here, run: str) -> Reader:
-    return site.reader(run)
-
-
-Follow = Annotated[Reader, Depends(_reader)]
-
-
 @router.get("")
 def runs(request: Request, site: Here) -> Response:
     """Return the runs in progress, each with how far it has come."""
@@ -41,46 +27,20 @@ def runs(request: Request, site: Here) -> Response:
 
 
 @router.get("/{run}")
-def live(request: Request, site: Here, reader: Follow) -> Response:
-    """Return how a run stands; the page's script keeps it up to date."""
-    view = reader.look()
-    return site.page(request, "live.html", view=view, **state_values(view))
-
-
-@router.get("/{run}/events", response_class=EventSourceResponse)
-async def events(request: Request, site: Here, reader: Follow) -> AsyncIterator[ServerSentEvent]:
-    """Send how the run stands, whenever that changes, until no process works on it."""
-    sent = None
-    while not request.app.state.is_ending():
-        view = await run_in_threadpool(reader.look)
-        if sent != (sent := (view.bytes_read, view.state)):
-            yield ServerSentEvent(data=await run_in_threadpool(document, site, view))
-        if not view.is_going:
-            return
-        await asyncio.sleep(LOOK_S)
-
-
-def document(site: Site, view: View) -> dict[str, Any]:
-    """Return an event: whether more will follow, and what the page's script puts into the page."""
-    values = state_values(view)
-    return {
-        "is_going": view.is_going,
-        "title": shown(values["title"]),
-        "sentence": shown(values["sentence"]),
-        "html": site.fragment("_live.html", view=view, **values),
-    }
-
-
-def state_values(view: View) -> dict[str, Any]:
-    """Return what the templates need beside the view."""
+def live(request: Request, site: Here, run: str) -> Response:
+    """Return how a run stands."""
+    view = site.reader(run).look()
     progress = view.progress
     name = view.run if progress is None else progress.experiment
-    return {
-        "name": name,
-        "title": name if progress is None else f"{progress.done}/{progress.trials} {name}",
-        "sentence": _sentence(view),
-        "rows": view.rows[:MOST_ROWS],
-    }
+    return site.page(
+        request,
+        "live.html",
+        view=view,
+        name=name,
+        title=name if progress is None else f"{progress.done}/{progress.trials} {name}",
+        sentence=_sentence(view),
+        rows=view.rows[:MOST_ROWS],
+    )
 
 
 def _sentence(view: View) -> str:

@@ -46,11 +46,10 @@ class Row:
 
 @dataclass(frozen=True, kw_only=True)
 class View:
-    """A run as it stands. `bytes_read` of its journal; `progress` is None where the journal cannot be read (`trouble`)."""
+    """A run as it stands; `progress` is None where the journal cannot be read (`trouble`)."""
 
     run: str
     state: State
-    bytes_read: int = 0
     question: str = ""
     progress: InProgress | None = None
     rows: tuple[Row, ...] = ()
@@ -117,7 +116,6 @@ class Reader:
         return View(
             run=self._folder.id,
             state=state,
-            bytes_read=self._tail.offset,
             question=self._plan.question,
             progress=shown(self._folder.id, self._plan, self._journal, self._steps, self._clock),
             rows=tuple(self._rows(self._plan)),

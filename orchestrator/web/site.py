@@ -53,10 +53,6 @@ class Site:
         headers = {"content-security-policy": _POLICY}
         return self._templates.TemplateResponse(request, template, values, status_code=status, headers=headers)
 
-    def fragment(self, template: str, **values: Any) -> str:
-        """Return a part of a page as HTML."""
-        return self._templates.get_template(template).render(values)
-
     @contextmanager
     def index(self) -> Iterator[Index]:
         """Open the index of runs, up to date."""

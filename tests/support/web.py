@@ -50,7 +50,6 @@ def served(workspace: Workspace) -> Iterator[str]:
     """Serve the page on a free port of loopback, and give its address."""
     app = create_app(workspace)
     server = uvicorn.Server(uvicorn.Config(app, log_level="error", ws="none", timeout_graceful_shutdown=1))
-    app.state.is_ending = lambda: server.should_exit
     with listen("127.0.0.1", 0) as bound:
         thread = threading.Thread(target=server.run, kwargs={"sockets": [bound]}, daemon=True)
         thread.start()

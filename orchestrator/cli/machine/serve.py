@@ -5,19 +5,14 @@ from __future__ import annotations
 import ipaddress
 import os
 import socket
-import sys
 from contextlib import suppress
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from orchestrator.cli.console import console
 from orchestrator.cli.here import WORKSPACE
-from orchestrator.cli.shared_options import update_index
 from orchestrator.errors import Interrupted, MissingError
-
-if TYPE_CHECKING:
-    from fastapi import FastAPI
 
 PORT = 8642
 _NICE = 19  # a measurement beside it goes first
@@ -31,24 +26,28 @@ def serve(
     port: Annotated[int, typer.Option(min=0, max=65535, help="Listen on this port; 0 takes a free one.")] = PORT,
 ) -> None:
     """Show runs, comparisons, trends and runs in progress in a browser; the pages change nothing. Ctrl-C ends it."""
+    import uvicorn
+
+    from orchestrator.history.keep import history
     from orchestrator.web.app import LOOPBACK, create_app
 
     with listen(host, port) as bound:
-        update_index()  # now, so that the first page is quick
+        with history(WORKSPACE):  # now, so that the first page is quick
+            pass
         address, free_port = bound.getsockname()[:2]
         is_everywhere = ipaddress.ip_address(address).is_unspecified
         name = f"[{host}]" if ":" in host else host
         app = create_app(WORKSPACE, ["*"] if is_everywhere else [*LOOPBACK, name])
         url = f"http://{socket.gethostname() if is_everywhere else name}:{free_port}/"
-        if sys.platform == "linux":  # elsewhere a niceness is the whole process group's
-            with suppress(OSError):
-                os.nice(_NICE)
+        os.nice(_NICE)
         console.result(url)
         console.out.flush()
         if not ipaddress.ip_address(address).is_loopback:
             console.warning("everybody who can reach this address can read the runs; nothing is encrypted")
         console.progress("Ctrl-C ends it")
-        _serve(app, bound)
+        server = uvicorn.Server(uvicorn.Config(app, log_level="error", ws="none", timeout_graceful_shutdown=_GRACE_S))
+        with suppress(KeyboardInterrupt, Interrupted):  # raised again by the server when it has ended in order
+            server.run(sockets=[bound])
     console.progress("ended")
 
 
@@ -62,12 +61,3 @@ def listen(host: str, port: int) -> socket.socket:
             f"cannot listen on port {port} of {host}: {getattr(error, 'strerror', None) or error}",
             hint="--port 0 takes a free port; without --host it listens on loopback",
         ) from error
-
-
-def _serve(app: FastAPI, bound: socket.socket) -> None:
-    import uvicorn
-
-    server = uvicorn.Server(uvicorn.Config(app, log_level="error", ws="none", timeout_graceful_shutdown=_GRACE_S))
-    app.state.is_ending = lambda: server.should_exit
-    with suppress(KeyboardInterrupt, Interrupted):  # raised again by the server when it has ended in order
-        server.run(sockets=[bound])

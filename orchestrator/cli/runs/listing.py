@@ -116,7 +116,6 @@ def delete(runs: options.Runs, yes: options.Yes = False, as_json: options.AsJson
             shutil.rmtree(folder)
             for path in (*reports, notes_file(WORKSPACE, name)):
                 path.unlink(missing_ok=True)
-    options.update_index()
     console.result(f"deleted: {', '.join(chosen)}")
     console.emit({"deleted": {name: [str(path) for path in paths] for name, paths in gone.items()}})
 

@@ -17,7 +17,6 @@ import yaml
 from orchestrator.errors import nearest
 from orchestrator.experiment.read.problems import ExperimentError, Mark, Problem, Source, shown
 from orchestrator.files import TooLarge, UnreadableFile, read_file
-from orchestrator.unseen import UNSEEN
 
 MAX_BYTES = 256 * 1024
 _NO_TAGS = {f"tag:yaml.org,2002:{kind}" for kind in ("str", "seq", "map")}
@@ -179,8 +178,8 @@ class _Reader:
         return Node(mark, value)
 
 
-# Half a character; what a terminal acts on instead of showing it; marks that reorder the text around them.
-_UNFIT = re.compile(f"[\ud800-\udfff\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]|{UNSEEN.pattern}")
+# Half a character; what a terminal acts on instead of showing it; what has no width, or reorders the text around it.
+_UNFIT = re.compile("[\ud800-\udfff\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]")
 _WORDS = {"true": True, "false": False, "null": None, "~": None, "": None}
 _INTEGER = re.compile(r"[-+]?(0|[1-9][0-9]*)")
 _DECIMAL = re.compile(r"[-+]?(0|[1-9][0-9]*)\.[0-9]+")

@@ -1,16 +1,24 @@
-// Follows a run in progress: each event brings the sentence, and the changing part of the page as HTML, escaped by the server.
+// Follows a run in progress: asks for its page again every two seconds, and shows what has changed.
 "use strict";
 
-const now = document.getElementById("now");
+const EVERY_MS = 2000;
 const connection = document.getElementById("connection");
-const source = new EventSource(now.dataset.events);
 
-source.addEventListener("open", () => { connection.hidden = true; });
-source.addEventListener("error", () => { connection.hidden = false; });
-source.addEventListener("message", (event) => {
-  const { is_going, title, sentence, html } = JSON.parse(event.data);
-  document.title = `${title} · live · orch`;
-  document.getElementById("sentence").textContent = sentence;
-  now.innerHTML = html;
-  if (!is_going) source.close();
-});
+async function look() {
+  try {
+    const answer = await fetch(location.href);
+    const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+    for (const id of ["sentence", "now"]) {
+      const [old, fresh] = [document, page].map((each) => each.getElementById(id));
+      if (old.innerHTML !== fresh.innerHTML) old.innerHTML = fresh.innerHTML;
+    }
+    document.title = page.title;
+    connection.hidden = true;
+    if (!page.querySelector("[data-going]")) return;
+  } catch {
+    connection.hidden = false;
+  }
+  setTimeout(look, EVERY_MS);
+}
+
+setTimeout(look, EVERY_MS);

@@ -62,7 +62,7 @@ def test_a_text_cannot_make_a_line_of_its_own(console: Console, monkeypatch: pyt
     getattr(console, write)(FORGED)
     text = console.out.getvalue() + console.err.getvalue().replace("\r\x1b[2K", "")
     assert len(text.splitlines()) == 1
-    assert r"x\nok: verified\x0d\u2028ok: verified" in text
+    assert r"x\nok: verified\r\u2028ok: verified" in text
 
 
 def test_an_error_of_several_lines_has_them_and_what_it_quotes_adds_none(console: Console) -> None:

@@ -173,12 +173,12 @@ def test_help_is_cheap() -> None:
         "print(sorted(heavy), [m for m in sys.modules if m.startswith('orchestrator.cli.')], file=sys.stderr)"
     )
     done = ended(program, ROOT)
-    ours = [f"orchestrator.cli.{name}" for name in ("console", "here", "streams", "main")]
+    ours = [f"orchestrator.cli.{name}" for name in ("console", "streams", "main")]
     assert done.stderr == f"[] {ours}\n"
     assert "Measure:" in done.stdout
 
 
-def test_a_fault_of_our_own_ends_with_70_and_keeps_the_traceback(folder: Path) -> None:
+def test_a_fault_of_our_own_ends_with_70_and_shows_the_traceback(folder: Path) -> None:
     program = (
         "import sys; from orchestrator.cli import main; from orchestrator.cli.experiments import planning\n"
         "def broken(): raise RuntimeError('out of cheese')\n"
@@ -187,9 +187,7 @@ def test_a_fault_of_our_own_ends_with_70_and_keeps_the_traceback(folder: Path) -
     done = ended(program, folder)
     assert done.returncode == 70
     assert "orch failed: RuntimeError: out of cheese" in done.stderr
-    (log,) = (folder / ".orch").glob("crash-*.log")
-    assert "out of cheese" in log.read_text()
-    assert str(log.relative_to(folder)) in done.stderr
+    assert "Traceback" in done.stderr
 
 
 def test_a_verb_that_ctrl_c_ends_says_so_and_ends_with_130(folder: Path) -> None:

@@ -53,7 +53,7 @@ def test_a_missing_file_is_told_from_a_mistyped_one(tmp_path: Path) -> None:
     (tmp_path / "quickstart.yaml").write_text("a: 1")
     with pytest.raises(ExperimentError, match=r"there is no such file\. Did you mean .*quickstart\.yaml\?"):
         tree.read(tmp_path / "quickstar.yaml")
-    with pytest.raises(ExperimentError, match="the file is a directory, not a file"):
+    with pytest.raises(ExperimentError, match="the file is no regular file"):
         tree.read(tmp_path)
 
 

@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from orchestrator.errors import InvalidMeasurement, MissingError, UsageError
-from orchestrator.exports.writers import cell_text
 from tests.support.exported import SOUND, exported
 from tests.support.runs import a_run, write_run
 
@@ -67,11 +66,6 @@ def test_a_damaged_samples_file_is_named_and_nothing_is_left(root: Path, raw: bo
     with pytest.raises(InvalidMeasurement, match=samples.name):
         exported(root, SOUND, format="csv", raw=raw, out=root / "new" / "x.csv")
     assert not (root / "new").exists() or list((root / "new").iterdir()) == []
-
-
-@pytest.mark.parametrize("text", ["=1+1", "-1", "@SUM(A1)", "\t=1", "  =1", "\uff1d1"])
-def test_what_a_spreadsheet_might_run_stands_behind_an_apostrophe(text: str) -> None:
-    assert cell_text(text) == f"'{text}"
 
 
 @pytest.mark.parametrize(

@@ -30,7 +30,7 @@ PAGES = (
 
 def test_no_page_changes_anything(shared):
     paths = create_app(shared).openapi()["paths"]
-    assert {"/", "/runs/{run}", "/compare", "/trends", "/live/{run}/events"} <= paths.keys()
+    assert {"/", "/runs/{run}", "/compare", "/trends", "/live/{run}"} <= paths.keys()
     assert {method for methods in paths.values() for method in methods} == {"get"}
 
 
@@ -93,7 +93,7 @@ def test_an_invalid_value_names_its_parameter(pages, query):
 
 
 @pytest.mark.parametrize("name", ["..%2f..%2fetc", f"..%2Fresults%2F{RUNS[0]}", "a%00b", "x" * 300, "nope"])
-@pytest.mark.parametrize("path", ["/runs/{}", "/runs/{}/report", "/live/{}", "/live/{}/events", "/compare?run={}"])
+@pytest.mark.parametrize("path", ["/runs/{}", "/runs/{}/report", "/live/{}", "/compare?run={}"])
 def test_an_address_without_a_run_is_not_found(pages, path, name):
     assert pages.get(path.format(name)).status_code == 404
 

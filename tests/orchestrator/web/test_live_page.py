@@ -1,14 +1,9 @@
-"""The page that follows a run in progress, and its events."""
+"""The page that follows a run in progress."""
 
 from __future__ import annotations
 
-import http.client
-import json
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
-from urllib.parse import urlsplit
 
 import pytest
 from starlette.testclient import TestClient
@@ -17,13 +12,12 @@ from orchestrator.web import live_page, live_view
 from orchestrator.workspace import Workspace
 from tests.support.growing import Growing
 from tests.support.plans import plan
-from tests.support.web import EVIL, client, served
+from tests.support.web import EVIL, client
 
 
 @pytest.fixture(autouse=True)
 def quick(monkeypatch):
     monkeypatch.setattr(live_view, "LOOK_S", 0.0)
-    monkeypatch.setattr(live_page, "LOOK_S", 0.02)
 
 
 @pytest.fixture
@@ -36,52 +30,16 @@ def pages(tmp_path: Path) -> TestClient:
     return client(Workspace(tmp_path))
 
 
-@pytest.fixture
-def address(tmp_path: Path) -> Iterator[str]:
-    with served(Workspace(tmp_path)) as address:
-        yield address
-
-
-@contextmanager
-def viewer(address: str, run: str) -> Iterator[Iterator[dict]]:
-    """The documents of the events that one connection gets."""
-    connection = http.client.HTTPConnection(urlsplit(address).netloc, timeout=30)
-    connection.request("GET", f"/live/{run}/events")
-    response = connection.getresponse()
-    assert response.getheader("content-type").startswith("text/event-stream")
-    try:
-        yield (json.loads(line.removeprefix(b"data: ")) for line in response if line.startswith(b"data: "))
-    finally:
-        response.close()
-        connection.close()
-
-
-def test_events_follow_a_run_to_its_end(address, run):
-    with viewer(address, run.id) as events:
-        assert next(events)["title"].startswith("0/4 ")
-        run.trial(0, 1.25)
-        event = next(events)
-        assert (event["title"][:4], event["is_going"]) == ("1/4 ", True)
-        assert "1.25 ms" in event["html"]
-        run.end()
-        assert next(events)["is_going"]
-        run.let_go()
-        assert [event["is_going"] for event in events] == [False]
-
-
-def test_of_a_run_that_has_ended_there_is_one_event(address, run):
-    run.end("interrupted")
+def test_the_page_follows_a_run_to_its_end(pages, run):
+    assert "data-going" in pages.get(f"/live/{run.id}").text
+    run.trial(0, 1.25)
+    answer = pages.get(f"/live/{run.id}")
+    assert "<title>1/4 " in answer.text
+    assert "1.25 ms" in answer.text
+    run.end()
+    assert "data-going" in pages.get(f"/live/{run.id}").text
     run.let_go()
-    with viewer(address, run.id) as events:
-        assert [event["is_going"] for event in events] == [False]
-
-
-def test_when_the_server_ends_so_do_its_streams(tmp_path, run):
-    with ExitStack() as following:
-        with served(Workspace(tmp_path)) as address:
-            events = following.enter_context(viewer(address, run.id))
-            next(events)
-        assert list(events) == []
+    assert "data-going" not in pages.get(f"/live/{run.id}").text
 
 
 def test_the_page_shows_how_a_run_stands_and_follows_it(pages, run):
@@ -102,16 +60,14 @@ def test_the_page_of_a_run_that_has_ended_follows_nothing(pages, run):
     assert f'<a href="/runs/{run.id}">' in text
 
 
-def test_text_of_a_run_stays_text_and_what_is_invisible_is_shown(tmp_path, address, pages):
+def test_text_of_a_run_stays_text_and_what_is_invisible_is_shown(tmp_path, pages):
     text = EVIL + "\u202e"
     planned = plan("tcp", name=text, question=text)
     planned = replace(planned, stacks=tuple(replace(stack, label=text) for stack in planned.stacks))
     run = Growing(tmp_path, planned).measuring()
     run.folder.append({"event": "warning", "text": text})
     run.trial(0)
-    with viewer(address, run.id) as events:
-        event = next(events)
-    for shown in (pages.get(f"/live/{run.id}").text, pages.get("/live").text, event["html"]):
+    for shown in (pages.get(f"/live/{run.id}").text, pages.get("/live").text):
         assert EVIL not in shown
         assert "\u202e" not in shown
 
