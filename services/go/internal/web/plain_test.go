@@ -2,10 +2,8 @@ package web
 
 import (
 	"bufio"
-	"fmt"
 	"io"
 	"net"
-	"net/http"
 	"strings"
 	"testing"
 	"time"
@@ -89,58 +87,10 @@ func TestWhatNobodyAskedForIsSeen(t *testing.T) {
 	if !made.HasUnasked() {
 		t.Error("a byte came")
 	}
-}
-
-// TestRequestsFollowEachOther on one connection over TCP: short ones and one that the socket does not take at once, until the other end
-// closes, and on one whose other end falls silent.
-func TestRequestsFollowEachOther(t *testing.T) {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer listener.Close()
-	go func() {
-		for isSilent := false; ; isSilent = true {
-			accepted, err := listener.Accept()
-			if err != nil {
-				return
-			}
-			defer accepted.Close()
-			reader := bufio.NewReader(accepted)
-			for range 4 {
-				asked, err := http.ReadRequest(reader)
-				if err != nil {
-					return
-				}
-				size, _ := io.Copy(io.Discard, asked.Body)
-				body := fmt.Sprintf(`{"size":%d}`, size)
-				fmt.Fprintf(accepted, "HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n%s", len(body), body)
-			}
-			if !isSilent {
-				accepted.Close()
-			}
-		}
-	}()
-	opener := &link.Opener{Address: listener.Addr().String(), Timeout: time.Second, Meter: link.NewMeter(false)}
-	for _, end := range []contract.Status{contract.Closed, contract.Timeout} {
-		conn, failure := NewClient(opener, nil, nil, 0).DialCall()
-		if failure != nil {
-			t.Fatal(failure)
-		}
-		for _, size := range []int{0, 7, 32 << 20, 0} {
-			call := &calls.Request{Method: "POST", Path: "/", Body: make([]byte, size), Decode: true, Expect: calls.Expect{Size: -1}}
-			var reply operation.Reply
-			if failure := conn.Call(&operation.Request{Kind: operation.Call, Call: call}, &reply); failure != nil {
-				t.Fatalf("%d bytes: %v", size, failure)
-			}
-			if object, _ := reply.Document.(map[string]any); object["size"] != int64(size) {
-				t.Errorf("%d bytes: %v", size, reply.Document)
-			}
-		}
-		call := &calls.Request{Method: "GET", Path: "/", Expect: calls.Expect{Size: -1}}
-		if failure := conn.Call(&operation.Request{Kind: operation.Call, Call: call}, &operation.Reply{}); failure == nil || failure.Status != end {
-			t.Errorf("%v, not %v", failure, end)
-		}
-		conn.Close()
+	go func() { _, _ = io.Copy(io.Discard, theirs) }()
+	made.client = &Client{opener: &link.Opener{Address: "127.0.0.1:1", Timeout: 20 * time.Millisecond}}
+	request := &operation.Request{Kind: operation.Call, Call: &calls.Request{Method: "GET", Path: "/"}}
+	if failure := made.Call(request, &operation.Reply{}); failure == nil || failure.Status != contract.Timeout {
+		t.Errorf("no more than a byte came: %v", failure)
 	}
 }

@@ -136,10 +136,8 @@ def test_a_proto_with_imports_gives_a_few_of_its_methods(monkeypatch: pytest.Mon
 def test_init_writes_a_plan_for_a_shop_of_nine_services() -> None:
     init(FILE, example="shop.proto")
     methods = [s.external.call["method"] for s in make_plan(FILE).stacks if s.external is not None]
-    shown = dict.fromkeys(re.findall(r"grpc: shop\.(\w+)/", FILE.read_text()))
     assert len(re.findall(r"^service ", Path("shop.proto").read_text(), re.MULTILINE)) == 9
     assert len(methods) == 9
-    assert list(shown) == ["Cart", "Recommendation", "Catalog", "Shipping", "Currency", "Ads"]  # the others change data
 
 
 def test_a_method_that_takes_a_wrapper_is_called_with_its_value(monkeypatch: pytest.MonkeyPatch) -> None:
