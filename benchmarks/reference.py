@@ -304,7 +304,10 @@ def commands_page() -> str:
     lines += [
         "RUN is a run's id, the beginning of one, a path, or `latest`. Every verb takes `--help`, and unless noted"
     ]
-    lines += ["`--json`: one JSON document on stdout."]
+    lines += [
+        "`--json`: one JSON document on stdout. `orch --secrets FILE VERB` first sets variables of a file:"
+        " NAME=value, one a line."
+    ]
     lines += _commands(root, click.Context(root, info_name="orch"))
     kinds = [kind for kind in vars(errors).values() if isinstance(kind, type) and issubclass(kind, errors.OrchError)]
     rows = [(kind.exit_code, f"`{kind.__name__}`: {kind.__doc__}") for kind in kinds]

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import importlib
+import os
+import re
 import signal
 import sys
 import traceback
 from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import groupby
+from pathlib import Path
 from types import FrameType
-from typing import Any, NoReturn, cast
+from typing import Annotated, Any, NoReturn, cast
 
 import typer
 from typer.core import TyperGroup
@@ -20,6 +23,7 @@ from orchestrator.cli.console import console
 from orchestrator.cli.streams import settle
 from orchestrator.disk import explained
 from orchestrator.errors import Interrupted, OrchError, UsageError, nearest
+from orchestrator.files import UnreadableFile, read_file
 
 
 @dataclass(frozen=True)
@@ -145,9 +149,37 @@ def _print_version(wanted: bool) -> None:
 
 @app.callback()
 def root(
-    version: bool = typer.Option(False, "--version", callback=_print_version, is_eager=True, help="Print the version."),
+    version: Annotated[  # noqa: ARG001 - its callback is what it does
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version.")
+    ] = False,
+    secrets: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Read variables that calls name as ${NAME}: NAME=value, one a line."),
+    ] = None,
 ) -> None:
     """Hold the options that come before a verb."""
+    if secrets is not None:
+        set_variables(secrets)
+
+
+_VARIABLE = re.compile(r"""(?:export\s+)?(?P<name>[A-Za-z_]\w*)=(?P<quote>["']?)(?P<value>[^\0]*)(?P=quote)""")
+_MOST_BYTES = 2**20
+
+
+def set_variables(file: Path) -> None:
+    """Set what a file has for this process and those that it starts; a variable that is set already stays as it is."""
+    try:
+        lines = read_file(file, _MOST_BYTES).decode("utf-8-sig").splitlines()
+    except (OSError, UnreadableFile, UnicodeDecodeError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise UsageError(
+            f"--secrets: {file} cannot be read: {reason}", hint="give a file of NAME=value lines"
+        ) from None
+    for number, line in enumerate(map(str.strip, lines), start=1):
+        if line and not line.startswith("#"):
+            if (variable := _VARIABLE.fullmatch(line)) is None:
+                raise UsageError(f"{file}:{number} is no variable", hint="write NAME=value, or a comment after #")
+            os.environ.setdefault(variable["name"], variable["value"])
 
 
 def main() -> NoReturn:

@@ -22,7 +22,13 @@ from orchestrator.experiment.plan.own.own_hosts import own_hosts
 from orchestrator.experiment.plan.own.own_module import own_module
 from orchestrator.experiment.plan.plan import Limits, Plan, Until
 from orchestrator.experiment.plan.rules import refusals_of_plan
-from orchestrator.experiment.plan.schedule import by_series, schedule, seal_all, why_not_fitted
+from orchestrator.experiment.plan.schedule import (
+    NOT_OF_OWN_SERVICES,
+    by_series,
+    schedule,
+    seal_all,
+    why_not_fitted,
+)
 from orchestrator.experiment.plan.turn_lengths import with_turns
 from orchestrator.experiment.providers import MAKERS, PROVIDERS, WITH_MACHINES, any_of
 from orchestrator.experiment.read.units import format_duration
@@ -105,11 +111,13 @@ def _sealed(located: Located, matrix: Matrix) -> tuple[str, ...]:
     rtts_s = {placement.id: round_trip_s(placement) for placement in matrix.placements}
     series = by_series(matrix.cells, matrix.stacks, matrix.operations, matrix.placements, rtts_s)
     if not series:
-        located.add(
-            ("predict",),
+        reason = (
             "no cell is modelled: the cost model is of single calls over a `distance`, one in flight, in a closed loop"
-            " without `think`, to stacks of orch; of no streams, mixes, searches, tasks of several calls or own services.",
+            " without `think`, to stacks of orch; of no streams, mixes, searches, tasks of several calls or own services."
         )
+        if any(stack.external is not None for stack in matrix.stacks):
+            reason = f"{NOT_OF_OWN_SERVICES}: measure your own `distance`, and leave `predict` out."
+        located.add(("predict",), reason)
     if most_blocks(located.experiment.repeats) < FEWEST:
         located.add(("repeats",), f"`predict` needs at least {FEWEST} blocks to know how far it may be off.")
     names = {operation.id: operation.name for operation in matrix.operations}

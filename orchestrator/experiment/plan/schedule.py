@@ -123,6 +123,10 @@ def _trial_seed(seed: int, block: int, operation: str) -> int:
 
 FEWEST_DISTANCES = 3
 FEWEST_SIZES = 3
+NOT_OF_OWN_SERVICES = (
+    "the cost model learns what bytes cost from three or more known payloads, and a call of your own service has only the"
+    " sizes of its rows"
+)
 _FEWEST_ALIKE, _STAY = 2, 0.6  # cells of a size, and of a distance, that stay in the fit: so many, and such a share
 
 

@@ -9,7 +9,7 @@ from orchestrator.evidence.run_evidence import CellEvidence, RunEvidence, round_
 from orchestrator.experiment.model.factors import phrases
 from orchestrator.experiment.plan.cells import window_of
 from orchestrator.experiment.plan.plan import Placement
-from orchestrator.experiment.plan.schedule import series_id, size_of
+from orchestrator.experiment.plan.schedule import NOT_OF_OWN_SERVICES, series_id, size_of
 from orchestrator.findings.block_values import by_block
 from orchestrator.findings.summary import CellSummary
 from orchestrator.questions.base import Basis, Question, is_no_search
@@ -126,6 +126,8 @@ def _model_cell(
 def refusals(run: RunEvidence, links: Sequence[Delivered], modelled: Sequence[ModelCell]) -> tuple[str, ...]:
     """Why the run has no model, a sentence each; empty where it has."""
     if not modelled:
+        if any(stack.external is not None for stack in run.plan.stacks):
+            return (f"{NOT_OF_OWN_SERVICES}.",)
         needed = "calls over a distance that ping measured, in a closed loop, with right replies"
         return (f"none of its cells can be modelled: that takes {needed}.",)
     used = {cell.placement for cell in modelled}

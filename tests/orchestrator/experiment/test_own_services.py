@@ -13,6 +13,7 @@ import pytest
 from orchestrator.errors import UsageError
 from orchestrator.experiment.plan.contrasts import announcements
 from orchestrator.experiment.plan.own.own_calls import call_file, parse_rows, require_secrets
+from orchestrator.experiment.plan.own.own_protos import compiled
 from orchestrator.experiment.plan.plan import Plan, read_plan
 from orchestrator.experiment.plan.planning import make_plan
 from orchestrator.experiment.read.problems import ExperimentError
@@ -57,6 +58,13 @@ def test_the_shipped_example_has_a_stack_for_each_kind_of_call(shop: Path) -> No
     assert {(cell.operation, cell.kind) for cell in plan.cells} == {("call", "call")}
     assert plan.reference == plan.stacks[0].id
     assert announcements(plan) == []  # orch starts them all
+
+
+def test_a_descriptor_set_makes_the_call_of_its_proto(shop: Path) -> None:
+    by_proto = files(make_plan(shop))["grpc"]
+    (shop.parent / "shop.pb").write_bytes(compiled(SHOP / "shop.proto"))
+    plan = make_plan(spoilt(shop, "proto: shop.proto", "descriptors: shop.pb"))
+    assert files(plan)["grpc"] == by_proto
 
 
 def test_events_are_calls_of_their_own_kind(shop: Path) -> None:

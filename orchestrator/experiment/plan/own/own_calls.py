@@ -518,5 +518,6 @@ def require_secrets(plan: Plan) -> None:
     named = {name for _, own in own_stacks(plan) for name in _secrets_of(own.call, own)}
     if missing := sorted(named - os.environ.keys()):
         raise UsageError(
-            f"the environment has no {', '.join(missing)}, which the plan's calls name", hint="set it first"
+            f"the environment has no {', '.join(missing)}, which the plan's calls name",
+            hint="set it first, or name a file that has it: orch --secrets FILE run",
         )

@@ -25,33 +25,57 @@ type Conn struct {
 	meter    *Meter
 	isClosed atomic.Bool
 	before   counts
+	in, out  way
+}
+
+// way is one direction of a connection. What a call moves stands here: in variables of the call it would be allocated each time.
+type way struct {
+	mutex   sync.Mutex // of one caller at a time
+	content []byte
+	moved   int
+	err     error
+	act     func(descriptor uintptr) bool
 }
 
 // Read and Write make their system calls past the runtime's scheduler: at each call of an idle program it wakes a thread of its
 // own, which delays a request by microseconds. The socket is non-blocking, so no call waits.
 
 // Read reads what has come, or waits for it.
-func (c *Conn) Read(into []byte) (read int, err error) {
-	waited := c.raw.Read(func(descriptor uintptr) bool {
-		read, err = transfer(unix.SYS_READ, descriptor, into)
-		return err != unix.EAGAIN
-	})
-	if err = cmp.Or(waited, err); err == nil && read == 0 && len(into) > 0 {
+func (c *Conn) Read(into []byte) (int, error) {
+	way := &c.in
+	way.mutex.Lock()
+	defer way.mutex.Unlock()
+	way.content, way.moved, way.err = into, 0, nil
+	waited := c.raw.Read(way.act)
+	err := cmp.Or(waited, way.err)
+	if err == nil && way.moved == 0 && len(into) > 0 {
 		err = io.EOF
 	}
-	return read, err
+	return way.moved, err
+}
+
+func (w *way) read(descriptor uintptr) bool {
+	w.moved, w.err = transfer(unix.SYS_READ, descriptor, w.content)
+	return w.err != unix.EAGAIN
 }
 
 // Write writes all of it.
-func (c *Conn) Write(from []byte) (written int, err error) {
-	waited := c.raw.Write(func(descriptor uintptr) bool {
-		count := 0
-		for err = nil; written < len(from) && err == nil; written += count {
-			count, err = transfer(unix.SYS_WRITE, descriptor, from[written:])
-		}
-		return err != unix.EAGAIN
-	})
-	return written, cmp.Or(waited, err)
+func (c *Conn) Write(from []byte) (int, error) {
+	way := &c.out
+	way.mutex.Lock()
+	defer way.mutex.Unlock()
+	way.content, way.moved, way.err = from, 0, nil
+	waited := c.raw.Write(way.act)
+	err := cmp.Or(waited, way.err)
+	return way.moved, err
+}
+
+func (w *way) write(descriptor uintptr) bool {
+	count := 0
+	for w.err = nil; w.moved < len(w.content) && w.err == nil; w.moved += count {
+		count, w.err = transfer(unix.SYS_WRITE, descriptor, w.content[w.moved:])
+	}
+	return w.err != unix.EAGAIN
 }
 
 func transfer(call, descriptor uintptr, content []byte) (int, error) {
@@ -131,6 +155,7 @@ func NewMeter(overlaps bool) *Meter {
 func (m *Meter) opened(connection *net.TCPConn) *Conn {
 	raw, _ := connection.SyscallConn() // no error, but of nil
 	made := &Conn{TCPConn: connection, raw: raw, meter: m}
+	made.in.act, made.out.act = made.in.read, made.out.write
 	made.before.isRead = true
 	m.mutex.Lock()
 	m.open[made] = struct{}{}

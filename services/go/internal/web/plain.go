@@ -17,9 +17,13 @@ import (
 	"orch/internal/link"
 	"orch/internal/load"
 	"orch/internal/operation"
+	"orch/internal/probe"
 )
 
-const headRoom = 64 << 10 // bytes of a line
+const (
+	headRoom = 64 << 10 // bytes of a line
+	slack    = 16       // a time-out may be longer by a sixteenth, so that few calls set the socket's deadline
+)
 
 var errMalformed = errors.New("malformed HTTP")
 
@@ -31,6 +35,7 @@ type plainConn struct {
 	reader *bufio.Reader
 	buffer []byte
 	isOver bool
+	dueNS  int64 // the socket's deadline
 }
 
 func (c *Client) dialPlain() (load.Conn, *contract.Failure) {
@@ -46,7 +51,7 @@ func (c *plainConn) Call(request *operation.Request, reply *operation.Reply) *co
 	call := request.Call
 	wire, err := call.Wire(c.client.opener.Address)
 	if err == nil {
-		err = c.socket.SetDeadline(time.Now().Add(c.client.opener.Timeout))
+		err = c.hurry()
 	}
 	if err == nil {
 		_, err = c.socket.Write(wire)
@@ -65,6 +70,17 @@ func (c *plainConn) Call(request *operation.Request, reply *operation.Reply) *co
 		return plainFailure(err)
 	}
 	return taken(call, came.status, c.buffer, reply)
+}
+
+// hurry lets the socket wait for a time-out from now on, or a little longer.
+func (c *plainConn) hurry() error {
+	now, timeout := probe.Now(), c.client.opener.Timeout
+	if now+int64(timeout) <= c.dueNS {
+		return nil
+	}
+	timeout += timeout / slack
+	c.dueNS = now + int64(timeout)
+	return c.socket.SetDeadline(time.Now().Add(timeout))
 }
 
 // head is what is looked at of a reply's.
@@ -118,7 +134,9 @@ func (c *plainConn) field(line []byte, into *head) error {
 	switch len(name) {
 	case len("connection"):
 		if bytes.EqualFold(name, []byte("connection")) {
-			value = bytes.ToLower(value)
+			if string(value) != "keep-alive" { // as most write it
+				value = bytes.ToLower(value)
+			}
 			c.isOver = bytes.Contains(value, []byte("close")) || c.isOver && !bytes.Contains(value, []byte("keep-alive"))
 		}
 	case len("content-length"):
@@ -174,6 +192,7 @@ func plainFailure(err error) *contract.Failure {
 
 // HasUnasked tells whether more came than was asked for.
 func (c *plainConn) HasUnasked() bool {
+	c.dueNS = 0
 	_ = c.socket.SetReadDeadline(time.Now().Add(time.Millisecond))
 	_, err := c.reader.Peek(1)
 	return err == nil

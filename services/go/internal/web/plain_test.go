@@ -2,6 +2,7 @@ package web
 
 import (
 	"bufio"
+	"io"
 	"net"
 	"strings"
 	"testing"
@@ -85,5 +86,11 @@ func TestWhatNobodyAskedForIsSeen(t *testing.T) {
 	time.Sleep(10 * time.Millisecond)
 	if !made.HasUnasked() {
 		t.Error("a byte came")
+	}
+	go func() { _, _ = io.Copy(io.Discard, theirs) }()
+	made.client = &Client{opener: &link.Opener{Address: "127.0.0.1:1", Timeout: 20 * time.Millisecond}}
+	request := &operation.Request{Kind: operation.Call, Call: &calls.Request{Method: "GET", Path: "/"}}
+	if failure := made.Call(request, &operation.Reply{}); failure == nil || failure.Status != contract.Timeout {
+		t.Errorf("no more than a byte came: %v", failure)
 	}
 }

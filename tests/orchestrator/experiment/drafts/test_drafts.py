@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -130,6 +131,13 @@ def test_a_proto_with_imports_gives_a_few_of_its_methods(monkeypatch: pytest.Mon
     }  # of alternatives the first
     assert commented(text).keys() == {"cart-additem"}
     assert "10 of its 15 calls" in text
+
+
+def test_init_writes_a_plan_for_a_shop_of_nine_services() -> None:
+    init(FILE, example="shop.proto")
+    methods = [s.external.call["method"] for s in make_plan(FILE).stacks if s.external is not None]
+    assert len(re.findall(r"^service ", Path("shop.proto").read_text(), re.MULTILINE)) == 9
+    assert len(methods) == 9
 
 
 def test_a_method_that_takes_a_wrapper_is_called_with_its_value(monkeypatch: pytest.MonkeyPatch) -> None:

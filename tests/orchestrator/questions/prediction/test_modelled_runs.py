@@ -82,3 +82,11 @@ def test_a_window_changed_behind_its_back_is_refused() -> None:
     model = modelled(run)
     assert model.fits == ()
     assert all("had different windows" in why for why in model.not_fitted.values())
+
+
+def test_calls_of_own_services_have_no_payloads_to_learn_from() -> None:
+    run = a_mapped_run()
+    call = {"kind": "http", "method": "GET", "path": "/", "headers": {}, "body": {}, "expect": {}, "same": {}}
+    for stack in run.stored.plan["stacks"]:
+        stack["external"] = {"given": "localhost", "host": "127.0.0.1", "port": 1, "call": call}
+    assert refused(run).endswith("a call of your own service has only the sizes of its rows.")
