@@ -255,11 +255,6 @@ class CellSummary:
         return sum(self.errors.values())
 
     @property
-    def is_of_those_sent(self) -> bool:
-        """Whether more than 1 % of the due requests were never sent: percentiles then leave out what would have waited."""
-        return self.share_unsent > MOST_UNSENT
-
-    @property
     def share_unsent(self) -> float:
         """Of the requests that were due in an open loop, those that were not sent."""
         return self.not_sent / (self.requests + self.not_sent) if self.not_sent else 0.0
