@@ -21,7 +21,6 @@ from orchestrator.questions.base import Basis
 from orchestrator.questions.capacity import observe as probes
 from orchestrator.questions.capacity.excuse import excused
 from orchestrator.questions.capacity.expand import last_attempts
-from orchestrator.questions.distance.find import Delivered, delivered
 from orchestrator.questions.stalls import find as stalls
 from orchestrator.results.folder import RunFolder
 from orchestrator.shapes import decode_json
@@ -53,7 +52,7 @@ def summarise(run: RunFolder, *, is_modelled: bool = False) -> RunSummary:
         floors=evidence.floors,
         comparisons=(),
         checks=checks,
-        warnings=(*manifest.warnings, *_off(delivered(plan, evidence.readings))),
+        warnings=manifest.warnings,
         failed_trials=tuple(asdict(t) for t in last_attempts(manifest.trials) if t.outcome != "ok"),
         repeat_command=_repeat_command(plan.experiment_path, plan.overrides, "referee" if manifest.referee else "run"),
         settings=settings(evidence),
@@ -86,12 +85,6 @@ def _searched(run: RunFolder) -> Plan | None:
     if not any(isinstance(cell, dict) and cell.get("find") for cell in document.get("cells", ())):
         return None
     return read_plan(document)
-
-
-def _off(links: tuple[Delivered, ...]) -> tuple[str, ...]:
-    """The links that were not as wanted, a sentence each; without a ping the run says so itself."""
-    off = (link for link in links if link.why_not and link.measured is not None)
-    return tuple(f"The link of {link.placement} was not as wanted: {link.why_not}." for link in off)
 
 
 def _repeat_command(experiment: str, overrides: tuple[str, ...], verb: str) -> str:

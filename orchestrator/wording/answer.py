@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from orchestrator import quantities
 from orchestrator.experiment.plan.contrasts import languages_of_stacks
 from orchestrator.findings import validity
-from orchestrator.findings.check_result import CheckResult, CheckVerdict, by_check, counts, in_words
+from orchestrator.findings.check_result import CheckResult, CheckVerdict, by_check
 from orchestrator.findings.effects import effects
 from orchestrator.findings.grid import Distances, sweep
 from orchestrator.findings.leads import leads
@@ -236,7 +236,7 @@ def checks_line(checks: Sequence[CheckResult]) -> str:
     if not checks:
         return "Checks: none were run."
     verdicts = by_check(checks)
-    texts = [f"{in_words(counts(checks))}."]
+    texts = [f"{left_out.verdicts(checks)}."]
     for verdict, word in _WORDS.items():
         if names := [name for name, each in verdicts.items() if each == verdict]:
             shown = names[:_MOST_CHECKS] + ([f"{len(names) - _MOST_CHECKS} more"] if len(names) > _MOST_CHECKS else [])

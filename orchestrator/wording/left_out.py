@@ -8,7 +8,7 @@ from typing import TypeAlias
 
 from orchestrator import quantities
 from orchestrator.findings import validity
-from orchestrator.findings.check_result import CheckResult, Overload
+from orchestrator.findings.check_result import CheckResult, CheckVerdict, Overload, counts
 from orchestrator.findings.ranking import Ranking
 from orchestrator.findings.summary import CellSummary, RunSummary
 from orchestrator.findings.validity import Disturbance
@@ -27,7 +27,22 @@ _LOUD: Mapping[str, str] = {
     "pressure": "something waited for a CPU that others used for up to {share} of the time",
 }
 
+_VERDICTS: Mapping[CheckVerdict, tuple[str, str]] = {
+    "fail": ("failed", "failed"),
+    "pass": ("passed", "passed"),
+    "not applicable": ("does not apply", "do not apply"),
+    "warn": ("warning", "warnings"),
+    "cannot tell": ("undecided", "undecided"),
+}
+
 Overloads: TypeAlias = list[tuple[CellSummary, Overload]]
+
+
+def verdicts(checks: Sequence[CheckResult]) -> str:
+    """Return how many checks came to which verdict: `14 passed, 3 do not apply, 2 warnings`; empty without any."""
+    counted = counts(checks)
+    shown = ((counted[verdict], words) for verdict, words in _VERDICTS.items() if counted[verdict])
+    return ", ".join(f"{number} {singular if number == 1 else plural}" for number, (singular, plural) in shown)
 
 
 def loud(disturbances: Sequence[Disturbance]) -> str:

@@ -9,6 +9,7 @@ from orchestrator.findings.summary import CellSummary, RunSummary
 from orchestrator.questions.capacity.find import RateLimit
 from orchestrator.questions.saturation.find import QUESTION, Limit, LoadPoint, LoadSeries
 from orchestrator.statistics.intervals import Mean
+from orchestrator.wording.reasons import clause
 from orchestrator.wording.tables.table import Table, text_table
 
 DASH = (
@@ -56,7 +57,7 @@ def remarks(series: LoadSeries, place: int) -> tuple[str, ...]:
     """Return what a point is, in words: `knee`, `beyond capacity`."""
     point = series.points[place]
     if point.left_out:
-        return (f"left out: {point.left_out}",)
+        return (f"left out: {clause(point.left_out)}",)
     is_so = {
         "highest": place == series.highest,
         "knee": place == series.knee and series.is_reached,
@@ -116,7 +117,7 @@ def sentences(series: LoadSeries) -> Iterator[str]:
         rate, bounds = quantities.rate(best.per_s), _bounds(best)
         yield f"{label} gives at most {rate} replies/s, at {best.load_text}{bounds and f' (95 % interval {bounds})'}."
         yield _knee(series, points[series.knee])
-    yield from (f"Left out at {point.load_text}: {point.left_out}." for point in points if point.left_out)
+    yield from (f"Left out at {point.load_text}: {clause(point.left_out)}." for point in points if point.left_out)
 
 
 def _knee(series: LoadSeries, knee: LoadPoint) -> str:
