@@ -40,7 +40,9 @@ def summarise(run: RunFolder, *, is_modelled: bool = False) -> RunSummary:
     checks = run_checks(evidence)
     if searched is not None:
         checks = excused(searched, manifest, checks)
-    measured = RunSummary(
+    cells = summarise_cells(evidence)
+    invalid = invalid_cells(cells, checks)
+    summary = RunSummary(
         run_id=manifest.run_id,
         name=plan.name,
         question=plan.question,
@@ -48,9 +50,10 @@ def summarise(run: RunFolder, *, is_modelled: bool = False) -> RunSummary:
         ended_at=manifest.ended_at,
         state=manifest.state,
         conditions=conditions(evidence),
-        cells=summarise_cells(evidence),
+        cells=cells,
         floors=evidence.floors,
-        comparisons=(),
+        comparisons=withhold(compare_cells(plan, cells, invalid), invalid) if searched is None else (),
+        costs=withhold(compare_costs(plan, cells, invalid), invalid) if searched is None else (),
         checks=checks,
         warnings=manifest.warnings,
         failed_trials=tuple(asdict(t) for t in last_attempts(manifest.trials) if t.outcome != "ok"),
@@ -60,23 +63,16 @@ def summarise(run: RunFolder, *, is_modelled: bool = False) -> RunSummary:
         matters=plan.matters,
         manifest_sha256=_manifest_sha256(run),
     )
-    cells = measured.cells
-    invalid = invalid_cells(cells, checks)
-    compared = replace(
-        measured,
-        comparisons=withhold(compare_cells(plan, cells, invalid), invalid) if searched is None else (),
-        costs=withhold(compare_costs(plan, cells, invalid), invalid) if searched is None else (),
-    )
     basis = Basis(
         run=run,
         evidence=evidence,
         plan=plan,
         searched=searched,
-        summary=compared,
+        summary=summary,
         invalid=invalid,
         is_modelled=is_modelled,
     )
-    return replace(compared, findings=registry.find(basis))
+    return replace(summary, findings=registry.find(basis))
 
 
 def _searched(run: RunFolder) -> Plan | None:

@@ -70,6 +70,6 @@ class Reason:
     names: tuple[str, ...] = ()
 
 
-def because(kind: ReasonKind, *names: str, **numbers: float) -> Reason:
-    """Return a reason that no cell causes."""
-    return Reason(kind=kind, names=names, numbers=numbers)
+def because(kind: ReasonKind, *names: str, cells: tuple[str, ...] = (), **numbers: float) -> Reason:
+    """Return the reason with these names and numbers."""
+    return Reason(kind=kind, cells=cells, names=names, numbers=numbers)

@@ -65,7 +65,9 @@ def answer(summary: RunSummary) -> Answer:
         checks=checks_line(summary.checks),
         invalid_because=failed.text if failed else "",
     )
-    loud = validity.of_run(summary, {cell for each in compared for cell in each.names} or {c.id for c in summary.cells})
+    loud = validity.disturbances(
+        summary, {cell for each in compared for cell in each.names} or {c.id for c in summary.cells}
+    )
     if why := _why_not(summary, (compared, *others), failed, loud):
         line = Line("No result", f"{why[0]}. {why[1]}")
         marked = tables(summary, mark="not valid")

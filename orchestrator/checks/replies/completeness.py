@@ -102,9 +102,7 @@ def _answered(cell: CellEvidence, trial: TrialEvidence) -> Finding:
     """The responder's own count against the record's: it knows of a task's calls, and not of tasks."""
     before, after = trial.record.stats_before, trial.record.stats
     if before is None or after is None or cell.stack.external is not None:
-        is_ours = cell.stack.external is None
-        at = {"trial": trial.record.index}
-        return not_reported("how many requests it answered", "answered", at, "responder", is_ours=is_ours)
+        return not_reported("how many requests it answered", "answered", {"trial": trial.record.index}, cell)
     seen = [part.seen[NAME] for part in trial.parts if NAME in part.seen]
     rows = sum(s.parts if cell.cell.kind == "task" else s.rows - s.never_sent for s in seen)
     unanswered = sum(s.unanswered for s in seen)

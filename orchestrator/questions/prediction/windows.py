@@ -18,7 +18,7 @@ from orchestrator.experiment.plan.schedule import FEWEST_DISTANCES, FEWEST_SIZES
 from orchestrator.questions.prediction.network import Floats, Grid, network_ms, wire_ms
 from orchestrator.questions.prediction.shapes import ModelCell, Series, Windows
 from orchestrator.statistics.intervals import FEWEST_BLOCKS
-from orchestrator.statistics.terms import ReasonKind, because
+from orchestrator.statistics.terms import Reason, ReasonKind
 
 TINY_MS = 1e-4
 LEAST_RANGE_MS = 5.0  # between the nearest and the farthest distance
@@ -29,7 +29,7 @@ class NotFittedError(Exception):
 
     def __init__(self, kind: ReasonKind, *names: str, **numbers: float) -> None:
         super().__init__(kind)
-        self.reason = because(kind, *names, **numbers)
+        self.reason = Reason(kind=kind, names=names, numbers=numbers)
 
 
 @dataclass(frozen=True, kw_only=True)

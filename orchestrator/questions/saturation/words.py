@@ -42,7 +42,7 @@ def _row(series: LoadSeries, place: int, cell: CellSummary, unit: quantities.Uni
     latencies = (latency.median, latency.p99) if latency else (None, None)
     errors = (quantities.count(cell.failed, "error"),) if cell.failed else ()
     return (
-        point.load_text.removesuffix(" in flight"),
+        point.load_text if series.is_open else f"{point.load:.0f}",
         *(offered if series.is_open else ()),
         per_s,
         _bounds(point) or "-",
@@ -160,7 +160,7 @@ def tables(summary: RunSummary) -> tuple[Table, ...]:
     shown = []
     for series in QUESTION.of(summary):
         members = [cells[point.cell] for point in series.points]
-        unit = quantities.unit_for(cell.distribution.median or 0.0 for cell in members if cell.distribution)
+        unit = quantities.unit_for(cell.distribution.median for cell in members if cell.distribution)
         rows = [_row(series, place, cell, unit) for place, cell in enumerate(members)]
         title = f"saturation · {series.setting} · {series.stack_label}"
         shown.append(text_table(title, _heads(series, unit), rows, (*sentences(series), DASH), texts=1))

@@ -15,6 +15,7 @@ from orchestrator.findings.summary import CellSummary
 from orchestrator.questions.saturation import words as saturation_words
 from orchestrator.questions.saturation.find import LoadSeries, find_series
 from orchestrator.statistics.terms import ReasonKind, because
+from tests.support.findings import having
 from tests.support.summaries import a_run
 
 ONE = a_run(stacks=1).cells[0]
@@ -48,7 +49,7 @@ def a_cell(
     )
     name = f"{ONE.stack}-c{concurrency}-r{rate}"
     cell = replace(ONE, id=name, trials=trials, not_sent=not_sent, **changed)  # type: ignore[arg-type]
-    return cell.having(concurrency=concurrency, rate=rate)
+    return having(cell, concurrency=concurrency, rate=rate)
 
 
 def drifting(value: float, blocks: int = 5) -> list[float]:
@@ -172,9 +173,9 @@ def test_series_are_of_three_loads_of_one_stack_in_one_setting() -> None:
         replace(three[2], placement_id="other"),
     ):
         assert find_series([*three[:2], other], (), matters=0.05) == ()
-    assert find_series([*three[:2], three[2].having(connection="per-request")], (), matters=0.05) == ()
+    assert find_series([*three[:2], having(three[2], connection="per-request")], (), matters=0.05) == ()
     assert find_series([*three[:2], replace(three[2], kind="stream")], (), matters=0.05) == ()
-    assert find_series([*three[:2], three[2].having(rate=100.0)], (), matters=0.05) == ()
+    assert find_series([*three[:2], having(three[2], rate=100.0)], (), matters=0.05) == ()
 
 
 def a_ladder() -> list[CellSummary]:
