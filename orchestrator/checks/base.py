@@ -53,6 +53,20 @@ fails = partial(Finding, "fail")
 cannot_tell = partial(Finding, "cannot tell")
 not_applicable = partial(Finding, "not applicable")
 
+NO_SIZES = cannot_tell(
+    "The client library does not report the size of its bodies.", "Use a client that reports body sizes."
+)
+
+
+def untroubled(
+    troubles: Sequence[str], action: str, evidence: dict[str, Any], good: str, *, weight: float = 0.0
+) -> Finding:
+    """Return all that is wrong, as one finding of this weight; that all is good where nothing is."""
+    text = "; ".join(troubles)
+    if not text:
+        return passes(good, evidence)
+    return fails(f"{text[0].upper()}{text[1:]}.", action, evidence, weight=weight)
+
 
 def too_few(requests: int, what: str) -> Finding:
     """Return that a trial has too few requests for what a check looks at."""

@@ -32,9 +32,7 @@ class ReasonKind(StrEnum):
 
     OPEN = "open"  # the interval holds 1 and reaches beyond what matters
     NOISY = "noisy"  # the blocks differ too much
-    CORRECTED = (
-        "corrected"  # the blocks agree, the correction for many comparisons widens the interval; numbers: compared
-    )
+    CORRECTED = "corrected"  # the correction for many comparisons alone widens the interval; numbers: compared
     CONTROL = "control"  # the reference differs from itself by as much; numbers: difference
     DISTURBED = "disturbed unequally"  # others held up the two sides; numbers: cell, reference
     FLOOR_MOVED = "floor moved"  # between two runs, the floor may account for it

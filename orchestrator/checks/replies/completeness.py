@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from orchestrator import quantities
-from orchestrator.checks.base import CALLS, CODECS, STREAMS, Check, Finding, fails, not_reported, passes
+from orchestrator.checks.base import CALLS, CODECS, STREAMS, Check, Finding, not_reported, passes, untroubled
 from orchestrator.evidence.run_evidence import CellEvidence, Part, Samples, TrialEvidence
 from services.python.contract.lines import STATUSES
 
@@ -88,14 +88,7 @@ def _rows(cell: CellEvidence, trial: TrialEvidence, part: Part, rows: Rows) -> F
         )
     counted = quantities.count(rows.rows, quantities.OF_SAMPLE[cell.cell.kind])
     evidence = {"trial": trial.record.index, **rows.__dict__, "said": done.rows}
-    return _finding(troubles, evidence, f"{counted}, each recorded once.")
-
-
-def _finding(troubles: list[str], evidence: dict[str, object], good: str) -> Finding:
-    if troubles:
-        text = "; ".join(troubles)
-        return fails(f"{text[0].upper()}{text[1:]}.", _ACTION, evidence)
-    return passes(good, evidence)
+    return untroubled(troubles, _ACTION, evidence, f"{counted}, each recorded once.")
 
 
 def _answered(cell: CellEvidence, trial: TrialEvidence) -> Finding:
@@ -115,7 +108,7 @@ def _answered(cell: CellEvidence, trial: TrialEvidence) -> Finding:
         troubles.append(f"the responder answered {quantities.count(answered, 'request')}, {rows:,} were recorded")
     if answered < rows + len(trial.parts) * cell.check_requests - unanswered:
         troubles.append(f"the responder answered only {answered:,} of {rows:,} recorded requests")
-    return _finding(troubles, evidence, f"The responder answered {answered:,}, as recorded.")
+    return untroubled(troubles, _ACTION, evidence, f"The responder answered {answered:,}, as recorded.")
 
 
 def _missing_trials(cell: CellEvidence) -> Finding:
