@@ -91,14 +91,14 @@ _WHY: Mapping[ReasonKind, str] = {
     ReasonKind.FEW_BLOCKS: "only {blocks} of at least {needed:.0f} measured: plan more `repeats`",
     ReasonKind.FEW_SIZES: f"{{amounts}} of at least {FEWEST_SIZES} that are not sealed: add sizes to `{{last}}`, such"
     " as 100 B, 10 kB and 1 MB",
-    ReasonKind.FEW_DISTANCES: f"{{amounts}} of at least {FEWEST_DISTANCES} for the smallest payload, over"
-    f" {LEAST_RANGE_MS:g} ms or more, that are not sealed: add them to `distance`, such as 1ms, 20ms and 80ms",
+    ReasonKind.FEW_DISTANCES: f"{{amounts}} of at least {FEWEST_DISTANCES} for the smallest payload, not sealed and over"
+    f" {LEAST_RANGE_MS:g} ms or more: add them to `distance`, such as 1ms, 20ms and 80ms",
     ReasonKind.NOT_WHOLE: "the smallest payload takes {trips:.2f} round trips, which is no whole number: look for Nagle's"
     " algorithm with delayed acknowledgements, a queue, or a link that changes",
-    ReasonKind.OTHER_TRIPS: "the smallest payload takes {trips:.2f} round trips, where the protocol is known to need"
-    " {bounds}: connections may have been kept or opened where they should not, or another host may have answered",
-    ReasonKind.OTHER_WINDOWS: "{size} over {name} take {trips:.1f} round trips {last} than the windows that describe its"
-    " other cells give them: links or trials had different windows",
+    ReasonKind.OTHER_TRIPS: "the smallest payload takes {trips:.2f} round trips, and the protocol is known to need {bounds}:"
+    " see how connections are opened, and which host answers",
+    ReasonKind.OTHER_WINDOWS: "{size} over {name} take {trips:.1f} round trips {last} than its other cells imply: links or"
+    " trials had different windows",
     ReasonKind.BEYOND: "a {name} of {value} is {side} that was measured, {bounds}",
     ReasonKind.NO_RATE: "the rate of the links is not known, so no other one can be predicted: omit --rate",
     ReasonKind.SEVERAL_RATES: "the links had {bounds}: say which one, with --rate",
