@@ -18,6 +18,7 @@ from benchmarks.simulated import print_tables
 from orchestrator.experiment.plan.schedule import schedule
 from orchestrator.questions.saturation.find import LoadSeries, find_series
 from orchestrator.statistics.equivalence import MATTERS
+from tests.support.findings import having
 
 LOADS = (1, 10, 50, 100, 200)
 CURVES = {
@@ -59,7 +60,7 @@ def _runs(curve: str, noise: str, blocks: int, runs: int, seed: int) -> Iterator
         trials = schedule(plan.cells, blocks, run)
         cells = measured(plan, trials, NOISES[noise](rng, blocks, len(LOADS)), ratios, rng)
         of_one = [
-            replace(cell, stack="one", stack_label="one").having(protocol="one", concurrency=load, rate=None)
+            having(replace(cell, stack="one", stack_label="one"), protocol="one", concurrency=load, rate=None)
             for cell, load in zip(cells, LOADS, strict=True)
         ]
         (series,) = find_series(of_one, (), matters=MATTERS)

@@ -109,9 +109,9 @@ MICROSECONDS = Unit(name="µs", per_ms=1000.0, decimals=1)
 MILLISECONDS = Unit(name="ms", per_ms=1.0, decimals=3)
 
 
-def unit_for(medians_ms: Iterable[float]) -> Unit:
+def unit_for(medians_ms: Iterable[float | None]) -> Unit:
     """The unit in which all of these are easy to compare: µs below a few milliseconds, else ms with fitting decimals."""
-    largest = max((value for value in medians_ms if value > 0), default=1.0)
+    largest = max((value for value in medians_ms if value and value > 0), default=1.0)
     if largest < 5.0:
         return MICROSECONDS
     return Unit(name="ms", per_ms=1.0, decimals=3 if largest < 50 else 2 if largest < 1000 else 1)

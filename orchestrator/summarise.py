@@ -21,7 +21,6 @@ from orchestrator.questions.base import Basis
 from orchestrator.questions.capacity import observe as probes
 from orchestrator.questions.capacity.excuse import excused
 from orchestrator.questions.capacity.expand import last_attempts
-from orchestrator.questions.distance.find import Delivered, delivered
 from orchestrator.questions.stalls import find as stalls
 from orchestrator.results.folder import RunFolder
 from orchestrator.shapes import decode_json
@@ -41,7 +40,9 @@ def summarise(run: RunFolder, *, is_modelled: bool = False) -> RunSummary:
     checks = run_checks(evidence)
     if searched is not None:
         checks = excused(searched, manifest, checks)
-    measured = RunSummary(
+    cells = summarise_cells(evidence)
+    invalid = invalid_cells(cells, checks)
+    summary = RunSummary(
         run_id=manifest.run_id,
         name=plan.name,
         question=plan.question,
@@ -49,11 +50,12 @@ def summarise(run: RunFolder, *, is_modelled: bool = False) -> RunSummary:
         ended_at=manifest.ended_at,
         state=manifest.state,
         conditions=conditions(evidence),
-        cells=summarise_cells(evidence),
+        cells=cells,
         floors=evidence.floors,
-        comparisons=(),
+        comparisons=withhold(compare_cells(plan, cells, invalid), invalid) if searched is None else (),
+        costs=withhold(compare_costs(plan, cells, invalid), invalid) if searched is None else (),
         checks=checks,
-        warnings=(*manifest.warnings, *_off(delivered(plan, evidence.readings))),
+        warnings=manifest.warnings,
         failed_trials=tuple(asdict(t) for t in last_attempts(manifest.trials) if t.outcome != "ok"),
         repeat_command=_repeat_command(plan.experiment_path, plan.overrides, "referee" if manifest.referee else "run"),
         settings=settings(evidence),
@@ -61,23 +63,16 @@ def summarise(run: RunFolder, *, is_modelled: bool = False) -> RunSummary:
         matters=plan.matters,
         manifest_sha256=_manifest_sha256(run),
     )
-    cells = measured.cells
-    invalid = invalid_cells(cells, checks)
-    compared = replace(
-        measured,
-        comparisons=withhold(compare_cells(plan, cells, invalid), invalid) if searched is None else (),
-        costs=withhold(compare_costs(plan, cells, invalid), invalid) if searched is None else (),
-    )
     basis = Basis(
         run=run,
         evidence=evidence,
         plan=plan,
         searched=searched,
-        summary=compared,
+        summary=summary,
         invalid=invalid,
         is_modelled=is_modelled,
     )
-    return replace(compared, findings=registry.find(basis))
+    return replace(summary, findings=registry.find(basis))
 
 
 def _searched(run: RunFolder) -> Plan | None:
@@ -86,12 +81,6 @@ def _searched(run: RunFolder) -> Plan | None:
     if not any(isinstance(cell, dict) and cell.get("find") for cell in document.get("cells", ())):
         return None
     return read_plan(document)
-
-
-def _off(links: tuple[Delivered, ...]) -> tuple[str, ...]:
-    """The links that were not as wanted, a sentence each; without a ping the run says so itself."""
-    off = (link for link in links if link.why_not and link.measured is not None)
-    return tuple(f"The link of {link.placement} was not as wanted: {link.why_not}." for link in off)
 
 
 def _repeat_command(experiment: str, overrides: tuple[str, ...], verb: str) -> str:

@@ -9,10 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from orchestrator.errors import InvalidMeasurement
-from orchestrator.findings.check_result import counts, in_words
 from orchestrator.findings.summary import CellSummary, RunSummary, TrialSummary
 from orchestrator.findings.validity import invalid_cells
 from orchestrator.shapes import decode_json
+from orchestrator.wording.left_out import verdicts
+from orchestrator.wording.notes import warnings
 
 FORMAT = 1
 _FACTS = ("Provider", "Machine", "CPU", "CPUs", "Memory", "Kernel", "System", "Virtualisation", "Python")
@@ -120,8 +121,8 @@ def cut(
         machine=machine,
         facts={fact: told[fact] for fact in _FACTS if fact in told},
         versions=_versions(summary),
-        checks=in_words(counts(summary.checks)),
-        warnings=summary.warnings,
+        checks=verdicts(summary.checks),
+        warnings=warnings(summary),
         pings={
             floor.placement: floor.distribution.mean
             for floor in summary.floors

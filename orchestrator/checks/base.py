@@ -53,15 +53,30 @@ fails = partial(Finding, "fail")
 cannot_tell = partial(Finding, "cannot tell")
 not_applicable = partial(Finding, "not applicable")
 
+NO_SIZES = cannot_tell(
+    "The client library does not report the size of its bodies.", "Use a client that reports body sizes."
+)
+
+
+def untroubled(
+    troubles: Sequence[str], action: str, evidence: dict[str, Any], good: str, *, weight: float = 0.0
+) -> Finding:
+    """Return all that is wrong, as one finding of this weight; that all is good where nothing is."""
+    text = "; ".join(troubles)
+    if not text:
+        return passes(good, evidence)
+    return fails(f"{text[0].upper()}{text[1:]}.", action, evidence, weight=weight)
+
 
 def too_few(requests: int, what: str) -> Finding:
     """Return that a trial has too few requests for what a check looks at."""
     return cannot_tell(f"Fewer than {requests} requests per trial: too few {what}.", "Ask for more requests per trial.")
 
 
-def not_reported(what: str, field: str, evidence: Any, by: str = "requester", *, is_ours: bool = True) -> Finding:
-    """Return that an end did not report what a check needs, a field of the line that it prints at the end."""
-    line, why = "done" if by == "requester" else "stats", "" if is_ours else f": {quantities.NOT_OURS}"
+def not_reported(what: str, field: str, evidence: Any, responder_of: CellEvidence | None = None) -> Finding:
+    """Return that the requester, or a cell's responder, did not report a field of the line that it prints at the end."""
+    by, line = ("requester", "done") if responder_of is None else ("responder", "stats")
+    why = f": {quantities.NOT_OURS}" if responder_of and responder_of.stack.external is not None else ""
     action = f"Use a {by} of orch, or one that prints `{field}` in its `{line}` line."
     return cannot_tell(f"The {by} did not report {what}{why}.", action, evidence)
 

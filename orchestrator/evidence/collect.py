@@ -327,6 +327,7 @@ def _totals(cell: Cell, hosts: Sequence[OnHost]) -> Totals:
     sent, received = (_known_sum([getattr(s, name) for s in parts]) for name in ("bytes_sent", "bytes_received"))
     longest_s = max((s.span_ns for s in parts), default=0) / 1e9
     larger = max((b for b in (sent, received) if b is not None), default=None)
+    bytes_per_s = None if larger is None else st.per_second(larger, longest_s)
     has_firsts = cell.connection != "per-request" and cell.kind != "stream"
     firsts = [s.first_requests_ns for s in parts] if has_firsts else []
     pooled = st.merged([np.sort(f) for f in firsts if f.size])
@@ -337,7 +338,7 @@ def _totals(cell: Cell, hosts: Sequence[OnHost]) -> Totals:
         body_sent=sent,
         body_received=received,
         rate_per_s=rate,
-        goodput_mbit_per_s=None if larger is None else st.megabits_per_second(larger, longest_s),
+        goodput_mbit_per_s=None if bytes_per_s is None else bytes_per_s * 8 / 1e6,
         first_request_ms=st.quantile(pooled, 0.5) / st.NS_PER_MS if pooled.size else None,
         window_s=None if rate is None else ok / rate if rate else longest_s,
     )

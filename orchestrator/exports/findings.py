@@ -7,11 +7,10 @@ from dataclasses import dataclass
 from orchestrator.checks import failed_names
 from orchestrator.exports.cell_columns import BETWEEN
 from orchestrator.exports.typed_table import Row, rows_of, text
-from orchestrator.findings.check_result import counts, in_words
 from orchestrator.findings.summary import RunSummary
 from orchestrator.results.folder import RunFolder
 from orchestrator.wording.answer import answer
-from orchestrator.wording.left_out import invalid_numbers
+from orchestrator.wording.left_out import invalid_numbers, verdicts
 
 RUN_COLUMNS = (
     text("run", "id of the run", lambda run: run.run_id),
@@ -21,7 +20,7 @@ RUN_COLUMNS = (
     text("started_at", "when the run began, ISO 8601, UTC", lambda run: run.started_at),
     text("ended_at", "when it ended", lambda run: run.ended_at),
     text("answer", "the first sentence of its report", lambda run: answer(run).sentence),
-    text("checks", "how many checks passed, warn, failed", lambda run: in_words(counts(run.checks))),
+    text("checks", "how many checks passed, warn, failed", lambda run: verdicts(run.checks)),
     text(
         "failed_checks",
         'names of the checks that failed, "" if none',

@@ -8,7 +8,7 @@ import numpy as np
 
 from orchestrator.findings.summary import FAILS, CellSummary, TrialSummary
 from orchestrator.findings.trial_values import SPREADS
-from orchestrator.statistics.terms import Reason, ReasonKind, Standing
+from orchestrator.statistics.terms import Reason, ReasonKind, Standing, because
 
 NEIGHBOURS = 3
 """With how many of the reference's turns a turn is compared."""
@@ -102,7 +102,7 @@ def ranked(cells: Iterable[CellSummary], invalid: Container[str], statistic: str
 def by_schedule(sides: Sequence[CellSummary], statistic: str) -> Reason | None:
     """Return that a schedule sets the statistic: over a distance, the median gap between the events of a stream."""
     is_gap = any(side.details.stream is not None and side.details.stream.timed == "gap" for side in sides)
-    return Reason(kind=ReasonKind.SCHEDULE) if statistic == "median" and is_gap else None
+    return because(ReasonKind.SCHEDULE) if statistic == "median" and is_gap else None
 
 
 def why_no_value(cell: CellSummary, statistic: str) -> Reason | None:
@@ -112,9 +112,9 @@ def why_no_value(cell: CellSummary, statistic: str) -> Reason | None:
     with too few requests for a p99: where time ends a trial, those are the slow ones.
     """
     if any(outcome.startswith(FAILS) for outcome in cell.details.outcomes):
-        return Reason(kind=ReasonKind.UNDECODABLE, cells=(cell.id,))
+        return because(ReasonKind.UNDECODABLE, cells=(cell.id,))
     if not cell.trials and cell.failed_trials:
-        return Reason(kind=ReasonKind.NO_TRIAL, cells=(cell.id,), numbers={"failed": cell.failed_trials})
+        return because(ReasonKind.NO_TRIAL, cells=(cell.id,), failed=cell.failed_trials)
     if blocks := censored_blocks(cell.trials, statistic):
         share = cell.failed / cell.requests if cell.requests else 1.0
         return _of_blocks(ReasonKind.CENSORED, cell, len(blocks), share=share)
@@ -145,15 +145,13 @@ def lost(cell: CellSummary, reference: CellSummary, standing: Standing) -> Reaso
     failed = [side for side in sides if side.failed_trials]
     if not failed:
         return None
-    return Reason(
-        kind=ReasonKind.SURVIVORS,
+    return because(
+        ReasonKind.SURVIVORS,
         cells=tuple(side.id for side in failed),
-        numbers={
-            "failed": sum(side.failed_trials for side in failed),
-            "of": sum(len(side.trials) + side.failed_trials for side in failed),
-        },
+        failed=sum(side.failed_trials for side in failed),
+        of=sum(len(side.trials) + side.failed_trials for side in failed),
     )
 
 
 def _of_blocks(kind: ReasonKind, cell: CellSummary, blocks: int, **numbers: float) -> Reason:
-    return Reason(kind=kind, cells=(cell.id,), numbers={"blocks": blocks, "of": len(cell.trials), **numbers})
+    return because(kind, cells=(cell.id,), blocks=blocks, of=len(cell.trials), **numbers)

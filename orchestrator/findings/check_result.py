@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
@@ -38,13 +38,6 @@ class CheckResult:
 SCHEMA_VERSION = 1
 
 WORST_FIRST: tuple[CheckVerdict, ...] = ("fail", "warn", "cannot tell", "pass", "not applicable")
-_READ: tuple[tuple[CheckVerdict, str, str], ...] = (
-    ("fail", "failed", "failed"),
-    ("pass", "passed", "passed"),
-    ("not applicable", "does not apply", "do not apply"),
-    ("warn", "warning", "warnings"),
-    ("cannot tell", "undecided", "undecided"),
-)
 
 
 def by_check(results: Iterable[CheckResult]) -> dict[str, CheckVerdict]:
@@ -59,15 +52,6 @@ def counts(results: Iterable[CheckResult]) -> dict[CheckVerdict, int]:
     """How many checks got each verdict as their worst, every verdict named."""
     counted = Counter(by_check(results).values())
     return {verdict: counted[verdict] for verdict in WORST_FIRST}
-
-
-def in_words(counted: Mapping[CheckVerdict, int]) -> str:
-    """Such counts as people read them: `14 passed, 3 do not apply, 2 warnings`; empty when no check was made."""
-    return ", ".join(
-        f"{counted[verdict]} {singular if counted[verdict] == 1 else plural}"
-        for verdict, singular, plural in _READ
-        if counted.get(verdict)
-    )
 
 
 def checks_document(results: Iterable[CheckResult]) -> dict[str, Any]:

@@ -28,7 +28,7 @@ from orchestrator.findings.trial_values import COST_NAMES, COSTS, SPREAD_NAMES, 
 from orchestrator.questions.until import find as until
 from orchestrator.statistics import equivalence, intervals
 from orchestrator.statistics.intervals import ALPHA, LogMean
-from orchestrator.statistics.terms import Interval, Reason, ReasonKind, Standing
+from orchestrator.statistics.terms import Interval, Reason, ReasonKind, Standing, because
 
 Statistic: TypeAlias = Metric
 STATISTICS: tuple[Statistic, ...] = ("median", "p99", "throughput")
@@ -274,14 +274,14 @@ def _comparison(pair: _Pair, judged: _Judged, margin: float, envelope: float, co
     result, interval, p_value, disturbed = _log_mean(by_block), judged.interval, judged.p_value, judged.disturbed
     standing = equivalence.standing(interval, margin, envelope=envelope)
     if interval is None:
-        few = {"blocks": len(by_block), "needed": intervals.FEWEST_BLOCKS}
-        reason: Reason | None = pair.censored or Reason(kind=ReasonKind.FEW_BLOCKS, cells=sides, numbers=few)
+        few = because(ReasonKind.FEW_BLOCKS, cells=sides, blocks=len(by_block), needed=intervals.FEWEST_BLOCKS)
+        reason: Reason | None = pair.censored or few
     elif standing == "not resolved" and (
         disturbed  # which leaves undecided what the blocks as they were measured decide
         and equivalence.standing(disturbed.as_measured, margin, envelope=envelope) != "not resolved"
     ):
         shares = {"cell": fmean(pair.held_up), "reference": fmean(pair.held_up_reference)}
-        reason = Reason(kind=ReasonKind.DISTURBED, cells=sides, numbers=shares)
+        reason = because(ReasonKind.DISTURBED, cells=sides, **shares)
     else:
         reason = equivalence.reason(interval, margin, envelope=envelope, by_block=by_block, compared=compared)
     if survivors := lost(pair.cell, pair.reference, standing):

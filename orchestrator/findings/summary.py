@@ -7,7 +7,7 @@ Latencies are float milliseconds here, because people read them; they come from 
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
 from orchestrator.experiment.model.factor import Value
@@ -245,19 +245,10 @@ class CellSummary:
         median = self.distribution.median if self.distribution else None
         return None if median is None or self.floors.tcp is None else median - self.floors.tcp
 
-    def having(self, **values: Value) -> CellSummary:
-        """The same cell with other values of some factors."""
-        return replace(self, factors={**self.factors, **values})
-
     @property
     def failed(self) -> int:
         """Measured requests without a right reply."""
         return sum(self.errors.values())
-
-    @property
-    def is_of_those_sent(self) -> bool:
-        """Whether more than 1 % of the due requests were never sent: percentiles then leave out what would have waited."""
-        return self.share_unsent > MOST_UNSENT
 
     @property
     def share_unsent(self) -> float:
@@ -354,7 +345,7 @@ class RunSummary:
     ended_at: str | None
     state: str
     conditions: tuple[tuple[str, str], ...]  # what, value: CPU, kernel, pinning, governor, versions...
-    warnings: tuple[str, ...]
+    warnings: tuple[str, ...]  # while it was made, as its manifest has them
     failed_trials: tuple[dict[str, Any], ...]
     repeat_command: str
     settings: dict[str, dict[str, Any]] = field(default_factory=dict)  # per stack label: versions and settings

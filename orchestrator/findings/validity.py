@@ -10,8 +10,8 @@ from dataclasses import dataclass, replace
 
 from orchestrator.findings.check_result import CheckResult
 from orchestrator.findings.summary import CellSummary, Comparison, RunSummary
-from orchestrator.results import manifest
-from orchestrator.statistics.terms import Reason, ReasonKind
+from orchestrator.results.manifest import SHARED
+from orchestrator.statistics.terms import ReasonKind, because
 
 
 def invalid_cells(cells: Sequence[CellSummary], checks: Sequence[CheckResult]) -> dict[str, tuple[str, ...]]:
@@ -35,14 +35,11 @@ def _withheld(comparison: Comparison, invalid: Mapping[str, Sequence[str]]) -> C
     cells = tuple(cell for cell in (comparison.cell, comparison.reference_cell) if cell in invalid)
     if not cells or comparison.ratio is None:
         return comparison  # where there is no ratio, its own reason is nearer
+    names = dict.fromkeys(name for cell in cells for name in invalid[cell])
     return replace(
         comparison,
         standing="cannot tell",
-        reason=Reason(
-            kind=ReasonKind.INVALID,
-            cells=cells,
-            names=tuple(dict.fromkeys(name for cell in cells for name in invalid[cell])),
-        ),
+        reason=because(ReasonKind.INVALID, *names, cells=cells),
         ratio=None,
         interval=None,
         p_value=None,
@@ -56,9 +53,6 @@ def is_everywhere(cells: Sequence[CellSummary], invalid: Mapping[str, Sequence[s
     return bool(invalid) and len(invalid) >= sum(1 for cell in cells if cell.distribution or cell.id in invalid)
 
 
-SHARED = "shared"
-"""Another measurement ran at the same time."""
-
 LIMITS: Mapping[str, float] = {
     "steal": 0.05,  # CPUs that the hypervisor took
     "foreign": 0.25,  # CPUs that other programs used
@@ -70,25 +64,18 @@ LIMITS: Mapping[str, float] = {
 
 @dataclass(frozen=True)
 class Disturbance:
-    """A counter above its limit, by its name, and the most that it was: CPUs, or a share of the time."""
+    """A counter above its limit, by its name, and the most that it was: CPUs, or a share of the time; or `SHARED`."""
 
     kind: str
     most: float = 0.0
 
 
-def disturbances(
-    checks: Sequence[CheckResult], compared: Container[str | None], *, is_shared: bool = False
-) -> tuple[Disturbance, ...]:
+def disturbances(summary: RunSummary, compared: Container[str | None]) -> tuple[Disturbance, ...]:
     """Return what was loud in a third of the trials of a compared cell: a single trial makes no interval wide."""
-    seen = [check.evidence for check in checks if check.name == "noise" and check.cell in compared]
-    loud = [Disturbance(SHARED)] if is_shared else []
+    seen = [check.evidence for check in summary.checks if check.name == "noise" and check.cell in compared]
+    loud = [Disturbance(SHARED)] if SHARED in summary.warnings else []
     for kind, limit in LIMITS.items():
         often = [evidence for evidence in seen if evidence.get("in_a_third", {}).get(kind, 0.0) > limit]
         most = max((evidence.get(kind) or 0.0 for evidence in often), default=0.0)
         loud += [Disturbance(kind, most)] if most > limit else []
     return tuple(loud)
-
-
-def of_run(summary: RunSummary, compared: Container[str | None]) -> tuple[Disturbance, ...]:
-    """Return the disturbances of the compared cells of a run."""
-    return disturbances(summary.checks, compared, is_shared=manifest.SHARED in summary.warnings)

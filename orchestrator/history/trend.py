@@ -187,7 +187,7 @@ def step_clause(point: Point) -> str:
 
 def unit_of(trend: Trend) -> Unit:
     """The unit of a trend's latencies."""
-    return quantities.unit_for(point.value for point in trend.points if point.value is not None)
+    return quantities.unit_for(point.value for point in trend.points)
 
 
 def figures(point: Point, statistic: Statistic, unit: Unit) -> tuple[str, str, str]:

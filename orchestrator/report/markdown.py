@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from orchestrator.findings.check_result import counts, in_words
 from orchestrator.findings.summary import RunSummary
 from orchestrator.quantities import count
 from orchestrator.report.check_groups import check_groups
 from orchestrator.report.markup import moment
 from orchestrator.report.page import one_line
 from orchestrator.wording.answer import answer
+from orchestrator.wording.left_out import verdicts
 from orchestrator.wording.tables.table import Table, leading, notes
 
 MOST_ROWS = 24
@@ -73,7 +73,7 @@ def _checks(summary: RunSummary) -> Iterator[str]:
     if not summary.checks:
         yield "Checks: none were run."
         return
-    yield f"Checks: {in_words(counts(summary.checks))}."
+    yield f"Checks: {verdicts(summary.checks)}."
     worst = [group for group in check_groups(summary) if group.verdict in ("fail", "warn")]
     if worst:
         yield ""

@@ -21,9 +21,12 @@ from markupsafe import Markup
 from orchestrator import quantities
 from orchestrator.disk import output
 from orchestrator.questions.axes import words as axis_words
+from orchestrator.questions.distance import words as link_words
+from orchestrator.questions.prediction import words as model_words
 from orchestrator.report import markup, palette
 from orchestrator.report.check_groups import QUIET, shown_evidence
 from orchestrator.report.groups import anchor
+from orchestrator.wording.notes import warnings
 from orchestrator.wording.phrasing import capital
 
 # Controls, marks that reorder text, what has no width or is no character: no page of ours has any but tab and newline.
@@ -119,7 +122,9 @@ _GLOBALS: dict[str, object] = {
     "evidence": shown_evidence,
     "axis_words": axis_words,
     "exact": markup.exact,
+    "link_words": link_words,
     "margin": quantities.margin,
+    "model_words": model_words,
     "moment": markup.moment,
     "number": quantities.number,
     "percent": quantities.percent,
@@ -127,6 +132,7 @@ _GLOBALS: dict[str, object] = {
     "quiet_verdicts": QUIET,
     "series": palette.series,
     "text_of": markup.words,
+    "warnings": warnings,
     "words": quantities,
 }
 

@@ -12,7 +12,7 @@ from orchestrator.findings.summary import RunSummary
 from orchestrator.questions.prediction.find import QUESTION as PREDICTION
 from orchestrator.questions.prediction.shapes import Judged, Modelled
 from orchestrator.questions.prediction.surface import EVEN, NONE, UNSURE, Surface, round_surface, ways
-from orchestrator.questions.prediction.words import bytes_text, name_of, trust
+from orchestrator.questions.prediction.words import bytes_text, name_of, trust, why
 from orchestrator.report.figures.base import Figure
 from orchestrator.report.figures.map import decision_map
 from orchestrator.wording.phrasing import capital
@@ -71,7 +71,7 @@ def _view(number: int, surface: Surface, title: str, colours: Mapping[str, int])
         slug=slug,
         title=title,
         figure=decision_map(slug, title, surface, colours),
-        refused=surface.way.refused,
+        refused={label: "; ".join(map(why, reasons)) for label, reasons in surface.way.refused.items()},
         table=Table(
             title=f"{capital(title)}: the fastest stack, its latency, and how much more the slowest takes",
             label="payload",

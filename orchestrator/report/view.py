@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from orchestrator import quantities
-from orchestrator.findings.check_result import CheckResult, counts, in_words
+from orchestrator.findings.check_result import CheckResult
 from orchestrator.findings.summary import RunSummary
 from orchestrator.findings.validity import invalid_cells, is_everywhere
 from orchestrator.questions.axes.find import QUESTION as AXES
@@ -17,6 +17,7 @@ from orchestrator.report.charts import Charts
 from orchestrator.report.check_groups import CheckGroup, check_groups, failed
 from orchestrator.report.groups import anchor, cell_names
 from orchestrator.wording.answer import Answer, answer
+from orchestrator.wording.left_out import verdicts
 from orchestrator.wording.notes import notes
 from orchestrator.wording.tables import question_tables
 from orchestrator.wording.tables.more_tables import tables as more_tables
@@ -94,7 +95,7 @@ class Report:
     @property
     def checks_in_words(self) -> str:
         """How many checks came to which verdict."""
-        return in_words(counts(self.summary.checks))
+        return verdicts(self.summary.checks)
 
     @cached_property
     def failed_checks(self) -> tuple[CheckResult, ...]:

@@ -262,9 +262,3 @@ def slowest(sent_ns: Nanoseconds, latency_ns: Nanoseconds, count: int = SLOWEST)
 def per_second(count: float, duration_s: float) -> float | None:
     """A rate over a measured window; None for a window without length (a single stamp)."""
     return count / duration_s if duration_s > 0 else None
-
-
-def megabits_per_second(byte_count: float, duration_s: float) -> float | None:
-    """Goodput: body bytes over the measured window, in 10^6 bits per second."""
-    rate = per_second(byte_count, duration_s)
-    return None if rate is None else rate * 8 / 1e6

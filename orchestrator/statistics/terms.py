@@ -15,7 +15,10 @@ Standing = Literal["reference", "faster", "slower", "tie", "not resolved", "cann
 
 
 class ReasonKind(StrEnum):
-    """Why a comparison is not decided. The first group has no interval, the second has one that decides nothing."""
+    """Why a comparison is not decided, a load is left out, or nothing is predicted.
+
+    The first group has no interval, the second has one that decides nothing.
+    """
 
     FEW_BLOCKS = "few blocks"  # numbers: blocks, needed
     CENSORED = "censored"  # the value is among failed requests; numbers: blocks, of, share
@@ -29,13 +32,31 @@ class ReasonKind(StrEnum):
 
     OPEN = "open"  # the interval holds 1 and reaches beyond what matters
     NOISY = "noisy"  # the blocks differ too much
-    CORRECTED = (
-        "corrected"  # the blocks agree, the correction for many comparisons widens the interval; numbers: compared
-    )
+    CORRECTED = "corrected"  # the correction for many comparisons alone widens the interval; numbers: compared
     CONTROL = "control"  # the reference differs from itself by as much; numbers: difference
     DISTURBED = "disturbed unequally"  # others held up the two sides; numbers: cell, reference
     FLOOR_MOVED = "floor moved"  # between two runs, the floor may account for it
     DOUBTED = "doubted"  # between two runs, conditions differ; names: what the numbers alone say
+
+    FAILED_TRIALS = "failed trials"  # numbers: trials
+    NOT_MEASURED = "not measured"  # no trial was made
+    NO_REPLY = "no reply"  # a trial has no right reply
+
+    # Why nothing is predicted; names: the placement, or what it is of, then the operation, or `more` and `fewer`
+    OWN_CALLS = "own calls"  # whose sizes nobody varies
+    NO_CELLS = "no cells"  # none that a cost model describes
+    LOSSY = "lossy"  # the link is to lose packets; numbers: share
+    LINK = "link"  # it was not as wanted
+    FEW_SIZES = "few sizes"  # numbers: each of them
+    FEW_DISTANCES = "few distances"  # numbers: each round trip
+    NOT_WHOLE = "not whole"  # opening takes no whole number of round trips; numbers: trips
+    OTHER_TRIPS = "other trips"  # opening takes others than the protocol does; numbers: trips, low, high
+    OTHER_WINDOWS = "other windows"  # a cell has others than its series; numbers: size, trips
+    BEYOND = "beyond"  # the place is too far from what was measured; numbers: value, low, high
+    NO_RATE = "no rate"  # of the run's links, while another one is wanted
+    SEVERAL_RATES = "several rates"  # of the run's links, and none is wanted; numbers: low, high
+    MISSED = "missed"  # its sealed cells lay too far off; numbers: p90
+    FULL = "full"  # the map has as many stacks as it may; numbers: most
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,3 +67,8 @@ class Reason:
     cells: tuple[str, ...] = ()
     numbers: Mapping[str, float] = field(default_factory=dict)
     names: tuple[str, ...] = ()
+
+
+def because(kind: ReasonKind, *names: str, cells: tuple[str, ...] = (), **numbers: float) -> Reason:
+    """Return the reason with these names and numbers."""
+    return Reason(kind=kind, cells=cells, names=names, numbers=numbers)

@@ -14,7 +14,6 @@ from starlette.responses import FileResponse, Response
 from orchestrator.errors import OrchError
 from orchestrator.exports.findings import JudgedRun, file_name
 from orchestrator.exports.writers import FORMATS, chosen
-from orchestrator.findings.check_result import counts, in_words
 from orchestrator.history.record import Filters
 from orchestrator.measure.progress import how_unfinished
 from orchestrator.report import default_path, report_of, write_report
@@ -23,7 +22,8 @@ from orchestrator.report.check_groups import QUIET, check_groups
 from orchestrator.report.groups import cell_names, groups
 from orchestrator.web.site import Here
 from orchestrator.wording.answer import answer
-from orchestrator.wording.left_out import invalid_numbers
+from orchestrator.wording.left_out import invalid_numbers, verdicts
+from orchestrator.wording.notes import warnings
 from orchestrator.wording.tables import result_tables
 
 router = APIRouter(prefix="/runs/{run}")
@@ -52,11 +52,11 @@ def _figures(judged: JudgedRun) -> dict[str, Any]:
         "summary": summary,
         "answer": answer(summary),
         "invalid": invalid_numbers(summary),
-        "remarks": (*([f"the run was interrupted: {left}"] if left else []), *summary.warnings),
+        "remarks": (*([f"the run was interrupted: {left}"] if left else []), *warnings(summary)),
         "tables": result_tables.tables(summary, is_full=True),
         "checks": check_groups(summary),
         "quiet": QUIET,
-        "check_counts": in_words(counts(summary.checks)),
+        "check_counts": verdicts(summary.checks),
         "cell_names": cell_names(groups(summary), in_full=True),
     }
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from orchestrator import quantities
 from orchestrator.experiment.plan.contrasts import languages_of_stacks
 from orchestrator.findings import validity
-from orchestrator.findings.check_result import CheckResult, CheckVerdict, by_check, counts, in_words
+from orchestrator.findings.check_result import CheckResult, CheckVerdict, by_check
 from orchestrator.findings.effects import effects
 from orchestrator.findings.grid import Distances, sweep
 from orchestrator.findings.leads import leads
@@ -65,7 +65,9 @@ def answer(summary: RunSummary) -> Answer:
         checks=checks_line(summary.checks),
         invalid_because=failed.text if failed else "",
     )
-    loud = validity.of_run(summary, {cell for each in compared for cell in each.names} or {c.id for c in summary.cells})
+    loud = validity.disturbances(
+        summary, {cell for each in compared for cell in each.names} or {c.id for c in summary.cells}
+    )
     if why := _why_not(summary, (compared, *others), failed, loud):
         line = Line("No result", f"{why[0]}. {why[1]}")
         marked = tables(summary, mark="not valid")
@@ -236,7 +238,7 @@ def checks_line(checks: Sequence[CheckResult]) -> str:
     if not checks:
         return "Checks: none were run."
     verdicts = by_check(checks)
-    texts = [f"{in_words(counts(checks))}."]
+    texts = [f"{left_out.verdicts(checks)}."]
     for verdict, word in _WORDS.items():
         if names := [name for name, each in verdicts.items() if each == verdict]:
             shown = names[:_MOST_CHECKS] + ([f"{len(names) - _MOST_CHECKS} more"] if len(names) > _MOST_CHECKS else [])

@@ -13,7 +13,7 @@ from orchestrator.findings.effects import Effect
 from orchestrator.findings.grid import Distances
 from orchestrator.findings.power import PowerStatement
 from orchestrator.findings.ranking import Ranking, ranked_by
-from orchestrator.findings.summary import RunSummary
+from orchestrator.findings.summary import MOST_UNSENT, RunSummary
 from orchestrator.questions.axes import words as axis_words
 from orchestrator.questions.axes.find import QUESTION as AXES
 from orchestrator.questions.axes.find import Curves
@@ -181,7 +181,7 @@ def _failures(rankings: Sequence[Ranking]) -> list[str]:
         worst = max(failed, key=lambda cell: cell.failed / cell.requests)
         lost = quantities.no_reply(worst.failed, worst.requests, worst.kind)
         clauses.append(f"with {named(worst.stack_label)} {lost}, and counts as slowest")
-    if unsent := [cell for cell in cells if cell.is_of_those_sent]:
+    if unsent := [cell for cell in cells if cell.share_unsent > MOST_UNSENT]:
         most = max(unsent, key=lambda cell: cell.share_unsent)
         clauses.append(
             f"{quantities.percent(most.share_unsent)} of what was due with {named(most.stack_label)} was not sent"

@@ -8,10 +8,11 @@ from typing import TypeAlias
 
 from orchestrator import quantities
 from orchestrator.findings import validity
-from orchestrator.findings.check_result import CheckResult, Overload
+from orchestrator.findings.check_result import CheckResult, CheckVerdict, Overload, counts
 from orchestrator.findings.ranking import Ranking
 from orchestrator.findings.summary import CellSummary, RunSummary
 from orchestrator.findings.validity import Disturbance
+from orchestrator.results.manifest import SHARED
 from orchestrator.statistics.terms import ReasonKind
 from orchestrator.wording.phrasing import fitting, some
 
@@ -20,14 +21,29 @@ _MOST_NAMED = 3
 _UNITS = {"stream": "events/s", "task": "tasks/s"}  # everything else is requests
 _DECIDED = {"faster", "slower", "tie"}
 _LOUD: Mapping[str, str] = {
-    validity.SHARED: "shared with another measurement",
+    SHARED: "shared with another measurement",
     "steal": "the hypervisor took up to {cpus} CPUs away",
     "foreign": "other programs used up to {cpus} CPUs",
     "throttled": "a CPU quota stopped it for up to {share} of the time",
     "pressure": "something waited for a CPU that others used for up to {share} of the time",
 }
 
+_VERDICTS: Mapping[CheckVerdict, tuple[str, str]] = {
+    "fail": ("failed", "failed"),
+    "pass": ("passed", "passed"),
+    "not applicable": ("does not apply", "do not apply"),
+    "warn": ("warning", "warnings"),
+    "cannot tell": ("undecided", "undecided"),
+}
+
 Overloads: TypeAlias = list[tuple[CellSummary, Overload]]
+
+
+def verdicts(checks: Sequence[CheckResult]) -> str:
+    """Return how many checks came to which verdict: `14 passed, 3 do not apply, 2 warnings`; empty without any."""
+    counted = counts(checks)
+    shown = ((counted[verdict], words) for verdict, words in _VERDICTS.items() if counted[verdict])
+    return ", ".join(f"{number} {singular if number == 1 else plural}" for number, (singular, plural) in shown)
 
 
 def loud(disturbances: Sequence[Disturbance]) -> str:

@@ -10,6 +10,8 @@ from orchestrator.experiment.plan.own import own_json
 from orchestrator.experiment.plan.plan import Stack, stack_of
 from orchestrator.findings.summary import RunSummary
 from orchestrator.questions.axes.find import QUESTION as AXES
+from orchestrator.questions.distance import words as distance
+from orchestrator.questions.distance.find import QUESTION as DISTANCE
 from orchestrator.questions.evolution import words as evolution
 from orchestrator.questions.languages.find import QUESTION as LANGUAGES
 from orchestrator.questions.languages.words import sentence as of_languages
@@ -32,6 +34,13 @@ def notes(summary: RunSummary) -> tuple[str, ...]:
         *_work(stacks, summary.plan.get("resolved", {})),
     )
     return tuple(dict.fromkeys(filter(None, every)))
+
+
+def warnings(summary: RunSummary) -> tuple[str, ...]:
+    """Return what was warned of while the run was made, and the links that were not as wanted, a sentence each."""
+    off = (link for link in DISTANCE.of(summary) if link.why_not and link.measured is not None)
+    links = (f"The link of {link.placement} was not as wanted: {distance.clause(link)}." for link in off)
+    return (*summary.warnings, *links)
 
 
 def _work(stacks: Sequence[Stack], resolved: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:

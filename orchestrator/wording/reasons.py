@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from orchestrator import quantities
 from orchestrator.between_runs.across import Row, RunComparison
@@ -26,6 +26,19 @@ _TEXTS: Mapping[ReasonKind, str] = {
     ReasonKind.DISTURBED: "others held up the two sides unequally, for {cell} and {reference} of their time",
     ReasonKind.FLOOR_MOVED: "the floor's movement may account for it",
     ReasonKind.DOUBTED: "{names} by the numbers alone",
+    ReasonKind.FAILED_TRIALS: "{trials} failed",
+    ReasonKind.NOT_MEASURED: "no trial",
+    ReasonKind.NO_REPLY: "a trial without a right reply",
+}
+_UNITS: Mapping[str, Callable[[float], str]] = {
+    "blocks": lambda blocks: quantities.count(round(blocks), "block"),
+    "cell": quantities.percent,
+    "difference": quantities.difference,
+    "p90": quantities.off,
+    "reference": quantities.percent,
+    "share": quantities.percent,
+    "size": quantities.size,
+    "trials": lambda trials: quantities.count(round(trials), "trial"),
 }
 
 
@@ -52,18 +65,18 @@ def why(row: Comparison | Row) -> str:
     return "; ".join(filter(None, (interval, reason)))
 
 
-def clause(reason: Reason, labels: Mapping[str, str]) -> str:
+def clause(reason: Reason, labels: Mapping[str, str] = {}) -> str:
     """Return the reason in words; empty of an interval that is merely open. `labels` name cells, by id."""
     stacks = list(dict.fromkeys(labels[cell] for cell in reason.cells if cell in labels))
     numbers = reason.numbers
-    texts: dict[str, str | float] = {**numbers, "who": f" with {quantities.listed(stacks)}" if stacks else ""}
-    texts["names"] = quantities.listed(reason.names)
-    if "blocks" in numbers:
-        texts["blocks"] = quantities.count(round(numbers["blocks"]), "block")
+    who = f" with {quantities.listed(stacks)}" if stacks else ""
+    texts = {**formatted(numbers), "who": who, "names": quantities.listed(reason.names)}
     if "of" in numbers:
         texts["blocks_of"] = f"{numbers.get('blocks', 0):.0f} of {quantities.count(round(numbers['of']), 'block')}"
         texts["trials"] = quantities.count(round(numbers["of"]), "trial")
-    texts |= {name: quantities.percent(numbers[name]) for name in ("share", "cell", "reference") if name in numbers}
-    if "difference" in numbers:
-        texts["difference"] = quantities.difference(numbers["difference"])
     return _TEXTS.get(reason.kind, "").format(**texts)
+
+
+def formatted(numbers: Mapping[str, float]) -> dict[str, str | float]:
+    """Return the numbers of a reason by their names, those as text whose name says their unit."""
+    return {name: _UNITS[name](number) if name in _UNITS else number for name, number in numbers.items()}

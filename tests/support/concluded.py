@@ -12,6 +12,7 @@ from orchestrator.findings.check_result import CheckResult
 from orchestrator.findings.summary import CellSummary, Comparison, RunSummary
 from orchestrator.statistics.equivalence import reason, standing
 from orchestrator.statistics.terms import Reason, ReasonKind
+from tests.support.findings import having
 from tests.support.summaries import a_run
 
 MATTERS = 0.05
@@ -36,7 +37,7 @@ def cell_of(
     bare = _plain()[1]
     at = "|".join([label, placement, *(f"{name}={value}" for name, value in factors.items())])
     return replace(
-        bare.having(placement=placement, **factors),
+        having(bare, placement=placement, **factors),
         id=at,
         stack=label,
         stack_label=label,

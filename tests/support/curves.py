@@ -65,7 +65,7 @@ LINKS = (
         high=20.4,
         lost=0.0,
         pings=980,
-        why_not="",
+        why_not=(),
     ),
 )
 

@@ -1,13 +1,19 @@
-"""A summary with other findings than its own."""
+"""Summaries and cells with other findings and factors than their own."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from typing import Any
 
-from orchestrator.findings.summary import RunSummary
+from orchestrator.experiment.model.factor import Value
+from orchestrator.findings.summary import CellSummary, RunSummary
 
 
 def with_findings(summary: RunSummary, **findings: Any) -> RunSummary:
     """Return the summary with these findings, by the question's name."""
     return replace(summary, findings={**summary.findings, **findings})
+
+
+def having(cell: CellSummary, **values: Value) -> CellSummary:
+    """Return the cell with other values of some factors."""
+    return replace(cell, factors={**cell.factors, **values})

@@ -17,7 +17,7 @@ from functools import partial
 from typing import Any
 
 from orchestrator import quantities
-from orchestrator.checks.base import STREAMS, Check, Finding, fails, in_most, passes, warns
+from orchestrator.checks.base import STREAMS, Check, Finding, fails, in_most, passes, untroubled, warns
 from orchestrator.checks.replies.reply import percentiles_moved
 from orchestrator.evidence.run_evidence import CellEvidence, EventCounts, Part, Samples, StreamTrial, TrialEvidence
 from orchestrator.findings.check_result import Overload
@@ -102,15 +102,8 @@ def _disagreement(trial: TrialEvidence, part: Part, seen: Seen) -> Finding:
         within = quantities.ns(seen.delivery_ns)
         troubles.append(f"half of the events came within {within}: they were stamped later than they were sent")
     evidence = {"trial": trial.record.index, "rows": seen.rows, **counts.__dict__}
-    if troubles:
-        text = "; ".join(troubles)
-        return fails(
-            f"{text[0].upper()}{text[1:]}.",
-            "Do not publish this cell: its numbers are not those of what happened.",
-            evidence,
-            weight=2.0,
-        )
-    return passes("Record and requester agree on every event.", evidence)
+    action = "Do not publish this cell: its numbers are not those of what happened."
+    return untroubled(troubles, action, evidence, "Record and requester agree on every event.", weight=2.0)
 
 
 def _of_trial(trial: TrialEvidence, stream: StreamTrial) -> Iterator[Finding]:

@@ -176,8 +176,7 @@ def _missing_peers(cell: CellEvidence, trial: TrialEvidence) -> tuple[int, Findi
 
 def _counted(cell: CellEvidence, evidence: dict[str, object], measured: str, peers: int | None) -> Finding:
     if peers is None:
-        is_ours = cell.stack.external is None
-        return not_reported("how many peers it saw", "peers", evidence, "responder", is_ours=is_ours)
+        return not_reported("how many peers it saw", "peers", evidence, cell)
     return passes(f"{measured}; the responder saw {peers:,} peers.", evidence)
 
 

@@ -46,19 +46,18 @@ class _Bound:
     uncertain_ns: float
     why_not: str | None = None
     is_of_each_call: bool = True
-    work: str = "call"
+    calls: int = 1
+
+    @property
+    def label(self) -> str:
+        """Its name, and of how many calls it is."""
+        return self.name if self.calls == 1 else f"{self.name} of {self.calls} calls"
 
     def of_task(self, calls: int) -> _Bound:
         """The bound of so many calls, one after the other; itself for one."""
         if calls == 1 or not self.is_of_each_call:
             return self
-        return replace(
-            self,
-            name=f"{self.name} of {calls} calls",
-            least_ns=self.least_ns * calls,
-            uncertain_ns=self.uncertain_ns * calls,
-            work="task",
-        )
+        return replace(self, calls=calls, least_ns=self.least_ns * calls, uncertain_ns=self.uncertain_ns * calls)
 
 
 def observe(samples: Samples) -> int | None:
@@ -75,17 +74,16 @@ def judge(cell: CellEvidence) -> list[Finding]:
             ping = "who answers a ping to the address of a service that is not ours is not known"
             without = f"No socket round trip was measured with this cell, and {ping}."
         return [cannot_tell(without, "See the run's warnings for the reason.")]
-    exact = [finding for finding in findings if finding.evidence["bound"].startswith(_MIN_RTT)]
-    beside = [finding for finding in findings if not finding.evidence["bound"].startswith(_MIN_RTT)]
-    findings = [*exact, *in_most(beside, len(cell.trials))]
-    return sorted(findings, key=lambda finding: -finding.evidence["shortfall"])
+    exact = [finding for bound, finding in findings if bound.name == _MIN_RTT]
+    beside = [finding for bound, finding in findings if bound.name != _MIN_RTT]
+    return sorted([*exact, *in_most(beside, len(cell.trials))], key=lambda finding: -finding.evidence["shortfall"])
 
 
-def _findings(cell: CellEvidence) -> Iterator[Finding]:
+def _findings(cell: CellEvidence) -> Iterator[tuple[_Bound, Finding]]:
     is_far = cell.placement.kind != "local"
     for trial, part, fastest_ns in cell.parts(NAME):
         for bound in _bounds(trial, part, cell):
-            yield _finding(trial, fastest_ns, bound.of_task(cell.cell.in_a_row), is_far=is_far)
+            yield bound, _finding(trial, fastest_ns, bound.of_task(cell.cell.in_a_row), is_far=is_far)
 
 
 def _bounds(trial: TrialEvidence, part: Part, cell: CellEvidence) -> Iterator[_Bound]:
@@ -141,19 +139,19 @@ def _finding(trial: TrialEvidence, quickest_ns: int, bound: _Bound, *, is_far: b
     evidence = {
         "trial": trial.record.index,
         "quickest_ms": quickest_ns / 1e6,
-        "bound": bound.name,
+        "bound": bound.label,
         "bound_ms": bound.least_ns / 1e6,
         "uncertain_ms": bound.uncertain_ns / 1e6,
         "shortfall": shortfall_ns / bound.least_ns,
     }
-    numbers = (
-        f"the fastest {bound.work} took {quantities.ns(quickest_ns)}, the {bound.name} {quantities.ns(bound.least_ns)}"
-    )
+    work = "call" if bound.calls == 1 else "task"
+    took = f"the fastest {work} took {quantities.ns(quickest_ns)}"
+    numbers = f"{took}, the {bound.label} {quantities.ns(bound.least_ns)}"
     if bound.why_not is not None and shortfall_ns > 0:
         # On one machine this happens every day; over a distance it makes the share above the floor meaningless.
         return Finding(
             "cannot tell" if is_far and shortfall_ns > bound.uncertain_ns else "pass",
-            f"Below the {bound.name}, which is not a lower bound here: {numbers}; {bound.why_not}.",
+            f"Below the {bound.label}, which is not a lower bound here: {numbers}; {bound.why_not}.",
             "Compare this cell with the ping, not with the tcp floor." if is_far else "Nothing to do.",
             {**evidence, "why_no_bound": bound.why_not},
         )
@@ -164,7 +162,7 @@ def _finding(trial: TrialEvidence, quickest_ns: int, bound: _Bound, *, is_far: b
             evidence,
             weight=shortfall_ns / bound.least_ns,
         )
-    if shortfall_ns > 0 and bound.name.startswith(_EXCHANGE):
+    if shortfall_ns > 0 and bound.name == _EXCHANGE:
         why = "is less certain than that" if is_far else "may be mostly the time to wake a CPU"
         return passes(f"At the floor, not above it: {numbers}, which {why}.", evidence)
     if shortfall_ns > 0:

@@ -7,7 +7,7 @@ Where bodies are compressed, and a client says what they would come to, the wire
 
 from __future__ import annotations
 
-from orchestrator.checks.base import CALLS, CODECS, Check, Finding, cannot_tell, fails, passes, worst
+from orchestrator.checks.base import CALLS, CODECS, NO_SIZES, Check, Finding, cannot_tell, fails, passes, worst
 from orchestrator.evidence.run_evidence import CellEvidence
 
 _INCOMPRESSIBLE = ("bytes", "image", "transfer", "exchange")
@@ -26,9 +26,7 @@ def judge(cell: CellEvidence) -> Finding | None:
     ways = (_of_way(cell, way, content) for way, content in zip(("sent", "received"), contents, strict=True))
     findings = [finding for finding in ways if finding is not None]
     if not findings:
-        return cannot_tell(
-            "The client library does not report the size of its bodies.", "Use a client that reports body sizes."
-        )
+        return NO_SIZES
     return worst(findings)
 
 

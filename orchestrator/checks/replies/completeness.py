@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from orchestrator import quantities
-from orchestrator.checks.base import CALLS, CODECS, STREAMS, Check, Finding, fails, not_reported, passes
+from orchestrator.checks.base import CALLS, CODECS, STREAMS, Check, Finding, not_reported, passes, untroubled
 from orchestrator.evidence.run_evidence import CellEvidence, Part, Samples, TrialEvidence
 from services.python.contract.lines import STATUSES
 
@@ -88,23 +88,14 @@ def _rows(cell: CellEvidence, trial: TrialEvidence, part: Part, rows: Rows) -> F
         )
     counted = quantities.count(rows.rows, quantities.OF_SAMPLE[cell.cell.kind])
     evidence = {"trial": trial.record.index, **rows.__dict__, "said": done.rows}
-    return _finding(troubles, evidence, f"{counted}, each recorded once.")
-
-
-def _finding(troubles: list[str], evidence: dict[str, object], good: str) -> Finding:
-    if troubles:
-        text = "; ".join(troubles)
-        return fails(f"{text[0].upper()}{text[1:]}.", _ACTION, evidence)
-    return passes(good, evidence)
+    return untroubled(troubles, _ACTION, evidence, f"{counted}, each recorded once.")
 
 
 def _answered(cell: CellEvidence, trial: TrialEvidence) -> Finding:
     """The responder's own count against the record's: it knows of a task's calls, and not of tasks."""
     before, after = trial.record.stats_before, trial.record.stats
     if before is None or after is None or cell.stack.external is not None:
-        is_ours = cell.stack.external is None
-        at = {"trial": trial.record.index}
-        return not_reported("how many requests it answered", "answered", at, "responder", is_ours=is_ours)
+        return not_reported("how many requests it answered", "answered", {"trial": trial.record.index}, cell)
     seen = [part.seen[NAME] for part in trial.parts if NAME in part.seen]
     rows = sum(s.parts if cell.cell.kind == "task" else s.rows - s.never_sent for s in seen)
     unanswered = sum(s.unanswered for s in seen)
@@ -117,7 +108,7 @@ def _answered(cell: CellEvidence, trial: TrialEvidence) -> Finding:
         troubles.append(f"the responder answered {quantities.count(answered, 'request')}, {rows:,} were recorded")
     if answered < rows + len(trial.parts) * cell.check_requests - unanswered:
         troubles.append(f"the responder answered only {answered:,} of {rows:,} recorded requests")
-    return _finding(troubles, evidence, f"The responder answered {answered:,}, as recorded.")
+    return untroubled(troubles, _ACTION, evidence, f"The responder answered {answered:,}, as recorded.")
 
 
 def _missing_trials(cell: CellEvidence) -> Finding:

@@ -42,7 +42,7 @@ def predict(
     from orchestrator.cli.results.predict_text import lines, refusals
     from orchestrator.questions.prediction.answer import answer
     from orchestrator.questions.prediction.refusals import Reader
-    from orchestrator.questions.prediction.words import trust
+    from orchestrator.questions.prediction.words import trust, why
     from orchestrator.results.folder import RunFolder
 
     console.as_json = as_json
@@ -60,7 +60,9 @@ def predict(
     model = _required_model(summary, place)
     predicted = answer(model, place, summary.matters if share is None else share)
     console.lines(lines(summary, predicted))
-    console.emit({"run": summary.run_id, **asdict(predicted), "trust": trust(model.judged)})
+    document = {"run": summary.run_id, **asdict(predicted), "trust": trust(model.judged)}
+    document["refused"] = [{**asdict(each), "why": list(map(why, each.why))} for each in predicted.refused]
+    console.emit(document)
     if not predicted.settings:
         console.as_json = False  # stdout holds its one document already
         raise UsageError(
@@ -72,6 +74,7 @@ def predict(
 def _required_model(summary: RunSummary, place: Reader) -> Modelled:
     """InvalidMeasurement where the run has no model at all; UsageError where it did not measure what is place."""
     from orchestrator.questions.prediction.find import QUESTION
+    from orchestrator.questions.prediction.words import refusals
 
     modelled = QUESTION.of(summary)
     if modelled is None:
@@ -79,11 +82,11 @@ def _required_model(summary: RunSummary, place: Reader) -> Modelled:
             f"run {summary.run_id} searched for rates: it has no latencies to fit",
             hint="measure a distance: orch plan experiments/decision_map.yaml",
         )
-    if modelled.refusals:
+    if texts := refusals(summary):
         raise InvalidMeasurement(
-            f"run {summary.run_id} has no cost model: {' '.join(modelled.refusals)}",
+            f"run {summary.run_id} has no cost model: {' '.join(texts)}",
             hint="experiments/decision_map.yaml measures what a model needs",
-            shown=(f"run {summary.run_id} has no cost model:", *modelled.refusals),
+            shown=(f"run {summary.run_id} has no cost model:", *texts),
         )
     known = sorted({series.connection for series in modelled.series})
     if place.connection not in (None, *known):

@@ -12,7 +12,7 @@ from orchestrator.questions.prediction.answer import Answer, Setting
 from orchestrator.questions.prediction.find import QUESTION as PREDICTION
 from orchestrator.questions.prediction.predict import CAUSES
 from orchestrator.questions.prediction.refusals import rate_of
-from orchestrator.questions.prediction.words import outcome, trust
+from orchestrator.questions.prediction.words import outcome, trust, why
 from orchestrator.wording.answer import answer
 
 _WIDTH = 100
@@ -43,7 +43,7 @@ def refusals(predicted: Answer) -> list[str]:
     series: dict[tuple[str, ...], list[str]] = {}
     for refused in predicted.refused:
         name = f"{refused.label}, {refused.setting}" if refused.setting else refused.label
-        series.setdefault(refused.why, []).append(name)
+        series.setdefault(tuple(map(why, refused.why)), []).append(name)
     return [
         "; ".join(reasons) if len(names) == len(predicted.refused) > 1 else f"{'; '.join(names)}: {'; '.join(reasons)}"
         for reasons, names in series.items()

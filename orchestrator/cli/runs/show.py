@@ -47,10 +47,10 @@ def check(
     The checks are stored in the run folder anew.
     """
     from orchestrator.checks import failed_names
-    from orchestrator.findings.check_result import checks_document, counts, in_words
+    from orchestrator.findings.check_result import checks_document
     from orchestrator.report.groups import cell_names, groups
     from orchestrator.results.folder import RunFolder
-    from orchestrator.wording.left_out import invalid_numbers
+    from orchestrator.wording.left_out import invalid_numbers, verdicts
 
     console.as_json = as_json
     folder = RunFolder.open(run, root=WORKSPACE.results)
@@ -64,7 +64,7 @@ def check(
         for row in _rows([check for check in summary.checks if check.name == name], names, everything=everything)
     ]
     console.lines(coloured(table(("", "", ""), rows), _STYLES))
-    console.result(in_words(counts(summary.checks)))
+    console.result(verdicts(summary.checks))
     if failed := failed_names(summary.checks):
         console.as_json = False  # stdout holds its one document already
         raise InvalidMeasurement(

@@ -38,6 +38,7 @@ Side = Literal["", "below", "at least"]
 RateStanding = Literal["more", "less", "tie", "not resolved", "cannot tell"]
 Bound = Literal["", "at least", "at most"]
 RateLimit = Limit | Literal["in flight", "late sends"]
+NoResult = Literal["", "a trial failed", "the run was cut"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,7 +52,7 @@ class Search:
     repeat: int
     held_per_s: float | None
     missed_per_s: float | None
-    why_none: str = ""
+    why_none: NoResult = ""
 
     @property
     def is_below(self) -> bool:
@@ -219,10 +220,9 @@ def _limit(by_cpu: Limit, waited: Sequence[Waited], decisive: int) -> RateLimit:
 
 def _search(find: Find, repeat: int, records: Sequence[TrialRecord]) -> Search:
     verdicts = [record.probe.verdict for record in records if record.probe is not None]
-    held, why_none = [verdict == "held" for verdict in verdicts], ""
-    if "no result" in verdicts:
-        why_none = "a trial failed"
-    elif next_step(find, held) is not None:
+    held = [verdict == "held" for verdict in verdicts]
+    why_none: NoResult = "a trial failed" if "no result" in verdicts else ""
+    if not why_none and next_step(find, held) is not None:
         why_none = "the run was cut"
     low, high = (-1, find.steps + 1) if why_none else search_bounds(find, held)
     return Search(

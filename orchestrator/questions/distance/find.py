@@ -6,11 +6,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import sqrt
 from statistics import median
+from typing import Literal, TypeAlias
 
-from orchestrator import quantities
 from orchestrator.evidence.run_evidence import BaselineReading
 from orchestrator.experiment.plan.plan import Link, Placement, Plan
 from orchestrator.questions.base import Question
+
+Deviation: TypeAlias = Literal["no ping", "round trip", "loss"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -18,7 +20,7 @@ class Delivered:
     """What the link of a placement was asked for, and what ping measured of it during the run; ms, Mbit/s, shares.
 
     `measured` is the median of all pings, `low` and `high` the smallest and the largest median of a reading; `lost` the
-    share of pings without an answer. `why_not` says where it is not as wanted; empty where it is.
+    share of pings without an answer. `why_not` has in what it is not as wanted.
     """
 
     placement: str
@@ -31,7 +33,7 @@ class Delivered:
     high: float | None
     lost: float | None
     pings: int
-    why_not: str
+    why_not: tuple[Deviation, ...]
 
 
 _MOST_SIGMAS = 4.0  # of the number of pings lost, beside what the link was asked to lose: by chance once in 16,000
@@ -72,20 +74,20 @@ def _of(placement: Placement, readings: Sequence[BaselineReading]) -> Delivered:
         high=max(medians, default=None),
         lost=lost / (answered + lost) if answered + lost else None,
         pings=answered + lost,
-        why_not="; ".join(_why_not(link, measured, lost, answered + lost)),
+        why_not=tuple(_deviations(link, measured, lost, answered + lost)),
     )
 
 
-def _why_not(link: Link, measured: float | None, lost: int, pings: int) -> Iterator[str]:
+def _deviations(link: Link, measured: float | None, lost: int, pings: int) -> Iterator[Deviation]:
     if link.rtt_ms is None:
         return
     if measured is None:
-        yield "no ping was answered, so that nobody knows the round trip"
+        yield "no ping"
     elif abs(measured - link.rtt_ms) > link.slack_ms:
-        yield f"a round trip of {quantities.ms(measured)} in place of {quantities.ms(link.rtt_ms)}"
+        yield "round trip"
     share = 1 - (1 - link.loss) ** 2  # there and back
     if pings and abs(lost - share * pings) > _MOST_SIGMAS * sqrt(pings * share * (1 - share)) + 1:
-        yield f"{quantities.percent(lost / pings)} of pings lost in place of {quantities.percent(share)}"
+        yield "loss"
 
 
 QUESTION: Question[tuple[Delivered, ...]] = Question(

@@ -60,8 +60,7 @@ def tables(summary: RunSummary) -> tuple[Table, ...]:
             settings.setdefault(cell.setting, []).append((cell.stack_label, mixed))
     shown = []
     for setting, rows in settings.items():
-        medians = [mixed.distribution.median for _, mixed in rows if mixed.distribution]
-        unit = quantities.unit_for(median for median in medians if median is not None)
+        unit = quantities.unit_for(mixed.distribution.median for _, mixed in rows if mixed.distribution)
         texts = [(mixed.label, stack, *figures(mixed, unit)) for stack, mixed in rows]
         heads = ("operation", "with", *(head.format(unit=unit.name) for head in HEADS))
         shown.append(text_table(f"operations of the mix · {setting}", heads, texts, (NOTE,)))

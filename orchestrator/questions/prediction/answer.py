@@ -13,7 +13,7 @@ from orchestrator.questions.prediction.refusals import Reader, refusals
 from orchestrator.questions.prediction.shapes import Fit, Modelled
 from orchestrator.questions.prediction.surface import EVEN, NONE, TIE, UNRESOLVED, Surface, Way, surface
 from orchestrator.statistics.intervals import from_log
-from orchestrator.statistics.terms import Interval, Standing
+from orchestrator.statistics.terms import Interval, Reason, Standing
 
 Outcome = Literal["ahead", "does not matter", "not resolved", "alone"]
 
@@ -53,7 +53,7 @@ class Refused:
     series: str
     label: str
     setting: str
-    why: tuple[str, ...]
+    why: tuple[Reason, ...]
 
 
 @dataclass(frozen=True, kw_only=True)

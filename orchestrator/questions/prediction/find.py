@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterator, Mapping, Sequence
 
-from orchestrator import quantities
 from orchestrator.evidence.run_evidence import CellEvidence, RunEvidence, round_trips_to_open
 from orchestrator.experiment.model.factors import phrases
 from orchestrator.experiment.plan.cells import window_of
-from orchestrator.experiment.plan.plan import Placement
-from orchestrator.experiment.plan.schedule import NOT_OF_OWN_SERVICES, series_id, size_of
+from orchestrator.experiment.plan.schedule import series_id, size_of
 from orchestrator.findings.block_values import by_block
 from orchestrator.findings.summary import CellSummary
 from orchestrator.questions.base import Basis, Question, is_no_search
@@ -20,6 +18,7 @@ from orchestrator.questions.prediction.judged import judged
 from orchestrator.questions.prediction.network import HEADERS, SEGMENT, SEGMENTS_AT_FIRST, on_the_wire
 from orchestrator.questions.prediction.shapes import ModelCell, Modelled, Series
 from orchestrator.statistics.intervals import FEWEST_BLOCKS
+from orchestrator.statistics.terms import Reason, ReasonKind, because
 
 
 def _find(basis: Basis) -> Modelled | None:
@@ -31,7 +30,7 @@ def _find(basis: Basis) -> Modelled | None:
     if not (plan.hold_out or basis.is_modelled):
         return None
     series, measured = read(run, basis.summary.cells, floors_by_block(run.readings), basis.invalid)
-    if why := refusals(run, links, measured):
+    if why := tuple(refusals(run, links, measured)):
         return Modelled(series=series, fits=(), judged=None, refusals=why, not_fitted={})
     fits, not_fitted = fit_all(series, measured)
     return Modelled(
@@ -123,28 +122,18 @@ def _model_cell(
     )
 
 
-def refusals(run: RunEvidence, links: Sequence[Delivered], modelled: Sequence[ModelCell]) -> tuple[str, ...]:
-    """Why the run has no model, a sentence each; empty where it has."""
+def refusals(run: RunEvidence, links: Sequence[Delivered], modelled: Sequence[ModelCell]) -> Iterator[Reason]:
+    """Why the run has no model; nothing where it has."""
     if not modelled:
-        if any(stack.external is not None for stack in run.plan.stacks):
-            return (f"{NOT_OF_OWN_SERVICES}.",)
-        needed = "calls over a distance that ping measured, in a closed loop, with right replies"
-        return (f"none of its cells can be modelled: that takes {needed}.",)
-    used = {cell.placement for cell in modelled}
-    placements = [placement for placement in run.plan.placements if placement.name in used]
-    reasons = list(_links(placements, links))
+        own = any(stack.external is not None for stack in run.plan.stacks)
+        yield because(ReasonKind.OWN_CALLS if own else ReasonKind.NO_CELLS)
+        return
+    used, off = {cell.placement for cell in modelled}, {link.placement for link in links if link.why_not}
+    for placement in run.plan.placements:
+        if placement.name in used and placement.link.loss:
+            yield because(ReasonKind.LOSSY, placement.name, share=placement.link.loss)
+        elif placement.name in used & off:
+            yield because(ReasonKind.LINK, placement.name)
     blocks = max(len(cell.blocks) for cell in modelled)
     if blocks < FEWEST_BLOCKS:
-        few = quantities.count(blocks, "block")
-        reasons.append(f"only {few} of at least {FEWEST_BLOCKS} measured: plan more `repeats`.")
-    return tuple(reasons)
-
-
-def _links(placements: Sequence[Placement], links: Sequence[Delivered]) -> Iterator[str]:
-    why = {link.placement: link.why_not for link in links}
-    for placement in placements:
-        if placement.link.loss:
-            loses = f"{placement.name} loses {quantities.percent(placement.link.loss)} of its packets"
-            yield f"{loses}, and loss is outside of the model: measure without `loss`."
-        elif why.get(placement.name):
-            yield f"the link of {placement.name} did not deliver what was asked: {why[placement.name]}. Measure it again."
+        yield because(ReasonKind.FEW_BLOCKS, blocks=blocks, needed=FEWEST_BLOCKS)

@@ -17,7 +17,6 @@ from math import exp, log, sqrt
 
 import numpy as np
 
-from orchestrator import quantities
 from orchestrator.questions.prediction.network import Floats, wire_ms
 from orchestrator.questions.prediction.shapes import Fit, ModelCell, Series, Unsure, Windows
 from orchestrator.questions.prediction.windows import (
@@ -31,6 +30,7 @@ from orchestrator.questions.prediction.windows import (
     least_of_larger,
     variance,
 )
+from orchestrator.statistics.terms import Reason, ReasonKind
 
 _UNLIKE = 0.5  # round trips that a cell may be off the windows found, where that is more than a tenth of its latency
 _PRIOR = 10.0  # degrees of freedom that the scatter of all series has beside that of one
@@ -56,9 +56,9 @@ class _Fitted:
     leverage: Floats  # by cell
 
 
-def fit_all(series: Iterable[Series], cells: Sequence[ModelCell]) -> tuple[tuple[Fit, ...], dict[str, str]]:
+def fit_all(series: Iterable[Series], cells: Sequence[ModelCell]) -> tuple[tuple[Fit, ...], dict[str, Reason]]:
     """Return the model of every series that has one, and by series id the reason why another has none."""
-    refused: dict[str, str] = {}
+    refused: dict[str, Reason] = {}
     fitted: list[_Fitted] = []
     of_series: dict[str, list[ModelCell]] = {}
     for cell in cells:
@@ -70,7 +70,7 @@ def fit_all(series: Iterable[Series], cells: Sequence[ModelCell]) -> tuple[tuple
             candidate = _with_hosts(data, *find(data), scatter)
             _require_like_windows(candidate, scatter)  # before its scatter would count for that of all
         except NotFittedError as why:
-            refused[each.id] = str(why)
+            refused[each.id] = why.reason
         else:
             fitted.append(candidate)
     for _ in range(2):
@@ -118,11 +118,8 @@ def _require_like_windows(fit: _Fitted, scatter: Scatter) -> None:
     is_unlike = (trips > _UNLIKE) & (off > 0.1 * data.mean_y) & (off > 2 * noise)
     if is_unlike.any():
         worst = int(np.argmax(np.where(is_unlike, off, 0.0)))
-        cell, more = data.cells[worst], "more" if fit.residuals[worst] > 0 else "fewer"
-        raise NotFittedError(
-            f"{quantities.size(cell.size)} over {cell.placement} take {trips[worst]:.1f} round trips {more} than the windows"
-            " that describe its other cells give them: links or trials had different windows"
-        )
+        cell, way = data.cells[worst], "more" if fit.residuals[worst] > 0 else "fewer"
+        raise NotFittedError(ReasonKind.OTHER_WINDOWS, cell.placement, way, size=cell.size, trips=trips[worst])
 
 
 def _scatter(fits: Sequence[_Fitted], before: Scatter) -> Scatter:

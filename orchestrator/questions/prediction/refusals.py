@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 
-from orchestrator import quantities
 from orchestrator.questions.prediction.shapes import MOST_MISSED, Fit, Judged
+from orchestrator.statistics.terms import Interval, Reason, ReasonKind, because
 
 BEYOND = 2.0
 """How many times the measured range a prediction may reach, to either side."""
@@ -22,13 +22,12 @@ class Reader:
     connection: str | None = None
 
 
-def refusals(fitted: Fit, judged: Judged | None, place: Reader) -> tuple[str, ...]:
-    """Why nothing is predicted of a series there, a clause each; empty where it is."""
+def refusals(fitted: Fit, judged: Judged | None, place: Reader) -> tuple[Reason, ...]:
+    """Why nothing is predicted of a series there; empty where it is."""
     p90 = None if judged is None else judged.by_series.get(fitted.series.id)
     if p90 is None or p90 <= MOST_MISSED:
         return tuple(_beyond(fitted, place))
-    missed = f"missed by {quantities.off(p90)} at p90, more than {quantities.margin(MOST_MISSED)}"
-    return (*_beyond(fitted, place), f"its sealed cells were {missed}")
+    return (*_beyond(fitted, place), because(ReasonKind.MISSED, p90=p90))
 
 
 def rate_of(fitted: Fit, place: Reader) -> float | None:
@@ -38,21 +37,19 @@ def rate_of(fitted: Fit, place: Reader) -> float | None:
     return fitted.rate_range[0]
 
 
-def _beyond(fitted: Fit, place: Reader) -> Iterator[str]:
-    yield from _range("a round trip", place.rtt, fitted.rtt_range, quantities.ms)
-    yield from _range("a payload", float(place.size), fitted.size_range, quantities.size)
+def _beyond(fitted: Fit, place: Reader) -> Iterator[Reason]:
+    yield from _range("round trip", place.rtt, fitted.rtt_range)
+    yield from _range("payload", float(place.size), fitted.size_range)
     if place.rate_mbit is not None and fitted.rate_range is None:
-        yield "the rate of the links is not known, so no other one can be predicted: omit --rate"
+        yield because(ReasonKind.NO_RATE)
     elif place.rate_mbit is not None and fitted.rate_range is not None:
-        yield from _range("a link", place.rate_mbit, fitted.rate_range, lambda rate: f"{rate:g} Mbit/s")
+        yield from _range("link", place.rate_mbit, fitted.rate_range)
     elif fitted.rate_range is not None and fitted.rate_range[0] != fitted.rate_range[1]:
         low, high = fitted.rate_range
-        yield f"the links had {low:g} to {high:g} Mbit/s: say which one, with --rate"
+        yield because(ReasonKind.SEVERAL_RATES, "link", low=low, high=high)
 
 
-def _range(what: str, value: float, measured: tuple[float, float], text: Callable[[float], str]) -> Iterator[str]:
+def _range(what: str, value: float, measured: Interval) -> Iterator[Reason]:
     low, high = measured
     if not low / BEYOND <= value <= high * BEYOND:
-        side = "more than twice the largest" if value > high else "less than half of the smallest"
-        known = text(low) if low == high else f"{text(low)} to {text(high)}"
-        yield f"{what} of {text(value)} is {side} that was measured, {known}"
+        yield because(ReasonKind.BEYOND, what, value=value, low=low, high=high)

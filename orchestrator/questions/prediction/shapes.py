@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Final, Literal
 
-from orchestrator.statistics.terms import Interval
+from orchestrator.statistics.terms import Interval, Reason
 
 MOST_MISSED: Final = 0.10
 """The 90th percentile of a series' errors on its sealed cells, as a share, beyond which nothing is predicted of it."""
@@ -159,12 +159,12 @@ class Judged:
 class Modelled:
     """The cost model of a run: its fits, what the sealed cells say of it, and why what is missing was not fitted.
 
-    `refusals` are of the whole run, and leave no fit; `not_fitted` has a sentence by series (its `id`). `judged` is None
+    `refusals` are of the whole run, and leave no fit; `not_fitted` has a reason by series (its `id`). `judged` is None
     where no cell was sealed.
     """
 
     series: tuple[Series, ...]
     fits: tuple[Fit, ...]
     judged: Judged | None
-    refusals: tuple[str, ...]
-    not_fitted: dict[str, str]
+    refusals: tuple[Reason, ...]
+    not_fitted: dict[str, Reason]

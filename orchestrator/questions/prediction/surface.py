@@ -17,6 +17,7 @@ from orchestrator.questions.prediction.predict import Estimate, Places, estimate
 from orchestrator.questions.prediction.refusals import BEYOND, Reader, refusals
 from orchestrator.questions.prediction.shapes import Fit, Judged, Modelled, Series
 from orchestrator.statistics.intervals import ALPHA, t_quantile
+from orchestrator.statistics.terms import Reason, ReasonKind, because
 
 Grid = npt.NDArray[np.int64]
 
@@ -39,7 +40,7 @@ class Way:
     fits: tuple[Fit, ...]
     judged: Judged | None
     matters: float
-    refused: dict[str, str] = field(default_factory=dict)
+    refused: dict[str, tuple[Reason, ...]] = field(default_factory=dict)
 
     @property
     def setting(self) -> str:
@@ -114,7 +115,7 @@ def ways(modelled: Modelled, matters: float) -> tuple[Way, ...]:
         for rate in dict.fromkeys((known[0], known[-1])) if known else (None,):
             kept, refused = _predicted(fits, judged, rate)
             refused |= {
-                series.label: modelled.not_fitted[series.id]
+                series.label: (modelled.not_fitted[series.id],)
                 for series in modelled.series
                 if series.id in modelled.not_fitted and (series.setting, series.operation) == (setting, operation)
             }
@@ -125,16 +126,16 @@ def ways(modelled: Modelled, matters: float) -> tuple[Way, ...]:
 
 def _predicted(
     fits: Sequence[Fit], judged: Judged | None, rate: float | None
-) -> tuple[tuple[Fit, ...], dict[str, str]]:
+) -> tuple[tuple[Fit, ...], dict[str, tuple[Reason, ...]]]:
     kept: list[Fit] = []
-    refused: dict[str, str] = {}
+    refused: dict[str, tuple[Reason, ...]] = {}
     for fit in fits:
         within = Reader(rtt=fit.rtt_range[0], size=round(fit.size_range[0]), rate_mbit=rate)
         why = refusals(fit, judged, within)
         if len(kept) == _MOST_STACKS:
-            refused[fit.series.label] = f"a map has at most {_MOST_STACKS} stacks"
+            refused[fit.series.label] = (because(ReasonKind.FULL, most=_MOST_STACKS),)
         elif why:
-            refused[fit.series.label] = "; ".join(why)
+            refused[fit.series.label] = why
         else:
             kept.append(fit)
     return tuple(kept), refused

@@ -14,18 +14,22 @@ from math import log, sqrt
 
 import numpy as np
 
-from orchestrator import quantities
 from orchestrator.experiment.plan.schedule import FEWEST_DISTANCES, FEWEST_SIZES
 from orchestrator.questions.prediction.network import Floats, Grid, network_ms, wire_ms
 from orchestrator.questions.prediction.shapes import ModelCell, Series, Windows
 from orchestrator.statistics.intervals import FEWEST_BLOCKS
+from orchestrator.statistics.terms import Reason, ReasonKind
 
 TINY_MS = 1e-4
-_LEAST_RANGE_MS = 5.0  # between the nearest and the farthest distance
+LEAST_RANGE_MS = 5.0  # between the nearest and the farthest distance
 
 
 class NotFittedError(Exception):
-    """Why a series has no model, as a sentence."""
+    """Why a series has no model."""
+
+    def __init__(self, kind: ReasonKind, *names: str, **numbers: float) -> None:
+        super().__init__(kind)
+        self.reason = Reason(kind=kind, names=names, numbers=numbers)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,8 +58,7 @@ class Data:
         _require_enough(series, self.cells)
         self.blocks = sorted(set.intersection(*(set(cell.blocks) for cell in self.cells)))
         if len(self.blocks) < FEWEST_BLOCKS:
-            few = quantities.count(len(self.blocks), "block")
-            raise NotFittedError(f"{few} of at least {FEWEST_BLOCKS}: plan more `repeats`")
+            raise NotFittedError(ReasonKind.FEW_BLOCKS, blocks=len(self.blocks), needed=FEWEST_BLOCKS)
         self.sizes = np.array(sorted({cell.size for cell in self.cells}))
         self.level = np.searchsorted(self.sizes, [cell.size for cell in self.cells])
         self.up, self.down = (np.array([getattr(cell, name) for cell in self.cells]) for name in ("up", "down"))
@@ -82,19 +85,11 @@ class Data:
 def _require_enough(series: Series, cells: Sequence[ModelCell]) -> None:
     sizes = sorted({cell.size for cell in cells})
     if len(sizes) < FEWEST_SIZES:
-        has = quantities.listed([quantities.size(size) for size in sizes]) or "none"
-        raise NotFittedError(
-            f"{quantities.count(len(sizes), 'payload')} ({has}) of at least {FEWEST_SIZES} that are not sealed:"
-            f" add sizes to `{series.operation}`, such as 100 B, 10 kB and 1 MB"
-        )
+        raise NotFittedError(ReasonKind.FEW_SIZES, "payload", series.operation, **{str(size): size for size in sizes})
     near = {cell.placement: float(np.mean(cell.rtt)) for cell in cells if cell.size == sizes[0]}
     rtts = sorted(near.values())
-    if len(rtts) < FEWEST_DISTANCES or rtts[-1] - rtts[0] < _LEAST_RANGE_MS:
-        has = quantities.listed([quantities.ms(rtt) for rtt in rtts]) or "none"
-        raise NotFittedError(
-            f"{quantities.count(len(rtts), 'distance')} ({has}) of at least {FEWEST_DISTANCES} for the smallest payload,"
-            f" over {_LEAST_RANGE_MS:g} ms or more, that are not sealed: add them to `distance`, such as 1ms, 20ms and 80ms"
-        )
+    if len(rtts) < FEWEST_DISTANCES or rtts[-1] - rtts[0] < LEAST_RANGE_MS:
+        raise NotFittedError(ReasonKind.FEW_DISTANCES, "round trip", **{f"{rtt}": rtt for rtt in rtts})
 
 
 def least(data: Data, values: Floats) -> Floats:
@@ -218,17 +213,10 @@ def _opening(data: Data) -> int:
     slope = float((weights * (x - middle) * y).sum() / (weights * (x - middle) ** 2).sum())
     whole = round(slope)
     if abs(slope - whole) > _WHOLE:
-        raise NotFittedError(
-            f"the smallest payload takes {slope:.2f} round trips, which is no whole number: look for Nagle's algorithm with"
-            " delayed acknowledgements, a queue, or a link that changes"
-        )
+        raise NotFittedError(ReasonKind.NOT_WHOLE, trips=slope)
     fewest, most = (1 + opens for opens in data.series.opens)
     if not fewest <= whole <= most:
-        known = f"{fewest}" if fewest == most else f"{fewest} to {most}"
-        raise NotFittedError(
-            f"the smallest payload takes {slope:.2f} round trips, where the protocol is known to need {known}: connections"
-            " may have been kept or opened where they should not, or another host may have answered"
-        )
+        raise NotFittedError(ReasonKind.OTHER_TRIPS, trips=slope, low=fewest, high=most)
     return whole - 1
 
 

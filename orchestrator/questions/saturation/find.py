@@ -17,7 +17,6 @@ from math import log
 from statistics import mean
 from typing import Literal
 
-from orchestrator import quantities
 from orchestrator.evidence.run_evidence import SHORT_WINDOW_S
 from orchestrator.experiment.model.factors import BY_NAME
 from orchestrator.experiment.read.units import format_rate
@@ -28,6 +27,7 @@ from orchestrator.findings.validity import failed_in
 from orchestrator.questions.base import Question, is_no_search
 from orchestrator.statistics import intervals
 from orchestrator.statistics.intervals import LogMean, Mean
+from orchestrator.statistics.terms import Reason, ReasonKind, because
 from services.python.contract.limits import SATURATED
 
 Limit = Literal["responder", "requester", "both", "neither", "unknown"]
@@ -37,7 +37,7 @@ Limit = Literal["responder", "requester", "both", "neither", "unknown"]
 class LoadPoint:
     """One cell of a series; means are over trials or blocks.
 
-    `left_out` says why the point takes no part in the knee, as a clause; empty where it does.
+    `left_out` says why the point takes no part in the knee; None where it does.
     """
 
     cell: str  # id
@@ -50,7 +50,7 @@ class LoadPoint:
     keeps_up: bool | None  # answered within the margin, nothing unsent, no queue that grows; None in a closed loop
     requester_cpu: float | None
     responder_cpu: float | None
-    left_out: str = ""
+    left_out: Reason | None = None
 
     @property
     def per_s(self) -> float:
@@ -187,16 +187,17 @@ def responder_cpu(trial: TrialSummary) -> float | None:
     return None if window_s is not None and window_s < SHORT_WINDOW_S else trial.responder_cpu_share
 
 
-def _why_left_out(cell: CellSummary, checks: Sequence[CheckResult]) -> str:
+def _why_left_out(cell: CellSummary, checks: Sequence[CheckResult]) -> Reason | None:
     """A rate that could not be offered in full is a result; whatever else makes a cell invalid leaves it out."""
     failed = failed_in(cell.id, [check for check in checks if not is_beyond_capacity(check)])
     if failed:
-        return f"{', '.join(failed)} failed"
+        return because(ReasonKind.INVALID, *failed)
     if cell.failed_trials:
-        return f"{quantities.count(cell.failed_trials, 'trial')} failed"
+        return because(ReasonKind.FAILED_TRIALS, trials=cell.failed_trials)
     if not cell.trials:
-        return "no trial"
-    return "a trial without a right reply" if any(not trial.throughput_per_s for trial in cell.trials) else ""
+        return because(ReasonKind.NOT_MEASURED)
+    is_silent = any(not trial.throughput_per_s for trial in cell.trials)
+    return because(ReasonKind.NO_REPLY) if is_silent else None
 
 
 def is_beyond_capacity(check: CheckResult) -> bool:

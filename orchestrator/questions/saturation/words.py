@@ -9,6 +9,7 @@ from orchestrator.findings.summary import CellSummary, RunSummary
 from orchestrator.questions.capacity.find import RateLimit
 from orchestrator.questions.saturation.find import QUESTION, Limit, LoadPoint, LoadSeries
 from orchestrator.statistics.intervals import Mean
+from orchestrator.wording.reasons import clause
 from orchestrator.wording.tables.table import Table, text_table
 
 DASH = (
@@ -41,7 +42,7 @@ def _row(series: LoadSeries, place: int, cell: CellSummary, unit: quantities.Uni
     latencies = (latency.median, latency.p99) if latency else (None, None)
     errors = (quantities.count(cell.failed, "error"),) if cell.failed else ()
     return (
-        point.load_text.removesuffix(" in flight"),
+        point.load_text if series.is_open else f"{point.load:.0f}",
         *(offered if series.is_open else ()),
         per_s,
         _bounds(point) or "-",
@@ -56,7 +57,7 @@ def remarks(series: LoadSeries, place: int) -> tuple[str, ...]:
     """Return what a point is, in words: `knee`, `beyond capacity`."""
     point = series.points[place]
     if point.left_out:
-        return (f"left out: {point.left_out}",)
+        return (f"left out: {clause(point.left_out)}",)
     is_so = {
         "highest": place == series.highest,
         "knee": place == series.knee and series.is_reached,
@@ -116,7 +117,7 @@ def sentences(series: LoadSeries) -> Iterator[str]:
         rate, bounds = quantities.rate(best.per_s), _bounds(best)
         yield f"{label} gives at most {rate} replies/s, at {best.load_text}{bounds and f' (95 % interval {bounds})'}."
         yield _knee(series, points[series.knee])
-    yield from (f"Left out at {point.load_text}: {point.left_out}." for point in points if point.left_out)
+    yield from (f"Left out at {point.load_text}: {clause(point.left_out)}." for point in points if point.left_out)
 
 
 def _knee(series: LoadSeries, knee: LoadPoint) -> str:
@@ -159,7 +160,7 @@ def tables(summary: RunSummary) -> tuple[Table, ...]:
     shown = []
     for series in QUESTION.of(summary):
         members = [cells[point.cell] for point in series.points]
-        unit = quantities.unit_for(cell.distribution.median or 0.0 for cell in members if cell.distribution)
+        unit = quantities.unit_for(cell.distribution.median for cell in members if cell.distribution)
         rows = [_row(series, place, cell, unit) for place, cell in enumerate(members)]
         title = f"saturation · {series.setting} · {series.stack_label}"
         shown.append(text_table(title, _heads(series, unit), rows, (*sentences(series), DASH), texts=1))

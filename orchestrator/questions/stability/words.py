@@ -47,8 +47,7 @@ def tables(summary: RunSummary) -> tuple[Table, ...]:
         settings.setdefault(cell.setting, []).append(cell)
     shown = []
     for setting, cells in settings.items():
-        medians = [cell.distribution.median for cell in cells if cell.distribution]
-        unit = quantities.unit_for(median for median in medians if median is not None)
+        unit = quantities.unit_for(cell.distribution.median for cell in cells if cell.distribution)
         names = [name for name in SHOWN_SPREADS if any(name in cell.means for cell in cells)]
         rows = [(c.stack_label, *(with_interval(name, c.means.get(name), unit) for name in names)) for c in cells]
         heads = [f"{HEADS[name]}, {unit.name}" if is_time(name) else HEADS[name] for name in names]

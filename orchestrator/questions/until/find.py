@@ -16,6 +16,7 @@ from math import exp, log, sqrt
 
 from orchestrator.experiment.plan.contrasts import Pair, pairs
 from orchestrator.experiment.plan.plan import Plan
+from orchestrator.findings.block_values import by_block
 from orchestrator.questions.base import Basis, Question
 from orchestrator.statistics import intervals
 from orchestrator.statistics.intervals import ALPHA, LogMean
@@ -123,9 +124,8 @@ def _find(basis: Basis) -> Stopped | None:
         return None
     medians: dict[int, dict[str, float]] = {}
     for cell in basis.summary.cells:
-        for trial in cell.trials:
-            if trial.median is not None and trial.median > 0:
-                medians.setdefault(trial.block, {})[cell.id] = trial.median
+        for block, median in by_block(cell.trials, "median").items():
+            medians.setdefault(block, {})[cell.id] = median
     last = look(plan, medians, plan.blocks)
     return Stopped(blocks=plan.blocks, at_most=plan.until.at_most, within=plan.until.within, widths=last.widths)
 

@@ -17,8 +17,7 @@ def unit(along: Sweep, metric: str) -> quantities.Unit:
     cells = [cell for panel in along.panels for line in panel.lines for cell in line.cells if cell is not None]
     if metric == "throughput":
         return quantities.Unit(name=quantities.per_second(cell.kind for cell in cells), per_ms=1.0, decimals=0)
-    known = [cell.distribution.median for cell in cells if cell.distribution is not None]
-    return quantities.unit_for(median for median in known if median is not None)
+    return quantities.unit_for(cell.distribution.median for cell in cells if cell.distribution)
 
 
 def head(along: Sweep, panel: Panel, place: Place) -> str:

@@ -64,7 +64,7 @@ class Settings:
                 title=(title := " · ".join(key)),
                 name=name if names.count(name) == 1 else title,
                 cells=tuple(ranked(cells, self.invalid, self.metric)),
-                unit=quantities.unit_for(c.distribution.median or 0.0 for c in cells if c.distribution),
+                unit=quantities.unit_for(c.distribution.median for c in cells if c.distribution),
                 reference=self._common(cells),
             )
             for (key, cells), name in zip(settings.items(), names, strict=True)

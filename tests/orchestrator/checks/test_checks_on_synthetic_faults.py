@@ -7,8 +7,9 @@ import pytest
 
 from orchestrator.checks import CHECKS
 from orchestrator.experiment.plan import plan as p
-from orchestrator.findings.check_result import counts, in_words
+from orchestrator.findings.check_result import counts
 from orchestrator.summarise import summarise
+from orchestrator.wording import left_out
 from tests.support.drafts import longer
 from tests.support.judged import of, verdicts
 from tests.support.made_up import HERE, OPEN, WEST, clock_that_stops_at
@@ -20,7 +21,7 @@ def test_what_applies_to_nothing_is_not_counted_as_passed():
     verdict_counts = counts(judgement)
     assert verdict_counts["not applicable"] == 6
     assert verdict_counts["pass"] == len(CHECKS) - 6
-    assert in_words(verdict_counts) == f"{len(CHECKS) - 6} passed, 6 do not apply"
+    assert left_out.verdicts(judgement) == f"{len(CHECKS) - 6} passed, 6 do not apply"
 
 
 def test_what_could_not_be_looked_at_is_not_counted_as_passed():

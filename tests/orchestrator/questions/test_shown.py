@@ -27,6 +27,7 @@ from tests.orchestrator.questions.stability import test_find as stability
 from tests.orchestrator.questions.stores import test_times as stores
 from tests.support.codec_runs import a_codec_run
 from tests.support.event_runs import a_stream_run
+from tests.support.findings import having
 from tests.support.runs import a_run
 from tests.support.summaries import a_run as a_summary
 
@@ -50,7 +51,7 @@ def an_evolution() -> RunSummary:
     }
     cells = [
         replace(
-            run.cells[stack].having(schema_change=change),
+            having(run.cells[stack], schema_change=change),
             id=f"{run.cells[stack].stack}-{change}",
             operation=f"evolution 3 records, schema change: {change}",
             operation_id=f"evolution-3-records-{change}",

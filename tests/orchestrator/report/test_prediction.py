@@ -18,6 +18,7 @@ from orchestrator.questions.prediction.surface import NONE, round_surface, ways
 from orchestrator.report import markup, render
 from orchestrator.report.figures.base import Figure
 from orchestrator.report.prediction import prediction_view
+from orchestrator.statistics.terms import ReasonKind, because
 from orchestrator.summarise import summarise
 from orchestrator.wording.answer import answer
 from tests.support.concluded import check
@@ -109,12 +110,12 @@ def test_stacks_without_a_fit_are_named_with_the_reason(summary: RunSummary) -> 
             prediction=replace(
                 PREDICTION.of(summary),
                 fits=PREDICTION.of(summary).fits[1:],
-                not_fitted={gone.id: "its <b>links</b> differ"},
+                not_fitted={gone.id: because(ReasonKind.OTHER_WINDOWS, "<b>far</b>", "more", size=100, trips=2.0)},
             ),
         )
     )
     assert "Not predicted" in text
-    assert "its &lt;b&gt;links&lt;/b&gt; differ" in text
+    assert "over &lt;b&gt;far&lt;/b&gt; take 2.0 round trips more" in text
 
 
 def test_a_run_that_cannot_answer_predicts_nothing_beside_its_answer(summary: RunSummary) -> None:

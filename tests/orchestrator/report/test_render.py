@@ -8,6 +8,7 @@ import pytest
 from orchestrator.report import render
 from orchestrator.report.groups import groups
 from orchestrator.statistics.terms import Reason, ReasonKind
+from tests.support.findings import having
 from tests.support.pages import Document
 from tests.support.summaries import a_run, failed_run
 
@@ -270,7 +271,7 @@ def test_a_stack_that_never_answered_keeps_its_row(of_failed):
 def test_texts_of_an_experiment_cannot_become_markup():
     run = a_run(stacks=2)
     cells = tuple(
-        replace(cell.having(client=HOSTILE), stack_label=HOSTILE + cell.id, operation=HOSTILE, errors={HOSTILE: 1})
+        replace(having(cell, client=HOSTILE), stack_label=HOSTILE + cell.id, operation=HOSTILE, errors={HOSTILE: 1})
         for cell in run.cells
     )
     check = replace(run.checks[0], name=HOSTILE, evidence={HOSTILE: HOSTILE}, explanation=HOSTILE, verdict="fail")

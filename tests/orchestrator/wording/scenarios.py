@@ -93,7 +93,7 @@ def not_compared(kind: ReasonKind) -> RunSummary:
     """Three stacks, of which the third could not be compared for this reason."""
     cells, rows = setting({**TWO, "cbor": 0.1})
     rows[1] = replace(
-        rows[1], interval=None, standing="cannot tell", reason=Reason(kind=kind, numbers={"failed": 2, "trials": 5})
+        rows[1], interval=None, standing="cannot tell", reason=Reason(kind=kind, numbers={"failed": 2, "of": 5})
     )
     return summary((cells, rows))
 

@@ -8,6 +8,7 @@ import pytest
 
 from orchestrator.findings.ranking import ranked_by
 from orchestrator.findings.summary import RunSummary
+from orchestrator.questions.prediction import words as prediction
 from orchestrator.report.groups import groups
 from orchestrator.statistics.terms import Reason, ReasonKind
 from orchestrator.wording.answer import answer
@@ -17,13 +18,15 @@ from tests.support.concluded import beside, cell_of, summary
 
 NUMBERS = {"blocks": 2, "needed": 3, "of": 5, "share": 0.012, "failed": 1, "compared": 12, "difference": 0.08}
 SHARES = {"cell": 0.2, "reference": 0.05}
+OF_MODELS = {"trips": 1.4, "low": 1.0, "high": 2.0, "value": 9.0, "size": 100, "p90": 0.2, "most": 26}
 
 
 @pytest.mark.parametrize("kind", [kind for kind in ReasonKind if kind is not ReasonKind.OPEN])
 def test_every_reason_has_words(kind: ReasonKind) -> None:
-    reason = Reason(kind=kind, cells=("a",), numbers=NUMBERS | SHARES, names=("reply",))
-    assert clause(reason, {"a": "grpc"})
-    assert "{" not in clause(reason, {})
+    reason = Reason(kind=kind, cells=("a",), numbers=NUMBERS | SHARES | OF_MODELS, names=("reply",))
+    text = clause(reason, {"a": "grpc"}) or prediction.why(reason)
+    assert text
+    assert "{" not in text
 
 
 def test_an_open_interval_speaks_for_itself() -> None:

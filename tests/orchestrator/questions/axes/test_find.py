@@ -12,7 +12,9 @@ from orchestrator.findings.summary import RunSummary
 from orchestrator.questions.axes.find import QUESTION as AXES
 from orchestrator.questions.axes.words import sentence
 from orchestrator.questions.distance.find import QUESTION as DISTANCE
+from orchestrator.questions.distance.words import clause
 from orchestrator.summarise import summarise
+from orchestrator.wording.notes import warnings
 from tests.support.drafts import Draft
 from tests.support.runs import US, a_plan, a_run
 
@@ -103,12 +105,12 @@ def test_a_link_that_is_not_as_wanted_is_a_warning() -> None:
         if name.startswith("baselines/ping/d50-"):
             columns["status"][:4] = 1
     summary = summarise(run)
-    off = {link.placement: link.why_not for link in DISTANCE.of(summary) if link.why_not}
+    off = {link.placement: clause(link) for link in DISTANCE.of(summary) if link.why_not}
     assert off == {
         "distance-20ms": "a round trip of 23 ms in place of 20 ms",
         "distance-50ms": "20 % of pings lost in place of 0.0 %",
     }
-    assert sum("was not as wanted" in text for text in summary.warnings) == 2
+    assert sum("was not as wanted" in text for text in warnings(summary)) == 2
 
 
 def test_sizes_are_an_axis_and_the_sentence_says_from_which_on_one_is_ahead() -> None:

@@ -11,6 +11,7 @@ from orchestrator.questions.prediction.fit import fit_all
 from orchestrator.questions.prediction.judged import judged
 from orchestrator.questions.prediction.network import Grid, waits_ms
 from orchestrator.questions.prediction.shapes import Fit, ModelCell, Windows
+from orchestrator.questions.prediction.words import why
 from tests.support.modelled import FIRST, KEPT, NEW, SIZES, Lab, Truth, predicted, sealed_at
 
 REST = Truth()
@@ -28,7 +29,7 @@ def fitted(truth: Truth, **lab: object) -> Fit:
 def why_not(truth: Truth, cells: list[ModelCell]) -> str:
     fits, refused = fit_all([truth.series], cells)
     assert fits == ()
-    return refused[truth.series.id]
+    return why(refused[truth.series.id])
 
 
 # ---- the network

@@ -7,6 +7,8 @@ from typing import Any
 
 from orchestrator.questions.prediction.find import QUESTION as PREDICTION
 from orchestrator.questions.prediction.shapes import Modelled
+from orchestrator.questions.prediction.words import refusals
+from orchestrator.statistics.terms import ReasonKind
 from orchestrator.summarise import summarise, summary_of
 from tests.support.drafts import longer
 from tests.support.modelled_runs import a_map, a_mapped_run
@@ -50,10 +52,12 @@ def test_what_is_read_of_a_cell_is_what_was_measured() -> None:
 
 
 def refused(run: MemoryRun) -> str:
-    model = modelled(run)
+    summary = summarise(run, is_modelled=True)
+    model = PREDICTION.of(summary)
+    assert model is not None
     assert model.fits == ()
     assert model.judged is None
-    return " ".join(model.refusals)
+    return " ".join(refusals(summary))
 
 
 def test_a_link_that_did_not_deliver_what_was_asked_is_refused_with_its_name() -> None:
@@ -81,7 +85,7 @@ def test_a_window_changed_behind_its_back_is_refused() -> None:
     run = a_mapped_run(a_map(hold_out=0.0), spoil=held)
     model = modelled(run)
     assert model.fits == ()
-    assert all("had different windows" in why for why in model.not_fitted.values())
+    assert {why.kind for why in model.not_fitted.values()} == {ReasonKind.OTHER_WINDOWS}
 
 
 def test_calls_of_own_services_have_no_payloads_to_learn_from() -> None:

@@ -65,7 +65,7 @@ def test_the_overloaded_cell_alone_is_invalid(summary: RunSummary) -> None:
 def test_the_overloaded_rate_is_a_point_of_its_series_and_beyond_capacity(summary: RunSummary) -> None:
     rest, grpc = SATURATION.of(summary)
     assert [point.keeps_up for point in rest.points] == [True, True, True, False]
-    assert [point.left_out for point in rest.points] == [""] * 4
+    assert [point.left_out for point in rest.points] == [None] * 4
     assert rest.points[3].per_s == pytest.approx(1000, rel=0.1)
     assert rest.points[3].offered_per_s == pytest.approx(4000, rel=0.1)
     cell = next(cell for cell in summary.cells if cell.id == rest.points[3].cell)

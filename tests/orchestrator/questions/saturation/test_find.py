@@ -14,6 +14,8 @@ from orchestrator.findings.check_result import CheckResult, Overload
 from orchestrator.findings.summary import CellSummary
 from orchestrator.questions.saturation import words as saturation_words
 from orchestrator.questions.saturation.find import LoadSeries, find_series
+from orchestrator.statistics.terms import ReasonKind, because
+from tests.support.findings import having
 from tests.support.summaries import a_run
 
 ONE = a_run(stacks=1).cells[0]
@@ -47,7 +49,7 @@ def a_cell(
     )
     name = f"{ONE.stack}-c{concurrency}-r{rate}"
     cell = replace(ONE, id=name, trials=trials, not_sent=not_sent, **changed)  # type: ignore[arg-type]
-    return cell.having(concurrency=concurrency, rate=rate)
+    return having(cell, concurrency=concurrency, rate=rate)
 
 
 def drifting(value: float, blocks: int = 5) -> list[float]:
@@ -171,9 +173,9 @@ def test_series_are_of_three_loads_of_one_stack_in_one_setting() -> None:
         replace(three[2], placement_id="other"),
     ):
         assert find_series([*three[:2], other], (), matters=0.05) == ()
-    assert find_series([*three[:2], three[2].having(connection="per-request")], (), matters=0.05) == ()
+    assert find_series([*three[:2], having(three[2], connection="per-request")], (), matters=0.05) == ()
     assert find_series([*three[:2], replace(three[2], kind="stream")], (), matters=0.05) == ()
-    assert find_series([*three[:2], three[2].having(rate=100.0)], (), matters=0.05) == ()
+    assert find_series([*three[:2], having(three[2], rate=100.0)], (), matters=0.05) == ()
 
 
 def a_ladder() -> list[CellSummary]:
@@ -207,11 +209,11 @@ def test_a_rate_beyond_capacity_is_a_result_and_any_other_failed_check_leaves_th
     over = [failed(cell, "offered load", OVERLOAD) for cell in cells[3:]]
     assert only(cells, over) == only(cells)
     series = only(cells, [*over, failed(cells[3], "reply")])
-    assert [point.left_out for point in series.points] == ["", "", "", "reply failed", ""]
+    assert [point.left_out for point in series.points] == [None, None, None, because(ReasonKind.INVALID, "reply"), None]
     assert load_at(series, series.highest) == 1000
     assert "Left out at 2000/s: reply failed." in (*saturation_words.sentences(series),)
     moved = only(cells, [failed(cells[0], "offered load")])
-    assert moved.points[0].left_out == "offered load failed"
+    assert moved.points[0].left_out == because(ReasonKind.INVALID, "offered load")
 
 
 def test_a_queue_that_grows_is_beyond_capacity_though_all_was_answered_within_the_margin() -> None:
@@ -222,7 +224,8 @@ def test_a_queue_that_grows_is_beyond_capacity_though_all_was_answered_within_th
     warned = replace(growing, verdict="warn")
     assert only(cells, [warned]) == only(cells)
     closed_loop = closed({1: 300.0, 10: 960.0, 50: 1000.0, 100: 990.0})
-    assert only(closed_loop, [failed(closed_loop[3], "queueing ramp")]).points[3].left_out == "queueing ramp failed"
+    ramp = only(closed_loop, [failed(closed_loop[3], "queueing ramp")]).points[3]
+    assert ramp.left_out == because(ReasonKind.INVALID, "queueing ramp")
 
 
 def test_lost_trials_and_trials_without_a_reply_leave_a_load_out() -> None:
@@ -232,6 +235,7 @@ def test_lost_trials_and_trials_without_a_reply_leave_a_load_out() -> None:
     cells[4] = replace(cells[4], trials=(*silent, *cells[4].trials[1:]))
     series = only(cells)
     assert load_at(series, series.highest) == 50
-    assert [point.left_out for point in series.points[3:]] == ["2 trials failed", "a trial without a right reply"]
+    lost = because(ReasonKind.FAILED_TRIALS, trials=2)
+    assert [point.left_out for point in series.points[3:]] == [lost, because(ReasonKind.NO_REPLY)]
     assert only(cells[2:]).knee is None
     assert "no knee" in (*saturation_words.sentences(only(cells[2:])),)[0]

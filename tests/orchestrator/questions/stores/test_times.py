@@ -13,6 +13,7 @@ from orchestrator.questions.stores.times import StoreTimes
 from orchestrator.summarise import summarise
 from services.python.contract import responder_lines as lines
 from tests.support.event_runs import a_stream_run
+from tests.support.findings import having
 from tests.support.summaries import a_run
 
 BY_DATABASE = StoreTimes(handling=10.0, queue=0.5, pool=1.5, database=7.0, service=1.0)
@@ -49,7 +50,7 @@ def test_queries_are_those_of_a_request_and_in_the_table_of_all_calls_of_a_task(
     assert of_cell is not None
     assert of_cell.queries == 3.0
     once = stored(times, store="sqlite")
-    of_three = replace(once, cells=tuple(cell.having(calls=3) for cell in once.cells))
+    of_three = replace(once, cells=tuple(having(cell, calls=3) for cell in once.cells))
     assert [row_of(run)[4] for run in (once, of_three, stored(BY_DATABASE))] == ["12", "36", "-"]
 
 
@@ -61,7 +62,7 @@ def row_of(run: RunSummary) -> list[str]:
 def stored(*times: StoreTimes, store: str = "postgresql", pool: int | str = 4) -> RunSummary:
     run = a_run(stacks=len(times))
     cells = [
-        replace(cell.having(store=store, pool=pool), details=Details(store_times=each))
+        replace(having(cell, store=store, pool=pool), details=Details(store_times=each))
         for cell, each in zip(run.cells, times, strict=True)
     ]
     return replace(run, cells=tuple(cells))
@@ -70,7 +71,7 @@ def stored(*times: StoreTimes, store: str = "postgresql", pool: int | str = 4) -
 def test_of_a_stream_the_interval_between_two_events_is_what_handling_is_held_against() -> None:
     """Of 500 events a second, two milliseconds apart, of rows in PostgreSQL."""
     run = summarise(a_stream_run())
-    stream = run.cells[0].having(store="postgresql", pool=4)
+    stream = having(run.cells[0], store="postgresql", pool=4)
     times = StoreTimes(handling=0.6, queue=0.06, pool=0.0, database=0.48, service=0.06, queries=0.01)
     cell = replace(stream, details=replace(stream.details, store_times=times))
     row = row_of(replace(run, cells=(cell,)))
