@@ -42,6 +42,7 @@ class Side:
     label: str
     folder: Path
     commit: str = ""
+    changed: tuple[str, ...] = ()  # files of a working folder that are not committed
 
 
 Sides = Mapping[str, Side]
@@ -185,8 +186,11 @@ def commits(file: Path, base: str, head: str, state: Path) -> Iterator[Sides]:
         if head != ".":
             sides[HEAD] = _checked_out(root, within, head, trees, state)
         else:
+            changed = _git(root, "status", "--porcelain", "--untracked-files=no").splitlines()
             commit = _git(root, "rev-parse", "HEAD")
-            sides[HEAD] = Side(label=f"the working folder at {commit[:12]}", folder=beside, commit=commit)
+            label = f"the working folder at {commit[:12]}"
+            files = tuple(line[2:].strip() for line in changed)
+            sides[HEAD] = Side(label=label, folder=beside, commit=commit, changed=files)
         yield sides
 
 

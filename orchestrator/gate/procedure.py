@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -33,7 +33,10 @@ _LEAST_S = 10.0  # in which a run measures something
 
 @dataclass(frozen=True, kw_only=True)
 class Gate:
-    """An experiment with its versions, the limit (0.05: slower by 5 %), and the seconds that measuring may take."""
+    """An experiment with its versions, the limit (0.05: slower by 5 %), and the seconds that measuring may take.
+
+    `own_limits`: of calls that have another limit.
+    """
 
     arms: Arms
     limit: float
@@ -42,12 +45,17 @@ class Gate:
     listener: Listener
     command: Sequence[str]
     clock: Clock = SYSTEM
+    own_limits: Mapping[str, float] = field(default_factory=dict)
+
+    def limit_of(self, number: int) -> float:
+        """The limit of a call."""
+        return self.own_limits.get(self.arms.calls[number], self.limit)
 
     def forecasts(self) -> list[Forecast]:
         """How many blocks each call is expected to take, and how many there is time for."""
         earlier = gates(self.workspace.gates, self.arms.name)
         each_s = FIRST * self.budget_s / len(self.arms.calls)
-        plans = [self.arms.to_measure(number, self.limit, each_s) for number in range(len(self.arms.calls))]
+        plans = [self.arms.to_measure(number, self.limit_of(number), each_s) for number in range(len(self.arms.calls))]
         return [forecast(call, plan, each_s, earlier) for call, plan in zip(self.arms.calls, plans, strict=True)]
 
     def prepare(self) -> None:
@@ -129,6 +137,7 @@ class Gate:
             calls=tuple(calls),
             runs=(*runs, *agains.values()),
             seconds=self.clock.monotonic_s() - began_s,
+            changed=head.changed,
             commits=(base.commit, head.commit),
         )
 
@@ -144,7 +153,7 @@ class Gate:
         return results
 
     def _call(self, number: int, seconds: float, *, is_confirming: bool = False) -> CallResult:
-        plan = self.arms.to_measure(number, self.limit, max(_LEAST_S, seconds), is_confirming=is_confirming)
+        plan = self.arms.to_measure(number, self.limit_of(number), max(_LEAST_S, seconds), is_confirming=is_confirming)
         began_s = self.clock.monotonic_s()
         result = run.start(plan, self.workspace, command=self.command, listener=self.listener, clock=self.clock)
         error = result.error()
@@ -162,7 +171,7 @@ class Gate:
         noise, spread = verdict.noise(summary, self.arms.metric)
         return replace(
             measured,
-            rows=verdict.judged(call, summary, self.limit, self.arms.metric),
+            rows=verdict.judged(call, summary, self.limit_of(number), self.arms.metric),
             noise=noise,
             spread=spread,
             blocks=len({trial.block for cell in summary.cells for trial in cell.trials}),

@@ -26,6 +26,7 @@ class CallRow:
     row: Row
     verdict: Verdict
     is_decisive: bool  # by the experiment's metric; others only raise alarms
+    limit: float
     again: Verdict | None = None
 
     @property
@@ -76,6 +77,7 @@ class GateResult:
     calls: tuple[CallResult, ...]
     runs: tuple[CallResult, ...]
     seconds: float
+    changed: tuple[str, ...] = ()  # files of head that are not committed
     commits: tuple[str, str] = ("", "")
 
     @property
@@ -113,7 +115,7 @@ class GateResult:
             "metric": self.metric,
             "limit": self.limit,
             "base": {"label": self.base, "commit": self.commits[0]},
-            "head": {"label": self.head, "commit": self.commits[1]},
+            "head": {"label": self.head, "commit": self.commits[1], "changed": list(self.changed)},
             "calls": [document for call in self.calls for document in _documents(call)],
             "own_noise": None if self.noise is None else list(self.noise),
             "spreads": {call.call: call.spread for call in self.calls},
@@ -131,7 +133,7 @@ def _documents(call: CallResult) -> Iterator[dict[str, Any]]:
         row = each.row
         yield _document(
             each.call, row.statistic, (row.reference_value, row.value), row.ratio, row.interval, each.verdict
-        )
+        ) | {"limit": each.limit}
     for name, cost in call.costs:
         yield _document(name, cost.statistic, (cost.reference_value, cost.value), cost.ratio, cost.interval)
     yield _document(call.call, "errors", call.errors)
@@ -160,6 +162,7 @@ def judged(call: str, summary: RunSummary, limit: float, metric: str) -> tuple[C
             row=row,
             verdict=_verdict(row, limit),
             is_decisive=statistic == metric,
+            limit=limit,
         )
         for statistic in STATISTICS
         for row in compare_within(summary, statistic).rows

@@ -31,8 +31,8 @@ def sentence(result: GateResult) -> str:
     if unmeasured and result.verdict == "undecided":
         return f"undecided: there was no time for a block of {quantities.listed(unmeasured)}"
     worst = result.decisive[0]
-    limit = quantities.margin(result.limit)
-    figures = f"{worst.call}, {worst.row.statistic}, {documents.sentence(worst.row, result.limit)}"
+    limit = quantities.margin(worst.limit)
+    figures = f"{worst.call}, {worst.row.statistic}, {documents.sentence(worst.row, worst.limit)}"
     if result.verdict == "slower":
         return f"slower in two of two runs: {figures}"
     if result.verdict == "undecided":
@@ -72,7 +72,8 @@ def judgement(result: GateResult) -> Judgement:
             words, hint=f"a larger --budget narrows the interval, a larger --limit is decided sooner{report}"
         )
     outcomes = tuple(_OUTCOMES[row.verdict] for row in result.decisive)
-    return Judgement(limit=result.limit, outcomes=outcomes, sentence=words, error=error)
+    limits = tuple(row.limit for row in result.decisive)
+    return Judgement(limit=result.limit, outcomes=outcomes, sentence=words, error=error, own_limits=limits)
 
 
 def comparison(result: GateResult) -> RunComparison:
@@ -88,6 +89,10 @@ def markdown(result: GateResult, command: str) -> str:
         documents.markdown(comparison(result), judgement(result), command),
         *_costs(result),
         f"{escaped(noise_line(result))}; {effort(result)}.",
+        *(
+            f"Head has changes that are not committed: {escaped(', '.join(result.changed))}."
+            for _ in result.changed[:1]
+        ),
         "",
     ]
     return "\n".join(lines)
@@ -113,7 +118,7 @@ def figures(result: GateResult) -> Iterator[tuple[str, ...]]:
     """Yield verdict, call, what is compared, base, head, ratio and interval of each row, costs and errors as well."""
     for each in result.rows:
         before, after = documents.values(each.row) or ("-", "-")
-        ratio, interval = documents.ratio(each.row), documents.interval(each.row, result.limit)
+        ratio, interval = documents.ratio(each.row), documents.interval(each.row, each.limit)
         yield each.verdict, each.call, each.row.statistic, before, after, ratio, interval
     for call in result.calls:
         for name, cost in call.costs:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from xml.etree import ElementTree as ET
 
 from orchestrator import quantities
@@ -49,18 +49,18 @@ def sentence(row: Row, limit: float) -> str:
 
 def markdown(comparison: RunComparison, judgement: Judgement, command: str) -> str:
     """The document. `command` makes it again. Rows that are slower come first, then those that are undetermined."""
-    rows = zip(comparison.rows, judgement.outcomes, strict=True)
-    every, limit = sorted(rows, key=lambda judged: _ORDER[judged[1]]), judgement.limit
+    rows = zip(comparison.rows, judgement.outcomes, judgement.limits, strict=True)
+    every = sorted(rows, key=lambda judged: _ORDER[judged[1]])
     reasons = [
         f"- {escaped(f'{row.label}, {row.group}: {why_undetermined(row, limit)}')}"
-        for row, outcome in every
+        for row, outcome, limit in every
         if outcome == "cannot tell"
     ]
     return "\n".join(
         [
             f"**{judgement.overall.capitalize()}:** {escaped(judgement.sentence)}.",
             "",
-            *_table(comparison, every, limit),
+            *_table(comparison, every),
             *(["#### Undetermined", "", *reasons, ""] if reasons else []),
             "#### How to repeat it",
             "",
@@ -72,23 +72,27 @@ def markdown(comparison: RunComparison, judgement: Judgement, command: str) -> s
     )
 
 
-def _table(comparison: RunComparison, every: Sequence[tuple[Row, Outcome]], limit: float) -> Iterator[str]:
+def _table(comparison: RunComparison, every: Sequence[tuple[Row, Outcome, float]]) -> Iterator[str]:
     if not every:
         return
     statistic = "times per request" if comparison.statistic == "throughput" else comparison.statistic
     yield (
         f"{escaped(comparison.of)} against {escaped(comparison.reference)}: ratios of {statistic}, above 1 is slower; "
-        f"the limit is {quantities.margin(limit)}."
+        f"the limit is {quantities.listed(_limits(limit for *_, limit in every))}."
     )
     yield ""
     yield "| | compared | setting | reference | value | ratio | 95 % interval |"
     yield "| --- | --- | --- | ---: | ---: | ---: | --- |"
-    for row, outcome in every:
+    for row, outcome, limit in every:
         before, after = values(row) or ("-", "-")
         cells = (row.label, row.group, before, after, ratio(row), interval(row, limit))
         shown = f"**{outcome}**" if outcome == "slower" else outcome
         yield f"| {shown} | {' | '.join(escaped(cell) for cell in cells)} |"
     yield ""
+
+
+def _limits(limits: Iterable[float]) -> list[str]:
+    return [quantities.margin(limit) for limit in sorted(set(limits))]
 
 
 def junit(comparison: RunComparison, judgement: Judgement, *, fails_undetermined: bool) -> str:
@@ -99,8 +103,8 @@ def junit(comparison: RunComparison, judgement: Judgement, *, fails_undetermined
     undecided = "error" if fails_undetermined else "skipped"
     tags: dict[Outcome, str] = {"slower": "failure", "cannot tell": undecided, "not slower": "system-out"}
     cases = [
-        _case(row.group, row.label, tags[outcome], (_message(row, outcome, judgement.limit), *row.doubts, *row.notes))
-        for row, outcome in zip(comparison.rows, judgement.outcomes, strict=True)
+        _case(row.group, row.label, tags[outcome], (_message(row, outcome, limit), *row.doubts, *row.notes))
+        for row, outcome, limit in zip(comparison.rows, judgement.outcomes, judgement.limits, strict=True)
     ] or [_case("orch gate", "comparison", undecided, (judgement.sentence,))]
     counted = Counter(child.tag for case in cases for child in case)
     counts = {"tests": str(len(cases))}
@@ -108,8 +112,8 @@ def junit(comparison: RunComparison, judgement: Judgement, *, fails_undetermined
     root = ET.Element("testsuites", {"name": "orch gate", **counts})
     suite = ET.SubElement(root, "testsuite", {"name": f"orch gate, by {comparison.statistic}", **counts})
     properties = ET.SubElement(suite, "properties")
-    limit = quantities.margin(judgement.limit)
-    for name, value in (("run", comparison.of), ("reference", comparison.reference), ("limit", limit)):
+    limits = ", ".join(_limits(judgement.limits) or _limits([judgement.limit]))
+    for name, value in (("run", comparison.of), ("reference", comparison.reference), ("limit", limits)):
         ET.SubElement(properties, "property", {"name": name, "value": one_line(value)})
     suite.extend(cases)
     ET.indent(root)

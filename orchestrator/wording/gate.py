@@ -22,6 +22,12 @@ class Judgement:
     outcomes: tuple[Outcome, ...]
     sentence: str
     error: Regression | Undecided | None
+    own_limits: tuple[float, ...] = ()  # of each row, where they are not all `limit`
+
+    @property
+    def limits(self) -> tuple[float, ...]:
+        """The limit of each row."""
+        return self.own_limits or (self.limit,) * len(self.outcomes)
 
     @property
     def overall(self) -> Outcome:

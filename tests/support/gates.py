@@ -87,6 +87,7 @@ def a_row(verdict: Verdict, statistic: str = "median", p_value: float | None = 0
             "row": compared,
             "verdict": verdict,
             "is_decisive": statistic == "median",
+            "limit": LIMIT,
             **more,
         }
     )

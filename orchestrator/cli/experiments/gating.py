@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
 from datetime import UTC, datetime
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 _STYLES = {"slower": "red", "not slower": "green", "undecided": "yellow"}
 _HEADS = ("", "call", "", "base", "head", "ratio", "95 % interval")
+_LIMIT = 0.05
 _WAYS = "orch gate FILE --base REF, or --base-folder and --head-folder"
 
 
@@ -39,7 +40,10 @@ def gate(
         Path | None, typer.Option(metavar="DIR", help="Without git: base's folder, in place of the experiment's.")
     ] = None,
     head_folder: Annotated[Path | None, typer.Option(metavar="DIR", help="Head's folder likewise.")] = None,
-    limit: Annotated[str, typer.Option(metavar="SHARE", help="A slowdown as large must be found.")] = "5%",
+    limit: Annotated[
+        list[str] | None,
+        typer.Option(metavar="[CALL=]SHARE", help="A slowdown as large must be found: 5%, or order=10% of one call."),
+    ] = None,
     budget: Annotated[str, typer.Option(metavar="TIME", help="Measuring takes no longer; building is extra.")] = "5m",
     undecided: Annotated[
         Literal["pass", "fail"], typer.Option(help="Whether an undecided gate ends with 0 or with 8.")
@@ -64,13 +68,7 @@ def gate(
     """
     console.as_json = as_json
     with _sides(file, base, head, base_folder, head_folder) as sides:
-        gate = _gate(
-            file,
-            overrides or [],
-            sides,
-            parsed("--limit", parse_margin, limit),
-            parsed("--budget", DURATION.number, budget),
-        )
+        gate = _gate(file, overrides or [], sides, _limits(limit or ()), parsed("--budget", DURATION.number, budget))
         _forecast(gate, is_all=only_plan)
         if only_plan:
             return
@@ -83,6 +81,12 @@ def gate(
         keep(WORKSPACE.gates, {"at": f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}", **result.to_dict()})
     _show(result)
     _end(result, passes_undecided=undecided == "pass")
+
+
+def _limits(options: Sequence[str]) -> dict[str, float]:
+    """The limit of each call that has its own; that of the others has no name."""
+    words = [option.rpartition("=") for option in options]
+    return {name: parsed("--limit", parse_margin, share) for name, _, share in words}
 
 
 @contextmanager
@@ -101,15 +105,23 @@ def _sides(
         raise UsageError("base and head are given in one of two ways", hint=_WAYS)
 
 
-def _gate(file: Path, overrides: list[str], sides: Sides, limit: float, budget_s: float) -> Gate:
-    from orchestrator.gate.arms import read
+def _gate(file: Path, overrides: list[str], sides: Sides, limits: Mapping[str, float], budget_s: float) -> Gate:
+    from orchestrator.gate.arms import HEAD, read
     from orchestrator.gate.procedure import Gate
 
     arms = read(file, overrides, sides)
+    if changed := sides[HEAD].changed:
+        console.warning(f"head has changes that are not committed: {', '.join(changed)}")
+    own_limits = {name: limit for name, limit in limits.items() if name}
+    for name in own_limits:
+        if name not in arms.calls:
+            raise UsageError(f"--limit: no call is named {name}", hint=f"calls: {', '.join(arms.calls)}")
     command = ["orch", *sys.argv[1:]]
+    limit = limits.get("", _LIMIT)
     return Gate(
         arms=arms,
         limit=limit,
+        own_limits=own_limits,
         budget_s=budget_s,
         workspace=WORKSPACE,
         listener=console,
@@ -121,8 +133,8 @@ def _forecast(gate: Gate, *, is_all: bool) -> None:
     from orchestrator.gate.words import forecast_line
 
     forecasts = gate.forecasts()
-    for forecast in forecasts:
-        (console.result if is_all else console.progress)(forecast_line(forecast, gate.limit))
+    for number, forecast in enumerate(forecasts):
+        (console.result if is_all else console.progress)(forecast_line(forecast, gate.limit_of(number)))
     if is_all:
         console.emit([asdict(forecast) | {"can_decide": forecast.can_decide} for forecast in forecasts])
 

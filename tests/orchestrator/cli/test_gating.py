@@ -43,7 +43,8 @@ def measuring(monkeypatch: pytest.MonkeyPatch) -> Any:
         {"base": "HEAD", "base_folder": Path()},
         {"head_folder": Path()},
         {"head": "HEAD", "base_folder": Path(), "head_folder": Path()},
-        {"base": "HEAD", "limit": "5"},
+        {"base": "HEAD", "limit": ["5"]},
+        {"base": "HEAD", "limit": ["other=5%"]},
         {"base": "HEAD", "budget": "soon"},
     ],
 )

@@ -32,10 +32,11 @@ def test_each_version_is_checked_out_by_itself_and_removed_at_the_end(file: Path
     assert len(git(tmp_path, "worktree", "list").splitlines()) == 1
 
 
-def test_the_working_folder_is_head_as_it_is(file: Path, tmp_path: Path) -> None:
+def test_the_working_folder_is_head_as_it_is_and_its_changes_are_named(file: Path, tmp_path: Path) -> None:
     change(tmp_path, "Content-Length", "content-length")
     with arms.commits(file, "HEAD", ".", tmp_path / "state") as sides:
         assert sides[HEAD].folder == file.parent.resolve()
+        assert sides[HEAD].changed == ("app/serve.py",)
         assert sides[HEAD].commit == sides[BASE].commit
 
 

@@ -41,3 +41,11 @@ def test_the_exit_code_and_each_row_of_the_files_say_the_verdict(gate: GateResul
     assert type(judgement.error) is error
     assert len(judgement.outcomes) == len(words.comparison(gate).rows) == len(gate.decisive)
     assert all(word not in judgement.sentence for word in ("None", "nan"))
+
+
+def test_a_call_with_a_limit_of_its_own_is_judged_by_it() -> None:
+    gate = a_gate(a_call(a_row("not slower", limit=0.2)), a_call(a_row("undecided", limit=0.1)))
+    judgement = words.judgement(gate)
+    assert judgement.limits == (0.1, 0.2)
+    assert "at a limit of 10 %" in judgement.sentence
+    assert "the limit is 10 % and 20 %." in words.markdown(gate, "orch gate")
