@@ -22,7 +22,7 @@ from orchestrator.statistics.quantiles import Distribution
 from orchestrator.statistics.terms import Interval, Reason, Standing
 from services.python.contract.limits import Kind
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 MOST_UNSENT = 0.01  # of what was due: beyond it percentiles are marked as those of the requests sent
 FAILS = "fails: "  # how an outcome begins that is no decoded message (protos/evolution.md)
 
