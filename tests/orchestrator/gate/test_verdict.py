@@ -82,4 +82,4 @@ def test_the_worst_comes_first_and_noise_is_the_farthest_from_1() -> None:
     document = gate.to_dict()
     assert document["own_noise"] == list(far)
     assert (document["verdict"], document["rounds"], document["confirmed"]) == ("slower", 16, False)
-    assert set(document["calls"][0]) == {"name", "metric", "base", "head", "ratio", "low", "high", "verdict"}
+    assert set(document["calls"][0]) == {"name", "metric", "base", "head", "ratio", "low", "high", "verdict", "limit"}
