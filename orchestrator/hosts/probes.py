@@ -36,10 +36,10 @@ class ProbeResult:
     hint: str = ""
 
 
-def survey(provider: str | None = None) -> list[ProbeResult]:
+def survey(provider: str | None = None, plan: Plan | None = None) -> list[ProbeResult]:
     """Every finding about this machine; with a provider, also what that provider's own program says it lacks.
 
-    A program that looks at this machine is always asked, since that is quick; a cloud only by name, over the network.
+    A program that looks at this machine is always called, since that is quick; a cloud only by name, over the network.
     """
     here = [*_python(), *_processor(), _quiet(), _ping(), *_tools(), *_kernel(), _browser(), _database(), *_languages()]
     makers = [p for p in PROVIDERS.values() if p.makes_hosts and provider in (None, p.name)]
@@ -48,7 +48,7 @@ def survey(provider: str | None = None) -> list[ProbeResult]:
             here.append(_provider(maker.name))
         elif provider is not None and not maker.hosts_are_given:
             here += [_controller()] if maker.needs_controller else []
-            here += _cloud(maker.name) if maker.has_program else []
+            here += _cloud(maker.name, plan) if maker.has_program else []
     return here
 
 
@@ -261,12 +261,15 @@ def _controller() -> ProbeResult:
     )
 
 
-def _cloud(provider: str) -> list[ProbeResult]:
-    """What the cloud says of a usual pair of hosts."""
+def _cloud(provider: str, plan: Plan | None) -> list[ProbeResult]:
+    """What the cloud says of the hosts that a plan needs, or else of a usual pair."""
+    from orchestrator.experiment.plan.topology import topology
     from orchestrator.hosts.provision.infra import Infra
 
     machine = PROVIDERS[provider].default_machine or next(iter(PROVIDERS[provider].machines))
     hosts = [(zone, machine) for zone in PROVIDERS[provider].zones]
+    if plan is not None and plan.provider == provider:
+        hosts = [(host.zone, host.machine) for host in topology(plan).hosts]
     try:
         findings = Infra(provider).findings(hosts)
     except OrchError as error:

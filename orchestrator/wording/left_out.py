@@ -25,7 +25,7 @@ _LOUD: Mapping[str, str] = {
     "steal": "the hypervisor took up to {cpus} CPUs away",
     "foreign": "other programs used up to {cpus} CPUs",
     "throttled": "a CPU quota stopped it for up to {share} of the time",
-    "pressure": "something waited for a CPU that others used for up to {share} of the time",
+    "pressure": "a process had to wait for a CPU up to {share} of the time",
 }
 
 _VERDICTS: Mapping[CheckVerdict, tuple[str, str]] = {
@@ -80,7 +80,7 @@ class Failed:
     @property
     def left_out(self) -> str:
         """The sentence."""
-        return fitting(f"Left out: {self.text}.")
+        return fitting(f"Measurements left out: {self.text}.")
 
 
 def failed(summary: RunSummary) -> Failed | None:

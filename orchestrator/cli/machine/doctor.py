@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
@@ -9,9 +10,11 @@ from typing import Annotated
 import typer
 
 from orchestrator.cli.console import console
+from orchestrator.cli.here import WORKSPACE
 from orchestrator.cli.shared_options import AsJson
 from orchestrator.cli.tables import coloured, table
-from orchestrator.errors import MissingError, UsageError, did_you_mean
+from orchestrator.errors import MissingError, OrchError, UsageError, did_you_mean
+from orchestrator.experiment import store
 from orchestrator.experiment.providers import PROVIDERS
 from orchestrator.hosts.probes import ProbeResult, lacking, of_experiment, survey
 
@@ -35,7 +38,10 @@ def doctor(
     console.as_json = as_json
     if provider is not None and provider not in PROVIDERS:
         raise UsageError(f"unknown provider '{provider}'", hint=did_you_mean(provider, PROVIDERS))
-    findings = survey(provider)
+    plan = None
+    with suppress(OrchError):
+        plan = store.current(WORKSPACE.plans)
+    findings = survey(provider, plan)
     if file is not None:
         findings += _of_experiment(file, provider)
     rows = []

@@ -25,8 +25,8 @@ NOTES = (
 
 def _no_interval(rate: FoundRate) -> str:
     outside = sum(search.is_below or search.is_at_least for search in rate.ended)
-    why = f"{outside} ended outside of the rates tried" if outside else f"fewer than {FEWEST_BLOCKS} searches"
-    return f"no interval: {why}"
+    beyond = f"{outside} of {len(rate.ended)} searches ended beyond the rates tried"
+    return f"no interval: {beyond if outside else f'fewer than {FEWEST_BLOCKS} searches'}"
 
 
 def row(rate: FoundRate, comparisons: Sequence[RateComparison]) -> tuple[str, ...]:

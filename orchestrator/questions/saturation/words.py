@@ -83,7 +83,7 @@ LIMITS: Mapping[RateLimit | None, str] = {
     "responder": "the responder's CPU limits it",
     "requester": "the requester's CPU limits it",
     "both": "the CPUs of both ends limit it",
-    "neither": "neither CPU limits it: the responder waits",
+    "neither": "neither end's CPU limits it",
     "unknown": "its limit is not known",
     "in flight": "how many requests may be in flight (`concurrency`) limits it",
     "late sends": "a requester that sends late limits it",

@@ -93,7 +93,7 @@ def test_validate_checks_every_file(folder: Path) -> None:
     assert "wrong.yaml:6:1: key 'repeats' is given twice" in done.stderr
     as_json = orch("plan", "--check", "wrong.yaml", "--json", cwd=folder)
     (file,) = document(as_json)["files"]
-    assert [(p["line"], p["column"]) for p in file["problems"]] == [(6, 1), (6, 10)]
+    assert [(p["line"], p["column"]) for p in file["problems"]] == [(6, 1)]
 
 
 def test_init_writes_an_experiment_that_can_be_planned(tmp_path: Path) -> None:
