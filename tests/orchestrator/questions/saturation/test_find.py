@@ -117,7 +117,7 @@ def test_a_knee_at_the_last_load_is_not_reached_and_nothing_limits_it() -> None:
         ((0.95, 0.4), "responder", "the responder's CPU limits it (responder 95 %, requester 40 % of a core)"),
         ((0.4, 0.85), "requester", "the requester's CPU limits it"),
         ((0.9, 0.9), "both", "the CPUs of both ends limit it"),
-        ((0.84, 0.84), "neither", "neither CPU limits it: the responder waits"),
+        ((0.84, 0.84), "neither", "neither end's CPU limits it"),
         ((None, 0.4), "unknown", "its limit is not known (responder unknown"),
         ((None, 0.9), "requester", "the requester's CPU limits it"),
     ],
