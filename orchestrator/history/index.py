@@ -285,8 +285,8 @@ def open_file(path: Path) -> Index:
     except DatabaseError:  # damaged
         pass
     index.close()
-    for part in path.parent.glob(f"{path.name}*"):  # what SQLite left beside it, too
-        part.unlink()
+    for suffix in ("", "-journal", "-wal", "-shm"):  # what SQLite left beside it, too
+        path.with_name(path.name + suffix).unlink(missing_ok=True)
     with whole_file(path) as partial:  # another orch sees all tables, or none
         new = _at(partial)
         new.make()

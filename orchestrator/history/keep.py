@@ -18,7 +18,7 @@ from orchestrator.workspace import Workspace
 # Files of a run folder whose change means that it is read anew.
 _FILES = ("journal.jsonl", "manifest.json", "summary.json", "plan.json")
 _AT_ONCE = 20  # folders that are read before others may write: what is read is kept if the rest is cut
-_FEW = 20  # folders that are read without a word
+_FEW = 20  # folders that are read without a message
 _log = logging.getLogger(__name__)
 
 

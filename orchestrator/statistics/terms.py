@@ -46,7 +46,7 @@ class ReasonKind(StrEnum):
     OWN_CALLS = "own calls"  # whose sizes nobody varies
     NO_CELLS = "no cells"  # none that a cost model describes
     LOSSY = "lossy"  # the link is to lose packets; numbers: share
-    LINK = "link"  # it was not as wanted
+    LINK = "link"  # it was not as configured
     FEW_SIZES = "few sizes"  # numbers: each of them
     FEW_DISTANCES = "few distances"  # numbers: each round trip
     NOT_WHOLE = "not whole"  # opening takes no whole number of round trips; numbers: trips
@@ -55,7 +55,7 @@ class ReasonKind(StrEnum):
     BEYOND = "beyond"  # the place is too far from what was measured; numbers: value, low, high
     NO_RATE = "no rate"  # of the run's links, while another one is wanted
     SEVERAL_RATES = "several rates"  # of the run's links, and none is wanted; numbers: low, high
-    MISSED = "missed"  # its sealed cells lay too far off; numbers: p90
+    MISSED = "missed"  # its held-out cells lay too far off; numbers: p90
     FULL = "full"  # the map has as many stacks as it may; numbers: most
 
 

@@ -1,4 +1,4 @@
-"""The page `/live`: the runs in progress, and one of them, which the page's script asks for again every two seconds."""
+"""The page `/live`: the runs in progress, and one of them, which the page's script fetches every two seconds."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def runs(request: Request, site: Here) -> Response:
 
 @router.get("/{run}")
 def live(request: Request, site: Here, run: str) -> Response:
-    """Return how a run stands."""
+    """Return the state of a run."""
     view = site.reader(run).look()
     progress = view.progress
     name = view.run if progress is None else progress.experiment

@@ -46,7 +46,7 @@ class Row:
 
 @dataclass(frozen=True, kw_only=True)
 class View:
-    """A run as it stands; `progress` is None where the journal cannot be read (`trouble`)."""
+    """The state of a run; `progress` is None where the journal cannot be read (`trouble`)."""
 
     run: str
     state: State

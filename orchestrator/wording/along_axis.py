@@ -44,7 +44,7 @@ def _change(along: Sweep, lead: Lead) -> str:
     whose = f"{leader}'s lead" if lead.factor == STACK else f"The lead of {leader}"
     if lead.change == "steady":
         ends = f"{_with_interval(lead.first)} {first}, {_with_interval(lead.last)} {last}"
-        return f"{whose} over {other} {where}, without a significant change: {ends}"
+        return f"{whose} over {other} {where} does not change significantly: {ends}"
     verb = "falls" if lead.last.ratio < lead.first.ratio else "rises"
     return f"{whose} over {other} {where} {verb} from {_lead(lead.first)} {first} to {_lead(lead.last)} {last}"
 

@@ -37,9 +37,9 @@ def notes(summary: RunSummary) -> tuple[str, ...]:
 
 
 def warnings(summary: RunSummary) -> tuple[str, ...]:
-    """Return what was warned of while the run was made, and the links that were not as wanted, a sentence each."""
+    """Return what was warned of while the run was made, and the links that were not as configured, a sentence each."""
     off = (link for link in DISTANCE.of(summary) if link.why_not and link.measured is not None)
-    links = (f"The link of {link.placement} was not as wanted: {distance.clause(link)}." for link in off)
+    links = (f"The link of {link.placement} was not as configured: {distance.clause(link)}." for link in off)
     return (*summary.warnings, *links)
 
 

@@ -106,7 +106,7 @@ def _bounds(trial: TrialEvidence, part: Part, cell: CellEvidence) -> Iterator[_B
             least_ns=least,
             uncertain_ns=max(0.1 * least, _disagreement(echoes)) if is_far else 0.75 * least,
             why_not=_why_no_bound(cell, echoes),
-            # Of an operation that is asked by those it is made of, the exchange has the bodies of all of them.
+            # Where an operation takes several requests, the exchange has the bodies of all of them.
             is_of_each_call=cell.cell.connection == "reuse" and not is_in_pieces(cell.cell.factors),
         )
 

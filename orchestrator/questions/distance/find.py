@@ -20,7 +20,7 @@ class Delivered:
     """What the link of a placement was asked for, and what ping measured of it during the run; ms, Mbit/s, shares.
 
     `measured` is the median of all pings, `low` and `high` the smallest and the largest median of a reading; `lost` the
-    share of pings without an answer. `why_not` has in what it is not as wanted.
+    share of pings without an answer. `why_not` lists how it differs from the configured link.
     """
 
     placement: str

@@ -19,7 +19,7 @@ from orchestrator.wording.reasons import formatted
 
 
 def trust(judged: Judged | None) -> str:
-    """Return how far off predictions are, by the sealed cells."""
+    """Return how far off predictions are, by the held-out cells."""
     if judged is None:
         return "No cell was held out, so the error is not known: plan the run with `predict: {hold_out: 20%}`."
     places, right = judged.winners
@@ -88,11 +88,11 @@ _WHY: Mapping[ReasonKind, str] = {
     ReasonKind.NO_CELLS: "none of its cells can be modelled: that takes calls over a distance that ping measured, in a"
     " closed loop, with right replies",
     ReasonKind.LOSSY: "{name} loses {share} of its packets, and loss is outside of the model: measure without `loss`",
-    ReasonKind.LINK: "the link of {name} did not deliver what was asked: {link}. Measure it again",
+    ReasonKind.LINK: "the link of {name} was not as configured: {link}. Measure it again",
     ReasonKind.FEW_BLOCKS: "only {blocks} of at least {needed:.0f} measured: plan more `repeats`",
-    ReasonKind.FEW_SIZES: f"{{amounts}} of at least {FEWEST_SIZES} that are not sealed: add sizes to `{{last}}`, such"
+    ReasonKind.FEW_SIZES: f"{{amounts}} of at least {FEWEST_SIZES} that are not held out: add sizes to `{{last}}`, such"
     " as 100 B, 10 kB and 1 MB",
-    ReasonKind.FEW_DISTANCES: f"{{amounts}} of at least {FEWEST_DISTANCES} for the smallest payload, not sealed and over"
+    ReasonKind.FEW_DISTANCES: f"{{amounts}} of at least {FEWEST_DISTANCES} for the smallest payload, not held out and over"
     f" {LEAST_RANGE_MS:g} ms or more: add them to `distance`, such as 1ms, 20ms and 80ms",
     ReasonKind.NOT_WHOLE: "the smallest payload takes {trips:.2f} round trips, which is no whole number: look for Nagle's"
     " algorithm with delayed acknowledgements, a queue, or a link that changes",
@@ -103,7 +103,7 @@ _WHY: Mapping[ReasonKind, str] = {
     ReasonKind.BEYOND: "a {name} of {value} is {side} that was measured, {bounds}",
     ReasonKind.NO_RATE: "the rate of the links is not known, so no other one can be predicted: omit --rate",
     ReasonKind.SEVERAL_RATES: "the links had {bounds}: say which one, with --rate",
-    ReasonKind.MISSED: f"its sealed cells were missed by {{p90}} at p90, more than {quantities.margin(MOST_MISSED)}",
+    ReasonKind.MISSED: f"its held-out cells were missed by {{p90}} at p90, more than {quantities.margin(MOST_MISSED)}",
     ReasonKind.FULL: "a map has at most {most:.0f} stacks",
 }
 _UNITS: Mapping[str, tuple[str, Callable[[float], str]]] = {  # by the first name of a reason: a noun, and its amounts
@@ -121,7 +121,7 @@ def refusals(summary: RunSummary) -> tuple[str, ...]:
 
 
 def why(reason: Reason, links: Mapping[str, str] = {}) -> str:
-    """Return why nothing is predicted, as a clause; `links` has by placement in what its link was not as wanted."""
+    """Return why nothing is predicted, as a clause; `links` has how each placement's link differed."""
     numbers, name = reason.numbers, next(iter(reason.names), "")
     noun, unit = _UNITS.get(name, ("", quantities.number))
     amounts = list(map(unit, numbers.values()))

@@ -1,4 +1,4 @@
-// Follows a run in progress: asks for its page again every two seconds, and shows what has changed.
+// Follows a run in progress: fetches its page every two seconds, and shows what has changed.
 "use strict";
 
 const EVERY_MS = 2000;

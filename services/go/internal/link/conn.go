@@ -28,7 +28,8 @@ type Conn struct {
 	in, out  way
 }
 
-// way is one direction of a connection. What a call moves stands here: in variables of the call it would be allocated each time.
+// way is one direction of a connection. Its fields are those of the current call; local
+// variables would be allocated at each call.
 type way struct {
 	mutex   sync.Mutex // of one caller at a time
 	content []byte

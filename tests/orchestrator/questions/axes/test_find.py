@@ -110,7 +110,7 @@ def test_a_link_that_is_not_as_wanted_is_a_warning() -> None:
         "distance-20ms": "a round trip of 23 ms in place of 20 ms",
         "distance-50ms": "20 % of pings lost in place of 0.0 %",
     }
-    assert sum("was not as wanted" in text for text in warnings(summary)) == 2
+    assert sum("was not as configured" in text for text in warnings(summary)) == 2
 
 
 def test_sizes_are_an_axis_and_the_sentence_says_from_which_on_one_is_ahead() -> None:

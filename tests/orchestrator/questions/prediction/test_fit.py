@@ -111,7 +111,7 @@ def test_the_model_meets_sealed_cells_where_windows_and_distance_decide() -> Non
 
 def test_too_few_payloads_are_refused_with_what_to_add() -> None:
     reason = why_not(REST, Lab((REST,), sizes=(100, 1_000)).cells())
-    assert reason.startswith("2 payloads (100 B and 1,000 B) of at least 3 that are not sealed: add sizes")
+    assert reason.startswith("2 payloads (100 B and 1,000 B) of at least 3 that are not held out: add sizes")
 
 
 def test_too_few_distances_are_refused_with_what_to_add() -> None:

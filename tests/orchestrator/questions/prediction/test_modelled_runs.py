@@ -66,7 +66,7 @@ def test_a_link_that_did_not_deliver_what_was_asked_is_refused_with_its_name() -
         if placement["id"] == "distance-30ms":
             placement["link"]["rtt_ms"] = 45.0
     reason = refused(run)
-    assert "the link of distance-30ms did not deliver what was asked: a round trip of 30" in reason
+    assert "the link of distance-30ms was not as configured: a round trip of 30" in reason
 
 
 def test_lost_packets_are_outside_of_the_model() -> None:
