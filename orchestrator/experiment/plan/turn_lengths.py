@@ -28,6 +28,7 @@ _FLIGHTS_OF_A_TURN = 4  # each of as many requests as are in flight
 _LEAST_WARM_UP, _MOST_WARM_UP = 2, 10  # after ten requests a stack that was idle is as fast as before
 _WARM_SHARE = 0.2  # of a turn, what its warm-up may take of a stack that is slow
 _MOST_TOGETHER = 24
+_MOST_STRETCHED = 4  # so many times its duration a slow stack measures, to have as many turns as the others
 
 
 def with_turns(plan: Plan, turn: float | str, known: Mapping[str, Protocol]) -> Plan:
@@ -60,11 +61,14 @@ def with_turns(plan: Plan, turn: float | str, known: Mapping[str, Protocol]) -> 
         pair.reference.id for pair in pairs(plan) if groups.get(pair.cell.id) == groups.get(pair.reference.id)
     )
 
+    most_rounds = {group: max(lengths[name].rounds for name in groups if groups[name] == group) for group in sizes}
+
     taken: dict[str, Turns] = {}
     for name, group in groups.items():
         each_round = max(1, round(sqrt(compared[name]))) if lengths[name].requests is None else 1
         if sizes[group] > 1:
-            taken[name] = replace(lengths[name], group=group, each_round=each_round)
+            turns = _stretched(lengths[name], most_rounds[group])
+            taken[name] = replace(turns, group=group, each_round=each_round)
     cells = tuple(replace(cell, turns=taken.get(cell.id)) for cell in plan.cells)
     return replace(plan, cells=cells, without_turns=tuple(sorted(reasons)))
 
@@ -80,7 +84,15 @@ def as_measured(plan: Plan, cell: Cell, own_s: float) -> Turns | None:
     turns = _turns(plan, cell, request_s, max(cell.turns.length_s, needed_s))
     if turns.requests is not None and turns.rounds == 1:
         return cell.turns
+    turns = _stretched(turns, cell.turns.rounds)
     return replace(turns, group=cell.turns.group, each_round=cell.turns.each_round)
+
+
+def _stretched(turns: Turns, rounds: int) -> Turns:
+    """With up to so many rounds, as far as its duration may be stretched; a number of requests has no more of them."""
+    if turns.requests is not None:
+        return turns
+    return replace(turns, rounds=max(turns.rounds, min(rounds, _MOST_STRETCHED * turns.rounds)))
 
 
 def _fewest(cell: Cell) -> int:

@@ -77,7 +77,7 @@ def test_turns_are_as_long_as_the_smoke_tests_requests_need(
     plan = plan_of(write)
     turns = as_measured(plan, plan.cells[0], own_s(plan, plan.cells[0], request_s))
     assert (turns and turns.length_s) == length_s
-    assert turns is None or turns.rounds == ceil(round(1 / turns.length_s, 6))
+    assert turns is None or turns.rounds == min(100, 4 * ceil(round(1 / turns.length_s, 6)))
 
 
 def test_a_request_that_is_longer_than_a_turn_takes_none(write: Write) -> None:
