@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
-from orchestrator import quantities
 from orchestrator.checks.base import Check, Finding, gravity, not_applicable, worst
 from orchestrator.checks.ends import control, cpu_time, own_work, referee, responder_core, together
 from orchestrator.checks.latency import modes, noise, steady_state
@@ -43,7 +42,7 @@ CHECKS: tuple[Check, ...] = (
     referee.CHECK,
 )
 
-_NOTHING = not_applicable("This run has nothing for it to check.")
+_NOTHING = not_applicable("nothing-to-check")
 
 
 def run_checks(run: RunEvidence) -> tuple[CheckResult, ...]:
@@ -65,10 +64,9 @@ def run_checks(run: RunEvidence) -> tuple[CheckResult, ...]:
             for cell in of_its_kinds.cells
             if cell.trials or check.judges_empty
         ]
-        judged = quantities.listed([quantities.OF_KIND[kind][1] for kind in KINDS if kind in check.kinds])
+        judged = [kind for kind in KINDS if kind in check.kinds]
         for cell in (cell.cell for cell in run.cells if cell.cell.kind not in check.kinds):
-            text = f"This check applies to {judged}; this cell measures {quantities.OF_KIND[cell.kind][0]}."
-            findings.append((not_applicable(text), cell.id))
+            findings.append((not_applicable("other-kind", judged=judged, measured=cell.kind), cell.id))
         ranked = sorted(((f, cell_id) for f, cell_id in findings if f), key=lambda pair: gravity(pair[0]), reverse=True)
         of_check = [check.result(_with_block(finding, blocks), cell_id) for finding, cell_id in ranked]
         results += of_check or [check.result(_NOTHING, None)]

@@ -1,9 +1,9 @@
 """What a check is: it may read each trial's samples once, and judges a cell (or the run) from what it kept of them.
 
 `fail` means that a number cannot be what it claims to be, `warn` that it needs care, `cannot tell` that what the check
-needs was not measured. A noisy machine is a warning, never a failure. A finding gives the numbers it used, says in one or
-two short sentences what was measured, what was expected and what follows, and names an action that the reader can take.
-`not applicable` is not a pass: nothing was checked.
+needs was not measured. A noisy machine is a warning, never a failure. A finding has the numbers that it used, and the kind
+of what it found; `wording.checks` says in one or two short sentences what was measured, what was expected and what follows,
+and names an action that the reader can take. `not applicable` is not a pass: nothing was checked.
 
 What judges absolute times or shares fails by one rule: the stack, and not the machine, must be the cause. `in_most` makes a
 warning of what only some of a cell's trials show; `is_of_the_stack` also holds each block against its other cells, as
@@ -16,11 +16,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from statistics import median
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
-from orchestrator import quantities
 from orchestrator.evidence.run_evidence import CellEvidence, RunEvidence, Samples
-from orchestrator.findings.check_result import WORST_FIRST, CheckResult, CheckVerdict, Overload
+from orchestrator.findings.check_result import WORST_FIRST, CheckResult, CheckVerdict, Overload, Point
 from orchestrator.statistics.intervals import FEWEST_BLOCKS
 from services.python.contract.limits import Kind
 
@@ -31,54 +30,77 @@ CODECS: frozenset[Kind] = frozenset({"codec"})  # without a network: one message
 STREAMS: frozenset[Kind] = frozenset({"stream"})  # the events of subscriptions
 
 
+def point(kind: str, **values: Any) -> Point:
+    """Return one thing that was found."""
+    return Point(kind=kind, values=values)
+
+
 @dataclass(frozen=True)
 class Finding:
-    """What a check says of one cell, or of the run; `weight` orders findings of one verdict, the most serious first."""
+    """What a check says of one cell, or of the run; `weight` orders findings of one verdict, the most serious first.
+
+    `wording.checks` makes a sentence of each point, from the evidence and the point's own values.
+    """
 
     verdict: CheckVerdict
-    explanation: str
-    action: str = "Nothing to do."
+    points: tuple[Point, ...]
     evidence: dict[str, Any] = field(default_factory=dict)
     weight: float = 0.0
     overload: Overload | None = None
 
+    @classmethod
+    def of(
+        cls,
+        verdict: CheckVerdict,
+        kind: str | Sequence[Point],
+        *rest: Any,
+        evidence: dict[str, Any] | None = None,
+        weight: float = 0.0,
+        overload: Overload | None = None,
+        **values: Any,
+    ) -> Self:
+        """Return a finding of one point, of this kind and with these values, or of several points."""
+        points = (point(kind, **values),) if isinstance(kind, str) else tuple(kind)
+        if rest and isinstance(rest[0], str):  # TODO: the old way
+            action, *rest = rest
+            points = (point("text", text=kind, action=action),)
+        elif isinstance(kind, str) and ("." in kind or " " in kind):
+            points = (point("text", text=kind, action=""),)
+        evidence = rest[0] if rest else evidence
+        return cls(verdict, points, evidence or {}, weight, overload)
 
-def passes(explanation: str, evidence: dict[str, Any], *, weight: float = 0.0) -> Finding:
-    """Return that nothing is wrong."""
-    return Finding("pass", explanation, evidence=evidence, weight=weight)
 
+passes = partial(Finding.of, "pass")
+warns = partial(Finding.of, "warn")
+fails = partial(Finding.of, "fail")
+cannot_tell = partial(Finding.of, "cannot tell")
+not_applicable = partial(Finding.of, "not applicable")
 
-warns = partial(Finding, "warn")
-fails = partial(Finding, "fail")
-cannot_tell = partial(Finding, "cannot tell")
-not_applicable = partial(Finding, "not applicable")
-
-NO_SIZES = cannot_tell(
-    "The client library does not report the size of its bodies.", "Use a client that reports body sizes."
-)
+NO_SIZES = cannot_tell("no-sizes")
 
 
 def untroubled(
-    troubles: Sequence[str], action: str, evidence: dict[str, Any], good: str, *, weight: float = 0.0
+    troubles: Sequence[Point], lost: str, evidence: dict[str, Any], good: str, *, weight: float = 0.0, **values: Any
 ) -> Finding:
-    """Return all that is wrong, as one finding of this weight; that all is good where nothing is."""
-    text = "; ".join(troubles)
-    if not text:
-        return passes(good, evidence)
-    return fails(f"{text[0].upper()}{text[1:]}.", action, evidence, weight=weight)
+    """Return all that is wrong, as one finding of this weight, with the action of `lost`; `good` where nothing is wrong."""
+    if not troubles:
+        return passes(good, evidence, **values)
+    troubles = [t if isinstance(t, Point) else point("text", text=t, action="") for t in troubles]  # TODO: the old way
+    last = point("text", text="", action=lost) if " " in lost else point(lost)
+    return fails((*troubles, last), evidence, weight=weight)
 
 
 def too_few(requests: int, what: str) -> Finding:
     """Return that a trial has too few requests for what a check looks at."""
-    return cannot_tell(f"Fewer than {requests} requests per trial: too few {what}.", "Ask for more requests per trial.")
+    return cannot_tell("too-few", requests=requests, what=what)
 
 
-def not_reported(what: str, field: str, evidence: Any, responder_of: CellEvidence | None = None) -> Finding:
+def not_reported(field: str, evidence: dict[str, Any], responder_of: CellEvidence | None = None) -> Finding:
     """Return that the requester, or a cell's responder, did not report a field of the line that it prints at the end."""
-    by, line = ("requester", "done") if responder_of is None else ("responder", "stats")
-    why = f": {quantities.NOT_OURS}" if responder_of and responder_of.stack.external is not None else ""
-    action = f"Use a {by} of orch, or one that prints `{field}` in its `{line}` line."
-    return cannot_tell(f"The {by} did not report {what}{why}.", action, evidence)
+    if responder_of is None:
+        return cannot_tell("requester-did-not-report", evidence, field=field)
+    own = responder_of.stack.external is not None
+    return cannot_tell("responder-did-not-report", evidence, field=field, own=own)
 
 
 Judged = Finding | Iterable[Finding | None] | None
@@ -120,8 +142,7 @@ class Check:
             severity=self.severity,
             cell=cell,
             evidence=_as_json_has_it(finding.evidence),
-            explanation=finding.explanation,
-            action=finding.action,
+            points=tuple(point(each.kind, **_as_json_has_it(each.values)) for each in finding.points),
             overload=finding.overload,
         )
 
@@ -156,8 +177,7 @@ def in_most(findings: Sequence[Finding], trials: int) -> list[Finding]:
             verdict="warn",
             overload=None,
             evidence={**finding.evidence, "trials": len(failed), "of_trials": trials},
-            explanation=f"{finding.explanation} So it was in {len(failed)} of {trials} trials.",
-            action="Repeat it on a quiet machine: in most trials it would be a failure.",
+            points=(*finding.points, point("in-some-trials")),
         )
         if finding.verdict == "fail"
         else finding

@@ -31,8 +31,10 @@ def judged(folder: RunFolder, *, is_modelled: bool = False) -> RunSummary:
 
 def keep(folder: RunFolder, summary: RunSummary) -> None:
     """Write `summary.json` and `checks.json` again; a warning says when the folder cannot be written to."""
+    from orchestrator.wording.checks.sentences import documents
+
     try:
-        for name, document in summary.documents().items():
+        for name, document in documents(summary).items():
             folder.write_json(name, document)
     except MissingError as error:
         console.warning(f"{folder.path}: summary.json and checks.json stay as they were: {error.message}")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 CheckVerdict = Literal["pass", "not applicable", "cannot tell", "warn", "fail"]
@@ -19,10 +19,18 @@ class Overload:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Point:
+    """One thing that a check found: its kind, which `wording.checks` has the words of, and values beside the evidence."""
+
+    kind: str
+    values: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True)
 class CheckResult:
     """A named test of the run's validity. `cell` is None for a check of the whole run.
 
-    `overload`: a failure with no other cause than a rate that is too high, which is a finding about the stack.
+    `points`: what was found, in the order in which it is worded. `overload`: a failure with no other cause than a rate that is too high, which is a finding about the stack.
     """
 
     name: str
@@ -30,12 +38,9 @@ class CheckResult:
     severity: Literal["fatal", "serious", "note"]
     cell: str | None
     evidence: dict[str, Any]
-    explanation: str
-    action: str
+    points: tuple[Point, ...]
     overload: Overload | None = None
 
-
-SCHEMA_VERSION = 1
 
 WORST_FIRST: tuple[CheckVerdict, ...] = ("fail", "warn", "cannot tell", "pass", "not applicable")
 
@@ -52,13 +57,3 @@ def counts(results: Iterable[CheckResult]) -> dict[CheckVerdict, int]:
     """How many checks got each verdict as their worst, every verdict named."""
     counted = Counter(by_check(results).values())
     return {verdict: counted[verdict] for verdict in WORST_FIRST}
-
-
-def checks_document(results: Iterable[CheckResult]) -> dict[str, Any]:
-    """What `orch runs check --json` prints and `checks.json` holds."""
-    results = tuple(results)
-    return {
-        "schema_version": SCHEMA_VERSION,
-        "counts": counts(results),
-        "checks": [asdict(result) for result in results],
-    }

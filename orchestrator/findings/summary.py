@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 from orchestrator.experiment.model.factor import Value
 from orchestrator.experiment.model.factors import STACK, of_the_call, short
-from orchestrator.findings.check_result import CheckResult, checks_document
+from orchestrator.findings.check_result import CheckResult
 from orchestrator.findings.disturbed import Disturbed
 from orchestrator.findings.trial_values import CostName, SpreadName
 from orchestrator.questions.stores.times import StoreTimes
@@ -22,7 +22,7 @@ from orchestrator.statistics.quantiles import Distribution
 from orchestrator.statistics.terms import Interval, Reason, Standing
 from services.python.contract.limits import Kind
 
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
 MOST_UNSENT = 0.01  # of what was due: beyond it percentiles are marked as those of the requests sent
 FAILS = "fails: "  # how an outcome begins that is no decoded message (protos/evolution.md)
 
@@ -372,9 +372,9 @@ class RunSummary:
             del trial["turns"]
         return document
 
-    def documents(self) -> dict[str, dict[str, Any]]:
-        """What analysis leaves in a run folder, by file name."""
-        return {"summary.json": sealed(self.to_dict()), "checks.json": checks_document(self.checks)}
+    def document(self) -> dict[str, Any]:
+        """What `summary.json` holds."""
+        return sealed(self.to_dict())
 
     def to_json(self) -> str:
         """The summary as compact JSON."""

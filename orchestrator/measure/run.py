@@ -358,11 +358,12 @@ class Run:
     def _check(self) -> None:
         if self._has_samples():
             from orchestrator.summarise import summarise
+            from orchestrator.wording.checks.sentences import documents
             from orchestrator.wording.left_out import invalid_numbers
 
             with self._context.interrupts.waiting():
                 self._summary = summarise(self._folder)
-            for name, document in self._summary.documents().items():
+            for name, document in documents(self._summary).items():
                 self._folder.write_json(name, document)
             failed = {check.name for check in self._summary.checks if check.verdict == "fail"}
             self._result.failed_checks = tuple(sorted(failed))

@@ -13,6 +13,7 @@ from orchestrator.findings.check_result import CheckResult, CheckVerdict, counts
 from orchestrator.findings.summary import RunSummary
 from orchestrator.findings.validity import invalid_cells, is_everywhere
 from orchestrator.quantities import count, listed
+from orchestrator.wording.checks.sentences import action
 
 QUIET: tuple[CheckVerdict, ...] = ("pass", "not applicable")  # nothing to be done about these
 _MOST_NAMED = 3
@@ -49,7 +50,7 @@ def _group(name: str, checks: list[CheckResult]) -> CheckGroup:
         verdict=ordered[0].verdict,
         counts=tuple((verdict, by_verdict[verdict]) for verdict in ORDER if by_verdict[verdict]),
         results=tuple(ordered),
-        actions=tuple(dict.fromkeys(check.action for check in ordered if check.verdict not in QUIET and check.action)),
+        actions=tuple(dict.fromkeys(action(check) for check in ordered if check.verdict not in QUIET)),
     )
 
 

@@ -11,6 +11,7 @@ from orchestrator.report.check_groups import check_groups
 from orchestrator.report.markup import moment
 from orchestrator.report.page import one_line
 from orchestrator.wording.answer import answer
+from orchestrator.wording.checks.sentences import explanation
 from orchestrator.wording.left_out import verdicts
 from orchestrator.wording.tables.table import Table, leading, notes
 
@@ -78,7 +79,7 @@ def _checks(summary: RunSummary) -> Iterator[str]:
     if worst:
         yield ""
     for group in worst[:_MOST_CHECKS]:
-        yield f"- {group.verdict}: **{_text(group.name)}**: {_text(group.results[0].explanation)}"
+        yield f"- {group.verdict}: **{_text(group.name)}**: {_text(explanation(group.results[0]))}"
     if len(worst) > _MOST_CHECKS:
         yield f"- and {len(worst) - _MOST_CHECKS} more"
 

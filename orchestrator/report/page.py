@@ -26,6 +26,7 @@ from orchestrator.questions.prediction import words as model_words
 from orchestrator.report import markup, palette
 from orchestrator.report.check_groups import QUIET, shown_evidence
 from orchestrator.report.groups import anchor
+from orchestrator.wording.checks.sentences import explanation
 from orchestrator.wording.notes import warnings
 from orchestrator.wording.phrasing import capital
 
@@ -122,6 +123,7 @@ _GLOBALS: dict[str, object] = {
     "evidence": shown_evidence,
     "axis_words": axis_words,
     "exact": markup.exact,
+    "explanation": explanation,
     "link_words": link_words,
     "margin": quantities.margin,
     "model_words": model_words,

@@ -27,6 +27,7 @@ from orchestrator.results.folder import RunFolder
 from orchestrator.results.names import is_run
 from orchestrator.summarise import summarise
 from orchestrator.web.live_view import Reader
+from orchestrator.wording.checks.sentences import explanation
 from orchestrator.wording.reasons import spread_source, why
 from orchestrator.workspace import Workspace
 
@@ -120,6 +121,7 @@ def templates() -> Jinja2Templates:
         ms=quantities.ms,
         minute=minute,
         prose=markup.prose,
+        explanation=explanation,
         row_ratio=comparison.ratio,
         row_interval=comparison.interval,
         row_values=comparison.values,

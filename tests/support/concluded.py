@@ -8,7 +8,7 @@ from functools import cache
 from typing import Any
 
 from orchestrator.experiment.model.factor import Value
-from orchestrator.findings.check_result import CheckResult
+from orchestrator.findings.check_result import CheckResult, Point
 from orchestrator.findings.summary import CellSummary, Comparison, RunSummary
 from orchestrator.statistics.equivalence import reason, standing
 from orchestrator.statistics.terms import Reason, ReasonKind
@@ -118,8 +118,7 @@ def check(name: str, cell: str | None, verdict: Any = "fail", **evidence: Any) -
         severity="note" if name == "noise" else "fatal",
         cell=cell,
         evidence=evidence,
-        explanation=f"What {name} found.",
-        action="Do something.",
+        points=(Point(kind="text", values={"text": f"What {name} found.", "action": "Do something."}),),
     )
 
 

@@ -14,6 +14,7 @@ from pathlib import Path
 from orchestrator.findings.summary import RunSummary
 from orchestrator.results.documents import write_json
 from orchestrator.summarise import summarise
+from orchestrator.wording.checks.sentences import documents
 from tests.support.runs import MemoryRun, a_plan, a_run, write_documents, write_run
 
 STARTED = "2026-11-21T02:55:00+00:00"
@@ -48,7 +49,7 @@ def a_past_run(
     if judged:
         digest = hashlib.sha256((path / "manifest.json").read_bytes()).hexdigest()
         of_run = {"run_id": path.name, "name": experiment, "started_at": started, "manifest_sha256": digest}
-        for name, document in change(replace(summary, **of_run)).documents().items():
+        for name, document in documents(change(replace(summary, **of_run))).items():
             write_json(path / name, document)
     return path
 

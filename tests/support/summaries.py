@@ -11,7 +11,7 @@ from functools import cache
 import numpy as np
 
 from orchestrator.experiment.model.factors import DEFAULTS
-from orchestrator.findings.check_result import CheckResult
+from orchestrator.findings.check_result import CheckResult, Point
 from orchestrator.findings.summary import (
     CellSummary,
     Comparison,
@@ -115,8 +115,15 @@ def failed_run() -> RunSummary:
         severity="fatal",
         cell=run.cells[0].id,
         evidence={"fastest_ms": 0.012, "ping_minimum_ms": 0.031},
-        explanation="The fastest reply came sooner than a ping can: 0.012 ms against 0.031 ms.",
-        action="Look where the timer stops; it must be after the reply is decoded.",
+        points=(
+            Point(
+                kind="text",
+                values={
+                    "text": "The fastest reply came sooner than a ping can: 0.012 ms against 0.031 ms.",
+                    "action": "Look where the timer stops; it must be after the reply is decoded.",
+                },
+            ),
+        ),
     )
     trial = TrialRecord(
         index=8,
@@ -295,8 +302,7 @@ def _checks(cell: str) -> tuple[CheckResult, ...]:
             severity="fatal",
             cell=cell,
             evidence={"declared": 1, "seen": 1},
-            explanation="Never more than one request was in flight.",
-            action="",
+            points=(Point(kind="text", values={"text": "Never more than one request was in flight.", "action": ""}),),
         ),
         CheckResult(
             name="noise",
@@ -304,8 +310,15 @@ def _checks(cell: str) -> tuple[CheckResult, ...]:
             severity="serious",
             cell=None,
             evidence={"steal_share": 0.03},
-            explanation="Another guest took 3 % of the CPU during the run.",
-            action="Repeat the run on a quiet machine.",
+            points=(
+                Point(
+                    kind="text",
+                    values={
+                        "text": "Another guest took 3 % of the CPU during the run.",
+                        "action": "Repeat the run on a quiet machine.",
+                    },
+                ),
+            ),
         ),
         CheckResult(
             name="round-trips",
@@ -313,7 +326,14 @@ def _checks(cell: str) -> tuple[CheckResult, ...]:
             severity="serious",
             cell=cell,
             evidence={"rtt_ms": 0.045},
-            explanation="Below 1 ms of round trip the number of round trips is undetermined.",
-            action="Add a placement with distance.",
+            points=(
+                Point(
+                    kind="text",
+                    values={
+                        "text": "Below 1 ms of round trip the number of round trips is undetermined.",
+                        "action": "Add a placement with distance.",
+                    },
+                ),
+            ),
         ),
     )

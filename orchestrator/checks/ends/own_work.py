@@ -73,14 +73,14 @@ def judge(cell: CellEvidence, run: RunEvidence) -> Iterator[Finding]:
             continue
         entering_s, measured_s = part.done.entering_s, part.done.measured_s
         if entering_s is None or not measured_s:
-            yield not_reported("how long it verified and recorded", "entering_s", {"trial": trial.record.index})
+            yield not_reported("entering_s", {"trial": trial.record.index})
         else:
             share, evidence = entering_s / measured_s, {"trial": trial.record.index, "share": entering_s / measured_s}
             measured = f"{quantities.percent(share)} of the time went into verifying and recording"
             if share <= _MOST_UNNOTICED:
                 yield passes(f"{measured}.", evidence, weight=share)
                 continue
-            yield Finding(
+            yield Finding.of(
                 "fail" if share > _MOST and is_wrong else "warn",
                 f"{measured}: up to that share of latency and throughput is the requester's own.",
                 "Compare only with stacks that have as many in flight, lower the concurrency, or offer a lower rate.",
@@ -137,7 +137,7 @@ def _alone_in_flight(cell: CellEvidence, run: RunEvidence) -> Finding:
         (is_out and _is_wrong(cell, wrong, least_cell)) or (is_much and _is_wrong(cell, _MOST_ALONE, None))
     )
     more = f", {quantities.ns(excess_s * 1e9)} more than with {least_cell.stack.label}" if is_out else ""
-    return Finding(
+    return Finding.of(
         "fail" if is_wrong else "warn",
         f"{measured}{more}: work that is in no latency, and not in Req/s where the requester reports it.",
         f"Compare it with what forwards messages, not with what reads them: {omitted}."

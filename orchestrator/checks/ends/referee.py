@@ -104,7 +104,7 @@ def _finding(cell: CellEvidence, refereed: Refereed, tool: str, within: float) -
             "repeat on a quiet machine before you believe either."
         )
     lost = f"; {quantities.count(refereed.lost, 'more turn')} gave no figures" if refereed.lost else ""
-    return Finding(
+    return Finding.of(
         verdict,
         f"Ours over {tool}, in {quantities.count(refereed.rounds, 'round')}{lost}: "
         f"median {ours.text(within)}, requests/s {rate.text(within)}. {judgement}.",

@@ -31,7 +31,7 @@ def _busy(cell: CellEvidence, trial: TrialEvidence) -> Finding:
     in_flight = cell.cell.load.concurrency
     evidence: dict[str, Any] = {"trial": trial.record.index, "cpu_share": share, "in_flight": in_flight}
     if share is None:
-        return not_reported("how much CPU time it used", "cpu_s", evidence, cell)
+        return not_reported("cpu_s", evidence, cell)
     window_s = trial.summary.responder_window_s if trial.summary else None
     if waits and share > SATURATED and window_s is not None and window_s < SHORT_WINDOW_S:
         work = "Events were sent" if is_stream else "Requests were made"

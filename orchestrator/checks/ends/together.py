@@ -64,7 +64,7 @@ def _finding(cell: CellEvidence, trial: TrialEvidence) -> Finding:
     if overlap >= _WARN:
         return passes(f"{measured}.", evidence, weight=-overlap)
     apart = _APART["stream" if cell.cell.kind == "stream" else "hosts" if has_hosts else "processes"]
-    return Finding(
+    return Finding.of(
         "fail" if overlap < _FAIL else "warn",
         f"{measured}: {apart}.",
         "Give the load a duration, so that all end together.",

@@ -170,7 +170,7 @@ def _rate(cell: CellEvidence, trial: TrialEvidence, stream: StreamTrial) -> Find
     if kept is not None and kept < _FEW_KEPT * wanted:
         is_overload = kept < _FEWEST_KEPT * wanted
         planned = cell.cell.load.concurrency * _NS_PER_S / stream.interval_ns * wanted
-        return Finding(
+        return Finding.of(
             "fail" if is_overload else "warn",
             f"In {trial.called} the sender kept {quantities.percent(kept)} of its rate: it could not keep up, or its readers"
             " held it back.",
@@ -198,7 +198,7 @@ def _begin(_cell: CellEvidence, trial: TrialEvidence, stream: StreamTrial) -> Fi
     begun = stream.begun_ns
     if begun is None or begun <= max(_BEGUN_NS, _BEGUN_LATE * stream.lasts_ns):
         return None
-    return Finding(
+    return Finding.of(
         "fail" if begun > _BEGUN_TOO_LATE * stream.lasts_ns else "warn",
         f"In {trial.called} a stream of {quantities.ns(stream.lasts_ns)} began {quantities.ns(begun)} after its "
         "request: not all clients were sent events at once.",
@@ -237,7 +237,7 @@ def _of_cell(cell: CellEvidence) -> Finding:
         return passes(f"All {events.offered:,} events came, once and in their order.", evidence)
     is_failed = bool(events.wrong or moved)
     beyond = f": enough to move {quantities.listed(moved)}, which the report shows" if moved else ""
-    return Finding(
+    return Finding.of(
         "fail" if is_failed else "warn",
         f"Of {events.offered:,} events, {counted}{beyond}.",
         "Find out who loses, repeats or reorders: responder, client, or something between them.",

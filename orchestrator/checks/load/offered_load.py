@@ -220,7 +220,7 @@ def _requester(cell: CellEvidence, trial: TrialEvidence, part: Part) -> Finding:
     several = part.load.concurrency > 1 or cell.is_open_loop
     evidence = {"trial": trial.record.index, "cpu_share": share}
     if share is None:
-        return not_reported("how busy its core was", "cpu_share", evidence)
+        return not_reported("cpu_share", evidence)
     busy = f"The requester's core was {quantities.percent(share)} busy"
     if several and share > SATURATED:
         return warns(

@@ -54,7 +54,7 @@ def _finding(cell: CellEvidence, trial: TrialEvidence, ramp: Ramp) -> Finding:
     if ramp.correlation <= 0.7 or ramp.growth <= 2:
         return passes("Latency does not grow over the trial.", evidence)
     rate, is_certain = cell.cell.load.rate_per_s, ramp.correlation > 0.9 and ramp.growth > 3
-    return Finding(
+    return Finding.of(
         "fail" if is_certain else "warn",
         f"Latency grows {ramp.growth:.1f}-fold over the trial: requests are queueing.",
         "Lower the offered rate below the responder's capacity."

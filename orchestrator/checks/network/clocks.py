@@ -80,7 +80,7 @@ def _stamps(cell: CellEvidence, trial: TrialEvidence, part: Part, seen: Stamps) 
     share = step_ns / seen.median_ns if seen.median_ns > 0 else 1.0
     measured = f"The clock advances in steps of {quantities.ns(step_ns)}, {quantities.percent(share, 4)} of the median"
     if share > _WARN:
-        return Finding(
+        return Finding.of(
             "fail" if share > _FAIL else "warn",
             f"{measured}.",
             "Use a clock with nanosecond resolution, or measure operations that take longer.",

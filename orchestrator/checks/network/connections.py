@@ -125,7 +125,7 @@ def _reuse(cell: CellEvidence, trial: TrialEvidence, part: Part, seen: Carried) 
     if extra > 0:
         external = cell.stack.external  # whose call may end with a number of events, and not with the stream
         leaves = external is not None and any(call.get("events") for call in external.each_call)
-        return Finding(
+        return Finding.of(
             "fail" if many and not leaves else "warn",
             f"{quantities.count(extra, 'extra connection')} in {quantities.count(among, 'request')} "
             f"({quantities.percent(share)}), beyond the declared "
@@ -141,7 +141,7 @@ def _reuse(cell: CellEvidence, trial: TrialEvidence, part: Part, seen: Carried) 
     unused = declared - seen.used
     is_kept = not cell.operation.mix  # an operation with a small share leaves its connection idle
     if is_kept and unused > 0 and not cell.is_open_loop and requests >= _EACH_HAS_CARRIED * declared:
-        return Finding(
+        return Finding.of(
             "fail" if unused > max(_FEW_UNUSED * declared, _ALWAYS_ALLOWED) else "warn",
             f"{quantities.count(requests, 'request')} used {quantities.count(seen.used, 'connection')} of the "
             f"{declared:,} declared.",
@@ -176,7 +176,7 @@ def _missing_peers(cell: CellEvidence, trial: TrialEvidence) -> tuple[int, Findi
 
 def _counted(cell: CellEvidence, evidence: dict[str, object], measured: str, peers: int | None) -> Finding:
     if peers is None:
-        return not_reported("how many peers it saw", "peers", evidence, cell)
+        return not_reported("peers", evidence, cell)
     return passes(f"{measured}; the responder saw {peers:,} peers.", evidence)
 
 

@@ -149,7 +149,7 @@ def _finding(trial: TrialEvidence, quickest_ns: int, bound: _Bound, *, is_far: b
     numbers = f"{took}, the {bound.label} {quantities.ns(bound.least_ns)}"
     if bound.why_not is not None and shortfall_ns > 0:
         # On one machine this happens every day; over a distance it makes the share above the floor meaningless.
-        return Finding(
+        return Finding.of(
             "cannot tell" if is_far and shortfall_ns > bound.uncertain_ns else "pass",
             f"Below the {bound.label}, which is not a lower bound here: {numbers}; {bound.why_not}.",
             "Compare this cell with the ping, not with the tcp floor." if is_far else "Nothing to do.",

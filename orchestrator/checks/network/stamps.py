@@ -40,7 +40,7 @@ def judge(cell: CellEvidence) -> Iterator[Finding]:
                 {**evidence, "clock_resolution_ns": resolution},
             )
         else:
-            yield Finding(
+            yield Finding.of(
                 "fail" if largest > 2 or extra > 0.001 * n else "warn",
                 f"{extra:,} of {n:,} requests share a send stamp with another, up to {largest:,} the same one.",
                 "Read the clock immediately before each call: one stamp for a batch counts waiting as latency.",

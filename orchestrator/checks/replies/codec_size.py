@@ -55,7 +55,7 @@ def _of_way(cell: CellEvidence, way: str, content: int) -> Finding | None:
         )
     carried = f"The wire carried {wires / requests:,.0f} bytes {way} per request"
     if wires < 0.95 * bodies:
-        return Finding(
+        return Finding.of(
             "fail" if wires < 0.5 * bodies and cell.cell.connection == "reuse" else "warn",
             f"{carried}, bodies {body:,.0f}.",
             "Check whether bodies are compressed or miscounted, or connections closed before being counted.",

@@ -95,7 +95,7 @@ def _answered(cell: CellEvidence, trial: TrialEvidence) -> Finding:
     """The responder's own count against the record's: it knows of a task's calls, and not of tasks."""
     before, after = trial.record.stats_before, trial.record.stats
     if before is None or after is None or cell.stack.external is not None:
-        return not_reported("how many requests it answered", "answered", {"trial": trial.record.index}, cell)
+        return not_reported("answered", {"trial": trial.record.index}, cell)
     seen = [part.seen[NAME] for part in trial.parts if NAME in part.seen]
     rows = sum(s.parts if cell.cell.kind == "task" else s.rows - s.never_sent for s in seen)
     unanswered = sum(s.unanswered for s in seen)
@@ -118,7 +118,7 @@ def _missing_trials(cell: CellEvidence) -> Finding:
     some = f"{len(usable)} of {quantities.count(cell.planned, 'planned trial')} gave samples"
     none = f"No trial of this cell gave a sample: {quantities.count(cell.planned, 'trial')} planned"
     without = f", {empty} ended without a measured request or with an empty window" if empty else ""
-    return Finding(
+    return Finding.of(
         "fail" if (cell.failed or empty) and not usable else "warn",
         f"{some if usable else none}, {len(cell.failed)} failed{without}.",
         "See the manifest and logs/ for why trials failed; `orch run --resume` measures the missing ones.",

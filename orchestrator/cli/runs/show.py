@@ -34,7 +34,7 @@ def show(
     console.as_json = as_json
     summary = judged(RunFolder.open(run, root=WORKSPACE.results))
     console.lines(result_lines(summary, is_full=full))
-    console.emit(summary.documents()["summary.json"])
+    console.emit(summary.document())
 
 
 def check(
@@ -47,16 +47,16 @@ def check(
     The checks are stored in the run folder anew.
     """
     from orchestrator.checks import failed_names
-    from orchestrator.findings.check_result import checks_document
     from orchestrator.report.groups import cell_names, groups
     from orchestrator.results.folder import RunFolder
+    from orchestrator.wording.checks.sentences import document
     from orchestrator.wording.left_out import invalid_numbers, verdicts
 
     console.as_json = as_json
     folder = RunFolder.open(run, root=WORKSPACE.results)
     summary = judged(folder)
     keep(folder, summary)
-    console.emit(checks_document(summary.checks))
+    console.emit(document(summary.checks))
     names = cell_names(groups(summary), in_full=True)
     rows = [
         row
@@ -75,20 +75,22 @@ def check(
 
 def _rows(results: list[CheckResult], names: dict[str, str], *, everything: bool) -> Iterator[tuple[str, str, str]]:
     """Yield verdict, name and text of a check; then the worst cells that did not pass, and what to do about them."""
+    from orchestrator.wording.checks.sentences import action, explanation
+
     by_verdict = {verdict: [r for r in results if r.verdict == verdict] for verdict in reversed(_STYLES)}
     worst = next(verdict for verdict, group in by_verdict.items() if group)
     notable = [*by_verdict["fail"], *by_verdict["warn"], *by_verdict["cannot tell"]]
     is_of_run = len(results) == 1 and results[0].cell is None
-    yield worst, results[0].name, results[0].explanation if is_of_run else _tally(by_verdict)
+    yield worst, results[0].name, explanation(results[0]) if is_of_run else _tally(by_verdict)
     shown = results if everything else notable[: 1 if worst == "cannot tell" else _EXAMPLES]
     if not is_of_run:
         for result in shown:
             where = names.get(result.cell, result.cell) if result.cell else "the run"
-            yield "", "", f"{where}: {result.explanation}"
+            yield "", "", f"{where}: {explanation(result)}"
     if (more := len(notable) - len(shown)) > 0:
         yield "", "", f"... and {count(more, 'more cell')}; --all shows every cell"
-    for action in dict.fromkeys(r.action for r in shown if r.verdict in ("fail", "warn")):
-        yield "", "", f"-> {action}"
+    for advice in dict.fromkeys(action(r) for r in shown if r.verdict in ("fail", "warn")):
+        yield "", "", f"-> {advice}"
 
 
 def _tally(by_verdict: dict[str, list[CheckResult]]) -> str:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from orchestrator.checks.base import point
 from orchestrator.checks.network import connections
 from orchestrator.checks.replies import completeness, reply
 from orchestrator.experiment.model.goal import ERRORS
@@ -42,13 +43,12 @@ def excused(searched: Plan, manifest: Manifest, checks: Sequence[CheckResult]) -
         if check.verdict != "fail":
             return check
         if check.name == reply.NAME and cell in may_fail and check.evidence.get(reply.MISSING_ALONE):
-            why = "The goals of the search say how many errors there may be"
+            why = "goals-allow-errors"
         elif cell in missed and _is_of_the_rate(check, held.get(cell, []), missed[cell]):
-            why = "A search tried this rate, and its goals did not hold"
+            why = "goals-did-not-hold"
         if not why:
             return check
-        text = f"{why}: {check.explanation}"
-        return replace(check, verdict="not applicable", explanation=text, action="Nothing to do.")
+        return replace(check, verdict="not applicable", points=(point(why), *check.points))
 
     return tuple(map(judged, checks))
 

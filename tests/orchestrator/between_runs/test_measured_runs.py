@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from orchestrator.between_runs.measured_runs import equal_runs, read_summaries
-from orchestrator.findings.check_result import CheckResult
+from orchestrator.findings.check_result import CheckResult, Point
 from orchestrator.results.documents import sealed
 from orchestrator.results.folder import RunFolder, runs
 from orchestrator.summarise import summarise
@@ -41,7 +41,12 @@ def test_a_repetition_is_equal_whatever_its_seed_and_name_are(reference):
 
 
 FAILED = CheckResult(
-    name="floor", verdict="fail", severity="fatal", cell=None, evidence={}, explanation="impossible", action=""
+    name="floor",
+    verdict="fail",
+    severity="fatal",
+    cell=None,
+    evidence={},
+    points=(Point(kind="text", values={"text": "impossible", "action": ""}),),
 )
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from orchestrator.checks.base import Finding, in_most, is_of_the_stack
+from orchestrator.checks.base import fails, in_most, is_of_the_stack, passes
 from orchestrator.findings.check_result import CheckResult, Overload
 from services.python.contract.lines import Load
 from tests.support.drafts import Draft
@@ -46,9 +46,7 @@ def test_the_stack_is_the_cause(
 def test_what_some_trials_show_is_a_warning_without_an_overload(failing: tuple[int, ...], verdict: str) -> None:
     overload = Overload(planned_per_s=100.0, delivered_per_s=50.0)
     findings = [
-        Finding(verdict="fail", explanation="Slow.", evidence={"trial": trial}, overload=overload)
-        if trial in failing
-        else Finding(verdict="pass", explanation="Quick.", evidence={"trial": trial})
+        fails("slow", {"trial": trial}, overload=overload) if trial in failing else passes("quick", {"trial": trial})
         for trial in range(BLOCKS)
     ]
     judged = in_most(findings, BLOCKS)

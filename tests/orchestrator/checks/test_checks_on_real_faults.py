@@ -7,6 +7,7 @@ import pytest
 
 from orchestrator.experiment.plan import plan as p
 from orchestrator.summarise import summarise
+from orchestrator.wording.checks.sentences import action, explanation
 from tests.support import faults, quota, recorders
 from tests.support.faults import Fault, a_real_run
 from tests.support.judged import verdicts
@@ -24,7 +25,7 @@ CLEAN = {
 @pytest.mark.parametrize("trial", CLEAN.values(), ids=CLEAN.keys())
 def test_an_honest_harness_fails_no_check_however_loud_the_machine(trial, tmp_path):
     run = a_real_run(tmp_path, **trial)
-    failed = [(r.name, r.explanation, r.evidence) for r in summarise(run).checks if r.verdict == "fail"]
+    failed = [(r.name, explanation(r), r.evidence) for r in summarise(run).checks if r.verdict == "fail"]
     # An open loop on a machine that has no CPU to spare offers less than it should, and says so.
     assert [f for f in failed if not (f[0] == "offered load" and "rate_per_s" in trial)] == []
 
@@ -126,8 +127,8 @@ def test_a_delayed_acknowledgement_is_a_mode_with_its_cause(tmp_path):
     run = a_real_run(tmp_path, Fault(dialer=faults.some_requests_in_two_writes), requests=1_000)
     (modes,) = [result for result in summarise(run).checks if result.name == "latency modes"]
     assert modes.verdict == "warn"
-    assert "a delayed acknowledgement" in modes.explanation
-    assert "TCP_NODELAY" in modes.action
+    assert "a delayed acknowledgement" in explanation(modes)
+    assert "TCP_NODELAY" in action(modes)
 
 
 def test_lost_packets_are_counted_and_named_as_the_mode_they_make(tmp_path):
@@ -136,8 +137,8 @@ def test_lost_packets_are_counted_and_named_as_the_mode_they_make(tmp_path):
     judgement = {result.name: result for result in summary.checks}
     assert judgement["lost packets"].verdict == "warn"
     assert sum(trial.retransmits for trial in summary.cells[0].trials) > 0
-    assert "a retransmission time-out" in judgement["latency modes"].explanation
-    assert "TCP sent" in judgement["latency modes"].explanation
+    assert "a retransmission time-out" in explanation(judgement["latency modes"])
+    assert "TCP sent" in explanation(judgement["latency modes"])
 
 
 @pytest.mark.skipif(quota.tree() is None, reason="this process may make no cgroup with a CPU quota")
@@ -145,8 +146,8 @@ def test_a_throttled_core_is_noise(tmp_path):
     judgement = summarise(a_real_run(tmp_path, Fault(quota=True), requests=2_000)).checks
     (noise,) = [result for result in judgement if result.name == "noise"]
     assert noise.verdict == "warn"
-    assert "On responder" in noise.explanation
-    assert "the CPU quota stopped it" in noise.explanation
+    assert "On responder" in explanation(noise)
+    assert "the CPU quota stopped it" in explanation(noise)
 
 
 def test_other_processes_at_work_are_noise(tmp_path):

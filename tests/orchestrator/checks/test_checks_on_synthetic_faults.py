@@ -10,6 +10,7 @@ from orchestrator.experiment.plan import plan as p
 from orchestrator.findings.check_result import counts
 from orchestrator.summarise import summarise
 from orchestrator.wording import left_out
+from orchestrator.wording.checks.sentences import action, explanation
 from tests.support.drafts import longer
 from tests.support.judged import of, verdicts
 from tests.support.made_up import HERE, OPEN, WEST, clock_that_stops_at
@@ -206,8 +207,8 @@ FAULTS = [
 def test_the_check_says_what_it_should_of_the_error(spoil, check, verdict, planned):
     run = a_run(spoil=spoil, **planned)
     assert verdicts(run)[check] == verdict
-    assert all(r.action != "Nothing to do." for r in of(run, check) if r.verdict in ("fail", "warn", "cannot tell"))
-    texts = [text for result in of(run, check) for text in (result.explanation, result.action)]
+    assert all(action(r) != "Nothing to do." for r in of(run, check) if r.verdict in ("fail", "warn", "cannot tell"))
+    texts = [text for result in of(run, check) for text in (explanation(result), action(result))]
     assert [text for text in texts if len(re.findall(r"\.(?= [A-Z]|$)", text)) > 2] == []
 
 
@@ -241,7 +242,7 @@ def test_an_intended_time_that_follows_the_sends_is_found():
     run = a_run(load=p.Load(concurrency=64, requests=2_000, rate_per_s=500.0), spoil=spoil)
     (first, *_) = of(run, "offered load")
     assert first.verdict == "fail"
-    assert "were not due at the times that the trial's seed gives" in first.explanation
+    assert "were not due at the times that the trial's seed gives" in explanation(first)
 
 
 @pytest.mark.parametrize(

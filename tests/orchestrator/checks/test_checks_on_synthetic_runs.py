@@ -8,6 +8,7 @@ import pytest
 
 from orchestrator.experiment.plan import plan as p
 from orchestrator.summarise import summarise
+from orchestrator.wording.checks.sentences import action, explanation
 from tests.support.drafts import leave_unsent, longer
 from tests.support.judged import of, verdicts
 from tests.support.made_up import CLEAN, FAULTS, HERE, NEW_OF_EACH, OPEN, SHARED, SHARED_RATE, WEST
@@ -55,8 +56,8 @@ def test_a_finding_gives_numbers_an_explanation_and_an_action():
         draft.columns["sent_ns"][:] = draft.columns["received_ns"] - 1_000
 
     for result in summarise(a_run(spoil=spoil)).checks:
-        assert result.explanation.endswith(".")
-        assert result.action.endswith(".")
+        assert explanation(result).endswith(".")
+        assert action(result).endswith(".")
         assert result.severity in ("fatal", "serious", "note")
         if result.verdict == "fail":
             assert result.evidence
@@ -110,7 +111,7 @@ def test_what_was_not_sent_is_no_error_and_counted_once(reason, why):
     delivered = result.evidence["achieved_per_s"] / result.evidence["intended_per_s"]
     assert delivered == pytest.approx(0.5, abs=0.05)  # half of the requests, but not of the time: gaps are random
     described = f"Only {delivered:.0%}".replace("%", " %")
-    assert f"{described} of 500 requests per second were sent, 1,000 were not ({why})" in result.explanation
+    assert f"{described} of 500 requests per second were sent, 1,000 were not ({why})" in explanation(result)
     assert verdicts(run)["completeness"] == verdicts(run)["reply"] == verdicts(run)["one stamp per sample"] == "pass"
 
 

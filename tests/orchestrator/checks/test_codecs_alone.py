@@ -9,6 +9,7 @@ import pytest
 
 from orchestrator.checks import CHECKS
 from orchestrator.summarise import summarise
+from orchestrator.wording.checks.sentences import action
 from tests.support import made_up
 from tests.support.codec_runs import a_codec_run
 from tests.support.drafts import longer
@@ -83,7 +84,7 @@ def test_who_says_that_fields_stay_unread_is_told_and_not_failed():
     plan["resolved"] = {stack["id"]: declared if stack["protocol"] == "http+cbor" else {} for stack in plan["stacks"]}
     described = own_work_of(replace(run, stored=replace(run.stored, plan=plan)), "http+cbor")
     assert described.verdict == "warn"
-    assert "stops the clock before any field is read" in described.action
+    assert "stops the clock before any field is read" in action(described)
 
 
 def test_encoding_and_decoding_have_statistics_of_their_own():

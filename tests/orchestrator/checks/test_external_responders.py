@@ -9,6 +9,7 @@ import pytest
 from orchestrator.between_runs.environments import are_alike, changes
 from orchestrator.experiment.plan.plan import External, Link, Placement, Plan
 from orchestrator.summarise import summarise
+from orchestrator.wording.checks.sentences import explanation
 from tests.support.judged import of, verdicts
 from tests.support.runs import Draft, MemoryRun, a_plan, a_run
 
@@ -52,7 +53,7 @@ def test_what_rests_on_the_responders_word_passes_with_ours_and_cannot_be_told_w
     launched, given = (alone(external, connection=connection) for external in (None, GIVEN))
     assert verdicts(launched)[check] == "pass"
     assert verdicts(given)[check] == "cannot tell"
-    assert any("a service of your own" in result.explanation for result in of(given, check))
+    assert any("a service of your own" in explanation(result) for result in of(given, check))
 
 
 def a_connection_each(draft: Draft) -> None:
@@ -70,7 +71,7 @@ def test_streams_that_are_left_early_cost_their_connections(call, verdict):
 def test_round_trips_are_not_counted_against_a_ping_that_another_may_have_answered():
     (result,) = of(far(), "round-trips")
     assert result.verdict == "cannot tell"
-    assert "does not measure a service of your own on one host" in result.explanation
+    assert "does not measure a service of your own on one host" in explanation(result)
 
 
 @pytest.mark.parametrize("made", [far, alone])
@@ -81,7 +82,7 @@ def test_the_floor_passes_by_the_sockets_own_round_trip_and_never_by_a_ping(made
     (with_socket,), (without,) = of(made(), "floor"), of(made(spoil=no_socket), "floor")
     assert (with_socket.verdict, with_socket.evidence["bound"]) == ("pass", "TCP_INFO min_rtt")
     assert without.verdict == "cannot tell"
-    assert without.explanation.startswith("No socket round trip was measured with this cell")
+    assert explanation(without).startswith("No socket round trip was measured with this cell")
     (ours,) = of(alone(None, spoil=no_socket), "floor")
     assert ours.verdict == "pass"
 
@@ -97,7 +98,7 @@ def test_a_reply_quicker_than_tcps_own_round_trip_is_impossible_with_any_respond
 def test_replies_are_right_where_the_call_says_what_it_expects(expect, verdict):
     (result,) = of(alone(replace(GIVEN, call={"kind": "http", "expect": expect})), "reply")
     assert result.verdict == verdict
-    assert ("was not checked" in result.explanation) is (verdict == "cannot tell")
+    assert ("was not checked" in explanation(result)) is (verdict == "cannot tell")
 
 
 def test_wrong_replies_fail_with_any_responder():

@@ -12,6 +12,7 @@ from orchestrator.findings.block_values import by_block, censored_blocks
 from orchestrator.statistics import quantiles as st
 from orchestrator.statistics.terms import ReasonKind
 from orchestrator.summarise import summarise
+from orchestrator.wording.checks.sentences import action, explanation
 from services.python.contract.lines import EXHAUSTED_REMEDY, STATUSES
 from tests.support.runs import a_plan, a_run
 
@@ -170,13 +171,13 @@ def test_reply_fails_from_the_share_that_moves_a_percentile_shown(of_thousand, j
     assert check.verdict == judgement
     if judgement == "fail":
         assert "p99" in check.evidence["moved"]
-        assert "p99, which the report shows" in check.explanation
+        assert "p99, which the report shows" in explanation(check)
 
 
 def test_an_exhausted_host_has_its_remedy():
     check = verdict(a_summary(failing(9, status=STATUSES.index("exhausted"))), "reply")
     assert check.evidence["errors"] == {"exhausted": 45}
-    assert EXHAUSTED_REMEDY in check.action
+    assert EXHAUSTED_REMEDY in action(check)
 
 
 @pytest.mark.parametrize("kind", [2, 3, 4])

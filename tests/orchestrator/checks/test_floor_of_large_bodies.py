@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from orchestrator.experiment.plan import plan as p
 from orchestrator.summarise import summarise
+from orchestrator.wording.checks.sentences import explanation
 from tests.support.runs import MS, a_run
 
 FAR = p.Placement(
@@ -45,7 +46,7 @@ def floor_of(*, exchange_ms: float, call_ms: float, opened: bool, connection: st
 def test_a_call_below_an_exchange_that_tcp_itself_limited_is_not_called_above_the_floor():
     result = floor_of(exchange_ms=248, call_ms=205, opened=False)
     assert result.verdict == "cannot tell"
-    assert "not a lower bound" in result.explanation
+    assert "not a lower bound" in explanation(result)
     assert result.evidence["bound_ms"] > result.evidence["quickest_ms"]
 
 
@@ -57,4 +58,4 @@ def test_on_new_connections_tcp_limits_the_exchange_too():
     # REST opens a connection in one round trip, so a call of 120 + 280 ms stands beside an exchange of 500 ms.
     result = floor_of(exchange_ms=500, call_ms=280, opened=False, connection="per-request")
     assert result.verdict == "cannot tell"
-    assert "new connection" in result.explanation
+    assert "new connection" in explanation(result)

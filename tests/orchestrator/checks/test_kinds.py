@@ -10,9 +10,10 @@ import pytest
 
 from benchmarks.checks import injections
 from orchestrator.checks import run_checks
-from orchestrator.checks.base import Check, Finding
+from orchestrator.checks.base import Check, passes
 from orchestrator.evidence.collect import collect
 from orchestrator.experiment.plan import plan as p
+from orchestrator.wording.checks.sentences import explanation
 from tests.support.drafts import Draft
 from tests.support.judged import of, verdicts
 from tests.support.runs import MS, a_run
@@ -30,7 +31,7 @@ def test_a_check_is_given_no_cell_of_another_kind_and_has_not_passed(monkeypatch
 
     def judge(cell):
         given.append(cell)
-        return Finding(verdict="pass", explanation="")
+        return passes("good", {})
 
     picky = Check(name="picky", severity="note", kinds=frozenset({"call", "task"}), judge=judge)
     monkeypatch.setattr("orchestrator.checks.CHECKS", (picky,))
@@ -39,7 +40,7 @@ def test_a_check_is_given_no_cell_of_another_kind_and_has_not_passed(monkeypatch
     assert not given
     assert {result.cell for result in results} == {cell.cell.id for cell in evidence.cells}
     assert {result.verdict for result in results} == {"not applicable"}
-    assert results[0].explanation == "This check applies to calls and tasks; this cell measures a codec alone."
+    assert explanation(results[0]) == "This check applies to calls and tasks; this cell measures a codec alone."
 
 
 WEST = p.Placement(id="west", name="west", kind="cross-region", from_zone="a", to_zone="b", link=p.Link(rtt_ms=30.0))
@@ -70,7 +71,7 @@ def test_packets_that_the_kernel_counts_of_others_say_nothing(again: int) -> Non
 
     judgement = of(over_http_3(spoil=spoil), "lost packets")
     assert {result.verdict for result in judgement} == {"cannot tell"}
-    assert "QUIC" in judgement[0].explanation
+    assert "QUIC" in explanation(judgement[0])
 
 
 EIGHT = {"load": p.Load(concurrency=8, requests=4_000)}
@@ -85,7 +86,7 @@ def the_slowest(inject, count=10):
 def test_slow_requests_that_are_entered_as_warm_up_fail(planned):
     (first, *_) = of(a_run(spoil=the_slowest(injections.enter_the_slowest_as_warm_up), **planned), "completeness")
     assert first.verdict == "fail"
-    assert "10 warm-up requests fell within the measured phase" in first.explanation
+    assert "10 warm-up requests fell within the measured phase" in explanation(first)
 
 
 def test_a_warm_up_that_is_not_over_in_time_fails():

@@ -17,6 +17,7 @@ from orchestrator.experiment.plan.plan import Find, read_plan
 from orchestrator.questions.capacity.observe import verdict
 from orchestrator.results.manifest import RequesterRecord
 from orchestrator.summarise import summarise
+from orchestrator.wording.checks.sentences import explanation
 from services.python.contract.description import Description
 from services.python.contract.lines import Load
 from services.python.contract.requester_lines import Done
@@ -72,7 +73,7 @@ def test_the_rate_of_a_trial_is_that_of_one_window_over_all_its_processes() -> N
     later = collect(a_run(spoil=in_one_process(half_a_window_later), **SHARED), {}).cells[0].trials[0].totals
     assert later.rate_per_s is not None
     said = of(a_run(spoil=in_one_process(half_a_window_later), **SHARED), "requesters together")[0]
-    assert said.explanation.endswith("for the rest of the time less than the declared load was asked.")
+    assert explanation(said).endswith("for the rest of the time less than the declared load was asked.")
     assert later.rate_per_s < 0.7 * (rates[1].rate_per_s or 0.0)  # not the sum of rates over windows of their own
 
 
@@ -124,7 +125,7 @@ def ended_early(draft: Draft) -> None:
 )
 def test_a_process_that_ends_before_its_load_is_found(planned, words: str) -> None:
     judgement = of(a_run(spoil=ended_early, **planned), "offered load")[0]
-    assert (judgement.verdict, judgement.explanation) == ("fail", words)
+    assert (judgement.verdict, explanation(judgement)) == ("fail", words)
 
 
 def without_the_last(draft: Draft) -> None:

@@ -14,6 +14,7 @@ from orchestrator.evidence.collect import collect
 from orchestrator.evidence.run_evidence import RunEvidence
 from orchestrator.findings.check_result import CheckResult
 from orchestrator.results.manifest import RefereeRecord, RefereeTool, TurnRecord
+from orchestrator.wording.checks.sentences import explanation
 from tests.support.runs import a_plan, a_run
 
 WITHIN = 0.25
@@ -83,7 +84,7 @@ def default_clients(run: RunEvidence) -> RunEvidence:
 def test_figures_that_agree_pass_with_both_ratios(sound: RunEvidence) -> None:
     for result in judgement(beside(sound, median=1.1, rate=0.95, scatter=0.02)):
         assert result.verdict == "pass"
-        assert "Ours over wrk 4.1.0, in 6 rounds: median 1.1" in result.explanation
+        assert "Ours over wrk 4.1.0, in 6 rounds: median 1.1" in explanation(result)
         assert result.evidence["median_ms"]["ratio"] == pytest.approx(1.1, rel=0.01)
         assert result.evidence["rate_per_s"]["ratio"] == pytest.approx(0.95, rel=0.01)
 
@@ -94,7 +95,7 @@ def test_figures_that_agree_pass_with_both_ratios(sound: RunEvidence) -> None:
 def test_figures_that_differ_fail_either_way(factors: dict[str, float], sound: RunEvidence) -> None:
     results = judgement(beside(default_clients(sound), scatter=0.01, **factors))
     assert {result.verdict for result in results} == {"fail"}
-    assert all(result.severity == "serious" and "differ by more than 25%" in result.explanation for result in results)
+    assert all(result.severity == "serious" and "differ by more than 25%" in explanation(result) for result in results)
 
 
 def test_rounds_that_scatter_cannot_tell(sound: RunEvidence) -> None:
@@ -104,26 +105,26 @@ def test_rounds_that_scatter_cannot_tell(sound: RunEvidence) -> None:
 def test_a_client_that_is_not_the_default_may_be_slower_by_its_own_work_but_not_quicker(sound: RunEvidence) -> None:
     slower = judgement(beside(sound, median=1.5, rate=0.6), client="requests")
     assert {result.verdict for result in slower} == {"warn"}
-    assert "the work of requests is in it" in slower[0].explanation
+    assert "the work of requests is in it" in explanation(slower[0])
     assert {r.verdict for r in judgement(beside(sound, median=0.6, rate=1.5), client="requests")} == {"fail"}
 
 
 def test_turns_without_figures_cannot_tell(sound: RunEvidence) -> None:
     results = judgement(beside(sound, lost=True))
     assert {result.verdict for result in results} == {"cannot tell"}
-    assert "wrk gave no figures" in results[0].explanation
+    assert "wrk gave no figures" in explanation(results[0])
 
 
 def test_a_cell_that_none_can_ask_says_why(sound: RunEvidence) -> None:
     results = judgement(beside(sound, tools=False))
     assert {result.verdict for result in results} == {"not applicable"}
-    assert "a good reason" in results[0].explanation
+    assert "a good reason" in explanation(results[0])
 
 
 def test_two_rounds_are_too_few() -> None:
     results = judgement(beside(collect(a_run(a_plan(blocks=2)), {})))
     assert {result.verdict for result in results} == {"cannot tell"}
-    assert "Too few rounds" in results[0].explanation
+    assert "Too few rounds" in explanation(results[0])
 
 
 @pytest.mark.parametrize(

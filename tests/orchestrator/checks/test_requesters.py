@@ -9,6 +9,7 @@ import pytest
 
 from orchestrator.experiment.plan import plan as p
 from orchestrator.summarise import summarise
+from orchestrator.wording.checks.sentences import explanation
 from tests.support.judged import of, verdicts
 from tests.support.runs import S, a_run
 
@@ -38,8 +39,8 @@ def test_no_figure_and_no_verdict_changes_where_hosts_clocks_differ_by_hours(pla
     assert [asdict(cell) | {"strip": None} for cell in other.cells] == [
         asdict(cell) | {"strip": None} for cell in one.cells
     ]
-    assert [(c.name, c.cell, c.verdict, c.explanation) for c in other.checks] == [
-        (c.name, c.cell, c.verdict, c.explanation) for c in one.checks
+    assert [(c.name, c.cell, c.verdict, explanation(c)) for c in other.checks] == [
+        (c.name, c.cell, c.verdict, explanation(c)) for c in one.checks
     ]
     assert verdicts(differing)["requesters together"] in ("pass", "warn")  # Poisson arrivals by number end apart
 

@@ -12,6 +12,7 @@ from orchestrator.experiment.plan.plan import Contrast
 from orchestrator.experiment.plan.schedule import schedule
 from orchestrator.findings.summary import RunSummary
 from orchestrator.summarise import summarise
+from orchestrator.wording.checks.sentences import explanation
 from services.python.contract.lines import STATUSES
 from tests.support.judged import of, verdicts
 from tests.support.made_up import CLEAN, HERE, WEST
@@ -88,7 +89,7 @@ def test_a_task_is_no_quicker_than_the_round_trips_of_all_its_calls():
     assert judgement.evidence["bound_ms"] == pytest.approx(CALLS * 30, rel=0.05)
     assert judgement.evidence["quickest_ms"] > 1.5 * 30
     assert judgement.evidence["bound"].endswith(" of 3 calls")
-    assert "the fastest task took" in judgement.explanation
+    assert "the fastest task took" in explanation(judgement)
 
 
 def test_round_trips_are_counted_for_each_call():

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from orchestrator.evidence.collect import collect
+from orchestrator.wording.checks.sentences import explanation
 from services.python.contract.lines import Load
 from tests.support.drafts import Draft
 from tests.support.judged import of, verdicts
@@ -43,14 +44,14 @@ def test_an_even_spread_passes_and_the_busiest_worker_is_what_is_judged() -> Non
     judgement = of(run, "responder's core")[0]
     assert judgement.verdict == "pass"
     assert judgement.evidence["cpu_share"] == pytest.approx(0.6, abs=0.02)
-    assert judgement.explanation.startswith("The busiest core of the responder's 2 workers was 60")
+    assert explanation(judgement).startswith("The busiest core of the responder's 2 workers was 60")
     assert {verdicts(run)[name] for name in ("connections", "completeness")} == {"pass"}
 
 
 def test_a_worker_whose_core_is_busy_is_the_limit() -> None:
     judgement = of(a_run(**TWO, spoil=workers((0.5, 0.5), cpu=4.6)), "responder's core")[0]
     assert judgement.verdict == "warn"
-    assert "92 % busy: it is the bottleneck" in judgement.explanation
+    assert "92 % busy: it is the bottleneck" in explanation(judgement)
 
 
 def test_workers_that_share_one_cpu_are_that_limit_together() -> None:

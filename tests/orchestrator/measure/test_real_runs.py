@@ -19,6 +19,7 @@ from orchestrator.measure import run as measure
 from orchestrator.results.folder import RunFolder
 from orchestrator.results.turn_times import REST_S
 from orchestrator.summarise import summarise
+from orchestrator.wording.checks.sentences import explanation
 from orchestrator.workspace import Workspace
 from tests.support.hosts import Told
 
@@ -169,7 +170,7 @@ def test_in_turns_a_poller_is_named_slow_requests_get_longer_turns_and_floors_ta
 
     used = {cell: [t.rest_cpu_s or 0.0 for t in manifest.trials if t.cell == cell] for cell in (quiet, poller)}
     assert max(used[quiet]) < MOST_IDLE * REST_S < min(used[poller])
-    assert {c.cell for c in summarise(measured).checks if c.name == "CPU time" and "idle" in c.explanation} >= {poller}
+    assert {c.cell for c in summarise(measured).checks if c.name == "CPU time" and "idle" in explanation(c)} >= {poller}
 
     lengths = {t.cell: None if t.fitted_turns is None else t.fitted_turns.length_s for t in manifest.trials}
     assert lengths[quiet] in (None, 0.01)

@@ -5,9 +5,11 @@ from dataclasses import replace
 
 import pytest
 
+from orchestrator.findings.check_result import Point
 from orchestrator.report import render
 from orchestrator.report.groups import groups
 from orchestrator.statistics.terms import Reason, ReasonKind
+from orchestrator.wording.checks.sentences import action, explanation
 from tests.support.findings import having
 from tests.support.pages import Document
 from tests.support.summaries import a_run, failed_run
@@ -251,8 +253,8 @@ def test_checks_say_what_was_found_and_what_to_do_and_the_worst_comes_first(of_f
 
     assert ids == ["check-floor", "check-noise", "check-round-trips", "check-in-flight"]
     for check in run.checks:
-        assert check.explanation in document.text
-        assert check.verdict == "pass" or check.action in document.text
+        assert explanation(check) in document.text
+        assert check.verdict == "pass" or action(check) in document.text
         assert all(key.replace("_", " ") in document.text for key in check.evidence)
 
 
@@ -274,7 +276,8 @@ def test_texts_of_an_experiment_cannot_become_markup():
         replace(having(cell, client=HOSTILE), stack_label=HOSTILE + cell.id, operation=HOSTILE, errors={HOSTILE: 1})
         for cell in run.cells
     )
-    check = replace(run.checks[0], name=HOSTILE, evidence={HOSTILE: HOSTILE}, explanation=HOSTILE, verdict="fail")
+    some = Point(kind="in-some-trials", values={"trials": HOSTILE, "of_trials": 1})
+    check = replace(run.checks[0], name=HOSTILE, evidence={HOSTILE: HOSTILE}, points=(some,), verdict="fail")
     rows = tuple(replace(row, stack_label=HOSTILE, reference_label=HOSTILE) for row in run.comparisons)
     hostile = replace(
         run,

@@ -17,6 +17,7 @@ from orchestrator.questions.capacity import words as rate_words
 from orchestrator.questions.capacity.find import QUESTION as CAPACITY
 from orchestrator.questions.capacity.find import FoundRate, Search, interval_of, median_of
 from orchestrator.summarise import summarise
+from orchestrator.wording.checks.sentences import explanation
 from tests.support.runs import a_plan
 from tests.support.searched import (
     P50,
@@ -119,7 +120,7 @@ def test_requests_that_fail_above_the_capacity_make_nothing_invalid_and_a_wrong_
     assert [check.name for check in run.checks if check.verdict == "fail"] == []
     assert CAPACITY.of(run).rates[0].invalid == ()
     assert CAPACITY.of(run).rates[0].rate_per_s == pytest.approx(400, rel=0.08)
-    excused = {check.name for check in run.checks if check.explanation.startswith("A search tried this rate")}
+    excused = {check.name for check in run.checks if explanation(check).startswith("A search tried this rate")}
     assert excused == {"reply", "connections"}
     faulty = summarise(a_search_run(planned, capacity(), spoil=wrong))
     assert CAPACITY.of(faulty).rates[0].invalid == ("reply",)

@@ -12,6 +12,7 @@ from orchestrator.findings.summary import RunSummary, StreamSummary
 from orchestrator.quantities import MILLISECONDS
 from orchestrator.questions.streams import words as stream_words
 from orchestrator.summarise import summarise
+from orchestrator.wording.checks.sentences import explanation
 from tests.support import judged
 from tests.support.event_runs import EVENT, a_stream_plan, a_stream_run, places
 from tests.support.runs import MS, Draft
@@ -44,7 +45,7 @@ def late_once_in_a_while(draft: Draft) -> None:
 )
 def test_lateness_that_moves_what_is_shown_is_found(spoil: Callable[[Draft], None], verdict: str, words: str) -> None:
     for result in judged.of(a_stream_run(spoil=spoil), CHECK):
-        assert (result.verdict, words in result.explanation) == (verdict, True), result
+        assert (result.verdict, words in explanation(result)) == (verdict, True), result
 
 
 SLOWLY: Any = [{"read_rate": 200}]  # of 500 a second
@@ -92,4 +93,4 @@ def test_what_a_slow_reader_leaves_waiting_is_told_and_its_senders_lateness_is_n
 
 def test_a_sender_slower_than_its_reader_fails() -> None:
     result = judged.of(a_stream_run(a_stream_plan(calls=SLOWLY), spoil=sending_more_slowly_still), CHECK)[0]
-    assert (result.verdict, "of its rate: it could not keep up" in result.explanation) == ("fail", True), result
+    assert (result.verdict, "of its rate: it could not keep up" in explanation(result)) == ("fail", True), result

@@ -13,6 +13,7 @@ from orchestrator.questions.streams.words import TIMED_OF_EVENTS
 from orchestrator.report.render import render
 from orchestrator.results.manifest import Heard
 from orchestrator.summarise import summarise
+from orchestrator.wording.checks.sentences import explanation
 from tests.support import judged
 from tests.support.event_runs import FAR, a_stream_plan, a_stream_run, enter, places, without
 from tests.support.runs import MS, Draft, a_run
@@ -207,7 +208,7 @@ def stamped_after_sending(draft: Draft) -> None:
 )
 def test_the_check_finds_what_is_wrong_with_a_stream(spoil: Callable[[Draft], None], verdict: str, words: str) -> None:
     result = judged.of(a_stream_run(spoil=in_websocket(spoil)), CHECK)[0]
-    assert (result.verdict, words in result.explanation) == (verdict, True), result
+    assert (result.verdict, words in explanation(result)) == (verdict, True), result
 
 
 def test_stamps_of_another_clock_than_the_requesters_are_found_in_a_stream_too() -> None:
@@ -217,7 +218,7 @@ def test_stamps_of_another_clock_than_the_requesters_are_found_in_a_stream_too()
             draft.columns[name] += 10**15 * (draft.columns["received_ns"] > 0)
 
     result = judged.of(a_stream_run(spoil=in_websocket(elsewhere)), "clocks")[0]
-    assert (result.verdict, "another clock" in result.explanation) == ("fail", True), result
+    assert (result.verdict, "another clock" in explanation(result)) == ("fail", True), result
 
 
 def test_the_clients_of_several_requesters_are_sent_events_at_the_same_time() -> None:
@@ -229,7 +230,7 @@ def test_the_clients_of_several_requesters_are_sent_events_at_the_same_time() ->
 
     plan = a_stream_plan(placements=[FAR], provider="gcp", requesters=2)
     result = judged.of(a_stream_run(plan, spoil=in_websocket(second_begins_later)), "requesters together")[0]
-    assert (result.verdict, "not all sent events at the same time" in result.explanation) == ("fail", True), result
+    assert (result.verdict, "not all sent events at the same time" in explanation(result)) == ("fail", True), result
 
 
 def test_a_trial_whose_events_have_no_known_clock_is_judged_as_one_without_events() -> None:
@@ -272,4 +273,4 @@ def test_stamps_that_no_offset_between_two_clocks_explains_fail_the_cell() -> No
 
     run = a_stream_run(a_stream_plan(placements=[FAR], provider="gcp"), spoil=stamped_much_too_late)
     result = next(each for each in judged.of(run, CHECK) if each.verdict == "fail")
-    assert "no offset between the clocks" in result.explanation, result
+    assert "no offset between the clocks" in explanation(result), result

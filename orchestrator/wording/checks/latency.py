@@ -1,0 +1,9 @@
+"""Words of the checks in `orchestrator/checks/latency`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from orchestrator.wording.checks.terms import Words
+
+WORDS: Mapping[str, Mapping[str, Words]] = {}
